@@ -1,13 +1,13 @@
-//! Packs the cultures: each list front-coded, each culture compressed separately.
+//! Packs the cultures: front-codes each list and compresses each culture separately.
 //!
 //! `cultures.bin` begins with the offset and the length of each culture in the order of
 //! `data/cultures.tsv`, both as 32-bit little-endian numbers; cultures with the same lists share
-//! them. A compressed culture is text: the lists of [`LISTS`], each ended by an empty line, then
-//! the profile. A line of a list begins with a character that says how many bytes it shares with
-//! the line before (`0` is none), then the other bytes, a tab, and a character that encodes the
-//! weight. Cities have two more columns: the region, and postcodes or their masks. The postcodes of
-//! `data/postcodes` replace the masks. Names in scripts without an alphabet have one or two: the
-//! Latin form and the reading of `data/latin`.
+//! them. A compressed culture is text: the lists in [`LISTS`], each followed by an empty line, and
+//! then the profile. A line in a list begins with a character for the number of bytes that it
+//! shares with the previous line (`0` means none). Then follow the remaining bytes, a tab, and a
+//! character for the weight. Cities have two more columns: the region, and postcodes or their
+//! masks. The postcodes in `data/postcodes` replace the masks. Names in scripts without an alphabet
+//! have one or two more columns: the Latin form and the reading from `data/latin`.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -95,7 +95,7 @@ fn culture(data: &Path, code: &str) -> Result<String, Box<dyn Error>> {
     Ok(out)
 }
 
-/// Appends the Latin form to each name. Returns the name that has none.
+/// Appends the Latin form to each name. Returns the first name without a Latin form as an error.
 fn with_latin(rows: &str, latin: &HashMap<&str, &str>) -> Result<String, String> {
     let mut out = String::new();
     for row in rows.lines() {
@@ -106,9 +106,9 @@ fn with_latin(rows: &str, latin: &HashMap<&str, &str>) -> Result<String, String>
     Ok(out)
 }
 
-/// Replaces the masks of a culture's towns by their postcodes, if these are known.
+/// Replaces the masks of the towns of a culture with their postcodes, if they are known.
 fn with_postcodes(rows: &str, data: &Path, code: &str) -> Result<String, Box<dyn Error>> {
-    // The same towns as in the United States.
+    // `en` has the same towns as the United States.
     let code = if code == "en" { "en_US" } else { code };
     let path = data.join("postcodes").join(format!("{code}.tsv"));
     if !path.exists() {

@@ -1,4 +1,4 @@
-//! Reads keys from requests.
+//! Reads API keys from requests.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderName};
@@ -8,12 +8,12 @@ use shell::Credentials;
 
 use crate::AuthError;
 
-/// The key of a request, before any check.
+/// The key of a request, before it is checked.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credential {
     /// The text of the key.
     pub key: String,
-    /// The login that was sent with it. A key of another owner is refused.
+    /// The login that was sent with the key. The key is rejected if it belongs to another owner.
     pub login: Option<String>,
 }
 
@@ -23,7 +23,7 @@ impl<T: Into<String>> From<T> for Credential {
     }
 }
 
-/// Omits the key.
+/// Omits the key, so that it is never logged.
 impl std::fmt::Debug for Credential {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Credential").field("login", &self.login).finish_non_exhaustive()
@@ -34,7 +34,7 @@ fn malformed() -> AuthError {
     AuthError::Credentials(Credentials::Malformed)
 }
 
-/// Reads a header that must not be repeated; `None` if it is absent or empty.
+/// Reads a header that must not be repeated. Returns `None` if it is missing or empty.
 fn text<'r>(request: &'r HttpRequest, name: &HeaderName) -> Result<Option<&'r str>, AuthError> {
     let mut lines = request.headers().get_all(name);
     let Some(line) = lines.next() else { return Ok(None) };
@@ -45,7 +45,7 @@ fn text<'r>(request: &'r HttpRequest, name: &HeaderName) -> Result<Option<&'r st
     Ok(Some(text.trim()).filter(|text| !text.is_empty()))
 }
 
-/// Reads the key from a header of its own; `None` if it is absent or empty.
+/// Reads the key from a dedicated header. Returns `None` if it is missing or empty.
 ///
 /// ```
 /// use actix_web::http::header::HeaderName;
@@ -59,7 +59,7 @@ fn text<'r>(request: &'r HttpRequest, name: &HeaderName) -> Result<Option<&'r st
 /// ```
 ///
 /// # Errors
-/// `Several` if the header is repeated, `Malformed` if it is not ASCII.
+/// Returns `Several` if the header is repeated, and `Malformed` if it is not ASCII.
 pub fn header_key(
     request: &HttpRequest,
     name: &HeaderName,
@@ -67,7 +67,8 @@ pub fn header_key(
     Ok(text(request, name)?.map(Credential::from))
 }
 
-/// Reads the key from `Authorization: Bearer KEY`, with the scheme in any case; `None` for other schemes.
+/// Reads the key from `Authorization: Bearer KEY`, ignoring the case of the scheme. Returns `None`
+/// for other schemes.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -78,7 +79,7 @@ pub fn header_key(
 /// ```
 ///
 /// # Errors
-/// `Several` if the header is repeated, `Malformed` if it is not ASCII.
+/// Returns `Several` if the header is repeated, and `Malformed` if it is not ASCII.
 pub fn bearer_key(request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
     let Some(text) = text(request, &header::AUTHORIZATION)? else { return Ok(None) };
     Ok(text
@@ -89,9 +90,9 @@ pub fn bearer_key(request: &HttpRequest) -> Result<Option<Credential>, AuthError
         .map(Credential::from))
 }
 
-/// Reads the key from `Authorization`: `Bearer KEY`, or `Basic` with login and key.
+/// Reads the key from `Authorization`, either `Bearer KEY` or `Basic` with login and key.
 ///
-/// Blanks inside the key of `Basic` are dropped, because the key is displayed in groups.
+/// Spaces inside the key of `Basic` are removed, because keys are displayed in groups.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -105,8 +106,8 @@ pub fn bearer_key(request: &HttpRequest) -> Result<Option<Credential>, AuthError
 /// ```
 ///
 /// # Errors
-/// `Several` if the header is repeated; `Malformed` for other schemes and for a `Basic` value that
-/// cannot be decoded.
+/// Returns `Several` if the header is repeated, and `Malformed` for other schemes and for a `Basic`
+/// value that cannot be decoded.
 pub fn authorization_key(request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
     let Some(text) = text(request, &header::AUTHORIZATION)? else { return Ok(None) };
     let (scheme, value) = text.split_once(' ').ok_or_else(malformed)?;

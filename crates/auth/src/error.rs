@@ -5,16 +5,16 @@ use shell::{Credentials, Fault};
 
 use crate::TooMany;
 
-/// The reason a request is refused.
+/// The reason a request is rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
-    /// The credentials are missing or wrong.
+    /// The credentials are missing or invalid.
     #[error("the credentials are missing or wrong")]
     Credentials(Credentials),
-    /// The quota is used up.
+    /// The quota is exhausted.
     #[error("the quota is used up")]
     TooMany(TooMany),
-    /// The keys cannot be looked up.
+    /// The key cannot be looked up, because the database failed.
     #[error(transparent)]
     Store(#[from] DatabaseError),
 }
@@ -32,7 +32,8 @@ impl From<AuthError> for Fault {
     }
 }
 
-/// The reason a key or plan could not be created or changed, as a sentence for the operator.
+/// The reason a key or plan could not be created or changed, as a sentence for the
+/// operator.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// There is no plan with this code.
@@ -47,7 +48,7 @@ pub enum KeyError {
     /// The key is revoked or expired, so it cannot be renewed.
     #[error("the key {0} is revoked or expired: issue a new one")]
     Dead(i64),
-    /// Another transaction changed the key at the same moment.
+    /// Another transaction changed the key at the same time.
     #[error(
         "the key {0} was renewed or revoked by another command at the same time: nothing was changed"
     )]
@@ -58,10 +59,10 @@ pub enum KeyError {
         /// The number of seconds until another key can be created.
         retry_after: i64,
     },
-    /// The text is not a key.
+    /// The text does not have the format of a key.
     #[error("a key has 32 hexadecimal digits")]
     Malformed,
-    /// A value breaks a rule.
+    /// A value violates a rule.
     #[error("{0}")]
     Invalid(String),
     /// The source of random bits failed.

@@ -10,8 +10,8 @@ use shell::Fault;
 
 use crate::{Caller, Gate};
 
-/// An extractor that runs after the caller was admitted, so that 401 and 429 come before faults in path,
-/// query and body. A tuple of extractors counts as one.
+/// An extractor that runs after the caller was admitted, so that 401 and 429 take precedence over
+/// errors in path, query and body. To wrap several extractors, use a tuple.
 ///
 /// ```
 /// use actix_web::web::Query;

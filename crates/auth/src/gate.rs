@@ -1,4 +1,4 @@
-//! The check of every request to a service with keys.
+//! Authenticates and charges every request to a service with API keys.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,30 +13,31 @@ use crate::{
     is_well_formed, metrics,
 };
 
-/// Identifies the caller and checks the quota, in this order:
+/// Identifies the caller and checks the quota, in these steps:
 ///
-/// 1. **Form.** A malformed key is charged to the client address and refused with 401. Without a
-///    key, the address pays if the policy allows it, else the response is 401.
-/// 2. **Look-up.** By this crate, or by the service together with its data.
-/// 3. **Refused keys** (unknown, revoked, expired, or of another owner than the login sent) are
-///    charged to the address and refused with 401, or with 429 if the address cannot pay. A refused
-///    key is never treated as an anonymous call.
-/// 4. **Quota.** A live key pays from its own bucket or that of its owner, from any address. If it
-///    cannot, the response is 429.
+/// 1. **Format.** A malformed key is charged to the client address and rejected with 401. Without a
+///    key, the address pays if the policy allows it; otherwise the response is 401.
+/// 2. **Look-up.** Done by this crate, or by the service together with its data.
+/// 3. **Rejected keys** (unknown, revoked, expired, or of an owner other than the login that was
+///    sent) are charged to the address and rejected with 401, or with 429 if the address cannot
+///    pay. A rejected key is never treated as an anonymous request.
+/// 4. **Quota.** A live key pays from its own bucket or from the bucket of its owner, regardless of
+///    the address. If it cannot pay, the response is 429.
 ///
-/// [`admit`](Self::admit) and the [`Caller`] extractor do all four steps and store the caller in
-/// the request. [`present_key`](Self::present_key) does the first step and returns a [`Presented`]
-/// for the closure that reads the database, which does the others.
+/// [`admit`](Self::admit) and the [`Caller`] extractor perform all four steps and store the caller
+/// in the request. [`present_key`](Self::present_key) performs only the first step and returns a
+/// [`Presented`]. The closure that reads the database uses it to perform the others.
 ///
 /// [`admit`](Self::admit) stores the state of the bucket as [`Remaining`] in the extensions of the
-/// request, even if it is refused, for services that report it in every response.
+/// request, even if the request is rejected, for services that report it in every response.
 #[derive(Clone)]
 pub struct Gate {
     ledger: Arc<Ledger>,
     policy: Arc<dyn Policy>,
 }
 
-/// The caller of one request. Concurrent extractors wait for the one that computes it.
+/// The caller of a request. Extractors that run concurrently wait for the first one to determine
+/// it.
 type Decision = Rc<OnceCell<Caller>>;
 
 fn decision(request: &HttpRequest) -> Decision {
@@ -62,11 +63,11 @@ impl Gate {
         Self { ledger: Arc::new(Ledger { keys, quotas }), policy: Arc::new(policy) }
     }
 
-    /// Finds the caller and charges the request. Later calls for the same request return the same caller
-    /// and charge nothing.
+    /// Identifies the caller and charges the request. Later calls for the same request return the
+    /// same caller and do not charge again.
     ///
     /// # Errors
-    /// [`AuthError`], which is a [`Fault`](shell::Fault) for the client.
+    /// Returns [`AuthError`], which is a [`Fault`](shell::Fault) for the client.
     pub async fn admit(&self, request: &HttpRequest) -> Result<Caller, AuthError> {
         let decision = decision(request);
         decision.get_or_try_init(|| self.decide(request)).await.cloned()
@@ -89,11 +90,11 @@ impl Gate {
             .map(|admitted| Caller { key: Some(admitted.holder), remaining: admitted.remaining })
     }
 
-    /// Reads the key of a request, for services that look it up themselves; `None` if there is no
-    /// key.
+    /// Reads the key of a request, for services that look it up themselves. Returns `None` if the
+    /// request does not have a key.
     ///
     /// # Errors
-    /// [`AuthError::Credentials`] for a malformed key, which is charged to the address;
+    /// Returns [`AuthError::Credentials`] for a malformed key, which is charged to the address;
     /// [`AuthError::TooMany`] if the address cannot pay.
     pub fn present(&self, request: &HttpRequest) -> Result<Option<Presented>, AuthError> {
         match self.policy.credential(request) {
@@ -114,18 +115,20 @@ impl Gate {
         }
     }
 
-    /// Reads the key of a request, for operations that need one.
+    /// Reads the key of a request, for operations that require one.
     ///
     /// # Errors
-    /// Those of [`present`](Self::present); `Missing` without a key, which is free.
+    /// Returns the errors of [`present`](Self::present), or `Missing` if there is no key. A request
+    /// without a key is not charged.
     pub fn present_key(&self, request: &HttpRequest) -> Result<Presented, AuthError> {
         self.present(request)?.ok_or(AuthError::Credentials(Credentials::Missing))
     }
 
-    /// Charges a request to the client address, with or without a key, for operations that need none.
+    /// Charges a request to the client address, whether it has a key or not, for operations that do
+    /// not use keys.
     ///
     /// # Errors
-    /// [`AuthError::TooMany`]; `Missing` if the policy requires a key.
+    /// Returns [`AuthError::TooMany`], or `Missing` if the policy requires a key.
     pub fn admit_anonymous(&self, request: &HttpRequest) -> Result<Caller, AuthError> {
         let charge = self.policy.anonymous(request);
         let charge = charge.ok_or(AuthError::Credentials(Credentials::Missing))?;

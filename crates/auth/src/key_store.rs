@@ -1,4 +1,4 @@
-//! Finds keys.
+//! Looks up keys.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::memory::{Look, Memory};
 use crate::schema::api_key;
 use crate::{Key, KeyState, digest, is_well_formed};
 
-/// The number of seconds between two writes of the last uses.
+/// How often last uses are written, in seconds.
 const FLUSH_EVERY: i64 = 60;
-/// The number of last uses per transaction, so other writers do not wait long.
+/// Maximum number of last uses written in one transaction, so that other writers do not wait long.
 const BATCH: usize = 200;
 
-/// Finds the keys of callers, and records their last use.
+/// Looks up the keys of callers, and records their last use.
 ///
-/// A key that any process revoked stops working immediately: keys are cached only if the database
+/// A key that any process revokes stops working immediately: keys are cached only if the database
 /// reports every change. Clones share the store.
 #[derive(Clone)]
 pub struct KeyStore {
@@ -37,7 +37,7 @@ struct Inner {
 }
 
 impl KeyStore {
-    /// Creates a store on a database with [`MIGRATIONS`](crate::MIGRATIONS).
+    /// Creates a store for a database that has the tables of [`MIGRATIONS`](crate::MIGRATIONS).
     pub fn new(pools: Pools, clock: SharedClock) -> Self {
         let memory = Memory::of(&pools);
         let flushed_at = AtomicI64::new(clock.unix());
@@ -45,11 +45,11 @@ impl KeyStore {
         Self { inner: Arc::new(Inner { pools, clock, memory, used, flushed_at }) }
     }
 
-    /// Returns the live key with this text in any case, and records its use. Returns `None` for unknown,
-    /// revoked, expired and malformed keys.
+    /// Returns the live key with this text, ignoring case, and records its use. Returns `None` for
+    /// unknown, revoked, expired and malformed keys.
     ///
     /// # Errors
-    /// [`DatabaseError::Busy`] if the database is busy.
+    /// Returns [`DatabaseError::Busy`] if the database is busy.
     pub async fn find(&self, text: &str) -> Result<Option<Arc<Key>>, DatabaseError> {
         if !is_well_formed(text) {
             return Ok(None);
@@ -61,7 +61,7 @@ impl KeyStore {
         Ok(key)
     }
 
-    /// Returns the live key with this digest.
+    /// Returns the live key with this digest, from the cache or the database.
     pub(crate) async fn look_up(
         &self,
         digest: &[u8; 32],
@@ -81,7 +81,7 @@ impl KeyStore {
         Ok(Some(key))
     }
 
-    /// Records that a key is used now.
+    /// Records that a key was used now.
     pub(crate) fn note_use(&self, id: i64) {
         let now = self.inner.clock.unix();
         self.used().insert(id, now);
@@ -102,11 +102,11 @@ impl KeyStore {
         }
     }
 
-    /// Writes the last uses of keys. This happens automatically at most once a minute. A service may call
-    /// it when it stops.
+    /// Writes the last uses of keys. This happens automatically, at most once a minute. A service
+    /// can also call it when it stops.
     ///
     /// # Errors
-    /// Those of the database. The uses that were not written are lost.
+    /// Returns the errors of the database. The uses that were not written are lost.
     pub async fn flush(&self) -> Result<(), DatabaseError> {
         let used: Vec<(i64, i64)> = self.used().drain().collect();
         for batch in used.chunks(BATCH) {
@@ -121,7 +121,7 @@ impl KeyStore {
     }
 }
 
-/// Writes last uses, unless another replica has already written a later one.
+/// Writes last uses, unless another replica has already recorded a later one.
 fn note_all(db: &mut Db, used: &[(i64, i64)]) -> Result<(), DatabaseError> {
     transaction(db, |db| {
         for (id, at) in used {

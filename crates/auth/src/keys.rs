@@ -1,4 +1,4 @@
-//! Keys in the database: issue, rotate, revoke, list, find.
+//! Keys in the database: issue, rotate, revoke, list and find them.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -15,7 +15,7 @@ fn key((id, owner, hint, created_at, expires_at, revoked_at, last_used_at, plan)
     Key { id, owner, plan, hint, created_at, expires_at, revoked_at, last_used_at }
 }
 
-/// The columns of [`Row`]. A macro, because their type is very long.
+/// The columns of [`Row`]. This is a macro, because their type is very long.
 macro_rules! rows {
     () => {
         api_key::table.left_join(plan::table).select((
@@ -31,7 +31,7 @@ macro_rules! rows {
     };
 }
 
-/// Returns the live key with a digest; `None` if it is unknown, expired or revoked.
+/// Returns the live key with this digest. `None` if it is unknown, expired or revoked.
 pub(crate) fn find_digest(
     db: &mut Db,
     digest: &[u8],
@@ -41,10 +41,10 @@ pub(crate) fn find_digest(
     Ok(row.map(key).filter(|key| key.state(now) == KeyState::Live))
 }
 
-/// Creates a key and returns it with its text, which cannot be shown again.
+/// Creates a key. Also returns its text, which cannot be shown again.
 ///
 /// # Errors
-/// [`KeyError::NoPlan`] and [`KeyError::HiddenPlan`] for a plan that is not offered.
+/// Returns [`KeyError::NoPlan`] and [`KeyError::HiddenPlan`] for a plan that is not offered.
 pub fn issue(
     db: &mut Db,
     owner: &str,
@@ -57,14 +57,14 @@ pub fn issue(
     Ok((key, text))
 }
 
-/// Creates the only live key of an owner and revokes the older ones. Returns it with its text and the
-/// number of revoked keys.
+/// Creates a key and revokes all older keys of the owner. Also returns the text and the number of
+/// revoked keys.
 ///
-/// Of two concurrent transactions, the second waits for the first. If the period of `limit` already has
-/// its number of keys, nothing changes.
+/// If two transactions run concurrently, the second one waits for the first. If `limit` has already
+/// been reached in the current period, nothing changes.
 ///
 /// # Errors
-/// Those of [`issue`]; [`KeyError::TooManyKeys`].
+/// Returns the errors of [`issue`], or [`KeyError::TooManyKeys`].
 pub fn issue_only(
     db: &mut Db,
     owner: &str,
@@ -90,7 +90,7 @@ pub fn issue_only(
     Ok((key, text, revoked))
 }
 
-/// The maximum number of new keys for one owner within a period.
+/// The maximum number of new keys for an owner within a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyLimit {
     /// The number of keys, at least 1.
@@ -99,18 +99,19 @@ pub struct KeyLimit {
     pub seconds: i64,
 }
 
-/// Returns whether a text is a live key.
+/// Returns whether a string is a live key.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns the errors of the database.
 pub fn is_live(db: &mut Db, text: &str, now: i64) -> Result<bool, DatabaseError> {
     Ok(find_digest(db, &digest(text), now)?.is_some())
 }
 
-/// Stores a key with a given text, such as that of the first administrator of a service.
+/// Stores a key with a given text, such as the key of a service's first administrator.
 ///
 /// # Errors
-/// Those of [`issue`]; [`KeyError::Malformed`]; [`DatabaseError::Conflict`] if it is already stored.
+/// Returns the errors of [`issue`], [`KeyError::Malformed`], or [`DatabaseError::Conflict`] if the
+/// key is already stored.
 pub fn issue_with_text(
     db: &mut Db,
     text: &str,
@@ -146,12 +147,12 @@ pub fn issue_with_text(
     })
 }
 
-/// Gives a key a new text. Id, owner, plan, end date and quota stay. The old text stops working
-/// immediately.
+/// Replaces the text of a key. Its id, owner, plan, expiry and quota stay the same. The old text
+/// stops working immediately.
 ///
 /// # Errors
-/// [`KeyError::NoKey`]; [`KeyError::Dead`] for a revoked or expired key; [`KeyError::Changed`] if
-/// another transaction renewed or revoked it at the same time.
+/// Returns [`KeyError::NoKey`] for an unknown key, [`KeyError::Dead`] for a revoked or expired one,
+/// and [`KeyError::Changed`] if another transaction renewed or revoked it at the same time.
 pub fn rotate(db: &mut Db, id: i64, now: i64) -> Result<(Key, String), KeyError> {
     let old = by_id(db, id)?.ok_or(KeyError::NoKey(id))?;
     if old.state(now) != KeyState::Live {
@@ -160,7 +161,7 @@ pub fn rotate(db: &mut Db, id: i64, now: i64) -> Result<(Key, String), KeyError>
     let digest_before: Vec<u8> =
         api_key::table.find(id).select(api_key::digest).first(db).optional()?.unwrap_or_default();
     let text = new_key()?;
-    // PostgreSQL waits for a concurrent change of the row, and then checks the filter again.
+    // PostgreSQL waits for concurrent changes of the row, and then evaluates the filter again.
     let unchanged = api_key::table
         .find(id)
         .filter(api_key::digest.eq(digest_before).and(api_key::revoked_at.is_null()));
@@ -182,7 +183,7 @@ pub fn rotate(db: &mut Db, id: i64, now: i64) -> Result<(Key, String), KeyError>
 /// Revokes a key immediately. Returns false if it was already revoked.
 ///
 /// # Errors
-/// [`KeyError::NoKey`].
+/// Returns [`KeyError::NoKey`].
 pub fn revoke(db: &mut Db, id: i64, now: i64) -> Result<bool, KeyError> {
     let live = api_key::table.find(id).filter(api_key::revoked_at.is_null());
     if diesel::update(live).set(api_key::revoked_at.eq(now)).execute(db)? > 0 {
@@ -191,11 +192,11 @@ pub fn revoke(db: &mut Db, id: i64, now: i64) -> Result<bool, KeyError> {
     by_id(db, id)?.map(|_| false).ok_or(KeyError::NoKey(id))
 }
 
-/// Revokes all keys of an owner immediately. Returns the number of keys that were not revoked
-/// before.
+/// Revokes all keys of an owner immediately. Returns the number of keys that were not already
+/// revoked.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns the errors of the database.
 pub fn revoke_owner(db: &mut Db, owner: &str, now: i64) -> Result<usize, DatabaseError> {
     let keys = api_key::table.filter(api_key::owner.eq(owner).and(api_key::revoked_at.is_null()));
     Ok(diesel::update(keys).set(api_key::revoked_at.eq(now)).execute(db)?)
@@ -204,16 +205,16 @@ pub fn revoke_owner(db: &mut Db, owner: &str, now: i64) -> Result<usize, Databas
 /// Returns all keys, oldest first, including expired and revoked ones.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns the errors of the database.
 pub fn list_keys(db: &mut Db) -> Result<Vec<Key>, DatabaseError> {
     let rows: Vec<Row> = rows!().order(api_key::id.asc()).load(db)?;
     Ok(rows.into_iter().map(key).collect())
 }
 
-/// Returns a live key by its id; `None` if it is unknown, expired or revoked.
+/// Returns a live key by its id. `None` if it is unknown, expired or revoked.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns the errors of the database.
 pub fn find_live(db: &mut Db, id: i64, now: i64) -> Result<Option<Key>, DatabaseError> {
     Ok(by_id(db, id)?.filter(|key| key.state(now) == KeyState::Live))
 }

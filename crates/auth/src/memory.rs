@@ -10,31 +10,31 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::Key;
 
-/// The maximum number of cached keys. A service with more uses PostgreSQL.
+/// Maximum number of cached keys. Services that need more use PostgreSQL.
 const MOST: usize = 100_000;
 
-/// A cache of the keys in a SQLite file, cleared at each change of the file.
+/// A cache of the keys in a SQLite file. It is cleared whenever the file changes.
 ///
 /// A key that another process revokes must stop working immediately. `PRAGMA data_version` reports
-/// to a SQLite connection whether any other connection of any process has committed since the last
-/// call. It reads shared memory, and is therefore much cheaper than a query on another thread.
-/// PostgreSQL has no equivalent, so each look-up there is a query.
+/// whether any other connection, in any process, has committed since the last call. It reads only
+/// shared memory, and is therefore much cheaper than a query on another thread. PostgreSQL has no
+/// equivalent, so each look-up there is a query.
 pub(crate) struct Memory {
     kept: Mutex<Kept>,
 }
 
 struct Kept {
-    /// A connection that never writes: a connection's own commits would not change the version.
+    /// A connection that never writes, because its own commits would not change the version.
     db: Db,
     version: i64,
     keys: HashMap<[u8; 32], Arc<Key>>,
 }
 
-/// The answer of the cache for a digest.
+/// The result of looking up a digest in the cache.
 pub(crate) enum Look {
-    /// The key is stored with this content.
+    /// The key is cached.
     Known(Arc<Key>),
-    /// The database must be queried. The version is for [`Memory::keep`].
+    /// The database must be queried. Pass the version to [`Memory::keep`].
     Ask(Option<i64>),
 }
 
@@ -45,7 +45,7 @@ struct Version {
 }
 
 impl Memory {
-    /// Creates a cache for a SQLite file; `None` for PostgreSQL.
+    /// Creates a cache for a SQLite file. Returns `None` for PostgreSQL.
     pub fn of(pools: &Pools) -> Option<Self> {
         if pools.backend() != Backend::Sqlite {
             return None;
@@ -64,7 +64,7 @@ impl Memory {
         }
     }
 
-    /// Looks up a digest, after clearing the cache if the file has changed.
+    /// Looks up a digest. Clears the cache first if the file has changed.
     pub fn look(&self, digest: &[u8; 32]) -> Look {
         let mut kept = self.kept();
         let Ok(version) = version(&mut kept.db) else {
@@ -81,7 +81,7 @@ impl Memory {
         }
     }
 
-    /// Caches a key from the database, unless the file has changed since the query.
+    /// Caches a key from the database, unless the file has changed since it was queried.
     pub fn keep(&self, digest: [u8; 32], key: Arc<Key>, asked_at: i64) {
         let mut kept = self.kept();
         if kept.version == asked_at && kept.keys.len() < MOST {

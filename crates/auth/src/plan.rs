@@ -1,4 +1,4 @@
-//! Plans, which the service seeds and the operator changes.
+//! Plans. The service creates the initial ones, and the operator changes them.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -7,28 +7,28 @@ use crate::schema::plan;
 use crate::turn::take_turn;
 use crate::{KeyError, Quota, metrics};
 
-/// A plan: the limits of its keys.
+/// A plan, which sets the limits of its keys.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct Plan {
-    /// The short name for commands and other tables.
+    /// The short name for commands and for references from other tables.
     pub code: String,
     /// The display name.
     pub name: String,
-    /// The number of requests that a key regains each minute.
+    /// The number of requests that a key regains per minute.
     #[diesel(deserialize_as = i64)]
     pub per_minute: u32,
     /// The number of requests that a key with a full quota may make at once.
     #[diesel(deserialize_as = i64)]
     pub burst: u32,
-    /// The position in lists.
+    /// The position in lists, in ascending order.
     #[diesel(deserialize_as = i64)]
     pub position: u32,
-    /// True if it is no longer offered. Its keys keep working.
+    /// Whether the plan is no longer offered. Its keys keep working.
     pub hidden: bool,
 }
 
 impl Plan {
-    /// The maximum of `per_minute` and `burst`, which the table also enforces.
+    /// Maximum value of `per_minute` and `burst`. The table also enforces it.
     pub const MOST: u32 = 10_000_000;
 
     /// Creates a plan for [`seed_plans`], which sets its position.
@@ -54,24 +54,24 @@ impl Plan {
 pub struct PlanChange {
     /// The display name.
     pub name: Option<String>,
-    /// The number of requests regained each minute.
+    /// The number of requests regained per minute.
     pub per_minute: Option<u32>,
-    /// The number of requests at once.
+    /// The number of requests that can be made at once.
     pub burst: Option<u32>,
     /// The position in lists.
     pub position: Option<u32>,
-    /// Whether it is no longer offered.
+    /// Whether the plan is no longer offered.
     pub hidden: Option<bool>,
 }
 
-/// Inserts the plans of a service if there are none yet. Returns whether it did.
+/// Inserts the plans of a service if the table is empty. Returns whether it was empty.
 ///
-/// Later starts do not touch the table, so changes of the operator persist. Plans are listed in the
-/// order of the slice. Call it in a transaction
+/// Later starts do not touch the table, so changes by the operator persist. Plans are listed in the
+/// order of the slice. Call this in a transaction
 /// ([`Pools::write_blocking`](database::Pools::write_blocking)).
 ///
 /// # Errors
-/// Those of the database.
+/// Returns the errors of the database.
 pub fn seed_plans(db: &mut Db, plans: &[Plan]) -> Result<bool, DatabaseError> {
     for plan in plans {
         metrics::start_plan(&plan.code);
@@ -82,7 +82,7 @@ pub fn seed_plans(db: &mut Db, plans: &[Plan]) -> Result<bool, DatabaseError> {
     let mut inserted = 0;
     for (place, seed) in (1_u32..).zip(plans) {
         let row = row(&Plan { position: place, ..seed.clone() });
-        // Another process can seed at the same time.
+        // Another process may insert them at the same time.
         inserted += on_backend!(db, conn => diesel::insert_into(plan::table)
             .values(&row)
             .on_conflict_do_nothing()
@@ -94,25 +94,25 @@ pub fn seed_plans(db: &mut Db, plans: &[Plan]) -> Result<bool, DatabaseError> {
 /// Returns all plans in their order, including hidden ones.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns the errors of the database.
 pub fn list_plans(db: &mut Db) -> Result<Vec<Plan>, DatabaseError> {
     Ok(plan::table.order((plan::position.asc(), plan::code.asc())).load(db)?)
 }
 
-/// Returns the plan with a code, hidden or not.
+/// Returns the plan with this code, even if it is hidden.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns the errors of the database.
 pub fn plan(db: &mut Db, code: &str) -> Result<Option<Plan>, DatabaseError> {
     Ok(plan::table.find(code).first(db).optional()?)
 }
 
-/// Changes a plan, or adds it. Returns whether it was added. A new plan needs `per_minute`, which is also
-/// the default of its burst, and is listed last by default.
+/// Changes a plan, or adds it. Also returns whether it was added. A new plan requires `per_minute`,
+/// which is also the default for `burst`, and is listed last by default.
 ///
 /// # Errors
-/// [`KeyError::Invalid`] for a code with other characters than lower-case letters, digits, `-` and `_`,
-/// for an empty name, and for a limit of 0 or above [`Plan::MOST`].
+/// Returns [`KeyError::Invalid`] if the code contains characters other than lower-case letters,
+/// digits, `-` and `_`, if the name is empty, or if a limit is 0 or above [`Plan::MOST`].
 pub fn set_plan(db: &mut Db, code: &str, change: PlanChange) -> Result<(Plan, bool), KeyError> {
     take_turn(db, "plans")?;
     let old = plan(db, code)?;
@@ -142,13 +142,13 @@ pub fn set_plan(db: &mut Db, code: &str, change: PlanChange) -> Result<(Plan, bo
 /// Hides a plan. Its keys keep working.
 ///
 /// # Errors
-/// [`KeyError::NoPlan`].
+/// Returns [`KeyError::NoPlan`].
 pub fn hide_plan(db: &mut Db, code: &str) -> Result<(), KeyError> {
     let hidden = diesel::update(plan::table.find(code)).set(plan::hidden.eq(true)).execute(db)?;
     if hidden == 0 { Err(KeyError::NoPlan(code.to_owned())) } else { Ok(()) }
 }
 
-/// Returns the plan for a new key.
+/// Returns the plan for a new key, if it is offered.
 pub(crate) fn offered(db: &mut Db, code: &str) -> Result<Plan, KeyError> {
     match plan(db, code)? {
         None => Err(KeyError::NoPlan(code.to_owned())),

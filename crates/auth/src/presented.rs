@@ -1,4 +1,4 @@
-//! Presented keys, from the look-up to the decision.
+//! Keys of requests, from the look-up to the decision.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::{
     AuthError, Charge, Key, KeyStore, QuotaId, Quotas, Remaining, TooMany, digest, metrics,
 };
 
-/// The shared state of all charges.
+/// The state shared by all charges.
 pub(crate) struct Ledger {
     pub keys: KeyStore,
     pub quotas: Quotas,
@@ -32,7 +32,7 @@ impl Ledger {
         outcome.map(Some)
     }
 
-    /// Takes the cost of a request without a live key from the bucket of the address.
+    /// Charges a request without a live key to the bucket of the client address.
     pub fn take_from_address(
         &self,
         address: IpAddr,
@@ -43,8 +43,8 @@ impl Ledger {
         paid.inspect_err(|_| metrics::count_quota_refusal(metrics::NO_PLAN))
     }
 
-    /// Charges a refused key to the address. It costs at least one token, because guessing keys must not
-    /// be free.
+    /// Charges a rejected key to the address. The cost is at least one token, because guessing keys
+    /// must not be free.
     pub fn refuse(
         &self,
         address: IpAddr,
@@ -61,29 +61,29 @@ impl Ledger {
     }
 }
 
-/// The result of looking up a presented key. `H` is the type of its holder.
+/// The result of looking up the key of a request. `H` is the type of the key's holder.
 ///
 /// Unknown, revoked and expired keys are all [`Refused`](Self::Refused).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding<H> {
     /// The key works.
     Live {
-        /// The id of its row.
+        /// The id of the key's row.
         id: i64,
-        /// The bucket that is charged: [`QuotaId::Key`] of the row, or [`QuotaId::Owner`] if all keys of an
-        /// owner share one.
+        /// The bucket that is charged: [`QuotaId::Key`] with the id of the row, or
+        /// [`QuotaId::Owner`] if all keys of an owner share one bucket.
         payer: QuotaId,
-        /// The cost of the request for the key.
+        /// The charge for the key.
         charge: Charge,
         /// The holder of the key.
         holder: H,
     },
-    /// The key is not stored and passes nevertheless, like a test key. The client address pays, because
-    /// such keys can be invented.
+    /// The key is not stored but is accepted, for example a test key. The client address pays,
+    /// because anyone can invent such keys.
     Guest {
-        /// The cost of the request for the address.
+        /// The charge for the address.
         charge: Charge,
-        /// The substitute for the holder.
+        /// The value that takes the place of a holder.
         holder: H,
     },
     /// The key does not work. The client address pays.
@@ -92,7 +92,7 @@ pub enum Finding<H> {
 
 /// The holder of a key.
 pub trait Holder {
-    /// The code of the plan, for metrics; `None` without a plan.
+    /// Returns the code of the plan, for metrics. `None` if the key does not have a plan.
     fn plan(&self) -> Option<&str>;
 }
 
@@ -114,61 +114,62 @@ impl Holder for Key {
     }
 }
 
-/// A caller that passed.
+/// A caller that was admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Admitted<H> {
     /// The holder of the key.
     pub holder: H,
-    /// The rest of the quota; `None` if the request was free.
+    /// The remaining quota. `None` if the request was free.
     pub remaining: Option<Remaining>,
 }
 
-/// A well-formed key of a request, before its look-up.
+/// A well-formed key of a request, before it is looked up.
 ///
 /// It does not borrow from the request, so it can be moved into the closure that reads the
-/// database. The service looks up [`digest`](Self::digest), in one statement with the data of the
-/// request, and passes the result to [`admit`](Self::admit), which consumes the key: a request is
-/// charged once.
+/// database. The service looks up [`digest`](Self::digest) in the same statement as the data of the
+/// request, and passes the result to [`admit`](Self::admit). That method consumes the key, so a
+/// request is charged only once.
 pub struct Presented {
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) digest: [u8; 32],
     pub(crate) login: Option<String>,
     pub(crate) address: IpAddr,
     pub(crate) refused: Charge,
-    /// Passes the id of the key to the access log.
+    /// Receives the id of the key, for the access log.
     pub(crate) number: KeyNumber,
 }
 
 impl Presented {
-    /// The digest of the key, in the form of `api_key.digest`.
+    /// Returns the digest of the key, as stored in `api_key.digest`.
     pub fn digest(&self) -> &[u8; 32] {
         &self.digest
     }
 
-    /// The client address, which pays if the key does not.
+    /// Returns the client address, which is charged if the key is not.
     pub fn address(&self) -> IpAddr {
         self.address
     }
 
-    /// Returns whether the key has this text in any case. Takes constant time.
+    /// Returns whether the key has this text, ignoring case. Runs in constant time.
     pub fn is_text(&self, text: &str) -> bool {
         self.digest.ct_eq(&digest(text)).into()
     }
 
-    /// Returns whether the login that was sent with the key, if any, is its owner.
+    /// Returns whether the login that was sent with the key is its owner. True if no login was
+    /// sent.
     pub(crate) fn fits_owner(&self, owner: &str) -> bool {
         self.login.as_ref().is_none_or(|login| login.as_bytes().ct_eq(owner.as_bytes()).into())
     }
 
-    /// Decides about a key after its look-up.
+    /// Admits or rejects a request after the key was looked up.
     ///
     /// # Errors
-    /// [`AuthError::Credentials`] for a refused key, [`AuthError::TooMany`].
+    /// Returns [`AuthError::Credentials`] for a rejected key, or [`AuthError::TooMany`].
     pub fn admit<H: Holder>(self, finding: Finding<H>) -> Result<Admitted<H>, AuthError> {
         self.decide(finding, &mut None)
     }
 
-    /// Decides about a key and stores the state of the charged bucket in `state`.
+    /// Admits or rejects a request, and stores the state of the charged bucket in `state`.
     pub(crate) fn decide<H: Holder>(
         self,
         finding: Finding<H>,

@@ -1,25 +1,26 @@
-//! Token buckets and their holders.
+//! Token buckets, and the holders they belong to.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
-/// A token bucket: `burst` tokens, refilled at `per_minute`. A quota of 0 per minute is unlimited.
+/// A token bucket with `burst` tokens that is refilled at `per_minute`. If `per_minute` is 0, it is
+/// unlimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Quota {
-    /// The number of tokens regained each minute; 0 for unlimited.
+    /// The number of tokens regained per minute. 0 means unlimited.
     pub per_minute: u32,
-    /// The number of tokens in a full bucket; 0 counts as 1.
+    /// The number of tokens in a full bucket. 0 counts as 1.
     pub burst: u32,
 }
 
 impl Quota {
-    /// Creates a quota whose burst equals the refill of a minute.
+    /// Creates a quota whose burst equals the refill of one minute.
     pub fn per_minute(requests: u32) -> Self {
         Self { per_minute: requests, burst: requests }
     }
 
-    /// Returns the share of one of several replicas. The refill is divided, the burst stays, so that a
-    /// burst passes on any of them.
+    /// Returns the share of each of several replicas. The refill is divided, but the burst stays
+    /// the same, so that a burst is accepted by any one of them.
     ///
     /// ```
     /// let rate = auth::Quota::per_minute(10).shared_by(2);
@@ -30,12 +31,12 @@ impl Quota {
     }
 }
 
-/// A token bucket defined by the refill time of one token, for limits that are not per minute.
+/// A token bucket with the refill time of a single token, for limits that are not per minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rate {
-    /// The time in which one token is regained; zero for unlimited.
+    /// The time it takes to regain one token. Zero means unlimited.
     pub every: Duration,
-    /// The number of tokens in a full bucket; 0 counts as 1.
+    /// The number of tokens in a full bucket. 0 counts as 1.
     pub burst: u32,
 }
 
@@ -43,7 +44,7 @@ impl Rate {
     /// No limit.
     pub const UNLIMITED: Self = Self { every: Duration::ZERO, burst: 0 };
 
-    /// Allows `count` in a period, even all at once; 0 for unlimited.
+    /// Allows `count` requests per period, even all at once. 0 means unlimited.
     ///
     /// ```
     /// use std::time::Duration;
@@ -55,7 +56,7 @@ impl Rate {
         Self { every: period.checked_div(count).unwrap_or(Duration::ZERO), burst: count }
     }
 
-    /// Returns the share of one of several replicas, see [`Quota::shared_by`].
+    /// Returns the share of each of several replicas, see [`Quota::shared_by`].
     ///
     /// ```
     /// use std::time::Duration;
@@ -78,15 +79,16 @@ impl From<Quota> for Rate {
 
 /// The holder of a bucket.
 ///
-/// Two limits of the same rate share their buckets, unless they have a different
+/// Limits with the same rate share their buckets, unless they have a different
 /// [`purpose`](Self::purpose).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum QuotaId {
     /// A key, by the id of its row.
     Key(i64),
-    /// An owner of keys, by an id of the service: a new key does not refill the bucket.
+    /// An owner of keys, by an id of the service. A new key does not refill the bucket.
     Owner(i64),
-    /// A client address. IPv6 addresses count by their /64, which belongs to one subscriber.
+    /// A client address. IPv6 addresses are counted by their /64 network, which belongs to one
+    /// subscriber.
     Address(IpAddr),
     /// A holder with a purpose.
     For(&'static str, Box<QuotaId>),
@@ -95,19 +97,19 @@ pub enum QuotaId {
 }
 
 impl QuotaId {
-    /// Returns the holder of a separate bucket for a purpose. An empty purpose changes nothing.
+    /// Returns a holder with a separate bucket for a purpose. An empty purpose changes nothing.
     #[must_use]
     pub fn purpose(self, purpose: &'static str) -> Self {
         if purpose.is_empty() { self } else { Self::For(purpose, Box::new(self)) }
     }
 
-    /// Returns the holder of a separate bucket for a name.
+    /// Returns a holder with a separate bucket for a name.
     #[must_use]
     pub fn part(self, name: impl Into<String>) -> Self {
         Self::Part(Box::new(self), name.into())
     }
 
-    /// Replaces addresses by their network, which is counted.
+    /// Replaces an address with the one that represents its network.
     pub(crate) fn counted(self) -> Self {
         match self {
             Self::Address(address) => Self::Address(subscriber(address)),
@@ -118,7 +120,7 @@ impl QuotaId {
     }
 }
 
-/// Returns the first of all addresses of a subscriber.
+/// Returns the first address of the subscriber's network.
 fn subscriber(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
@@ -133,19 +135,20 @@ pub struct Remaining {
     pub limit: u32,
     /// The number of tokens left.
     pub remaining: u32,
-    /// The seconds until the bucket is full again.
+    /// The number of seconds until the bucket is full again.
     pub reset: u64,
 }
 
-/// The refusal of a request: the bucket has too few tokens.
+/// The rejection of a request: the bucket does not have enough tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many requests, try again in {retry_after} s")]
 pub struct TooMany {
-    /// The seconds, at least 1, after which the request passes if nothing else is charged.
+    /// The number of seconds to wait, at least 1, until the request would succeed if nothing else
+    /// is charged.
     pub retry_after: u64,
     /// The number of tokens in the full bucket.
     pub limit: u32,
-    /// The seconds until the bucket is full again.
+    /// The number of seconds until the bucket is full again.
     pub reset: u64,
 }
 

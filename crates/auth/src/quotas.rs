@@ -1,4 +1,4 @@
-//! The buckets of a service, in memory.
+//! The quota buckets of a service, which are kept in memory.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -15,13 +15,13 @@ use parking_lot::RwLock;
 
 use crate::{QuotaId, Rate, Remaining, TooMany};
 
-/// The interval at which full buckets are dropped.
+/// How often full buckets are removed.
 const TIDY_EVERY: Duration = Duration::from_secs(60);
 
 type Limiter =
     RateLimiter<QuotaId, DefaultKeyedStateStore<QuotaId>, Steady, StateInformationMiddleware>;
 
-/// Makes governor read the shared clock, which tests can set.
+/// Makes governor use the shared clock, which tests can set.
 #[derive(Clone)]
 struct Steady(SharedClock);
 
@@ -33,11 +33,11 @@ impl governor::clock::Clock for Steady {
     }
 }
 
-/// Counts the requests of keys and addresses. Clones share the buckets.
+/// The quota buckets of keys and addresses. Clones share them.
 ///
-/// A limiter of governor has one rate for all its holders, so that there is one for each distinct rate.
-/// Buckets that are full again are dropped about once a minute. Memory is bounded by the number of recent
-/// callers.
+/// A governor limiter has the same rate for all its holders, so there is one limiter for each
+/// distinct rate. Buckets that are full again are removed about once a minute. The memory therefore
+/// depends on the number of recent callers only.
 ///
 /// ```
 /// use auth::{Quota, QuotaId, Quotas};
@@ -62,25 +62,25 @@ pub struct Quotas {
 struct Inner {
     clock: Steady,
     limiters: RwLock<HashMap<Rate, Arc<Limiter>>>,
-    /// The monotonic time of the next clean-up in nanoseconds.
+    /// The time of the next clean-up, in nanoseconds of the monotonic clock.
     tidy_at: AtomicU64,
 }
 
 impl Quotas {
-    /// Creates full buckets.
+    /// Creates an empty store. Every bucket starts full.
     pub fn new(clock: SharedClock) -> Self {
         let clock = Steady(clock);
         let tidy_at = AtomicU64::new(nanos(clock.now() + TIDY_EVERY));
         Self { inner: Arc::new(Inner { clock, limiters: RwLock::default(), tidy_at }) }
     }
 
-    /// Takes `cost` tokens from the bucket of `id`, all or none.
+    /// Takes `cost` tokens from the bucket of `id`, either all or none.
     ///
-    /// A cost above the burst counts as the whole burst, because otherwise it could never pass. A cost of 0
-    /// counts as 1. An unlimited rate always passes.
+    /// A cost above the burst is reduced to the burst, because it could otherwise never succeed. A
+    /// cost of 0 counts as 1. An unlimited rate always succeeds.
     ///
     /// # Errors
-    /// [`TooMany`] if the bucket has fewer tokens.
+    /// Returns [`TooMany`] if the bucket has fewer tokens.
     pub fn check(
         &self,
         id: QuotaId,
@@ -122,7 +122,7 @@ impl Quotas {
         self.len() == 0
     }
 
-    /// Drops the buckets that are full again. This happens automatically about once a minute.
+    /// Removes the buckets that are full again. This happens automatically about once a minute.
     pub fn tidy(&self) {
         self.inner.tidy();
     }
@@ -160,7 +160,8 @@ impl Quotas {
 
     fn new_limiter(&self, rate: Rate) -> Limiter {
         let burst = NonZeroU32::new(rate.burst).unwrap_or(NonZeroU32::MIN);
-        // The library counts nanoseconds in 64 bits, which must hold the time to fill a bucket.
+        // The library counts nanoseconds in 64 bits. The time to fill a whole bucket must fit into
+        // them.
         let longest = Duration::from_nanos(u64::MAX / 4 / u64::from(burst.get()));
         let quota = governor::Quota::with_period(rate.every.min(longest))
             .unwrap_or_else(|| governor::Quota::per_second(burst))
@@ -179,7 +180,8 @@ impl Inner {
             limiter.retain_recent();
             limiter.shrink_to_fit();
         }
-        // Drops the rates of changed plans as well, unless a request still uses the limiter.
+        // Also drops the rates of plans that were changed, unless a request is still using the
+        // limiter.
         let mut known = self.limiters.write();
         known.retain(|_, limiter| !limiter.is_empty() || Arc::strong_count(limiter) > 1);
     }
@@ -195,7 +197,7 @@ fn refusal(rate: Rate, wait: Duration) -> TooMany {
     TooMany { retry_after: whole_seconds(wait).max(1), limit, reset: reset(rate, limit) }
 }
 
-/// Returns the seconds in which a number of tokens is regained.
+/// Returns how many seconds it takes to regain this number of tokens.
 fn reset(rate: Rate, tokens: u32) -> u64 {
     whole_seconds(rate.every.saturating_mul(tokens))
 }

@@ -21,11 +21,11 @@ pub struct ServiceSettings<S: clap::Args> {
 }
 
 impl<S: clap::Args> ServiceSettings<S> {
-    /// Opens the database, and migrates it if the settings say so.
+    /// Opens the database. Migrates it if the settings require that.
     ///
     /// # Errors
     ///
-    /// As [`DatabaseSettings::open`].
+    /// Returns the errors of [`DatabaseSettings::open`].
     pub fn open(
         &self,
         info: &ServiceInfo,
@@ -34,11 +34,11 @@ impl<S: clap::Args> ServiceSettings<S> {
         self.database.open(&self.shell.data_dir, info.name, migrations)
     }
 
-    /// Opens the database of a command that must not change it.
+    /// Opens the database for a command that must not change it.
     ///
     /// # Errors
     ///
-    /// As [`DatabaseSettings::open_unchanged`].
+    /// Returns the errors of [`DatabaseSettings::open_unchanged`].
     pub fn open_unchanged(
         &self,
         info: &ServiceInfo,
@@ -51,7 +51,7 @@ impl<S: clap::Args> ServiceSettings<S> {
     ///
     /// # Errors
     ///
-    /// As [`DatabaseSettings::preview`].
+    /// Returns the errors of [`DatabaseSettings::preview`].
     pub fn preview(
         &self,
         info: &ServiceInfo,
@@ -60,11 +60,11 @@ impl<S: clap::Args> ServiceSettings<S> {
         self.database.preview(&self.shell.data_dir, info.name, migrations)
     }
 
-    /// Runs the command `migrate`.
+    /// Runs the subcommand `migrate`.
     ///
     /// # Errors
     ///
-    /// As [`MigrateCommand::run`].
+    /// Returns the errors of [`MigrateCommand::run`].
     pub fn migrate(
         &self,
         command: MigrateCommand,
@@ -74,11 +74,12 @@ impl<S: clap::Args> ServiceSettings<S> {
         command.run(&self.database, &self.shell.data_dir, info.name, migrations)
     }
 
-    /// Adds the database to a backup in `folder`. PostgreSQL has its own tools; the log says what to take.
+    /// Adds the database to a backup in `folder`. PostgreSQL has its own tools; in that case, a log
+    /// line says how to back it up.
     ///
     /// # Errors
     ///
-    /// As [`DatabaseSettings::back_up`].
+    /// Returns the errors of [`DatabaseSettings::back_up`].
     pub fn back_up(&self, info: &ServiceInfo, folder: &Path) -> Result<(), DatabaseError> {
         let copy = folder.join(file_of(info));
         if !self.database.back_up(&self.shell.data_dir, info.name, &copy)? {
@@ -89,12 +90,13 @@ impl<S: clap::Args> ServiceSettings<S> {
         Ok(())
     }
 
-    /// Returns the file to which [`restore`](Self::restore) writes, or `None` if the database is restored with the
-    /// tools of PostgreSQL.
+    /// Returns the file that [`restore`](Self::restore) would write, or `None` if the database is
+    /// restored with the tools of PostgreSQL.
     ///
     /// # Errors
     ///
-    /// [`DatabaseError::Setup`] if the backup in `folder` was made of another kind of database.
+    /// Returns [`DatabaseError::Setup`] if the backup in `folder` is of a different kind of
+    /// database.
     pub fn restored_file(
         &self,
         info: &ServiceInfo,
@@ -112,11 +114,12 @@ impl<S: clap::Args> ServiceSettings<S> {
         }
     }
 
-    /// Restores the database of a backup in `folder`. PostgreSQL has its own tools; the log says so.
+    /// Restores the database from a backup in `folder`. PostgreSQL has its own tools; in that case,
+    /// a log line says so.
     ///
     /// # Errors
     ///
-    /// As [`DatabaseSettings::restore`].
+    /// Returns the errors of [`DatabaseSettings::restore`].
     pub fn restore(&self, info: &ServiceInfo, folder: &Path) -> Result<(), DatabaseError> {
         self.database.restore(&self.shell.data_dir, info.name, &folder.join(file_of(info)))?;
         if self.database.file(&self.shell.data_dir, info.name)?.is_none() {

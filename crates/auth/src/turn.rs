@@ -1,11 +1,12 @@
-//! Serialises transactions on PostgreSQL that read and then write. SQLite has only one writer.
+//! Serialises transactions that read and then write, on PostgreSQL. SQLite has only one writer
+//! anyway.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use sha2::{Digest, Sha256};
 
-/// Makes other transactions on `what` wait until this one ends.
+/// Makes all other transactions that name the same `what` wait until this one ends.
 pub(crate) fn take_turn(db: &mut Db, what: &str) -> Result<(), DatabaseError> {
     let Db::Pg(conn) = db else { return Ok(()) };
     let digest: [u8; 32] = Sha256::digest(format!("auth {what}")).into();

@@ -1,21 +1,21 @@
-//! Files that appear complete or not at all.
+//! Files that are written atomically: they appear complete or not at all.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The mode of a new file before the umask, as with [`File::create`].
+/// The mode of a new file before the umask is applied, the same as for [`File::create`].
 const MODE: u32 = 0o666;
 
-/// The mode of a file that only its owner may read.
+/// The mode of a file that only its owner can read.
 const PRIVATE: u32 = 0o600;
 
-/// A file that gets its name when it is complete.
+/// A file that gets its final name only when it is complete.
 ///
-/// Readers see the old file or the new one, never a part, even after a power failure:
-/// [`Self::commit`] syncs the content, renames the file, and syncs the folder. A file that is dropped
-/// before is removed. A killed process leaves a file named `.….tmp`.
+/// Readers see either the old file or the new one, never a part of it, even after a power failure:
+/// [`Self::commit`] syncs the content, renames the file, and syncs the folder. If this value is
+/// dropped before that, the file is removed. A killed process leaves a file named `.….tmp`.
 ///
 /// ```
 /// use std::io::Write;
@@ -37,19 +37,19 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Creates an empty file with a unique name in `folder`. The final file must be in this folder too,
-    /// because a rename does not cross file systems.
+    /// Creates an empty file with a unique name in `folder`. The final path must be in the same
+    /// folder, because files cannot be renamed across file systems.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// Returns an error if the folder cannot be written.
     pub fn create_in(folder: &Path) -> io::Result<Self> {
         Self::create_with(folder, MODE)
     }
 
-    /// Like [`create_in`](Self::create_in), for a file that only its owner may read.
+    /// Like [`create_in`](Self::create_in), but only the owner can read the file.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// Returns an error if the folder cannot be written.
     pub fn create_private_in(folder: &Path) -> io::Result<Self> {
         Self::create_with(folder, PRIVATE)
     }
@@ -64,22 +64,22 @@ impl AtomicFile {
         Ok(Self { file, temporary, named: false })
     }
 
-    /// Creates an empty file with a known name, or truncates the one that a killed process left. Only for
-    /// folders that one process writes at a time.
+    /// Creates an empty file with a given name, or truncates the one that a killed process left.
+    /// Use it only if a single process writes to the folder at a time.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn create_as(temporary: PathBuf) -> io::Result<Self> {
         let file = File::create(&temporary)?;
         Ok(Self { file, temporary, named: false })
     }
 
-    /// The path of the file until it is committed.
+    /// Returns the temporary path of the file, before it is committed.
     pub fn path(&self) -> &Path {
         &self.temporary
     }
 
-    /// The open file, for positioned writes and its length.
+    /// Returns the open file, for positioned writes and to get its length.
     pub fn file(&self) -> &File {
         &self.file
     }
@@ -87,8 +87,9 @@ impl AtomicFile {
     /// Syncs the file and renames it to `path`, replacing an existing file.
     ///
     /// # Errors
-    /// The disk is full or failing, or `path` is on another file system. The file is then removed, and
-    /// `path` is unchanged. If only the folder could not be synced, the file is already at `path`.
+    /// Returns an error if the disk is full or failing, or if `path` is on another file system. The
+    /// file is then removed, and `path` is unchanged. If only the folder could not be synced, the
+    /// file is already at `path`.
     pub fn commit(mut self, path: &Path) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(&self.temporary, path)?;
@@ -121,10 +122,11 @@ impl Drop for AtomicFile {
     }
 }
 
-/// Replaces the content of a file, or creates the file, atomically.
+/// Replaces the content of a file atomically. Creates the file if it does not exist.
 ///
 /// # Errors
-/// The folder cannot be written, or the disk is full. The old file is then unchanged.
+/// Returns an error if the folder cannot be written, or the disk is full. The old file is then
+/// unchanged.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -141,10 +143,11 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     file.commit(path)
 }
 
-/// Copies a file atomically: the copy appears complete or not at all.
+/// Copies a file atomically, so that the copy appears complete or not at all.
 ///
 /// # Errors
-/// `from` cannot be read, or the folder of `to` cannot be written. `to` is then unchanged.
+/// Returns an error if `from` cannot be read, or the folder of `to` cannot be written. `to` is then
+/// unchanged.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -161,15 +164,15 @@ pub fn copy_atomically(from: &Path, to: &Path) -> io::Result<()> {
     copy.commit(to)
 }
 
-/// Syncs a folder, so a rename in it survives a power failure.
+/// Syncs a folder, so that renames in it survive a power failure.
 ///
 /// # Errors
-/// The folder cannot be opened or synced.
+/// Returns an error if the folder cannot be opened or synced.
 pub fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Returns the folder of a path, which is the current one if the path has none.
+/// Returns the parent folder of a path, or the current folder if the path does not contain any.
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,

@@ -1,15 +1,15 @@
-//! Recognises files that are not text by their first bytes.
+//! Detects files that are not text by their first bytes.
 
 use std::io;
 
 /// Number of bytes that [`refuse_archive`] examines.
 pub const ARCHIVE_START: usize = 512;
 
-/// Refuses an archive, a document, or a file in another compressed format than gzip and Zstandard, by its
-/// first bytes.
+/// Rejects archives, documents, and compressed formats other than gzip and Zstandard, which are
+/// detected by their first bytes.
 ///
 /// # Errors
-/// Returns a message for the operator, which names the format.
+/// Returns a message for the operator, which contains the name of the format.
 pub fn refuse_archive(start: &[u8]) -> io::Result<()> {
     let advice = match start {
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => {

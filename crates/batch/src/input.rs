@@ -1,4 +1,4 @@
-//! Inputs of a command: files, pipes, folders, standard input.
+//! Inputs of a command: files, pipes, folders and standard input.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -6,10 +6,10 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Name of standard input on a command line.
+/// The name for standard input on a command line.
 const STDIN: &str = "-";
 
-/// An input on a command line, classified but not opened.
+/// An input on a command line, which has been classified but not opened.
 ///
 /// ```
 /// use std::io::Read;
@@ -28,7 +28,7 @@ const STDIN: &str = "-";
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
-    /// Standard input, written `-`.
+    /// Standard input, written as `-`.
     Stdin,
     /// A regular file.
     File(PathBuf),
@@ -38,7 +38,7 @@ pub enum Input {
     Folder(PathBuf),
 }
 
-/// The state of an input, see [`Input::stamp`].
+/// A value that changes when the input is written, see [`Input::stamp`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputStamp(Option<(u64, u64, u64, (i64, i64))>);
 
@@ -46,7 +46,7 @@ impl Input {
     /// Classifies a path on a command line.
     ///
     /// # Errors
-    /// The path does not exist or is not accessible.
+    /// Returns an error if the path does not exist or is not accessible.
     ///
     /// ```
     /// use std::path::Path;
@@ -72,7 +72,7 @@ impl Input {
         })
     }
 
-    /// The path; `None` for standard input.
+    /// Returns the path, or `None` for standard input.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Stdin => None,
@@ -80,7 +80,7 @@ impl Input {
         }
     }
 
-    /// The length of a file in bytes; `None` for other inputs.
+    /// Returns the length of a file in bytes, or `None` for other inputs.
     pub fn length(&self) -> Option<u64> {
         match self {
             Self::File(path) => fs::metadata(path).ok().map(|data| data.len()),
@@ -88,18 +88,19 @@ impl Input {
         }
     }
 
-    /// Returns whether the input can be read twice.
+    /// Returns whether the input can be read more than once.
     pub fn is_rereadable(&self) -> bool {
         matches!(self, Self::File(_) | Self::Folder(_))
     }
 
-    /// Returns a stamp of a file that changes when the file is written. Stamps of other inputs are equal.
+    /// Returns a value that changes when the file is written. For inputs other than files it is
+    /// always the same.
     ///
-    /// A list that is still being downloaded ends early and looks complete. Compare the stamps before and
-    /// after reading.
+    /// If a list is read while it is still being downloaded, it ends early but looks complete. To
+    /// detect this, compare the stamps before and after reading.
     ///
     /// # Errors
-    /// The file is not accessible.
+    /// Returns an error if the file is not accessible.
     ///
     /// ```
     /// let file = tempfile::NamedTempFile::new()?;
@@ -117,11 +118,11 @@ impl Input {
         Ok(InputStamp(Some((found.dev(), found.ino(), found.len(), changed))))
     }
 
-    /// Opens the input without a buffer. An empty file with the ending of a compressed one is an error,
-    /// because it was truncated.
+    /// Opens the input without buffering it. An empty file with the extension of a compressed
+    /// format is an error, because it must have been truncated.
     ///
     /// # Errors
-    /// It cannot be opened, or is a folder.
+    /// Returns an error if the input cannot be opened or is a folder.
     ///
     /// ```
     /// use batch::Input;

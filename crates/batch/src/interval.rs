@@ -1,10 +1,11 @@
-//! Work that recurs in a loop.
+//! A timer for periodic work in a loop.
 
 use std::time::{Duration, Instant};
 
 /// A timer that a loop polls.
 ///
-/// Loaders record their progress, flush or commit every few seconds. A poll reads the clock once.
+/// Loaders use it to record their progress, flush or commit every few seconds. Each poll reads the
+/// clock once.
 ///
 /// ```
 /// use std::time::Duration;
@@ -21,12 +22,12 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Starts an interval now.
+    /// Starts the first interval now.
     pub fn new(every: Duration) -> Self {
         Self { every, last: Instant::now() }
     }
 
-    /// Returns whether the interval has passed. If so, the next one starts.
+    /// Returns whether the interval has passed. If so, starts the next one.
     pub fn is_due(&mut self) -> bool {
         let due = self.last.elapsed() >= self.every;
         if due {
@@ -35,7 +36,7 @@ impl Interval {
         due
     }
 
-    /// Restarts the interval, because the work was done for another reason.
+    /// Restarts the interval, because the work has been done for another reason.
     pub fn restart(&mut self) {
         self.last = Instant::now();
     }

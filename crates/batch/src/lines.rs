@@ -1,17 +1,17 @@
-//! Lines of any length in bounded memory.
+//! Reads lines of any length in bounded memory.
 
 use std::io::{self, BufRead};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Reads lines in memory bounded by a limit.
+/// Reads lines without using more memory than a limit.
 ///
-/// The input is untrusted: a file of one endless line must not exhaust the memory. A line within the
-/// limit is returned without its end (`\n` or `\r\n`, which do not count). Of a longer line the start is
-/// returned and the rest is skipped. A byte order mark at the start of the input is dropped. Lines are
-/// numbered from 1.
+/// The input is untrusted: a file with one endless line must not exhaust the memory. A line within
+/// the limit is returned without its line ending (`\n` or `\r\n`, which does not count). For a
+/// longer line, only the beginning is returned and the rest is skipped. A byte order mark at the
+/// beginning of the input is dropped. Line numbers start at 1.
 ///
-/// A line within the buffer of the input is not copied.
+/// A line that is completely in the buffer of the input is not copied.
 ///
 /// ```
 /// use batch::{BoundedLines, Line};
@@ -27,26 +27,26 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 pub struct BoundedLines<R> {
     input: R,
     limit: usize,
-    /// A line that spans several buffers of the input.
+    /// The parts of a line that spans several buffers of the input.
     joined: Vec<u8>,
-    /// Bytes of the input's buffer that were returned and are not consumed yet.
+    /// The number of bytes in the input's buffer that were returned but not yet consumed.
     given: usize,
     number: u64,
 }
 
-/// A line without its end.
+/// A line without its line ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Line<'a> {
     /// A line within the limit.
     Bytes(&'a [u8]),
-    /// A line over the limit.
+    /// A line that exceeds the limit.
     TooLong {
         /// Its first bytes, up to the limit.
         start: &'a [u8],
     },
 }
 
-/// The reason a line is not usable as text.
+/// The reason a line cannot be used as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
     /// The line is longer than the limit.
@@ -58,10 +58,10 @@ pub enum LineError {
 }
 
 impl<'a> Line<'a> {
-    /// The line as text.
+    /// Returns the line as text.
     ///
     /// # Errors
-    /// The line is too long or not UTF-8.
+    /// Returns an error if the line is too long or not UTF-8.
     ///
     /// ```
     /// use batch::{Line, LineError};
@@ -80,7 +80,7 @@ impl<'a> Line<'a> {
 
 /// The location of the next line.
 enum Found {
-    /// In the buffer of the input, with its length without and with the line feed.
+    /// In the buffer of the input. Contains its length without and with the line feed.
     InBuffer {
         length: usize,
         with_end: usize,
@@ -96,10 +96,10 @@ impl<R: BufRead> BoundedLines<R> {
         Self { input, limit, joined: Vec::new(), given: 0, number: 0 }
     }
 
-    /// Returns the next line with its number, or `None` at the end of the input.
+    /// Returns the number of the next line and the line, or `None` at the end of the input.
     ///
     /// # Errors
-    /// The input cannot be read.
+    /// Returns an error if the input cannot be read.
     pub fn next_line(&mut self) -> io::Result<Option<(u64, Line<'_>)>> {
         Ok(self.next_with_return()?.map(|(number, line)| match line {
             Line::Bytes(bytes) => (number, Line::Bytes(bytes.strip_suffix(b"\r").unwrap_or(bytes))),
@@ -107,11 +107,11 @@ impl<R: BufRead> BoundedLines<R> {
         }))
     }
 
-    /// Returns the next line like [`Self::next_line`], but keeps a final carriage return. For formats in
-    /// which a line end may be part of a value.
+    /// Returns the next line like [`Self::next_line`], but keeps a carriage return at its end. For
+    /// formats whose values can contain line endings.
     ///
     /// # Errors
-    /// The input cannot be read.
+    /// Returns an error if the input cannot be read.
     ///
     /// ```
     /// # use batch::{BoundedLines, Line};
@@ -142,7 +142,7 @@ impl<R: BufRead> BoundedLines<R> {
         Ok(Some((self.number, line)))
     }
 
-    /// The input, whose buffer still holds the line that was given last.
+    /// Returns the input, whose buffer still contains the last line that was returned.
     ///
     /// ```
     /// let mut lines = batch::BoundedLines::new(std::io::BufReader::new(std::io::empty()), 9);
@@ -152,10 +152,10 @@ impl<R: BufRead> BoundedLines<R> {
         &mut self.input
     }
 
-    /// Finds the next line; copies it only if the buffer of the input ends before it does.
+    /// Finds the next line. Copies it only if it extends beyond the buffer of the input.
     fn find(&mut self) -> io::Result<Option<Found>> {
         self.joined.clear();
-        // A byte order mark and a carriage return do not count.
+        // A byte order mark and a carriage return do not count towards the limit.
         let room = self.limit.saturating_add(BYTE_ORDER_MARK.len() + 1);
         let (mut any, mut too_long) = (false, false);
         loop {
@@ -195,7 +195,7 @@ mod tests {
 
     const LONGEST: usize = 64 * 1024;
 
-    /// Lines as (number, bytes, whether too long).
+    /// Reads all lines. Each has its number, its bytes, and whether it is too long.
     fn read(bytes: &[u8], capacity: usize, limit: usize) -> Vec<(u64, Vec<u8>, bool)> {
         let mut lines = BoundedLines::new(BufReader::with_capacity(capacity, bytes), limit);
         let mut found = Vec::new();

@@ -1,15 +1,15 @@
-//! The result of a command: data on standard output, everything else on standard error.
+//! Output of a command: its result on standard output, everything else on standard error.
 
 use std::fmt::Display;
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-/// The form in which a command prints its result.
+/// The output format of a command's result.
 ///
-/// With `--json` this is one line of JSON, otherwise text for people. The result goes to standard
-/// output. Notes go to standard error, and only in the text form. A reader that closes standard output,
-/// such as `head`, does not cause a failure.
+/// With `--json` this is one line of JSON, otherwise human-readable text. The result goes to
+/// standard output. Notes go to standard error, and only with the text format. If the reader closes
+/// standard output, as `head` does, this is not a failure.
 ///
 /// ```
 /// use batch::Output;
@@ -27,7 +27,7 @@ use serde::Serialize;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Output {
-    /// Text for people.
+    /// Human-readable text.
     #[default]
     Text,
     /// One line of JSON.
@@ -35,15 +35,15 @@ pub enum Output {
 }
 
 impl Output {
-    /// Returns the form that the flag `--json` selects.
+    /// Returns the format that the flag `--json` selects.
     pub const fn from_json_flag(json: bool) -> Self {
         if json { Self::Json } else { Self::Text }
     }
 
-    /// Prints a value as JSON, or `text` instead of it.
+    /// Prints `value` as JSON, or else `text`.
     ///
     /// # Errors
-    /// Standard output cannot be written, for example because the disk is full.
+    /// Returns an error if standard output cannot be written, for example because the disk is full.
     pub fn print(self, value: &impl Serialize, text: impl Display) -> io::Result<()> {
         unless_closed(self.write(&mut io::stdout().lock(), value, text))
     }
@@ -51,7 +51,7 @@ impl Output {
     /// Writes the output of [`Self::print`] to `out`.
     ///
     /// # Errors
-    /// `out` cannot be written.
+    /// Returns an error if `out` cannot be written.
     ///
     /// ```
     /// use batch::Output;
@@ -75,10 +75,10 @@ impl Output {
         out.flush()
     }
 
-    /// Prints a JSON array, or one line for each value.
+    /// Prints the values as a JSON array, or else one line per value.
     ///
     /// # Errors
-    /// Standard output cannot be written.
+    /// Returns an error if standard output cannot be written.
     pub fn print_list<T: Serialize>(
         self,
         values: &[T],
@@ -90,7 +90,7 @@ impl Output {
     /// Writes the output of [`Self::print_list`] to `out`.
     ///
     /// # Errors
-    /// `out` cannot be written.
+    /// Returns an error if `out` cannot be written.
     ///
     /// ```
     /// use batch::Output;
@@ -114,7 +114,7 @@ impl Output {
         out.flush()
     }
 
-    /// Logs a note for the operator to the target `notice`. With JSON it does nothing.
+    /// Logs a note for the operator with the target `notice`. Does nothing with the JSON format.
     pub fn note(self, text: impl Display) {
         if self == Self::Text {
             log::info!(target: "notice", "{text}");
@@ -129,10 +129,10 @@ fn unless_closed(written: io::Result<()>) -> io::Result<()> {
     })
 }
 
-/// Treats an output that its reader has closed, as `head` does, as a success.
+/// Turns the error of an output that its reader has closed, as `head` does, into success.
 ///
 /// # Errors
-/// The error of `outcome`, unless it is [`io::ErrorKind::BrokenPipe`].
+/// Returns the error of `outcome`, unless it is [`io::ErrorKind::BrokenPipe`].
 ///
 /// ```
 /// use std::io;
@@ -155,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// Fails like a pipe without a reader, or like a full disk.
+    /// A writer that fails with this kind of error, like a pipe without a reader or a full disk.
     struct Failing(io::ErrorKind);
 
     impl Write for Failing {

@@ -1,4 +1,4 @@
-//! Refuses to write a file that the same command reads.
+//! Prevents a command from writing to a file that it also reads.
 
 use std::fs;
 use std::io;
@@ -8,13 +8,14 @@ use std::path::Path;
 /// The path of standard input.
 const STDIN: &str = "/dev/stdin";
 
-/// Fails if a command would write a file that it also reads.
+/// Returns an error if a command would write to a file that it also reads.
 ///
-/// Files are compared by device and inode, so that links and other spellings of a path are found. `-`
-/// among the inputs is standard input. Missing files, pipes and devices are never refused.
+/// Files are compared by device and inode, so that links and other spellings of a path are
+/// detected. `-` among the inputs means standard input. Missing files, pipes and devices are always
+/// allowed.
 ///
 /// # Errors
-/// An output is also an input, or one of the files is not accessible.
+/// Returns an error if an output is also an input, or one of the files is not accessible.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -55,7 +56,7 @@ fn message(output: &Path, input: &Path) -> String {
     format!("{output} is the same file as {input}: it would be written while it is read")
 }
 
-/// Returns device and inode of a regular file, or `None` for anything else and for missing files.
+/// Returns the device and inode of a regular file. `None` for anything else and for missing files.
 fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
     match fs::metadata(path) {
         Ok(found) if found.is_file() => Ok(Some((found.dev(), found.ino()))),

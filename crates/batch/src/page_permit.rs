@@ -1,4 +1,4 @@
-//! Memory of pages: a page waits until those before it are written.
+//! Limits the memory for pages: a page waits until enough memory of earlier pages is released.
 
 use std::future::Future;
 use std::pin::pin;
@@ -9,17 +9,17 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Time between two checks of a thread that waits.
+/// How often a waiting thread calls its check.
 const CHECK: Duration = Duration::from_millis(50);
 
-/// Memory that the pages of a server may take at a time. Clones share it.
+/// The memory that the pages of a server may use at the same time. Clones share it.
 #[derive(Clone, Debug)]
 pub struct PagePermits {
     bytes: u32,
     free: Arc<Semaphore>,
 }
 
-/// Memory of one page, until the last clone is dropped.
+/// The memory of one page, which is reserved until the last clone is dropped.
 #[derive(Clone, Debug)]
 pub struct PagePermit {
     /// `None` only if the semaphore was closed, which never happens.
@@ -27,22 +27,23 @@ pub struct PagePermit {
 }
 
 impl PagePermits {
-    /// Creates permits for this number of bytes. A longer page takes all of them.
+    /// Creates permits for this number of bytes. A page that needs more gets all of them.
     pub fn new(bytes: u32) -> Self {
         Self { bytes, free: Arc::new(Semaphore::new(bytes as usize)) }
     }
 
-    /// Waits for the memory of a page. Pages get it in request order.
+    /// Waits for the memory of a page. Requests are served in order of arrival.
     pub async fn acquire(&self, bytes: usize) -> PagePermit {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(self.bytes);
         let memory = Arc::clone(&self.free).acquire_many_owned(bytes).await;
         PagePermit { _memory: memory.ok().map(Arc::new) }
     }
 
-    /// Like [`acquire`](Self::acquire), but blocks the calling thread. Calls `check` from time to time.
+    /// Like [`acquire`](Self::acquire), but blocks the calling thread and calls `check` at
+    /// intervals.
     ///
     /// # Errors
-    /// Those of `check`.
+    /// Returns the errors of `check`.
     pub fn acquire_blocking<E>(
         &self,
         bytes: usize,
@@ -72,7 +73,7 @@ impl Wake for Unpark {
 mod tests {
     use super::*;
 
-    /// Acquires without waiting.
+    /// Acquires a permit if it is available without waiting.
     fn at_once(permits: &PagePermits, bytes: usize) -> Option<PagePermit> {
         permits.acquire_blocking(bytes, || Err(())).ok()
     }

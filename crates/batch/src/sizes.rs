@@ -1,14 +1,14 @@
-//! Sizes and counts in the form that people read and write.
+//! Sizes and counts in human-readable form.
 
 use std::fmt;
 use std::str::FromStr;
 
 use indicatif::{HumanBytes, HumanCount};
 
-/// A number of bytes.
+/// A size in bytes.
 ///
-/// Settings and flags give it in bytes, or with `K`, `M` or `G` (powers of 1024, either case). It is
-/// printed with a fitting unit.
+/// Settings and flags specify it in bytes, or with `K`, `M` or `G` (powers of 1024, upper or lower
+/// case). It is printed with a suitable unit.
 ///
 /// ```
 /// use batch::ByteSize;
@@ -20,17 +20,17 @@ use indicatif::{HumanBytes, HumanCount};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ByteSize(
-    /// The bytes.
+    /// The number of bytes.
     pub u64,
 );
 
 impl ByteSize {
-    /// Converts mebibytes, the unit of settings named `…_MB`. Saturates at the largest size.
+    /// Converts mebibytes, the unit of settings named `…_MB`. Saturates at the maximum.
     pub const fn mib(mebibytes: u64) -> Self {
         Self(mebibytes.saturating_mul(1 << 20))
     }
 
-    /// Converts to `usize`. Saturates at the largest size.
+    /// Converts to `usize`. Saturates at the maximum.
     pub fn in_memory(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }
@@ -42,13 +42,13 @@ impl fmt::Display for ByteSize {
     }
 }
 
-/// The reason a text is not a size.
+/// The reason a string is not a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
-    /// It is not digits followed by at most one letter.
+    /// The text is not digits followed by at most one letter.
     #[error("expected a number of bytes, optionally followed by K, M or G")]
     Malformed,
-    /// The number of bytes exceeds a `u64`.
+    /// The number of bytes does not fit into a `u64`.
     #[error("the number is too large")]
     TooLarge,
 }
@@ -59,7 +59,7 @@ impl FromStr for ByteSize {
     /// Parses digits followed by at most one of `K`, `M` and `G`.
     ///
     /// # Errors
-    /// The text is malformed, or the number does not fit into 64 bits.
+    /// Returns an error if the text is malformed, or the number does not fit into 64 bits.
     fn from_str(text: &str) -> Result<Self, SizeError> {
         let (digits, shift) = match text.as_bytes() {
             [.., b'K' | b'k'] => (&text[..text.len() - 1], 10),
@@ -75,7 +75,7 @@ impl FromStr for ByteSize {
     }
 }
 
-/// A count that is printed with commas between groups of three digits.
+/// A count that is printed with commas as thousands separators.
 ///
 /// ```
 /// assert_eq!(batch::Count(1_234_567).to_string(), "1,234,567");

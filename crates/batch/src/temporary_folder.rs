@@ -1,4 +1,4 @@
-//! A folder for the temporary files of one command.
+//! A folder for the temporary files of a command.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const LOCK_SUFFIX: &str = ".lock";
 
-/// A folder that is removed with its content when the command ends.
+/// A folder that is removed with its contents when the command ends.
 ///
-/// A killed process leaves its folder. The next process that creates a folder with the same prefix and
-/// base removes it, as [`Self::remove_abandoned`] does. Each folder has a lock file next to it, which
-/// the system unlocks when the process ends in any way. Other files in the base are not touched, so
-/// that several users can share it.
+/// A killed process leaves its folder behind. The next process that creates a folder with the same
+/// prefix and base removes it, like [`Self::remove_abandoned`]. Next to each folder is a lock file,
+/// which the operating system unlocks however the process ends. Other files in the base are not
+/// touched, so that several programs can share it.
 ///
 /// ```
 /// use batch::TemporaryFolder;
@@ -34,11 +34,11 @@ pub struct TemporaryFolder {
 }
 
 impl TemporaryFolder {
-    /// Creates a folder in `base`, which is created if it is missing. Removes the folders of processes
-    /// that have ended.
+    /// Creates a folder in `base`. Creates `base` too if it is missing. Removes the folders of
+    /// processes that have ended.
     ///
     /// # Errors
-    /// `base` cannot be written.
+    /// Returns an error if `base` cannot be written.
     pub fn create(base: &Path, prefix: &str) -> io::Result<Self> {
         fs::create_dir_all(base)?;
         Self::remove_abandoned(base, prefix)?;
@@ -51,10 +51,10 @@ impl TemporaryFolder {
         Ok(Self { path, lock_path, _lock: lock })
     }
 
-    /// Removes the folders of processes that have ended. Those of other users stay.
+    /// Removes the folders of processes that have ended. Those of other users are kept.
     ///
     /// # Errors
-    /// `base` cannot be read, or a folder cannot be removed.
+    /// Returns an error if `base` cannot be read, or a folder cannot be removed.
     pub fn remove_abandoned(base: &Path, prefix: &str) -> io::Result<()> {
         let entries = match fs::read_dir(base) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -64,7 +64,7 @@ impl TemporaryFolder {
             let entry = entry?;
             let name = entry.file_name();
             let ours = name.to_str().is_some_and(|name| is_lock_name(name, prefix));
-            // Opening a pipe would block.
+            // Skips pipes, because opening them would block.
             if ours && entry.file_type()?.is_file() {
                 remove_if_abandoned(&entry.path()).or_else(unless_foreign)?;
             }
@@ -72,7 +72,7 @@ impl TemporaryFolder {
         Ok(())
     }
 
-    /// The path of the folder.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -84,19 +84,19 @@ impl Drop for TemporaryFolder {
     }
 }
 
-/// Creates and locks a file with a new name.
+/// Creates and locks a file with a new name. Returns its path and the file.
 fn locked_file(base: &Path, prefix: &str) -> io::Result<(PathBuf, File)> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     loop {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = base.join(format!("{prefix}-{}-{number}{LOCK_SUFFIX}", std::process::id()));
         let file = match OpenOptions::new().write(true).create_new(true).open(&path) {
-            // A process in another container has the same id.
+            // A process in another container can have the same process id.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
             file => file?,
         };
         file.lock()?;
-        // Another process may have removed it as abandoned before it was locked.
+        // Another process may have removed the file as abandoned before it was locked.
         if is_still_at(&file, &path)? {
             return Ok((path, file));
         }
@@ -130,8 +130,8 @@ fn remove_if_abandoned(lock_path: &Path) -> io::Result<()> {
     remove(lock_path)
 }
 
-/// Removes a folder, then its lock file. If the folder cannot be removed, the next command finds it by
-/// its lock file.
+/// Removes a folder and then its lock file. If the folder cannot be removed, its lock file stays,
+/// so that the next command finds the folder.
 fn remove(lock_path: &Path) -> io::Result<()> {
     match fs::remove_dir_all(lock_path.with_extension("")) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
@@ -139,7 +139,7 @@ fn remove(lock_path: &Path) -> io::Result<()> {
     }
 }
 
-/// Ignores files of other users and files that another process has just removed.
+/// Ignores errors for files of other users and for files that another process has just removed.
 fn unless_foreign(error: io::Error) -> io::Result<()> {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::PermissionDenied => Ok(()),
@@ -176,7 +176,7 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let folder = TemporaryFolder::create(base.path(), "build").unwrap();
         let path = folder.path().to_owned();
-        // `remove_dir_all` fails on a file.
+        // A file at this path makes `remove_dir_all` fail.
         fs::remove_dir(&path).unwrap();
         fs::write(&path, "").unwrap();
         drop(folder);

@@ -1,4 +1,4 @@
-//! Copies of a SQLite database while it is in use.
+//! Copies a SQLite database while it is in use.
 
 use std::fs::File;
 use std::io;
@@ -11,8 +11,9 @@ use crate::connect::{Connector, Role};
 use crate::target::Target;
 use crate::{DatabaseError, Db, SqliteOptions};
 
-/// Writes the database as of now to a new file. Other connections read and write meanwhile: the copy has
-/// everything that was committed before, and nothing of what is committed later.
+/// Writes a snapshot of the database to a new file. Other connections can read and write meanwhile:
+/// the copy contains everything that was committed before it began, and nothing that is committed
+/// later.
 pub(crate) fn copy_file(connector: &Connector, to: &Path) -> Result<(), DatabaseError> {
     let failed = |why: String| {
         DatabaseError::Setup(format!("cannot copy the database to {}: {why}", to.display()))
@@ -23,11 +24,11 @@ pub(crate) fn copy_file(connector: &Connector, to: &Path) -> Result<(), Database
         .bind::<Text, _>(text)
         .execute(&mut conn)
         .map_err(|error| failed(error.to_string()))?;
-    // SQLite does not sync the new file.
+    // SQLite does not sync the new file itself.
     File::open(to).and_then(|file| file.sync_all()).map_err(|error| failed(error.to_string()))
 }
 
-/// Checks the structure of a file.
+/// Checks the structure of a database file.
 fn check_file(path: &Path) -> Result<(), DatabaseError> {
     let connector =
         Connector { target: Target::Sqlite(path.to_owned()), sqlite: SqliteOptions::default() };
@@ -41,8 +42,8 @@ fn check_file(path: &Path) -> Result<(), DatabaseError> {
     }
 }
 
-/// Copies a file to the place of a database that does not exist, if the copy is sound. The file is only read, because
-/// it may be on a read-only disk.
+/// Copies a file to the path of a database that does not exist yet, if the copy is intact. `from`
+/// is only read, because it may be on a read-only disk.
 pub(crate) fn place_file(from: &Path, to: &Path) -> Result<(), DatabaseError> {
     let failed = |error: io::Error| {
         DatabaseError::Setup(format!("cannot write the database {}: {error}", to.display()))
@@ -63,7 +64,7 @@ pub(crate) fn place_file(from: &Path, to: &Path) -> Result<(), DatabaseError> {
         return Err(error);
     }
     let place = || -> io::Result<()> {
-        // The remains of an earlier database would be applied to this one.
+        // SQLite would apply leftover journals of an earlier database to this one.
         for journal in ["-wal", "-shm", "-journal"] {
             let mut name = to.as_os_str().to_owned();
             name.push(journal);

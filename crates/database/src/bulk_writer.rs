@@ -6,18 +6,18 @@ use diesel::connection::SimpleConnection;
 
 use crate::{DatabaseError, Db, Pools, transaction};
 
-/// The page cache in KiB. It holds the indexes of a million rows, whose pages a load changes in
-/// random order.
+/// The size of the page cache in KiB. It is large enough for the indexes of a million rows, whose
+/// pages a load changes in random order.
 const CACHE_KIB: u32 = 256 << 10;
 
-/// The number of pages in the WAL after which a commit copies them to the file.
+/// Once the WAL has this number of pages, a commit copies them to the database file.
 const WAL_PAGES: u32 = 256 << 10;
 
 /// A writer for transactions that hold the write lock for many seconds.
 ///
 /// SQLite writes each page that a transaction changes twice, to the WAL and to the file. A load
-/// changes pages of each index in random order, so small transactions write the same pages again and
-/// again. While the writer exists, a server that starts logs a warning.
+/// changes index pages in random order, so small transactions write the same pages again and again.
+/// A server that starts while the writer exists logs a warning.
 pub struct BulkWriter {
     db: Db,
     _server_lock: File,
@@ -28,7 +28,7 @@ impl BulkWriter {
     /// are cheap at any size.
     ///
     /// # Errors
-    /// [`DatabaseError::Setup`] with one sentence for the operator.
+    /// Returns [`DatabaseError::Setup`] with one sentence for the operator.
     pub fn open(pools: &Pools) -> Result<Option<Self>, DatabaseError> {
         let Some(server_lock) = pools.lock_out_servers() else { return Ok(None) };
         let mut db = pools.connect()?;
@@ -43,8 +43,8 @@ impl BulkWriter {
     /// Runs a transaction.
     ///
     /// # Errors
-    /// The error of `work`, after a rollback; [`DatabaseError::Busy`] if another command writes for a
-    /// minute.
+    /// Returns the error of `work` after a rollback, or [`DatabaseError::Busy`] if another command
+    /// holds the write lock for a minute.
     pub fn write<T, E>(&mut self, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
     where
         E: From<DatabaseError>,
@@ -54,7 +54,8 @@ impl BulkWriter {
 }
 
 impl Drop for BulkWriter {
-    /// Copies the WAL to the file and truncates it, so the next reader does not have to.
+    /// Copies the WAL to the database file and truncates it, so that the next reader does not have
+    /// to.
     fn drop(&mut self) {
         if let Db::Sqlite(conn) = &mut self.db
             && let Err(error) =

@@ -33,10 +33,11 @@ pub struct MigrateCommand {
 }
 
 impl MigrateCommand {
-    /// Runs the command for the service `name` with all its sources of migrations.
+    /// Runs the command for the service `name` with all its migration sources.
     ///
     /// # Errors
-    /// Those of [`DatabaseSettings::migrate`]; a failure to write stdout.
+    /// Returns the errors of [`DatabaseSettings::migrate`], or an error if stdout cannot be
+    /// written.
     pub fn run(
         self,
         settings: &DatabaseSettings,

@@ -15,19 +15,20 @@ use crate::sqlite_hook::set_up_connections;
 use crate::target::Target;
 use crate::{DatabaseError, Db, SqliteOptions};
 
-/// PostgreSQL connections that were idle for longer are checked before use.
+/// PostgreSQL connections that were idle for longer than this are checked before use.
 const TRUSTED_IDLE: Duration = Duration::from_secs(1);
-/// After this time in milliseconds, PostgreSQL ends a transaction whose client sends nothing. A stopped process would
-/// keep its locks, and with them all writes of the service, forever.
+/// PostgreSQL ends a transaction if its client is silent for this many milliseconds. Otherwise, a
+/// suspended process would keep its locks forever and block all writes of the service.
 const IDLE_MS: u32 = 60_000;
 /// The statement timeout of pooled PostgreSQL connections in milliseconds.
 const STATEMENT_MS: u32 = 30_000;
 
-/// The size to which the WAL of SQLite is truncated after a checkpoint, in bytes.
+/// After a checkpoint, SQLite truncates the WAL to this size in bytes.
 const LONGEST_IDLE_WAL: u64 = 64 << 20;
 
-/// The wait before another attempt to configure a SQLite file. Two connections that change the
-/// journal mode would deadlock, so SQLite refuses one immediately, regardless of `busy_timeout`.
+/// The pause before another attempt to configure a SQLite file. Two connections that change the
+/// journal mode would deadlock, so SQLite rejects one of them immediately, regardless of
+/// `busy_timeout`.
 const LOCKED_RETRY: Duration = Duration::from_millis(10);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,11 +37,11 @@ pub(crate) enum Role {
     Reader,
     /// Pooled, for short transactions.
     Writer,
-    /// For one job, without a statement timeout.
+    /// For a single job, without a statement timeout.
     Job,
 }
 
-/// Opens connections to one database.
+/// Opens connections to a database.
 #[derive(Clone, Debug)]
 pub(crate) struct Connector {
     pub target: Target,
@@ -48,7 +49,7 @@ pub(crate) struct Connector {
 }
 
 impl Connector {
-    /// Opens and configures a connection. The error text contains no secrets.
+    /// Opens and configures a connection. The error text does not contain secrets.
     pub fn connect(&self, role: Role) -> Result<Db, DatabaseError> {
         match &self.target {
             Target::Sqlite(path) => self.open_file(path, role),
@@ -63,10 +64,11 @@ impl Connector {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(|error| setup(error.to_string()))?;
         }
-        // Only the owner may read it, with any umask. SQLite gives its journals the same mode, and reports
-        // an error if the file cannot be created.
+        // Creates the file with a mode that only the owner can read, regardless of the umask.
+        // SQLite gives the same mode to its journals, and reports an error if the file could not be
+        // created.
         let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-        // With a leading `./`, SQLite does not interpret `file:` or `:memory:` in a name.
+        // With a leading `./`, SQLite does not interpret `file:` or `:memory:` in the name.
         let name = if path.is_absolute() { path.to_path_buf() } else { Path::new(".").join(path) };
         let name = name.to_str().ok_or_else(|| setup("its name is not UTF-8".into()))?;
         set_up_connections();
@@ -85,8 +87,8 @@ impl Connector {
         Ok(Db::Sqlite(conn))
     }
 
-    /// Returns the statements that configure a SQLite connection. The timeout for locks is first, because
-    /// the others may need it.
+    /// Returns the statements that configure a SQLite connection. The lock timeout comes first,
+    /// because the other statements may need it.
     fn pragmas(&self, role: Role) -> String {
         let mut sql = format!("PRAGMA busy_timeout = {};", wait_ms(role));
         if role != Role::Reader {
@@ -110,7 +112,7 @@ impl Connector {
     }
 }
 
-/// Returns the longest wait of a SQLite connection for a lock in milliseconds.
+/// Returns how long a SQLite connection waits for a lock, in milliseconds.
 const fn wait_ms(role: Role) -> u64 {
     match role {
         Role::Reader | Role::Writer => 5_000,
@@ -118,7 +120,7 @@ const fn wait_ms(role: Role) -> u64 {
     }
 }
 
-/// Creates the error of a connection to PostgreSQL, without the password.
+/// Creates the error for a PostgreSQL connection, without the password.
 pub(crate) fn server_error(url: &str, text: &str) -> DatabaseError {
     let text = one_line(&redact(text, url));
     DatabaseError::Setup(format!("cannot connect to PostgreSQL: {text}"))
@@ -147,8 +149,9 @@ fn open_server(url: &str, role: Role) -> Result<Db, DatabaseError> {
     Ok(Db::Pg(conn))
 }
 
-/// Network timeouts in the units of libpq, which waits forever without them. An idle connection is probed
-/// after 5 s and closed if 3 probes, 2 s apart, are lost. Sent data must be acknowledged within 10 s.
+/// Network timeouts in the units of libpq, which otherwise waits forever. An idle connection is
+/// probed after 5 s and closed if 3 probes, sent 2 s apart, are lost. Sent data must be
+/// acknowledged within 10 s.
 const NETWORK_LIMITS: [(&str, u32); 5] = [
     ("connect_timeout", 5),
     ("keepalives_idle", 5),
@@ -157,7 +160,7 @@ const NETWORK_LIMITS: [(&str, u32); 5] = [
     ("tcp_user_timeout", 10_000),
 ];
 
-/// Adds the timeouts that a URL does not set itself.
+/// Adds the timeouts that a URL does not set.
 pub(crate) fn with_network_limits(url: &str) -> String {
     let mut limited = url.to_owned();
     for (name, value) in NETWORK_LIMITS {
@@ -169,7 +172,7 @@ pub(crate) fn with_network_limits(url: &str) -> String {
     limited
 }
 
-/// Removes parts of the URL, including the password, from a message.
+/// Removes parts of the URL, including the password, from an error message.
 fn redact(message: &str, url: &str) -> String {
     let parse_fault =
         ["URI", "percent-encoded", "missing \"=\"", "invalid port", "invalid integer"];
@@ -188,8 +191,8 @@ fn redact(message: &str, url: &str) -> String {
     }
 }
 
-/// Masks a word in a message with `***`. Occurrences inside other words stay, because a short password
-/// would garble the text, and the gaps would reveal it.
+/// Masks a word in a message with `***`. Occurrences inside other words are kept: a short password
+/// could otherwise garble the text, and the gaps would reveal it.
 fn without_word(message: &str, word: &str) -> String {
     let mut shown = String::with_capacity(message.len());
     let mut rest = message;
@@ -210,7 +213,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A pooled connection with the state of its health.
+/// A pooled connection, together with its health.
 pub(crate) struct Pooled {
     pub db: Db,
     used: Instant,
@@ -222,7 +225,7 @@ pub(crate) struct Pooled {
 pub(crate) struct Manager {
     connector: Connector,
     role: Role,
-    /// Incremented when a connection breaks. Older connections are then suspect.
+    /// Incremented when a connection breaks. Connections that are older than that must be checked.
     epoch: Arc<AtomicU64>,
 }
 
@@ -234,8 +237,8 @@ impl Manager {
 
 /// Returns whether a connection from the pool can be used.
 ///
-/// A ping costs a round trip, so only PostgreSQL connections are checked that were idle or are
-/// older than the last break.
+/// A ping costs a round trip, so only those PostgreSQL connections are checked that were idle or
+/// are older than the last broken connection.
 pub(crate) fn is_alive(conn: &mut Pooled, epoch: &AtomicU64) -> bool {
     let now = epoch.load(Ordering::Relaxed);
     if matches!(conn.db, Db::Sqlite(_)) || (conn.epoch == now && conn.used.elapsed() < TRUSTED_IDLE)
@@ -274,7 +277,7 @@ impl r2d2::ManageConnection for Manager {
     }
 }
 
-/// Logs failed connection attempts of a pool. Waiting requests get `Busy`.
+/// Logs failed connection attempts of a pool. The waiting requests get `Busy`.
 #[derive(Debug)]
 pub(crate) struct LogAttempts;
 

@@ -1,17 +1,17 @@
-//! The connection handle of all query functions.
+//! The connection type that all query functions take.
 
 use diesel::{PgConnection, SqliteConnection};
 
 pub use connection::{Db, MultiBackend};
 
-/// A module of its own, because the derive creates public items without documentation.
+/// A separate module, because the derive generates public items without documentation.
 mod connection {
     #![allow(missing_docs, unused_qualifications)]
     use super::{PgConnection, SqliteConnection};
 
-    /// A connection to either database, which is also a diesel connection.
+    /// A connection to SQLite or PostgreSQL, which is also a diesel connection.
     ///
-    /// For statements that exist only for the inner connections, match on it or use
+    /// For statements that work only with the inner connections, match on it or use
     /// [`on_backend!`](crate::on_backend).
     #[derive(diesel::MultiConnection)]
     pub enum Db {
@@ -22,17 +22,17 @@ mod connection {
     }
 }
 
-/// The database of a [`Db`] or [`Pools`](crate::Pools).
+/// The kind of database behind a [`Db`] or [`Pools`](crate::Pools).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
-    /// SQLite: one file, one writer.
+    /// SQLite: a single file with a single writer.
     Sqlite,
     /// PostgreSQL.
     Postgres,
 }
 
 impl Db {
-    /// Returns the database of this connection.
+    /// Returns the kind of database of this connection.
     pub fn backend(&self) -> Backend {
         match self {
             Self::Sqlite(_) => Backend::Sqlite,
@@ -41,7 +41,8 @@ impl Db {
     }
 }
 
-/// Compiles an expression for both inner connections, for statements that [`Db`] cannot run.
+/// Compiles an expression for each of the two inner connections, for statements that [`Db`] cannot
+/// run.
 ///
 /// ```
 /// use diesel::prelude::*;

@@ -1,4 +1,4 @@
-//! The subcommand `doctor` of a service that keeps nothing but a database.
+//! The subcommand `doctor` of a service whose only data is its database.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -18,10 +18,11 @@ pub struct DoctorCommand {
 }
 
 impl DoctorCommand {
-    /// Runs the command on a database that was opened unchanged.
+    /// Runs the command on a database that was opened without changing it. The exit code is 1 if
+    /// there are faults.
     ///
     /// # Errors
-    /// The database cannot be read; a failure to write stdout.
+    /// Returns an error if the database cannot be read or stdout cannot be written.
     pub fn run(self, pools: &Pools) -> Result<ExitCode, DatabaseError> {
         let faults = structural_faults(&mut pools.connect_reader()?)?;
         self.report(&faults, &mut std::io::stdout().lock()).map_err(DatabaseError::broken)?;

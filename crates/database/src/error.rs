@@ -9,8 +9,8 @@ use parking_lot::Mutex;
 
 /// The reason a database operation failed.
 ///
-/// A service turns the first four into a status of its API. `Broken` and `Setup` are for logs and
-/// for the operator.
+/// A service maps the first four variants to statuses of its API. `Broken` and `Setup` are for logs
+/// and for the operator.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatabaseError {
@@ -20,14 +20,15 @@ pub enum DatabaseError {
     /// A row with this key already exists, or another row refers to this one.
     #[error("the row conflicts with another one")]
     Conflict,
-    /// Too many requests wait, another process holds the lock, or the server is unavailable. Retry later.
+    /// Too many requests are waiting, another process holds the lock, or the server is unavailable.
+    /// The operation can be retried later.
     #[error("the database is busy or not reachable")]
     Busy,
-    /// The disk of the database, or of files stored with it, is full, read-only or failing. Reads can still
-    /// work. The cause is logged when this error is created.
+    /// The disk of the database, or of files stored with it, is full, read-only or failing. Reads
+    /// may still work. The cause is logged when this error is created.
     #[error("storage failed: {0}")]
     Storage(String),
-    /// Anything else. The cause is for the log, never for a client.
+    /// Anything else. The cause is for the log and must never be sent to a client.
     #[error("the database failed: {0}")]
     Broken(Box<dyn Cause + Send + Sync>),
     /// The database cannot be used as configured. The text is a sentence for the operator.
@@ -46,8 +47,8 @@ impl DatabaseError {
         Self::Broken(cause.into())
     }
 
-    /// Converts the failure of a file that is stored with the database. A full, read-only or failing disk
-    /// becomes [`Storage`](Self::Storage), anything else `Broken`.
+    /// Converts the error of a file that is stored with the database. If the disk is full,
+    /// read-only or failing, it becomes [`Storage`](Self::Storage), otherwise `Broken`.
     ///
     /// ```
     /// use std::io::{Error, ErrorKind};
@@ -65,16 +66,16 @@ impl DatabaseError {
         }
     }
 
-    /// Returns whether the same request can succeed later. The status is then 503 instead of 500.
+    /// Returns whether the same request can succeed later. If so, the status is 503 instead of 500.
     pub fn is_temporary(&self) -> bool {
         matches!(self, Self::Busy | Self::Storage(_))
     }
 }
 
-/// The number of storage failures of this process, and the last cause.
+/// The number of storage failures in this process, and the cause of the last one.
 static STORAGE_FAILURES: Mutex<(u64, String)> = Mutex::new((0, String::new()));
 
-/// Returns the number of storage failures of this process, and the last cause.
+/// Returns the number of storage failures in this process, and the cause of the last one.
 pub(crate) fn storage_failures() -> (u64, String) {
     STORAGE_FAILURES.lock().clone()
 }
@@ -121,16 +122,16 @@ impl From<Error> for DatabaseError {
     }
 }
 
-/// The message of Citus if a server fails during a transaction, whose connection is lost for it.
+/// The message of Citus when a server fails during a transaction. The connection is then lost.
 const WORKER_LOST: &str = "connection marked as essential";
 
-/// Time between two log lines about lost connections. While a server of a cluster is down, each request that
-/// needs it meets one.
+/// Time between two log lines about lost connections. While a server of a cluster is down, every
+/// request that needs it loses a connection.
 const LOG_LOSSES_EVERY: Duration = Duration::from_secs(10);
 
 static LAST_LOSS: Mutex<Option<Instant>> = Mutex::new(None);
 
-/// Logs the first line about a lost connection.
+/// Logs a lost connection, unless another one was logged recently.
 fn log_loss(message: &str) {
     let mut last = LAST_LOSS.lock();
     if last.is_none_or(|last| last.elapsed() >= LOG_LOSSES_EVERY) {
@@ -140,11 +141,11 @@ fn log_loss(message: &str) {
     }
 }
 
-/// PostgreSQL's message for a statement timeout.
+/// The message of PostgreSQL for a statement timeout.
 const STATEMENT_TIMEOUT: &str = "canceling statement due to statement timeout";
 
-/// Returns whether a failure is transient. Neither database has an error kind for these, so
-/// PostgreSQL needs English messages (`lc_messages`).
+/// Returns whether a failure is transient. Neither database has an error kind for these failures,
+/// so the messages are compared. PostgreSQL must therefore report in English (`lc_messages`).
 fn is_passing(message: &str) -> bool {
     const PASSING: [&str; 6] = [
         "database is locked",
@@ -157,9 +158,10 @@ fn is_passing(message: &str) -> bool {
     PASSING.iter().any(|text| message.contains(text))
 }
 
-/// Returns whether a failure is one of the disk: SQLite's texts of `SQLITE_FULL`, `SQLITE_READONLY`,
-/// `SQLITE_IOERR` and `SQLITE_CANTOPEN`; PostgreSQL's classes 53 (insufficient resources) and 58 (system
-/// error), which end with the text of the operating system.
+/// Returns whether a failure was caused by the disk: the SQLite messages for `SQLITE_FULL`,
+/// `SQLITE_READONLY`, `SQLITE_IOERR` and `SQLITE_CANTOPEN`, and the PostgreSQL classes 53
+/// (insufficient resources) and 58 (system error), whose messages end with the message of the
+/// operating system.
 fn is_of_storage(message: &str) -> bool {
     const STORAGE: [&str; 9] = [
         "database or disk is full",

@@ -1,5 +1,5 @@
-//! Turns that callers take round robin, so one caller with many requests delays the others by one
-//! turn at most.
+//! A semaphore whose permits ("turns") go to callers round robin, so that a caller with many
+//! requests delays the others by at most one turn.
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -8,7 +8,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-/// A limited number of turns. Each caller has at most one of them, and callers that wait take turns.
+/// A limited number of turns. Each caller holds at most one of them, and waiting callers are served
+/// round robin.
 ///
 /// ```
 /// # async fn work(turns: &std::sync::Arc<database::FairTurns>) {
@@ -23,26 +24,26 @@ pub struct FairTurns {
     hasher: RandomState,
 }
 
-/// A caller; `None` for requests without one, which share a place among those that wait and may
-/// have all turns.
+/// The caller. All requests with `None` share one position in the queue, and together may hold all
+/// turns.
 type Caller = Option<u64>;
 
 struct State {
     free: usize,
-    /// The callers that have a turn.
+    /// The callers that hold a turn.
     busy: HashSet<u64>,
-    /// The waiting requests of each caller, in order. The first caller is next.
+    /// The waiting requests of each caller, in order of arrival. The first caller is next.
     waiting: VecDeque<(Caller, VecDeque<oneshot::Sender<Turn>>)>,
 }
 
-/// A turn, which the next caller gets when it is dropped.
+/// A permit. When it is dropped, the next caller gets it.
 pub struct Turn {
     turns: Arc<FairTurns>,
     caller: Caller,
 }
 
 impl State {
-    /// Takes a free turn for a caller that has none.
+    /// Takes a free turn, unless the caller already holds one.
     fn take(&mut self, caller: Caller) -> bool {
         if self.free == 0 || caller.is_some_and(|caller| self.busy.contains(&caller)) {
             return false;
@@ -52,7 +53,7 @@ impl State {
         true
     }
 
-    /// Returns the next request that waits, and its caller. Requests that gave up are skipped.
+    /// Returns the next waiting request and its caller. Cancelled requests are skipped.
     fn next(&mut self) -> Option<(Caller, oneshot::Sender<Turn>)> {
         self.waiting.retain_mut(|(_, requests)| {
             requests.retain(|request| !request.is_closed());
@@ -70,21 +71,21 @@ impl State {
 }
 
 impl FairTurns {
-    /// Creates a number of turns.
+    /// Creates a semaphore with `free` turns.
     pub fn new(free: usize) -> Arc<Self> {
         let (busy, waiting) = (HashSet::new(), VecDeque::new());
         let state = Mutex::new(State { free, busy, waiting });
         Arc::new(Self { state, hasher: RandomState::new() })
     }
 
-    /// Takes a turn, unless all are taken or the caller has one.
+    /// Takes a turn. Returns `None` if all are taken or the caller already holds one.
     pub fn try_take(self: &Arc<Self>, caller: Option<&str>) -> Option<Turn> {
         let caller = self.key(caller);
         let is_taken = self.state.lock().take(caller);
         is_taken.then(|| self.turn(caller))
     }
 
-    /// Waits for a turn. Requests of one caller get theirs in order.
+    /// Waits for a turn. Requests of the same caller are served in order.
     pub async fn take(self: &Arc<Self>, caller: Option<&str>) -> Turn {
         let caller = self.key(caller);
         let receiver = {
@@ -131,7 +132,7 @@ impl Drop for Turn {
             }
             next
         };
-        // A request that gave up meanwhile drops its turn, which is then passed on.
+        // A request that was cancelled in the meantime drops its turn, which is then passed on.
         if let Some((caller, next)) = next {
             let _ = next.send(self.turns.turn(caller));
         }
@@ -203,7 +204,7 @@ mod tests {
             let mut gone: Waiting<'_> = Box::pin(turns.take(Some("1")));
             assert!(poll(&mut gone).is_none());
         }
-        // This one gives up after it got a turn.
+        // This request is cancelled after it got a turn.
         let mut late: Waiting<'_> = Box::pin(turns.take(Some("1")));
         assert!(poll(&mut late).is_none());
         drop(taken);

@@ -1,4 +1,4 @@
-//! One pool of connections with its queue.
+//! A pool of connections and its queue.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -14,7 +14,7 @@ use crate::metrics::{PoolMetrics, PoolState};
 use crate::transaction::{begin, finish};
 use crate::{Backend, DatabaseError, Db};
 
-/// The connections of one role.
+/// The connections for one role.
 pub(crate) struct Lane {
     connector: Connector,
     role: Role,
@@ -24,7 +24,7 @@ pub(crate) struct Lane {
     queue: RwLock<Arc<Queue>>,
 }
 
-/// A pool, and the turns to use it.
+/// A pool, and the turns that grant access to it.
 pub(crate) struct Queue {
     pool: r2d2::Pool<Manager>,
     turns: Arc<FairTurns>,
@@ -50,13 +50,14 @@ impl Lane {
         Arc::clone(&self.queue.read())
     }
 
-    /// Replaces the queue. The connections of the old one are closed when their work ends.
+    /// Replaces the queue. The connections of the old queue are closed when their work ends.
     pub fn renew(&self) {
         let queue = Arc::new(Queue::new(&self.connector, self.role, self.size, &self.epoch));
         let mut present = self.queue.write();
         let old = std::mem::replace(&mut *present, queue);
         drop(present);
-        // Closing a connection writes to the network. If no thread can be started, it happens here.
+        // Closing a connection writes to the network. If no thread can be started, the connections
+        // are closed here.
         let _ = std::thread::Builder::new().spawn(move || drop(old));
     }
 
@@ -68,7 +69,7 @@ impl Lane {
         PoolState { name, size, open: state.connections, in_use }
     }
 
-    /// Waits for a turn. Callers that wait take turns.
+    /// Waits for a turn. Waiting callers are served round robin.
     pub async fn turn(
         &self,
         queue: &Queue,
@@ -93,7 +94,8 @@ impl Queue {
         let keep = connector.target.backend() == Backend::Sqlite;
         let idle = (!keep).then(|| Duration::from_secs(600));
         let age = (!keep).then(|| Duration::from_secs(3_600));
-        // r2d2 pauses at most half of this timeout between attempts while a server is unavailable.
+        // While a server is unavailable, r2d2 pauses between attempts for at most half of this
+        // timeout.
         let pool = r2d2::Pool::builder()
             .max_size(u32::try_from(size).unwrap_or(u32::MAX))
             .min_idle(Some(0))
@@ -106,7 +108,7 @@ impl Queue {
         Self { pool, turns: FairTurns::new(size), epoch: Arc::clone(epoch) }
     }
 
-    /// Takes a working connection from the pool. Drops broken ones.
+    /// Takes a working connection from the pool. Broken connections are dropped.
     pub fn take(&self, deadline: Instant) -> Result<PooledConnection<Manager>, DatabaseError> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -117,7 +119,7 @@ impl Queue {
         }
     }
 
-    /// Runs a writing transaction.
+    /// Runs a write transaction.
     pub fn transaction<T, E>(
         &self,
         deadline: Instant,
@@ -129,8 +131,8 @@ impl Queue {
         finish(&mut self.begin(deadline)?.db, work)
     }
 
-    /// Takes a connection and begins a writing transaction. If the connection turns out to be broken, takes
-    /// another one.
+    /// Takes a connection and begins a write transaction. If the connection turns out to be broken,
+    /// takes another one.
     pub fn begin(&self, deadline: Instant) -> Result<PooledConnection<Manager>, DatabaseError> {
         let mut conn = self.take(deadline)?;
         let Err(error) = begin(&mut conn.db) else { return Ok(conn) };

@@ -91,7 +91,7 @@ impl PoolMetrics {
         }
     }
 
-    /// Counts a waiting request until the result is dropped.
+    /// Counts a waiting request until the returned value is dropped.
     pub(crate) fn wait(&self) -> Waiting<'_> {
         self.waiting.inc();
         Waiting { metrics: self, since: Instant::now() }
@@ -114,7 +114,8 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Reads the state of the pools when metrics are collected, so using the pools costs nothing.
+/// Collects the state of the pools only when metrics are requested, so that using the pools costs
+/// nothing.
 struct States {
     size: IntGaugeVec,
     open: IntGaugeVec,
@@ -128,7 +129,7 @@ impl Collector for States {
 
     fn collect(&self) -> Vec<MetricFamily> {
         let gauges = [&self.size, &self.open, &self.in_use];
-        // Held to the end: concurrent collections would add to each other's sums.
+        // Held until the end, because concurrent collections would add to each other's sums.
         let watched = STATES.lock();
         gauges.into_iter().for_each(IntGaugeVec::reset);
         for pools in watched.iter().filter_map(Weak::upgrade) {

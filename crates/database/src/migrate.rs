@@ -1,4 +1,4 @@
-//! Applies the migrations that are built into the binary.
+//! Applies the migrations that are compiled into the binary.
 
 use diesel::backend::Backend;
 use diesel::connection::SimpleConnection;
@@ -8,7 +8,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 
 use crate::{DatabaseError, Db, transaction};
 
-/// A source of migrations, with the same versions for both databases. The fields are created by
+/// A source of migrations, with the same versions for both databases. Create the fields with
 /// `diesel_migrations::embed_migrations!`.
 pub struct Migrations {
     /// The migrations for SQLite.
@@ -20,13 +20,13 @@ pub struct Migrations {
 /// The advisory lock that prevents concurrent migrations on PostgreSQL.
 const LOCK: i64 = 0x5175_696e_7465_7401;
 
-/// Applies the pending migrations of all sources in their order. Returns the applied versions.
+/// Applies the pending migrations of all sources in order. Returns the applied versions.
 ///
-/// Several processes can call it concurrently: one migrates, the others wait and find nothing pending. In
-/// SQLite all migrations commit together, in PostgreSQL one by one.
+/// Several processes can call this concurrently: one migrates, and the others wait and then find
+/// nothing pending. On SQLite all migrations commit together, on PostgreSQL one by one.
 ///
 /// # Errors
-/// [`DatabaseError::Setup`] with the version of the failed migration and the cause.
+/// Returns [`DatabaseError::Setup`] with the version of the failed migration and the cause.
 pub(crate) fn migrate(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     match db {
         Db::Sqlite(_) => migrate_file(db, sources),
@@ -37,8 +37,8 @@ pub(crate) fn migrate(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String
     }
 }
 
-/// Returns the pending versions in the order in which they would be applied. On PostgreSQL, the table of
-/// versions, which the library creates to read it, is rolled back.
+/// Returns the pending versions in the order they would be applied. On PostgreSQL, the library
+/// creates its table of versions in order to read it; this is rolled back.
 pub(crate) fn pending(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     match db {
         Db::Sqlite(conn) => Ok(names(&pending_of(conn, sources.iter().map(|s| &s.sqlite))?)),
@@ -50,7 +50,7 @@ pub(crate) fn pending(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String
     }
 }
 
-/// Runs work in a transaction that is rolled back.
+/// Runs `work` in a transaction that is rolled back.
 fn without_changes<T>(
     conn: &mut PgConnection,
     work: impl FnOnce(&mut PgConnection) -> Result<T, DatabaseError>,
@@ -67,8 +67,8 @@ fn without_changes<T>(
     }
 }
 
-/// Runs work under a lock. Even finding the pending migrations needs it, because this creates the table of
-/// versions, which fails if two processes do it concurrently.
+/// Runs `work` under a lock. Even listing the pending migrations needs the lock: it creates the
+/// table of versions, which fails if two processes do so concurrently.
 fn alone<T>(
     conn: &mut PgConnection,
     work: impl FnOnce(&mut PgConnection) -> Result<T, DatabaseError>,
@@ -76,14 +76,14 @@ fn alone<T>(
     conn.batch_execute(&format!("SELECT pg_advisory_lock({LOCK})"))?;
     let done = work(conn);
     let unlocked = conn.batch_execute(&format!("SELECT pg_advisory_unlock({LOCK})"));
-    // The first failure is the cause.
+    // If both fail, the first failure is the cause.
     let done = done?;
     unlocked?;
     Ok(done)
 }
 
-/// Migrates SQLite, which rebuilds a table to alter it. Foreign keys would prevent this, so they
-/// are disabled and checked before the commit.
+/// Migrates SQLite, which rebuilds a table to alter it. Foreign keys would prevent that, so they
+/// are disabled, and checked before the commit.
 fn migrate_file(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     if pending(db, sources)?.is_empty() {
         return Ok(Vec::new());
@@ -115,7 +115,7 @@ fn check_references(conn: &mut diesel::SqliteConnection) -> Result<(), DatabaseE
     Ok(())
 }
 
-/// Borrows a source for the harness, which takes it by value.
+/// Borrows a source, because the harness takes it by value.
 struct Embedded<'a>(&'a EmbeddedMigrations);
 
 impl<DB: Backend> MigrationSource<DB> for Embedded<'_> {

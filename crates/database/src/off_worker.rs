@@ -1,11 +1,11 @@
-//! Blocking work outside of the worker threads.
+//! Runs blocking work outside of the worker threads.
 
 use crate::DatabaseError;
 
-/// Runs blocking work on a thread for blocking work. A panic is resumed in the caller.
+/// Runs `work` on a blocking thread. A panic is propagated to the caller.
 ///
 /// # Errors
-/// [`DatabaseError::Busy`] if the program is stopping.
+/// Returns [`DatabaseError::Busy`] if the program is stopping.
 pub async fn off_worker<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, DatabaseError> {

@@ -1,4 +1,4 @@
-//! Pools of connections, with a queue that waits without blocking a thread.
+//! Connection pools with a queue that waits without blocking a thread.
 
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
@@ -21,21 +21,21 @@ use crate::{Backend, DatabaseError, Db};
 /// How long commands and jobs wait for a pooled connection.
 const BLOCKING_WAIT: Duration = Duration::from_secs(30);
 
-/// How long a request waits to start a long read, because those before it take seconds.
+/// How long a request waits to start a long read. The reads ahead of it can take seconds.
 const LONG_READ_WAIT: Duration = Duration::from_secs(4);
 
-/// The connections of one service: many readers, and one writer (SQLite) or many (PostgreSQL). Long
-/// reads have half as many additional connections, so they do not delay others.
+/// The connections of a service: many readers, and one writer (SQLite) or many (PostgreSQL). Long
+/// reads have additional connections, half as many, so that they do not delay other reads.
 ///
-/// Clones share the pools. Readers refuse to write. An async caller waits at most `DB_WAIT_MS` and
+/// Clones share the pools. Readers reject writes. An async caller waits at most `DB_WAIT_MS` and
 /// then gets [`DatabaseError::Busy`]. The work runs on a blocking thread, and completes even if the
 /// caller is dropped.
 ///
 /// A PostgreSQL connection that broke while it was idle is replaced before use. When the server
-/// stops answering, waiting async callers get [`DatabaseError::Busy`] within about three seconds,
-/// and new ones immediately. The connections that wait for the server are abandoned, and their
-/// transactions roll back. Only if the server stops during a COMMIT, a write that was reported as
-/// failed may have been made.
+/// stops responding, waiting async callers get [`DatabaseError::Busy`] within about three seconds,
+/// and new ones immediately. The connections that are waiting for the server are abandoned, and
+/// their transactions are rolled back. Only if the server stops during a COMMIT can a write take
+/// effect although it was reported as failed.
 #[derive(Clone)]
 pub struct Pools {
     inner: Arc<Inner>,
@@ -44,14 +44,14 @@ pub struct Pools {
 struct Inner {
     connector: Connector,
     readers: Lane,
-    /// For long reads.
+    /// The pool for long reads.
     long: Lane,
     writers: Lane,
     wait: Duration,
     pulse: Arc<Pulse>,
-    /// Whether the last call of [`Pools::ready`] found no database.
+    /// Whether the last call of [`Pools::ready`] failed to reach the database.
     was_away: AtomicBool,
-    /// The lock of a server on a SQLite file.
+    /// The lock that a server holds on a SQLite file.
     server_lock: Mutex<Option<File>>,
 }
 
@@ -84,7 +84,7 @@ impl Pools {
         self.inner.connector.target.backend()
     }
 
-    /// The file of a SQLite database.
+    /// Returns the file of a SQLite database, or `None` for PostgreSQL.
     pub fn file(&self) -> Option<&Path> {
         match &self.inner.connector.target {
             Target::Sqlite(path) => Some(path),
@@ -92,17 +92,17 @@ impl Pools {
         }
     }
 
-    /// Registers a server on a SQLite file until the last clone of the pools is dropped. If another server
-    /// or a load already uses the file, logs a warning and returns false.
+    /// Registers a server on a SQLite file until the last clone of the pools is dropped. If another
+    /// server or a load is already using the file, logs a warning and returns false.
     ///
-    /// Servers share a lock, so one that starts before another ends holds it as well. A server that starts
-    /// during a load gets it when the load ends. On a read-only disk there is no lock, and nothing that
-    /// servers could do to each other.
+    /// The lock is shared between servers, so a server that starts before another one ends holds it
+    /// as well. A server that starts during a load gets the lock when the load ends. On a read-only
+    /// disk the lock cannot be taken, but servers cannot interfere with each other there.
     pub fn register_server(&self) -> bool {
         let Some(lock) = self.server_file() else { return true };
         let is_alone = !matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
         if is_alone {
-            // Others may share the lock from now on.
+            // From now on, other servers may share the lock.
             let _ = lock.unlock();
         } else {
             let file = self.file().unwrap_or(Path::new("")).display();
@@ -127,14 +127,14 @@ impl Pools {
         is_alone
     }
 
-    /// Takes the lock of servers on a SQLite file, until the file is dropped. `None` if a server or another
-    /// caller uses the database, and on PostgreSQL.
+    /// Takes the lock exclusively, which keeps it from servers until the returned file is dropped.
+    /// Returns `None` if a server or another caller is using the database, and on PostgreSQL.
     pub fn lock_out_servers(&self) -> Option<File> {
         let lock = self.server_file()?;
         lock.try_lock().is_ok().then_some(lock)
     }
 
-    /// Opens the file that servers on a SQLite file lock.
+    /// Opens the file that servers on a SQLite database lock.
     fn server_file(&self) -> Option<File> {
         let path = self.file()?.with_added_extension("server");
         let mut options = File::options();
@@ -142,10 +142,10 @@ impl Pools {
         options.open(path).ok()
     }
 
-    /// Runs queries that only read, without a transaction.
+    /// Runs read-only queries, without a transaction.
     ///
     /// # Errors
-    /// The error of `work`; [`DatabaseError::Busy`] if no connection was free in time.
+    /// Returns the error of `work`, or [`DatabaseError::Busy`] if no connection was free in time.
     pub async fn read<T, E, F>(&self, work: F) -> Result<T, E>
     where
         F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
@@ -156,11 +156,11 @@ impl Pools {
         self.in_turn(|inner| &inner.readers, None, self.inner.wait, run).await
     }
 
-    /// Like [`read`](Self::read), for reads of many rows. They have their own connections, for which they
-    /// wait longer.
+    /// Like [`read`](Self::read), for reads of many rows. They have their own connections and wait
+    /// longer for them.
     ///
     /// # Errors
-    /// The error of `work`; [`DatabaseError::Busy`] if no connection was free in time.
+    /// Returns the error of `work`, or [`DatabaseError::Busy`] if no connection was free in time.
     pub async fn read_long<T, E, F>(&self, work: F) -> Result<T, E>
     where
         F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
@@ -171,10 +171,10 @@ impl Pools {
         self.in_turn(|inner| &inner.long, None, self.inner.wait.max(LONG_READ_WAIT), run).await
     }
 
-    /// Runs `work` on a connection of its own, without limits. For background work of a server.
+    /// Runs `work` on a separate connection without limits. For background work of a server.
     ///
     /// # Errors
-    /// The error of `work`; those of [`connect`](Self::connect).
+    /// Returns the error of `work`, or the errors of [`connect`](Self::connect).
     pub async fn read_apart<T, E, F>(&self, work: F) -> Result<T, E>
     where
         F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
@@ -188,8 +188,8 @@ impl Pools {
     /// Runs `work` in a transaction that commits when it returns `Ok`.
     ///
     /// # Errors
-    /// The error of `work`, after a rollback; [`DatabaseError::Busy`] if the write lock or a connection was
-    /// not free in time.
+    /// Returns the error of `work` after a rollback, or [`DatabaseError::Busy`] if the write lock
+    /// or a connection was not free in time.
     pub async fn write<T, E, F>(&self, work: F) -> Result<T, E>
     where
         F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
@@ -199,11 +199,12 @@ impl Pools {
         self.write_as(None, work).await
     }
 
-    /// Like [`write`](Self::write), for requests of a caller. Callers take turns and have one connection
-    /// each, so the requests of one caller do not delay all others.
+    /// Like [`write`](Self::write), for requests of a caller. Each caller uses one connection at a
+    /// time, and waiting callers are served round robin, so that the requests of one caller do not
+    /// delay all others.
     ///
     /// # Errors
-    /// Those of [`write`](Self::write).
+    /// Returns the errors of [`write`](Self::write).
     pub async fn write_as<T, E, F>(&self, caller: Option<&str>, work: F) -> Result<T, E>
     where
         F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
@@ -213,7 +214,7 @@ impl Pools {
         let run = |queue: &Queue, deadline, is_abandoned: &AtomicBool| {
             queue.transaction(deadline, |db| {
                 let value = work(db)?;
-                // The caller got an error already.
+                // The caller has already received an error.
                 match is_abandoned.load(Ordering::Relaxed) {
                     true => Err(DatabaseError::Busy.into()),
                     false => Ok(value),
@@ -223,7 +224,8 @@ impl Pools {
         self.in_turn(|inner| &inner.writers, caller, self.inner.wait, run).await
     }
 
-    /// Waits for a permit of a lane, then runs blocking work, as long as the database answers.
+    /// Waits for a turn in a lane and then runs blocking work. Fails as soon as PostgreSQL stops
+    /// responding.
     async fn in_turn<T, E>(
         &self,
         lane: fn(&Inner) -> &Lane,
@@ -265,10 +267,10 @@ impl Pools {
         }
     }
 
-    /// Like [`read`](Self::read), for commands and jobs. Blocks the calling thread.
+    /// Like [`read`](Self::read), but blocks the calling thread. For commands and jobs.
     ///
     /// # Errors
-    /// The error of `work`; [`DatabaseError::Busy`] if no connection was free in time.
+    /// Returns the error of `work`, or [`DatabaseError::Busy`] if no connection was free in time.
     pub fn read_blocking<T, E>(&self, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
     where
         E: From<DatabaseError>,
@@ -276,10 +278,10 @@ impl Pools {
         work(&mut self.inner.readers.queue().take(Instant::now() + BLOCKING_WAIT)?.db)
     }
 
-    /// Like [`write`](Self::write), for commands and jobs. Blocks the calling thread.
+    /// Like [`write`](Self::write), but blocks the calling thread. For commands and jobs.
     ///
     /// # Errors
-    /// Those of [`write`](Self::write).
+    /// Returns the errors of [`write`](Self::write).
     pub fn write_blocking<T, E>(&self, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
     where
         E: From<DatabaseError>,
@@ -287,11 +289,11 @@ impl Pools {
         self.inner.writers.queue().transaction(Instant::now() + BLOCKING_WAIT, work)
     }
 
-    /// Like [`write_blocking`](Self::write_blocking), for writes of each start, such as initial rows. On a
-    /// read-only database it logs a warning, skips the work and returns `None`.
+    /// Like [`write_blocking`](Self::write_blocking), for writes at every start, such as initial
+    /// rows. If the database is read-only, logs a warning, skips the work and returns `None`.
     ///
     /// # Errors
-    /// Those of [`write_blocking`](Self::write_blocking).
+    /// Returns the errors of [`write_blocking`](Self::write_blocking).
     pub fn write_at_start<T, E>(
         &self,
         work: impl FnOnce(&mut Db) -> Result<T, E>,
@@ -314,33 +316,34 @@ impl Pools {
 
     /// Opens a connection outside of the pools, for a long job.
     ///
-    /// Each statement commits unless [`transaction`](crate::transaction()) groups them. There is no
-    /// statement timeout. Waits for locks up to a minute.
+    /// Each statement is committed separately unless [`transaction`](crate::transaction()) groups
+    /// them. There is no statement timeout. Waits for locks for up to a minute.
     ///
     /// # Errors
-    /// [`DatabaseError::Setup`] with one sentence for the operator.
+    /// Returns [`DatabaseError::Setup`] with one sentence for the operator.
     pub fn connect(&self) -> Result<Db, DatabaseError> {
         self.inner.connector.connect(Role::Job)
     }
 
-    /// Opens a read-only connection outside of the pools with their lock timeout, for a thread that reads
-    /// too often to use a pool.
+    /// Opens a read-only connection outside of the pools, with the same lock timeout. For a thread
+    /// that reads too often to use a pool.
     ///
     /// # Errors
-    /// [`DatabaseError::Setup`] with one sentence for the operator.
+    /// Returns [`DatabaseError::Setup`] with one sentence for the operator.
     pub fn connect_reader(&self) -> Result<Db, DatabaseError> {
         self.inner.connector.connect(Role::Reader)
     }
 
-    /// Checks whether the database answers and can be written, for readiness checks. Uses a
-    /// connection of its own, so busy pools do not matter.
+    /// Checks whether the database responds and can be written, for readiness checks. Uses a
+    /// separate connection, so that busy pools do not affect the result.
     ///
-    /// Writing is tried at most every five seconds: with a small file next to a SQLite database,
-    /// and with a transaction after a request failed to write.
+    /// Writing is tried at most every five seconds: by creating a small file next to a SQLite
+    /// database, and by a transaction after a request failed to write.
     ///
     /// # Errors
-    /// [`DatabaseError::Busy`] without an answer within two seconds; [`DatabaseError::Storage`] if
-    /// it cannot be written within two more seconds, with a text without paths.
+    /// Returns [`DatabaseError::Busy`] if the database does not respond within two seconds, and
+    /// [`DatabaseError::Storage`] if it cannot be written within another two seconds. The text of
+    /// the error does not contain paths.
     pub async fn ready(&self) -> Result<(), DatabaseError> {
         let ready = self.inner.pulse.ready().await;
         if self.backend() == Backend::Sqlite {
@@ -349,14 +352,15 @@ impl Pools {
         if matches!(ready, Err(DatabaseError::Busy)) {
             self.inner.was_away.store(true, Ordering::Relaxed);
         } else if self.inner.was_away.swap(false, Ordering::Relaxed) {
-            // A pool pauses up to two seconds after failed attempts. A new pool does not, so a
-            // ready service serves requests.
+            // After failed attempts, a pool pauses for up to two seconds. A new pool does not, so
+            // that a service that reports ready can serve requests immediately.
             self.inner.renew();
         }
         ready
     }
 
-    /// Makes [`ready`](Self::ready) check another folder of the service, called `name` in errors.
+    /// Makes [`ready`](Self::ready) also check another folder of the service. Errors refer to it as
+    /// `name`.
     pub fn watch_folder(&self, name: &'static str, folder: &Path) {
         self.inner.pulse.writability().watch(name, folder);
     }
@@ -369,7 +373,8 @@ impl std::fmt::Debug for Pools {
 }
 
 impl Inner {
-    /// Gives later requests new connections, because the present ones can wait for the server forever.
+    /// Gives later requests new connections, because the current ones could wait for the server
+    /// forever.
     fn abandon_connections(&self) {
         if self.pulse.note_hang() {
             log::error!("the database is not responding: requests fail until it recovers");
@@ -377,7 +382,7 @@ impl Inner {
         }
     }
 
-    /// Gives later requests new connections.
+    /// Makes later requests use new connections.
     fn renew(&self) {
         self.readers.renew();
         self.long.renew();

@@ -1,8 +1,8 @@
 //! Queries PostgreSQL with a deadline.
 //!
-//! diesel uses the blocking calls of libpq, which have no timeout for an answer. A peer that accepts
-//! connections, acknowledges data and never answers would block the calling thread forever. This module
-//! uses the non-blocking calls of libpq.
+//! diesel uses the blocking calls of libpq, which have no response timeout. A peer that accepts
+//! connections and acknowledges data but never responds would block the calling thread forever.
+//! This module uses the non-blocking calls of libpq.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -15,7 +15,7 @@ use pq_sys::PostgresPollingStatusType::{
     PGRES_POLLING_OK, PGRES_POLLING_READING, PGRES_POLLING_WRITING,
 };
 
-/// Queries whether the server is a standby. The answer is `t` or `f`.
+/// Queries whether the server is a standby. The result is `t` or `f`.
 const QUESTION: &CStr = c"SELECT pg_is_in_recovery()";
 
 pub(crate) struct Probe(NonNull<ffi::PGconn>);
@@ -31,10 +31,11 @@ impl Drop for Probe {
 }
 
 impl Probe {
-    /// Connects until a deadline.
+    /// Connects before a deadline.
     ///
     /// # Errors
-    /// The text of libpq, which may contain parts of the URL, or that the deadline passed.
+    /// Returns the text of libpq, which may contain parts of the URL, or reports that the deadline
+    /// has passed.
     pub fn connect(url: &str, deadline: Instant) -> Result<Self, String> {
         let url = CString::new(url).map_err(|_| "the URL contains a NUL byte".to_owned())?;
         // SAFETY: the text ends with a zero and lives through the call.
@@ -66,10 +67,11 @@ impl Probe {
         }
     }
 
-    /// Queries whether the server is a standby. The connection cannot be used after an error.
+    /// Queries whether the server is a standby. After an error, the connection must not be used
+    /// again.
     ///
     /// # Errors
-    /// The text of libpq, or that the deadline passed.
+    /// Returns the text of libpq, or reports that the deadline has passed.
     pub fn is_standby(&mut self, deadline: Instant) -> Result<bool, String> {
         let conn = self.0.as_ptr();
         // SAFETY: the connection is valid, the text ends with a zero.
@@ -92,7 +94,7 @@ impl Probe {
         self.answer(deadline)
     }
 
-    /// Reads the answer to the end, so the next query can follow.
+    /// Reads the response to its end, so that another query can follow.
     fn answer(&mut self, deadline: Instant) -> Result<bool, String> {
         let conn = self.0.as_ptr();
         let mut answer = None;
@@ -149,7 +151,7 @@ impl Probe {
     }
 }
 
-/// Without this, libpq writes warnings of the server to stderr.
+/// Discards warnings of the server, which libpq would otherwise write to stderr.
 unsafe extern "C" fn ignore(_argument: *mut c_void, _message: *const c_char) {}
 
 fn micros(time: Duration) -> i64 {

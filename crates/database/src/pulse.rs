@@ -1,8 +1,8 @@
-//! Checks on a connection of its own whether the database answers at all.
+//! Checks on a separate connection whether the database responds at all.
 //!
-//! libpq waits for an answer without a limit. A stopped server or a frozen machine still
-//! acknowledges what it receives, so no TCP option helps. Requests that wait therefore look from
-//! time to time whether the server answers another connection. If it does not, they give up.
+//! libpq waits for a response without a limit. A suspended server or a frozen machine still
+//! acknowledges the data it receives, so TCP options do not help. Waiting requests therefore check
+//! from time to time whether the server responds on another connection. If it does not, they fail.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,38 +20,38 @@ use crate::target::Target;
 use crate::writability::Writability;
 use crate::{DatabaseError, Db};
 
-/// How long a request waits for PostgreSQL before it checks whether the server answers at all.
+/// How long a request waits for PostgreSQL before it checks whether the server responds at all.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 const ANSWER: Duration = Duration::from_secs(2);
-/// PostgreSQL: A query without an answer after this time is abandoned with its connection.
+/// A PostgreSQL query without a response after this time is abandoned together with its connection.
 const GIVE_UP: Duration = Duration::from_secs(5);
-/// How long an answer counts when several requests look at once.
+/// How long a response is reused when several requests check at the same time.
 const FRESH: Duration = Duration::from_millis(500);
 
-/// The reason a server that answers cannot be written.
+/// The error if a server responds but cannot be written.
 const STANDBY: &str = "the database is read-only: the server is a standby";
 
-/// The signs of life of one database.
+/// Tracks whether a database responds.
 ///
-/// At most one thread queries at a time. A query to PostgreSQL ends after [`GIVE_UP`]. One to
+/// At most one thread queries at a time. A query to PostgreSQL ends after [`GIVE_UP`]. A query to
 /// SQLite lasts as long as its disk hangs.
 #[derive(Debug)]
 pub(crate) struct Pulse {
     connector: Connector,
     writability: Writability,
     give_up: Duration,
-    /// Held while something is tried to be written. A disk that hangs keeps one thread, never more.
+    /// Held during a trial write. Therefore, a disk that hangs blocks only one thread.
     trials: Arc<tokio::sync::Mutex<()>>,
-    /// Set while the database does not answer.
+    /// Set while the database does not respond.
     hangs: AtomicBool,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// The connection between two questions.
+    /// The connection, while it is not in use.
     connection: Option<Connection>,
-    /// The last question.
+    /// The last query.
     last: Option<Question>,
     answered: Option<Instant>,
 }
@@ -67,14 +67,14 @@ struct Question {
     answer: watch::Receiver<Option<Answer>>,
 }
 
-/// The answer to a query: whether the server is a standby, or why there is no answer.
+/// The response to a query: whether the server is a standby, or the reason it failed.
 type Answer = Result<bool, String>;
 
-/// The reason the database did not answer.
+/// The reason the database did not respond.
 enum NoAnswer {
-    /// The question timed out.
+    /// The query timed out.
     Hangs,
-    /// The question failed, as with a server that is unavailable.
+    /// The query failed, for example because the server is unavailable.
     Refused(String),
 }
 
@@ -92,12 +92,12 @@ impl Pulse {
         Arc::new(Self { connector, writability, give_up: GIVE_UP, trials, hangs, state })
     }
 
-    /// Returns the state of writing.
+    /// Returns the state of write checks.
     pub fn writability(&self) -> &Writability {
         &self.writability
     }
 
-    /// Refuses new work while the database does not answer.
+    /// Rejects new work while the database does not respond.
     pub async fn admit(self: &Arc<Self>) -> Result<(), DatabaseError> {
         if !self.hangs.load(Ordering::Relaxed) {
             return Ok(());
@@ -105,18 +105,18 @@ impl Pulse {
         self.ask(Duration::ZERO).await.map(drop).map_err(|_| DatabaseError::Busy)
     }
 
-    /// Returns when the database no longer answers. Checks from time to time.
+    /// Waits until the database stops responding, which is checked at intervals.
     pub async fn lost(self: &Arc<Self>) {
         loop {
             tokio::time::sleep(CHECK_EVERY).await;
-            // A server that refuses connections can still finish running statements.
+            // A server that rejects new connections may still complete running statements.
             if matches!(self.ask(FRESH).await, Err(NoAnswer::Hangs)) {
                 return;
             }
         }
     }
 
-    /// Checks whether the database answers and can be written.
+    /// Checks whether the database responds and can be written.
     pub async fn ready(self: &Arc<Self>) -> Result<(), DatabaseError> {
         match self.ask(Duration::ZERO).await {
             Ok(false) => self.writable().await,
@@ -129,8 +129,8 @@ impl Pulse {
         }
     }
 
-    /// Checks whether the database can be written. This is separate from whether it answers, because a slow
-    /// disk must not end requests.
+    /// Checks whether the database can be written. This check is separate, because requests must
+    /// not fail just because a disk is slow.
     async fn writable(self: &Arc<Self>) -> Result<(), DatabaseError> {
         let pulse = Arc::clone(self);
         let trial = async move {
@@ -147,13 +147,13 @@ impl Pulse {
         }
     }
 
-    /// Records that the database does not answer. Returns whether it answered before.
+    /// Records that the database does not respond. Returns whether it responded before.
     pub fn note_hang(&self) -> bool {
         !self.hangs.swap(true, Ordering::Relaxed)
     }
 
-    /// Sends a query, or waits for the answer to the pending one. Uses a previous answer that is
-    /// not older than `fresh`.
+    /// Sends a query, or waits for the response to the pending one. Reuses a previous response that
+    /// is not older than `fresh`.
     async fn ask(self: &Arc<Self>, fresh: Duration) -> Result<bool, NoAnswer> {
         let Some(Question { asked, mut answer }) = self.question(fresh) else { return Ok(false) };
         let answered = answer.wait_for(Option::is_some);
@@ -182,7 +182,7 @@ impl Pulse {
         state.last = Some(question.clone());
         let (connection, pulse) = (state.connection.take(), Arc::clone(self));
         drop(state);
-        // A thread of its own, because it can wait long and is never joined.
+        // A dedicated thread, because it may wait for a long time and is never joined.
         let thread = std::thread::Builder::new().name("database-pulse".to_owned());
         let spawned = thread.spawn(move || {
             let answer = pulse.answer(connection);
@@ -195,7 +195,7 @@ impl Pulse {
         Some(question)
     }
 
-    /// Queries on the previous connection or on a new one, and waits for the answer.
+    /// Queries on the previous connection or on a new one, and waits for the response.
     fn answer(&self, connection: Option<Connection>) -> Answer {
         let asked = match &self.connector.target {
             Target::Sqlite(_) => self.ask_file(connection),
@@ -212,7 +212,7 @@ impl Pulse {
         Ok(is_standby)
     }
 
-    /// Reads a row, for which SQLite must read its file.
+    /// Reads a row, which requires SQLite to read its file.
     fn ask_file(&self, kept: Option<Connection>) -> Result<(Connection, bool), DatabaseError> {
         let question = || diesel::dsl::sql::<Bool>("(SELECT count(*) < 0 FROM sqlite_master)");
         if let Some(Connection::File(mut db)) = kept
@@ -236,7 +236,7 @@ impl Pulse {
         {
             return Ok((Connection::Server(probe), is_standby));
         }
-        // If the previous connection broke immediately, there is time for another one.
+        // If the previous connection fails immediately, there is still time for a new one.
         let asked = Probe::connect(&with_network_limits(url), deadline).and_then(|mut probe| {
             let is_standby = probe.is_standby(deadline)?;
             Ok((Connection::Server(probe), is_standby))
@@ -250,7 +250,8 @@ impl Pulse {
 }
 
 impl Question {
-    /// Returns whether a thread still waits for the answer. The thread drops the sender when it ends.
+    /// Returns whether a thread is still waiting for the response. The thread drops the sender when
+    /// it ends.
     fn is_open(&self) -> bool {
         self.answer.has_changed().is_ok()
     }
@@ -264,10 +265,11 @@ mod tests {
     use super::*;
     use crate::SqliteOptions;
 
-    /// Ends a test if a question hangs.
+    /// Fails a test if a query hangs.
     const TIMEOUT: Duration = Duration::from_secs(60);
 
-    /// A peer that accepts connections and at most answers the login, like a pooler with a server that hangs.
+    /// Starts a peer that accepts connections but responds to the login at most, like a pooler
+    /// whose server hangs. Returns its port.
     fn silent_peer(answers_login: bool) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -298,7 +300,7 @@ mod tests {
             let pulse = Arc::new(Pulse { give_up, ..Arc::into_inner(pulse).unwrap() });
             for _ in 0..50 {
                 let Some(mut question) = pulse.question(Duration::ZERO) else { continue };
-                // The thread of a query has a handle of the pulse until it answers.
+                // The thread of a query holds a handle of the pulse until the response arrives.
                 assert!(Arc::strong_count(&pulse) <= 2, "{}", Arc::strong_count(&pulse));
                 let answer = question.answer.wait_for(Option::is_some);
                 let answer = tokio::time::timeout(TIMEOUT, answer).await.unwrap().unwrap().clone();

@@ -75,10 +75,11 @@ impl std::fmt::Debug for DatabaseSettings {
 }
 
 impl DatabaseSettings {
-    /// Opens the database with all migrations applied.
+    /// Opens the database and makes sure that all migrations have been applied.
     ///
-    /// Creates the folder and the file of SQLite if they are missing, and migrates it. Migrates PostgreSQL
-    /// only with `auto_migrate`, because several replicas may start while an older one still serves.
+    /// Creates the folder and the file of SQLite if they are missing, and migrates it. Migrates
+    /// PostgreSQL only with `auto_migrate`, because several replicas may start while an older one
+    /// is still serving.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -90,8 +91,8 @@ impl DatabaseSettings {
     /// ```
     ///
     /// # Errors
-    /// [`DatabaseError::Setup`] with one sentence for the operator: unknown scheme, unusable file or server,
-    /// pending migrations.
+    /// Returns [`DatabaseError::Setup`] with one sentence for the operator if the scheme is
+    /// unknown, the file or server cannot be used, or migrations are pending.
     pub fn open(
         &self,
         data_dir: &Path,
@@ -108,8 +109,8 @@ impl DatabaseSettings {
         Ok(self.pools(connector))
     }
 
-    /// Opens the database of a command that must not change it, such as a dry run. Neither creates nor
-    /// migrates it.
+    /// Opens the database for a command that must not change it, such as a dry run. Neither creates
+    /// nor migrates the database.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -122,8 +123,8 @@ impl DatabaseSettings {
     /// ```
     ///
     /// # Errors
-    /// [`DatabaseError::Setup`] with one sentence for the operator: no database, pending migrations, unknown
-    /// scheme, unusable file or server.
+    /// Returns [`DatabaseError::Setup`] with one sentence for the operator if the database does not
+    /// exist, migrations are pending, the scheme is unknown, or the file or server cannot be used.
     pub fn open_unchanged(
         &self,
         data_dir: &Path,
@@ -149,7 +150,7 @@ impl DatabaseSettings {
     /// ```
     ///
     /// # Errors
-    /// [`DatabaseError::Setup`] if `serve` would refuse it.
+    /// Returns [`DatabaseError::Setup`] if `serve` would fail to open it.
     pub fn preview(
         &self,
         data_dir: &Path,
@@ -176,12 +177,12 @@ impl DatabaseSettings {
         })
     }
 
-    /// Migrates the database and returns the applied versions.
+    /// Migrates the database and returns the versions that were applied.
     ///
     /// Commands use [`MigrateCommand`](crate::MigrateCommand), which also prints them.
     ///
     /// # Errors
-    /// [`DatabaseError::Setup`] with one sentence for the operator.
+    /// Returns [`DatabaseError::Setup`] with one sentence for the operator.
     pub fn migrate(
         &self,
         data_dir: &Path,
@@ -191,7 +192,7 @@ impl DatabaseSettings {
         migrate(&mut self.connector(data_dir, name)?.connect(Role::Job)?, migrations)
     }
 
-    /// Returns the SQLite file of these settings if it does not exist yet.
+    /// Returns the SQLite file of these settings if it does not exist yet, otherwise `None`.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -203,7 +204,7 @@ impl DatabaseSettings {
     /// ```
     ///
     /// # Errors
-    /// [`DatabaseError::Setup`] for an unknown scheme.
+    /// Returns [`DatabaseError::Setup`] for an unknown scheme.
     pub fn missing_file(
         &self,
         data_dir: &Path,
@@ -212,8 +213,8 @@ impl DatabaseSettings {
         Ok(self.file(data_dir, name)?.filter(|path| !path.exists()))
     }
 
-    /// Copies the SQLite database as of now to a new file, while others read and write it. Returns false for
-    /// PostgreSQL, which has its own tools.
+    /// Copies a snapshot of the SQLite database to a new file, while others can read and write it.
+    /// Returns false for PostgreSQL, which has its own tools.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -228,7 +229,8 @@ impl DatabaseSettings {
     /// ```
     ///
     /// # Errors
-    /// [`DatabaseError::Setup`] with one sentence for the operator: no database, `to` exists or cannot be written.
+    /// Returns [`DatabaseError::Setup`] with one sentence for the operator if the database does not
+    /// exist, or if `to` already exists or cannot be written.
     pub fn back_up(&self, data_dir: &Path, name: &str, to: &Path) -> Result<bool, DatabaseError> {
         self.refuse_missing(data_dir, name)?;
         let connector = self.connector(data_dir, name)?;
@@ -242,7 +244,7 @@ impl DatabaseSettings {
     /// Returns the file of a SQLite database, or `None` for PostgreSQL.
     ///
     /// # Errors
-    /// [`DatabaseError::Setup`] for an unknown scheme.
+    /// Returns [`DatabaseError::Setup`] for an unknown scheme.
     pub fn file(&self, data_dir: &Path, name: &str) -> Result<Option<PathBuf>, DatabaseError> {
         Ok(match self.target(data_dir, name)? {
             Target::Sqlite(path) => Some(path),
@@ -250,11 +252,12 @@ impl DatabaseSettings {
         })
     }
 
-    /// Checks a copy of a SQLite database and puts it in the place of these settings. Does nothing for PostgreSQL.
+    /// Checks a copy of a SQLite database and installs it as the database of these settings. Does
+    /// nothing for PostgreSQL.
     ///
     /// # Errors
-    /// [`DatabaseError::Setup`] with one sentence for the operator: the copy is damaged, or the folder cannot be
-    /// written.
+    /// Returns [`DatabaseError::Setup`] with one sentence for the operator if the copy is damaged
+    /// or the folder cannot be written.
     pub fn restore(&self, data_dir: &Path, name: &str, from: &Path) -> Result<(), DatabaseError> {
         self.file(data_dir, name)?.map_or(Ok(()), |path| place_file(from, &path))
     }
@@ -299,8 +302,8 @@ fn refuse_pending(
     )))
 }
 
-/// Checks a database URL on the command line, so a wrong one is a usage error. Errors of clap would quote the
-/// URL, which may contain a password.
+/// Validates the database URL on the command line, so that an invalid one is a usage error. The
+/// errors of clap would quote the URL, which may contain a password.
 #[derive(Clone, Copy)]
 struct UrlParser;
 

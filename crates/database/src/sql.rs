@@ -1,4 +1,4 @@
-//! SQL that works alike in both databases.
+//! SQL that behaves the same in both databases.
 
 use diesel::dsl::{Escape, Like};
 use diesel::expression::Expression;
@@ -8,10 +8,10 @@ use diesel::{EscapeExpressionMethods, TextExpressionMethods};
 /// The type of [`starts_with`].
 pub type StartsWith<C> = Escape<Like<C, String>>;
 
-/// Matches columns that start with a text. `%`, `_` and `\` are literal.
+/// Matches columns that start with a string. `%`, `_` and `\` in the string are literal.
 ///
-/// PostgreSQL is case-sensitive, SQLite only outside of ASCII. Store a column folded in Rust and fold the
-/// text, so that both agree.
+/// PostgreSQL is case-sensitive, SQLite only for characters outside of ASCII. To get the same
+/// result from both, store a column that was case-folded in Rust, and fold the text too.
 ///
 /// ```
 /// use diesel::prelude::*;
@@ -29,8 +29,8 @@ where
     column.like(format!("{}%", escape(start))).escape('\\')
 }
 
-/// Returns the pattern for `LIKE … ESCAPE '\'` that matches a text anywhere. See [`starts_with`] for letter
-/// case.
+/// Returns the pattern for `LIKE … ESCAPE '\'` that matches a string anywhere in the value. See
+/// [`starts_with`] for letter case.
 ///
 /// ```
 /// assert_eq!(database::contains_pattern("a_b"), r"%a\_b%");

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// The pause of a command between long transactions on SQLite, so other writers can take the lock.
-/// They poll it every 100 ms.
+/// The pause of a command between long transactions on SQLite, so that other writers, which poll
+/// every 100 ms, can take the lock.
 pub const WRITERS_GAP: Duration = Duration::from_millis(120);
 
 /// The tuning of SQLite.
@@ -13,9 +13,9 @@ pub struct SqliteOptions {
     pub page_size: Option<u32>,
     /// The page cache of each connection in KiB.
     pub cache_kib: u32,
-    /// The number of bytes of the file that are mapped into memory.
+    /// The number of bytes of the file that are memory-mapped.
     pub mmap_bytes: u64,
-    /// Whether deleted rows are overwritten with zeros in the file.
+    /// Whether deleted rows are overwritten with zeros.
     pub secure_delete: bool,
 }
 

@@ -7,16 +7,16 @@ use std::sync::Once;
 
 use libsqlite3_sys as ffi;
 
-/// Sets options of all later SQLite connections of the process: they keep the plans of their statements,
-/// and the files of the WAL.
+/// Sets options for all later SQLite connections of the process: statements keep their query plans,
+/// and the WAL files are kept.
 ///
-/// By default, SQLite uses the values of some parameters, such as that of `LIMIT`, to plan a statement,
-/// and plans it again for each new value. The plans here do not depend on such values, because the
-/// databases have no statistics.
+/// By default, SQLite uses the values of some parameters, such as the one of `LIMIT`, to plan a
+/// statement, and plans it again for each new value. Here, plans do not depend on such values,
+/// because the databases do not contain statistics.
 ///
-/// The files `-wal` and `-shm` stay when the last connection is closed, with an empty WAL. On a full or
-/// read-only disk they could not be created again, and SQLite cannot open the database without them, even
-/// for reading.
+/// When the last connection is closed, the files `-wal` and `-shm` are kept, with an empty WAL. On
+/// a full or read-only disk they could not be created again, and SQLite cannot open the database
+/// without them, not even for reading.
 pub(crate) fn set_up_connections() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,4 +1,4 @@
-//! Examines the structure of a database, apart from its contents.
+//! Checks the structure of a database, but not its contents.
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -9,14 +9,14 @@ use crate::{DatabaseError, Db};
 /// Maximum number of faults in a report.
 const NAMED: i64 = 20;
 
-/// Returns what is wrong with the structure of a database, at most twenty sentences.
+/// Returns the structural faults of a database as sentences, at most twenty.
 ///
-/// SQLite: pages, indexes, and rows that refer to missing rows (`PRAGMA integrity_check` and
-/// `foreign_key_check`). It reads the whole file. PostgreSQL: indexes that an interrupted statement left invalid; its
-/// own tool for the rest is `pg_amcheck`.
+/// On SQLite, checks pages, indexes, and rows that refer to missing rows (`PRAGMA integrity_check`
+/// and `foreign_key_check`). This reads the whole file. On PostgreSQL, checks only for indexes that
+/// an interrupted statement left invalid. Use its tool `pg_amcheck` for everything else.
 ///
 /// # Errors
-/// The database cannot be read.
+/// Returns an error if the database cannot be read.
 pub fn structural_faults(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
     match db {
         Db::Sqlite(conn) => {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{Backend, DatabaseError};
 
-/// The database of a URL, selected by its scheme.
+/// The database that a URL refers to, selected by its scheme.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// A SQLite file.
@@ -49,7 +49,7 @@ impl Target {
         }
     }
 
-    /// Returns the SQLite file `NAME.db` in a data folder, the default of every service.
+    /// Returns the SQLite file `NAME.db` in a data folder, which is the default of every service.
     pub fn file_in(data_dir: &Path, name: &str) -> Self {
         Self::Sqlite(data_dir.join(format!("{name}.db")))
     }
@@ -64,7 +64,8 @@ impl std::fmt::Debug for Target {
     }
 }
 
-/// Returns whether a text can be printed as a scheme. Anything else could be part of a password.
+/// Returns whether a string can safely be printed as a scheme. Anything else could be part of a
+/// password.
 fn is_scheme(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     (2..=16).contains(&text.len()) && text.chars().all(plain)

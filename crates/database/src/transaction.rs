@@ -1,4 +1,4 @@
-//! Writing transactions, and consistent reads.
+//! Write transactions, and consistent reads.
 
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
@@ -8,13 +8,14 @@ use diesel::{RunQueryDsl, SqliteConnection};
 
 use crate::{DatabaseError, Db};
 
-/// Runs `work` in a transaction that takes the write lock at once. An error rolls it back.
+/// Runs `work` in a transaction that takes the write lock at once. If `work` fails, the transaction
+/// is rolled back.
 ///
 /// SQLite's plain `BEGIN` takes the lock at the first write, and fails without waiting if another
-/// connection has written in between. `BEGIN IMMEDIATE` waits. Inside a running transaction this is a
-/// savepoint.
+/// connection has written in between. `BEGIN IMMEDIATE` waits. Inside another transaction, this is
+/// a savepoint.
 ///
-/// On PostgreSQL the isolation level is READ COMMITTED, regardless of the default of the server. A
+/// On PostgreSQL the isolation level is READ COMMITTED, no matter what the server's default is: a
 /// transaction that first waits for an advisory lock must see the commits of the previous holder.
 ///
 /// ```
@@ -27,7 +28,8 @@ use crate::{DatabaseError, Db};
 /// ```
 ///
 /// # Errors
-/// The error of `work`, after a rollback; [`DatabaseError::Busy`] if the lock is not free in time.
+/// Returns the error of `work` after a rollback, or [`DatabaseError::Busy`] if the lock is not free
+/// in time.
 pub fn transaction<T, E>(db: &mut Db, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
 where
     E: From<DatabaseError>,
@@ -36,7 +38,7 @@ where
     finish(db, work)
 }
 
-/// Begins a writing transaction, or a savepoint inside one.
+/// Begins a write transaction, or a savepoint inside one.
 pub(crate) fn begin(db: &mut Db) -> Result<(), Error> {
     let begun = match db {
         Db::Sqlite(conn) => AnsiTransactionManager::begin_transaction_sql(conn, "BEGIN IMMEDIATE"),
@@ -51,7 +53,7 @@ pub(crate) fn begin(db: &mut Db) -> Result<(), Error> {
     }
 }
 
-/// Runs `work` in the transaction that [`begin`] began, then commits or rolls back.
+/// Runs `work` in the transaction begun by [`begin`], then commits or rolls back.
 pub(crate) fn finish<T, E>(db: &mut Db, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
 where
     E: From<DatabaseError>,
@@ -63,7 +65,7 @@ where
         }
         Err(error) => {
             if let Err(failed) = <Db as TransactionManager<Db>>::rollback_transaction(db) {
-                // The loss of a connection is already logged, and the pool drops the connection.
+                // The lost connection has already been logged, and the pool drops it.
                 let level = if is_loss(&failed) { log::Level::Debug } else { log::Level::Warn };
                 log::log!(level, "a transaction could not be rolled back: {failed}");
             }
@@ -82,13 +84,14 @@ fn is_loss(failed: &Error) -> bool {
     )
 }
 
-/// Begins consistent reads until [`end_reading`]. They must not begin a transaction.
+/// Begins consistent reads, which last until [`end_reading`]. Do not begin a transaction before
+/// that.
 ///
-/// SQLite locks its file for each statement outside of a transaction. Many short reads in one transaction
-/// need a fraction of the system calls. On PostgreSQL this does nothing.
+/// SQLite locks its file for each statement outside of a transaction. Running many short reads in
+/// one transaction needs only a fraction of the system calls. On PostgreSQL this does nothing.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns the errors of the database.
 pub fn begin_reading(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Sqlite(conn) = db {
         Fixed::<BEGIN>.execute(conn)?;
@@ -96,10 +99,10 @@ pub fn begin_reading(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Ends consistent reads. Drop the connection after an error.
+/// Ends consistent reads. After an error, drop the connection.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns the errors of the database.
 pub fn end_reading(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Sqlite(conn) = db {
         Fixed::<COMMIT>.execute(conn)?;
@@ -110,7 +113,7 @@ pub fn end_reading(db: &mut Db) -> Result<(), DatabaseError> {
 const BEGIN: usize = 0;
 const COMMIT: usize = 1;
 
-/// A statement without parameters, prepared once per connection.
+/// A statement without parameters that is prepared once per connection.
 struct Fixed<const STATEMENT: usize>;
 
 impl<const STATEMENT: usize> QueryId for Fixed<STATEMENT> {

@@ -14,36 +14,36 @@ pub trait ReaderCache: Default + 'static {
     /// The type of the values that all connections share.
     type Shared: 'static;
 
-    /// Brings the cache up to date. Called at the start of each read transaction.
+    /// Updates the cache. Called at the start of each read transaction.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Returns the errors of the database.
     fn refresh(&mut self, db: &mut Db, shared: &Self::Shared) -> Result<(), DatabaseError>;
 }
 
-/// Runs short reads where they cost least.
+/// Runs short reads where they are cheapest.
 ///
-/// On SQLite, a few point reads are cheaper than a change of threads: they run on a read-only
-/// connection of the worker thread. Requests that are ready together share one read transaction,
-/// because SQLite locks its file for each transaction, and because one statement keeps the cache up
-/// to date. The transaction ends before the thread looks for additional requests, so these see all
-/// earlier commits. PostgreSQL reads through the pool, without a cache.
+/// On SQLite, a few point reads are cheaper than switching threads, so they run on a read-only
+/// connection of the worker thread. Requests that are ready at the same time share one read
+/// transaction, because SQLite locks its file for each transaction, and because one statement then
+/// keeps the cache up to date. The transaction ends before the thread polls for further requests,
+/// so those see all earlier commits. PostgreSQL reads go through the pool, without a cache.
 ///
-/// Clones share everything. The worker threads must run a [`LocalSet`](tokio::task::LocalSet), as
-/// those of actix do.
+/// Clones share everything. The worker threads must run a [`LocalSet`](tokio::task::LocalSet), like
+/// those of actix.
 pub struct WorkerReader<C: ReaderCache> {
     inner: Arc<Inner<C::Shared>>,
 }
 
 struct Inner<S> {
-    /// Distinguishes the readers of one process.
+    /// Identifies the reader within the process.
     id: u64,
     pools: Pools,
     shared: S,
 }
 
 struct Connection {
-    /// The reader that opened it.
+    /// The reader that opened this connection.
     reader: u64,
     db: Db,
     cache: Box<dyn Any>,
@@ -74,11 +74,12 @@ impl<C: ReaderCache> WorkerReader<C> {
         &self.inner.shared
     }
 
-    /// Runs all database work of a request on one connection. Only `short` work, a few point reads, stays
-    /// on the worker thread; it is done when this function returns, before the future is awaited.
+    /// Runs all database work of a request on one connection. Only `short` work, a few point reads,
+    /// stays on the worker thread. It is complete when this function returns, before the future is
+    /// awaited.
     ///
     /// # Errors
-    /// The error of `work`; those of [`Pools::read`].
+    /// Returns the error of `work`, or the errors of [`Pools::read`].
     pub fn read<T, E, W>(
         &self,
         short: bool,
@@ -104,7 +105,7 @@ impl<C: ReaderCache> WorkerReader<C> {
             Read::Done(done)
         } else {
             let pools = pools.clone();
-            // Boxed, so short reads do not carry the size of this future.
+            // Boxed, so that short reads do not carry the size of this future.
             Read::Pooled(Box::pin(async move { pools.read(|db| work(db, None)).await }))
         };
         async move {
@@ -127,7 +128,7 @@ impl Connection {
         Ok(Box::new(Self { reader, db, cache, open: false }))
     }
 
-    /// Begins a read transaction unless one is open. A connection on which that fails is closed.
+    /// Begins a read transaction unless one is open. If that fails, the connection is closed.
     fn begin<C: ReaderCache>(
         mut self: Box<Self>,
         shared: &C::Shared,
@@ -140,13 +141,13 @@ impl Connection {
             cache.refresh(&mut self.db, shared)?;
         }
         self.open = true;
-        // Runs after the requests that are ready now and before all that arrive later.
+        // Runs after the requests that are ready now, and before all that arrive later.
         tokio::task::spawn_local(async { end() });
         Ok(self)
     }
 }
 
-/// Ends the read transaction. A connection on which that fails is closed.
+/// Ends the read transaction. If that fails, the connection is closed.
 fn end() {
     CONNECTION.with_borrow_mut(|own| {
         let Some(connection) = own.as_mut().filter(|connection| connection.open) else { return };

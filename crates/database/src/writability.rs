@@ -1,4 +1,4 @@
-//! Checks whether the disks can be written, which can become full or read-only while a server runs.
+//! Checks whether the disks can be written. They may become full or read-only while a server runs.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -15,22 +15,23 @@ use crate::error::storage_failures;
 use crate::target::Target;
 use crate::{DatabaseError, Db};
 
-/// How long the result of a trial is valid, because each one writes.
+/// How long the result of a trial write stays valid. Trials are limited because each one writes to
+/// the disk.
 const VALID: Duration = Duration::from_secs(5);
-/// The content of a trial, a block of most file systems.
+/// The content of a trial write: one block of most file systems.
 const BLOCK: [u8; 4_096] = [0; 4_096];
 
-/// Whether a database and the folders of a service can be written.
+/// Tracks whether a database and the folders of a service can be written.
 #[derive(Debug)]
 pub(crate) struct Writability {
     folders: Mutex<Vec<FolderTrial>>,
     refusals: Mutex<Refusals>,
 }
 
-/// Failed writes of requests until a trial succeeds.
+/// Failed writes of requests, which count until a trial write succeeds.
 #[derive(Debug, Default)]
 struct Refusals {
-    /// The number of failures of the process that a later successful trial has settled.
+    /// The number of storage failures that occurred before the last successful trial.
     settled: u64,
     tried: Option<Instant>,
 }
@@ -46,13 +47,13 @@ impl Writability {
         Self { folders: Mutex::new(folder.into_iter().collect()), refusals }
     }
 
-    /// Adds a folder to the trials.
+    /// Adds a folder to the trial writes.
     pub fn watch(&self, name: &'static str, folder: &Path) {
         self.folders.lock().push(FolderTrial::new(name, folder.to_owned()));
     }
 
-    /// Returns why something cannot be written, or `None` if everything can. Tries to write at most once in
-    /// [`VALID`].
+    /// Returns the reason something cannot be written, or `None` if everything can. Tries
+    /// to write at most once per [`VALID`].
     pub fn fault(&self, connector: &Connector) -> Option<String> {
         let folder_fault = self.folders.lock().iter_mut().find_map(FolderTrial::fault);
         if folder_fault.is_some() {
@@ -79,7 +80,7 @@ fn folder_of(path: &Path) -> PathBuf {
     folder.unwrap_or(Path::new(".")).to_owned()
 }
 
-/// Commits a change without effect that must be written to the disk.
+/// Commits a change that has no effect but must be written to the disk.
 fn write(connector: &Connector) -> Result<(), DatabaseError> {
     let mut db = connector.connect(Role::Writer)?;
     match &mut db {
@@ -97,7 +98,7 @@ fn write(connector: &Connector) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Tries from time to time whether a file can be created in a folder.
+/// Tries at intervals whether a file can be created in a folder.
 #[derive(Debug)]
 struct FolderTrial {
     name: &'static str,
@@ -114,7 +115,7 @@ impl FolderTrial {
     fn fault(&mut self) -> Option<String> {
         if self.tried.is_none_or(|at| at.elapsed() >= VALID) {
             let before = self.fault.take();
-            // Readiness is public, so the path is omitted.
+            // The result of the readiness check is public, so the error does not contain the path.
             let outcome = try_write(&self.folder);
             self.fault = outcome.as_ref().err().map(|error| describe(self.name, error));
             self.tried = Some(Instant::now());
@@ -140,7 +141,7 @@ fn describe(name: &str, error: &io::Error) -> String {
     }
 }
 
-/// Writes a block to a new file and removes it. Succeeds if the folder does not exist yet.
+/// Writes a block to a new file and removes it. Also succeeds if the folder does not exist yet.
 fn try_write(folder: &Path) -> io::Result<()> {
     let path = folder.join(format!(".write-trial-{}", std::process::id()));
     let options =
@@ -151,7 +152,8 @@ fn try_write(folder: &Path) -> io::Result<()> {
     };
     let written = file.write_all(&BLOCK).and_then(|()| file.sync_data());
     match fs::remove_file(&path) {
-        // A replica with the same process id in another container shares the folder and has removed it.
+        // In another container, a replica with the same process id shares the folder and has
+        // removed the file.
         Err(error) if error.kind() == ErrorKind::NotFound => written,
         removed => written.and(removed),
     }

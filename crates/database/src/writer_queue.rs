@@ -1,34 +1,35 @@
-//! Transactions of long commands: gaps for other writers, and retries while the database is busy.
+//! Transactions of long-running commands, with gaps for other writers and with retries while the
+//! database is busy.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::{Backend, DatabaseError, Db, Pools, WRITERS_GAP};
 
-/// Time after which a command leaves SQLite to other writers. They wait up to five seconds, in no
-/// particular order.
+/// How long a command writes before it gives other writers access to SQLite. They wait for up to
+/// five seconds and get the lock in no particular order.
 const SLICE: Duration = Duration::from_millis(400);
 
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 /// Time between two log lines.
 const LOG_EVERY: Duration = Duration::from_secs(60);
 
-/// Attempts that found the database busy or unreachable.
+/// Counts attempts that found the database busy or unreachable.
 #[derive(Clone, Debug, Default)]
 pub struct Retries {
     limit: Option<Duration>,
-    /// The first attempt, and the last log line.
+    /// The times of the first attempt and of the last log line.
     began: Option<(Instant, Instant)>,
 }
 
 impl Retries {
-    /// Retries that end after `limit`; those of [`default`](Self::default) never end.
+    /// Creates retries that end after `limit`. Those of [`default`](Self::default) never end.
     pub fn up_to(limit: Duration) -> Self {
         Self { limit: Some(limit), began: None }
     }
 
-    /// Pauses before the next attempt. Returns false if the limit is over. Warns the operator at first and
-    /// then every minute.
+    /// Pauses before the next attempt. Returns false if the limit has been reached. Logs a warning
+    /// the first time, and then once a minute.
     pub fn pause(&mut self) -> bool {
         self.pause_with(&thread::sleep)
     }
@@ -49,7 +50,7 @@ impl Retries {
     }
 }
 
-/// Runs one transaction after another and lets other programs write in between.
+/// Runs transactions one after another and lets other programs write in between.
 ///
 /// ```
 /// use std::time::Duration;
@@ -71,12 +72,12 @@ pub struct WriterQueue<'p, E> {
     is_busy: fn(&E) -> bool,
     begin: Instant,
     slice: Duration,
-    /// Waits. Tests record the waits instead.
+    /// Pauses. Tests record the pauses instead.
     pause: &'p dyn Fn(Duration),
 }
 
 impl<'p, E: From<DatabaseError>> WriterQueue<'p, E> {
-    /// Creates a queue that retries transactions whose error `is_busy`.
+    /// Creates a queue that retries a transaction if `is_busy` returns true for its error.
     pub fn new(pools: &'p Pools, retries: Retries, is_busy: fn(&E) -> bool) -> Self {
         let begin = Instant::now();
         Self { pools, retries, is_busy, begin, slice: SLICE, pause: &thread::sleep }
@@ -84,10 +85,11 @@ impl<'p, E: From<DatabaseError>> WriterQueue<'p, E> {
 
     /// Runs a transaction.
     ///
-    /// A transaction whose commit was not acknowledged is repeated, so `work` must be idempotent.
+    /// A transaction whose commit was not acknowledged is run again, so `work` must be idempotent.
     ///
     /// # Errors
-    /// The error of `work`; [`DatabaseError::Busy`] after the limit of the retries.
+    /// Returns the error of `work`, or [`DatabaseError::Busy`] when the retries have reached their
+    /// limit.
     pub fn write<T>(&mut self, mut work: impl FnMut(&mut Db) -> Result<T, E>) -> Result<T, E> {
         let mut retries = self.retries.clone();
         let done = loop {

@@ -1,4 +1,4 @@
-//! Clocks: that of the machine, and one that tests set.
+//! Clocks: the system clock, and one that tests control.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -8,18 +8,18 @@ use jiff::Timestamp;
 
 /// A source of the current time.
 pub trait Clock: Send + Sync {
-    /// Returns the current instant.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 
-    /// Returns the current instant in whole Unix seconds, the form in databases.
+    /// Returns the current time in Unix seconds, as stored in databases.
     fn unix(&self) -> i64 {
         self.now().as_second()
     }
 
-    /// Returns a monotonic time for measuring spans. Its origin is arbitrary.
+    /// Returns a monotonic time for measuring durations. Its origin is arbitrary.
     ///
-    /// The wall clock can be set back while a service runs. A quota that used it would block its callers
-    /// until the old time was reached again.
+    /// The system clock can be set back while a service runs. A quota based on it would block its
+    /// callers until the old time is reached again.
     fn steady(&self) -> Duration {
         Duration::try_from(self.now().as_duration()).unwrap_or(Duration::ZERO)
     }
@@ -28,12 +28,12 @@ pub trait Clock: Send + Sync {
 /// A shared clock.
 pub type SharedClock = Arc<dyn Clock>;
 
-/// The clock of the machine.
+/// The system clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
 impl SystemClock {
-    /// Returns the clock of the machine as a shared clock.
+    /// Returns the system clock as a shared clock.
     pub fn shared() -> SharedClock {
         Arc::new(Self)
     }
@@ -55,7 +55,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that only moves when a test moves it.
+/// A clock that moves only when a test moves it.
 ///
 /// ```
 /// use domain::{Clock, ManualClock};
@@ -71,22 +71,22 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// Creates a clock that shows `start`, in the years 1678 to 2261.
+    /// Creates a clock that shows `start`, which must be in the years 1678 to 2261.
     pub fn new(start: Timestamp) -> Self {
         Self { nanos: Arc::new(AtomicI64::new(nanoseconds(start))) }
     }
 
-    /// Moves the clock forward by whole seconds.
+    /// Advances the clock by whole seconds.
     pub fn advance(&self, seconds: i64) {
         self.nanos.fetch_add(seconds.saturating_mul(1_000_000_000), Ordering::SeqCst);
     }
 
-    /// Sets the clock.
+    /// Sets the clock to `instant`.
     pub fn set(&self, instant: Timestamp) {
         self.nanos.store(nanoseconds(instant), Ordering::SeqCst);
     }
 
-    /// Returns the same clock as a shared clock. Moving either moves both.
+    /// Returns this clock as a shared clock. Moving either of them moves both.
     pub fn shared(&self) -> SharedClock {
         Arc::new(self.clone())
     }

@@ -5,12 +5,12 @@ use std::fmt;
 use md4::Md4;
 use sha1::{Digest, Sha1};
 
-/// A SHA-1 digest: 20 bytes, written as 40 upper-case hexadecimal characters.
+/// A SHA-1 digest: 20 bytes, printed as 40 upper-case hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sha1Digest(pub [u8; 20]);
 
 impl Sha1Digest {
-    /// Digests `bytes`.
+    /// Returns the digest of `bytes`.
     ///
     /// ```
     /// let digest = domain::Sha1Digest::of(b"password");
@@ -20,7 +20,7 @@ impl Sha1Digest {
         Self(Sha1::digest(bytes.as_ref()).into())
     }
 
-    /// Digests the concatenation of `texts`.
+    /// Returns the digest of the concatenation of `texts`.
     ///
     /// ```
     /// use domain::Sha1Digest;
@@ -34,12 +34,13 @@ impl Sha1Digest {
     }
 }
 
-/// An NTLM digest: MD4 over UTF-16LE, 16 bytes, written as 32 upper-case hexadecimal characters.
+/// An NTLM digest, which is the MD4 of the UTF-16LE password: 16 bytes, printed as 32 upper-case
+/// hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NtlmDigest(pub [u8; 16]);
 
 impl NtlmDigest {
-    /// Digests a password.
+    /// Returns the digest of a password.
     ///
     /// ```
     /// let digest = domain::NtlmDigest::of("password");

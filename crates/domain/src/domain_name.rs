@@ -1,35 +1,36 @@
-//! Domain names in the form that DNS compares.
+//! Domain names, normalised for comparison in the way that DNS compares them.
 
 use std::fmt;
 
-/// The reason a text is not a domain name.
+/// The reason a string is not a domain name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DomainError {
     /// The text is empty.
     #[error("the domain name is empty")]
     Empty,
-    /// It has more than 253 characters, or a label of more than 63.
+    /// The name has more than 253 characters, or a label has more than 63.
     #[error("the domain name is too long")]
     TooLong,
-    /// It has only one label.
+    /// The name has only one label.
     #[error("the domain name has fewer than two labels")]
     SingleLabel,
-    /// A label is empty, begins or ends with `-`, or has a character outside of `a-z`, `0-9` and `-`.
+    /// A label is empty, begins or ends with `-`, or contains a character other than `a-z`, `0-9`
+    /// and `-`.
     #[error("the domain name has an invalid label")]
     InvalidLabel,
-    /// The last label consists of digits, as in an IP address.
+    /// The last label consists only of digits, as in an IP address.
     #[error("the domain name ends in a number")]
     NumericTop,
 }
 
-/// A domain name: lower-case A-labels, at least two, without the final dot.
+/// A domain name: at least two A-labels in lower case, without a trailing dot.
 ///
 /// Internationalised names are converted to A-labels (IDNA, UTS 46).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DomainName(String);
 
 impl DomainName {
-    /// Parses a domain name. Surrounding blanks and one final dot are dropped.
+    /// Parses a domain name. Surrounding whitespace and one trailing dot are removed.
     ///
     /// ```
     /// use domain::DomainName;
@@ -56,12 +57,12 @@ impl DomainName {
         Ok(Self(name))
     }
 
-    /// The name.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns whether `name`, in lower case, is this domain or a subdomain of it.
+    /// Returns whether `name`, which must be in lower case, is this domain or a subdomain of it.
     ///
     /// ```
     /// # use domain::DomainName;
@@ -81,7 +82,8 @@ fn check(name: &str) -> Result<(), DomainError> {
     }
     let mut labels = 0;
     let mut last = &b""[..];
-    // Bytes are faster than characters: loads check some hundred million names.
+    // Iterating over bytes is faster than over characters, and loads check several hundred million
+    // names.
     for label in name.as_bytes().split(|byte| *byte == b'.') {
         if label.len() > 63 {
             return Err(DomainError::TooLong);

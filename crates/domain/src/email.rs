@@ -1,38 +1,40 @@
-//! E-mail addresses in the normalised form that is compared, hashed and stored.
+//! E-mail addresses, normalised so that they can be compared, hashed and stored.
 
 use std::fmt;
 
 use crate::Sha1Digest;
 
-/// The reason a text is not an e-mail address.
+/// The reason a string is not an e-mail address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmailError {
-    /// It has fewer than 3 or more than 254 bytes.
+    /// The address has fewer than 3 or more than 254 bytes.
     #[error("the address must have 3 to 254 bytes")]
     Length,
-    /// It has no `@`.
+    /// The address does not contain `@`.
     #[error("the address has no @")]
     NoAt,
-    /// The part before the last `@` is empty, over 64 bytes, or has blanks or control characters.
+    /// The part before the last `@` is empty, is longer than 64 bytes, or contains whitespace or
+    /// control characters.
     #[error("the part before the @ is invalid")]
     Local,
-    /// The part after the last `@` has no dot, or a label that is empty or over 63 bytes.
+    /// The part after the last `@` does not contain a dot, or has a label that is empty or longer
+    /// than 63 bytes.
     #[error("the part behind the @ is invalid")]
     Domain,
 }
 
 /// A normalised e-mail address: trimmed and in Unicode lower case.
 ///
-/// Aliases (`user+tag`, dots) are kept: two addresses are equal only if their texts are. The domain
-/// need not be a valid host name, because leaked addresses contain `_` or IP addresses there. An
-/// internationalised domain is kept as written, because this text is hashed.
-/// [`EmailAddress::domain`] returns its A-labels.
+/// Aliases (`user+tag`, dots) are kept: two addresses are equal only if their normalised forms are
+/// equal. The domain does not have to be a valid host name, because leaked addresses contain `_` or
+/// IP addresses there. An internationalised domain is kept in Unicode, because the hash is computed
+/// over it. [`EmailAddress::domain`] returns the A-labels.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EmailAddress {
     text: String,
     at: usize,
-    /// The A-labels of an internationalised domain; `None` for an ASCII domain, which saves memory in
-    /// loads of millions.
+    /// The domain as A-labels if it is internationalised. `None` for an ASCII domain, which saves
+    /// memory in loads of millions of addresses.
     a_labels: Option<String>,
 }
 
@@ -74,22 +76,22 @@ impl EmailAddress {
         Ok(Self { text, at, a_labels })
     }
 
-    /// The whole address.
+    /// Returns the whole address.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The part before the last `@`.
+    /// Returns the part before the last `@`.
     pub fn local(&self) -> &str {
         &self.text[..self.at]
     }
 
-    /// The part after the last `@`, as A-labels.
+    /// Returns the part after the last `@`, converted to A-labels.
     pub fn domain(&self) -> &str {
         self.a_labels.as_deref().unwrap_or(&self.text[self.at + 1..])
     }
 
-    /// The digest of the normalised text.
+    /// Returns the SHA-1 of the normalised address.
     ///
     /// ```
     /// let address = domain::EmailAddress::parse("Test@example.com")?;
@@ -101,8 +103,8 @@ impl EmailAddress {
     }
 }
 
-/// Returns whether a text has at least two labels of 1 to 63 visible ASCII characters. IDNA maps some
-/// characters to `@`, which is refused as well.
+/// Returns whether a string has at least two labels of 1 to 63 visible ASCII characters. IDNA maps
+/// some characters to `@`, which is not allowed either.
 fn is_mail_domain(text: &str) -> bool {
     let mut labels = 0;
     for label in text.as_bytes().split(|byte| *byte == b'.') {

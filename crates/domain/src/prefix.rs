@@ -1,27 +1,27 @@
-//! The part of a digest that a range query reveals.
+//! The prefix of a digest that a range query reveals.
 
 use std::fmt;
 
-/// The reason a text is not a prefix.
+/// The reason a string is not a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PrefixError {
-    /// It has not exactly 5 bytes.
+    /// The text does not have exactly 5 bytes.
     #[error("the prefix must have exactly 5 characters")]
     Length,
-    /// It has five bytes, but not all are hexadecimal.
+    /// The text has five bytes, but not all of them are hexadecimal digits.
     #[error("the prefix must be hexadecimal")]
     NotHexadecimal,
 }
 
-/// The first 20 bits of a digest, written as 5 hexadecimal characters.
+/// The first 20 bits of a digest, written as 5 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HashPrefix(u32);
 
 impl HashPrefix {
-    /// The number of prefixes.
+    /// The number of possible prefixes.
     pub const COUNT: u32 = 1 << 20;
 
-    /// Parses 5 hexadecimal characters of either case.
+    /// Parses 5 hexadecimal digits in upper or lower case.
     ///
     /// ```
     /// use domain::{HashPrefix, PrefixError};
@@ -47,12 +47,12 @@ impl HashPrefix {
         Ok(Self(value))
     }
 
-    /// Returns the prefix with this value, if it is below 2^20.
+    /// Returns the prefix with this value, or `None` if it is 2^20 or more.
     pub fn from_value(value: u32) -> Option<Self> {
         (value < Self::COUNT).then_some(Self(value))
     }
 
-    /// The prefix as a number below 2^20.
+    /// Returns the prefix as a number below 2^20.
     pub fn value(self) -> u32 {
         self.0
     }

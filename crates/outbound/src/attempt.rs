@@ -1,4 +1,4 @@
-//! One attempt to deliver a message.
+//! A single attempt to deliver a message.
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -11,16 +11,16 @@ use crate::failures::Failed;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
-    /// The timeout of an attempt, which is then retried later.
+    /// The timeout of an attempt. A timed-out attempt is retried later.
     pub(crate) longest: Duration,
-    /// The timeout for a new receiver while many others hang.
+    /// The timeout for a new receiver while the attempts of many others hang.
     pub(crate) longest_in_a_crowd: Duration,
-    /// Receivers that take longer are slow.
+    /// Receivers that take longer than this are slow.
     pub(crate) slow_after: Duration,
-    /// New receivers that take longer make room for other new ones.
+    /// New receivers that take longer than this free their slot for other new receivers.
     pub(crate) new_for: Duration,
-    /// The pauses between attempts to record the outcome while the outbox is unavailable. A sent message
-    /// that is not recorded would be sent again.
+    /// The pauses between attempts to record the outcome while the outbox is unavailable. Without a
+    /// record, a message that was sent would be sent again.
     pub(crate) pauses: [Duration; 4],
     /// The time between two renewals of a claim.
     pub(crate) renewal: Duration,
@@ -48,7 +48,7 @@ pub(crate) struct Ended<R> {
     pub(crate) noted: Result<(), OutboxError>,
 }
 
-/// Delivers a message once and records the outcome. Renews the claim meanwhile.
+/// Delivers a message once and records the outcome. Meanwhile, renews the claim.
 pub(crate) async fn attempt<O: Outbox>(
     times: Times,
     outbox: &O,
@@ -63,8 +63,8 @@ pub(crate) async fn attempt<O: Outbox>(
     }
 }
 
-/// Renews a claim until it is dropped. A failed renewal is tried again after the same time; the claim outlasts
-/// several of them.
+/// Renews a claim until this future is dropped. A renewal that fails is repeated after the same
+/// interval; the claim lasts longer than several intervals.
 async fn renew<O: Outbox>(times: Times, outbox: &O, message: &O::Message) -> Infallible {
     loop {
         tokio::time::sleep(times.renewal).await;
@@ -99,7 +99,7 @@ async fn deliver<O: Outbox>(
     Ended { receiver, failed, noted }
 }
 
-/// Records an outcome. Retries for a while if the outbox is unavailable.
+/// Records an outcome. Retries a few times if the outbox is unavailable.
 async fn note<O: Outbox>(
     times: Times,
     outbox: &O,

@@ -1,4 +1,4 @@
-//! HTTP clients that connect only where a [`Reach`] permits.
+//! HTTP clients that connect only to addresses that a [`Reach`] permits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::reach::{GuardedResolver, Reach};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Builds a client without proxies, persistent connections, cookies and referrers.
+/// Builds a client that does not use proxies, persistent connections, cookies or referrers.
 ///
 /// # Errors
-/// The TLS configuration is invalid.
+/// Returns an error if the TLS configuration is invalid.
 pub(crate) fn build(reach: &Reach, user_agent: &str, redirect: Policy) -> reqwest::Result<Client> {
     builder()
         .user_agent(user_agent)
@@ -25,12 +25,13 @@ pub(crate) fn build(reach: &Reach, user_agent: &str, redirect: Policy) -> reqwes
         .no_gzip()
         .no_brotli()
         .referer(false)
-        // A connection serves one request, so the address is checked for each request.
+        // Each connection serves only one request, so the address is checked for every request.
         .pool_max_idle_per_host(0)
         .build()
 }
 
-/// Returns a builder with built-in certificate authorities, because the container images have none.
+/// Returns a builder with built-in certificate authorities, because the container images do not
+/// contain any.
 fn builder() -> ClientBuilder {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
@@ -41,7 +42,7 @@ fn builder() -> ClientBuilder {
             let tls = versions.with_root_certificates(roots).with_no_client_auth();
             Client::builder().tls_backend_preconfigured(tls)
         }
-        // The provider supports both versions of TLS. Otherwise `build` would fail.
+        // Not reached, because the provider supports the default TLS versions.
         Err(_) => Client::builder(),
     }
 }

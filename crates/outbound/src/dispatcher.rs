@@ -1,4 +1,4 @@
-//! Delivers an outbox: claims, sends and marks due messages.
+//! Delivers the messages of an outbox: claims, sends and marks them.
 
 use std::time::{Duration, Instant};
 
@@ -11,11 +11,11 @@ use crate::delivery::{Claimed, Courier, Due, Outbox, OutboxError};
 use crate::failures::Failures;
 use crate::lanes::{Lane, Lanes};
 
-/// Delivers the messages that are due now. Returns the number of claimed messages. Logs a line for each
-/// receiver that failed.
+/// Delivers the messages that are due now. Returns the number of claimed messages. Logs one line
+/// for each receiver with failures.
 ///
 /// # Errors
-/// Those of the outbox.
+/// Returns the errors of the outbox.
 pub async fn deliver_due<O: Outbox>(
     outbox: &O,
     courier: &impl Courier<O::Message>,
@@ -37,8 +37,9 @@ async fn deliver_within<O: Outbox>(
     dispatcher.error.map_or(Ok(dispatcher.claimed), Err)
 }
 
-/// Delivers forever: looks for due messages after each `pause`, and claims more whenever there is room.
-/// Logs at most one line a minute for retries and one for given-up messages of each receiver.
+/// Delivers forever: looks for due messages after each `pause`, and claims more whenever slots are
+/// free. For each receiver, logs at most one line per minute for retries and one for abandoned
+/// messages.
 pub async fn deliver_forever<O: Outbox>(
     outbox: &O,
     courier: &impl Courier<O::Message>,
@@ -65,13 +66,13 @@ pub async fn deliver_forever<O: Outbox>(
 
 /// A completed step of a dispatcher. Steps run concurrently.
 enum Step<'a, R, M> {
-    /// The receivers of due messages were found.
+    /// The receivers of due messages have been found.
     Found(Result<Vec<R>, OutboxError>),
-    /// The messages of the shares were claimed.
+    /// The messages for these receivers have been claimed.
     Claimed(Vec<(R, usize)>, Claimed<R, M>),
-    /// An attempt that began at this time takes long.
+    /// An attempt, which began at this time, is taking long.
     Late(R, Lane, Instant, BoxFuture<'a, Ended<R>>),
-    /// An attempt ended. The flag says whether it was slow.
+    /// An attempt has ended. The flag is true if it was slow.
     Ended(Ended<R>, Lane, bool),
 }
 
@@ -87,7 +88,7 @@ struct Dispatcher<'a, O: Outbox, C> {
     is_claiming: bool,
     claimed: usize,
     failures: Failures,
-    /// The last reason the outbox could not be read or written.
+    /// The last error of the outbox.
     error: Option<OutboxError>,
 }
 
@@ -108,7 +109,7 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
         }
     }
 
-    /// Waits for the next step; `None` when `end` completes first.
+    /// Waits for the next step. Returns `None` if `end` completes first.
     async fn next_before(
         &mut self,
         end: impl Future<Output = ()> + Unpin,
@@ -116,7 +117,7 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
         let next = async {
             match self.steps.next().await {
                 Some(step) => step,
-                // Nothing is under way.
+                // Nothing is being delivered.
                 None => std::future::pending().await,
             }
         };
@@ -126,7 +127,7 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
         }
     }
 
-    /// Looks for receivers of due messages.
+    /// Starts to look for receivers of due messages.
     fn look(&mut self) {
         if !self.is_looking {
             self.is_looking = true;
@@ -135,7 +136,7 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
         }
     }
 
-    /// Claims messages for the free slots.
+    /// Starts to claim messages for the free slots.
     fn claim(&mut self) {
         if self.is_claiming {
             return;
@@ -161,7 +162,8 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
             Step::Claimed(shares, claimed) => {
                 self.is_claiming = false;
                 let claimed = self.unless_failed(claimed);
-                // A receiver with fewer messages than its share has no more due messages.
+                // A receiver that has fewer messages than its share does not have any further due
+                // messages.
                 for (receiver, share) in &shares {
                     if claimed.iter().filter(|due| due.receiver == *receiver).count() < *share {
                         self.due.retain(|other| other != receiver);
@@ -228,12 +230,12 @@ mod tests {
     use super::*;
     use crate::delivery::{DeliveryError, Failure, retry_after};
 
-    /// The numbers of waiting messages by receiver, and the failures.
+    /// The number of waiting messages for each receiver, and the failures.
     #[derive(Default)]
     struct Table {
         waiting: Mutex<HashMap<u32, usize>>,
         failures: Mutex<Vec<Failure>>,
-        /// The number of records that fail before one succeeds.
+        /// The number of calls that fail before recording an outcome succeeds.
         failing_records: Mutex<usize>,
         renewals: Mutex<usize>,
         renewed: Notify,
@@ -246,7 +248,7 @@ mod tests {
     }
 
     impl Outbox for Table {
-        /// The receiver.
+        /// A message is identified by its receiver.
         type Message = u32;
         type Receiver = u32;
 
@@ -290,8 +292,8 @@ mod tests {
         }
     }
 
-    /// Receivers from `first_good` on answer immediately. The others hang until those have got
-    /// `expected` messages.
+    /// Receivers from `first_good` on respond immediately. The others hang until the good ones have
+    /// received `expected` messages.
     struct Hanging {
         first_good: u32,
         expected: usize,
@@ -325,7 +327,7 @@ mod tests {
     async fn a_hanging_receiver_does_not_delay_others() {
         let table = Table::new([(1, 100), (2, 400)]);
         assert_eq!(deliver_due(&table, &Hanging::new(2, 400)).await.unwrap(), 500);
-        // The last message of the second receiver released the first one.
+        // The last message to the second receiver released the first receiver.
         assert_eq!(*table.failures.lock(), []);
     }
 
@@ -355,11 +357,11 @@ mod tests {
         let times = Times { longest, longest_in_a_crowd: brief, new_for: brief, ..Times::USUAL };
         let claimed = deliver_within(times, &table, &Hanging::new(300, 1)).await;
         assert_eq!(claimed.unwrap(), 301);
-        // The good receiver released those that began before the crowd.
+        // The good receiver released those attempts that began before the crowd built up.
         assert!(table.failures.lock().len() <= 300 - 64);
     }
 
-    /// Completes when its claim was renewed twice.
+    /// Completes once its claim has been renewed twice.
     struct Patient<'a>(&'a Table);
 
     impl Courier<u32> for Patient<'_> {

@@ -14,18 +14,18 @@ use hickory_resolver::proto::rr::RData;
 
 /// The timeout of one query to one server.
 const TIMEOUT: Duration = Duration::from_secs(3);
-/// The number of queries to a server.
+/// The number of attempts per server.
 const ATTEMPTS: usize = 2;
 
-/// The reason a query has no answer.
+/// The reason a query failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the resolver does not answer: {0}")]
 pub struct DnsError(String);
 
-/// A resolver. Clones share it.
+/// A DNS resolver. Clones share it.
 ///
-/// Nothing is cached, so a changed record is visible immediately. Answers that do not fit into a
-/// datagram are requested again over TCP.
+/// Nothing is cached, so that changed records are visible immediately. Responses that do not fit
+/// into a datagram are requested again over TCP.
 #[derive(Clone)]
 pub struct Dns(Arc<TokioResolver>);
 
@@ -36,20 +36,20 @@ impl std::fmt::Debug for Dns {
 }
 
 impl Dns {
-    /// Creates a resolver with the configuration of the system.
+    /// Creates a resolver with the configuration of the operating system.
     ///
     /// # Errors
-    /// The configuration cannot be read.
+    /// Returns an error if the configuration cannot be read.
     pub fn system() -> Result<Self, DnsError> {
         let mut builder = TokioResolver::builder_tokio().map_err(failed)?;
         limit(builder.options_mut());
         Ok(Self(Arc::new(builder.build().map_err(failed)?)))
     }
 
-    /// Creates a resolver for the server at an address.
+    /// Creates a resolver that queries the server at this address.
     ///
     /// # Errors
-    /// The resolver cannot be created.
+    /// Returns an error if the resolver cannot be created.
     pub fn at(server: SocketAddr) -> Result<Self, DnsError> {
         let connections =
             [ConnectionConfig::udp(), ConnectionConfig::tcp()].map(|mut connection| {
@@ -65,10 +65,11 @@ impl Dns {
         Ok(Self(Arc::new(builder.build().map_err(failed)?)))
     }
 
-    /// Returns the TXT records of a name, with the strings of each joined; empty if there is no such name.
+    /// Returns the TXT records of a name, with the strings of each record joined. Empty if there
+    /// are none.
     ///
     /// # Errors
-    /// The resolver fails or does not answer in time.
+    /// Returns an error if the resolver fails or does not respond in time.
     pub async fn txt(&self, name: &str) -> Result<Vec<String>, DnsError> {
         let found = match self.0.txt_lookup(fully_qualified(name)).await {
             Ok(found) => found,
@@ -85,10 +86,10 @@ impl Dns {
         Ok(records.collect())
     }
 
-    /// Returns the addresses of a name; empty if there is no such name.
+    /// Returns the addresses of a name. Empty if there are none.
     ///
     /// # Errors
-    /// The resolver fails or does not answer in time.
+    /// Returns an error if the resolver fails or does not respond in time.
     pub async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, DnsError> {
         match self.0.lookup_ip(fully_qualified(name)).await {
             Ok(found) => Ok(found.iter().collect()),
@@ -98,12 +99,13 @@ impl Dns {
     }
 }
 
-/// Adds a final dot to a name, so no search domain of the system is appended.
+/// Adds a trailing dot to a name, so that the search domains of the system are not tried.
 fn fully_qualified(name: &str) -> String {
     format!("{}.", name.trim_end_matches('.'))
 }
 
-/// Returns whether an error means that there are no such records. REFUSED and SERVFAIL do not mean that.
+/// Returns whether an error means that such records do not exist. REFUSED and SERVFAIL do not mean
+/// that.
 fn is_answer(error: &NetError) -> bool {
     error.is_no_records_found()
 }

@@ -1,4 +1,4 @@
-//! Fetches documents from addresses of users.
+//! Fetches documents from URLs that users enter.
 
 use std::time::Duration;
 
@@ -18,7 +18,8 @@ pub enum FetchError {
     /// The URL is invalid or not permitted.
     #[error("the address may not be fetched")]
     Forbidden,
-    /// The host or the connection failed, a redirect is not permitted, or the response is broken.
+    /// The host or the connection failed, a redirect is not permitted, or the response is
+    /// malformed.
     #[error("the address gives no answer")]
     Unavailable,
     /// The response did not arrive in time.
@@ -29,26 +30,27 @@ pub enum FetchError {
     TooLarge,
 }
 
-/// Decides whether a redirect from the first URL to a target may be followed.
+/// Decides whether a redirect may be followed. The arguments are the first URL and the target.
 pub type RedirectRule = fn(&Url, &Url) -> bool;
 
 /// The rules of a [`Fetcher`].
 #[derive(Clone, Debug)]
 pub struct FetchRules {
-    /// The user agent.
+    /// The value of the `User-Agent` header.
     pub user_agent: &'static str,
-    /// The timeout of a whole fetch: look-up, redirects and body.
+    /// The timeout of a whole fetch, including name resolution, redirects and body.
     pub timeout: Duration,
     /// The maximum number of redirects that are followed.
     pub redirects: usize,
-    /// The rule for redirects. Each target must be permitted as well.
+    /// The rule for redirects. In addition, each target must be permitted.
     pub redirect_rule: RedirectRule,
-    /// The permitted ports; empty permits any.
+    /// The permitted ports. If empty, any port is permitted.
     pub ports: &'static [u16],
 }
 
 impl FetchRules {
-    /// Creates rules with ten seconds, three redirects to any permitted target, and any port.
+    /// Creates rules with a timeout of ten seconds, three redirects to any permitted target, and
+    /// any port.
     pub fn new(user_agent: &'static str) -> Self {
         Self {
             user_agent,
@@ -60,7 +62,7 @@ impl FetchRules {
     }
 }
 
-/// Fetches documents from addresses of users. Clones share the client.
+/// Fetches documents from URLs that users enter. Clones share the client.
 #[derive(Clone, Debug)]
 pub struct Fetcher {
     client: Client,
@@ -72,7 +74,7 @@ impl Fetcher {
     /// Creates a fetcher.
     ///
     /// # Errors
-    /// The HTTP client cannot be built.
+    /// Returns an error if the HTTP client cannot be built.
     pub fn new(reach: Reach, rules: FetchRules) -> Result<Self, reqwest::Error> {
         let policy = {
             let (reach, rules) = (reach.clone(), rules.clone());
@@ -82,21 +84,21 @@ impl Fetcher {
         Ok(Self { client, reach, rules })
     }
 
-    /// Fetches a whole document of at most `limit` bytes. Any status is a success.
+    /// Fetches a whole document of at most `limit` bytes. Succeeds with any status.
     ///
     /// # Errors
-    /// [`FetchError`].
+    /// Returns [`FetchError`].
     pub async fn get(&self, address: &str, limit: usize) -> Result<Fetched, FetchError> {
         let download = self.open(address, None).await?;
         let (status, media_type) = (download.status(), download.media_type());
         Ok(Fetched { status, media_type, body: download.whole(limit).await? })
     }
 
-    /// Sends the request, with a `traceparent` if it belongs to a trace, and reads the head of the
-    /// response. The caller can check it before reading the body.
+    /// Sends the request, with a `traceparent` if it belongs to a trace, and reads the response
+    /// headers. The caller can check them before reading the body.
     ///
     /// # Errors
-    /// [`FetchError`].
+    /// Returns [`FetchError`].
     pub async fn open(
         &self,
         address: &str,
@@ -109,11 +111,11 @@ impl Fetcher {
         self.open_with(address, headers).await
     }
 
-    /// Sends the request with further headers and reads the head of the response. A redirect to another
-    /// host or port drops `Authorization`.
+    /// Sends the request with additional headers and reads the response headers. A redirect to
+    /// another host or port drops `Authorization`.
     ///
     /// # Errors
-    /// [`FetchError`].
+    /// Returns [`FetchError`].
     pub async fn open_with(
         &self,
         address: &str,
@@ -146,12 +148,12 @@ fn follow(reach: &Reach, rules: &FetchRules, attempt: Attempt<'_>) -> reqwest::r
 }
 
 fn unavailable(error: reqwest::Error) -> FetchError {
-    // The URL may contain a secret.
+    // The URL is not logged, because it may contain a secret.
     log::info!("an address was not fetched: {:?}", error.without_url());
     FetchError::Unavailable
 }
 
-/// The head of a response with an unread body.
+/// A response whose headers have been read, but not its body.
 #[derive(Debug)]
 pub struct Download {
     response: Response,
@@ -159,27 +161,28 @@ pub struct Download {
 }
 
 impl Download {
-    /// The status.
+    /// Returns the HTTP status.
     pub fn status(&self) -> u16 {
         self.response.status().as_u16()
     }
 
-    /// The media type in lower case without its parameters, or an empty string.
+    /// Returns the media type in lower case without its parameters, or an empty string.
     pub fn media_type(&self) -> String {
         let named = self.response.headers().get(CONTENT_TYPE);
         let essence = named.and_then(|value| value.to_str().ok()?.split(';').next());
         essence.unwrap_or_default().trim().to_ascii_lowercase()
     }
 
-    /// Returns a header that is a text.
+    /// Returns the value of a header, if it is present and is text.
     pub fn header(&self, name: impl AsHeaderName) -> Option<&str> {
         self.response.headers().get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// Reads the whole body, of at most `limit` bytes.
+    /// Reads the whole body, which must not exceed `limit` bytes.
     ///
     /// # Errors
-    /// [`FetchError::TooLarge`], as early as possible.
+    /// Returns [`FetchError::TooLarge`] as early as possible, and otherwise
+    /// [`FetchError::Unavailable`] or [`FetchError::TimedOut`].
     pub async fn whole(self, limit: usize) -> Result<Vec<u8>, FetchError> {
         if self.response.content_length().is_some_and(|length| length > limit as u64) {
             return Err(FetchError::TooLarge);
@@ -188,15 +191,15 @@ impl Download {
         if complete { Ok(bytes) } else { Err(FetchError::TooLarge) }
     }
 
-    /// Reads the beginning of the body, at most `limit` bytes.
+    /// Reads the first `limit` bytes of the body, or the whole body if it is shorter.
     ///
     /// # Errors
-    /// [`FetchError::Unavailable`], [`FetchError::TimedOut`].
+    /// Returns [`FetchError::Unavailable`] or [`FetchError::TimedOut`].
     pub async fn beginning(self, limit: usize) -> Result<Vec<u8>, FetchError> {
         Ok(self.read(limit).await?.0)
     }
 
-    /// Reads the body up to `limit`. Returns whether it is complete.
+    /// Reads at most `limit` bytes of the body. Also returns whether that is the whole body.
     async fn read(mut self, limit: usize) -> Result<(Vec<u8>, bool), FetchError> {
         let mut bytes = Vec::new();
         loop {
@@ -212,10 +215,10 @@ impl Download {
     }
 }
 
-/// A whole document.
+/// A document that was fetched completely.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
     /// The media type in lower case without its parameters, or an empty string.
     pub media_type: String,

@@ -1,4 +1,4 @@
-//! Decides which receiver gets the next slot: in turn, and with separate slots for slow and new
+//! Decides which receiver gets the next slot: round robin, with separate slots for slow and new
 //! receivers.
 
 use std::collections::HashMap;
@@ -6,19 +6,19 @@ use std::hash::Hash;
 
 use crate::delivery::Limits;
 
-/// The maximum number of messages under way. Attempts that turn out to be slow leave the quick
-/// slots, so there can be more of them than slow slots.
+/// Maximum number of messages that are being sent. Attempts that turn out to be slow leave the
+/// quick slots, so there can be more of them than slow slots.
 const MOST: usize = 128;
 
-/// The maximum number of receivers that are remembered. Beyond this, those without a message under
-/// way are forgotten.
+/// Maximum number of receivers that are remembered. If there are more, receivers are forgotten
+/// unless a message is being sent to them.
 const REMEMBERED: usize = 10_000;
 
-/// A kind of receiver, and the slots for its kind.
+/// A kind of receiver, which has its own slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// No attempt has ended yet. Any number of these may hang, so they get one message each, share half
-    /// of the quick slots, and leave them soon.
+    /// The first attempt has not ended yet. Any number of these receivers may hang, so each gets
+    /// only one message, and together they share half of the quick slots and leave them soon.
     #[default]
     New,
     Quick,
@@ -29,11 +29,11 @@ pub(crate) enum Lane {
 struct Receiver {
     under_way: usize,
     lane: Lane,
-    /// When it was served last, counted in messages.
+    /// When the receiver was last served, as a count of messages.
     served: u64,
 }
 
-/// The messages under way, by receiver.
+/// The messages that are being sent, by receiver.
 #[derive(Debug)]
 pub(crate) struct Lanes<R> {
     limits: Limits,
@@ -52,7 +52,7 @@ struct Room {
 }
 
 impl Room {
-    /// Takes a slot, if one is free.
+    /// Takes a slot and returns true if one is free.
     fn take(&mut self, lane: Lane) -> bool {
         let Self { new, quick, slow } = *self;
         match lane {
@@ -72,8 +72,8 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         Self { limits, receivers: HashMap::new(), new: 0, quick: 0, slow: 0, served: 0 }
     }
 
-    /// Returns the number of messages that each receiver can get now. Receivers get one message each in
-    /// turn, the one served longest ago first, until there is no room.
+    /// Returns the number of messages that each receiver can get now. Receivers get one message
+    /// each, round robin, until the slots are used up. Those that have waited longest come first.
     pub(crate) fn shares(&self, due: &[R]) -> Vec<(R, usize)> {
         let Limits { each, each_slow, .. } = self.limits;
         let most = |lane| match lane {
@@ -106,7 +106,8 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
     fn room(&self) -> Room {
         let Limits { quick, slow, .. } = self.limits;
         let all = MOST.saturating_sub(self.new + self.quick + self.slow);
-        // New receivers that hang become slow: they leave room for those that are known to be quick.
+        // New receivers that hang become slow. Some room is kept for those that are known to be
+        // quick.
         let unproved = MOST.saturating_sub(quick + self.new + self.slow);
         Room {
             new: (quick / 2).max(1).saturating_sub(self.new).min(unproved),
@@ -115,12 +116,12 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         }
     }
 
-    /// Returns whether many attempts hang, so a new receiver gets less time than others.
+    /// Returns whether enough attempts hang that new receivers should get less time than others.
     pub(crate) fn is_crowded(&self) -> bool {
         self.slow >= MOST / 2
     }
 
-    /// Records that a message goes to a receiver now. Returns its lane.
+    /// Records that a message is now being sent to a receiver. Returns the lane.
     pub(crate) fn begin(&mut self, receiver: &R) -> Lane {
         if self.receivers.len() >= REMEMBERED {
             self.receivers.retain(|_, state| state.under_way > 0);
@@ -134,8 +135,8 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         lane
     }
 
-    /// Records that an attempt takes long, so it leaves its slot. Returns its new lane. A new receiver stays
-    /// new until the end of the attempt.
+    /// Records that an attempt is taking long and leaves its slot. Returns its new lane. A new
+    /// receiver counts as new until the attempt ends.
     pub(crate) fn slow_down(&mut self, receiver: &R, lane: Lane) -> Lane {
         if lane != Lane::New {
             self.mark(receiver, Lane::Slow);
@@ -174,7 +175,7 @@ mod tests {
 
     const LIMITS: Limits = Limits { quick: 6, slow: 2, each: 4, each_slow: 1 };
 
-    /// Lanes where some receivers have answered quickly.
+    /// Creates lanes that know these receivers as quick.
     fn lanes_that_know<const N: usize>(receivers: [&'static str; N]) -> Lanes<&'static str> {
         let mut lanes = Lanes::new(LIMITS);
         for receiver in receivers {
@@ -227,7 +228,7 @@ mod tests {
         }
         assert_eq!(lanes.shares(&["a", "b"]), [("b", 2)]);
         lanes.end(&"a", Lane::Quick, false);
-        // The receiver served longest ago comes first.
+        // The receiver that has waited longest comes first.
         assert_eq!(lanes.shares(&["a", "b"]), [("b", 2), ("a", 1)]);
     }
 
@@ -241,7 +242,7 @@ mod tests {
         assert_eq!(lanes.shares(&["a", "b", "c", "d", "e"]), [("d", 3), ("e", 3)]);
         lanes.end(&"a", Lane::Slow, true);
         lanes.end(&"b", Lane::Slow, true);
-        // One of the two slow slots is free, and the receiver served longest ago gets it.
+        // One of the two slow slots is free. The receiver that has waited longest gets it.
         assert_eq!(lanes.shares(&["b", "c", "a"]), [("a", 1)]);
         assert_eq!(lanes.begin(&"a"), Lane::Slow);
         lanes.end(&"a", Lane::Slow, false);

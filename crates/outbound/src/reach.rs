@@ -1,4 +1,4 @@
-//! Permitted targets of connections.
+//! Decides which targets the service may connect to.
 
 use std::collections::HashMap;
 use std::io;
@@ -10,47 +10,49 @@ use url::Url;
 use crate::address::{is_public, is_web, names_public_host};
 use crate::dns::Dns;
 
-/// The source of host addresses.
+/// How host names are resolved.
 #[derive(Clone, Debug)]
 pub enum Names {
     /// The resolver of the operating system.
     System,
-    /// A chosen resolver.
+    /// A given DNS resolver.
     Dns(Dns),
-    /// Only these names, for tests. A port other than 0 replaces the default port of a URL without port.
+    /// Only these names, for tests. A port other than 0 replaces the default port of a URL without
+    /// a port.
     Fixed(HashMap<String, SocketAddr>),
 }
 
-/// The permitted targets of connections.
+/// The targets that the service may connect to.
 #[derive(Clone, Debug)]
 pub struct Reach {
-    /// The source of host addresses.
+    /// How host names are resolved.
     pub names: Names,
-    /// Returns whether the service connects to an IP address.
+    /// Returns whether connections to this IP address are permitted.
     pub permitted: fn(IpAddr) -> bool,
-    /// Returns whether a user can name a URL.
+    /// Returns whether users may enter this URL.
     pub nameable: fn(&Url) -> bool,
 }
 
 impl Reach {
-    /// The public internet.
+    /// Permits the public internet.
     pub fn public() -> Self {
         Self { names: Names::System, permitted: is_public, nameable: names_public_host }
     }
 
-    /// Every address, including loopback and private ones, for tests and for operators whose users' hosts
-    /// are in their own network.
+    /// Permits every address, including loopback and private ones. For tests, and for operators
+    /// whose users have hosts in the operator's own network.
     pub fn anywhere() -> Self {
         Self { names: Names::System, permitted: |_| true, nameable: |_| true }
     }
 
-    /// Sets the source of host addresses.
+    /// Sets how host names are resolved.
     #[must_use]
     pub fn with_names(self, names: Names) -> Self {
         Self { names, ..self }
     }
 
-    /// Returns whether a user can name a URL: `http` or `https`, on a host that is not known to be private.
+    /// Returns whether users may enter a URL: it must be `http` or `https`, and its host must not
+    /// be known to be private.
     pub fn may_name(&self, url: &Url) -> bool {
         is_web(url) && (self.nameable)(url)
     }
@@ -68,7 +70,7 @@ impl Reach {
     }
 }
 
-/// Looks up names and returns only permitted addresses.
+/// Resolves names and returns only permitted addresses.
 #[derive(Clone, Debug)]
 pub(crate) struct GuardedResolver(pub(crate) Reach);
 

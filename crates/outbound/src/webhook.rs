@@ -1,4 +1,4 @@
-//! Signatures of the Standard Webhooks convention.
+//! Webhook signatures according to the Standard Webhooks specification.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,9 +7,9 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
 const PREFIX: &str = "whsec_";
-/// The length of a new secret in bytes; the convention requires 24 to 64.
+/// The length of a new secret in bytes. The specification requires 24 to 64.
 const BYTES: usize = 32;
-/// The prefix of signatures with HMAC-SHA-256.
+/// The prefix of HMAC-SHA-256 signatures.
 const VERSION: &str = "v1,";
 
 /// The shared secret of a webhook.
@@ -26,14 +26,14 @@ impl WebhookSecret {
     /// Creates a random secret.
     ///
     /// # Errors
-    /// The random source of the operating system fails.
+    /// Returns an error if the random source of the operating system fails.
     pub fn generate() -> Result<Self, getrandom::Error> {
         let mut bytes = vec![0; BYTES];
         getrandom::fill(&mut bytes)?;
         Ok(Self(bytes))
     }
 
-    /// Parses a secret in the form of [`WebhookSecret::text`].
+    /// Parses a secret in the format of [`WebhookSecret::text`].
     ///
     /// ```
     /// use outbound::WebhookSecret;
@@ -52,7 +52,7 @@ impl WebhookSecret {
         format!("{PREFIX}{}", STANDARD.encode(&self.0))
     }
 
-    /// Signs a message: its id, the Unix time of the attempt and the exact body.
+    /// Signs a message, consisting of its id, the Unix time of the attempt and the exact body.
     ///
     /// ```
     /// use outbound::{Signature, WebhookSecret};
@@ -63,7 +63,7 @@ impl WebhookSecret {
     /// assert_eq!(signature.as_str(), "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
     /// ```
     pub fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> Signature {
-        // HMAC takes keys of any length.
+        // HMAC accepts keys of any length.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else {
             return Signature(String::new());
         };
@@ -73,7 +73,8 @@ impl WebhookSecret {
         Signature(format!("{VERSION}{}", STANDARD.encode(mac.finalize().into_bytes())))
     }
 
-    /// Returns whether a header contains the signature of a message, like a receiver checks it.
+    /// Returns whether a header contains the signature of a message. This is the check that a
+    /// receiver performs.
     pub fn verifies(&self, header: &str, id: &str, timestamp: i64, body: &[u8]) -> bool {
         let expected = self.sign(id, timestamp, body);
         let expected = expected.as_str().as_bytes();
@@ -87,7 +88,7 @@ impl WebhookSecret {
 pub struct Signature(String);
 
 impl Signature {
-    /// The text: `v1,` and Base64.
+    /// Returns the signature as text: `v1,` and Base64.
     pub fn as_str(&self) -> &str {
         &self.0
     }

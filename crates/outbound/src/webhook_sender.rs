@@ -15,14 +15,14 @@ use crate::webhook::WebhookSecret;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A message to a webhook.
+/// A message for a webhook.
 #[derive(Clone, Debug)]
 pub struct WebhookMessage {
-    /// The target.
+    /// The URL of the receiver.
     pub url: String,
-    /// The secret that signs it.
+    /// The secret that signs the message.
     pub secret: WebhookSecret,
-    /// The id, equal in all attempts, so receivers can detect duplicates.
+    /// The message id, which is the same in all attempts, so that receivers can detect duplicates.
     pub id: String,
     /// The Unix time of this attempt.
     pub timestamp: i64,
@@ -43,22 +43,24 @@ impl WebhookSender {
     /// Creates a sender. Redirects are never followed.
     ///
     /// # Errors
-    /// The HTTP client cannot be built.
+    /// Returns an error if the HTTP client cannot be built.
     pub fn new(reach: Reach, user_agent: &str) -> Result<Self, reqwest::Error> {
         Ok(Self { client: client::build(&reach, user_agent, Policy::none())?, reach })
     }
 
-    /// Returns whether webhooks can be sent to a URL, as far as its text shows.
+    /// Returns whether webhooks may be sent to a URL. Checks only the text of the URL.
     pub fn may_name(&self, url: &str) -> bool {
         web_url(url).is_some_and(|url| self.reach.may_name(&url))
     }
 
-    /// Sends a message once. It is delivered if the receiver returns 2xx within ten seconds.
+    /// Sends a message once. It counts as delivered if the receiver responds with 2xx within ten
+    /// seconds.
     ///
     /// # Errors
-    /// [`DeliveryError::Temporary`] if a later attempt may succeed, and if the target is not
-    /// permitted, so a server started with the wrong setting loses no messages.
-    /// [`DeliveryError::Permanent`] if the URL is invalid, or if the receiver returns 410.
+    /// Returns [`DeliveryError::Temporary`] if a later attempt may succeed. This includes targets
+    /// that are not permitted, so that a server started with the wrong setting does not lose
+    /// messages. Returns [`DeliveryError::Permanent`] if the URL is invalid or the receiver
+    /// responds with 410.
     pub async fn send(&self, message: &WebhookMessage) -> Result<(), DeliveryError> {
         let url = web_url(&message.url);
         let url = url.ok_or_else(|| DeliveryError::permanent("the URL is not a web address"))?;

@@ -1,7 +1,7 @@
-//! The access log: one line for each request.
+//! The access log, with one line per request.
 //!
-//! A line contains the client (as much of it as `LOG_CLIENT` allows), the number of the key, the pattern of
-//! the route (never a path, a query or a parameter) and the outcome.
+//! A line contains the client (the part that `LOG_CLIENT` allows), the number of the API key, the
+//! route pattern (never the actual path, query or parameters) and the outcome.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -24,14 +24,14 @@ use crate::{LogClient, RequestId, TraceContext, spans};
 
 /// The log target of these lines.
 const TARGET: &str = "access";
-/// Lines for unreadable requests that are written at once.
+/// Maximum number of lines for unreadable requests in one burst.
 const BURST: u32 = 20;
-/// Longest part of a user agent that is shown, in bytes.
+/// Maximum length of the part of a user agent that is shown, in bytes.
 const LONGEST_AGENT: usize = 200;
 
-/// The number of a request's key, for the access log.
+/// The number of the API key of a request, for the access log.
 ///
-/// No part of the key itself is ever logged.
+/// The key itself is never logged, not even in part.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -46,7 +46,8 @@ const LONGEST_AGENT: usize = 200;
 pub struct KeyNumber(Arc<OnceLock<i64>>);
 
 impl KeyNumber {
-    /// Returns the cell for the number of the request's key. It can be set on another thread.
+    /// Returns the cell that holds the key number of this request. The number can be set from
+    /// another thread.
     pub fn of(request: &HttpRequest) -> Self {
         let mut extensions = request.extensions_mut();
         if let Some(number) = extensions.get::<Self>() {
@@ -68,7 +69,7 @@ impl KeyNumber {
     }
 }
 
-/// The client of a request, as the access log shows it.
+/// The client of a request, as shown in the access log.
 pub(crate) struct Client {
     address: Option<String>,
     agent: Option<HeaderValue>,
@@ -84,7 +85,7 @@ impl Client {
     }
 }
 
-/// Returns the part of an address that is logged.
+/// Returns the part of an address that is logged. `None` if addresses are not logged.
 fn shown_part(address: IpAddr, shown: LogClient) -> Option<String> {
     let network = match (shown, address) {
         (LogClient::None, _) => return None,
@@ -95,7 +96,7 @@ fn shown_part(address: IpAddr, shown: LogClient) -> Option<String> {
     Some(network.ok()?.trunc().to_string())
 }
 
-/// Returns the beginning of a user agent without terminal control characters.
+/// Returns the beginning of a user agent, without terminal control characters.
 fn cleaned(agent: &HeaderValue) -> String {
     let bytes = agent.as_bytes();
     let shown = &bytes[..bytes.len().min(LONGEST_AGENT)];
@@ -117,12 +118,12 @@ pub(crate) struct Line {
     pub(crate) key: Option<i64>,
     pub(crate) note: &'static str,
     pub(crate) started: Instant,
-    /// The number of lines that were left out before this one.
+    /// The number of lines that were suppressed before this one.
     pub(crate) suppressed: u64,
 }
 
 impl Line {
-    /// Returns the line of a request whose method and path could not be read.
+    /// Creates the line for a request whose method and path could not be read.
     pub(crate) fn unreadable(
         id: RequestId,
         status: StatusCode,
@@ -134,8 +135,8 @@ impl Line {
         Self { id, trace, method, path, status, client, key, note, started, suppressed }
     }
 
-    /// Writes the line, unless too many such lines were written recently: a client can cause them with a few
-    /// bytes. The next line contains the number of those left out.
+    /// Writes the line, unless too many such lines were written recently: a client needs only a few
+    /// bytes to cause one. The next line contains the number of suppressed lines.
     pub(crate) fn write_limited(mut self, bytes: usize) {
         static ALLOWANCE: Mutex<Option<Allowance>> = Mutex::new(None);
         let now = Instant::now();
@@ -146,7 +147,8 @@ impl Line {
         }
     }
 
-    /// Writes the line now if the length of the body is known, otherwise when the body ends.
+    /// Writes the line now if the length of the body is known; otherwise returns a body that writes
+    /// the line when it ends.
     pub(crate) fn write_with(self, body: BoxBody) -> BoxBody {
         match body.size() {
             _ if self.method == "HEAD" => self.write(0),
@@ -159,7 +161,7 @@ impl Line {
         body
     }
 
-    /// Writes the line of a response of this number of bytes, and sends its span.
+    /// Writes the line of a response with a body of this many bytes, and sends its span.
     pub(crate) fn write(&self, bytes: u64) {
         if let Some(trace) = self.trace {
             spans::send(&spans::Ended {
@@ -212,7 +214,7 @@ impl Line {
     }
 }
 
-/// A rate limit for lines: [`BURST`] at once and one per second.
+/// A rate limit for lines: a burst of [`BURST`] and then one per second.
 struct Allowance {
     left: u32,
     refilled: Instant,
@@ -224,8 +226,8 @@ impl Allowance {
         Self { left: BURST, refilled: now, suppressed: 0 }
     }
 
-    /// Takes the right to one line. Returns the number of lines that were refused since the last one, or `None`
-    /// if this line is refused too.
+    /// Takes a permit for one line. Returns the number of lines suppressed since the last permit,
+    /// or `None` if this line must be suppressed too.
     fn take(&mut self, now: Instant) -> Option<u64> {
         let seconds = now.saturating_duration_since(self.refilled).as_secs();
         self.refilled += Duration::from_secs(seconds);

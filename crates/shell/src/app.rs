@@ -1,4 +1,4 @@
-//! Puts the layers around a service in order.
+//! Wraps a service in the layers of the shell, in the right order.
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
@@ -28,7 +28,7 @@ use crate::{
     routes, spans,
 };
 
-/// The state that all workers share.
+/// State shared by all workers.
 #[derive(Clone)]
 pub(crate) struct Context<S> {
     pub(crate) service: S,
@@ -42,7 +42,7 @@ pub(crate) struct Context<S> {
     pub(crate) access_log: Option<LogClient>,
 }
 
-/// A request as it arrived, before a layer changed its path or method.
+/// Properties of a request before any layer changed them.
 struct Seen {
     method: Method,
     uri: Uri,
@@ -57,7 +57,8 @@ struct Seen {
 /// Marks a request that arrived as `HEAD`.
 struct HeadRequest;
 
-/// Returns whether a request arrived as `HEAD`. Handlers see it as `GET` and need not build a body.
+/// Returns whether a request arrived as `HEAD`. Handlers see it as `GET`, and can use this function
+/// to skip building the body.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -68,7 +69,7 @@ pub fn is_head(request: &HttpRequest) -> bool {
     request.extensions().contains::<HeadRequest>()
 }
 
-/// Builds the application of one worker. A request passes the layer that is added last first.
+/// Builds the application of one worker. The layer that is added last sees a request first.
 pub(crate) fn build<S: Service>(
     context: &Context<S>,
 ) -> App<
@@ -100,16 +101,16 @@ pub(crate) fn build<S: Service>(
         .wrap(from_fn(move |request, next| oversee(outer.clone(), request, next)))
 }
 
-/// The outermost layer: health, 301, panics, metrics, access log.
+/// The outermost layer: health checks, the redirect to HTTPS, panics, metrics and the access log.
 ///
-/// A request gets its id at the first use: in an error, in the log or in a handler.
+/// The id of a request is created when it is first needed: by an error, the log or a handler.
 async fn oversee<S: Service>(
     context: Rc<Context<S>>,
     request: ServiceRequest,
     next: Next,
 ) -> Result<ServiceResponse, Error> {
     if is_for_server(&request) {
-        // Boxed, because the future of every request would otherwise be larger.
+        // Boxed, because it would make the future of every request larger.
         return Ok(Box::pin(answer_for_server(context, request)).await);
     }
     let started = Instant::now();
@@ -126,24 +127,24 @@ async fn oversee<S: Service>(
         started,
     };
     let names = match *request.method() {
-        Method::OPTIONS => &[], // Caches do not keep the answer.
+        Method::OPTIONS => &[], // Caches do not store the response.
         _ => context.service.credentials(request.path()),
     };
     let dependence = CallerDependence::of(names, request.headers());
     let mut response = match context.edge.redirect(&request) {
         Some(target) => {
             let moved = target.as_deref().and_then(moved);
-            // Without a usable host there is no target.
+            // A redirect needs a usable host.
             let unusable = || Fault::Unreadable(StatusCode::BAD_REQUEST);
             let answer = moved.unwrap_or_else(|| unusable().response(request.request()));
             request.into_response(answer)
         }
         None => {
-            // A panic drops the request, and a clone of it would prevent the layers below from
-            // changing it. The response to a panic therefore needs no request.
+            // A panic drops the request. Keeping a clone would prevent the inner layers from
+            // modifying the request, so the response to a panic is built without it.
             let answer = answer(&context.service, request, &next);
             let answer = match seen.trace {
-                // Boxed, because the future of every request would otherwise be larger.
+                // Boxed, because it would make the future of every request larger.
                 Some(trace) => Box::pin(trace.within(answer)).left_future(),
                 None => answer.right_future(),
             };
@@ -157,7 +158,8 @@ async fn oversee<S: Service>(
     Ok(finish(&context, response, seen))
 }
 
-/// Returns whether a request does not depend on path rules and transport: health and `OPTIONS *`.
+/// Returns whether a request is for the server itself, so that path rules and transport rules do
+/// not apply: health checks and `OPTIONS *`.
 fn is_for_server(request: &ServiceRequest) -> bool {
     health::is_health(request.path())
         || request.method() == Method::OPTIONS && request.path() == "*"
@@ -180,7 +182,8 @@ async fn answer_for_server<S: Service>(
     response
 }
 
-/// Returns the early response of the service ([`Service::first`]), or that of the layers below.
+/// Returns the early response of the service ([`Service::first`]), or else that of the inner
+/// layers.
 fn answer<S: Service>(
     service: &S,
     request: ServiceRequest,
@@ -240,7 +243,7 @@ fn finish<S: Service>(
     if status.is_server_error() {
         report(&response, &id);
     }
-    // A client can send any word as a method. Only known ones are shown.
+    // Clients can send any word as the method. Only known methods are shown.
     let method = metrics::method_label(&method);
     metrics::count(&response, method, elapsed);
     let Some(client) = client else { return response };
@@ -260,7 +263,7 @@ fn finish<S: Service>(
     response.map_body(|_, body| line.write_with(body))
 }
 
-/// Returns the route pattern of a request:  that of its operation, or that of the router.
+/// Returns the route pattern of the operation, or else the pattern that the router matched.
 fn pattern(operations: &Operations, request: &HttpRequest) -> Cow<'static, str> {
     if let Some(metrics::RouteLabel(route)) = request.extensions().get() {
         return Cow::Borrowed(*route);
@@ -273,7 +276,7 @@ fn pattern(operations: &Operations, request: &HttpRequest) -> Cow<'static, str> 
     }
 }
 
-/// Logs the cause of a 5xx once, with the id in the response.
+/// Logs the cause of a 5xx once, with the request id that the client gets.
 fn report(response: &ServiceResponse, id: &RequestId) {
     if let Some(error) = response.response().error() {
         let status = response.status().as_u16();
@@ -281,7 +284,7 @@ fn report(response: &ServiceResponse, id: &RequestId) {
     }
 }
 
-/// The inner layer: CORS and preflight, `HEAD` as `GET`, path rules, compression.
+/// The inner layer: CORS and preflight requests, `HEAD` as `GET`, path rules, compression.
 async fn shape<S: Service>(
     context: Rc<Context<S>>,
     mut request: ServiceRequest,
@@ -292,7 +295,7 @@ async fn shape<S: Service>(
         return Ok(rule.answer_preflight(request));
     }
     if request.method() == Method::HEAD {
-        // The connection remembers the original method and omits the body.
+        // The connection remembers the original method and drops the body.
         request.head_mut().method = Method::GET;
         request.extensions_mut().insert(HeadRequest);
     }
@@ -326,7 +329,8 @@ fn rewrite(request: &mut ServiceRequest, mut path: String) {
     }
 }
 
-/// Answers requests without a route: 405 if the path has other methods, otherwise 404.
+/// Responds to requests without a route: with 405 if the path has other methods, otherwise with
+/// 404.
 async fn unrouted(request: HttpRequest) -> HttpResponse {
     let allow = operations(&request).methods_of(request.path());
     let fault = if allow.is_empty() { Fault::NotFound } else { Fault::MethodNotAllowed { allow } };

@@ -15,8 +15,9 @@ use crate::Fault;
 /// Reads a whole body of at most `limit` bytes.
 ///
 /// # Errors
-/// [`Fault::PayloadTooLarge`]; [`Fault::MalformedBody`] if the transfer is interrupted, [`Fault::Unreadable`] if it
-/// stalls, [`Fault::Unavailable`] if the connection holds too much memory.
+/// Returns [`Fault::PayloadTooLarge`] for a longer body, [`Fault::MalformedBody`] if the transfer
+/// is interrupted, [`Fault::Unreadable`] if it stalls, and [`Fault::Unavailable`] if the connection
+/// holds too much memory.
 pub async fn read_body(
     request: &HttpRequest,
     payload: &mut Payload,
@@ -40,7 +41,7 @@ pub async fn read_body(
     Ok(body.freeze())
 }
 
-/// Converts a failure to read a body.
+/// Converts an error of the body stream to a fault.
 fn broken(error: &PayloadError) -> Fault {
     match error {
         PayloadError::Io(error) if error.kind() == ErrorKind::TimedOut => {

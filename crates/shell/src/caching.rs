@@ -2,7 +2,7 @@
 
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, VARY};
 
-/// The request headers on which the responses at a path depend, and whether the request has one of
+/// The request headers that the responses for a path depend on, and whether the request has any of
 /// them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallerDependence<'s> {
@@ -18,7 +18,7 @@ impl<'s> CallerDependence<'s> {
     /// Keeps the response out of shared caches if the caller sent credentials. Otherwise adds the
     /// headers to `Vary`.
     ///
-    /// Responses that are `no-store` need neither. Those that are `public` are the same for all
+    /// Responses that are `no-store` need neither. Responses that are `public` are the same for all
     /// callers.
     pub(crate) fn mark(self, answer: &mut HeaderMap) {
         if self.names.is_empty() || contains(answer, &CACHE_CONTROL, "no-store") {
@@ -36,19 +36,19 @@ impl<'s> CallerDependence<'s> {
                 vary.push(name.to_owned());
             }
         }
-        // In one header field: nginx ignores any other.
+        // One header field, because nginx ignores any further `Vary` fields.
         if let Ok(vary) = HeaderValue::try_from(vary.join(", ")) {
             answer.insert(VARY, vary);
         }
     }
 }
 
-/// Returns whether a list in a header contains a word, ignoring case.
+/// Returns whether a comma-separated list in a header contains a word, ignoring case.
 fn contains(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     items(headers, name).any(|item| item.eq_ignore_ascii_case(word))
 }
 
-/// Returns the items of a list, which can be in several header fields.
+/// Returns the items of a comma-separated list, which may be split over several header fields.
 fn items<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h str> + use<'h> {
     let values = headers.get_all(name).filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).map(str::trim).filter(|item| !item.is_empty())
@@ -60,7 +60,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns `Cache-Control` and `Vary` of a response that had these values before.
+    /// Returns `Cache-Control` and `Vary` after marking a response that had these values before.
     fn marked(caching: &str, vary: &str, sent: &[&str]) -> (String, String) {
         let names = [AUTHORIZATION, COOKIE];
         let (mut request, mut answer) = (HeaderMap::new(), HeaderMap::new());

@@ -1,4 +1,4 @@
-//! The common part of every command line.
+//! The part of the command line that all services share.
 //!
 //! Settings are flags and environment variables. A flag overrides the environment, which overrides the default.
 //! Without a subcommand, `serve` runs.
@@ -65,12 +65,12 @@ impl Default for CommonCommand {
 }
 
 impl CommonCommand {
-    /// Runs the command of a command line. `serve` starts the service.
+    /// Runs the command that was selected on the command line. `serve` starts the service.
     ///
     /// # Errors
     ///
-    /// Those of [`serve`](crate::serve), [`print_openapi`] and [`healthcheck`]; of [`Cli::back_up`] and
-    /// [`Cli::restore`].
+    /// Returns the errors of [`serve`](crate::serve), [`print_openapi`], [`healthcheck`],
+    /// [`Cli::back_up`] and [`Cli::restore`].
     pub fn run<S: Service, C: Cli>(
         self,
         cli: C,
@@ -89,8 +89,9 @@ impl CommonCommand {
     }
 }
 
-/// A setting that the command line accepts but the service cannot use, such as one that another setting requires.
-/// It ends the process with exit code 2, like a usage error. The text must not quote secrets.
+/// A setting that the command line accepts but the service cannot use, such as one that requires
+/// another setting. The process ends with exit code 2, as for a usage error. The text must not
+/// quote secrets.
 #[derive(Debug)]
 pub struct SettingError(pub String);
 
@@ -110,32 +111,34 @@ pub trait Cli: clap::Parser {
     /// Returns the shared settings.
     fn shell(&self) -> &ShellSettings;
 
-    /// Examines what `serve` uses in addition to the shared settings, such as its database, for `serve --check`.
-    /// Creates and changes nothing.
+    /// Checks everything that `serve` uses in addition to the shared settings, such as the
+    /// database, for `serve --check`. Must not create or change anything.
     fn preview(&self, preview: &mut Preview);
 
-    /// Copies everything that the service keeps on disk into a folder, for the command `backup`.
+    /// Copies all data of the service into a folder, for the command `backup`.
     ///
     /// # Errors
-    /// Printed as one line on stderr.
+    /// The error is printed as one line on stderr.
     fn back_up(&self, folder: &Path) -> anyhow::Result<()>;
 
-    /// Puts a backup in place of data that do not exist, for the command `restore`.
+    /// Restores a backup, for the command `restore`. The service must not have data yet.
     ///
     /// # Errors
-    /// Printed as one line on stderr.
+    /// The error is printed as one line on stderr.
     fn restore(&self, folder: &Path) -> anyhow::Result<()>;
 
-    /// Runs the chosen command.
+    /// Runs the selected command.
     ///
     /// # Errors
-    /// Printed as one line on stderr, exit code 1, or 2 for a [`SettingError`].
+    /// The error is printed as one line on stderr. The exit code is 2 for a [`SettingError`],
+    /// otherwise 1.
     fn run(self) -> anyhow::Result<ExitCode>;
 }
 
-/// The `main` function of a service: parses the command line, starts logging, runs the command.
+/// The `main` function of a service: parses the command line, starts logging and runs the command.
 ///
-/// The exit code is 2 for a usage error or a wrong setting, 1 for another error, otherwise that of the command.
+/// The exit code is 2 for a usage error or an invalid setting, and 1 for any other error. Otherwise
+/// the command decides.
 pub fn main<C: Cli>() -> ExitCode {
     signals::hold();
     logs::queue();
@@ -186,7 +189,7 @@ pub fn main<C: Cli>() -> ExitCode {
     code
 }
 
-/// Returns the message of a usage error in one line.
+/// Returns the message of a usage error as one line.
 fn usage_fault(error: &clap::Error) -> String {
     let text = error.to_string();
     let fault = text.split("\n\n").next().unwrap_or_default();
@@ -197,7 +200,7 @@ fn usage_fault(error: &clap::Error) -> String {
 /// Parses a command line with the defaults of the service.
 ///
 /// # Errors
-/// Usage errors, and the output of `--help` and `--version`.
+/// Returns usage errors, and the output of `--help` and `--version`.
 pub fn parse<C: Cli>(
     arguments: impl IntoIterator<Item = std::ffi::OsString>,
 ) -> Result<C, clap::Error> {
@@ -207,9 +210,9 @@ pub fn parse<C: Cli>(
 /// A parsed command line.
 struct Parsed<C> {
     cli: C,
-    /// Whether it starts the server.
+    /// Whether the command is `serve`.
     serves: bool,
-    /// For `serve --check`, the settings and their values.
+    /// The settings and their values, for `serve --check`.
     checked: Option<Vec<(String, String)>>,
 }
 
@@ -220,10 +223,10 @@ fn command<C: Cli>() -> clap::Command {
     settings::with_defaults(command, &info)
 }
 
-/// Parses a command line.
+/// Parses a command line with the defaults of the service.
 fn parse_command<C: Cli>(arguments: Vec<std::ffi::OsString>) -> Result<Parsed<C>, clap::Error> {
     let command = command::<C>();
-    // These commands open no database, so its URL does not matter.
+    // These commands do not open the database, so an invalid URL does not matter.
     let mut lenient = without_empty_variables(command.clone(), &[]);
     if let Ok(mut matches) = lenient.try_get_matches_from_mut(&arguments)
         && matches.subcommand_name().is_some_and(|name| WITHOUT_DATABASE.contains(&name))
@@ -244,15 +247,15 @@ fn parse_command<C: Cli>(arguments: Vec<std::ffi::OsString>) -> Result<Parsed<C>
     Ok(Parsed { cli, serves: serves && !checks, checked })
 }
 
-/// The setting of the database.
+/// The id of the database setting.
 const DATABASE_URL: &str = "database_url";
 
-/// Commands that open no database.
+/// Commands that do not open the database.
 const WITHOUT_DATABASE: [&str; 5] = ["completions", "healthcheck", "licenses", "man", "openapi"];
 
-/// Ignores empty environment variables, which deployments use for settings without a value, except some. An
-/// empty database URL is kept and then refused: each replica would otherwise get a database of its own by
-/// accident.
+/// Ignores empty environment variables, except those of the settings in `except`: deployments often
+/// define variables without a value. An empty database URL is kept and then rejected, because each
+/// replica would otherwise silently create its own database.
 fn without_empty_variables(command: clap::Command, except: &'static [&str]) -> clap::Command {
     let command = command.mut_args(|arg| {
         let is_empty = arg.get_env().and_then(std::env::var_os).is_some_and(|v| v.is_empty());
@@ -264,7 +267,8 @@ fn without_empty_variables(command: clap::Command, except: &'static [&str]) -> c
     command.mut_subcommands(|command| without_empty_variables(command, except))
 }
 
-/// Replaces the usage line of an error. The line from clap also contains settings from the environment.
+/// Replaces the usage line of an error, because the one from clap also lists settings from the
+/// environment.
 fn with_plain_usage(
     mut error: clap::Error,
     command: &mut clap::Command,
@@ -297,16 +301,16 @@ pub fn defaults<S: clap::Args>() -> S {
 /// Prints the OpenAPI document of a service.
 ///
 /// # Errors
-/// Stdout cannot be written.
+/// Returns an error if stdout cannot be written.
 fn print_openapi<S: Service>() -> anyhow::Result<ExitCode> {
     std::io::stdout().write_all(openapi::<S>().as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Requests `/readyz` on the admin address.
+/// Requests `/readyz` on the admin address. The exit code is 0 if the server is ready, otherwise 1.
 ///
 /// # Errors
-/// The server does not answer.
+/// Returns an error if the server does not respond.
 fn healthcheck(settings: &ShellSettings) -> anyhow::Result<ExitCode> {
     let addresses: Vec<_> =
         settings.admin_bind.iter().flat_map(|bind| bind.resolve().unwrap_or_default()).collect();
@@ -316,12 +320,13 @@ fn healthcheck(settings: &ShellSettings) -> anyhow::Result<ExitCode> {
     let reply = ask(address).with_context(|| format!("no answer from {address}"))?;
     let Some(status) = reply.split(' ').nth(1) else { bail!("no HTTP answer from {address}") };
     let body = reply.split_once("\r\n\r\n").map_or("", |(_, body)| body.trim());
-    // The exit code matters even if the text cannot be written.
+    // The exit code matters even if the text cannot be printed.
     let _ = writeln!(std::io::stdout(), "{body}");
     Ok(if status == "200" { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Returns the loopback address for an unspecified one, to which clients cannot connect.
+/// Returns the loopback address if the address is unspecified (`0.0.0.0` or `::`), because clients
+/// cannot connect to that one.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),

@@ -1,7 +1,7 @@
-//! Compression of long responses.
+//! Compresses long responses.
 //!
-//! This is not a middleware: most responses are short, and another layer would cost more than
-//! writing them.
+//! This is not a middleware: most responses are short, and another layer would cost more than it
+//! saves.
 
 use std::sync::LazyLock;
 
@@ -18,21 +18,22 @@ use tokio::sync::Semaphore;
 
 use crate::packing;
 
-/// Shorter responses are not compressed, in bytes.
+/// Minimum length of a response that is compressed, in bytes.
 const SHORTEST: u64 = 1024;
-/// Longer responses are compressed on a blocking thread, in bytes.
+/// Responses above this length are compressed on a blocking thread, in bytes.
 const LONG: usize = 64 << 10;
 
-/// Permits for long responses that are compressed on blocking threads. Without a limit, more of
-/// them would wait in memory.
+/// Permits for compressing long responses on blocking threads. Without a limit, more of them would
+/// wait in memory.
 static PERMITS: LazyLock<Semaphore> = LazyLock::new(|| {
     Semaphore::new(std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
 });
 
 /// Returns the coding that the client prefers, if the response should be compressed.
 ///
-/// Short bodies, compressed media and answers with a coding are not compressed. A handler prevents
-/// compression by `Content-Encoding: identity`, which is not sent.
+/// Short bodies, compressed media types and responses that already have a coding are not
+/// compressed. A handler opts out with `Content-Encoding: identity`, which is removed before the
+/// response is sent.
 pub(crate) fn coding_for(response: &mut ServiceResponse) -> Option<ContentEncoding> {
     let is_long = match response.response().body().size() {
         BodySize::None => false,
@@ -51,8 +52,8 @@ pub(crate) fn coding_for(response: &mut ServiceResponse) -> Option<ContentEncodi
     preferred(response.request())
 }
 
-/// Compresses a response. A body in memory is compressed as a whole, so a slow client holds only
-/// the compressed form.
+/// Compresses a response. A body in memory is compressed as a whole, so only the compressed form is
+/// kept for a slow client.
 pub(crate) async fn apply(response: ServiceResponse, coding: ContentEncoding) -> ServiceResponse {
     let (request, response) = response.into_parts();
     let (mut response, body) = response.into_parts();
@@ -92,7 +93,7 @@ fn mark(headers: &mut HeaderMap, coding: ContentEncoding) {
     headers.append(VARY, HeaderValue::from_static("accept-encoding"));
 }
 
-/// Weakens the entity tag. A strong tag identifies exact bytes, which differ between codings.
+/// Makes the entity tag weak. A strong tag identifies exact bytes, which differ between codings.
 fn weaken_tag(headers: &mut HeaderMap) {
     let strong = headers.get(ETAG).filter(|tag| tag.as_bytes().starts_with(b"\""));
     let weak = strong.map(|tag| [b"W/", tag.as_bytes()].concat());
@@ -101,14 +102,15 @@ fn weaken_tag(headers: &mut HeaderMap) {
     }
 }
 
-/// Returns whether the media type is already compressed.
+/// Returns whether the content has a media type that is already compressed.
 fn is_dense(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
     kind.starts_with(b"video/")
         || (kind.starts_with(b"image/") && !kind.starts_with(b"image/svg+xml"))
 }
 
-/// Returns the coding that a client prefers. Returns `None` for the plain body and if no coding is supported.
+/// Returns the coding that a client prefers. `None` if it prefers the plain body, or accepts only
+/// unsupported codings.
 fn preferred(request: &HttpRequest) -> Option<ContentEncoding> {
     let supported =
         [Encoding::identity(), Encoding::brotli(), Encoding::gzip(), Encoding::deflate()];

@@ -8,12 +8,12 @@ use actix_web::http::header::{
 };
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 
-/// Longest text of an entity tag without its quotes.
+/// Maximum length of an entity tag, without its quotes.
 const LONGEST: usize = 64;
 /// The last second of the year 9999, the latest HTTP date.
 const LAST_SECOND: i64 = 253_402_300_799;
 
-/// An entity tag, stored on the stack.
+/// An entity tag, stored inline without allocation.
 ///
 /// ```
 /// use shell::EntityTag;
@@ -25,13 +25,13 @@ const LAST_SECOND: i64 = 253_402_300_799;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntityTag {
-    /// `W/"`, the text, `"`.
+    /// `W/"`, then the tag, then `"`.
     bytes: [u8; LONGEST + 4],
     length: usize,
 }
 
 impl EntityTag {
-    /// Creates a tag from the visible characters of a text without quotes, at most 64.
+    /// Creates a tag from a string. Keeps only visible characters except quotes, 64 at most.
     ///
     /// ```
     /// assert_eq!(shell::EntityTag::new("5-1772366400").strong(), b"\"5-1772366400\"");
@@ -41,7 +41,7 @@ impl EntityTag {
         Self::of_bytes(visible)
     }
 
-    /// Creates a tag from at most 32 bytes of a digest, in hexadecimal digits.
+    /// Creates a tag from the first 32 bytes of a digest, as hexadecimal digits.
     pub fn of_digest(digest: &[u8]) -> Self {
         let digit = |number: u8| b"0123456789abcdef"[usize::from(number & 15)];
         Self::of_bytes(digest.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]))
@@ -59,17 +59,18 @@ impl EntityTag {
         Self { bytes, length: length + 1 }
     }
 
-    /// Returns the strong form, for one representation, byte by byte.
+    /// Returns the strong form, which identifies one representation byte by byte.
     pub fn strong(&self) -> &[u8] {
         &self.bytes[2..self.length]
     }
 
-    /// Returns the weak form, for all representations with the same content, such as compressed ones.
+    /// Returns the weak form, which identifies all representations with the same content, such as
+    /// compressed ones.
     pub fn weak(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 
-    /// Returns the strong tag as a header.
+    /// Returns the strong form as a header value.
     ///
     /// ```
     /// assert_eq!(shell::EntityTag::new("7").strong_header(), "\"7\"");
@@ -78,7 +79,7 @@ impl EntityTag {
         header(self.strong())
     }
 
-    /// Returns the weak tag as a header.
+    /// Returns the weak form as a header value.
     ///
     /// ```
     /// assert_eq!(shell::EntityTag::new("7").weak_header(), "W/\"7\"");
@@ -87,7 +88,8 @@ impl EntityTag {
         header(self.weak())
     }
 
-    /// Returns whether the values of an `If-None-Match` contain this tag, strong or weak, or are `*`.
+    /// Returns whether the values of an `If-None-Match` header contain this tag, strong or weak, or
+    /// are `*`.
     pub fn is_listed<'v>(&self, values: impl IntoIterator<Item = &'v [u8]>) -> bool {
         values.into_iter().any(|value| items(value).any(|item| self.matches(item, true)))
     }
@@ -106,7 +108,7 @@ fn header(tag: &[u8]) -> HeaderValue {
     HeaderValue::from_bytes(tag).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
 }
 
-/// Returns the items of a list of tags. Commas within quotes are not separators.
+/// Returns the items of a list of tags. Commas inside quotes are not separators.
 fn items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut quoted = false;
     let parts = value.split(move |byte| {
@@ -116,7 +118,8 @@ fn items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     parts.map(<[u8]>::trim_ascii)
 }
 
-/// The entity tag and date of an answer, which clients send in conditional requests.
+/// The entity tag and the modification time of a response, which clients send back in conditional
+/// requests.
 ///
 /// ```
 /// use actix_web::HttpResponse;
@@ -138,17 +141,17 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// Validators with a strong tag, for one representation.
+    /// Creates validators with a strong tag, for a response that has only one representation.
     pub fn strong(tag: EntityTag) -> Self {
         Self { tag, weak: false, sent: None, asked: None }
     }
 
-    /// Validators with a weak tag, for compressed and plain bodies.
+    /// Creates validators with a weak tag, for a response that can be sent compressed or plain.
     pub fn weak(tag: EntityTag) -> Self {
         Self { weak: true, ..Self::strong(tag) }
     }
 
-    /// Adds the time of the last change in Unix seconds, for `Last-Modified` and `If-Modified-Since`.
+    /// Sets the modification time in Unix seconds, for `Last-Modified` and `If-Modified-Since`.
     ///
     /// ```
     /// use actix_web::test::TestRequest;
@@ -164,8 +167,8 @@ impl Validators {
         Self { sent: Some(seconds), asked: Some(seconds), ..self }
     }
 
-    /// Adds the time of the last change for `Last-Modified` only: for answers that can change without a newer
-    /// date.
+    /// Sets the modification time for `Last-Modified` only, because the content can change without
+    /// a newer time.
     ///
     /// ```
     /// use actix_web::test::TestRequest;
@@ -181,13 +184,14 @@ impl Validators {
         Self { sent: Some(seconds), asked: None, ..self }
     }
 
-    /// Returns whether the client has this response. An entity tag takes precedence over a date.
+    /// Returns whether the client already has this response. The entity tag takes precedence over
+    /// the time.
     pub fn are_known(&self, headers: &HeaderMap) -> bool {
         is_known(headers, &self.tag, self.asked)
     }
 
-    /// Responds with 304 if the client has the response, otherwise the result of `whole`. Both have
-    /// the validators and `Cache-Control`.
+    /// Responds with 304 if the client already has the response, otherwise with the result of
+    /// `whole`. Adds the validators and `Cache-Control` to either.
     pub fn answer(
         &self,
         request: &HttpRequest,
@@ -209,8 +213,8 @@ impl Validators {
     }
 }
 
-/// Returns whether a client has the answer with this tag, or one that is not older than `modified` (Unix
-/// seconds). Does not allocate.
+/// Returns whether the client already has the response with this tag, or one that is not older than
+/// `modified` (Unix seconds). Does not allocate.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -228,8 +232,8 @@ pub fn is_known(headers: &HeaderMap, tag: &EntityTag, modified: Option<i64>) -> 
     since.zip(modified).is_some_and(|(since, modified)| since >= modified)
 }
 
-/// Returns whether the request can change a resource with this tag: there is no `If-Match`, or it is `*` or contains the
-/// strong tag.
+/// Returns whether `If-Match` allows the request to change a resource with this tag: the header is
+/// missing, is `*`, or contains the strong tag.
 ///
 /// ```
 /// use actix_web::test::TestRequest;

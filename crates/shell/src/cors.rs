@@ -1,16 +1,16 @@
 //! Cross-origin rules, chosen per request.
 //!
-//! The middleware `actix-cors` does not let services choose the preflight status, the header texts and a rule
-//! per operation (docs/decisions/0103-own-cors-layer.md).
+//! The middleware `actix-cors` does not let a service choose the preflight status, the header
+//! values, and a different rule per operation (docs/decisions/0103-own-cors-layer.md).
 
 use actix_web::HttpResponse;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 
-/// A cross-origin rule that lets pages of any origin read answers.
+/// A cross-origin rule that allows pages of any origin to read responses.
 ///
-/// Texts are header values. Headers with an empty value are not sent.
+/// All strings are header values. Headers with an empty value are not sent.
 #[derive(Clone, Copy, Debug)]
 pub struct CorsRule {
     /// Value of `access-control-allow-methods` (preflight).
@@ -26,7 +26,7 @@ pub struct CorsRule {
 }
 
 impl CorsRule {
-    /// Returns whether a request is a preflight: `OPTIONS` with the method of the following request.
+    /// Returns whether a request is a preflight: `OPTIONS` with `Access-Control-Request-Method`.
     pub(crate) fn is_preflight(request: &ServiceRequest) -> bool {
         request.method() == Method::OPTIONS
             && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
@@ -45,7 +45,7 @@ impl CorsRule {
         request.into_response(response)
     }
 
-    /// Adds the headers of every response under this rule.
+    /// Adds the headers that every response under this rule has.
     pub(crate) fn mark(&self, headers: &mut HeaderMap) {
         put(headers, header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
         put(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, self.expose);

@@ -12,14 +12,14 @@ use utoipa_swagger_ui::Config;
 use crate::Fault;
 use crate::pages::Content;
 
-/// The content policy of the pages: files of this service, and inline styles of their scripts.
+/// The content policy of the pages: files of this service, and the inline styles of Swagger UI.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
     img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 /// Caches revalidate every response.
 const CACHING: &str = "no-cache";
 
-/// The document and the files of Swagger UI. Each is compressed once.
+/// The document and the files of Swagger UI. Each is compressed only once.
 pub(crate) struct Docs {
     document: Content,
     config: Arc<Config<'static>>,
@@ -60,7 +60,7 @@ impl Docs {
         }
     }
 
-    /// Returns a file of Swagger UI. Unknown names are not cached.
+    /// Returns a file of Swagger UI, or `None` for an unknown name, which is not cached.
     fn file(&self, name: &str) -> Option<Arc<Content>> {
         let mut files = self.files.lock();
         if let Some(file) = files.get(name) {

@@ -1,4 +1,5 @@
-//! The origin of a request behind proxies: scheme, client address, public address of the service.
+//! The origin of a request behind proxies: scheme, client address, and the public address of the
+//! service.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -15,20 +16,20 @@ use crate::{ShellSettings, TlsMode, connection};
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// The settings for these rules. Part of the app data.
+/// The settings of these rules, stored in the app data.
 #[derive(Clone, Debug)]
 pub(crate) struct Edge {
     mode: TlsMode,
     trusted: Arc<[IpNet]>,
     public_url: Option<Arc<str>>,
-    /// The path of `PUBLIC_URL` without a final slash: empty, or for example `/breaches`.
+    /// The path of `PUBLIC_URL` without a trailing slash: empty, or for example `/breaches`.
     base_path: Arc<str>,
     https_port: Option<u16>,
     own_certificate: bool,
 }
 
 impl Edge {
-    /// `https_port` is the port to which TLS is bound.
+    /// `https_port` is the port that serves TLS.
     pub(crate) fn new(settings: &ShellSettings, https_port: Option<u16>) -> Self {
         Self {
             mode: settings.tls_mode,
@@ -40,8 +41,9 @@ impl Edge {
         }
     }
 
-    /// Returns whether answers have `Strict-Transport-Security`. Those under the local CA do not: browsers would
-    /// refuse plain HTTP to all other services of this host for a year.
+    /// Returns whether responses have `Strict-Transport-Security`. Those with a certificate of the
+    /// local CA do not: browsers would reject plain HTTP from all other services of this host for a
+    /// year.
     pub(crate) fn has_hsts(&self) -> bool {
         match self.mode {
             TlsMode::Native => self.own_certificate,
@@ -74,8 +76,8 @@ impl Edge {
         }
     }
 
-    /// Returns the target of the 301 for a request over plain HTTP, or `None` if the request is served. The inner
-    /// `None` means that the request does not name a usable host.
+    /// Returns the target of the 301 for a request over plain HTTP, or `None` if the request is
+    /// served. The inner `None` means that the request does not contain a usable host.
     pub(crate) fn redirect(&self, request: &ServiceRequest) -> Option<Option<String>> {
         if self.mode == TlsMode::Off {
             return None;
@@ -100,7 +102,7 @@ impl Edge {
         }))
     }
 
-    /// Adds the path of `PUBLIC_URL` to a `Location` that is a path within the service.
+    /// Prefixes a `Location` that is a path within the service with the path of `PUBLIC_URL`.
     pub(crate) fn complete_location(&self, headers: &mut HeaderMap) {
         if self.base_path.is_empty() {
             return;
@@ -114,10 +116,11 @@ impl Edge {
         }
     }
 
-    /// Returns the client address that quotas charge: the peer, or the last hop before the trusted proxies.
+    /// Returns the client address that quotas are charged to: the peer, or the last hop before the
+    /// trusted proxies.
     ///
-    /// The list is read from its end, because only a trusted proxy is believed about the hop before it. If a
-    /// hop cannot be parsed, the proxy that added it is the client.
+    /// The list is read from the end, because each hop is believed only if a trusted proxy reported
+    /// it. If a hop cannot be parsed, the proxy that added it is the client.
     fn client_ip(
         &self,
         trusted_peer: bool,
@@ -145,7 +148,8 @@ impl Edge {
     }
 }
 
-/// Returns the address of a hop. Some proxies write it with a port or in brackets.
+/// Returns the address of a hop, or `None` if it cannot be parsed. Some proxies add a port or
+/// brackets.
 fn hop_address(hop: &[u8]) -> Option<IpAddr> {
     let text = str::from_utf8(hop).ok()?;
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
@@ -153,9 +157,10 @@ fn hop_address(hop: &[u8]) -> Option<IpAddr> {
     bare.parse().ok().or_else(with_port).map(|address: IpAddr| address.to_canonical())
 }
 
-/// A host with or without a port that is safe in links: no user before an `@`, nothing to escape.
+/// A host, with or without a port, that is safe to use in links: it does not contain `@` or
+/// characters that must be escaped.
 struct Host<'t> {
-    /// Host and port.
+    /// The host and the port.
     text: &'t str,
     /// The host without the port. IPv6 addresses are in brackets.
     name: &'t str,
@@ -186,7 +191,8 @@ impl<'t> Host<'t> {
     }
 }
 
-/// Returns the host that a request names, or `localhost` if it names none. Returns `None` if the host is invalid.
+/// Returns the host of a request, or `localhost` if the request does not contain any. Returns
+/// `None` if the host is invalid.
 fn host_of<'r>(headers: &'r HeaderMap, authority: Option<&'r Authority>) -> Option<Host<'r>> {
     match (headers.get(header::HOST), authority) {
         (Some(host), _) => host.to_str().ok().and_then(Host::parse),
@@ -214,8 +220,8 @@ pub fn is_https(request: &HttpRequest) -> bool {
     })
 }
 
-/// Returns the URL under which the client reaches the service, without a final slash: `PUBLIC_URL`, or the
-/// scheme and host of the request.
+/// Returns the URL under which the client reaches the service, without a trailing slash:
+/// `PUBLIC_URL`, or the scheme and host of the request.
 pub fn base_url(request: &HttpRequest) -> String {
     if let Some(url) = request.app_data::<Edge>().and_then(|edge| edge.public_url.as_deref()) {
         return url.to_owned();
@@ -226,10 +232,11 @@ pub fn base_url(request: &HttpRequest) -> String {
     format!("{scheme}://{}", host.text)
 }
 
-/// Returns the path of `PUBLIC_URL`, below which a proxy serves the service: empty, or for example `/breaches`,
-/// without a final slash.
+/// Returns the path of `PUBLIC_URL`, below which a proxy serves the service: empty, or for example
+/// `/breaches`, without a trailing slash.
 ///
-/// Links, forms and cookies of pages must contain it. The shell adds it to a path in `Location`.
+/// Links, forms and cookies of pages must include it. The shell adds it to a `Location` that is a
+/// path.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -375,7 +382,7 @@ mod tests {
             (&["2001:db8::7"], "2001:db8::7"),
             (&["::ffff:203.0.113.9"], "203.0.113.9"),
             (&["203.0.113.7", "203.0.113.9,10.2.2.2", " , 10.3.3.3 ,"], "203.0.113.9"),
-            // Hops before one that cannot be parsed were not written by a trusted proxy.
+            // Everything before an unparsable hop was not written by a trusted proxy.
             (&["203.0.113.9, unknown"], "10.1.1.1"),
             (&["203.0.113.9, unknown, 10.2.2.2"], "10.2.2.2"),
             (&["203.0.113.9, 10.2.2.2:99999"], "10.1.1.1"),

@@ -1,4 +1,4 @@
-//! Failures outside handlers, which are answered in the body format of the service.
+//! Failures outside handlers. Their responses have the error format of the service.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::RequestId;
 
-/// The fault of a request's credentials.
+/// The reason the credentials of a request are rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credentials {
     /// Credentials are required, but were not sent.
@@ -23,19 +23,21 @@ pub enum Credentials {
     Several,
 }
 
-/// A value that violates a rule. The service builds its own text from code, limits and value.
+/// A value that violates a rule. The service builds its own message from the code, the limits and
+/// the value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Violation {
-    /// The name of the parameter or member in the contract. Empty for the whole input.
+    /// The name of the parameter or member in the contract. Empty if the violation concerns the
+    /// whole input.
     pub field: String,
     /// A machine-readable code, such as `range` or `required`.
     pub code: Cow<'static, str>,
-    /// A message for people.
+    /// A human-readable message.
     pub message: String,
-    /// The value that was sent: decoded text, another JSON value as JSON, or the raw text if it cannot be
-    /// decoded.
+    /// The value that was sent: decoded text, JSON for other JSON values, or the raw text if it
+    /// cannot be decoded.
     pub sent: Option<Box<str>>,
-    /// The name that was sent.
+    /// The name that was sent, if it was sent.
     pub name: Option<Box<str>>,
     /// Limits of the rule, such as `min` and `max`.
     pub limits: Box<[(Cow<'static, str>, Value)]>,
@@ -68,64 +70,64 @@ impl Violation {
     }
 }
 
-/// A failure in the shell, an extractor or the key check, before the handler.
+/// A failure that occurred before the handler: in the shell, in an extractor or in the key check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// No route has this path.
     NotFound,
     /// The path exists, but not with this method.
     MethodNotAllowed {
-        /// Methods that the path has.
+        /// The methods that this path supports.
         allow: Vec<Method>,
     },
     /// Credentials are missing or wrong.
     Unauthorized(Credentials),
     /// The caller's quota is used up.
     TooManyRequests {
-        /// Whole seconds until a request can succeed, at least 1.
+        /// The number of seconds until a request can succeed, at least 1.
         retry_after: u64,
     },
-    /// Path parameters break a rule.
+    /// Path parameters violate a rule.
     InvalidPath(Vec<Violation>),
-    /// Query parameters break a rule.
+    /// Query parameters violate a rule.
     InvalidQuery(Vec<Violation>),
-    /// Members of the body break a rule.
+    /// Members of the body violate a rule.
     InvalidBody(Vec<Violation>),
-    /// The body is not well-formed; line and column count from 1.
+    /// The body is not well-formed. Line and column are counted from 1.
     MalformedBody {
         /// The message of the parser.
         message: String,
-        /// Line of the fault.
+        /// Line of the error.
         line: usize,
-        /// Column of the fault.
+        /// Column of the error.
         column: usize,
     },
-    /// The operation does not read the media type of the body.
+    /// The operation does not accept the media type of the body.
     UnsupportedMediaType,
     /// The body is larger than allowed.
     PayloadTooLarge {
-        /// Largest size in bytes.
+        /// Maximum size in bytes.
         limit: usize,
     },
-    /// The service cannot answer now.
+    /// The service is temporarily unable to respond.
     Unavailable {
-        /// Whole seconds until a retry makes sense.
+        /// How many seconds clients should wait before they retry.
         retry_after: u64,
     },
     /// The HTTP parser could not read the request: 400, 408, 414 or 431.
     Unreadable(StatusCode),
-    /// A bug or a failed dependency. The text is for the log only, never for the client.
+    /// A bug or a failed dependency. The text is for the log only and is never sent to the client.
     Internal(String),
 }
 
 /// The parts of a failed request that an error format can use.
 #[derive(Clone, Debug)]
 pub struct RequestInfo {
-    /// Method as sent.
+    /// The method that was sent.
     pub method: Method,
-    /// Target as sent, or as rewritten by the path rules.
+    /// The target that was sent, or the target after the path rules changed it.
     pub uri: Uri,
-    /// Id of the request in the log.
+    /// The id of the request in the log.
     pub id: RequestId,
 }
 
@@ -140,14 +142,14 @@ impl RequestInfo {
     }
 }
 
-/// Converts faults to responses with the error body of one service.
+/// Converts faults to responses with the error body of a service.
 pub trait ErrorFormat: Send + Sync {
     /// Returns the response to `fault`: status, headers and body.
     fn respond(&self, fault: &Fault, request: &RequestInfo) -> HttpResponse;
 }
 
 impl Fault {
-    /// Returns the response in the format of the service.
+    /// Returns the response to this fault in the format of the service.
     pub fn response(&self, request: &HttpRequest) -> HttpResponse {
         if let Self::Internal(cause) = self {
             log::error!(request_id = crate::request_id(request).to_string().as_str(); "{cause}");
@@ -158,7 +160,7 @@ impl Fault {
         }
     }
 
-    /// Converts the fault to an error for extractors.
+    /// Converts the fault to an `actix_web::Error`, for extractors.
     pub fn into_error(self, request: &HttpRequest) -> actix_web::Error {
         let response = self.response(request);
         InternalError::from_response(format!("{self:?}"), response).into()

@@ -1,4 +1,4 @@
-//! Health: `/healthz` and `/readyz`.
+//! The health checks `/healthz` and `/readyz`.
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{CACHE_CONTROL, ContentType};
@@ -27,18 +27,19 @@ impl Draining {
         *self.0.borrow()
     }
 
-    /// Returns a receiver for connections, which wait for the flag.
+    /// Returns a receiver that connections use to wait for the flag.
     pub(crate) fn signal(&self) -> Drain {
         Drain::new(self.0.subscribe())
     }
 }
 
-/// Returns whether a path is a health check, which is answered before all other layers.
+/// Returns whether a path belongs to a health check. Health checks are answered before all other
+/// layers.
 pub(crate) fn is_health(path: &str) -> bool {
     matches!(path, "/healthz" | "/readyz")
 }
 
-/// Answers `/healthz` and `/readyz`.
+/// Responds to `/healthz` and `/readyz`.
 pub(crate) async fn answer<S: Service>(
     path: &str,
     service: &S,

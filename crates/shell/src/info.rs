@@ -16,9 +16,9 @@ pub enum TlsMode {
 /// The constants of a service.
 #[derive(Clone, Copy, Debug)]
 pub struct ServiceInfo {
-    /// Name of the binary, of its data folder and of its database: `passwords`.
+    /// Name of the binary, of its data folder and of its database, such as `passwords`.
     pub name: &'static str,
-    /// Display name: `Password range service`.
+    /// Display name, such as `Password range service`.
     pub title: &'static str,
     /// One sentence for `--help`.
     pub about: &'static str,
@@ -30,14 +30,16 @@ pub struct ServiceInfo {
     pub https_port: u16,
     /// Port of health and metrics.
     pub admin_port: u16,
-    /// TLS mode unless `TLS_MODE` says otherwise.
+    /// The default of `TLS_MODE`.
     pub tls_mode: TlsMode,
-    /// Names in the data folder that do not begin with the name of the service, such as `media`.
+    /// Files and folders in the data folder whose names do not begin with the name of the service,
+    /// such as `media`.
     pub files: &'static [&'static str],
 }
 
 impl ServiceInfo {
-    /// The constants of a service with the usual ports (HTTPS 400 and admin 1000 above HTTP) and without TLS.
+    /// Creates the constants of a service with the usual ports (HTTPS 400 and admin 1000 above
+    /// HTTP) and without TLS.
     ///
     /// ```
     /// use shell::{ServiceInfo, TlsMode};
@@ -66,12 +68,13 @@ impl ServiceInfo {
         }
     }
 
-    /// Sets the TLS mode.
+    /// Sets the default TLS mode.
     pub const fn tls(self, tls_mode: TlsMode) -> Self {
         Self { tls_mode, ..self }
     }
 
-    /// Sets the names in the data folder that do not begin with the name of the service.
+    /// Sets the files and folders in the data folder whose names do not begin with the name of the
+    /// service.
     pub const fn files(self, files: &'static [&'static str]) -> Self {
         Self { files, ..self }
     }
@@ -82,6 +85,6 @@ impl ServiceInfo {
 pub struct ErrorBody {
     /// Name of a schema among the components of [`Service::document`](crate::Service::document).
     pub schema: &'static str,
-    /// Its media type: `application/json`.
+    /// Its media type, such as `application/json`.
     pub media_type: &'static str,
 }

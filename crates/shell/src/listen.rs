@@ -1,4 +1,4 @@
-//! The addresses on which a server listens.
+//! The addresses that a server listens on.
 
 use std::fmt;
 use std::fs::File;
@@ -12,12 +12,12 @@ use std::str::FromStr;
 use anyhow::Context as _;
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// The number of connections that can wait to be accepted.
+/// Length of the queue of connections that wait to be accepted.
 const BACKLOG: i32 = 1024;
-/// Permissions of a Unix socket: the user and the group of the service may connect.
+/// Permissions of a Unix socket: the user and the group of the service can connect.
 const UNIX_SOCKET_MODE: u32 = 0o660;
 
-/// Maximum length of the path of a Unix socket, without its final NUL byte.
+/// Maximum length of the path of a Unix socket, without the terminating NUL byte.
 const MAX_UNIX_PATH: usize = 107;
 
 /// One address of `BIND`, `TLS_BIND` or `ADMIN_BIND`.
@@ -25,7 +25,7 @@ const MAX_UNIX_PATH: usize = 107;
 pub enum ListenAddress {
     /// An IP address and a port.
     Ip(SocketAddr),
-    /// `HOST:PORT`, for every IP address to which the name resolves.
+    /// `HOST:PORT`, for every IP address that the name resolves to.
     Name(String),
     /// `unix:/PATH`.
     Unix(PathBuf),
@@ -73,10 +73,10 @@ impl fmt::Display for ListenAddress {
 }
 
 impl ListenAddress {
-    /// Returns the IP addresses. There are none for a Unix socket.
+    /// Returns the IP addresses. The list is empty for a Unix socket.
     ///
     /// # Errors
-    /// The name cannot be resolved.
+    /// Returns an error if the name cannot be resolved.
     pub fn resolve(&self) -> Result<Vec<SocketAddr>> {
         match self {
             Self::Ip(address) => Ok(vec![*address]),
@@ -93,7 +93,7 @@ pub(crate) enum Listener {
 }
 
 impl Listener {
-    /// Returns the address for log lines.
+    /// Returns the address as a URL for log lines.
     pub(crate) fn url(&self, scheme: &str) -> String {
         match self {
             Self::Tcp(listener) => match listener.local_addr() {
@@ -105,11 +105,11 @@ impl Listener {
     }
 }
 
-/// Binds every address of a setting. Addresses of a name that this machine does not have are skipped if at
-/// least one of them can be bound.
+/// Binds every address of a setting. If a host name resolves to several addresses, those that this
+/// machine does not have are skipped, as long as at least one can be bound.
 ///
 /// # Errors
-/// An address cannot be bound.
+/// Returns an error if an address cannot be bound.
 pub(crate) fn bind(addresses: &[ListenAddress], setting: &str) -> anyhow::Result<Vec<Listener>> {
     let mut listeners = Vec::new();
     for address in addresses {
@@ -136,7 +136,8 @@ pub(crate) fn bind(addresses: &[ListenAddress], setting: &str) -> anyhow::Result
     Ok(listeners)
 }
 
-/// Binds a TCP address. `[::]` also accepts IPv4 connections, unless another address of the setting does.
+/// Binds a TCP address. `[::]` also accepts IPv4 connections, unless the setting contains an IPv4
+/// address with the same port.
 fn bind_tcp(address: SocketAddr, all: &[ListenAddress]) -> Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
@@ -149,10 +150,11 @@ fn bind_tcp(address: SocketAddr, all: &[ListenAddress]) -> Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Binds a Unix socket. Replaces the socket of a killed process, but no other file and no socket in use.
-///
-/// If several processes start at once, one gets the socket. The others wait for its lock and then find the
+/// Binds a Unix socket. Replaces the socket of a killed process, but no other kind of file and no
 /// socket in use.
+///
+/// If several processes start at once, one of them gets the socket. The others wait for its lock
+/// and then find that the socket is in use.
 fn bind_unix(path: &Path) -> Result<UnixListener> {
     let mut options = File::options();
     let lock = options.write(true).create(true).truncate(false).mode(0o600).open(lock_of(path))?;
@@ -174,8 +176,8 @@ fn bind_unix(path: &Path) -> Result<UnixListener> {
     Ok(listener)
 }
 
-/// Returns the path of the lock file of a Unix socket. The file is never removed: another process may be
-/// waiting for it.
+/// Returns the path of the lock file of a Unix socket. The file is never removed, because another
+/// process may be waiting for its lock.
 fn lock_of(path: &Path) -> PathBuf {
     let mut path = path.to_owned().into_os_string();
     path.push(".lock");

@@ -2,7 +2,7 @@
 
 use actix_web::http::header::HeaderValue;
 
-/// Returns the media type of a `Content-Type` without parameters, in the case in which it was sent.
+/// Returns the media type of a `Content-Type` without its parameters. Letter case is preserved.
 ///
 /// ```
 /// use actix_web::http::header::HeaderValue;
@@ -15,7 +15,7 @@ pub fn essence(value: &HeaderValue) -> Option<&str> {
 }
 
 /// Returns whether a `Content-Type` is JSON in UTF-8: `application/json`, `text/json` or
-/// `application/*+json`. Any other `charset` is not accepted.
+/// `application/*+json`. Any other `charset` is rejected.
 ///
 /// ```
 /// use actix_web::http::header::HeaderValue;
@@ -45,9 +45,9 @@ pub fn is_json(value: &HeaderValue) -> bool {
     json && !parts.any(foreign)
 }
 
-/// Returns whether the values of an `Accept-Encoding` list a coding with a weight above 0.
+/// Returns whether the values of an `Accept-Encoding` header list a coding with a weight above 0.
 ///
-/// `*` and codings that are not listed do not count. Does not allocate.
+/// `*` is ignored, and codings that are not listed are not accepted. Does not allocate.
 ///
 /// ```
 /// use shell::media::accepts_coding;

@@ -1,9 +1,10 @@
 //! Returns freed memory to the system: long buffers immediately, the rest after a peak of
 //! connections.
 //!
-//! The allocator of glibc keeps freed memory for later requests. That is right between two
+//! The allocator of glibc keeps freed memory for later allocations. That is right between two
 //! requests, but after two hundred hostile connections the process would keep their memory forever.
-//! It also keeps memory for each of its threads, which is too much for buffers of megabytes.
+//! The allocator also keeps memory for each thread, which is too much for buffers of several
+//! megabytes.
 #![cfg_attr(all(target_os = "linux", target_env = "gnu"), allow(unsafe_code))]
 
 use std::time::Duration;
@@ -11,15 +12,17 @@ use std::time::Duration;
 use crate::connection::{self, Load};
 
 const PAUSE: Duration = Duration::from_secs(2);
-/// A peak has at least this number of connections, or this number of bytes held for their clients.
+/// The minimum load that counts as a peak: this number of connections, or this number of bytes held
+/// for their clients.
 const PEAK: Load = Load { connections: 64, bytes: 8 << 20 };
 
-/// The maximum load since memory was last returned.
+/// The maximum load since memory was last returned to the system.
 #[derive(Default)]
 struct Peak(Load);
 
 impl Peak {
-    /// Records the current load. Returns whether a peak has ended since the last call that returned true.
+    /// Records the current load. Returns true once after each peak, when the load has dropped to a
+    /// quarter of it.
     fn has_ended(&mut self, now: Load) -> bool {
         let most = &mut self.0;
         most.connections = most.connections.max(now.connections);
@@ -34,7 +37,7 @@ impl Peak {
     }
 }
 
-/// Returns memory after each peak, as long as the process serves.
+/// Returns memory to the system after each peak, until the server stops.
 pub(crate) async fn trim_after_peaks() {
     let mut peak = Peak::default();
     loop {
@@ -45,9 +48,11 @@ pub(crate) async fn trim_after_peaks() {
     }
 }
 
-/// Maps separate pages for every long buffer, which return to the system when the buffer is freed.
+/// Allocates every long buffer with its own mapping, so that its memory returns to the system as
+/// soon as the buffer is freed.
 ///
-/// By default, glibc raises the threshold to the length of the longest buffer that was freed, up to 32 MiB.
+/// By default, glibc raises the threshold to the size of the largest buffer that was freed, up to
+/// 32 MiB.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn map_long_buffers_separately() {
     const LONG: libc::c_int = 512 << 10;
@@ -86,7 +91,7 @@ mod tests {
             pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
         };
         map_long_buffers_separately();
-        // With default parameters, the allocator would now keep every buffer that is not longer.
+        // By default, the allocator would now keep every freed buffer up to this size.
         drop(std::hint::black_box(vec![1_u8; 4 * BUFFER]));
         let together = std::sync::Barrier::new(THREADS + 1);
         let (before, after) = std::thread::scope(|scope| {

@@ -19,7 +19,7 @@ use prometheus::{
 
 use crate::{Operation, operations};
 
-/// A route label for responses that a service gives in its own middleware, before routing. It is
+/// The route label of a response that the service's own middleware sends before routing. It is
 /// stored in the extensions of the request.
 #[derive(Clone, Copy, Debug)]
 pub struct RouteLabel(pub &'static str);
@@ -91,8 +91,8 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
 /// ```
 ///
 /// # Panics
-/// Names or labels are invalid, or another collector has the same name. They are constants, so the first use in
-/// a test shows the fault.
+/// Returns an error if names or labels are invalid, or another collector has the same name. They
+/// are constants, so the first use in a test shows the fault.
 pub fn register<C: Collector + Clone + 'static>(collector: prometheus::Result<C>) -> C {
     registered(&METRICS.registry, collector)
 }
@@ -112,7 +112,7 @@ pub fn registry() -> &'static Registry {
     &METRICS.registry
 }
 
-/// The two metrics of one route, method and status.
+/// The two metrics for a route, method and status.
 struct Handles {
     method: &'static str,
     status: u16,
@@ -121,7 +121,7 @@ struct Handles {
 }
 
 thread_local! {
-    /// The metrics by route. Finding a metric by its labels costs more than counting.
+    /// The metrics by route. Looking up a metric by its labels costs more than counting.
     static HANDLES: RefCell<HashMap<Box<str>, Vec<Handles>>> = RefCell::default();
 }
 
@@ -142,8 +142,8 @@ pub(crate) fn count(response: &ServiceResponse, method: &'static str, elapsed: D
         if let Some(known) = routes.get_mut(own) {
             return add(known, own);
         }
-        // The router knows routes that are not operations, such as files. A path without parameters is its own
-        // pattern, which is found above after the first time.
+        // The router also knows routes that are not operations, such as files. A path without
+        // parameters is its own pattern, which is found above after the first request.
         let pattern = if template.is_some() { None } else { request.match_pattern() };
         let route = template.or(pattern.as_deref()).unwrap_or("unmatched");
         match routes.get_mut(route) {
@@ -194,7 +194,7 @@ pub(crate) fn set_build(service: &str, version: &str) {
     BUILD.with_label_values(&[service, version]).set(1);
 }
 
-/// Sets the metric with the end of the server's certificate in Unix seconds.
+/// Sets the metric with the expiry time of the server's certificate, in Unix seconds.
 pub(crate) fn set_certificate_end(instant: i64) {
     METRICS.certificate_end.set(instant);
 }
@@ -208,7 +208,7 @@ pub(crate) fn lost_lines() -> &'static IntCounter {
 pub(crate) fn render() -> Vec<u8> {
     let mut text = Vec::new();
     let mut families = METRICS.registry.gather();
-    // Crates below this one and the process use the default registry.
+    // Other crates and the process metrics use the default registry.
     families.extend(prometheus::gather());
     add_fractions(&mut families);
     if let Err(error) = TextEncoder::new().encode(&families, &mut text) {
@@ -217,7 +217,7 @@ pub(crate) fn render() -> Vec<u8> {
     text
 }
 
-/// Replaces the processor time: the library counts whole seconds.
+/// Replaces the processor time, because the library reports whole seconds only.
 fn add_fractions(families: &mut [MetricFamily]) {
     let Some(seconds) = cpu_seconds() else { return };
     let named = |family: &&mut MetricFamily| family.name() == "process_cpu_seconds_total";
@@ -228,17 +228,19 @@ fn add_fractions(families: &mut [MetricFamily]) {
     }
 }
 
-/// Returns the processor time of this process, as Linux counts it: in hundredths of a second.
+/// Returns the processor time of this process in seconds. Linux counts it in hundredths of a
+/// second.
 fn cpu_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The second field is a name in parentheses, which may contain anything. User and system time are the
-    // 14th and 15th.
+    // The second field is a name in parentheses, which may contain any characters. User and system
+    // time are fields 14 and 15.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
     let mut ticks = || fields.next()?.parse::<f64>().ok();
     Some((ticks()? + ticks()?) / 100.0)
 }
 
-/// Returns the label of a method. Unknown methods share one label, so clients cannot create labels.
+/// Returns the label for a method. Unknown methods share one label, so that clients cannot create
+/// labels.
 pub(crate) fn method_label(method: &actix_web::http::Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",
@@ -264,7 +266,7 @@ mod tests {
                 text.lines().filter_map(|line| line.strip_prefix("process_cpu_seconds_total "));
             values.next().unwrap().parse().unwrap()
         };
-        // Rendering takes some of it.
+        // Rendering itself takes processor time.
         assert!((0..1_000_000).any(|_| seconds().fract() > 0.0));
     }
 }

@@ -1,4 +1,4 @@
-//! The OpenAPI document.
+//! Builds the OpenAPI document.
 
 use actix_web::http::StatusCode;
 use utoipa::openapi::path::{Operation, PathItem};
@@ -9,7 +9,7 @@ use crate::{ErrorBody, Service, routes};
 /// The licence of all services, as an SPDX expression.
 const LICENSE: &str = "MIT OR Apache-2.0";
 
-/// Returns the document of a service with the paths of its routes.
+/// Returns the OpenAPI document of a service, including the paths of its routes.
 pub fn document<S: Service>() -> OpenApi {
     let mut document = S::document();
     routes::document(&mut document, S::operations);
@@ -23,8 +23,8 @@ pub fn document<S: Service>() -> OpenApi {
     document
 }
 
-/// Adds the common parts of all documents: licence, server, and an empty security requirement for operations
-/// that declare none.
+/// Adds the parts that all documents share: licence, server, and an empty security requirement for
+/// operations that do not declare any.
 fn add_common_parts(document: &mut OpenApi) {
     let license = LicenseBuilder::new().name(LICENSE).identifier(Some(LICENSE)).build();
     document.info.license = Some(license);
@@ -36,7 +36,8 @@ fn add_common_parts(document: &mut OpenApi) {
     }
 }
 
-/// Adds the statuses that every operation can answer, and those of operations with a request body.
+/// Adds the statuses that every operation can return. Operations with a request body have
+/// additional ones.
 fn add_statuses(operation: &mut Operation, shared: &[StatusCode]) {
     let body_statuses = [StatusCode::PAYLOAD_TOO_LARGE];
     let body_statuses = body_statuses.iter().filter(|_| operation.request_body.is_some());
@@ -66,7 +67,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
 
 /// Completes the responses of an operation. A response without a description gets the reason phrase
 /// of its status: OpenAPI 3.1 requires a description, and client generators reject documents
-/// without it. An error without a body gets that of the service.
+/// without it. An error response without a body gets the error body of the service.
 fn complete(operation: &mut Operation, error_body: Option<ErrorBody>) {
     for (status, response) in &mut operation.responses.responses {
         let RefOr::T(response) = response else { continue };
@@ -87,8 +88,8 @@ fn complete(operation: &mut Operation, error_body: Option<ErrorBody>) {
     }
 }
 
-/// Returns the document of a service that a proxy serves below `base_path` (without a final slash). The URLs of
-/// its servers contain the path.
+/// Returns the document of a service that a proxy serves below `base_path` (without a trailing
+/// slash). The server URLs in it contain the path.
 pub(crate) fn openapi_below<S: Service>(base_path: &str) -> String {
     if base_path.is_empty() {
         return openapi::<S>();
@@ -102,8 +103,8 @@ pub(crate) fn openapi_below<S: Service>(base_path: &str) -> String {
     written(&document)
 }
 
-/// Returns the document as JSON with a final newline: the output of `NAME openapi`, and the content of
-/// `openapi.json` in the repository.
+/// Returns the document as JSON with a trailing newline: the output of `NAME openapi`, and the
+/// content of `openapi.json` in the repository.
 pub fn openapi<S: Service>() -> String {
     written(&document::<S>())
 }

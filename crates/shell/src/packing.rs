@@ -7,7 +7,7 @@ use actix_web::web::Bytes;
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 
-/// Brotli quality for a body that is compressed for one response: as fast as fast gzip.
+/// Brotli quality for a body that is compressed for a single response: about as fast as fast gzip.
 const QUICK_BROTLI: i32 = 3;
 /// Brotli quality for a body that is compressed once for all responses.
 const THOROUGH_BROTLI: i32 = 9;
@@ -26,7 +26,7 @@ pub(crate) fn quickly(coding: ContentEncoding, plain: &[u8]) -> Option<Bytes> {
         _ => None,
     };
     packed.map(|mut packed| {
-        // The account of held memory counts the length, not the capacity.
+        // The memory accounting counts the length, not the capacity.
         packed.shrink_to_fit();
         Bytes::from(packed)
     })

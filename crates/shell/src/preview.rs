@@ -1,4 +1,4 @@
-//! `serve --check`: what a server would use, without serving or changing anything.
+//! `serve --check`: shows everything that a server would use, without serving or changing anything.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -7,7 +7,8 @@ use clap::ArgMatches;
 
 use crate::{ListenAddress, ServiceInfo, ShellSettings, TlsMode, server, tls};
 
-/// The parts that a start would use, each with a description or a failure, in the order of the report.
+/// The parts that a server would use, each with a description or a failure, in the order of the
+/// report.
 ///
 /// ```
 /// let mut preview = shell::Preview::default();
@@ -20,7 +21,7 @@ use crate::{ListenAddress, ServiceInfo, ShellSettings, TlsMode, server, tls};
 pub struct Preview(Vec<(&'static str, anyhow::Result<String>)>);
 
 impl Preview {
-    /// Adds what was found about a part, such as `database`. The text must not contain secrets.
+    /// Adds the result for a part, such as `database`. The text must not contain secrets.
     pub fn add(&mut self, part: &'static str, found: anyhow::Result<String>) {
         self.0.push((part, found));
     }
@@ -31,7 +32,8 @@ impl Preview {
     }
 }
 
-/// Returns the name and the value of each setting of a command line, in the order of names. Values of secrets are hidden.
+/// Returns the name and the value of each setting of a command line, sorted by name. Values of
+/// secrets are hidden.
 pub(crate) fn values(command: &clap::Command, matches: &ArgMatches) -> Vec<(String, String)> {
     let shown = |arg: &clap::Arg| {
         let name = arg.get_env()?.to_str()?.to_owned();
@@ -48,10 +50,11 @@ pub(crate) fn values(command: &clap::Command, matches: &ArgMatches) -> Vec<(Stri
     values
 }
 
-/// Prints the settings and what was found; `own` adds the parts of the service. The exit code is 2 if `serve` would fail.
+/// Prints the settings and the results. `own` adds the parts of the service. The exit code is 2 if
+/// `serve` would fail.
 ///
 /// # Errors
-/// Stdout cannot be written.
+/// Returns an error if stdout cannot be written.
 pub(crate) fn report(
     info: &ServiceInfo,
     shell: &ShellSettings,
@@ -77,7 +80,7 @@ pub(crate) fn report(
     Ok(ExitCode::from(if faulty { 2 } else { 0 }))
 }
 
-/// Examines what every service uses.
+/// Checks the parts that every service uses.
 fn examine(info: &ServiceInfo, settings: &ShellSettings) -> Preview {
     let mut preview = Preview::default();
     preview.add("requests", resolved(&settings.bind));
@@ -91,7 +94,7 @@ fn examine(info: &ServiceInfo, settings: &ShellSettings) -> Preview {
     preview
 }
 
-/// Resolves listen addresses. They are not bound, because the running server may have them.
+/// Resolves listen addresses. Does not bind them, because a running server may use them.
 fn resolved(addresses: &[ListenAddress]) -> anyhow::Result<String> {
     let mut all = Vec::new();
     for address in addresses {

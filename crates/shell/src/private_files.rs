@@ -1,4 +1,4 @@
-//! Keeps new files and the data folder private to the user of the process.
+//! Makes new files and the data folder accessible to the user of the process only.
 #![allow(unsafe_code)]
 
 use std::fs::{self, File, Permissions};
@@ -13,25 +13,27 @@ use crate::ServiceInfo;
 const OTHERS_AND_GROUP: u32 = 0o077;
 /// Permissions of users who are neither the owner nor in the group.
 const OTHERS: u32 = 0o007;
-/// New files get the group of the folder: it is shared with that group on purpose.
+/// The set-group-ID bit: new files get the group of the folder, which is thus shared with that
+/// group on purpose.
 const SET_GROUP: u32 = 0o2000;
-/// Only the owner of a file may remove it: a folder for many users, such as `/tmp`.
+/// The sticky bit: only the owner of a file may remove it. Set for folders of many users, such as
+/// `/tmp`.
 const STICKY: u32 = 0o1000;
 
-/// Files in the data folder of any service, next to its database.
+/// Names that the data folder of any service may contain and that do not begin with its name.
 const DATA_FILES: [&str; 2] = ["tls", "lost+found"];
 const TLS_FILES: [&str; 5] = ["ca-key.pem", "ca.pem", "cert.pem", "key.pem", "lock"];
 
 /// The umask at the start of the process.
 static INHERITED: OnceLock<u32> = OnceLock::new();
 
-/// Sets the umask of the process to 077, so all files and folders that it creates are private. A
-/// data folder with the set-group-ID bit keeps the access of its group.
+/// Sets the umask of the process to 077, so that all files and folders that it creates are private.
+/// In a data folder with the set-group-ID bit, the group keeps its access.
 ///
-/// Also removes the access of others from an existing data folder and TLS folder of this user, if
-/// the folder is empty or contains only files of the service. Other folders are not changed: those
-/// of other users, such as a volume that is mounted read-only, and those with other uses, such as
-/// `/srv`.
+/// Also removes the access of other users from an existing data folder and TLS folder, if the
+/// folder belongs to this user and is empty or contains only files of the service. Other folders
+/// are not changed: neither those of other users, such as a volume that is mounted read-only, nor
+/// those with another purpose, such as `/srv`.
 pub(crate) fn keep_private(info: &ServiceInfo, data_dir: &Path, tls_dir: &Path) {
     let shared = fs::metadata(data_dir).is_ok_and(|folder| folder.mode() & SET_GROUP != 0);
     let inherited = tighten_umask(if shared { OTHERS } else { OTHERS_AND_GROUP });
@@ -57,11 +59,11 @@ fn report(setting: &str, folder: &Path, closed: io::Result<Closing>) {
     }
 }
 
-/// Gives an output file of the operator the permissions that the original umask allows. Pipes and devices are
-/// not changed.
+/// Gives an output file for the operator the permissions that the original umask allows. Pipes and
+/// devices are not changed.
 ///
 /// # Errors
-/// The permissions cannot be read or changed.
+/// Returns an error if the permissions cannot be read or changed.
 pub fn follow_umask(file: &File) -> io::Result<()> {
     let Some(umask) = INHERITED.get() else { return Ok(()) };
     match file.metadata()?.is_file() {
@@ -70,10 +72,10 @@ pub fn follow_umask(file: &File) -> io::Result<()> {
     }
 }
 
-/// Gives an output folder of the operator the permissions that the original umask allows.
+/// Gives an output folder for the operator the permissions that the original umask allows.
 ///
 /// # Errors
-/// The permissions cannot be changed.
+/// Returns an error if the permissions cannot be changed.
 pub fn folder_follows_umask(folder: &Path) -> io::Result<()> {
     let Some(umask) = INHERITED.get() else { return Ok(()) };
     fs::set_permissions(folder, Permissions::from_mode(0o777 & !umask))
@@ -82,17 +84,19 @@ pub fn folder_follows_umask(folder: &Path) -> io::Result<()> {
 /// The outcome of closing a folder to other users.
 #[derive(Debug, PartialEq, Eq)]
 enum Closing {
-    /// Others have no access, or the folder belongs to another user.
+    /// Other users do not have access, or the folder belongs to another user.
     Unneeded,
     Done,
-    /// The folder was not changed because it contains a file of something else.
+    /// The folder was not changed because it contains this file, which does not belong to the
+    /// service.
     OtherFile(String),
 }
 
-/// Takes the access of others from a folder of this user in which all names satisfy `is_own`.
+/// Removes the access of other users from a folder of this user, if all names in the folder satisfy
+/// `is_own`.
 fn close(folder: &Path, is_own: impl Fn(&str) -> bool) -> io::Result<Closing> {
     let Ok(found) = fs::metadata(folder) else { return Ok(Closing::Unneeded) };
-    // The owner of this entry is the effective user of the process.
+    // This entry belongs to the effective user of the process.
     let own = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == found.uid());
     let mode = found.mode() & 0o7777;
     let closed = mode & !if mode & SET_GROUP != 0 { OTHERS } else { OTHERS_AND_GROUP };
@@ -110,7 +114,7 @@ fn close(folder: &Path, is_own: impl Fn(&str) -> bool) -> io::Result<Closing> {
     Ok(Closing::Done)
 }
 
-/// Adds bits to the umask and returns the one before.
+/// Adds bits to the umask and returns the previous one.
 fn tighten_umask(bits: u32) -> u32 {
     // SAFETY: umask has no preconditions and cannot fail. Adding bits takes two calls; the threads for the log and
     // for signals, which may run already, create no files.

@@ -14,20 +14,20 @@ use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimit {
-    /// The largest burst of requests.
+    /// Maximum number of requests in a burst.
     pub limit: u32,
-    /// The number of requests that are left.
+    /// The number of remaining requests.
     pub remaining: u32,
-    /// Seconds until the limit is full again.
+    /// Seconds until the full limit is available again.
     pub reset: u64,
 }
 
 impl RateLimit {
-    /// The names of the headers in documents.
+    /// The names of the headers, for documents.
     pub const NAMES: [&'static str; 3] =
         ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
 
-    /// Sets the three headers of a response.
+    /// Adds the three headers to a response.
     pub fn mark(&self, headers: &mut HeaderMap) {
         for (name, value) in [
             ("ratelimit-limit", u64::from(self.limit)),

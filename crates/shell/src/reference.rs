@@ -1,4 +1,4 @@
-//! Man pages, completions and the licences of the libraries, for packages.
+//! Man pages, shell completions and the licences of the libraries, for packages.
 
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ const LICENSES: &str = include_str!("../../../THIRD-PARTY.txt");
 /// Prints the completions of a command line for a shell.
 ///
 /// # Errors
-/// Stdout cannot be written.
+/// Returns an error if stdout cannot be written.
 pub(crate) fn print_completions(
     mut command: clap::Command,
     shell: clap_complete::Shell,
@@ -25,22 +25,23 @@ pub(crate) fn print_completions(
 /// Writes `NAME.1`, and `NAME-COMMAND.1` for each command, into an existing folder.
 ///
 /// # Errors
-/// A file cannot be written.
+/// Returns an error if a file cannot be written.
 pub(crate) fn write_manual(command: clap::Command, folder: &Path) -> anyhow::Result<ExitCode> {
     clap_mangen::generate_to(command.name(program_name()), folder)
         .with_context(|| format!("cannot write man pages into {}", folder.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the notices and licences that must accompany the program.
+/// Prints the notices and licences that must be distributed with the program.
 ///
 /// # Errors
-/// Stdout cannot be written.
+/// Returns an error if stdout cannot be written.
 pub(crate) fn print_licenses() -> anyhow::Result<ExitCode> {
     print(LICENSES.as_bytes())
 }
 
-/// Returns the name under which the program was started. Packages install it under another name.
+/// Returns the name under which the program was started. Packages install it under a different
+/// name.
 fn program_name() -> String {
     let path = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
@@ -49,7 +50,7 @@ fn program_name() -> String {
 fn print(text: &[u8]) -> anyhow::Result<ExitCode> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text).and_then(|()| stdout.flush()) {
-        // A pager was left.
+        // The reader was closed, for example a pager.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
         written => written?,
     }

@@ -9,14 +9,14 @@ use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::{HttpMessage, HttpRequest};
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
-/// Longest id that is accepted from clients, in bytes.
+/// Maximum length of an id from a client, in bytes.
 const LONGEST: usize = 128;
 
-/// The id of one request: the `x-request-id` of the client or a proxy if it is well-formed, otherwise 32
-/// hexadecimal digits.
+/// The id of a request: the `x-request-id` from the client or a proxy if it is well-formed,
+/// otherwise 32 hexadecimal digits.
 ///
-/// A well-formed id has 1 to 128 letters, digits and `-._~:+/=@`. That covers UUIDs, trace ids and base64, and
-/// cannot forge log lines.
+/// A well-formed id has 1 to 128 letters, digits and `-._~:+/=@`. This allows UUIDs, trace ids and
+/// base64, and cannot be used to forge log lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId {
     number: u128,
@@ -27,14 +27,15 @@ thread_local! {
     static NEXT: Cell<u128> = Cell::new(random_start());
 }
 
-/// Returns a random first id for a worker, so workers and restarts do not repeat ids.
+/// Returns a random first id for a worker, so that ids are not repeated by other workers or after a
+/// restart.
 fn random_start() -> u128 {
     let (high, low) = (RandomState::new().hash_one(0_u8), RandomState::new().hash_one(1_u8));
     u128::from(high) << 64 | u128::from(low)
 }
 
 impl RequestId {
-    /// Creates a new id. Ids are unique but not secret.
+    /// Creates a new id. Ids are unique, but not secret.
     pub fn next() -> Self {
         // An odd constant with well-distributed bits: consecutive ids differ in every digit.
         const STEP: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
@@ -50,13 +51,13 @@ impl RequestId {
         Self::sent(headers).unwrap_or_else(Self::next)
     }
 
-    /// Returns the id that the client sent.
+    /// Returns the id that the client sent, if it is well-formed.
     pub(crate) fn sent(headers: &HeaderMap) -> Option<Self> {
         let sent = headers.get(HEADER).and_then(well_formed)?;
         Some(Self { sent: Some(sent.into()), ..Self::next() })
     }
 
-    /// Returns a number that is unique to this request, also if the client sent an id.
+    /// Returns a number that is unique to this request, even if the client sent an id.
     pub fn value(&self) -> u128 {
         self.number
     }
@@ -106,7 +107,7 @@ pub fn request_id(request: &HttpRequest) -> RequestId {
     id
 }
 
-/// Returns the id of a request if it was created.
+/// Returns the id of a request if it has already been created.
 pub(crate) fn known(request: &HttpRequest) -> Option<RequestId> {
     request.extensions().get::<RequestId>().cloned()
 }

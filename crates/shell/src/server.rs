@@ -1,4 +1,4 @@
-//! Listeners, signals and the graceful stop.
+//! Listeners, signals and graceful shutdown.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -24,12 +24,12 @@ use crate::{
     supervisor, tls,
 };
 
-/// How long queued connections are still accepted at the end.
+/// How long queued connections are still accepted when the listeners close.
 const LAST_ACCEPTS: Duration = Duration::from_millis(100);
-/// A socket filter that drops packets with SYN and without ACK. Handshakes that have begun are completed and
-/// accepted; a new client repeats its SYN a second later, when the listener is closed and refuses it.
-/// Closing a listener without the filter resets the connections in its queue, and a rolling restart then loses
-/// requests.
+/// A socket filter that drops packets with SYN and without ACK. Handshakes in progress are
+/// completed and accepted. A new client repeats its SYN a second later, when the listener is closed
+/// and rejects it. Without the filter, closing a listener resets the connections in its queue, so
+/// that a rolling restart loses requests.
 const NO_NEW_CONNECTIONS: [SockFilter; 5] = {
     const FLAGS: u32 = 13; // Offset in the TCP header.
     const SYN: u32 = 0x02;
@@ -47,13 +47,14 @@ const NO_NEW_CONNECTIONS: [SockFilter; 5] = {
 };
 /// File descriptors reserved for files, databases and the admin port.
 const SPARE_DESCRIPTORS: u64 = 256;
-/// Minimum number of file descriptors that must be left for them and for connections.
+/// Minimum number of file descriptors that must be left for files, databases, the admin port and
+/// connections.
 const FEWEST_DESCRIPTORS: u64 = 64;
-/// File descriptors of the event loop of one thread.
+/// File descriptors used by the event loop of one thread.
 const DESCRIPTORS_OF_A_THREAD: u64 = 4;
 /// Maximum number of file descriptors of the main thread's runtime.
 const DESCRIPTORS_OF_THE_RUNTIME: u64 = 8;
-/// Maximum number of connections to the admin port. Their descriptors are among the reserved ones.
+/// Maximum number of connections to the admin port. They use descriptors from the reserve.
 const ADMIN_CONNECTIONS: usize = 64;
 
 /// Starts servers.
@@ -62,7 +63,7 @@ pub struct Server;
 
 /// A running server.
 pub struct Running {
-    /// First address of plain HTTP. Port 0 if there is none (`BIND=unix:…`).
+    /// The first address of plain HTTP. Port 0 if there is none (`BIND=unix:…`).
     pub http: SocketAddr,
     /// Address of HTTPS in the TLS mode `native`.
     pub https: Option<SocketAddr>,
@@ -74,10 +75,10 @@ pub struct Running {
     tasks: Vec<JoinHandle<()>>,
     draining: Draining,
     drain: Duration,
-    /// The listeners for requests, which get a filter before they close.
+    /// The listeners for requests. They get the filter before they are closed.
     listeners: Vec<TcpListener>,
     unix_sockets: Vec<PathBuf>,
-    /// URLs of plain HTTP, HTTPS and the admin port.
+    /// The URLs of plain HTTP, HTTPS and the admin port.
     addresses: [String; 3],
     certificates: Option<tls::Tls>,
 }
@@ -86,7 +87,8 @@ impl Server {
     /// Binds the listeners and starts to serve. Must be called inside an actix system.
     ///
     /// # Errors
-    /// An address cannot be bound, a certificate cannot be used, or the limit of open files is too low.
+    /// Returns an error if an address cannot be bound, a certificate cannot be used, or the limit
+    /// of open files is too low.
     pub async fn start<S: Service>(
         settings: &ShellSettings,
         service: S,
@@ -99,7 +101,8 @@ impl Server {
         service: S,
         certificates: Option<tls::Tls>,
     ) -> anyhow::Result<Running> {
-        // For the clients of services and tests. An earlier choice has priority.
+        // The default for HTTP clients in services and tests. It has no effect if a provider is
+        // already installed.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         spans::start(settings.otlp_endpoint.as_deref(), settings.otlp_ratio, &S::INFO)?;
         connection::show_metrics();
@@ -210,8 +213,8 @@ impl Server {
 }
 
 impl Running {
-    /// Reports not ready and asks clients to close for `DRAIN_SECONDS`, finishes the open requests, and
-    /// stops.
+    /// Reports not ready and asks clients to close their connections for `DRAIN_SECONDS`, then
+    /// finishes the open requests and stops.
     pub async fn stop(self) {
         self.draining.begin();
         tokio::time::sleep(self.drain).await;
@@ -226,7 +229,7 @@ impl Running {
         self.end().await;
     }
 
-    /// Reads certificate and key again. If they cannot be used, the current ones stay in use.
+    /// Reloads the certificate and its key. If they cannot be used, the current ones stay in use.
     pub fn reload(&self) {
         let Some(tls) = &self.certificates else {
             log::info!("SIGHUP: there is no certificate to reload, TLS_MODE is not native");
@@ -238,7 +241,7 @@ impl Running {
         }
     }
 
-    /// Waits until the server ends without a stop, and returns the reason.
+    /// Waits until the server ends on its own, and returns the reason.
     async fn failed(&mut self) -> anyhow::Error {
         match (&mut self.main_task).await {
             Ok(Ok(())) => anyhow!("the server stopped unexpectedly"),
@@ -266,8 +269,8 @@ impl Running {
         let _ = web::block(spans::flush).await;
     }
 
-    /// Removes the Unix sockets while the server still listens on them: later, the files can belong to the
-    /// next server.
+    /// Removes the Unix sockets while the server still listens on them. Later, the files could
+    /// belong to the next server.
     fn remove_sockets(&self) {
         for path in &self.unix_sockets {
             if let Err(error) = std::fs::remove_file(path) {
@@ -277,7 +280,7 @@ impl Running {
     }
 }
 
-/// Opens the certificates in the TLS mode `native`. May wait for another process that makes them.
+/// Loads the certificates in the TLS mode `native`. May wait for another process that creates them.
 fn certificates(settings: &ShellSettings) -> anyhow::Result<Option<tls::Tls>> {
     (settings.tls_mode == TlsMode::Native).then(|| tls::Tls::open(settings)).transpose()
 }
@@ -294,17 +297,17 @@ fn first_address(listeners: &[Listener]) -> Option<SocketAddr> {
 /// # Errors
 /// See [`Server::start`].
 pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result<ExitCode> {
-    // The runtime would panic.
+    // The runtime would panic if the limit of open files were too low.
     open_files(settings.worker_count(), DESCRIPTORS_OF_THE_RUNTIME)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the runtime")?;
     actix_web::rt::System::with_tokio_rt(|| runtime).block_on(async {
-        // Worker threads may still drop thread-locals while the process exits. If one of them dropped the last
-        // handle of the system, it would wake the runtime and abort.
+        // Worker threads may still drop thread-locals while the process exits. Dropping the last
+        // handle of the system there would wake the runtime and abort the process.
         std::mem::forget(actix_web::rt::System::current());
         let mut hangups = Hangups::subscribe();
         let certificates = certificates(settings)?;
-        // An open port accepts requests, which a stop has to finish.
+        // Once a port is open, it accepts requests, which the shutdown must finish.
         let mut stop = std::pin::pin!(signals::stop());
         let mut running = Server::start_with(settings, service, certificates).await?;
         announce::<S>(settings, &running);
@@ -331,12 +334,12 @@ pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result
         }
         log::info!("stopped");
         logs::flush();
-        // A blocking task that hangs would keep the runtime alive, and thus the process.
+        // A hanging blocking task would keep the runtime, and thus the process, alive.
         std::process::exit(0)
     })
 }
 
-/// Ends the process if the stop itself hangs.
+/// Ends the process if the graceful stop takes longer than `limit`.
 fn end_after(limit: Duration) {
     std::thread::spawn(move || {
         std::thread::sleep(limit);
@@ -360,17 +363,17 @@ fn announce<S: Service>(settings: &ShellSettings, running: &Running) {
     log::info!("health and metrics on {admin}");
 }
 
-/// Raises the limit of open files as far as possible and returns it.
+/// Raises the limit of open files as far as possible. Returns the new limit.
 ///
 /// # Errors
-/// The limit is too low for the threads of the server and `more` files.
+/// Returns an error if the limit is too low for the threads of the server and `more` files.
 pub(crate) fn open_files(workers: usize, more: u64) -> anyhow::Result<u64> {
     let limit = rlimit::increase_nofile_limit(u64::MAX).unwrap_or_else(|error| {
         log::warn!("the limit of open files cannot be raised: {error}");
         1024
     });
     let open = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count) as u64;
-    // The admin port and the two listening threads have event loops too.
+    // The admin port and the two listener threads have event loops too.
     let threads = DESCRIPTORS_OF_A_THREAD * (workers as u64 + 3);
     let needed = open + more + threads + FEWEST_DESCRIPTORS;
     if limit < needed {
@@ -382,7 +385,8 @@ pub(crate) fn open_files(workers: usize, more: u64) -> anyhow::Result<u64> {
     Ok(limit)
 }
 
-/// Returns the maximum number of connections: `MAX_CONNECTIONS`, reduced to what `limit` files allow.
+/// Returns the maximum number of connections: `MAX_CONNECTIONS`, or fewer if the limit of open
+/// files requires it.
 fn connections(settings: &ShellSettings, limit: u64) -> usize {
     let wanted = u64::from(settings.max_connections);
     let room = limit.saturating_sub(SPARE_DESCRIPTORS).max(limit / 2).max(1);
@@ -392,7 +396,7 @@ fn connections(settings: &ShellSettings, limit: u64) -> usize {
     usize::try_from(wanted.min(room)).unwrap_or(usize::MAX)
 }
 
-/// Returns `MAX_CONNECTIONS_PER_ADDRESS`. A small server may give all its connections to one address.
+/// Returns `MAX_CONNECTIONS_PER_ADDRESS`. On a small server, one address may use all connections.
 fn connections_per_address(settings: &ShellSettings) -> u32 {
     const LEAST: u32 = 64;
     let share = || (settings.max_connections / 8).max(LEAST);

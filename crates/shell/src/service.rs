@@ -25,19 +25,19 @@ pub trait Service: Clone + Send + Sync + 'static {
     /// server.
     fn document() -> OpenApi;
 
-    /// Returns the statuses that every operation can answer in addition to those that it declares. The shell adds
-    /// 413 to operations with a request body.
+    /// Returns the statuses that every operation can return in addition to those that it declares.
+    /// The shell adds 413 to operations with a request body.
     fn shared_statuses() -> &'static [StatusCode] {
         &[StatusCode::INTERNAL_SERVER_ERROR, StatusCode::SERVICE_UNAVAILABLE]
     }
 
-    /// Returns the body of error responses in the document, for operations that declare none. The
-    /// description of an error without a body contains "empty".
+    /// Returns the body of error responses in the document, for operations that do not declare one.
+    /// An error whose description contains "empty" does not get it.
     fn error_body() -> Option<ErrorBody> {
         None
     }
 
-    /// Adds common parts to the finished document, such as response headers of several operations.
+    /// Adds parts that several operations share to the finished document, such as response headers.
     fn amend(document: &mut OpenApi) {
         let _ = document;
     }
@@ -45,29 +45,30 @@ pub trait Service: Clone + Send + Sync + 'static {
     /// Adds every operation of the service, in the order of the documentation.
     fn operations(routes: &mut Routes<'_>);
 
-    /// Registers the state that handlers and extractors take.
+    /// Registers the state that handlers and extractors use.
     fn state(&self, config: &mut actix_web::web::ServiceConfig);
 
-    /// Returns the body format of failures outside handlers.
+    /// Returns the error format for failures outside handlers.
     fn errors(&self) -> Arc<dyn ErrorFormat>;
 
-    /// Returns the request headers that identify the caller, such as `Authorization`, if answers at
-    /// a path depend on the caller.
+    /// Returns the request headers that identify the caller, such as `Authorization`, if responses
+    /// at a path depend on the caller.
     ///
-    /// The shell sets `private, no-cache` for requests with one of them, and adds the names to
-    /// `Vary` of all other responses. It does not change answers that are `no-store` or `public`.
+    /// The shell sets `private, no-cache` for requests with one of them, and adds their names to
+    /// `Vary` of all other responses. It does not change responses that are `no-store` or `public`.
     fn credentials(&self, path: &str) -> &[HeaderName] {
         let _ = path;
         &[]
     }
 
-    /// Returns the layers of the shell that are on, and their rules.
+    /// Returns the layers of the shell that are enabled, and their rules.
     fn shell(&self) -> Shell {
         Shell::default()
     }
 
     /// Answers a request before middleware and routing, for the most frequent operations.
-    /// Compression, CORS and path rules of the shell do not apply to these responses.
+    /// Compression, CORS and path rules of the shell do not apply to these responses. Returns
+    /// `None` for all other requests.
     ///
     /// Add such an operation with [`Routes::answered_first`].
     fn first(&self, request: &ServiceRequest) -> Option<HttpResponse> {
@@ -75,7 +76,8 @@ pub trait Service: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Runs the service's own middleware: after health and 301, before CORS and routing.
+    /// Runs the service's own middleware, after health checks and the redirect to HTTPS, and before
+    /// CORS and routing.
     fn around(
         &self,
         request: ServiceRequest,
@@ -84,18 +86,18 @@ pub trait Service: Clone + Send + Sync + 'static {
         Box::pin(async move { next.call(request).await })
     }
 
-    /// Returns whether the service can work, or why not.
+    /// Checks whether the service is ready. Returns the reason if it is not.
     fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {
         Box::pin(async { Ok(()) })
     }
 
-    /// Returns what a service that can work cannot reach, for operators. `/readyz` shows it and stays 200,
-    /// because another replica would be no better.
+    /// Returns the dependency that a ready service cannot reach, for operators. `/readyz` reports
+    /// it and still returns 200, because another replica would not be better off.
     fn missing(&self) -> Option<String> {
         None
     }
 
-    /// Tasks that run as long as the server does, such as reloading and housekeeping.
+    /// Returns tasks that run as long as the server, such as reloading and housekeeping.
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
         Vec::new()
     }

@@ -154,7 +154,7 @@ fn ratio(text: &str) -> Result<f64, String> {
 }
 
 impl ShellSettings {
-    /// Returns settings for tests: free ports, TLS off, one worker, no access log.
+    /// Returns settings for tests: free ports, no TLS, one worker, no access log.
     pub fn for_tests(data_dir: &Path) -> Self {
         let free = vec![ListenAddress::Ip((Ipv4Addr::LOCALHOST, 0).into())];
         Self {
@@ -192,7 +192,8 @@ impl ShellSettings {
         self.workers.map_or_else(cores, usize::from).clamp(1, 512)
     }
 
-    /// Returns the path of `PUBLIC_URL` without a final slash: empty, or for example `/breaches`.
+    /// Returns the path of `PUBLIC_URL` without a trailing slash: empty, or for example
+    /// `/breaches`.
     pub(crate) fn base_path(&self) -> String {
         let url = self.public_url.as_deref().unwrap_or_default();
         let behind_scheme = url.split_once("://").map_or("", |(_, rest)| rest);
@@ -205,7 +206,7 @@ impl ShellSettings {
     }
 }
 
-/// Sets the defaults of one service for the arguments of [`ShellSettings`].
+/// Sets the defaults of a service for the arguments of [`ShellSettings`].
 pub(crate) fn with_defaults(command: clap::Command, info: &ServiceInfo) -> clap::Command {
     let address = |port: u16| format!("127.0.0.1:{port}");
     let mode = info.tls_mode.to_possible_value().map_or_else(String::new, |v| v.get_name().into());
@@ -229,10 +230,11 @@ fn tcp_address(text: &str) -> Result<ListenAddress, String> {
     }
 }
 
-/// Parses an address or a CIDR block. IPv4-mapped ones become IPv4, as addresses of clients do.
+/// Parses an address or a CIDR block. IPv4-mapped ones are converted to IPv4, like the addresses of
+/// clients.
 ///
 /// # Errors
-/// If the text is neither.
+/// Returns an error if the text is neither.
 pub fn network(text: &str) -> Result<IpNet, String> {
     let network = text
         .parse::<IpNet>()

@@ -6,29 +6,29 @@ use actix_web::dev::ServiceRequest;
 use crate::params::Rules;
 use crate::{CorsRule, PathRules};
 
-/// The layers that a service can configure or turn off.
+/// The layers that a service can configure or disable.
 #[derive(Clone, Copy)]
 pub struct Shell {
-    /// Whether answers of 1 KiB or more are compressed (gzip, brotli) if the client accepts it.
+    /// Whether responses of 1 KiB or more are compressed (gzip, brotli) if the client accepts it.
     ///
-    /// A handler opts out by `Content-Encoding: identity`.
+    /// A handler opts out with `Content-Encoding: identity`.
     pub compression: bool,
     /// Returns the CORS rule for a request. `None` means no CORS headers and no preflight
     /// responses.
     pub cors: fn(&ServiceRequest) -> Option<&'static CorsRule>,
     /// The path rules. By default, trailing slashes are dropped.
     pub paths: PathRules,
-    /// The rules by which extractors read parameters.
+    /// The rules that extractors use to read parameters.
     pub rules: Rules,
     /// Whether `/openapi.json` and `/docs/` are served.
     pub docs: bool,
     /// Whether a handler is dropped as soon as its client closes the connection.
     ///
-    /// For services with long requests. A client that closes only its sending side then gets no
-    /// response.
+    /// Useful for services with long-running requests. A client that closes only its sending side
+    /// then does not get a response.
     pub stop_when_client_leaves: bool,
-    /// Returns the suffix of the message "request" in the access log, such as ", padded". It must not contain data
-    /// of the client.
+    /// Returns a suffix for the message "request" in the access log, such as ", padded". It must
+    /// not contain data from the client.
     pub log_note: fn(&HttpRequest) -> &'static str,
 }
 

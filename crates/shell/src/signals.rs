@@ -1,8 +1,10 @@
-//! Receives SIGTERM, SIGINT and SIGHUP, from the first line of `main` on.
+//! Handles SIGTERM, SIGINT and SIGHUP, from the first line of `main` on.
 //!
-//! `main` blocks the three signals, so the kernel keeps those that arrive while the command line is parsed. A
-//! server then receives them on a thread of its own. Until the server opens its ports, SIGTERM and SIGINT end
-//! the process at once with exit code 0; later they stop it gracefully. SIGHUP waits until the server serves. Other commands unblock the signals and keep their default actions.
+//! `main` blocks the three signals, so the kernel keeps those that arrive while the command line is
+//! parsed. A server then receives them on a dedicated thread. Before the server opens its ports,
+//! SIGTERM and SIGINT end the process at once with exit code 0; afterwards they stop it gracefully.
+//! SIGHUP is kept until the server runs. Other commands unblock the signals and keep their default
+//! actions.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -16,11 +18,12 @@ use tokio::sync::watch;
 
 use crate::logs;
 
-/// The name of the signal that asked the server to stop.
+/// The name of the signal that stopped the server, once there is one.
 static STOP: LazyLock<watch::Sender<Option<&str>>> = LazyLock::new(|| watch::Sender::new(None));
-/// The number of received SIGHUP.
+/// The number of SIGHUP signals received.
 static HANGUPS: LazyLock<watch::Sender<u64>> = LazyLock::new(|| watch::Sender::new(0));
-/// The effect of SIGTERM and SIGINT, one of the constants below. The first one to replace [`STARTING`] decides.
+/// The phase, which decides what SIGTERM and SIGINT do: one of the constants below. The first one
+/// to replace [`STARTING`] wins.
 static PHASE: AtomicU8 = AtomicU8::new(STARTING);
 /// The signal ends the process at once.
 const STARTING: u8 = 0;
@@ -29,12 +32,12 @@ const SERVING: u8 = 1;
 /// The process is ending.
 const ENDING: u8 = 2;
 
-/// Blocks the signals in this thread and in those that it creates.
+/// Blocks the signals in this thread and in the threads that it creates.
 pub(crate) fn hold() {
     change_mask(SIG_BLOCK);
 }
 
-/// Unblocks the signals. Those that have arrived take their default action now.
+/// Unblocks the signals. Pending ones now take their default action.
 pub(crate) fn release() {
     change_mask(SIG_UNBLOCK);
 }
@@ -42,14 +45,15 @@ pub(crate) fn release() {
 /// Starts the thread that receives the blocked signals.
 ///
 /// # Errors
-/// The thread cannot be created.
+/// Returns an error if the thread cannot be created.
 pub(crate) fn receive() -> io::Result<()> {
     let thread = std::thread::Builder::new().name("signals".to_owned());
     thread.spawn(receive_forever).map(drop)
 }
 
-/// Waits for SIGTERM or SIGINT and returns its name. From this call on, even before the first poll, the caller
-/// has to stop the server. Does not return if a signal is already ending the process.
+/// Waits for SIGTERM or SIGINT and returns its name. From this call on, even before the first poll,
+/// the caller is responsible for stopping the server. Does not return if a signal is already ending
+/// the process.
 pub(crate) fn stop() -> impl Future<Output = &'static str> {
     let mut stop = STOP.subscribe();
     if begin(SERVING) == Err(ENDING) {
@@ -66,12 +70,12 @@ pub(crate) fn stop() -> impl Future<Output = &'static str> {
     }
 }
 
-/// The received SIGHUP, which ask a server to load its files again.
+/// Receives SIGHUP signals, which ask a server to reload its files.
 #[derive(Debug)]
 pub struct Hangups(watch::Receiver<u64>);
 
 impl Hangups {
-    /// Receives SIGHUP from now on. If one has already arrived, [`next`](Self::next) returns at once.
+    /// Subscribes to SIGHUP. If one has already arrived, [`next`](Self::next) returns at once.
     pub fn subscribe() -> Self {
         let mut hangups = HANGUPS.subscribe();
         if *hangups.borrow() > 0 {
@@ -114,15 +118,15 @@ fn receive_forever() {
     }
 }
 
-/// Ends the phase [`STARTING`].
+/// Ends the phase [`STARTING`] and begins `phase`.
 ///
 /// # Errors
-/// It has already ended; the current phase.
+/// Returns the current phase if [`STARTING`] has already ended.
 fn begin(phase: u8) -> Result<u8, u8> {
     PHASE.compare_exchange(STARTING, phase, Ordering::SeqCst, Ordering::SeqCst)
 }
 
-/// Waits for one of the blocked signals.
+/// Waits for one of the blocked signals and returns its number.
 fn wait() -> io::Result<c_int> {
     let mut signal = 0;
     // SAFETY: both pointers are valid during the call.

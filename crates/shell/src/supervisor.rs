@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use sd_notify::NotifyState;
 
-/// Says that requests are answered.
+/// Reports that the service accepts requests.
 pub(crate) fn ready() {
     send(&[NotifyState::Ready]);
 }
 
-/// Says that files are loaded again, because of SIGHUP. [`ready`] ends it.
+/// Reports that files are being reloaded because of SIGHUP. Call [`ready`] afterwards.
 pub(crate) fn reloading() {
     match NotifyState::monotonic_usec_now() {
         Ok(now) => send(&[NotifyState::Reloading, now]),
@@ -17,13 +17,13 @@ pub(crate) fn reloading() {
     }
 }
 
-/// Says that the server stops.
+/// Reports that the server is stopping.
 pub(crate) fn stopping() {
     send(&[NotifyState::Stopping]);
 }
 
-/// Sends a sign of life twice in each `WatchdogSec`, while the main thread runs. Systemd restarts a server that
-/// sends none. Does nothing without a watchdog.
+/// Sends a keep-alive message twice per `WatchdogSec` while the main thread runs. Systemd restarts
+/// a server that stops sending. Does nothing if the watchdog is not enabled.
 pub(crate) async fn keep_alive() {
     let Some(limit) = sd_notify::watchdog_enabled().filter(|limit| *limit > Duration::ZERO) else {
         return;

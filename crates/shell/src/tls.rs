@@ -1,4 +1,4 @@
-//! Certificates: those of the operator, or a local CA and certificate that are made at the first start.
+//! Certificates: from the operator, or from a local CA that is created at the first start.
 
 use std::collections::BTreeSet;
 use std::fs::{self, TryLockError};
@@ -28,21 +28,22 @@ use crate::{ListenAddress, ShellSettings, metrics};
 const CA_NAME: &str = "Quintet local CA";
 const CA_DAYS: i64 = 3650;
 const LEAF_DAYS: i64 = 397;
-/// A certificate is renewed this many days before it ends. A CA is renewed if a new certificate would outlive it.
+/// A certificate is renewed this many days before it expires. A CA is renewed if it would expire
+/// before a new certificate.
 const RENEW_DAYS: i64 = 67;
 const DAY: i64 = 86_400;
-/// A renewed certificate keeps the names of the former one only below this number. Each container has a host
-/// name of its own, so the names would otherwise accumulate.
+/// A renewed certificate keeps the names of the previous one only if there are fewer than this.
+/// Each container has its own host name, so the names would otherwise accumulate.
 const MOST_NAMES: usize = 64;
 
-/// Certificate and key of the server, which can be reloaded.
+/// The certificate and key of the server, which can be reloaded.
 pub(crate) struct Tls {
     configuration: Arc<ServerConfig>,
     current: Arc<Current>,
     settings: ShellSettings,
 }
 
-/// The certificate that new connections get.
+/// The certificate for new connections.
 #[derive(Debug)]
 struct Current(ArcSwap<CertifiedKey>);
 
@@ -53,11 +54,11 @@ impl ResolvesServerCert for Current {
 }
 
 impl Tls {
-    /// Reads the operator's certificate, or creates a local one. Offers TLS 1.2 and 1.3, HTTP/2 and
-    /// HTTP/1.1.
+    /// Loads the operator's certificate, or creates a local one. Enables TLS 1.2 and 1.3, HTTP/2
+    /// and HTTP/1.1.
     ///
     /// # Errors
-    /// A message for the operator.
+    /// Returns a message for the operator.
     pub(crate) fn open(settings: &ShellSettings) -> anyhow::Result<Self> {
         let (certified, end) = certified(settings)?;
         metrics::set_certificate_end(end);
@@ -76,10 +77,10 @@ impl Tls {
         Arc::clone(&self.configuration)
     }
 
-    /// Reads certificate and key again.
+    /// Reloads the certificate and its key.
     ///
     /// # Errors
-    /// A message for the operator. The current certificate stays in use.
+    /// Returns a message for the operator. The current certificate stays in use.
     pub(crate) fn reload(&self) -> anyhow::Result<()> {
         let (certified, end) = certified(&self.settings)?;
         metrics::set_certificate_end(end);
@@ -88,10 +89,10 @@ impl Tls {
     }
 }
 
-/// Describes the certificate for `serve --check`, without making one.
+/// Describes the certificate for `serve --check`, without creating one.
 ///
 /// # Errors
-/// A message for the operator.
+/// Returns a message for the operator.
 pub(crate) fn preview(settings: &ShellSettings) -> anyhow::Result<String> {
     let ends = |end: i64| anyhow::Ok(jiff::Timestamp::from_second(end)?.strftime("%F").to_string());
     if let (Some(cert), Some(key)) = (&settings.tls_cert, &settings.tls_key) {
@@ -106,8 +107,8 @@ pub(crate) fn preview(settings: &ShellSettings) -> anyhow::Result<String> {
     Ok(format!("`serve` makes one in {}, signed by a local CA", folder.display()))
 }
 
-/// Reads certificate and key and checks that clients can use them. Also returns the end of the certificate in
-/// Unix seconds.
+/// Loads the certificate and its key and checks that clients can use them. Also returns the expiry
+/// time of the certificate in Unix seconds.
 fn certified(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {
     match (&settings.tls_cert, &settings.tls_key) {
         (Some(cert), Some(key)) => read_pair(cert, key),
@@ -115,7 +116,8 @@ fn certified(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {
     }
 }
 
-/// Reads a certificate with its chain, and its key.
+/// Reads a certificate chain and its key. Also returns the expiry time of the certificate in Unix
+/// seconds.
 fn read_pair(cert: &Path, key: &Path) -> anyhow::Result<(CertifiedKey, i64)> {
     let chain = CertificateDer::pem_file_iter(cert)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
@@ -143,10 +145,10 @@ fn private_key(path: &Path) -> anyhow::Result<PrivateKeyDer<'static>> {
     PrivateKeyDer::from_pem_slice(&text).with_context(failed)
 }
 
-/// Returns the end of a certificate in Unix seconds.
+/// Returns the expiry time of a certificate in Unix seconds.
 ///
 /// # Errors
-/// The certificate is not valid now.
+/// Returns an error if the certificate is not valid now.
 fn check_dates(leaf: &CertificateDer<'_>, path: &Path) -> anyhow::Result<i64> {
     let Validity { not_before, not_after } = validity(leaf)
         .with_context(|| format!("cannot parse the certificate {}", path.display()))?;
@@ -165,8 +167,8 @@ fn validity(certificate: &CertificateDer<'_>) -> anyhow::Result<Validity> {
     Ok(parsed.validity().clone())
 }
 
-/// Returns the certificate in the TLS folder. It is made if it is missing, will end soon, lacks a
-/// name, does not match its key, or was not signed by the CA of the folder.
+/// Returns the certificate in the TLS folder. Creates it if it is missing, expires soon, lacks a
+/// name, does not match its key, or was not signed by the CA in the folder.
 ///
 /// Several servers can share the folder and start at once. One of them creates the certificate
 /// under a lock, and the others read it.
@@ -187,7 +189,8 @@ fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, 
     if let Some(usable) = usable_pair(&folder, &names) {
         return Ok(usable);
     }
-    // A server with other names can share the folder. The new certificate is valid for both.
+    // The folder may be shared with a server that has other names. The new certificate is valid for
+    // both.
     let others = Some(names_in(&cert)).filter(|others| others.len() < MOST_NAMES);
     let names = names.into_iter().chain(others.into_iter().flatten()).collect::<BTreeSet<_>>();
     issue(&issuer, names.into_iter().collect(), &cert, &key).with_context(failed)?;
@@ -196,8 +199,8 @@ fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, 
     read_pair(&cert, &key)
 }
 
-/// Returns the certificate and key of a TLS folder if they match, were signed by its CA, and are valid for all
-/// of these names and for long enough.
+/// Returns the certificate and key in a TLS folder if they match, were signed by its CA, and are
+/// valid for all of these names and for long enough.
 fn usable_pair(folder: &Path, names: &[String]) -> Option<(CertifiedKey, i64)> {
     let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
     let lasts = is_valid_for(&cert, RENEW_DAYS) && covers(&cert, names);
@@ -205,7 +208,7 @@ fn usable_pair(folder: &Path, names: &[String]) -> Option<(CertifiedKey, i64)> {
     is_trusted(&pair.0.cert, &folder.join("ca.pem")).then_some(pair)
 }
 
-/// Returns whether a client that trusts the CA in a file accepts a certificate with its chain.
+/// Returns whether a client that trusts the CA in a file accepts a certificate chain.
 fn is_trusted(chain: &[CertificateDer<'_>], ca: &Path) -> bool {
     let (Some((leaf, rest)), Ok(ca)) = (chain.split_first(), CertificateDer::from_pem_file(ca))
     else {
@@ -221,8 +224,8 @@ fn is_trusted(chain: &[CertificateDer<'_>], ca: &Path) -> bool {
     )
 }
 
-/// Refuses to replace a certificate or CA that was not made here, or whose CA lost its key: clients would not
-/// trust a new CA, and the key of a foreign CA would be lost.
+/// Refuses to replace a certificate or CA that was not created by this program, or whose CA key is
+/// lost: clients would not trust a new CA, and the key of a foreign CA would be destroyed.
 fn refuse_foreign(folder: &Path) -> anyhow::Result<()> {
     let [cert, ca, ca_key] = ["cert.pem", "ca.pem", "ca-key.pem"].map(|name| folder.join(name));
     for path in [&cert, &ca] {
@@ -261,8 +264,8 @@ fn lock(folder: &Path) -> anyhow::Result<fs::File> {
             log::info!("waiting for {}: another process is making a certificate", path.display());
             file.lock()?;
         }
-        // Some network file systems do not support locks. Each file is still replaced atomically, and a pair
-        // that does not match is made again.
+        // Some network file systems do not support locks. Each file is still replaced atomically,
+        // and a pair that does not match is created again.
         Err(TryLockError::Error(error)) if has_no_locks(&error) => {}
         Err(TryLockError::Error(error)) => return Err(error.into()),
     }
@@ -275,7 +278,8 @@ fn has_no_locks(error: &std::io::Error) -> bool {
     error.kind() == ErrorKind::Unsupported || error.raw_os_error() == Some(libc::ENOLCK)
 }
 
-/// Returns whether a file contains a certificate that is valid now and for this number of days.
+/// Returns whether a file contains a certificate that is valid now and for at least this number of
+/// days.
 fn is_valid_for(path: &Path, days: i64) -> bool {
     let certificate = CertificateDer::from_pem_file(path).ok();
     let validity = certificate.and_then(|certificate| validity(&certificate).ok());
@@ -318,9 +322,9 @@ fn ca_parameters() -> anyhow::Result<CertificateParams> {
     Ok(parameters)
 }
 
-/// Returns the CA of this folder. It is made at the first start, and replaced if it would end
-/// before the certificates that it signs or does not match its key. A missing certificate of the CA
-/// is made again for the existing key, so clients keep their trust.
+/// Returns the CA in this folder. It is created at the first start, and replaced if it expires
+/// before the certificates that it signs or does not match its key. If only its certificate is
+/// missing, the certificate is created again for the existing key, so clients still trust it.
 fn local_ca(folder: &Path) -> anyhow::Result<Issuer<'static, KeyPair>> {
     let (cert, key) = (folder.join("ca.pem"), folder.join("ca-key.pem"));
     let parameters = ca_parameters()?;
@@ -348,7 +352,7 @@ fn read_ca_key(path: &Path) -> Option<KeyPair> {
     KeyPair::from_pem(&fs::read_to_string(path).ok()?).ok()
 }
 
-/// Returns whether the certificate in a file is for a key.
+/// Returns whether the certificate in a file belongs to a key.
 fn is_for(cert: &Path, pair: &KeyPair) -> bool {
     let Ok(certificate) = CertificateDer::from_pem_file(cert) else { return false };
     X509Certificate::from_der(&certificate)
@@ -374,8 +378,8 @@ fn issue(
     write(cert, &certificate.pem(), 0o644)
 }
 
-/// Sets the validity: from the midnight (UTC) before an hour ago, so clients with a slow clock
-/// accept it, to the midnight before the end of `days`.
+/// Sets the validity period: it begins at the midnight (UTC) before one hour ago, so that clients
+/// with a slow clock accept it, and ends at the midnight before `days` have passed.
 fn valid_for(parameters: &mut CertificateParams, days: i64) {
     let day = |offset: i64| {
         let date = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second() + offset)
@@ -392,7 +396,8 @@ fn valid_for(parameters: &mut CertificateParams, days: i64) {
     parameters.not_after = day(days * DAY);
 }
 
-/// Returns the names and addresses under which clients on this machine or network can connect.
+/// Returns the names and addresses under which clients can reach this machine, locally or over the
+/// network.
 fn names(settings: &ShellSettings) -> Vec<String> {
     let mut names = BTreeSet::from(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
     for address in &settings.tls_bind {

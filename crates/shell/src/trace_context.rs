@@ -1,4 +1,4 @@
-//! Trace contexts of the W3C, which connect the log lines of several services.
+//! W3C trace contexts, which connect the log lines of several services.
 
 use std::fmt;
 use std::future::Future;
@@ -8,31 +8,32 @@ use actix_web::http::header::{HeaderMap, HeaderName};
 use crate::RequestId;
 
 const HEADER: HeaderName = HeaderName::from_static("traceparent");
-/// Length of a `traceparent` of version 00: `00-TRACE-PARENT-FLAGS`.
+/// Length of a version 00 `traceparent`: `00-TRACE-PARENT-FLAGS`.
 const LENGTH: usize = 55;
-/// The flag "sampled", the only one of version 00.
+/// The flag "sampled", the only one in version 00.
 const SAMPLED: u8 = 1;
 
 tokio::task_local! {
     static CURRENT: TraceContext;
 }
 
-/// The trace of a request that had a valid `traceparent`, and the span of the request in it.
+/// The trace of a request that had a valid `traceparent`, and the span of the request in this
+/// trace.
 ///
-/// As text it is the `traceparent` of requests that are sent while this one is handled. The source is
-/// <https://www.w3.org/TR/trace-context/>.
+/// Its text form is the `traceparent` of requests that are sent while this request is handled. The
+/// source is <https://www.w3.org/TR/trace-context/>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceContext {
     trace: u128,
-    /// The span of the caller, if there is one.
+    /// The span of the caller, if the caller sent one.
     parent: Option<u64>,
     span: u64,
     flags: u8,
 }
 
 impl TraceContext {
-    /// Returns the context of a request with these headers, with a new span. `None` if there is no
-    /// `traceparent`, an invalid one or several.
+    /// Returns the context of a request with these headers, with a new span. `None` if
+    /// `traceparent` is missing, invalid or repeated.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         let mut sent = headers.get_all(HEADER);
         let only = sent.next().filter(|_| sent.next().is_none())?;
@@ -40,7 +41,7 @@ impl TraceContext {
         Some(Self { trace, parent: Some(parent), span: next_span(), flags: flags & SAMPLED })
     }
 
-    /// Returns the context of a request that begins a trace.
+    /// Returns the context of a request that starts a new trace.
     #[cfg(feature = "otlp")]
     pub(crate) fn root(is_sampled: impl Fn(u128) -> bool) -> Self {
         // A trace id of zeros is invalid.
@@ -48,8 +49,8 @@ impl TraceContext {
         Self { trace, parent: None, span: next_span(), flags: is_sampled(trace).into() }
     }
 
-    /// Returns the context of the request that this task handles, if the request has one. Work on
-    /// other threads has none.
+    /// Returns the context of the request that this task handles. `None` if the request does not
+    /// have one, and on other threads.
     pub fn current() -> Option<Self> {
         CURRENT.try_with(|context| *context).ok()
     }
@@ -80,12 +81,12 @@ impl TraceContext {
         self.flags & SAMPLED != 0
     }
 
-    /// The id of the trace as 32 hexadecimal digits.
+    /// Returns the id of the trace as 32 hexadecimal digits.
     pub(crate) fn trace_id(self) -> String {
         format!("{:032x}", self.trace)
     }
 
-    /// The id of the span as 16 hexadecimal digits.
+    /// Returns the id of the span as 16 hexadecimal digits.
     pub(crate) fn span_id(self) -> String {
         format!("{:016x}", self.span)
     }
@@ -97,12 +98,13 @@ impl fmt::Display for TraceContext {
     }
 }
 
-/// Returns a new id of a span. Zeros are invalid.
+/// Returns a new span id, which is never zero, because zero is invalid.
 fn next_span() -> u64 {
     (RequestId::next().value() as u64).max(1)
 }
 
-/// Returns the trace, the parent and the flags of a `traceparent`. Later versions may have more parts.
+/// Parses a `traceparent` and returns the trace, the parent and the flags. Later versions may have
+/// more fields.
 fn parse(text: &[u8]) -> Option<(u128, u64, u8)> {
     let (known, more) = text.split_at_checked(LENGTH)?;
     let lower = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');

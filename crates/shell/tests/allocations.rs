@@ -1,4 +1,4 @@
-//! Code that runs for every request must not allocate for absent headers and parameters.
+//! Code that runs for every request must not allocate for headers and parameters that are missing.
 #![expect(unsafe_code, reason = "an allocator that counts")]
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,4 +1,5 @@
-//! The memory that a process holds for hostile connections. No other tests run in this process.
+//! Measures the memory that a process holds for hostile connections. No other tests run in this
+//! process.
 #![allow(clippy::unwrap_used)] // A failed `unwrap` fails the test.
 #![expect(unsafe_code, reason = "an allocator that counts")]
 
@@ -20,8 +21,9 @@ use shell::TlsMode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Counts the bytes that the server has allocated and their maximum. Its clients run on another thread. The resident
-/// memory would not do, because the allocator keeps memory of earlier cases. `scripts/bench hostile` measures it.
+/// Counts the bytes that the server has allocated and their maximum. The clients run on another
+/// thread. The resident memory cannot be used, because the allocator keeps memory from earlier
+/// cases; `scripts/bench hostile` measures it.
 struct Counting;
 
 // Negative when the server frees memory that another thread allocated.
@@ -68,11 +70,12 @@ fn most_since(before: isize) -> isize {
     (MOST.load(Ordering::Relaxed) - before) >> 20
 }
 
-/// Waits until the server has processed its input: it allocates nothing new while it answers many requests.
+/// Waits until the server has processed its input, which is the case when it allocates nothing new
+/// while it answers many requests.
 async fn settled(started: &Started) {
     const NOISE: isize = 256 << 10;
     let client = echo::client();
-    // Between two requests, the clients of this thread send more.
+    // The clients on this thread send more between two requests.
     let mut ticks = tokio::time::interval(Duration::from_millis(10));
     let (mut before, mut requests) = (0, 0);
     while requests < 50 {
@@ -85,7 +88,7 @@ async fn settled(started: &Started) {
     }
 }
 
-/// Returns the memory that the process held for connections of one kind, in MiB.
+/// Returns the memory that the process held for hostile connections of one kind, in MiB.
 async fn held(way: Way, path: &str, connections: usize) -> isize {
     let started = Started::with(|settings| settings.tls_mode = TlsMode::Native).await;
     let ca = started.folder().join("tls/ca.pem");
@@ -100,8 +103,8 @@ async fn held(way: Way, path: &str, connections: usize) -> isize {
     held
 }
 
-/// Returns the memory that the process held for pipelined requests without reading responses, in
-/// MiB.
+/// Returns the memory that the process held for clients that pipeline requests and do not read
+/// responses, in MiB.
 async fn held_by_pipelines(path: &str, connections: usize, requests: usize) -> isize {
     let started = Started::new().await;
     let requests = format!("GET {path} HTTP/1.1\r\nhost: a\r\n\r\n").repeat(requests);
@@ -109,7 +112,7 @@ async fn held_by_pipelines(path: &str, connections: usize, requests: usize) -> i
     let mut open = Vec::new();
     for _ in 0..connections {
         let stream = TcpStream::connect(started.running.http).await.unwrap();
-        // The socket accepts a part of them.
+        // The socket accepts only some of them.
         let _ = stream.try_write(requests.as_bytes());
         open.push(stream);
     }
@@ -143,7 +146,7 @@ async fn read_late(path: &str) -> usize {
     rest(stream).await
 }
 
-/// Returns the open connections of the server.
+/// Returns the number of open connections of the server.
 async fn open_connections(started: &Started, client: &reqwest::Client) -> usize {
     let metrics = client.get(started.admin("/metrics")).send().await.unwrap();
     let metrics = metrics.text().await.unwrap();
@@ -151,8 +154,8 @@ async fn open_connections(started: &Started, client: &reqwest::Client) -> usize 
     value.unwrap().parse().unwrap()
 }
 
-/// Returns the lengths of a response of 40 MiB, in MiB: for two clients that do not read while the
-/// process holds much memory, and for one that reads some MiB a second meanwhile.
+/// Returns the number of MiB received of a response of 40 MiB: by two clients that do not read
+/// while the process holds a lot of memory, and by one that meanwhile reads a few MiB per second.
 async fn held_and_read() -> (Vec<usize>, usize) {
     let started = Started::with(|settings| settings.write_timeout = 3_600).await;
     let holders = [asking(&started, "/huge").await, asking(&started, "/huge").await];
@@ -163,7 +166,8 @@ async fn held_and_read() -> (Vec<usize>, usize) {
     while open_connections(&started, &client).await < 3 {
         ticks.tick().await;
     }
-    // The server cuts the others. A reader at the end of its response ends a wait without effect.
+    // The server cuts the other connections. If it does not, the loop ends when this client has
+    // read nearly its whole response.
     while open_connections(&started, &client).await > 1 && read < 39 << 20 {
         read += reader.read(&mut part).await.unwrap();
         ticks.tick().await;
@@ -193,8 +197,8 @@ async fn memory_for_hostile_connections_is_limited() {
     let (held, read) = held_and_read().await;
     assert!(held.iter().all(|held| *held < 40), "clients that do not read are cut: {held:?}");
     assert!(read >= 39, "a reader gets its answer: {read}");
-    // The answers of all connections may take 128 MiB. In addition, each connection has a part of 128 KiB in its
-    // write buffer, and other buffers of about 100 KiB.
+    // The responses of all connections may take 128 MiB. In addition, each connection has a slice
+    // of 128 KiB in its write buffer, and other buffers of about 100 KiB.
     const CONNECTIONS: usize = 200;
     let most = 128 + (CONNECTIONS >> 2).cast_signed();
     for path in ["/count?count=1", "/big"] {

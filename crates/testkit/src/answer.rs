@@ -1,4 +1,4 @@
-//! Complete responses, and helpers for requests.
+//! Complete responses, and extensions for sending requests.
 
 use std::fmt::Write as _;
 use std::future::Future;
@@ -13,16 +13,16 @@ use crate::must::must;
 /// A complete response.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body, not decompressed.
+    /// The raw body, which is not decompressed.
     pub body: Vec<u8>,
 }
 
 impl Answer {
-    /// Returns a header, or an empty string if it is absent.
+    /// Returns the value of a header, or an empty string if it is missing.
     ///
     /// # Panics
     /// Panics if its value is not ASCII.
@@ -61,7 +61,7 @@ impl Answer {
         }
     }
 
-    /// Checks the status and returns the response.
+    /// Checks the status and returns the response, for further checks.
     ///
     /// # Panics
     /// Panics if the status differs.
@@ -72,7 +72,8 @@ impl Answer {
         self
     }
 
-    /// Formats status, chosen headers and body for snapshots. Absent headers are omitted. JSON is indented.
+    /// Formats the status, the given headers and the body, for snapshots. Missing headers are
+    /// omitted. JSON is indented.
     pub fn shown(&self, headers: &[&str]) -> String {
         let mut shown = self.status.to_string();
         for name in headers {
@@ -89,7 +90,7 @@ impl Answer {
     }
 }
 
-/// Extensions of requests, for [`TestServer`](crate::TestServer) and any other client.
+/// Extension methods for requests, for [`TestServer`](crate::TestServer) and any other client.
 ///
 /// ```no_run
 /// use testkit::Exchange;

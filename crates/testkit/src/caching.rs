@@ -7,9 +7,9 @@ use shell::{Operation, Operations, Service};
 use crate::TestServer;
 use crate::must::must;
 
-/// Requests every operation and page of a service, without credentials and with each header of
-/// `credentials`, and checks the caching headers. Operations in `shared` answer all callers alike,
-/// so their caching must not depend on credentials.
+/// Requests every operation and page of a service, first without credentials and then with each
+/// header of `credentials`, and checks the caching headers. Operations in `shared` return the same
+/// response to all callers, so their caching must not depend on credentials.
 ///
 /// # Panics
 /// Panics if a shared cache could return a response to another caller, or must not store a shared
@@ -23,12 +23,12 @@ pub async fn assert_caching<S: Service>(
     let mut count = 0;
     for operation in Operations::of(S::operations).iter() {
         let path = filled(operation.template());
-        // Pages have no methods in the table.
+        // The table does not contain the methods of pages.
         let pages = [Method::GET, Method::POST];
         let listed: Vec<Method> = operation.methods().iter().map(known).collect();
         for method in if listed.is_empty() { pages.to_vec() } else { listed } {
             if shared(operation) && method != Method::GET {
-                continue; // Only answers to GET are kept.
+                continue; // Caches store only responses to GET.
             }
             let what = format!("{method} {path}");
             let bare = headers_of(server, &method, &path, None).await;
@@ -69,17 +69,17 @@ async fn headers_of(
     must(path, request.send().await).headers().clone()
 }
 
-/// Replaces each parameter of a path by a value.
+/// Replaces each parameter of a path template with a value.
 fn filled(template: &str) -> String {
     let part = |part: &str| if part.starts_with('{') { "1".to_owned() } else { part.to_owned() };
     template.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
-/// Checks the response of an operation that depends on the caller. `names` are the request headers with
-/// credentials; `sent` is true if the request had one.
+/// Checks the response of an operation that depends on the caller. `names` are the request headers
+/// that can contain credentials. `sent` is true if the request had one of them.
 ///
-/// `no-store` is sufficient. Other responses must vary by every name, and those to a known caller must be
-/// `private, no-cache`.
+/// `no-store` is sufficient. Other responses must list all of these names in `Vary`, and those to a
+/// request with credentials must be `private, no-cache`.
 #[track_caller]
 fn assert_caller_dependent(what: &str, headers: &HeaderMap, names: &[&str], sent: bool) {
     let caching = words(headers, CACHE_CONTROL.as_str());
@@ -96,7 +96,7 @@ fn assert_caller_dependent(what: &str, headers: &HeaderMap, names: &[&str], sent
     }
 }
 
-/// Returns the words of a list header in lower case.
+/// Returns the words of a comma-separated header in lower case.
 fn words(headers: &HeaderMap, name: &str) -> Vec<String> {
     let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     let words = values.flat_map(|value| value.split(','));

@@ -1,10 +1,10 @@
-//! Compares the contract file with the code.
+//! Compares the OpenAPI document in the repository with the code.
 
 use std::path::Path;
 
 use shell::Service;
 
-/// Compares the OpenAPI document of the code with the file in the repository.
+/// Compares the OpenAPI document generated from the code with the file in the repository.
 ///
 /// ```no_run
 /// # fn test<S: shell::Service>() {

@@ -12,16 +12,18 @@ use diesel::{Connection, PgConnection};
 use crate::Folder;
 use crate::must::must;
 
-/// The variable with the URL of the PostgreSQL server for tests.
+/// The environment variable with the URL of the PostgreSQL server for tests.
 const SERVER: &str = "TEST_DATABASE_URL";
-/// The variable with the URLs of the workers, separated by commas, if that server coordinates a Citus cluster.
+/// The environment variable with the URLs of the Citus workers, separated by commas, if that server
+/// is the coordinator of a Citus cluster.
 const WORKERS: &str = "TEST_CITUS_WORKERS";
 
-/// An empty database that is removed at the end of the test.
+/// An empty database, which is removed at the end of the test.
 ///
-/// It is a SQLite file in a temporary folder, or a database on the PostgreSQL server of
-/// `TEST_DATABASE_URL`, so that one suite runs on both. With `TEST_CITUS_WORKERS` that server coordinates a
-/// Citus cluster, and the database is on all its servers.
+/// It is either a SQLite file in a temporary folder or a database on the PostgreSQL server in
+/// `TEST_DATABASE_URL`, so that the same tests run on both. With `TEST_CITUS_WORKERS`, that server
+/// is the coordinator of a Citus cluster, and the database is created on all servers of the
+/// cluster.
 ///
 /// ```
 /// use diesel::prelude::*;
@@ -55,7 +57,7 @@ impl Default for Database {
 }
 
 impl Database {
-    /// Creates an empty database, on PostgreSQL if `TEST_DATABASE_URL` is set.
+    /// Creates an empty database. It is on PostgreSQL if `TEST_DATABASE_URL` is set.
     ///
     /// # Panics
     /// Panics if it cannot be created.
@@ -66,7 +68,7 @@ impl Database {
         }
     }
 
-    /// Creates a SQLite file, regardless of the environment.
+    /// Creates a SQLite file, even if `TEST_DATABASE_URL` is set.
     ///
     /// # Panics
     /// Panics if no temporary folder can be created.
@@ -81,7 +83,7 @@ impl Database {
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
         let count = COUNTER.fetch_add(1, Ordering::Relaxed);
         let name = format!("quintet_{}_{count}_{nanos}", std::process::id());
-        // template0 allows no connections, which would prevent the copy.
+        // template0 does not allow connections, which would prevent the copy.
         let create = format!("CREATE DATABASE {name} TEMPLATE template0");
         execute(server, &create);
         let url = with_database(server, &name);
@@ -103,18 +105,19 @@ impl Database {
         Self { url, folder: Folder::new(), server: Some(server) }
     }
 
-    /// The URL in the form of `DATABASE_URL`.
+    /// Returns the URL in the format of `DATABASE_URL`.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// The address of the PostgreSQL server; `None` for SQLite, and for a server on a Unix socket.
+    /// Returns the address of the PostgreSQL server. `None` for SQLite, and for a server on a Unix
+    /// socket.
     pub fn server_address(&self) -> Option<SocketAddr> {
         let (host, _) = self.authority()?;
         host.to_socket_addrs().ok()?.next()
     }
 
-    /// Returns settings that open the database at another address, such as that of a
+    /// Returns settings that connect to the database through another address, such as a
     /// [`TcpProxy`](crate::TcpProxy).
     ///
     /// # Panics
@@ -126,7 +129,7 @@ impl Database {
         DatabaseSettings { database_url: Some(url), ..self.settings() }
     }
 
-    /// Returns host and port of the URL, and their offset.
+    /// Returns the host and port in the URL, and their offset.
     fn authority(&self) -> Option<(&str, usize)> {
         self.server.as_ref()?;
         let start = self.url.find("://")? + 3;
@@ -135,18 +138,18 @@ impl Database {
         Some((&self.url[at..end], at))
     }
 
-    /// A temporary folder with the database, for use as `DATA_DIR`.
+    /// Returns a temporary folder that contains the database, for use as `DATA_DIR`.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The SQLite file; `None` for PostgreSQL.
+    /// Returns the SQLite file, or `None` for PostgreSQL.
     pub fn file(&self) -> Option<PathBuf> {
         self.url.strip_prefix("sqlite://").map(PathBuf::from)
     }
 
-    /// Returns settings that open this database: four readers, automatic migration, and timeouts for a
-    /// loaded machine.
+    /// Returns settings that open this database: four readers, automatic migration, and timeouts
+    /// that suffice on a busy machine.
     pub fn settings(&self) -> DatabaseSettings {
         DatabaseSettings {
             database_url: Some(self.url.clone()),
@@ -157,15 +160,16 @@ impl Database {
         }
     }
 
-    /// Runs statements on the PostgreSQL server.
+    /// Runs SQL statements on the PostgreSQL server.
     ///
     /// # Panics
-    /// Panics if the server refuses one.
+    /// Panics if the server rejects a statement.
     pub fn run(&self, statements: &str) {
         execute(&self.url, statements);
     }
 
-    /// Opens and migrates the database. Each call returns separate pools, like a second process.
+    /// Opens and migrates the database. Each call returns separate pools, like a second process
+    /// would have.
     ///
     /// # Panics
     /// Panics if it cannot be opened or a migration fails.
@@ -178,7 +182,7 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         let Some(Server { url, workers, name }) = &self.server else { return };
-        // FORCE closes connections that pools of the test still hold.
+        // FORCE closes connections that are still open in pools of the test.
         let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
         for url in std::iter::once(url).chain(workers) {
             let dropped = PgConnection::establish(url).map(|mut conn| conn.batch_execute(&sql));
@@ -189,7 +193,7 @@ impl Drop for Database {
     }
 }
 
-/// Runs one statement on the server, with a few attempts if it is busy.
+/// Runs one statement on the server. Retries a few times if the server is busy.
 fn execute(server: &str, sql: &str) {
     let mut attempts = 0;
     loop {
@@ -206,7 +210,7 @@ fn execute(server: &str, sql: &str) {
     }
 }
 
-/// Returns the host and the port in the URL of a server.
+/// Returns the host and the port in a server URL.
 fn host_and_port(server: &str) -> (&str, &str) {
     let rest = server.split_once("://").map_or(server, |(_, rest)| rest);
     let authority = rest.split(['/', '?']).next().unwrap_or_default();

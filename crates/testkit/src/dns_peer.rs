@@ -17,9 +17,9 @@ const AAAA: u16 = 28;
 const NO_ERROR: u8 = 0;
 const SERVER_FAILURE: u8 = 2;
 const NO_SUCH_NAME: u8 = 3;
-/// The flag of a truncated response.
+/// The flag for a truncated response.
 const TRUNCATED: u8 = 0b10;
-/// The maximum number of bytes of a datagram without extensions. Longer responses are requested
+/// The maximum size of a datagram without extensions, in bytes. Longer responses are requested
 /// again over TCP.
 const DATAGRAM: usize = 512;
 
@@ -30,7 +30,7 @@ struct Zone {
     questions: usize,
 }
 
-/// A DNS server on loopback, over UDP and TCP, with the records that a test sets.
+/// A DNS server on the loopback interface, over UDP and TCP. Tests set its records.
 ///
 /// ```
 /// let dns = testkit::DnsPeer::start();
@@ -75,7 +75,7 @@ impl DnsPeer {
         Self { address, zone }
     }
 
-    /// The address of the server.
+    /// Returns the address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -96,7 +96,7 @@ impl DnsPeer {
         self.replace(name, TXT, data.collect());
     }
 
-    /// Replaces the address of a name.
+    /// Replaces the addresses of a name.
     pub fn set_address(&self, name: &str, address: IpAddr) {
         let record = match address {
             IpAddr::V4(ip) => (A, ip.octets().to_vec()),
@@ -112,18 +112,18 @@ impl DnsPeer {
         records.extend(new);
     }
 
-    /// Sets whether queries are answered with a server failure.
+    /// Sets whether the server responds to queries with SERVFAIL.
     pub fn set_failing(&self, fails: bool) {
         self.zone().fails = fails;
     }
 
-    /// Returns the number of queries.
+    /// Returns the number of queries received.
     pub fn questions(&self) -> usize {
         self.zone().questions
     }
 }
 
-/// Binds a port that is free for both.
+/// Binds a port that is free for both UDP and TCP.
 fn sockets() -> (UdpSocket, TcpListener) {
     for _ in 0..100 {
         let udp = must("bind", UdpSocket::bind(("127.0.0.1", 0)));
@@ -150,7 +150,7 @@ fn serve(mut stream: TcpStream, zone: &Mutex<Zone>) {
     }
 }
 
-/// Returns the offset of the end of the question.
+/// Returns the offset of the end of the question section.
 fn question_end(message: &[u8]) -> usize {
     let mut at = 12;
     while message.get(at).is_some_and(|length| *length != 0) {
@@ -159,7 +159,7 @@ fn question_end(message: &[u8]) -> usize {
     at + 5
 }
 
-/// Returns the name in the question in lower case.
+/// Returns the name in the question, in lower case.
 fn name_of(message: &[u8]) -> String {
     let mut labels = Vec::new();
     let mut at = 12;
@@ -171,7 +171,7 @@ fn name_of(message: &[u8]) -> String {
     labels.join(".")
 }
 
-/// Returns the response to a message with one question; `None` for a malformed message.
+/// Returns the response to a message with one question, or `None` if the message is malformed.
 fn reply(zone: &Mutex<Zone>, message: &[u8]) -> Option<Vec<u8>> {
     let end = question_end(message);
     let kind = message.get(end - 4..end - 2)?;
@@ -184,13 +184,13 @@ fn reply(zone: &Mutex<Zone>, message: &[u8]) -> Option<Vec<u8>> {
         None => (NO_SUCH_NAME, Vec::new()),
         Some(records) => (NO_ERROR, records.iter().filter(|(known, _)| *known == kind).collect()),
     };
-    // Flags: response, authoritative, recursion available.
+    // Flags: response, authoritative answer, recursion available.
     let mut reply = vec![message[0], message[1], 0x85, 0x80 | code, 0, 1];
     reply.extend((records.len() as u16).to_be_bytes());
     reply.extend([0; 4]);
     reply.extend(&message[12..end]);
     for (kind, data) in records {
-        // A pointer to the name at byte 12, class IN, TTL of a minute.
+        // A pointer to the name at byte 12, class IN, a TTL of one minute.
         reply.extend([0xc0, 12]);
         reply.extend(kind.to_be_bytes());
         reply.extend([0, 1, 0, 0, 0, 60]);

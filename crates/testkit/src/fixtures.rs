@@ -1,4 +1,4 @@
-//! Data that released versions wrote.
+//! Data written by released versions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::must::must;
 use crate::{Folder, Program};
 
-/// The data of one service as one version wrote them, from `fixtures/VERSION`.
+/// The data of a service in `fixtures/VERSION`, as written by that version.
 ///
 /// ```no_run
 /// use testkit::{Fixture, Program};
@@ -25,7 +25,7 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// Returns the fixtures of a service, one for each version.
+    /// Returns the fixtures of a service, one per version.
     ///
     /// # Panics
     /// Panics if there are none.
@@ -38,10 +38,10 @@ impl Fixture {
         all
     }
 
-    /// Restores the backup with a program whose data folder is empty.
+    /// Restores the backup into the empty data folder of a program.
     ///
     /// # Panics
-    /// Panics if the program refuses it.
+    /// Panics if the program rejects the backup.
     #[must_use]
     pub fn restored(&self, program: Program) -> Program {
         self.restore(&program, "tar.gz");
@@ -58,10 +58,11 @@ impl Fixture {
         program.done(&["restore".as_ref(), backup.as_os_str()]);
     }
 
-    /// Adds a PostgreSQL database with the dump and restores the other files, or returns `None` if the tests run on SQLite.
+    /// Creates a PostgreSQL database from the dump and restores the other files. Returns `None` if
+    /// the tests run on SQLite.
     ///
     /// # Panics
-    /// Panics if the server refuses the dump.
+    /// Panics if the server rejects the dump.
     #[cfg(feature = "database")]
     #[must_use]
     pub fn on_server(&self, program: Program) -> Option<Program> {

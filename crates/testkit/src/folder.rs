@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::must::must;
 
-/// A folder that is removed at the end of the test.
+/// A temporary folder that is removed at the end of the test.
 ///
 /// ```
 /// let folder = testkit::Folder::new();
@@ -28,7 +28,7 @@ impl Folder {
         Self(must("make a temporary folder", TempDir::with_prefix("quintet-")))
     }
 
-    /// The path.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
@@ -38,7 +38,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// Writes a file, creating its parent folders, and returns its path.
+    /// Writes a file and returns its path. Creates parent folders if necessary.
     ///
     /// # Panics
     /// Panics if the file cannot be written.
@@ -52,7 +52,7 @@ impl Folder {
         path
     }
 
-    /// Returns the paths below the folder that other users can access, with their modes.
+    /// Returns the paths below the folder that other users can access, each with its mode.
     ///
     /// ```
     /// use std::fs::{Permissions, set_permissions};
@@ -71,7 +71,7 @@ impl Folder {
         let (mut open, mut folders) = (Vec::new(), vec![self.path().to_owned()]);
         while let Some(folder) = folders.pop() {
             for entry in must("read a folder", std::fs::read_dir(folder)).flatten() {
-                // A file may be removed meanwhile.
+                // The file may have been removed in the meantime.
                 let Ok(found) = entry.metadata() else { continue };
                 if found.is_dir() {
                     folders.push(entry.path());

@@ -1,4 +1,4 @@
-//! A web server for tests, such as the receiver of a webhook.
+//! An HTTP server for tests, for example as the receiver of a webhook.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,41 +10,41 @@ use parking_lot::Mutex;
 
 use crate::must::must;
 
-/// The timeout of idle connections.
+/// The timeout for idle connections.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A request that an [`HttpPeer`] got.
+/// A request that an [`HttpPeer`] received.
 #[derive(Clone, Debug)]
 pub struct PeerRequest {
-    /// The method.
+    /// The HTTP method.
     pub method: String,
-    /// Path and query.
+    /// The path and query.
     pub target: String,
-    /// Headers by their names in lower case.
+    /// The headers. Their names are in lower case.
     pub headers: HashMap<String, String>,
     /// The body.
     pub body: String,
 }
 
 impl PeerRequest {
-    /// Returns a header, or an empty string if it is absent.
+    /// Returns the value of a header, or an empty string if it is missing.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
     }
 }
 
-/// The response of an [`HttpPeer`].
+/// How an [`HttpPeer`] responds.
 #[derive(Clone, Debug)]
 pub enum PeerAnswer {
     /// Responds with a status and a body.
     Body(u16, String),
     /// Responds with a status, headers and a body.
     Full(u16, Vec<(&'static str, String)>, Vec<u8>),
-    /// Redirects to an address.
+    /// Redirects to this URL.
     Redirect(String),
-    /// Sends a body without an end.
+    /// Sends a body that never ends.
     Endless,
-    /// Never answers.
+    /// Never responds.
     Silence,
     /// Closes the connection.
     Close,
@@ -52,7 +52,8 @@ pub enum PeerAnswer {
 
 type Handler = dyn Fn(&PeerRequest) -> PeerAnswer + Send + Sync;
 
-/// A web server on loopback that answers with a function and records its requests.
+/// An HTTP server on the loopback interface that responds with the result of a function and records
+/// its requests.
 ///
 /// ```
 /// use testkit::{HttpPeer, PeerAnswer};
@@ -90,17 +91,17 @@ impl HttpPeer {
         Self { address, requests }
     }
 
-    /// The address of the server.
+    /// Returns the address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Returns the URL of a path, with an IP address as host.
+    /// Returns the URL of a path. Its host is an IP address.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// Returns the requests so far.
+    /// Returns the requests received so far.
     pub fn requests(&self) -> Vec<PeerRequest> {
         self.requests.lock().clone()
     }
@@ -111,7 +112,7 @@ fn serve(stream: TcpStream, answer: &Handler, log: &Mutex<Vec<PeerRequest>>) {
     let _ = stream.set_write_timeout(Some(PATIENCE));
     let Some(request) = read(&stream) else { return };
     log.lock().push(request.clone());
-    // The client may have closed the connection.
+    // The client may already have closed the connection.
     let _ = write(&stream, answer(&request));
 }
 

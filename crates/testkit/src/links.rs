@@ -1,4 +1,4 @@
-//! Links of a service behind a proxy that serves it below a path.
+//! Checks the links of a service that a proxy serves below a path.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -8,20 +8,21 @@ use url::Url;
 use crate::Answer;
 use crate::must::must;
 
-/// The maximum number of pages per walk.
+/// The maximum number of pages per crawl.
 const MOST: usize = 400;
-/// The maximum number of pages whose paths differ only in digits, such as months.
+/// The maximum number of pages whose paths differ only in digits, such as calendar months.
 const ALIKE: usize = 6;
 
-/// Crawls all pages reachable from some paths, and checks that everything stays below `PUBLIC_URL`: links,
-/// forms, images, styles, scripts, redirects, cookies, the servers of the OpenAPI document. Returns the
-/// visited paths.
+/// Crawls all pages that are reachable from some paths, and checks that everything stays below
+/// `PUBLIC_URL`: links, forms, images, styles, scripts, redirects, cookies, and the servers in the
+/// OpenAPI document. Returns the visited paths.
 ///
-/// `get` requests a path from the service itself, like a proxy that serves it below `public_url` and strips
-/// the path of that URL. The first paths may fail; the others must succeed or require a password.
+/// `get` requests a path from the service directly. It acts as a proxy that serves the service
+/// below `public_url` and strips the path of that URL. The starting paths may fail; all others must
+/// succeed or require a password.
 ///
 /// # Panics
-/// Panics if a link leaves the service or is broken.
+/// Panics if a link leads outside of the service or is broken.
 pub async fn links_below(
     public_url: &str,
     paths: &[&str],
@@ -49,7 +50,7 @@ struct Walk {
     root: Url,
     seen: BTreeSet<String>,
     next: VecDeque<(Url, String)>,
-    /// The number of pages of each path, with every digit replaced by 0.
+    /// The number of pages by path. In these paths, every digit was replaced with 0.
     shapes: BTreeMap<String, usize>,
 }
 
@@ -58,12 +59,12 @@ impl Walk {
         Self { root, seen: BTreeSet::new(), next: VecDeque::new(), shapes: BTreeMap::new() }
     }
 
-    /// Returns the path inside the service of a URL below the root.
+    /// Returns the path within the service for a URL below the root.
     fn path_in<'u>(&self, url: &'u Url) -> &'u str {
         &url[url::Position::BeforePath..url::Position::AfterQuery][self.root.path().len() - 1..]
     }
 
-    /// Checks a link and returns its target; `None` for another host or another scheme.
+    /// Checks a link and returns its target, or `None` for another host or scheme.
     fn check(&self, from: &str, base: &str, link: &str) -> Option<Url> {
         let base = must(base, Url::parse(base));
         let mut url = must(link, base.join(link));
@@ -126,8 +127,8 @@ impl Walk {
         }
     }
 
-    /// Checks a script: the documentation loads its document by a relative URL, and no script uses an
-    /// absolute path of the host.
+    /// Checks a script: Swagger UI must load its document by a relative URL, and scripts must not
+    /// use absolute paths.
     fn read_script(&mut self, path: &str, script: &str) {
         if path.ends_with("/swagger-initializer.js") {
             let (_, rest) = must(path, script.split_once("\"url\": \"").ok_or("no document"));
@@ -143,7 +144,7 @@ impl Walk {
     }
 }
 
-/// Returns the attributes of a page that contain links, unescaped.
+/// Returns the attributes of a page that contain URLs, unescaped.
 fn attributes(html: &str) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     for (name, mark) in [

@@ -1,16 +1,18 @@
-//! Checks that logs contain no secrets.
+//! Checks that logs do not contain secrets.
 
 use reqwest::Method;
 
 use crate::{Exchange, Served, until_blocking};
 
-/// Sends requests to a server that logs everything, and checks that no line contains one of the `secrets` or
-/// a query. The requests belong to a trace, which their lines have. Returns the lines of the access log.
+/// Sends requests to a server that logs everything, and checks that no log line contains one of the
+/// `secrets` or a query string. The requests belong to a trace, and their log lines must contain
+/// its id. Returns the lines of the access log.
 ///
-/// `paths` may have queries. A name without a value is added to each. The server needs `RUST_LOG=trace`.
+/// `paths` may have query strings. A parameter name without a value is added to each. The server
+/// needs `RUST_LOG=trace`.
 ///
 /// # Panics
-/// Panics if a line contains a secret or a query.
+/// Panics if a line contains a secret or a query string.
 pub async fn log_without(served: &Served, paths: &[&str], secrets: &[&str]) -> Vec<String> {
     const NAME: &str = "fe2b7a90c1d34e5f";
     const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";

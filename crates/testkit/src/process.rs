@@ -1,4 +1,4 @@
-//! Processes that are killed at the end of a test.
+//! Processes that are killed when a test ends.
 
 use std::io::{BufRead, BufReader, Lines};
 use std::net::SocketAddr;
@@ -12,12 +12,12 @@ use reqwest::{Client, Method, RequestBuilder};
 use crate::must::must;
 use crate::server::client;
 
-/// The longest run of a process.
+/// The maximum time that a process may run.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// The pause between two polls of a process.
+/// How often a process is polled.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// A running process, which is killed when this is dropped.
+/// A running process, which is killed when this value is dropped.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
@@ -33,7 +33,7 @@ impl Process {
         Self { child: must("start the program", command.spawn()) }
     }
 
-    /// The process id.
+    /// Returns the process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
@@ -43,7 +43,8 @@ impl Process {
         matches!(self.child.try_wait(), Ok(Some(_)))
     }
 
-    /// Waits for the end and returns the exit code; `None` if a signal ended the process.
+    /// Waits for the process to end and returns the exit code. `None` if a signal ended the
+    /// process.
     ///
     /// # Panics
     /// Panics if it hangs.
@@ -52,7 +53,7 @@ impl Process {
         self.wait_measured().0
     }
 
-    /// Waits for the end. Returns the exit code and the peak memory.
+    /// Waits for the process to end. Returns the exit code and the peak memory in MiB.
     #[track_caller]
     pub(crate) fn wait_measured(&mut self) -> (Option<i32>, u64) {
         let (begin, mut peak) = (Instant::now(), 0);
@@ -77,7 +78,7 @@ impl Process {
         assert!(must("send a signal", kill.status()).success(), "no such process");
     }
 
-    /// Kills the process with SIGKILL. Returns true if it had already ended.
+    /// Kills the process with SIGKILL. Returns true if the process had already ended.
     pub fn kill(&mut self) -> bool {
         let ended = self.has_ended();
         let _ = self.child.kill();
@@ -85,10 +86,11 @@ impl Process {
         ended
     }
 
-    /// Kills the process as soon as a condition holds. Returns false if it ended before.
+    /// Kills the process as soon as a condition is met. Returns false if the process ended before
+    /// that.
     ///
     /// # Panics
-    /// Panics if it hangs and the condition does not hold.
+    /// Panics if the process hangs and the condition is never met.
     #[track_caller]
     pub fn kill_when(&mut self, mut now: impl FnMut() -> bool) -> bool {
         let begin = Instant::now();
@@ -101,7 +103,7 @@ impl Process {
         false
     }
 
-    /// Returns the peak memory so far in MiB; 0 if it cannot be measured.
+    /// Returns the peak memory so far in MiB, or 0 if it cannot be measured.
     pub fn peak_mib(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()));
         let status = status.unwrap_or_default();
@@ -117,23 +119,23 @@ impl Drop for Process {
     }
 }
 
-/// A running server, which is killed when this is dropped.
+/// A running server, which is killed when this value is dropped.
 #[derive(Debug)]
 pub struct Served {
     process: Process,
     http: SocketAddr,
     admin: SocketAddr,
     log: Arc<Mutex<String>>,
-    /// The unread rest of the log.
+    /// The remainder of the log, if it is not being read.
     unread: Option<Lines<BufReader<ChildStderr>>>,
     client: Client,
 }
 
 impl Served {
-    /// Starts a server, and waits until its log has the addresses.
+    /// Starts a server, and waits until its addresses appear in the log.
     ///
     /// # Panics
-    /// Panics if the log does not have them, which needs `RUST_LOG=info`.
+    /// Panics if the addresses do not appear, which requires `RUST_LOG=info`.
     #[track_caller]
     pub fn start(command: Command) -> Self {
         let mut served = Self::start_unread(command);
@@ -141,7 +143,7 @@ impl Served {
         served
     }
 
-    /// Like [`start`](Self::start), but stops reading the log after that.
+    /// Like [`start`](Self::start), but stops reading the log afterwards.
     ///
     /// # Panics
     /// See [`start`](Self::start).
@@ -169,11 +171,11 @@ impl Served {
         Self { process, http, admin, log, unread, client: client() }
     }
 
-    /// Starts to read the log again.
+    /// Resumes reading the log.
     pub fn read_log(&mut self) {
         let Some(lines) = self.unread.take() else { return };
         let behind = Arc::clone(&self.log);
-        // A full pipe would block the server.
+        // Otherwise the pipe would fill up and block the server.
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 let mut log = behind.lock();
@@ -183,42 +185,42 @@ impl Served {
         });
     }
 
-    /// Closes an unread log, so the server can no longer write it.
+    /// Closes a log that is not being read, so that the server cannot write to it any longer.
     pub fn close_log(&mut self) {
         self.unread = None;
     }
 
-    /// The address of plain HTTP.
+    /// Returns the address of plain HTTP.
     pub fn http(&self) -> SocketAddr {
         self.http
     }
 
-    /// The address of health and metrics.
+    /// Returns the address of health and metrics.
     pub fn admin(&self) -> SocketAddr {
         self.admin
     }
 
-    /// The process.
+    /// Returns the process of the server.
     pub fn process(&mut self) -> &mut Process {
         &mut self.process
     }
 
-    /// Returns the log so far.
+    /// Returns the log that was read so far.
     pub fn log(&self) -> MutexGuard<'_, String> {
         self.log.lock()
     }
 
-    /// A GET request.
+    /// Creates a GET request.
     pub fn get(&self, path: &str) -> RequestBuilder {
         self.request(Method::GET, path)
     }
 
-    /// A request with any method.
+    /// Creates a request with any method.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("http://{}{path}", self.http))
     }
 
-    /// Returns the value of a metric.
+    /// Returns the current value of a metric.
     ///
     /// # Panics
     /// Panics if there is no such metric.

@@ -1,4 +1,4 @@
-//! Runs the binary of a service: commands, servers, crashes.
+//! Runs the binary of a service: its commands, servers and crashes.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::must::must;
 use crate::{Folder, Process, Served};
 
-/// The binary of a service with its own data folder and settings.
+/// The binary of a service, with a separate data folder and settings.
 ///
 /// ```no_run
 /// use testkit::{Program, until_blocking};
@@ -36,21 +36,21 @@ pub struct Program {
     database: Option<crate::Database>,
 }
 
-/// The result of a process.
+/// The outcome of a process.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// The exit code; `None` if a signal ended the process.
+    /// The exit code. `None` if a signal ended the process.
     pub code: Option<i32>,
     /// The output on stdout.
     pub out: String,
     /// The output on stderr.
     pub errors: String,
-    /// The peak memory in MiB; 0 if it cannot be measured.
+    /// The peak memory in MiB, or 0 if it cannot be measured.
     pub peak_mib: u64,
 }
 
 impl Ran {
-    /// Returns the output of a successful command.
+    /// Returns the stdout of a successful command.
     ///
     /// # Panics
     /// Panics if the command failed.
@@ -74,7 +74,7 @@ impl Program {
         .setting("RUST_LOG", "info")
     }
 
-    /// Adds a database of its own, with automatic migration.
+    /// Adds a separate database, which is migrated automatically.
     #[cfg(feature = "database")]
     #[must_use]
     pub fn with_database(self) -> Self {
@@ -83,28 +83,28 @@ impl Program {
         Self { database: Some(database), ..program }
     }
 
-    /// Sets an environment variable. A later value replaces an earlier one.
+    /// Sets an environment variable, replacing an earlier value.
     #[must_use]
     pub fn setting(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.settings.push((name.into(), value.into()));
         self
     }
 
-    /// The folder of the test, which is the default `DATA_DIR`.
+    /// Returns the folder of the test, which is the default `DATA_DIR`.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// The database.
+    /// Returns the database.
     ///
     /// # Panics
-    /// Panics if the program has no database.
+    /// Panics if the program was created without a database.
     #[cfg(feature = "database")]
     pub fn database(&self) -> &crate::Database {
         must("find the database", self.database.as_ref().ok_or("the program has none"))
     }
 
-    /// Returns the command with its settings, for additional changes.
+    /// Returns the command with the settings of the program, for further changes.
     pub fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
         let mut command = Command::new(&self.binary);
         command.env("DATA_DIR", self.folder.path()).args(arguments).stdin(Stdio::null());
@@ -112,7 +112,7 @@ impl Program {
         command
     }
 
-    /// Runs the command to its end.
+    /// Runs the command until it ends.
     ///
     /// # Panics
     /// Panics if it cannot be started or hangs.
@@ -121,13 +121,13 @@ impl Program {
         self.run_command(self.command(arguments))
     }
 
-    /// Runs a changed [`command`](Self::command) to the end.
+    /// Runs a modified [`command`](Self::command) until it ends.
     ///
     /// # Panics
     /// Panics if it cannot be started or hangs.
     #[track_caller]
     pub fn run_command(&self, mut command: Command) -> Ran {
-        // Files take any amount of output without a reader.
+        // Unlike pipes, files accept any amount of output without being read.
         let folder = Folder::new();
         let (out, errors) = (folder.join("stdout"), folder.join("stderr"));
         let file = |path: &Path| must("make a file for output", File::create(path));
@@ -140,7 +140,7 @@ impl Program {
         Ran { code, out: text(&out), errors: text(&errors), peak_mib }
     }
 
-    /// Runs the command to its end and returns the output.
+    /// Runs the command until it ends and returns its stdout.
     ///
     /// # Panics
     /// Panics if it fails.
@@ -149,7 +149,7 @@ impl Program {
         self.run(arguments).done()
     }
 
-    /// Appends `--json` to the arguments, runs the command and returns the output.
+    /// Runs the command with the additional argument `--json` and returns its output.
     ///
     /// # Panics
     /// Panics if it fails or the output is not JSON.
@@ -159,7 +159,7 @@ impl Program {
         must("read the output as JSON", serde_json::from_str(&printed))
     }
 
-    /// Runs the command to its end with standard input.
+    /// Runs the command until it ends, with `input` on stdin.
     ///
     /// # Panics
     /// Panics if it cannot be started.
@@ -170,7 +170,7 @@ impl Program {
         let mut child = must("start the program", command.spawn());
         let stdin = child.stdin.take();
         let output = std::thread::scope(|scope| {
-            // The program may close the pipe before the end.
+            // The program may close the pipe before it has read everything.
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
             must("run the program", child.wait_with_output())
         });
@@ -189,16 +189,16 @@ impl Program {
         Process::spawn(command.stdout(Stdio::null()).stderr(Stdio::null()))
     }
 
-    /// Starts a server on free ports, by default without TLS.
+    /// Starts a server on free ports, without TLS by default.
     ///
     /// # Panics
-    /// Panics if the log does not have the addresses.
+    /// Panics if the addresses do not appear in the log.
     #[track_caller]
     pub fn serve(&self, arguments: &[&str]) -> Served {
         Served::start(self.serving(arguments))
     }
 
-    /// Returns the command of [`serve`](Self::serve), for additional changes.
+    /// Returns the command that [`serve`](Self::serve) runs, for further changes.
     pub fn serving(&self, arguments: &[&str]) -> Command {
         let mut command = self.command(&["serve"]);
         let free = "127.0.0.1:0";

@@ -1,6 +1,6 @@
 //! Reproducible random numbers.
 
-/// A generator whose numbers depend only on its seed (SplitMix64).
+/// A random number generator whose output depends only on its seed (SplitMix64).
 ///
 /// ```
 /// let (mut one, mut other) = (testkit::Random::new(7), testkit::Random::new(7));
@@ -19,7 +19,7 @@ impl Random {
         Self { state: seed }
     }
 
-    /// Returns any number.
+    /// Returns a random 64-bit number.
     pub fn number(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -27,12 +27,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number below `end`; 0 for an `end` of 0.
+    /// Returns a random number below `end`, or 0 if `end` is 0.
     pub fn below(&mut self, end: u64) -> u64 {
         self.number() % end.max(1)
     }
 
-    /// Returns an element of a list.
+    /// Returns a random element of a list.
     ///
     /// # Panics
     /// Panics if the list is empty.

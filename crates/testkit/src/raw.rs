@@ -1,4 +1,4 @@
-//! Raw bytes over a socket, for requests that client libraries cannot send.
+//! Sends raw bytes over a socket, for requests that client libraries cannot send.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,7 +8,7 @@ use crate::must::must;
 /// A raw response.
 #[derive(Clone, Debug)]
 pub struct RawAnswer {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
     /// The status line and headers.
     pub head: String,
@@ -17,7 +17,7 @@ pub struct RawAnswer {
 }
 
 impl RawAnswer {
-    /// Returns a header.
+    /// Returns the value of a header, if it is present.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().skip(1).find_map(|line| {
             let (found, value) = line.split_once(':')?;

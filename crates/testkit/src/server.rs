@@ -6,7 +6,7 @@ use shell::{Running, Server, Service, ShellSettings};
 use crate::must::must;
 use crate::{Folder, RawAnswer, exchange};
 
-/// A service that serves on free loopback ports in the actix system of the test.
+/// A service that runs on free loopback ports in the actix system of the test.
 ///
 /// Use it in tests marked `#[actix_web::test]`. The client neither follows redirects nor decompresses
 /// bodies.
@@ -27,7 +27,7 @@ pub struct TestServer {
 }
 
 impl TestServer {
-    /// Starts `service` with the settings for tests.
+    /// Starts `service` with settings for tests.
     ///
     /// # Panics
     /// Panics if the server cannot start.
@@ -35,7 +35,7 @@ impl TestServer {
         Self::start_with(service, |_| ()).await
     }
 
-    /// Starts `service` with changed settings.
+    /// Starts `service` after changing the settings for tests.
     ///
     /// # Panics
     /// Panics if the server cannot start.
@@ -61,52 +61,52 @@ impl TestServer {
         format!("http://{}{path}", self.running.admin)
     }
 
-    /// The addresses.
+    /// Returns the addresses of the server.
     pub fn running(&self) -> &Running {
         &self.running
     }
 
-    /// The client.
+    /// Returns the HTTP client.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// A GET request.
+    /// Creates a GET request.
     pub fn get(&self, path: &str) -> RequestBuilder {
         self.request(Method::GET, path)
     }
 
-    /// A HEAD request.
+    /// Creates a HEAD request.
     pub fn head(&self, path: &str) -> RequestBuilder {
         self.request(Method::HEAD, path)
     }
 
-    /// A POST request.
+    /// Creates a POST request.
     pub fn post(&self, path: &str) -> RequestBuilder {
         self.request(Method::POST, path)
     }
 
-    /// A PUT request.
+    /// Creates a PUT request.
     pub fn put(&self, path: &str) -> RequestBuilder {
         self.request(Method::PUT, path)
     }
 
-    /// A PATCH request.
+    /// Creates a PATCH request.
     pub fn patch(&self, path: &str) -> RequestBuilder {
         self.request(Method::PATCH, path)
     }
 
-    /// A DELETE request.
+    /// Creates a DELETE request.
     pub fn delete(&self, path: &str) -> RequestBuilder {
         self.request(Method::DELETE, path)
     }
 
-    /// A request with any method.
+    /// Creates a request with any method.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, self.url(path))
     }
 
-    /// A GET request to the admin port.
+    /// Creates a GET request to the admin port.
     pub fn admin(&self, path: &str) -> RequestBuilder {
         self.client.get(self.admin_url(path))
     }
@@ -129,7 +129,7 @@ impl TestServer {
 
 /// Returns a client that neither follows redirects nor decompresses bodies.
 pub fn client() -> Client {
-    // Fails if it is already installed.
+    // Fails if a provider is already installed.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let client =
         Client::builder().redirect(reqwest::redirect::Policy::none()).no_gzip().no_brotli();

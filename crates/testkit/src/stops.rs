@@ -1,4 +1,4 @@
-//! Stops of a server under load.
+//! Stops a server under load.
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -10,17 +10,18 @@ use std::time::Duration;
 
 use crate::{Program, until_blocking};
 
-/// The variable with the number of stops; [`STOPS`] by default.
+/// The environment variable with the number of stops. The default is [`STOPS`].
 const VARIABLE: &str = "STOPS";
-/// The default number of stops, which keeps the tests short.
+/// The default number of stops, which is small to keep the tests short.
 const STOPS: u32 = 2;
-/// The number of clients of each kind: with a persistent connection, and with one for each request.
+/// The number of clients of each kind: those with a persistent connection, and those with a new
+/// connection for each request.
 const CLIENTS: usize = 4;
-/// The longest wait for a response.
+/// The maximum wait for a response.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Stops the server of a program `STOPS` times while clients send requests over persistent and new
-/// connections. Every request must get a complete response that is not 5xx.
+/// Starts and stops the server of a program `STOPS` times while clients send requests over
+/// persistent and new connections. Every request must get a complete response that is not a 5xx.
 ///
 /// ```no_run
 /// use testkit::Program;
@@ -30,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// ```
 ///
 /// # Panics
-/// Panics if a request is lost, or the server does not end with exit code 0.
+/// Panics if a request is lost, or if the server does not end with exit code 0.
 #[track_caller]
 pub fn stop_under_load(program: &Program, path: &str, headers: &[(&str, &str)]) {
     let stops = std::env::var(VARIABLE).ok().and_then(|text| text.parse().ok()).unwrap_or(STOPS);
@@ -63,7 +64,7 @@ pub fn stop_under_load(program: &Program, path: &str, headers: &[(&str, &str)]) 
     println!("{stops} stops, {total} requests, none lost");
 }
 
-/// Returns the error of a client.
+/// Returns the error of a client, if it failed.
 fn loss(client: JoinHandle<Result<(), String>>) -> Option<String> {
     match client.join() {
         Ok(result) => result.err(),
@@ -81,7 +82,7 @@ struct Client {
 
 impl Client {
     fn run(&self) -> Result<(), String> {
-        // Without a connection, no request was sent.
+        // If the connection fails, no request was sent, so none was lost.
         while let Ok(stream) = TcpStream::connect(self.address) {
             let kind = if self.keeps { "kept" } else { "fresh" };
             self.ask(stream).map_err(|error| format!("on a {kind} connection: {error}"))?;
@@ -89,7 +90,8 @@ impl Client {
         Ok(())
     }
 
-    /// Sends requests over one connection until the server asks to close it.
+    /// Sends requests over one connection until the server asks to close it, or only one request if
+    /// the client does not keep connections.
     fn ask(&self, stream: TcpStream) -> io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
         let mut stream = BufReader::new(stream);
@@ -104,7 +106,7 @@ impl Client {
     }
 }
 
-/// Reads one response. Returns whether the connection ends with it.
+/// Reads one response. Returns whether it is the last one on the connection.
 fn read_answer(stream: &mut BufReader<TcpStream>) -> io::Result<bool> {
     let (mut length, mut chunked, mut closes) = (0, false, false);
     let mut line = String::new();

@@ -9,10 +9,10 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::must::must;
 
-/// Forwards connections on loopback to a server until it is frozen.
+/// Forwards loopback connections to a server until it is frozen.
 ///
-/// A frozen connection stays open and forwards nothing, like that of a server stopped by SIGSTOP: the
-/// system still acknowledges data.
+/// A frozen connection stays open but does not forward anything, like a connection to a server that
+/// SIGSTOP has suspended: the operating system still acknowledges data.
 ///
 /// ```
 /// use std::io::{Read, Write};
@@ -47,7 +47,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Gate {
     frozen: bool,
-    /// Connections with a lower number never forward again.
+    /// Connections with a number below this one stay frozen forever.
     stranded: u64,
 }
 
@@ -79,22 +79,22 @@ impl TcpProxy {
         Self { address, shared }
     }
 
-    /// The address for clients.
+    /// Returns the address for clients.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Stops forwarding on present and new connections.
+    /// Stops forwarding on existing and new connections.
     pub fn freeze(&self) {
         self.shared.change(|gate| gate.frozen = true);
     }
 
-    /// Resumes forwarding, beginning with the data sent meanwhile.
+    /// Resumes forwarding, starting with the data that was sent in the meantime.
     pub fn thaw(&self) {
         self.shared.change(|gate| gate.frozen = false);
     }
 
-    /// Freezes the present connections forever, and forwards new ones.
+    /// Freezes the existing connections forever, and forwards new ones.
     pub fn strand(&self) {
         let opened = self.shared.opened.load(Ordering::Relaxed);
         self.shared.change(|gate| *gate = Gate { frozen: false, stranded: opened });
@@ -108,7 +108,7 @@ impl Drop for TcpProxy {
             let _ = socket.shutdown(Shutdown::Both);
         }
         self.shared.change(|gate| *gate = Gate::default());
-        // Wakes the listener, which then ends.
+        // Wakes the listener thread, which then ends.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -138,7 +138,7 @@ impl Shared {
         let _ = to.shutdown(Shutdown::Both);
     }
 
-    /// Waits until a connection can forward.
+    /// Waits until a connection may forward data.
     fn pass(&self, number: u64) {
         let mut gate = self.gate.lock();
         while gate.frozen || number < gate.stranded {

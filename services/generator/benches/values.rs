@@ -1,4 +1,4 @@
-//! Measures the number of values generated per second on one core, without HTTP.
+//! Measures how many values are generated per second on one core, without HTTP.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use generator::model::names::Part;
@@ -6,7 +6,7 @@ use generator::model::person::{Limits, Maker};
 use generator::model::text::{Lorem, Unit, Vocabulary};
 use generator::model::{Random, Seed, card, crypto, iban, imei, names, phone, ssn};
 
-/// Values in one measured pass, to amortize setup.
+/// The number of values in one measured pass, which amortizes the setup.
 const BATCH: u64 = 1_000;
 
 fn measure(criterion: &mut Criterion, name: &str, mut write: impl FnMut(&mut Random, &mut String)) {
@@ -37,7 +37,7 @@ fn simple(criterion: &mut Criterion) {
     measure(criterion, "ssn", ssn::write);
 }
 
-/// Names, addresses and persons of the first culture, and of all in turn.
+/// Measures names, addresses and people of the first culture, and of all cultures in turn.
 fn people(criterion: &mut Criterion) {
     let cultures = names::all();
     let mut nth = 0;

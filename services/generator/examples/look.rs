@@ -1,4 +1,4 @@
-//! Prints names, addresses and companies of cultures for review by a native speaker.
+//! Prints names, addresses and companies of cultures, for review by native speakers.
 
 use generator::model::Seed;
 use generator::model::names::{self, Part};

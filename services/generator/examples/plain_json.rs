@@ -1,6 +1,6 @@
-//! A minimal actix server, the baseline of the benchmark.
+//! A minimal actix server, which is the baseline for the benchmark.
 //!
-//! `plain_json ADDRESS` answers every request with one small JSON object.
+//! Usage: `plain_json ADDRESS`. The server answers every request with one small JSON object.
 
 use actix_web::{App, HttpResponse, HttpServer, web};
 

@@ -14,14 +14,14 @@ use crate::model::SeedError;
 use crate::model::phone::PatternError;
 use crate::wire::{ABSENT, BETWEEN, DATE, DEEPEST, MEMBER_LENGTH, TOO_LONG, UNSUPPORTED};
 
-/// Seconds after which a request to a busy database is repeated.
+/// How many seconds clients should wait before they retry if the database is busy.
 const RETRY: u64 = 1;
 const VALIDATION: &str = "One or more validation errors occurred.";
 
-/// The reasons for which an operation fails.
+/// The reason an operation fails.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A fault in the shell or in the parameters.
+    /// An error in the shell or in the parameters.
     #[error("{0:?}")]
     Fault(Fault),
     /// A new seed could not be generated.
@@ -42,7 +42,7 @@ impl From<Fault> for Error {
 }
 
 impl Error {
-    /// Converts the error for a handler. The body needs the id of the request.
+    /// Converts the error for a handler. The response body contains the id of the request.
     pub fn answered(self, request: &HttpRequest) -> actix_web::Error {
         let fault = match self {
             Self::Fault(fault) => fault,
@@ -120,7 +120,7 @@ pub enum Missing {
     NotFound(#[to_schema] Problem),
 }
 
-/// Field and message of each violation, in the order found.
+/// The field and message of each violation, in the order they were found.
 struct Messages(Vec<(String, String)>);
 
 impl Serialize for Messages {
@@ -224,7 +224,7 @@ fn messages(fault: &Fault) -> Option<Vec<(String, String)>> {
     }
 }
 
-/// The message of a violation.
+/// Returns the message for a violation.
 fn message(violation: &Violation) -> String {
     let Violation { field, code, message, .. } = violation;
     let sent = violation.sent.as_deref().unwrap_or_default();
@@ -270,7 +270,7 @@ fn message(violation: &Violation) -> String {
     }
 }
 
-/// The position of a violation in the body.
+/// Returns the position of a violation in the body.
 fn position(violation: &Violation) -> String {
     let limit = |name: &str| violation.limit(name).map(ToString::to_string).unwrap_or_default();
     format!("line {}, column {}", limit("line"), limit("column"))
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn many_messages_are_written_in_one_pass() {
-        // Would take minutes with quadratic comparison.
+        // Would take minutes if the comparison were quadratic.
         let many =
             Messages((0..200_000).map(|n| (format!("$.member{n}"), String::new())).collect());
         assert!(serde_json::to_vec(&many).unwrap().len() > 200_000);

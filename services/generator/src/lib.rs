@@ -1,8 +1,8 @@
-//! The test-data generator: generates cards, numbers and names, and checks numbers.
+//! A generator for test data: generates cards, numbers, names and other values, and checks numbers.
 //!
-//! A request is read with all its violations at once (`wire`), answered by `handlers` from the
-//! rules in [`model`], and made repeatable by a seed. The data are embedded in the binary; the
-//! database contains only keys, plans and saved schemas.
+//! `wire` parses a request and collects all its violations, `handlers` builds the response with the
+//! rules in [`model`], and a seed makes the response repeatable. The data are embedded in the
+//! binary; the database contains only keys, plans and saved schemas.
 
 mod app;
 mod cli;
@@ -24,7 +24,7 @@ pub use config::Settings;
 pub use service::Generator;
 pub use store::MIGRATIONS;
 
-// For fuzz targets.
+// Exported for the fuzz targets.
 pub use wire::{
     AddressRequest, BodyRequest, BrandRequest, BusinessRequest, CardRequest, CardValidationRequest,
     CryptoRequest, CryptoValidationRequest, Form, HumanizeRequest, IbanRequest,

@@ -1,4 +1,4 @@
-//! Metrics of this service in addition to those of the shell.
+//! The metrics of this service, in addition to those of the shell.
 
 use std::sync::LazyLock;
 
@@ -36,7 +36,7 @@ pub enum Kind {
     Review,
     /// An identity or tax number.
     SocialNumber,
-    /// A placeholder text, whatever its length.
+    /// A placeholder text of any length.
     Text,
 }
 
@@ -59,7 +59,7 @@ const KINDS: [(Kind, &str); 15] = [
     (Kind::Text, "text"),
 ];
 
-/// The counters of [`KINDS`]. Finding a counter by its label costs more than counting.
+/// The counters for [`KINDS`]. Looking up a counter by its label costs more than counting.
 static VALUES: LazyLock<[IntCounter; KINDS.len()]> = LazyLock::new(|| {
     let options = Opts::new("generator_values_total", "Values generated for responses");
     let values = register(IntCounterVec::new(options, &["kind"]));
@@ -81,7 +81,7 @@ static CUT: LazyLock<[IntCounter; 2]> = LazyLock::new(|| {
     ["client", "time"].map(|cause| cut.with_label_values(&[cause]))
 });
 
-/// Exports all metrics before they are first used.
+/// Creates all metrics, so that they are exported before their first use.
 pub fn show() {
     LazyLock::force(&VALUES);
     LazyLock::force(&OPEN);
@@ -90,24 +90,24 @@ pub fn show() {
     LazyLock::force(&CUT);
 }
 
-/// Records values of a kind.
+/// Counts generated values of a kind.
 pub fn made(kind: Kind, count: u64) {
     VALUES[kind as usize].inc_by(count);
 }
 
-/// Records a stream that was refused.
+/// Counts a stream that was rejected.
 pub fn refused() {
     REFUSED.inc();
 }
 
-/// Counts the values of a response, and records them once, when it is dropped.
+/// Counts the values of a response. When it is dropped, it adds them to the metric at once.
 pub struct Tally {
     kind: Kind,
     count: u64,
 }
 
 impl Tally {
-    /// A response without values so far.
+    /// Creates a tally without values.
     pub fn new(kind: Kind) -> Self {
         Self { kind, count: 0 }
     }
@@ -126,7 +126,7 @@ impl Drop for Tally {
     }
 }
 
-/// The state of a stream.
+/// The state of a stream, for the metrics.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Running,
@@ -134,23 +134,23 @@ enum Progress {
     TimedOut,
 }
 
-/// A stream that is open until it is dropped.
+/// A stream, which counts as open until this value is dropped.
 pub struct OpenStream(Progress);
 
 impl OpenStream {
-    /// Records the begin of a stream.
+    /// Counts a stream that begins.
     pub fn begin() -> Self {
         OPEN.inc();
         BEGUN.inc();
         Self(Progress::Running)
     }
 
-    /// Notes that the last value was generated.
+    /// Records that the last value was generated.
     pub fn complete(&mut self) {
         self.0 = Progress::Complete;
     }
 
-    /// Notes that the longest time of a stream has passed.
+    /// Records that the maximum time for a stream has passed.
     pub fn time_out(&mut self) {
         self.0 = Progress::TimedOut;
     }

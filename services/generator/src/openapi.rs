@@ -1,4 +1,4 @@
-//! The document around the operations.
+//! The OpenAPI document, apart from its operations.
 
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::schema::AdditionalProperties;
@@ -11,14 +11,14 @@ use utoipa::openapi::{
 
 use crate::error::Problem;
 
-/// Headers of counted responses with the caller's limit.
+/// The headers of responses that count towards the caller's rate limit.
 const RATE_HEADERS: [(&str, &str); 3] = [
     ("RateLimit-Limit", "Requests at once; absent where nothing limits them"),
     ("RateLimit-Remaining", "Requests that are left"),
     ("RateLimit-Reset", "Seconds until all are left again"),
 ];
 
-/// The document without its paths.
+/// Returns the document without its paths.
 pub fn document() -> OpenApi {
     let tags = ["Card", "Finance", "Misc", "Name", "Phone", "SocialNumber", "Text"];
     let key = ApiKey::Header(ApiKeyValue::with_description(
@@ -56,11 +56,11 @@ pub fn document() -> OpenApi {
         .build()
 }
 
-/// The bodies of requests, which refuse members that they do not know.
+/// The schemas of request bodies, which do not allow unknown members.
 const BODIES: [&str; 2] = ["TextDto", "NumberValidation"];
 
-/// Adds what follows from what operations take and answer: headers, and the media types of bodies, which
-/// refuse members that they do not know.
+/// Adds everything that can be derived from the parameters and responses of operations: headers,
+/// media types, and that bodies do not allow unknown members.
 pub fn amend(document: &mut OpenApi) {
     for schema in document.components.iter_mut().flat_map(|all| all.schemas.iter_mut()) {
         if let (true, RefOr::T(Schema::Object(body))) = (BODIES.contains(&&**schema.0), schema.1) {
@@ -84,29 +84,30 @@ pub fn amend(document: &mut OpenApi) {
             let text = "`text/json` and `application/*+json` are read as well.";
             body.description = Some(text.to_owned());
         }
-        // What needs no key is not counted.
+        // Operations that do not use keys are not counted.
         if operation.security.is_none() {
             add_rate_headers(operation);
         }
     }
 }
 
-/// Headers of responses that are made from a seed.
+/// The headers of responses that are generated from a seed.
 const SEED_HEADERS: [(&str, &str); 2] = [
     ("X-Seed", "Asks for the same answer again"),
     ("X-Data-Version", "Version of algorithm and data"),
 ];
 
-/// Headers of lists that clients may keep.
+/// The headers of lists that clients can cache.
 const LIST_HEADERS: [(&str, &str); 2] = [
     ("ETag", "Changes with the list"),
     ("Cache-Control", "An hour; `private` where a key is required"),
 ];
 
-/// Media types of lists besides JSON.
+/// The media types of lists in addition to JSON.
 const LIST_FORMATS: [&str; 2] = ["text/csv", "application/x-ndjson"];
 
-/// Adds the other formats to the response of an operation that returns a list, or one with `quantity`.
+/// Adds the other formats to the response of an operation that returns a list, or that does so with
+/// `quantity`.
 fn add_list_formats(operation: &mut Operation, components: Option<&Components>) {
     let Some(RefOr::T(response)) = operation.responses.responses.get_mut("200") else { return };
     let Some(RefOr::T(json)) = response.content.get("application/json") else { return };
@@ -126,7 +127,7 @@ fn add_list_formats(operation: &mut Operation, components: Option<&Components>) 
     }
 }
 
-/// Adds headers to the response of an operation that succeeds.
+/// Adds headers to the successful response of an operation.
 fn add_headers(operation: &mut Operation, headers: [(&str, &str); 2]) {
     let Some(RefOr::T(response)) = operation.responses.responses.get_mut("200") else { return };
     for (name, text) in headers {
@@ -136,7 +137,7 @@ fn add_headers(operation: &mut Operation, headers: [(&str, &str); 2]) {
     }
 }
 
-/// Adds the headers of the rate limit to all responses of an operation.
+/// Adds the rate limit headers to all responses of an operation.
 fn add_rate_headers(operation: &mut Operation) {
     for response in operation.responses.responses.values_mut() {
         let RefOr::T(response) = response else { continue };

@@ -9,27 +9,27 @@ use crate::config::Settings;
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// The headers that may carry keys.
+/// The request headers that can contain a key.
 pub static CREDENTIALS: [HeaderName; 1] = [X_API_KEY];
 
-/// Code of the plan that a key gets unless another is named.
+/// The code of the plan that a key gets by default.
 pub const STANDARD: &str = "standard";
 
-/// The plans of a new database.
+/// Returns the plans of a new database.
 fn plans() -> [Plan; 1] {
     [Plan::new(STANDARD, "Standard", 600, 300)]
 }
 
-/// Writes the plans of a new database.
+/// Inserts the plans into a new database.
 ///
 /// # Errors
-/// When the database cannot be written.
+/// Returns an error if the database cannot be written.
 pub fn seed_plans(pools: &Pools) -> Result<(), DatabaseError> {
     pools.write_at_start(|db| auth::seed_plans(db, &plans()))?;
     Ok(())
 }
 
-/// Keys in `X-Api-Key`; without one the client address pays.
+/// Reads keys from `X-Api-Key`. Without a key, the client address is charged.
 pub struct KeyPolicy(pub Settings);
 
 impl KeyPolicy {

@@ -1,4 +1,4 @@
-//! How the service plugs into the shell.
+//! Connects the service to the shell.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::policy::{self, CREDENTIALS, KeyPolicy};
 use crate::state::State;
 use crate::{metrics, openapi, routes};
 
-/// The generator, ready to serve.
+/// The generator service.
 #[derive(Clone)]
 pub struct Generator {
     state: State,
@@ -32,7 +32,7 @@ pub struct Generator {
 /// The path prefix of the API.
 const API: &str = "/api/";
 
-/// The limit in [`Remaining`] where there is none.
+/// The limit in [`Remaining`] of an unlimited rate.
 const UNLIMITED: u32 = u32::MAX;
 
 const CORS: CorsRule = CorsRule {
@@ -44,14 +44,14 @@ const CORS: CorsRule = CorsRule {
     preflight: 204,
 };
 
-/// Letter case and slashes at the end do not count in paths.
+/// Letter case and trailing slashes in paths are ignored.
 const PATHS: PathRules = PathRules { ignore_case: true, ..PathRules::NO_TRAILING_SLASH };
 
 impl Generator {
-    /// A service over its database, whose plans are seeded at the first start.
+    /// Creates the service. Inserts the plans if the database is new.
     ///
     /// # Errors
-    /// When the database cannot be written.
+    /// Returns an error if the database cannot be written.
     pub fn new(
         pools: Pools,
         clock: SharedClock,
@@ -100,7 +100,7 @@ impl Service for Generator {
     }
 
     fn credentials(&self, path: &str) -> &[HeaderName] {
-        // The page is the same for everybody.
+        // The page is the same for all callers.
         let is_api = path.get(..API.len()).is_some_and(|start| start.eq_ignore_ascii_case(API));
         if is_api { &CREDENTIALS } else { &[] }
     }
@@ -109,7 +109,7 @@ impl Service for Generator {
         Shell { cors: |_| Some(&CORS), paths: PATHS, ..Shell::default() }
     }
 
-    /// Adds the headers of the rate limit to counted responses.
+    /// Adds the rate limit headers to responses that are counted.
     fn around(
         &self,
         request: ServiceRequest,

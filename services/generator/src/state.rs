@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use crate::config::Settings;
 use crate::model::Slots;
 
-/// Database, clock and running streams.
+/// The database, the clock and the open streams.
 #[derive(Clone)]
 pub struct State {
     pools: Pools,
@@ -20,19 +20,19 @@ pub struct State {
     needs_key: bool,
 }
 
-/// How many streams a caller may have running, and for how long.
+/// The limits for the streams of a caller.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamLimits {
-    /// Streams of one key.
+    /// Maximum number of concurrent streams per key.
     pub of_key: u32,
-    /// Streams of one address without a key.
+    /// Maximum number of concurrent streams per client address without a key.
     pub of_address: u32,
-    /// The longest time that one may take.
+    /// Maximum duration of a stream, if limited.
     pub longest: Option<Duration>,
 }
 
 impl State {
-    /// The state over a database.
+    /// Creates the state for a database.
     pub fn new(pools: Pools, clock: SharedClock, settings: &Settings) -> Self {
         let longest = Duration::from_secs(settings.stream_max_time);
         let streams = StreamLimits {
@@ -44,32 +44,32 @@ impl State {
         Self { pools, clock, streams, slots: Slots::default(), needs_key }
     }
 
-    /// How many streams a caller may have running.
+    /// Returns the limits for the streams of a caller.
     pub fn streams(&self) -> StreamLimits {
         self.streams
     }
 
-    /// Whether requests without a key are refused.
+    /// Returns whether requests without a key are rejected.
     pub fn needs_key(&self) -> bool {
         self.needs_key
     }
 
-    /// The streams that are running.
+    /// Returns the slots of open streams.
     pub fn slots(&self) -> &Slots {
         &self.slots
     }
 
-    /// The database.
+    /// Returns the database.
     pub fn pools(&self) -> &Pools {
         &self.pools
     }
 
-    /// The current time in Unix seconds.
+    /// Returns the current time in Unix seconds.
     pub fn now(&self) -> i64 {
         self.clock.unix()
     }
 
-    /// The current day in UTC.
+    /// Returns the current date in UTC.
     pub fn today(&self) -> Date {
         self.clock.now().to_zoned_datetime(TimeZone::UTC).date()
     }

@@ -1,6 +1,6 @@
-//! The baseline of the benchmark: actix with one constant body of 32 KB.
+//! The baseline for benchmarks: an actix server with a constant body of 32 KB.
 //!
-//! Usage: `constant_body PORT`. One worker, no middleware.
+//! Usage: `constant_body PORT`. It has one worker and does not use any middleware.
 
 use actix_web::web::Bytes;
 use actix_web::{App, HttpResponse, HttpServer, web};

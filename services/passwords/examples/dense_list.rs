@@ -1,8 +1,8 @@
-//! Writes a hash list for a benchmark, with as many entries in each prefix as in a real corpus.
+//! Writes a hash list for benchmarks, with as many entries per prefix as in a real corpus.
 //!
-//! Usage: `dense_list PREFIXES ENTRIES ordered|shuffled`, on standard output. Prefixes start at 0,
-//! a bucket has about `ENTRIES / PREFIXES` entries, and counts are mostly below 100. The list is
-//! the same in every run. Memory use does not depend on its length.
+//! Usage: `dense_list PREFIXES ENTRIES ordered|shuffled`. Writes to standard output. Prefixes start
+//! at 0, a bucket has about `ENTRIES / PREFIXES` entries, and most counts are below 100. The list
+//! is the same in every run. Memory use does not depend on its length.
 
 use std::io::{BufWriter, Write};
 
@@ -22,14 +22,14 @@ fn count(number: u64) -> u64 {
     }
 }
 
-/// Writes `length` digits of a number, highest first.
+/// Writes the lowest `length` hexadecimal digits of a number, most significant digit first.
 fn digits(number: u64, text: &mut [u8]) {
     for (at, digit) in text.iter_mut().rev().enumerate() {
         *digit = b"0123456789ABCDEF"[(number >> (4 * at)) as usize & 15];
     }
 }
 
-/// Writes an entry with this prefix and the 60 bits of `next` after it.
+/// Writes an entry that consists of this prefix and the 60 bits of `next`.
 fn write(out: &mut impl Write, prefix: u64, next: u64, number: u64) -> std::io::Result<()> {
     let mut line = [0; 64];
     let random = mixed(number ^ 0xABCD);
@@ -49,7 +49,7 @@ fn write(out: &mut impl Write, prefix: u64, next: u64, number: u64) -> std::io::
     out.write_all(&line[..43 + length])
 }
 
-/// The number of entries in a prefix: random around the mean.
+/// Returns the number of entries of a prefix, which varies randomly around the mean.
 fn size(prefix: u64, mean: u64) -> u64 {
     let chance: u64 = (0..4).map(|at| mixed(prefix * 4 + at) >> 48).sum();
     let deviation = (chance as f64 / f64::from(1 << 17) - 1.0) * 1.73 * (mean as f64).sqrt();

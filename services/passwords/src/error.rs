@@ -17,7 +17,7 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const ALLOW: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("30");
 
-/// The reasons for which a request gets no range.
+/// The reason a request does not get a range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// `REQUIRE_USER_AGENT` is on and the request has no user agent.
@@ -26,19 +26,20 @@ pub enum Error {
     /// The path is not below `/range/`.
     #[error("Invalid API query")]
     InvalidQuery,
-    /// Ranges only support GET and HEAD.
+    /// Ranges support only GET and HEAD.
     #[error("Only GET requests can be used to query ranges, but this request used the {0} verb")]
     OnlyGet(Method),
     /// The prefix does not have exactly 5 bytes.
     #[error("The hash prefix was not in a valid format")]
     PrefixFormat,
-    /// The prefix is not hexadecimal.
+    /// The prefix contains characters that are not hexadecimal digits.
     #[error("The hash prefix was not valid hexadecimal")]
     PrefixNotHexadecimal,
     /// No corpus of this kind is loaded.
     #[error("The {} corpus is not available", .0.label())]
     NotLoaded(Kind),
-    /// Other connections use all response memory. Retry after this number of seconds.
+    /// Other connections use all the memory for responses. Contains the number of seconds to wait
+    /// before a retry.
     #[error("The service is busy")]
     Busy(u64),
     /// The bucket cannot be read. The cause is logged.
@@ -47,7 +48,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The status code.
+    /// Returns the status code.
     pub fn status(&self) -> StatusCode {
         match self {
             Self::MissingUserAgent => StatusCode::FORBIDDEN,
@@ -60,7 +61,7 @@ impl Error {
         }
     }
 
-    /// The response.
+    /// Returns the response.
     pub fn response(&self) -> HttpResponse {
         let mut response = plain(self.status(), self.to_string());
         match self {
@@ -94,7 +95,7 @@ pub fn add_shared_headers(headers: &mut HeaderMap) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
 }
 
-/// The documented failures of each operation.
+/// The documented error responses of each operation.
 pub struct Failures;
 
 impl IntoResponses for Failures {
@@ -119,7 +120,7 @@ impl IntoResponses for Failures {
     }
 }
 
-/// Formats failures outside the handlers in the same plain text.
+/// Formats failures outside of handlers in the same plain-text format.
 pub struct ErrorBodies;
 
 impl ErrorFormat for ErrorBodies {

@@ -1,12 +1,12 @@
-//! The password range service: looks up how often a password was exposed without learning the
-//! password.
+//! The password range service. Clients look up how often a password was exposed, without revealing
+//! the password.
 //!
 //! A client hashes a password and sends the first five hexadecimal digits of the hash. The service
-//! returns all hashes of its corpus with this prefix, each with a count. A corpus is one immutable
-//! file per kind of hash, built by this binary from lists.
+//! returns all hashes in its corpus that begin with this prefix, each with a count. A corpus is one
+//! immutable file per kind of hash, which this binary builds from lists.
 //!
-//! `docs/architecture.md` describes the modules. [`model`] has the layout of a corpus, rendering,
-//! compression, padding and the parsing of lists.
+//! `docs/architecture.md` describes the modules. [`model`] contains the layout of a corpus,
+//! rendering, compression, padding and the parsing of lists.
 
 mod app;
 mod cli;

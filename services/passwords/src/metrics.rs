@@ -26,7 +26,8 @@ fn gauge(name: &str, help: &str) -> IntGaugeVec {
     register(IntGaugeVec::new(Opts::new(name, help), &["kind"]))
 }
 
-/// Shows the counters with 0 from the start: an alert on their increase would miss the first event.
+/// Creates the counters with the value 0. Otherwise, an alert on an increase would miss the first
+/// event.
 pub fn show() {
     for kind in Kind::ALL {
         for result in ["loaded", "refused"] {
@@ -36,7 +37,7 @@ pub fn show() {
     }
 }
 
-/// Counts a corpus load with its result, `loaded` or `refused`.
+/// Counts an attempt to load a corpus, with the result `loaded` or `refused`.
 pub fn count_load(kind: Kind, result: &str) {
     LOADS.with_label_values(&[kind.name(), result]).inc();
 }
@@ -46,7 +47,7 @@ pub fn count_failure(kind: Kind) {
     FAILURES.with_label_values(&[kind.name()]).inc();
 }
 
-/// Publishes the corpus that is in use from now on.
+/// Publishes the metrics of the corpus that is now in use.
 pub fn describe_corpus(header: &Header) {
     let entries = i64::try_from(header.entries).unwrap_or(i64::MAX);
     ENTRIES.with_label_values(&[header.kind.name()]).set(entries);

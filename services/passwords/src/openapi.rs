@@ -1,8 +1,8 @@
-//! The OpenAPI document, apart from its operations.
+//! The OpenAPI document without its operations.
 
 use utoipa::openapi::{InfoBuilder, OpenApi, OpenApiBuilder};
 
-/// The OpenAPI document without its paths.
+/// Returns the OpenAPI document without its paths.
 pub fn document() -> OpenApi {
     let info = InfoBuilder::new()
         .title("Password range service")

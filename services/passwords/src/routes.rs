@@ -1,4 +1,4 @@
-//! All operations of the service, and what the access log records about them.
+//! All operations of the service, and the additional information about them in the access log.
 
 use actix_web::{HttpRequest, web};
 use shell::Routes;
@@ -8,7 +8,7 @@ use crate::model::Kind;
 
 pub use crate::handlers::{add_worker, answer_first};
 
-/// Registers the operations, which [`answer_first`] answers before routing, and the page.
+/// Registers the operations, which [`answer_first`] handles before routing, and the page.
 pub fn register(routes: &mut Routes<'_>) {
     routes.answered_first(handlers::__path_get_password_range);
     routes.answered_first(handlers::__path_get_ntlm_range);

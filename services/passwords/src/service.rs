@@ -15,7 +15,7 @@ use crate::jobs::{self, Reloader};
 use crate::state::State;
 use crate::{app, metrics, openapi, routes};
 
-/// The service.
+/// The password range service.
 #[derive(Clone)]
 pub struct Passwords {
     state: Arc<State>,
@@ -23,7 +23,7 @@ pub struct Passwords {
 }
 
 impl Passwords {
-    /// Loads the active corpora of a data folder. A missing corpus is not an error, because one may
+    /// Loads the active corpora in a data folder. A missing corpus is not an error, because one may
     /// be activated later.
     pub fn open(settings: &Settings, data_dir: &Path) -> Self {
         metrics::show();
@@ -33,12 +33,12 @@ impl Passwords {
         Self { state, reloader }
     }
 
-    /// The state shared by all workers.
+    /// Returns the state shared by all workers.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Loads the corpora activated since the last check, or all of them.
+    /// Loads the corpora that were activated since the last check, or all corpora if `all` is true.
     pub fn reload(&self, all: bool) {
         self.reloader.look(all);
     }

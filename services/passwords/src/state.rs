@@ -12,12 +12,12 @@ use crate::config::Settings;
 use crate::model::Kind;
 use crate::store::Corpus;
 
-/// The last second of the year 9999, the latest that an HTTP date can express.
+/// The last second of the year 9999, which is the latest time that an HTTP date can express.
 const LAST_SECOND: i64 = 253_402_300_799;
-/// A value that is not a prefix.
+/// Means that no bucket is failing. The value is never a prefix.
 const NONE_FAILING: u32 = u32::MAX;
 
-/// A loaded corpus, replaced as a whole.
+/// A loaded corpus, which is replaced as a whole.
 pub struct Snapshot {
     corpus: Corpus,
     built_at: i64,
@@ -31,19 +31,19 @@ impl From<Corpus> for Snapshot {
 }
 
 impl Snapshot {
-    /// The corpus.
+    /// Returns the corpus.
     pub fn corpus(&self) -> &Corpus {
         &self.corpus
     }
 
-    /// Build time in Unix seconds, limited to the range of HTTP dates.
+    /// Returns the build time in Unix seconds, limited to the range of HTTP dates.
     pub fn built_at(&self) -> i64 {
         self.built_at
     }
 }
 
-/// A worker's cached view of the snapshot of one kind. Until the snapshot is replaced, reading it
-/// costs one atomic load and changes no reference count.
+/// A worker's cached view of the snapshot of one kind. Until the snapshot is replaced, reading the
+/// view costs one atomic load and does not change a reference count.
 pub type SnapshotReader = Cache<Arc<ArcSwapOption<Snapshot>>, Option<Arc<Snapshot>>>;
 
 /// The state shared by all workers.
@@ -54,12 +54,12 @@ pub struct State {
     failing: [AtomicU32; 2],
     /// For each kind, whether the activated corpus could not be loaded.
     unusable: [AtomicBool; 2],
-    /// Notifies the workers of a replaced corpus.
+    /// Notifies the workers when a corpus is replaced.
     exchanges: watch::Sender<()>,
 }
 
 impl State {
-    /// Creates a state without a corpus.
+    /// Creates a state without any corpora.
     pub fn new(settings: Settings) -> Self {
         let failing = [const { AtomicU32::new(NONE_FAILING) }; 2];
         let exchanges = watch::Sender::new(());
@@ -72,22 +72,22 @@ impl State {
         }
     }
 
-    /// The settings.
+    /// Returns the settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The corpus in use of a kind.
+    /// Returns the corpus of a kind that is in use, if there is one.
     pub fn snapshot(&self, kind: Kind) -> Option<Arc<Snapshot>> {
         self.snapshots[kind.position()].load_full()
     }
 
-    /// The corpus in use of a kind, for a worker that reads it repeatedly.
+    /// Returns a cached view of the corpus of a kind, for a worker that reads it repeatedly.
     pub fn reader(&self, kind: Kind) -> SnapshotReader {
         Cache::new(self.snapshots[kind.position()].clone())
     }
 
-    /// Replaces the corpus. Running requests finish with the old one.
+    /// Replaces the corpus. Requests in progress finish with the old one.
     pub fn replace(&self, corpus: Corpus) {
         let kind = corpus.kind();
         self.snapshots[kind.position()].store(Some(Arc::new(corpus.into())));
@@ -96,12 +96,13 @@ impl State {
         self.exchanges.send_replace(());
     }
 
-    /// Receives a change whenever a corpus is replaced.
+    /// Returns a receiver that is notified whenever a corpus is replaced.
     pub fn exchanges(&self) -> watch::Receiver<()> {
         self.exchanges.subscribe()
     }
 
-    /// Whether the activated corpus of a kind could not be loaded. An earlier one may still be in use.
+    /// Returns whether the activated corpus of a kind could not be loaded. An earlier one may still
+    /// be in use.
     pub fn is_unusable(&self, kind: Kind) -> bool {
         self.unusable[kind.position()].load(Ordering::Relaxed)
     }
@@ -111,7 +112,7 @@ impl State {
         self.unusable[kind.position()].store(unusable, Ordering::Relaxed);
     }
 
-    /// The prefix of a bucket that could not be served, if any.
+    /// Returns the prefix of a bucket that could not be served, if there is one.
     pub fn failing(&self, kind: Kind) -> Option<HashPrefix> {
         HashPrefix::from_value(self.failing[kind.position()].load(Ordering::Relaxed))
     }

@@ -56,18 +56,18 @@ pub enum KeysCommand {
 }
 
 impl KeysCommand {
-    /// Runs the command, with its data on stdout.
+    /// Runs the command and prints its data to stdout.
     ///
     /// # Errors
-    /// One sentence for the operator, exit code 1.
+    /// Returns one sentence for the operator; the exit code is 1.
     pub fn run(self, pools: &Pools, owners: &dyn Owners, now: i64) -> anyhow::Result<ExitCode> {
         self.run_to(pools, owners, now, &mut std::io::stdout().lock())
     }
 
-    /// Runs the command, with its data on `out`.
+    /// Runs the command and writes its data to `out`.
     ///
     /// # Errors
-    /// One sentence for the operator.
+    /// Returns one sentence for the operator.
     pub fn run_to(
         self,
         pools: &Pools,
@@ -129,10 +129,10 @@ impl IssueOrder<'_> {
     }
 }
 
-/// Parses an instant, or a day, which means the end of that day.
+/// Parses an instant, or a day, which means the end of that day. Returns Unix seconds.
 ///
 /// # Errors
-/// The text is neither.
+/// Returns an error if the text is neither.
 pub fn parse_until(text: &str) -> Result<i64, String> {
     if let Ok(instant) = text.parse::<Timestamp>() {
         return Ok(instant.as_second());
@@ -140,7 +140,8 @@ pub fn parse_until(text: &str) -> Result<i64, String> {
     let day = text.parse::<Date>().map_err(|_| {
         "write a day as 2027-12-31 or an instant as 2027-12-31T12:00:00Z".to_owned()
     })?;
-    // The last days of the calendar are common for keys without an end, and their midnight is not an instant.
+    // Keys without an end date often use the last days of the calendar, whose midnight cannot be
+    // represented as an instant.
     let end = day.tomorrow().and_then(|next| next.to_zoned_datetime(TimeZone::UTC));
     Ok(end.map_or(Timestamp::MAX, |midnight| midnight.timestamp()).as_second())
 }

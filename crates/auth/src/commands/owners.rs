@@ -5,13 +5,13 @@ use database::Db;
 
 /// The owners of a service's keys.
 pub trait Owners {
-    /// Returns the owner in the form of the key's row.
+    /// Returns the owner in the form that is stored with the key.
     ///
     /// # Errors
-    /// A sentence for the operator if there is no such owner.
+    /// Returns a sentence for the operator if there is no such owner.
     fn canonical(&self, db: &mut Db, owner: &str) -> anyhow::Result<String>;
 
-    /// Returns the default plan of a key; `None` if keys have no plan.
+    /// Returns the default plan of new keys. `None` if keys do not have plans.
     fn default_plan(&self) -> Option<&str> {
         None
     }
@@ -25,7 +25,7 @@ pub trait Owners {
 /// Owners with any name of 1 to 200 characters on one line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AnyOwner {
-    /// The default plan of a key; `None` if keys have no plan.
+    /// The default plan of new keys. `None` if keys do not have plans.
     pub default_plan: Option<&'static str>,
 }
 

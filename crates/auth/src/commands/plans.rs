@@ -78,18 +78,18 @@ pub enum PlansCommand<X: clap::Args = NoColumns> {
     },
 }
 
-/// A service's own columns of plans, in a table keyed by the plan's code.
+/// A service's own columns for plans, stored in a separate table with the plan's code as its key.
 pub trait PlanColumns<X> {
     /// Writes the columns after the plan itself, in the same transaction. The plan may be new.
     ///
     /// # Errors
-    /// A sentence for the operator. The transaction is rolled back.
+    /// Returns a sentence for the operator. The transaction is rolled back.
     fn set(&self, db: &mut Db, code: &str, flags: &X) -> anyhow::Result<()>;
 
     /// Returns the name and value of each column for `plans list`, in the same order for every plan.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Returns the errors of the database.
     fn show(&self, db: &mut Db, code: &str) -> anyhow::Result<Vec<(&'static str, Value)>> {
         let _ = (db, code);
         Ok(Vec::new())
@@ -110,18 +110,18 @@ impl PlanColumns<NoColumns> for NoColumns {
 type Further = Vec<(&'static str, Value)>;
 
 impl<X: clap::Args> PlansCommand<X> {
-    /// Runs the command, with its data on stdout.
+    /// Runs the command and prints its data to stdout.
     ///
     /// # Errors
-    /// One sentence for the operator, exit code 1.
+    /// Returns one sentence for the operator; the exit code is 1.
     pub fn run(self, pools: &Pools, columns: &dyn PlanColumns<X>) -> anyhow::Result<ExitCode> {
         self.run_to(pools, columns, &mut std::io::stdout().lock())
     }
 
-    /// Runs the command, with its data on `out`.
+    /// Runs the command and writes its data to `out`.
     ///
     /// # Errors
-    /// One sentence for the operator.
+    /// Returns one sentence for the operator.
     pub fn run_to(
         self,
         pools: &Pools,

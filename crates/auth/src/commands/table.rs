@@ -1,10 +1,10 @@
-//! Tables and instants on a terminal.
+//! Prints tables and timestamps on a terminal.
 
 use std::io::Write;
 
 use jiff::Timestamp;
 
-/// Prints rows below titles, with each column as wide as its widest cell.
+/// Prints rows below their titles. Each column is as wide as its widest cell.
 pub(super) fn print(
     out: &mut dyn Write,
     titles: &[String],
@@ -24,7 +24,7 @@ pub(super) fn print(
     Ok(())
 }
 
-/// Formats an instant to the minute in UTC, for people; `-` for none.
+/// Formats a timestamp in UTC to the minute, for people. `None` becomes `-`.
 pub(super) fn instant(unix: Option<i64>) -> String {
     match unix.and_then(|unix| Timestamp::from_second(unix).ok()) {
         Some(instant) => instant.strftime("%Y-%m-%d %H:%M").to_string(),
@@ -32,7 +32,7 @@ pub(super) fn instant(unix: Option<i64>) -> String {
     }
 }
 
-/// Formats an instant as RFC 3339, for machines.
+/// Formats a timestamp as RFC 3339, for programs.
 pub(super) fn rfc3339(unix: Option<i64>) -> Option<String> {
     unix.and_then(|unix| Timestamp::from_second(unix).ok()).map(|instant| instant.to_string())
 }

@@ -23,7 +23,7 @@ struct Depth {
     depth: Option<i32>,
 }
 
-/// Has a column in a table of its own, like a service.
+/// A service with an additional column in a separate table.
 struct Packages;
 
 diesel::table! { package (plan_code) { plan_code -> Text, depth -> Integer, } }
@@ -46,7 +46,7 @@ impl PlanColumns<Depth> for Packages {
     }
 }
 
-/// Knows two owners, each with one live key.
+/// A service that knows two owners, each with one live key.
 struct Subscribers;
 
 impl Owners for Subscribers {

@@ -1,4 +1,4 @@
-//! Requests before they reach a handler.
+//! How the gate admits and rejects requests.
 
 use std::sync::Arc;
 
@@ -74,7 +74,8 @@ async fn picky(caller: Caller, query: After<web::Query<Picky>>) -> String {
     format!("{} {:?}", query.0.page, caller.remaining.map(|left| left.remaining))
 }
 
-/// Sends requests (path, address, keys) to an app with a gate. Returns status and body of each.
+/// Sends requests (path, address, keys) to an app with a gate. Returns the status and body of each
+/// response.
 async fn send(house: &House, rules: Rules, requests: &[(&str, &str, &[&str])]) -> Vec<String> {
     let clock = house.clock.shared();
     let gate = Gate::new(KeyStore::new(house.pools(), clock.clone()), Quotas::new(clock), rules);
@@ -260,7 +261,7 @@ fn request(name: &str, value: &str) -> HttpRequest {
         .to_http_request()
 }
 
-/// `Authorization: Basic`.
+/// Creates a request with `Authorization: Basic`.
 fn basic(login: &str, key: &str) -> HttpRequest {
     use base64::Engine as _;
     let text = base64::engine::general_purpose::STANDARD.encode(format!("{login}:{key}"));
@@ -278,7 +279,7 @@ async fn login_must_be_the_owner_of_the_key() {
     for login in ["bob", "Alice", ""] {
         let refused = gate.admit(&basic(login, &key)).await;
         match (login, refused) {
-            // The address may have two refusals a minute.
+            // The address can pay for two rejected keys per minute.
             ("", Err(AuthError::TooMany(_))) => {}
             (_, Err(AuthError::Credentials(Credentials::Refused))) => {}
             other => panic!("{other:?}"),

@@ -1,4 +1,4 @@
-//! Keys, plans, quotas and callers, on SQLite or on the server that `TEST_DATABASE_URL` names.
+//! Tests of keys, plans, quotas and callers, on SQLite or on the server in `TEST_DATABASE_URL`.
 #![allow(clippy::unwrap_used)] // A panic is how a test fails.
 
 mod commands;
@@ -32,7 +32,7 @@ impl House {
         self.clock.unix()
     }
 
-    /// Returns the live key with a text.
+    /// Looks up a key by its text. Returns `None` if it is not live.
     fn find(&self, pools: &Pools, text: &str) -> Option<auth::Key> {
         let store = auth::KeyStore::new(pools.clone(), self.clock.shared());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

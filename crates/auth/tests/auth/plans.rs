@@ -1,4 +1,4 @@
-//! Plans, which the operator changes after they are seeded.
+//! Plans are seeded once, and the operator can then change them.
 
 use auth::{KeyError, Plan, PlanChange, hide_plan, list_plans, seed_plans, set_plan};
 

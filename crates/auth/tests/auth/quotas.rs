@@ -1,4 +1,4 @@
-//! Token buckets, on a clock that tests set.
+//! Token buckets, with a clock that the tests control.
 
 use std::net::IpAddr;
 use std::time::Duration;

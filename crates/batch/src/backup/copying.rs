@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ByteSize, Count, copy_atomically, sync_folder};
 
-/// Number and bytes of files.
+/// The number of files and their total size in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Size {
     files: u64,
@@ -51,7 +51,8 @@ pub(super) fn is_free(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Calls `work` with name and path of each file of a folder that is not hidden. A missing folder has none.
+/// Calls `work` with the name and path of each file in a folder. Hidden files are skipped. A
+/// missing folder counts as empty.
 pub(super) fn each_file(
     folder: &Path,
     mut work: impl FnMut(&str, &Path) -> io::Result<()>,
@@ -71,11 +72,11 @@ pub(super) fn each_file(
     Ok(())
 }
 
-/// Gives a file that never changes another name, or copies it where links are not permitted, such as
-/// to another file system. An existing file stays.
+/// Creates a hard link to a file that never changes. Copies the file if links are not possible, for
+/// example across file systems. An existing file is kept.
 ///
 /// # Errors
-/// A file cannot be read or written.
+/// Returns an error if a file cannot be read or written.
 pub fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
@@ -84,7 +85,7 @@ pub fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Syncs a folder and all below it.
+/// Syncs a folder and all folders below it.
 pub(super) fn sync_folders(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use super::copying::Size;
 
-/// The name of the manifest in a backup.
+/// The file name of the manifest in a backup.
 pub(super) const MANIFEST: &str = "backup.json";
-/// The layout of backups. Later versions read all earlier ones.
+/// The version of the backup layout. Later versions of the program can read all earlier layouts.
 pub(super) const FORMAT: u32 = 1;
 
-/// The manifest of a backup.
+/// Describes a backup and its parts.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     pub format: u32,
     pub service: String,
     pub version: String,
-    /// Number and bytes of the files of each part.
+    /// The size of each part.
     pub parts: BTreeMap<String, Size>,
 }

@@ -1,4 +1,4 @@
-//! Backups: everything that a service keeps on disk, in one folder.
+//! Backs up everything that a service keeps on disk into one folder.
 
 mod copying;
 mod manifest;
@@ -18,13 +18,14 @@ use self::copying::{Size, each_file, size_of};
 use self::manifest::{FORMAT, MANIFEST, Manifest};
 use crate::{copy_atomically, sync_folder, write_atomically};
 
-/// The lock of an unfinished backup.
+/// The lock file of a backup in progress.
 const LOCK: &str = ".lock";
 
 /// A backup that is being written.
 ///
-/// It is written next to its folder and renamed when it is complete, so a killed backup cannot be taken for
-/// one. The next backup to the same folder removes the remains.
+/// It is written to a sibling of the target folder and renamed when it is complete, so that an
+/// interrupted backup cannot be mistaken for a complete one. The next backup to the same folder
+/// removes the remains.
 ///
 /// ```
 /// use batch::{Backup, Restore};
@@ -53,10 +54,11 @@ pub struct Backup {
 }
 
 impl Backup {
-    /// Begins a backup of a service to a folder that does not exist yet, or is empty.
+    /// Begins a backup of a service. The target folder must be empty or must not exist yet.
     ///
     /// # Errors
-    /// The folder has files, its parent cannot be written, or another process writes a backup to it.
+    /// Returns an error if the folder is not empty, its parent cannot be written, or another
+    /// process is writing a backup to it.
     pub fn begin(target: &Path, service: &str, version: &str) -> anyhow::Result<Self> {
         if !copying::is_free(target)? {
             bail!("{} has files: name a new folder", target.display());
@@ -85,30 +87,31 @@ impl Backup {
         Ok(backup)
     }
 
-    /// The folder of the backup while it is written.
+    /// Returns the folder that the backup is being written to.
     pub fn folder(&self) -> &Path {
         &self.staging
     }
 
-    /// Returns the path of a part while the backup is written.
+    /// Returns the path of a part while the backup is being written.
     pub fn path(&self, part: &str) -> PathBuf {
         self.staging.join(part)
     }
 
-    /// Adds files that never change, such as those named by their content. They are hard links where the file
-    /// system permits, and copies elsewhere. Skips files that are already in the backup, hidden ones, which are
-    /// unfinished, and those that are removed meanwhile. A missing folder has no files.
+    /// Adds files that never change, such as those named after their content. They become hard
+    /// links if the file system permits, otherwise copies. Skips files that are already in the
+    /// backup, hidden files, which are unfinished, and files that are removed meanwhile. A missing
+    /// folder counts as empty.
     ///
     /// # Errors
-    /// A file cannot be read or written.
+    /// Returns an error if a file cannot be read or written.
     pub fn link(&self, part: &str, from: &Path) -> anyhow::Result<()> {
         self.add(part, from, link_or_copy)
     }
 
-    /// Adds copies of the files in a folder, or of one file, which may change later.
+    /// Adds copies of one file or of the files in a folder. Use it for files that may change later.
     ///
     /// # Errors
-    /// A file cannot be read or written.
+    /// Returns an error if a file cannot be read or written.
     pub fn copy(&self, part: &str, from: &Path) -> anyhow::Result<()> {
         if from.is_file() {
             let to = self.path(part);
@@ -129,7 +132,7 @@ impl Backup {
         each_file(from, |name, path| {
             fs::create_dir_all(&to)?;
             match add(path, &to.join(name)) {
-                // It was removed after the folder was listed.
+                // The file was removed after the folder was listed.
                 Err(error) if error.kind() == ErrorKind::NotFound && !path.exists() => Ok(()),
                 added => added,
             }
@@ -137,10 +140,10 @@ impl Backup {
         .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))
     }
 
-    /// Removes a part, so it can be written again.
+    /// Removes a part, so that it can be written again.
     ///
     /// # Errors
-    /// The folder cannot be changed.
+    /// Returns an error if the folder cannot be changed.
     pub fn discard(&self, part: &str) -> io::Result<()> {
         match fs::remove_dir_all(self.path(part)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -148,10 +151,10 @@ impl Backup {
         }
     }
 
-    /// Makes the backup durable, gives it its name, and reports its size.
+    /// Syncs the backup, gives the folder its final name, and reports the size.
     ///
     /// # Errors
-    /// The disk is full or failing.
+    /// Returns an error if the disk is full or failing.
     pub fn finish(self) -> anyhow::Result<()> {
         let Self { target, staging, service, version, .. } = &self;
         let finish = || -> io::Result<Size> {
@@ -168,7 +171,8 @@ impl Backup {
             let manifest = Manifest { format: FORMAT, service, version, parts };
             copying::sync_folders(staging)?;
             write_atomically(&staging.join(MANIFEST), &serde_json::to_vec_pretty(&manifest)?)?;
-            // Replaces an empty folder. The lock goes last: another backup would empty the folder.
+            // The rename replaces an empty folder. The lock is released last, because another
+            // backup would otherwise empty the folder.
             fs::rename(staging, target)?;
             fs::remove_file(target.join(LOCK))?;
             sync_folder(target.parent().filter(|folder| *folder != "").unwrap_or(Path::new(".")))?;

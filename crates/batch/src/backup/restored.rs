@@ -17,10 +17,11 @@ pub struct Restore {
 }
 
 impl Restore {
-    /// Opens a backup of a service and compares its files with its manifest.
+    /// Opens the backup of a service and checks its files against its manifest.
     ///
     /// # Errors
-    /// The folder has no complete backup of this service, or the backup lacks files.
+    /// Returns an error if the folder does not contain a complete backup of this service, or if
+    /// files are missing in the backup.
     pub fn open(folder: &Path, service: &str) -> anyhow::Result<Self> {
         let path = folder.join(MANIFEST);
         let manifest =
@@ -46,7 +47,7 @@ impl Restore {
         Ok(Self { folder: folder.to_owned() })
     }
 
-    /// Returns the path of a part.
+    /// Returns the path of a part in the backup.
     pub fn path(&self, part: &str) -> PathBuf {
         self.folder.join(part)
     }
@@ -56,10 +57,11 @@ impl Restore {
         self.path(part).exists()
     }
 
-    /// Checks that the targets do not exist or are empty folders, because a restore replaces nothing.
+    /// Checks that the targets are empty folders or do not exist, because a restore never replaces
+    /// files.
     ///
     /// # Errors
-    /// A target exists.
+    /// Returns an error if a target is in use.
     pub fn require_free<'a>(
         &self,
         targets: impl IntoIterator<Item = &'a PathBuf>,
@@ -73,19 +75,20 @@ impl Restore {
         Ok(())
     }
 
-    /// Restores a folder of files that never change, as links or copies. A part that the backup lacks has no
-    /// files.
+    /// Restores a folder of files that never change, as links or copies. If the backup does not
+    /// contain the part, nothing is restored.
     ///
     /// # Errors
-    /// A file cannot be read or written.
+    /// Returns an error if a file cannot be read or written.
     pub fn link(&self, part: &str, to: &Path) -> anyhow::Result<()> {
         self.add(part, to, link_or_copy)
     }
 
-    /// Restores copies of the files of a folder, or of one file. A part that the backup lacks has no files.
+    /// Restores copies of one file or of the files in a folder. If the backup does not contain the
+    /// part, nothing is restored.
     ///
     /// # Errors
-    /// A file cannot be read or written.
+    /// Returns an error if a file cannot be read or written.
     pub fn copy(&self, part: &str, to: &Path) -> anyhow::Result<()> {
         let from = self.path(part);
         if from.is_file() {

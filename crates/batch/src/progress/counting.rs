@@ -1,10 +1,10 @@
-//! Counts the bytes read from an input.
+//! Counts the bytes that are read from an input.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A shared count of bytes. Clones share the value.
+/// A byte counter. Clones share the count.
 ///
 /// ```
 /// let bytes = batch::ByteCounter::default();
@@ -15,20 +15,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct ByteCounter(Arc<AtomicU64>);
 
 impl ByteCounter {
-    /// Adds bytes.
+    /// Adds to the count.
     pub fn add(&self, bytes: u64) {
         self.0.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Returns the bytes so far.
+    /// Returns the number of bytes so far.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Counts the bytes that are read through it.
+/// A reader that counts the bytes that are read through it.
 ///
-/// Put it below buffers and decompression, so that the count is comparable with the length of the file.
+/// Place it below buffering and decompression, so that the count can be compared with the length of
+/// the file.
 ///
 /// ```
 /// use std::io::Read;
@@ -48,7 +49,7 @@ pub struct CountingReader<R> {
 }
 
 impl<R> CountingReader<R> {
-    /// Creates a reader that reads from `inner` and adds to `bytes`.
+    /// Creates a reader that reads from `inner` and adds the number of bytes to `bytes`.
     pub fn new(inner: R, bytes: ByteCounter) -> Self {
         Self { inner, bytes }
     }

@@ -1,4 +1,4 @@
-//! Rates and remaining times, and the lines that report them.
+//! Computes rates and remaining times, and formats the lines that report them.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use indicatif::FormattedDuration;
 
 use crate::sizes::{ByteSize, Count};
 
-/// The unit of a count.
+/// The unit of an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes, printed in KiB, MiB and so on.
     Bytes,
-    /// Anything else, named in the plural.
+    /// Anything else. The name is in the plural.
     Items(&'static str),
 }
 
@@ -32,7 +32,7 @@ impl Unit {
     }
 }
 
-/// The progress of work after some time.
+/// The progress after a certain time.
 ///
 /// ```
 /// use std::time::Duration;
@@ -46,25 +46,26 @@ impl Unit {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// The work done, including that of an earlier run.
+    /// The amount of work done, including work from an earlier run.
     pub done: u64,
-    /// The work of an earlier run, which does not count for rates.
+    /// The amount done in an earlier run, which is excluded from the rate.
     pub resumed_from: u64,
-    /// The total work, if known.
+    /// The total amount of work, if known.
     pub total: Option<u64>,
     /// Time since the start of this run.
     pub elapsed: Duration,
 }
 
 impl Progress {
-    /// Returns the average rate; `None` while nothing was done.
+    /// Returns the average rate, or `None` as long as nothing has been done.
     pub fn per_second(self) -> Option<f64> {
         let done = self.done.saturating_sub(self.resumed_from);
         let known = done > 0 && !self.elapsed.is_zero();
         known.then(|| done as f64 / self.elapsed.as_secs_f64())
     }
 
-    /// Returns the remaining time at this rate in whole seconds; `None` without a rate or a total.
+    /// Returns the remaining time in whole seconds at the current rate. `None` if the rate or the
+    /// total is unknown.
     ///
     /// ```
     /// # use batch::Progress;
@@ -79,18 +80,18 @@ impl Progress {
         Some(Duration::from_secs(seconds.ceil() as u64))
     }
 
-    /// Returns the percentage done, at most 100; `None` if there is no total.
+    /// Returns the percentage done, at most 100. `None` if the total is unknown.
     pub fn percent(self) -> Option<u64> {
         let total = u128::from(self.known_total()?);
         u64::try_from((u128::from(self.done) * 100 / total).min(100)).ok()
     }
 
-    /// The total; 0 means unknown.
+    /// Returns the total, or `None` if it is unknown or 0.
     fn known_total(self) -> Option<u64> {
         self.total.filter(|total| *total > 0)
     }
 
-    /// Formats the work done, the rate and the remaining time.
+    /// Formats the amount done, the rate and the remaining time.
     pub(super) fn running(self, unit: Unit) -> String {
         let mut text = match (self.known_total(), self.percent()) {
             (Some(total), Some(percent)) => {
@@ -105,7 +106,7 @@ impl Progress {
         text
     }
 
-    /// Formats the work done, the elapsed time and the rate.
+    /// Formats the amount done, the elapsed time and the rate.
     pub(super) fn finished(self, unit: Unit) -> String {
         let took = FormattedDuration(self.elapsed);
         format!("{} in {took}{}", unit.with_name(self.done), self.rate(unit))
@@ -143,7 +144,7 @@ mod tests {
                 1_999_999,
                 "1,999,999 of 2,000,000 accounts (99 %), 200,000/s, 00:00:01 left",
             ),
-            // A file that grew, and one of unknown size.
+            // A file that has grown, and one of unknown size.
             (9, 20, "20 of 9 accounts (100 %), 2/s"),
             (0, 12_345, "12,345 accounts, 1,235/s"),
         ] {

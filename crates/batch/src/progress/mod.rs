@@ -1,4 +1,4 @@
-//! Progress reports: a bar on a terminal, occasional log lines elsewhere.
+//! Reports progress: as a bar on a terminal, otherwise in occasional log lines.
 
 mod counting;
 mod measure;

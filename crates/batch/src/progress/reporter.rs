@@ -9,16 +9,16 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::measure::{Progress, Unit};
 
-/// The interval between updates of a terminal.
+/// The interval between updates on a terminal.
 const ON_TERMINAL: Duration = Duration::from_secs(1);
 /// The default interval between log lines.
 const ELSEWHERE: Duration = Duration::from_secs(10);
 
-/// Reports one phase of a command on standard error.
+/// Reports the progress of one phase of a command on standard error.
 ///
-/// On a terminal it draws a bar each second. Elsewhere it logs a line every ten seconds, or at the
-/// interval of [`Self::every`]. A phase that ends before its first report prints nothing. Threads share
-/// a reporter by reference. Most calls only read the clock.
+/// On a terminal, it redraws a bar every second. Elsewhere, it logs a line every ten seconds, or at
+/// the interval set with [`Self::every`]. A phase that ends before the first report prints nothing.
+/// Threads can share a reporter by reference. Most calls only read the clock.
 ///
 /// ```
 /// use batch::{ProgressReporter, Unit};
@@ -42,7 +42,7 @@ pub struct ProgressReporter {
     every: Duration,
     /// The time of the next report, in milliseconds since the start.
     due: AtomicU64,
-    /// Additional text of the reports, see [`Self::set_with`].
+    /// Additional text for the reports, see [`Self::set_with`].
     details: Mutex<String>,
     display: Display,
 }
@@ -56,7 +56,7 @@ enum Display {
 }
 
 impl ProgressReporter {
-    /// Begins a phase, named in the present participle, of `total` units if that is known.
+    /// Begins a phase. Its name is a present participle. `total` is the amount of work, if known.
     pub fn new(phase: impl Into<String>, unit: Unit, total: Option<u64>) -> Self {
         let phase = phase.into();
         let (display, every) = if io::stderr().is_terminal() {
@@ -97,7 +97,8 @@ impl ProgressReporter {
         }
     }
 
-    /// Adds the work of an earlier run, which counts as done but not for the rate.
+    /// Sets the amount of work of an earlier run, which counts as done but is excluded from the
+    /// rate.
     ///
     /// ```
     /// use batch::{ProgressReporter, Unit};
@@ -112,7 +113,7 @@ impl ProgressReporter {
         self
     }
 
-    /// Adds the work done since the last call, and reports if a report is due.
+    /// Adds the amount done since the last call. Reports if a report is due.
     ///
     /// ```
     /// # let progress = batch::ProgressReporter::new("reading", batch::Unit::Bytes, None);
@@ -130,7 +131,7 @@ impl ProgressReporter {
         }
     }
 
-    /// Sets the total work done, and reports if a report is due.
+    /// Sets the total amount done. Reports if a report is due.
     pub fn set(&self, done: u64) {
         self.done.store(done, Ordering::Relaxed);
         if self.becomes_due() {
@@ -138,8 +139,8 @@ impl ProgressReporter {
         }
     }
 
-    /// Like [`Self::set`], with additional text for this and later reports. `details` is called only if a
-    /// report is due.
+    /// Like [`Self::set`], and sets additional text for this and later reports. `details` is called
+    /// only if a report is due.
     pub fn set_with(&self, done: u64, details: impl FnOnce() -> String) {
         self.done.store(done, Ordering::Relaxed);
         if self.becomes_due() {
@@ -148,7 +149,7 @@ impl ProgressReporter {
         }
     }
 
-    /// Sets the additional text without a report, for the last line.
+    /// Sets the additional text without reporting, for the last line.
     pub fn set_details(&self, details: impl Into<String>) {
         *self.details() = details.into();
     }
@@ -163,8 +164,8 @@ impl ProgressReporter {
         }
     }
 
-    /// Ends the phase. Prints the elapsed time if there was a report before. A reporter that is dropped
-    /// instead, because of an error, prints nothing.
+    /// Ends the phase. Prints the elapsed time if something was reported before. A reporter that is
+    /// only dropped, because of an error, prints nothing.
     pub fn finish(self) {
         if self.due.load(Ordering::Relaxed) <= milliseconds(self.every) {
             return;
@@ -173,7 +174,7 @@ impl ProgressReporter {
         match &self.display {
             Display::Terminal(bar) => {
                 bar.finish_and_clear();
-                // A closed terminal does not end the work.
+                // The work continues even if the terminal is closed.
                 let _ = writeln!(io::stderr(), "{line}");
             }
             Display::Log => log::info!("{line}"),
@@ -182,8 +183,8 @@ impl ProgressReporter {
         }
     }
 
-    /// Returns whether a report is due, and then schedules the next one. Returns true to only one of
-    /// several threads.
+    /// Returns whether a report is due. If so, schedules the next one. Only one of several threads
+    /// gets true.
     fn becomes_due(&self) -> bool {
         let due = self.due.load(Ordering::Relaxed);
         let elapsed = self.started.elapsed();
@@ -264,7 +265,7 @@ mod tests {
         lines.lock().clone()
     }
 
-    /// Moves the start of a reporter back by `time`.
+    /// Moves the start time of a reporter back by `time`.
     fn after(mut progress: ProgressReporter, time: Duration) -> ProgressReporter {
         progress.started = Instant::now().checked_sub(time).unwrap();
         progress

@@ -1,11 +1,12 @@
-//! A text under a key.
+//! A record that consists of a key and a string.
 
 use std::cmp::Ordering;
 use std::io::{self, Read, Write};
 
 use super::record::Record;
 
-/// A text under a key. In a run: the key, the length in two bytes, the text.
+/// A key and a string. In a run file, the key is followed by the length of the string in two bytes
+/// and the string.
 ///
 /// ```
 /// use batch::{KeyedText, Record};
@@ -15,9 +16,9 @@ use super::record::Record;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyedText {
-    /// The key, which is compared first.
+    /// The sort key, which is compared first.
     pub key: i64,
-    /// The text, which orders records of the same key; at most 65535 bytes.
+    /// The text, which orders records with the same key. At most 65535 bytes.
     pub text: Vec<u8>,
 }
 
@@ -40,7 +41,7 @@ impl Record for KeyedText {
     }
 }
 
-/// Writes a record from a borrowed text.
+/// Writes a record without copying the text.
 pub(super) fn write(out: &mut impl Write, key: i64, text: &[u8]) -> io::Result<()> {
     out.write_all(&key.to_le_bytes())?;
     out.write_all(&u16::try_from(text.len()).map_err(io::Error::other)?.to_le_bytes())?;

@@ -1,4 +1,4 @@
-//! Merges ordered sequences into one.
+//! Merges sorted sequences into one.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -8,10 +8,10 @@ use std::io;
 
 use super::record::{Record, Source};
 
-/// Merges the records of several ordered sources, which are read on demand.
+/// Merges the records of several sorted sources, which are read on demand.
 ///
-/// Equal records are returned in the order of their sources. Memory use is one record per source and
-/// one more, in addition to the buffers of the sources.
+/// Equal records are returned in the order of their sources. The merge holds one record per source
+/// and one additional record, apart from the buffers of the sources.
 ///
 /// ```
 /// # use batch::{Record, RunWriter};
@@ -55,7 +55,7 @@ impl<S: Source> Merge<S> {
     /// Reads the first record of each source.
     ///
     /// # Errors
-    /// A source cannot be read.
+    /// Returns an error if a source cannot be read.
     pub fn new(sources: impl IntoIterator<Item = S>) -> io::Result<Self> {
         let mut heads = BinaryHeap::new();
         for (number, mut source) in sources.into_iter().enumerate() {
@@ -70,14 +70,14 @@ impl<S: Source> Merge<S> {
     /// Returns the next record and the index of its source, or `None` at the end.
     ///
     /// # Errors
-    /// A source cannot be read.
+    /// Returns an error if a source cannot be read.
     #[allow(clippy::should_implement_trait, reason = "the record is lent until the next call")]
     pub fn next(&mut self) -> io::Result<Option<(&S::Record, usize)>> {
         let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
         let number = head.number;
         self.begun = true;
         std::mem::swap(&mut self.current, &mut head.record);
-        // Dropping the changed head restores the order of the heap.
+        // When the modified head is dropped, the heap restores its order.
         let Head { record, source, .. } = &mut *head;
         if !source.next(record)? {
             PeekMut::pop(head);
@@ -85,10 +85,10 @@ impl<S: Source> Merge<S> {
         Ok(Some((&self.current, number)))
     }
 
-    /// Returns the next record that differs from the last one, or `None` at the end.
+    /// Returns the next record that differs from the previous one, or `None` at the end.
     ///
     /// # Errors
-    /// A source cannot be read.
+    /// Returns an error if a source cannot be read.
     ///
     /// ```
     /// # use batch::{Merge, Record, RunWriter};
@@ -123,7 +123,7 @@ impl<S: Source> Merge<S> {
         }
     }
 
-    /// Returns the record that [`Self::next`] returns next.
+    /// Returns the record that [`Self::next`] will return.
     ///
     /// ```
     /// # use batch::{Merge, Record, RunWriter};
@@ -146,7 +146,7 @@ impl<S: Source> Merge<S> {
         self.heads.peek().map(|head| &head.record)
     }
 
-    /// Returns the number of sources that are not at their end.
+    /// Returns the number of sources that are not exhausted.
     pub fn sources(&self) -> usize {
         self.heads.len()
     }

@@ -1,4 +1,4 @@
-//! External sorting: sorted runs on disk, merged while they are read.
+//! External sorting: writes sorted runs to disk and merges them while they are read.
 
 mod keyed_text;
 mod merge;

@@ -3,9 +3,10 @@
 use std::cmp::Ordering;
 use std::io::{self, Read, Write};
 
-/// A record that can be sorted: its order and its form in a file.
+/// A record that can be sorted: defines its order and its representation in a file.
 ///
-/// Records have a fixed length or begin with their length. The file has no other structure.
+/// Records must have a fixed length or begin with their length, because the file does not have any
+/// other structure.
 ///
 /// ```
 /// use std::cmp::Ordering;
@@ -32,23 +33,23 @@ use std::io::{self, Read, Write};
 /// }
 /// ```
 pub trait Record: Default {
-    /// Compares two records. Equal ones may still differ.
+    /// Compares two records. Records that compare as equal may still differ.
     fn compare(&self, other: &Self) -> Ordering;
 
     /// Appends the record to a file.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Returns an error if the file cannot be written.
     fn write_to(&self, out: &mut impl Write) -> io::Result<()>;
 
-    /// Replaces this record with the next one of a file, reusing its memory.
+    /// Replaces this record with the next one from a file, reusing its memory.
     ///
     /// # Errors
-    /// The file cannot be read or ends within the record.
+    /// Returns an error if the file cannot be read or ends within the record.
     fn read_from(&mut self, input: &mut impl Read) -> io::Result<()>;
 }
 
-/// An ordered source of records.
+/// A sorted source of records.
 ///
 /// ```
 /// use batch::{Record, Source};
@@ -69,9 +70,10 @@ pub trait Source {
     /// The type of the records.
     type Record: Record;
 
-    /// Replaces `record` with the next one. Returns false at the end and leaves `record` unchanged.
+    /// Replaces `record` with the next one. At the end, returns false and leaves `record`
+    /// unchanged.
     ///
     /// # Errors
-    /// The records cannot be read.
+    /// Returns an error if the records cannot be read.
     fn next(&mut self, record: &mut Self::Record) -> io::Result<bool>;
 }

@@ -1,4 +1,4 @@
-//! Sorted records in an unnamed file.
+//! Runs: sorted records in an unnamed file.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek};
@@ -7,9 +7,9 @@ use std::path::Path;
 
 use super::record::{Record, Source};
 
-/// Writes a run, which is a file of sorted records.
+/// Writes a run, that is, a file of sorted records.
 ///
-/// The file has no name, so that it is gone when the process ends in any way.
+/// The file is unnamed, so that it disappears however the process ends.
 ///
 /// ```
 /// # use batch::{Record, RunWriter};
@@ -37,24 +37,24 @@ pub struct RunWriter<R> {
 }
 
 impl<R: Record> RunWriter<R> {
-    /// Creates an unnamed file in `folder`, with a buffer of `buffer` bytes.
+    /// Creates an unnamed file in `folder`. `buffer` is the size of the write buffer in bytes.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// Returns an error if the folder cannot be written.
     pub fn create_in(folder: &Path, buffer: usize) -> io::Result<Self> {
         let out = BufWriter::with_capacity(buffer, tempfile::tempfile_in(folder)?);
         Ok(Self { out, records: 0, record: PhantomData })
     }
 
-    /// Appends a record, which must not be less than the last one.
+    /// Appends a record, which must not be less than the previous one.
     ///
     /// # Errors
-    /// The disk is full or failing.
+    /// Returns an error if the disk is full or failing.
     pub fn push(&mut self, record: &R) -> io::Result<()> {
         self.push_with(|out| record.write_to(out))
     }
 
-    /// Appends a record that `write` writes.
+    /// Appends a record by calling `write`.
     pub(super) fn push_with(
         &mut self,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -63,10 +63,10 @@ impl<R: Record> RunWriter<R> {
         write(&mut self.out)
     }
 
-    /// Ends the run.
+    /// Flushes the run and makes it readable.
     ///
     /// # Errors
-    /// The disk is full or failing.
+    /// Returns an error if the disk is full or failing.
     pub fn finish(self) -> io::Result<Run<R>> {
         let mut file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.rewind()?;
@@ -74,7 +74,7 @@ impl<R: Record> RunWriter<R> {
     }
 }
 
-/// A run on disk. It takes a file handle and no memory until it is read.
+/// A run on disk. Until it is read, it uses a file descriptor but no buffer.
 #[derive(Debug)]
 pub struct Run<R> {
     file: File,
@@ -83,19 +83,19 @@ pub struct Run<R> {
 }
 
 impl<R: Record> Run<R> {
-    /// The number of records.
+    /// Returns the number of records.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// Reads the run with a buffer of `buffer` bytes.
+    /// Reads the run from its beginning with a buffer of `buffer` bytes.
     pub fn read(self, buffer: usize) -> RunReader<R> {
         let input = BufReader::with_capacity(buffer, self.file);
         RunReader { input, left: self.records, record: PhantomData }
     }
 }
 
-/// Reads a run.
+/// Reads the records of a run.
 #[derive(Debug)]
 pub struct RunReader<R> {
     input: BufReader<File>,

@@ -1,4 +1,4 @@
-//! Sorts texts under keys and removes duplicates, in bounded memory.
+//! Sorts pairs of a key and a string, and removes duplicates, in bounded memory.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,11 +9,11 @@ use super::record::Source;
 use super::run::{Run, RunReader, RunWriter};
 use crate::sizes::ByteSize;
 
-/// The largest buffer of a file in bytes.
+/// Maximum size of a file buffer in bytes.
 const BUFFER: usize = 256 * 1024;
-/// The number of runs merged at once, which bounds the open files.
+/// Maximum number of runs that are merged at once, which also limits the number of open files.
 const WIDTH: usize = 64;
-/// The smallest budget in bytes.
+/// Minimum budget in bytes.
 const LEAST_BUDGET: usize = 64 * 1024;
 
 /// A record in memory: its key and the offset of its text.
@@ -23,11 +23,13 @@ struct Entry {
     at: u32,
 }
 
-/// Collects texts under keys and returns them by key, then by text, without duplicates.
+/// Collects pairs of a key and a string. Returns them ordered by key and then by string, without
+/// duplicates.
 ///
-/// Loaders use hashes as keys, so that a table in key order is walked page by page. Records stay in
-/// memory up to a budget. Beyond it, sorted runs go to unnamed files, of which at most 64 are merged at
-/// once. Texts are in one buffer and are compared only if their keys are equal.
+/// Loaders use hashes as keys, so that a table in key order is updated page by page. Records stay
+/// in memory up to a budget. Beyond it, sorted runs are written to unnamed files, and at most 64 of
+/// them are merged at once. All strings are in one buffer, and are compared only if their keys are
+/// equal.
 ///
 /// ```
 /// use batch::{ByteSize, Sorter};
@@ -49,14 +51,14 @@ pub struct Sorter {
     budget: usize,
     texts: Vec<u8>,
     entries: Vec<Entry>,
-    /// Runs on disk with the number of times they were merged, which never increases from first to
-    /// last.
+    /// The runs on disk, each with the number of times it was merged. These numbers never increase
+    /// from the first run to the last.
     runs: Vec<(u32, Run<KeyedText>)>,
 }
 
 impl Sorter {
-    /// Creates a sorter that keeps about `budget` in memory, 64 KiB to 4 GiB, and the rest in unnamed
-    /// files in `folder`.
+    /// Creates a sorter that keeps about `budget` in memory, 64 KiB to 4 GiB, and writes the rest
+    /// to unnamed files in `folder`.
     pub fn new(folder: PathBuf, budget: ByteSize) -> Self {
         let budget = budget.in_memory().clamp(LEAST_BUDGET, u32::MAX as usize);
         Self { folder, budget, texts: Vec::new(), entries: Vec::new(), runs: Vec::new() }
@@ -65,7 +67,7 @@ impl Sorter {
     /// Adds a record.
     ///
     /// # Errors
-    /// The text has more than 65535 bytes, or the disk is full or failing.
+    /// Returns an error if the text has more than 65535 bytes, or the disk is full or failing.
     pub fn push(&mut self, key: i64, text: &[u8]) -> io::Result<()> {
         let size = u16::try_from(text.len()).map_err(io::Error::other)?;
         let entry = size_of::<Entry>();
@@ -73,7 +75,7 @@ impl Sorter {
             self.spill()?;
         }
         if self.texts.capacity() == 0 {
-            // Doubling would exceed the budget.
+            // Growing by doubling would exceed the budget.
             self.texts.reserve_exact(self.budget * 3 / 5);
             self.entries.reserve_exact(self.budget * 2 / 5 / entry);
         }
@@ -89,10 +91,10 @@ impl Sorter {
         Ok(())
     }
 
-    /// Ends collecting. Frees the memory unless all records are in it.
+    /// Ends the collection of records. Frees the memory unless it contains all records.
     ///
     /// # Errors
-    /// The disk is full or failing.
+    /// Returns an error if the disk is full or failing.
     pub fn finish(mut self) -> io::Result<Sorted> {
         if self.runs.is_empty() {
             self.sort();
@@ -103,8 +105,8 @@ impl Sorter {
         self.spill()?;
         (self.texts, self.entries) = (Vec::new(), Vec::new());
         while self.runs.len() > WIDTH {
-            // The last runs are the smallest. Merge as few of them as possible to leave `WIDTH` runs,
-            // at most `WIDTH` at once.
+            // The last runs are the smallest. Merges as few of them as possible to keep `WIDTH`
+            // runs, but at most `WIDTH` at once.
             self.merge_from((self.runs.len() - WIDTH).max(WIDTH - 1))?;
         }
         let runs = std::mem::take(&mut self.runs);
@@ -113,7 +115,8 @@ impl Sorter {
 
     fn sort(&mut self) {
         let texts = &self.texts;
-        // Keys are hashes and nearly always differ, so sorting by key rarely reads a text.
+        // Keys are hashes and nearly always different, so sorting by key first rarely needs to read
+        // a string.
         self.entries.sort_unstable_by_key(|entry| entry.key);
         for same_key in self.entries.chunk_by_mut(|a, b| a.key == b.key) {
             if same_key.len() > 1 {
@@ -141,7 +144,8 @@ impl Sorter {
         Ok(())
     }
 
-    /// Merges the last runs into one. Their buffers use the budget of the records in memory.
+    /// Merges the runs from `start` on into one. Their buffers use the memory budget of the
+    /// records.
     fn merge_from(&mut self, start: usize) -> io::Result<()> {
         (self.texts, self.entries) = (Vec::new(), Vec::new());
         let runs = self.runs.split_off(start);
@@ -163,7 +167,8 @@ impl Sorter {
         RunWriter::create_in(&self.folder, self.buffer())
     }
 
-    /// The size of a file buffer. The files that are merged and the one that is written share the budget.
+    /// Returns the size of a file buffer. The files that are merged and the one that is written
+    /// share the budget.
     fn buffer(&self) -> usize {
         (self.budget / (WIDTH + 1)).min(BUFFER)
     }
@@ -204,7 +209,7 @@ impl Source for Texts {
     }
 }
 
-/// The records of a [`Sorter`] by key, then by text, without duplicates.
+/// The records of a [`Sorter`], ordered by key and then by text, without duplicates.
 pub struct Sorted {
     merge: Merge<Texts>,
     in_memory: bool,
@@ -214,13 +219,13 @@ impl Sorted {
     /// Returns the next key and text, or `None` at the end.
     ///
     /// # Errors
-    /// The disk is failing.
+    /// Returns an error if the disk is failing.
     pub fn next_record(&mut self) -> io::Result<Option<(i64, &[u8])>> {
         let record = self.merge.next_distinct()?;
         Ok(record.map(|record| (record.key, record.text.as_slice())))
     }
 
-    /// Returns whether the records are in memory rather than on disk.
+    /// Returns whether the records are in memory and not on disk.
     pub fn is_in_memory(&self) -> bool {
         self.in_memory
     }
@@ -273,7 +278,7 @@ mod tests {
 
     #[test]
     fn thousands_of_runs_keep_few_files_open_and_buffers_within_the_budget() {
-        // Each record is large enough to be a run.
+        // Each record is large enough to fill a run.
         let record = |n: i64| (n.wrapping_mul(0x5851_F42D_4C95_7F2D), [n as u8; 600]);
         let count = i64::try_from(WIDTH * (WIDTH + 2) + 5).unwrap();
         let mut sorter = Sorter::new(std::env::temp_dir(), ByteSize(0));

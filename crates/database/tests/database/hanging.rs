@@ -1,4 +1,4 @@
-//! PostgreSQL servers that stop answering or are busy.
+//! PostgreSQL servers that stop responding or are busy.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use testkit::{Database, TcpProxy};
 
 use crate::{NOTES, hits, set_hits};
 
-/// Ends a test if a request hangs.
+/// Fails a test if a request hangs.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Opens pools through a proxy; `None` on SQLite.
+/// Opens pools through a proxy. Returns `None` on SQLite.
 fn through_proxy(database: &Database) -> Option<(TcpProxy, Pools)> {
     let proxy = TcpProxy::to(database.server_address()?);
     let settings = DatabaseSettings {
@@ -89,7 +89,7 @@ async fn a_refused_write_is_not_made_later() {
     let written = tokio::task::spawn_blocking(move || ended.recv().unwrap()).await.unwrap();
     assert!(written, "the server executed the statement");
     assert_eq!(until_it_reads(&pools).await, 0);
-    // The abandoned transaction locks the row until it is rolled back.
+    // The abandoned transaction holds a lock on the row until it is rolled back.
     let count = |db: &mut database::Db| {
         let before = hits(db)?;
         set_hits(db, before + 1)

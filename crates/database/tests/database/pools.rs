@@ -17,7 +17,7 @@ fn impatient(database: &Database) -> Pools {
     settings.open(database.folder(), "test", &[&NOTES]).unwrap()
 }
 
-/// Runs forty writers in two processes.
+/// Runs forty concurrent writes from two sets of pools.
 async fn write_forty_times(
     database: &Database,
     work: impl Fn(&mut Db) -> Result<(), DatabaseError> + Copy + Send + 'static,
@@ -137,7 +137,8 @@ fn transactions_see_commits_made_while_they_wait_with_any_server_default() {
     let mut other = pools.connect().unwrap();
     for level in ["repeatable read", "serializable"] {
         let default = format!("SET default_transaction_isolation = '{level}'");
-        // New connections get it from the server; behind a pooler, an old one may have been changed.
+        // New connections get the level from the server. Behind a pooler, an older connection may
+        // have been changed.
         let name = database.url().rsplit('/').next().unwrap();
         diesel::sql_query(format!("ALTER DATABASE {name} {default}")).execute(&mut other).unwrap();
         let new = pools.connect().unwrap();
@@ -145,7 +146,8 @@ fn transactions_see_commits_made_while_they_wait_with_any_server_default() {
         diesel::sql_query(default).execute(&mut changed).unwrap();
         for mut waiting in [new, changed] {
             let seen = transaction(&mut waiting, |db| {
-                // With another isolation, the statement that waits for the lock takes the snapshot.
+                // With other isolation levels, the statement that waits for the lock would already
+                // take the snapshot.
                 diesel::sql_query("SELECT pg_advisory_xact_lock(1)").execute(db)?;
                 let before = hits(db)?;
                 set_hits(&mut other, before + 1)?;
@@ -154,7 +156,7 @@ fn transactions_see_commits_made_while_they_wait_with_any_server_default() {
             let (before, after) = seen.unwrap();
             assert_eq!(after, before + 1, "{level}");
         }
-        // Statements outside of transactions, and transactions of diesel itself, use the default.
+        // Statements outside of transactions, and diesel's own transactions, use the default.
         let mut alone = pools.connect().unwrap();
         let isolation: String = diesel::select(diesel::dsl::sql::<diesel::sql_types::Text>(
             "current_setting('transaction_isolation')",
@@ -270,8 +272,8 @@ async fn connections_closed_by_the_server_are_replaced_transparently() {
     )
     .execute(&mut db)
     .unwrap();
-    // The writer's BEGIN fails and is retried on a new connection. This makes the idle reader
-    // suspect, so it is checked and replaced.
+    // The writer's BEGIN fails and is retried on a new connection. The idle reader must therefore
+    // be checked, and is replaced.
     pools.write(|db| set_hits(db, 5)).await.unwrap();
     assert_eq!(pools.read(hits).await.unwrap(), 5);
 }
@@ -295,7 +297,7 @@ fn second_server_on_one_file_is_noticed() {
     assert!(first.register_server());
     assert_eq!(second.register_server(), !is_server_file);
     drop(first);
-    // The second server has the lock too.
+    // The second server also holds the lock.
     let third = database.open(&[]);
     assert!(third.lock_out_servers().is_none());
     drop(second);
@@ -303,7 +305,7 @@ fn second_server_on_one_file_is_noticed() {
     assert_eq!(lock.is_some(), is_server_file);
     assert_eq!(third.register_server(), !is_server_file);
     drop(lock);
-    // A server that started during a load has the lock when the load ends.
+    // A server that started during a load holds the lock when the load ends.
     if is_server_file {
         let is_locked = || database.open(&[]).lock_out_servers().is_none();
         until_blocking("the server has the lock", is_locked);

@@ -51,7 +51,7 @@ async fn a_full_database_refuses_writes_and_answers_reads() {
     let texts =
         pools.read(|db| Ok::<Vec<String>, DatabaseError>(note::table.select(note::text).load(db)?));
     assert_eq!(texts.await.unwrap(), ["kept"]);
-    // Another connection can write, so the disk is fine.
+    // The disk is fine, because another connection can write.
     pools.ready().await.unwrap();
 }
 
@@ -61,7 +61,7 @@ async fn readiness_reports_a_folder_that_cannot_be_written() {
     let pools = database.open(&[&NOTES]);
     pools.watch_folder("media", &database.folder().join("later"));
     pools.ready().await.unwrap();
-    // No user can create files there.
+    // Files cannot be created there, not even by root.
     pools.watch_folder("pictures", std::path::Path::new("/proc/self/task"));
     let error = pools.ready().await.unwrap_err();
     assert!(matches!(error, DatabaseError::Storage(_)), "{error:?}");
@@ -71,7 +71,7 @@ async fn readiness_reports_a_folder_that_cannot_be_written() {
     );
 }
 
-/// A folder in which trials to write block until this is dropped.
+/// A folder that blocks trial writes until this value is dropped.
 struct HangingFolder(tempfile::TempDir);
 
 impl HangingFolder {
@@ -89,7 +89,7 @@ impl HangingFolder {
 
 impl Drop for HangingFolder {
     fn drop(&mut self) {
-        // Unblocks the trials.
+        // Unblocks the trial writes.
         let _ = std::fs::OpenOptions::new().read(true).write(true).open(self.trial());
     }
 }

@@ -21,7 +21,7 @@ fn faults_are_named_and_a_sound_database_has_none() {
             .unwrap();
             let found = structural_faults(&mut db).unwrap();
             assert_eq!(found, ["2 rows of remark refer to missing rows of note"]);
-            // An index that lacks rows of its table.
+            // Creates an index that lacks rows of its table.
             db.batch_execute(
                 "DELETE FROM remark WHERE id > 1; CREATE INDEX odd ON note (text) WHERE id > 1; \
                  PRAGMA writable_schema = ON; \
@@ -33,7 +33,7 @@ fn faults_are_named_and_a_sound_database_has_none() {
         }
         Db::Pg(conn) => {
             conn.batch_execute("UPDATE note SET due = 1").unwrap();
-            // Fails because of duplicates, and leaves the index.
+            // This fails because of duplicates, and leaves an invalid index behind.
             conn.batch_execute("CREATE UNIQUE INDEX CONCURRENTLY by_due ON note (due)")
                 .unwrap_err();
             let found = structural_faults(&mut db).unwrap();

@@ -6,7 +6,8 @@ use outbound::{
 };
 use parking_lot::Mutex;
 
-/// A row: its id, failed attempts, and its waiting time, which is `None` when it is done.
+/// A row: its id, its number of failed attempts, and its waiting time, which is `None` once it is
+/// done.
 #[derive(Clone, Debug, PartialEq)]
 struct Row {
     id: u32,
@@ -32,7 +33,7 @@ impl Table {
 
 impl Outbox for Table {
     type Message = u32;
-    /// Three receivers, by the ids of the rows.
+    /// There are three receivers. A message belongs to one of them according to its row id.
     type Receiver = u32;
 
     async fn receivers_due(&self) -> Result<Vec<u32>, OutboxError> {
@@ -71,7 +72,8 @@ impl Outbox for Table {
     }
 }
 
-/// Delivers even ids and fails for odd ones: permanently for 13, too early for 15, unwanted for 17.
+/// Delivers messages with even ids and fails for odd ones: permanently for 13, too early for 15,
+/// unwanted for 17.
 struct Moody(Mutex<Vec<u32>>);
 
 impl Courier<u32> for Moody {

@@ -1,4 +1,4 @@
-//! Queries to a name server on loopback.
+//! Queries to a name server on the loopback interface.
 
 use outbound::Dns;
 use testkit::DnsPeer;
@@ -15,7 +15,7 @@ async fn strings_of_txt_records_are_joined_at_any_length() {
     assert_eq!(found, ["one", &long]);
     peer.set_txt("example.com", &["two"]);
     assert_eq!(dns.txt("example.com").await.unwrap(), ["two"]);
-    // A name with only other records has none of these.
+    // A name that has only other record types.
     peer.set_address("www.example.com", [127, 0, 0, 1].into());
     assert!(dns.txt("www.example.com").await.unwrap().is_empty());
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Permitted and refused fetches.
+//! Permitted and rejected fetches.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -36,8 +36,8 @@ fn only_loopback(ip: IpAddr) -> bool {
     ip == IpAddr::from([127, 0, 0, 1])
 }
 
-/// A fetcher for `site.example`, `www.site.example` and `other.example` at the peer, and for
-/// `inner.example` at an address that is not permitted.
+/// Creates a fetcher that resolves `site.example`, `www.site.example` and `other.example` to the
+/// peer, and `inner.example` to an address that is not permitted.
 fn fetcher(peer: &HttpPeer, change: impl FnOnce(&mut FetchRules)) -> Fetcher {
     let inner = SocketAddr::from(([127, 0, 0, 2], peer.address().port()));
     let peers = ["site.example", "www.site.example", "other.example"];
@@ -112,7 +112,7 @@ async fn forbidden_addresses_are_never_contacted() {
     }
     assert_eq!(error(&fetcher, "http://inner.example/").await, FetchError::Unavailable);
     assert!(peer.requests().is_empty());
-    // With only public addresses permitted, the same names are refused.
+    // If only public addresses are permitted, the same names are rejected.
     let hosts = HashMap::from([("site.example".to_owned(), peer.address())]);
     let public = Reach { permitted: is_public, ..Reach::public() }.with_names(Names::Fixed(hosts));
     let public = Fetcher::new(public, FetchRules::new("test/1")).unwrap();
@@ -133,7 +133,8 @@ async fn redirects_need_both_the_rule_and_the_reach() {
         let address = format!("http://site.example/{path}");
         assert_eq!(error(&fetcher, &address).await, FetchError::Unavailable, "{path}");
     }
-    // A target that is not a web address is not followed: the response is the redirect itself.
+    // A redirect to a target that is not a web address is not followed, so the response is the
+    // redirect itself.
     let file = fetcher.get("http://site.example/file", LIMIT).await.unwrap();
     assert_eq!(file.status, 302);
     let looped = peer.requests().iter().filter(|request| request.target == "/loop").count();

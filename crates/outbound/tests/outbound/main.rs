@@ -1,4 +1,4 @@
-//! Requests to real peers on loopback.
+//! Requests to real peers on the loopback interface.
 
 #![allow(clippy::unwrap_used)] // A test that meets an error has failed.
 

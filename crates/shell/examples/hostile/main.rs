@@ -1,4 +1,5 @@
-//! Opens hostile connections to a running service and prints the memory that it holds for them.
+//! Opens hostile connections to a running service and prints how much memory the service holds for
+//! them.
 //!
 //! `hostile ADDRESS CA PID PATH [CONNECTIONS] [STREAMS]`; `scripts/bench hostile` runs it.
 #![allow(clippy::unwrap_used, reason = "a failed measurement may panic")]
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 use client::{Target, Way, attack, resident_kib};
 
-/// Follows the memory of a process until it is dropped.
+/// Watches the memory of a process until this value is dropped.
 struct Watch {
     peak: Arc<AtomicU64>,
     over: Arc<AtomicBool>,

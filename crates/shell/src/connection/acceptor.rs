@@ -1,4 +1,4 @@
-//! The service to which actix-server hands accepted sockets.
+//! The service that receives accepted sockets from actix-server.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -72,7 +72,7 @@ where
     let expectation = Expectation(app.clone());
     let service = HttpService::build()
         .keep_alive(KEEP_ALIVE)
-        // The guard has a deadline for every head, including the first.
+        // The guard sets a deadline for every head, including the first.
         .client_request_timeout(std::time::Duration::ZERO)
         .client_disconnect_timeout(LINGER)
         .h1_allow_half_closed(entrance.half_closed)

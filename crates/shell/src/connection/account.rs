@@ -1,4 +1,4 @@
-//! Accounts of open connections and requests, and of the memory that they occupy.
+//! Counts open connections and requests, and the memory that they occupy.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,14 +11,15 @@ use prometheus::IntGauge;
 
 use super::pipeline::Expected;
 
-/// Maximum number of bytes held for one connection: answers that its client has not
-/// read, and request bodies.
+/// Maximum number of bytes held for one connection: responses that the client has not read yet, and
+/// request bodies.
 const HELD_BY_CONNECTION: usize = 24 << 20;
 /// Maximum number of bytes held for all connections of the process.
 const HELD_BY_PROCESS: usize = 128 << 20;
-/// Above this sum, connections that hold much memory must keep the minimum rate, in bytes.
+/// If more bytes than this are held for all connections, those that hold a lot of memory must keep
+/// the minimum rate.
 const PRESSURE: usize = 32 << 20;
-/// A connection holds much memory if it holds more bytes than this.
+/// A connection holds a lot of memory if it holds more bytes than this.
 const MUCH: usize = 512 << 10;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -32,16 +33,16 @@ fn gauge(name: &str, help: &str) -> IntGauge {
     crate::metrics::register(IntGauge::new(name, help))
 }
 
-/// The open connections at one moment.
+/// The open connections at one point in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Load {
-    /// Open connections.
+    /// Number of open connections.
     pub(crate) connections: usize,
-    /// Bytes that are held for them.
+    /// Bytes held for them.
     pub(crate) bytes: usize,
 }
 
-/// Returns the connections that are open now.
+/// Returns the current load.
 pub(crate) fn load() -> Load {
     let connections = usize::try_from(OPEN_CONNECTIONS.get()).unwrap_or_default();
     Load { connections, bytes: HELD.load(Ordering::Relaxed) }
@@ -54,29 +55,29 @@ pub(crate) fn show_metrics() {
     super::peers::show_metrics();
 }
 
-/// One connection, shared by its socket, its requests and its responses.
+/// A connection, shared by its socket, its requests and its responses.
 pub(crate) struct Connection {
     /// Whether the connection uses TLS.
     secure: bool,
-    /// Whether the client uses TLS to the proxy, by the PROXY protocol header.
+    /// Whether the client uses TLS to connect to the proxy, according to the PROXY protocol header.
     pub(super) tls_at_proxy: Cell<bool>,
     /// Whether the peer is a proxy on a Unix socket.
     pub(super) trusted_peer: Cell<bool>,
     open: Cell<usize>,
-    /// The number of requests that the application has got.
+    /// The number of requests that the application has received.
     pub(super) served: Cell<u64>,
-    /// Whether some bytes of a response may not have been sent.
+    /// Whether a part of a response may still be unsent.
     pub(super) unflushed: Cell<bool>,
-    /// Bytes of the HTTP/1.1 response that is being written. They count as held when its client is
-    /// slow.
+    /// The size of the HTTP/1.1 response that is being written, in bytes. It counts as held while
+    /// the client is slow.
     pub(super) sending: Cell<usize>,
-    /// The bytes that follow the head of the last HTTP/1.1 request of the application.
+    /// The kind of body that follows the head of the last HTTP/1.1 request.
     pub(super) expected: Cell<Expected>,
-    /// Whether the application has read all of them.
+    /// Whether the application has read the whole body.
     pub(super) body_is_read: Cell<bool>,
     /// Bytes that the client has read.
     pub(super) taken: Cell<u64>,
-    /// HTTP/2 frames without effect.
+    /// Number of HTTP/2 frames without effect.
     idle_frames: Cell<usize>,
     held: Arc<AtomicUsize>,
 }
@@ -119,8 +120,8 @@ impl Connection {
         self.is_full_beside(0)
     }
 
-    /// Returns the same without counting one response: the longest one may be sent if nothing else
-    /// is held.
+    /// Returns whether the connection or the process holds too much memory without this response,
+    /// so that even the longest response can be sent if nothing else is held.
     pub(super) fn is_full_beside(&self, answer: usize) -> bool {
         let (own, all) = (self.held.load(Ordering::Relaxed), HELD.load(Ordering::Relaxed));
         own.saturating_sub(answer) > HELD_BY_CONNECTION
@@ -155,10 +156,10 @@ impl Drop for Connection {
     }
 }
 
-/// A request, from when the application gets it until its response is sent or dropped.
+/// A request, from its arrival in the application until its response is sent or dropped.
 pub(super) struct OpenRequest {
     pub(super) connection: Option<Rc<Connection>>,
-    /// Bytes of the request body that the application has read.
+    /// The memory of the request body that the application has read.
     pub(super) body: Option<Rc<Held>>,
 }
 
@@ -183,7 +184,7 @@ impl Drop for OpenRequest {
     }
 }
 
-/// Bytes that are held for a connection, until this is dropped.
+/// Bytes that count as held for a connection until this value is dropped.
 pub(super) struct Held {
     connection: Arc<AtomicUsize>,
     bytes: Cell<usize>,
@@ -206,7 +207,8 @@ impl Held {
         self.bytes.get()
     }
 
-    /// Returns the buffer so that its bytes count as held until its last part is dropped.
+    /// Attaches this value to a buffer, so that its bytes count as held until the last slice of the
+    /// buffer is dropped.
     pub(super) fn around(self, buffer: Bytes) -> Bytes {
         struct Counted {
             buffer: Bytes,
@@ -229,18 +231,18 @@ impl Drop for Held {
     }
 }
 
-/// The way in which a request reached this process.
+/// How a request reached this process.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Transport {
-    /// Over TLS.
+    /// The connection uses TLS.
     pub(crate) secure: bool,
-    /// Over TLS to a proxy that sends the PROXY protocol.
+    /// The client uses TLS to connect to a proxy that sends the PROXY protocol.
     pub(crate) tls_at_proxy: bool,
-    /// From a proxy on a Unix socket, which is trusted.
+    /// The request came from a proxy on a Unix socket, which is trusted.
     pub(crate) trusted_peer: bool,
 }
 
-/// Returns the way in which a request reached this process.
+/// Returns how a request reached this process.
 pub(crate) fn transport(request: &HttpRequest) -> Transport {
     let transport = |connection: &Rc<Connection>| Transport {
         secure: connection.secure,

@@ -1,4 +1,4 @@
-//! Request bodies with a progress deadline and an account of their memory.
+//! Request bodies with a progress deadline and memory accounting.
 
 use std::io;
 use std::pin::Pin;
@@ -13,8 +13,8 @@ use futures_util::Stream;
 use super::account::{Connection, Held};
 use super::progress::Progress;
 
-/// A body that ends with an error when less than 1 KiB of it arrives within one period, or when its
-/// connection holds too much memory.
+/// A body that fails when less than 1 KiB arrives within one period, or when its connection holds
+/// too much memory.
 pub(super) struct Timed<S> {
     body: S,
     progress: Progress,
@@ -33,10 +33,10 @@ impl<S> Timed<S> {
         Self { body, progress: Progress::new(period), connection, held }
     }
 
-    /// Counts a part of the body.
+    /// Counts the bytes of a chunk as held.
     ///
     /// # Errors
-    /// The connection holds too much memory.
+    /// Returns an error if the connection holds too much memory.
     fn count(&mut self, bytes: usize) -> io::Result<()> {
         self.progress.moved(bytes);
         let (Some(connection), Some(held)) = (&self.connection, &self.held) else { return Ok(()) };
@@ -71,7 +71,8 @@ impl<S: Stream<Item = Result<Bytes, PayloadError>> + Unpin> Stream for Timed<S> 
     }
 }
 
-/// The body of an HTTP/2 request. Reading a part opens the window for the next.
+/// The body of an HTTP/2 request. Reading a chunk enlarges the flow-control window for the next
+/// one.
 pub(super) struct Received(pub(super) h2::RecvStream);
 
 impl Stream for Received {

@@ -1,4 +1,4 @@
-//! The settings that all sockets of a listener share.
+//! The settings shared by all sockets of a listener.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl Drain {
     }
 }
 
-/// The settings that all sockets of one listener share.
+/// The settings shared by all sockets of a listener.
 #[derive(Clone)]
 pub(crate) struct Entrance {
     pub(crate) limits: Limits,
@@ -55,7 +55,7 @@ impl Entrance {
         }
     }
 
-    /// Waits until the server stops and connections have had their time for a last request.
+    /// Waits until the server stops and the connections have had time for one last request.
     pub(super) async fn stopped(&self) {
         self.stopping.notified().await;
         sleep(LAST_REQUESTS).await;

@@ -1,9 +1,9 @@
 //! Requests whose client waits before it sends the body (`Expect: 100-continue`).
 //!
-//! The dispatcher of actix-http writes `100 Continue` as soon as its service for such requests returns. This
-//! service starts the application and returns when the application reads the body. An application that needs
-//! the head alone, as for an unknown path, a missing key or a body that is too long, has answered by then, and
-//! the client gets that answer instead.
+//! The dispatcher of actix-http writes `100 Continue` as soon as its service for such requests
+//! returns. This service starts the application, and returns when the application reads the body.
+//! An application that needs only the head has responded by then, for example because the path is
+//! unknown, a key is missing or the body is too long. The client then gets that response instead.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -23,7 +23,7 @@ use futures_util::future::LocalBoxFuture;
 
 use super::tracked::{Begun, Tracked};
 
-/// Decides on the permission to send a body.
+/// Decides whether the client may send the body.
 pub(super) struct Expectation<A>(pub(super) Tracked<A>);
 
 impl<A> Clone for Expectation<A> {
@@ -38,7 +38,7 @@ where
     A::Future: 'static,
 {
     type Response = Request;
-    /// The answer without a permission.
+    /// The response of an application that does not read the body.
     type Error = Response<BoxBody>;
     type Future = LocalBoxFuture<'static, Result<Request, Self::Error>>;
 
@@ -71,7 +71,7 @@ where
     }
 }
 
-/// A body that reports when the application waits for it.
+/// A body that reports when the application starts to wait for it.
 struct Awaited {
     payload: Payload,
     is_awaited: Rc<Cell<bool>>,

@@ -27,7 +27,8 @@ use super::pipeline::{Pipeline, Turn};
 use super::progress::Progress;
 use super::socket::{Protocol, Socket};
 
-/// A socket with the deadlines of its connection. It follows heads and parser faults of HTTP/1.1 only.
+/// A socket with the deadlines of its connection. It tracks request heads and parser errors for
+/// HTTP/1.1 only.
 pub(super) struct Guard {
     socket: Socket,
     pub(super) connection: Rc<Connection>,
@@ -35,28 +36,29 @@ pub(super) struct Guard {
     peer: Option<SocketAddr>,
     limits: Limits,
     faults: Arc<ParserFaults>,
-    /// The deadline for the next request to reach the application, while none is open.
+    /// The deadline for the next request to reach the application. Applies while no request is
+    /// open.
     deadline: Instant,
-    /// Wakes the connection at the deadline or earlier. It is not set for each request, which would cost more
-    /// than reading one.
+    /// Wakes the connection at the deadline or earlier. It is not reset for each request, because
+    /// that would cost more than reading the request.
     alarm: Pin<Box<Sleep>>,
     alarm_is_set: bool,
     head_state: Head,
-    /// The memory of a long head that is not complete.
+    /// The memory of a long head that is still incomplete.
     head: Option<Held>,
     pipeline: Pipeline,
-    /// The deadline for the remainder of a body after its request was answered.
+    /// The deadline for the remainder of a body whose request has been answered.
     linger: Option<Instant>,
-    /// The number of requests of the application when the state was last updated.
+    /// The number of requests that the application had received when the state was last updated.
     served: u64,
     write: Progress,
     rate: MinimumRate,
     frames: Frames,
-    /// Whether the client is not currently reading. Until it does, no more requests are read.
+    /// Whether the client has stopped reading. No further requests are read until it resumes.
     stuck: bool,
-    /// The memory of the response that an HTTP/1.1 client does not read.
+    /// The memory of the response that an HTTP/1.1 client is not reading.
     waiting: Option<Held>,
-    /// The unsent part of a response that replaces the parser's own.
+    /// The unsent part of a response that replaces the one of the parser.
     reply: Bytes,
     closed: bool,
 }
@@ -108,7 +110,8 @@ impl Guard {
         (guard, permit)
     }
 
-    /// Updates the state after requests reached the application. Some may have been answered already.
+    /// Updates the state after requests have reached the application. Some may have been answered
+    /// already.
     fn note_served(&mut self) {
         let served = self.connection.served.get();
         if served != self.served {
@@ -120,7 +123,7 @@ impl Guard {
         }
     }
 
-    /// Follows the bytes of a request head. Returns a status if the head is refused.
+    /// Tracks the bytes of a request head. Returns a status if the head is rejected.
     fn note_head(&mut self, bytes: &[u8]) -> Option<StatusCode> {
         if !self.connection.is_idle() {
             return None;
@@ -150,7 +153,8 @@ impl Guard {
         None
     }
 
-    /// Returns whether the deadline of the next request has passed. Called while nothing can be read.
+    /// Returns whether the deadline of the next request has passed. Called when there is nothing to
+    /// read.
     fn head_is_late(&mut self, context: &mut Context<'_>) -> bool {
         self.note_served();
         if !self.connection.is_idle() {
@@ -168,14 +172,14 @@ impl Guard {
             if now >= self.deadline {
                 return true;
             }
-            // Deadlines that are set from now on are later.
+            // All later deadlines are at least this far in the future.
             self.alarm.as_mut().reset(self.deadline.min(now + self.limits.head));
         }
         self.alarm_is_set = true;
         false
     }
 
-    /// Ends the connection with a response, and sends the part that the socket accepts immediately.
+    /// Ends the connection with a response. Sends as much of it as the socket accepts immediately.
     fn end_with(&mut self, status: StatusCode, context: &mut Context<'_>) {
         self.closed = true;
         let since = self.deadline.checked_sub(self.limits.head).unwrap_or_else(Instant::now);
@@ -187,7 +191,7 @@ impl Guard {
         self.reply = reply;
     }
 
-    /// Sends the remainder of that answer.
+    /// Sends the remainder of the response of `end_with`.
     fn poll_reply(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.reply.is_empty() {
             match self.socket.poll_write(context, &self.reply) {
@@ -218,21 +222,21 @@ impl Guard {
         Poll::Pending
     }
 
-    /// Notes that the client has read something.
+    /// Records that the client is reading again.
     fn resume(&mut self, context: &mut Context<'_>) {
         if self.stuck {
             self.stuck = false;
             self.waiting = None;
             self.rate.reset();
-            // Reading was suspended without a waker.
+            // Reading was suspended without registering a waker.
             context.waker().wake_by_ref();
         }
     }
 
-    /// Returns whether bytes that were read are for the dispatcher.
+    /// Returns whether the dispatcher gets the bytes that were read.
     ///
     /// # Errors
-    /// The connection must be cut.
+    /// Returns an error if the connection must be cut.
     fn note_read(&mut self, bytes: &[u8], context: &mut Context<'_>) -> io::Result<bool> {
         match self.protocol {
             Protocol::Http2 => {
@@ -260,7 +264,7 @@ impl Guard {
         }
     }
 
-    /// Reads the bytes that the dispatcher gets now.
+    /// Reads the bytes that the dispatcher may parse now.
     fn poll_turn(
         &mut self,
         context: &mut Context<'_>,

@@ -1,8 +1,8 @@
 //! The HTTP/2 dispatcher.
 //!
-//! The one in actix announces no stream limit, builds complete responses before the client reads
-//! any of them, and never sends GOAWAY. This one hands requests to the same application within the
-//! bounds of the parent module.
+//! The dispatcher in actix does not announce a stream limit, builds complete responses before the
+//! client reads any part of them, and never sends GOAWAY. This dispatcher passes requests to the
+//! same application within the limits of the parent module.
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -29,19 +29,19 @@ use super::limits::{KEEP_ALIVE, LAST_REQUESTS, Limits};
 use super::minimum_rate::MinimumRate;
 use super::tracked::{STREAM_SIZE, Tracked, Watched};
 
-/// Bytes of a request body that a client can send before the application reads it.
+/// Bytes of a request body that a client can send before the application reads them.
 const REQUEST_WINDOW: u32 = 64 << 10;
-/// Bytes of all request bodies of a connection that can be unread.
+/// Unread bytes of all request bodies of one connection.
 const CONNECTION_WINDOW: u32 = 256 << 10;
-/// Bytes of a response that are handed to the connection at a time.
+/// Size of the chunks that are passed to the connection, in bytes.
 const CHUNK: usize = 16 << 10;
-/// Bytes of a response that the connection can queue.
+/// Bytes of responses that the connection can queue.
 const SEND_BUFFER: usize = 64 << 10;
-/// Largest header list of a request, in bytes as HTTP/2 counts them.
+/// Maximum size of the header list of a request, as HTTP/2 counts it.
 const LARGEST_HEAD: u32 = 64 << 10;
-/// Frames of a request in addition to those of its body: head, priority, end of stream.
+/// Frames of a request in addition to those of its body: headers, priority, end of stream.
 const FRAMES_OF_A_REQUEST: usize = 8;
-/// Shorter parts of responses do not count as held, in bytes.
+/// Minimum length of a chunk of a response that counts as held, in bytes.
 const COUNTED: usize = 4 << 10;
 
 /// Serves one connection until it ends.
@@ -114,8 +114,8 @@ pub(super) async fn serve<A>(
                 served = connection.served.get();
                 let is_unused = rests && served == before;
                 if rests && stopping || is_unused && (draining || served == 0) {
-                    // Does not wait for an acknowledgement. GOAWAY names the requests that were accepted,
-                    // so the client may repeat any other.
+                    // Does not wait for an acknowledgement. GOAWAY identifies the last accepted
+                    // request, so the client can retry all later ones.
                     closing = true;
                     server.abrupt_shutdown(Reason::NO_ERROR);
                 } else if is_unused {
@@ -213,7 +213,7 @@ impl Sending {
         let mut body = pin!(body);
         let (mut chunk, mut sent) = (Bytes::new(), 0);
         loop {
-            // The next part of the body is produced only when the window has room for it.
+            // Produces the next chunk of the body only when the window has room for it.
             let wanted = known.map_or(CHUNK, |known| (known - sent).min(CHUNK));
             let room = self.room(wanted, length).await?;
             while chunk.is_empty() {
@@ -236,7 +236,7 @@ impl Sending {
         }
     }
 
-    /// Returns a part of a response that counts as held until the connection has written it.
+    /// Returns a chunk of a response that counts as held until the connection has written it.
     fn counted(&self, part: Bytes, held: Option<Held>) -> Bytes {
         match held {
             _ if part.len() < COUNTED => part,
@@ -249,10 +249,11 @@ impl Sending {
         self.stream.send_data(part, last).map_err(|_| Reason::INTERNAL_ERROR)
     }
 
-    /// Waits until the client reads more, and returns the number of bytes that can be sent.
+    /// Waits until the window has room, and returns the number of bytes that can be sent.
     ///
     /// # Errors
-    /// The response must be cut: the client does not read, reads too slowly, or has left.
+    /// Returns the reason if the response must be cut: the client does not read, reads too slowly,
+    /// or has left.
     async fn room(&mut self, wanted: usize, length: usize) -> Result<usize, Reason> {
         self.stream.reserve_capacity(wanted.max(1));
         if self.stream.capacity() > 0 {
@@ -263,7 +264,7 @@ impl Sending {
         let room = poll_fn(|context| {
             loop {
                 return match stream.poll_capacity(context) {
-                    // Only another call registers the waker.
+                    // A new call is needed to register the waker.
                     Poll::Ready(Some(Ok(0))) => continue,
                     Poll::Pending
                         if rate.is_missed(context, connection)

@@ -1,4 +1,5 @@
-//! The minimum rate at which clients must read while the process holds much memory for connections.
+//! The minimum rate for clients to read responses when the process holds a lot of memory for
+//! connections.
 
 use std::pin::Pin;
 use std::task::Context;
@@ -8,28 +9,28 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::account::Connection;
 
-/// The interval at which the rate is measured.
+/// How often the rate is measured.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Bytes that a client must take within one period.
+/// Bytes that a client must read within one period.
 const LEAST: u64 = 64 << 10;
 
-/// Measures the reading rate of a client that is currently not reading.
+/// Measures how fast a slow client reads.
 #[derive(Default)]
 pub(super) struct MinimumRate {
     timer: Option<Pin<Box<Sleep>>>,
-    /// Bytes that the client had taken at the beginning of the period.
+    /// Bytes that the client had read at the beginning of the period.
     taken: u64,
 }
 
 impl MinimumRate {
-    /// Stops measuring: the service no longer waits for the client.
+    /// Stops measuring, because the service is no longer waiting for the client.
     pub(super) fn reset(&mut self) {
         self.timer = None;
     }
 
-    /// Returns whether a connection that holds much memory reads too slowly under memory pressure.
-    /// Called while waiting for its client. Closing slow connections leaves their memory to those
-    /// that read quickly.
+    /// Returns whether a connection that holds a lot of memory reads too slowly under memory
+    /// pressure. Called while waiting for its client. Closing slow connections frees memory for
+    /// clients that read quickly.
     pub(super) fn is_missed(&mut self, context: &mut Context<'_>, connection: &Connection) -> bool {
         if !connection.holds_much() {
             self.reset();

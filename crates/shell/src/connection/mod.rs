@@ -1,42 +1,43 @@
-//! Limits of connections: their number, their deadlines, and the memory that they occupy.
+//! Limits of connections: their number, their deadlines and the memory that they occupy.
 //!
-//! actix serves HTTP/1.1 and HTTP/2, but its only deadline is that of the first request head. This module
-//! sits between its listener and its dispatchers and bounds every connection:
+//! actix serves HTTP/1.1 and HTTP/2, but it has a deadline only for the first request head. This
+//! module is between its listener and its dispatchers and limits every connection:
 //!
-//! | Bound | Setting | At the bound |
+//! | Limit | Setting | When it is reached |
 //! |---|---|---|
-//! | time from the first byte of a request head to its last | `HEAD_TIMEOUT` | 408 in the service's format |
-//! | time without 1 KiB of progress of a request body | `BODY_TIMEOUT` | the body ends with an error |
-//! | time for the rest of a body whose request is answered | 5 s | the connection is closed |
-//! | time without 1 KiB of progress of an answer | `WRITE_TIMEOUT` | the connection or stream is cut |
+//! | time from the first to the last byte of a request head | `HEAD_TIMEOUT` | 408 in the service's format |
+//! | time for each further 1 KiB of a request body | `BODY_TIMEOUT` | the body ends with an error |
+//! | time for the remainder of a body whose request has been answered | 5 s | the connection is closed |
+//! | time for each further 1 KiB of a response | `WRITE_TIMEOUT` | the connection or stream is cut |
 //! | open connections | `MAX_CONNECTIONS` | further ones wait in the listener's queue |
 //! | open connections of one address | `MAX_CONNECTIONS_PER_ADDRESS` | further ones are closed |
-//! | open HTTP/2 streams of a connection | `MAX_REQUESTS_PER_CONNECTION` | announced in SETTINGS; more are refused |
-//! | bytes held for clients: unread answers, request bodies | 24 MiB a connection, 128 MiB a process; from 32 MiB on 64 KiB/s where more than 512 KiB are held | stream reset or refused, connection cut, body 503 |
-//! | HTTP/2 frames without effect | 4096 a connection | the connection is cut |
+//! | open HTTP/2 streams of a connection | `MAX_REQUESTS_PER_CONNECTION` | announced in SETTINGS; further ones are refused |
+//! | bytes held for clients: unread responses, request bodies | 24 MiB per connection, 128 MiB per process; above 32 MiB, connections that hold more than 512 KiB must read 64 KiB/s | stream reset or refused, connection cut, 503 for a body |
+//! | HTTP/2 frames without effect | 4096 per connection | the connection is cut |
 //!
-//! A socket travels through these files: `acceptor` (the service to which actix-server hands sockets),
-//! `opening` (PROXY header, TLS handshake, choice of the protocol), `guard` (the socket with its deadlines),
-//! then `pipeline` and the dispatcher of actix for HTTP/1.1 or `http2` for HTTP/2, and `tracked` (the
-//! application with its accounts). `expectation` is for requests with `Expect: 100-continue`.
+//! A socket passes through these modules: `acceptor` (the service that receives sockets from
+//! actix-server), `opening` (PROXY header, TLS handshake, choice of the protocol), `guard` (the
+//! socket with its deadlines), then `pipeline` and the dispatcher of actix for HTTP/1.1 or `http2`
+//! for HTTP/2, and `tracked` (the application with its accounting). `expectation` handles requests
+//! with `Expect: 100-continue`.
 //!
 //! # Assumptions about actix-http and actix-server
 //!
-//! The HTTP/1.1 dispatcher of actix-http is used unchanged, but this module relies on its behaviour beyond
-//! its documentation. After an upgrade of actix-http, actix-server or h2, read the changes of these places
-//! (`h1/dispatcher.rs`, `h1/encoder.rs` and `accept.rs` there) and run the tests in the last column; they
-//! are in `crates/shell/tests/shell` unless another file is named.
+//! The HTTP/1.1 dispatcher of actix-http is used unchanged, but this module relies on behaviour
+//! that is not documented. After an upgrade of actix-http, actix-server or h2, review the changes
+//! to the code named here (`h1/dispatcher.rs`, `h1/encoder.rs` and `accept.rs` there) and run the
+//! tests in the last column; they are in `crates/shell/tests/shell` unless another file is named.
 //!
 //! | Assumption | Used in | Tests that fail when it no longer holds |
 //! |---|---|---|
-//! | An answer of the dispatcher itself (400, 408, 431) is one write of at most 160 bytes: `HTTP/1.1 4xx`, headers, a blank line, no body. No request is open then. | `parser_answer::status` | `connections::unreadable_requests_get_the_body_of_the_service` |
-//! | The dispatcher reads until the socket is pending, and parses a head as soon as its blank line has come. | `pipeline` | `connections::requests_of_a_client_that_takes_no_answer_are_not_read_either`, `tests/hostile.rs` |
+//! | A response of the dispatcher itself (400, 408, 431) is one write of at most 160 bytes: `HTTP/1.1 4xx`, headers, a blank line, no body. It is written only while no request is open. | `parser_answer::status` | `connections::unreadable_requests_get_the_body_of_the_service` |
+//! | The dispatcher reads until the socket is pending, and parses a head as soon as its blank line has arrived. | `pipeline` | `connections::requests_of_a_client_that_takes_no_answer_are_not_read_either`, `tests/hostile.rs` |
 //! | A request head ends at the first blank line, with LF or CRLF. | `pipeline::blank_line` | `smuggling` |
-//! | The dispatcher reads a body to its end before it parses the next head, and drops the rest of one that the handler did not read. | `pipeline::Expected` | `smuggling`, `connections::an_unread_body_does_not_hide_the_answer` |
+//! | The dispatcher reads a body to its end before it parses the next head, and drops the remainder of a body that the handler did not read. | `pipeline::Expected` | `smuggling`, `connections::an_unread_body_does_not_hide_the_answer` |
 //! | An offer of `h2c` in `Connection` makes the dispatcher close the connection. | `pipeline::refuse_upgrade` | `connections::an_offer_of_http2_is_ignored_and_the_connection_kept` |
 //! | `on_connect_ext` data reaches each request of the connection as `conn_data`. | `tracked::connection` | `connections::open_connections_and_requests_are_counted` |
-//! | The dispatcher drops the body of an answer after its last byte is in the write buffer, and flushes afterwards. | `tracked::Watched`, `guard` | `lifecycle::a_stop_finishes_open_requests_and_reports_not_ready` |
-//! | The dispatcher writes `100 Continue` when the `expect` service returns a request, and calls the application with that request; an error of it is the answer. | `expectation` | `expectation` |
+//! | The dispatcher drops the body of a response after its last byte is in the write buffer, and flushes afterwards. | `tracked::Watched`, `guard` | `lifecycle::a_stop_finishes_open_requests_and_reports_not_ready` |
+//! | The dispatcher writes `100 Continue` when the `expect` service returns a request, and calls the application with that request. If the service returns an error, that is the response. | `expectation` | `expectation` |
 //! | `graceful_shutdown_signal` ends idle connections, and a stop waits for the others. | `acceptor`, `entrance` | `lifecycle::a_stop_loses_no_requests` |
 //! | actix-server calls the service of a listener once for each accepted socket and counts it until the future ends. | `acceptor` | `front_ends::connections_of_one_address_are_limited` |
 //! | h2 resets streams above `max_concurrent_streams`, and `abrupt_shutdown` sends GOAWAY and closes. | `http2` | `http2::streams_above_the_limit_wait`, `http2::a_stop_does_not_wait_for_http2_clients_without_a_request` |

@@ -1,4 +1,4 @@
-//! The first bytes of a connection: PROXY protocol header, TLS handshake, protocol.
+//! The beginning of a connection: PROXY protocol header, TLS handshake, choice of the protocol.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,49 +16,49 @@ use super::limits::KEEP_ALIVE;
 use super::peers::PeerPermit;
 use super::socket::{Protocol, Socket, Stream};
 
-/// Longest version 1 header with its line end, in bytes.
+/// Maximum length of a version 1 header, including its line end, in bytes.
 const LONGEST_V1: usize = 107;
-/// Bytes of a version 2 header before its addresses.
+/// Length of a version 2 header before its addresses, in bytes.
 const V2_PREFIX: usize = 16;
-/// Longest part of a version 2 header after its prefix (addresses and extensions), in bytes.
+/// Maximum length of a version 2 header after its prefix (addresses and extensions), in bytes.
 const LONGEST_V2: usize = 4096;
-/// Size of the first read, which finds out the protocol. A usual request head fits.
+/// Size of the first read, which detects the protocol. A typical request head fits.
 const FIRST_READ: usize = 8 << 10;
 /// The first bytes of an HTTP/2 client.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// The extension of a version 2 header that describes TLS between client and proxy.
+/// The type of the version 2 extension that describes TLS between client and proxy.
 const TLV_SSL: u8 = 0x20;
-/// The bit in its first byte that is set if the client spoke TLS.
+/// The bit in the first byte of that extension that is set if the client used TLS.
 const CLIENT_SSL: u8 = 0x01;
 
 /// A connection whose protocol is known.
 pub(super) struct Opened {
     pub(super) socket: Socket,
     pub(super) protocol: Protocol,
-    /// The client that the socket or the proxy names.
+    /// The address of the client, according to the socket or the proxy.
     pub(super) peer: Option<SocketAddr>,
     pub(super) permit: Option<PeerPermit>,
-    /// The arrival of the first bytes of a request, if they were read to find out the protocol.
+    /// When the first bytes of a request arrived, if they were read to detect the protocol.
     pub(super) begun: Option<Instant>,
 }
 
 /// The content of a PROXY protocol header.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Announced {
-    /// The client. `None` if the proxy opened the connection for itself.
+    /// The address of the client. `None` if the proxy opened the connection for itself.
     client: Option<SocketAddr>,
-    /// Whether the client spoke TLS with the proxy.
+    /// Whether the client used TLS to connect to the proxy.
     tls: bool,
 }
 
-/// Reads everything before the first request. Returns `None` if the connection ends there.
+/// Reads everything before the first request. Returns `None` if the connection ends before that.
 pub(super) async fn open(
     mut stream: Stream,
     entrance: &Entrance,
     connection: &Connection,
 ) -> Option<Opened> {
     let mut peer = stream.peer().ok()?;
-    // A local proxy is trusted: the permissions of the socket say who may open it.
+    // A local proxy is trusted: the permissions of the socket decide which users can connect.
     let trusted = peer.is_none_or(|peer| entrance.peers.trusts(peer.ip()));
     if entrance.proxy_protocol && trusted {
         let since = std::time::Instant::now();
@@ -66,7 +66,7 @@ pub(super) async fn open(
             Some(Ok(announced)) => announced,
             Some(Err(error)) => {
                 log::debug!("a connection without a PROXY protocol header was closed: {error}");
-                // A health probe may connect and leave without sending anything.
+                // A health probe may connect and disconnect without sending anything.
                 if error.kind() == io::ErrorKind::InvalidData {
                     entrance.faults.report(StatusCode::BAD_REQUEST, peer, since);
                 }
@@ -110,8 +110,9 @@ pub(super) async fn open(
     Some(Opened { socket, protocol, peer, permit, begun })
 }
 
-/// Finds out the protocol of a connection without TLS. HTTP/2 clients with "prior knowledge" (RFC 9113,
-/// section 3.3) begin with their preface, which is not an HTTP/1.1 request.
+/// Detects the protocol of a connection without TLS. HTTP/2 clients with "prior knowledge" (RFC
+/// 9113, section 3.3) begin with their preface, which is not an HTTP/1.1 request. Returns `None` if
+/// the connection ends before the protocol is known.
 async fn plain(io: Stream, entrance: &Entrance) -> Option<(Socket, Protocol, Option<Instant>)> {
     let (mut first, mut begun) = (BytesMut::new(), None);
     let mut deadline = Instant::now() + KEEP_ALIVE + entrance.limits.head;
@@ -130,7 +131,7 @@ async fn plain(io: Stream, entrance: &Entrance) -> Option<(Socket, Protocol, Opt
                 log::debug!("a connection ended: {error}");
                 return None;
             }
-            // Nothing came in time. The guard answers a request that has begun.
+            // Nothing arrived in time. If a request has begun, the guard responds to it.
             Err(_) if first.is_empty() => return None,
             Err(_) => break,
         }
@@ -155,9 +156,9 @@ async fn plain(io: Stream, entrance: &Entrance) -> Option<(Socket, Protocol, Opt
     Some((Socket::Plain { io, first: first.freeze() }, protocol, begun))
 }
 
-/// Reads a header of either version and no byte beyond it.
+/// Reads a header of either version, without reading any bytes after it.
 async fn read_header(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Announced> {
-    // The shortest version 1 header is longer.
+    // Even the shortest version 1 header is longer than this prefix.
     let mut bytes = vec![0; ppp::v2::PROTOCOL_PREFIX.len()];
     stream.read_exact(&mut bytes).await?;
     if bytes == ppp::v2::PROTOCOL_PREFIX {

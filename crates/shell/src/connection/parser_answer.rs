@@ -1,5 +1,5 @@
-//! Responses to requests that the HTTP parser cannot read. The dispatcher's own responses are
-//! recognised and replaced by responses in the format of the service.
+//! Responses to requests that the HTTP parser cannot read. The responses that the dispatcher writes
+//! itself are detected and replaced by responses in the format of the service.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -14,10 +14,10 @@ use actix_web::web::Bytes;
 use crate::access_log::{Client, Line};
 use crate::{ErrorFormat, Fault, LogClient, RequestId, RequestInfo, metrics};
 
-/// Answers and reports faults of the HTTP parser, which no application sees.
+/// Responds to errors of the HTTP parser, which never reach the application, and reports them.
 pub(crate) struct ParserFaults {
     errors: Arc<dyn ErrorFormat>,
-    /// How the access log shows clients; `None` if there is no access log.
+    /// The part of client addresses in the access log. `None` if there is no access log.
     access_log: Option<LogClient>,
 }
 
@@ -26,7 +26,7 @@ impl ParserFaults {
         Self { errors, access_log }
     }
 
-    /// Returns a whole response in the format of the service, and reports the fault.
+    /// Returns the complete response in the format of the service, and reports the error.
     pub(super) fn answer(
         &self,
         status: StatusCode,
@@ -35,7 +35,7 @@ impl ParserFaults {
     ) -> Bytes {
         let info = RequestInfo { method: Method::GET, uri: Uri::default(), id: RequestId::next() };
         let fault = match status {
-            // Other connections hold so much memory that there is no memory for its head.
+            // There is no memory for its head, because other connections hold too much.
             StatusCode::SERVICE_UNAVAILABLE => Fault::Unavailable { retry_after: 1 },
             _ => Fault::Unreadable(status),
         };
@@ -44,7 +44,7 @@ impl ParserFaults {
         answer
     }
 
-    /// Reports a fault whose connection is closed without a response.
+    /// Reports an error whose connection is closed without a response.
     pub(super) fn report(&self, status: StatusCode, peer: Option<SocketAddr>, since: Instant) {
         self.count(status, peer, since, RequestId::next(), 0);
     }
@@ -66,13 +66,14 @@ impl ParserFaults {
     }
 }
 
-/// Longest response of the dispatcher itself, in bytes: a status line, length, date and
-/// `connection: close`.
+/// Maximum length of the responses that the dispatcher writes itself, in bytes: a status line,
+/// length, date and `connection: close`.
 const LONGEST: usize = 160;
 
-/// Returns the status of a response of the dispatcher itself, or `None` for other bytes.
+/// Returns the status if the bytes are a response that the dispatcher writes itself, otherwise
+/// `None`.
 ///
-/// Only these are short, have no body and are written while no request is open.
+/// Only such responses are short, do not have a body and are written while no request is open.
 pub(super) fn status(bytes: &[u8]) -> Option<StatusCode> {
     if bytes.len() > LONGEST || !bytes.ends_with(b"\r\n\r\n") {
         return None;
@@ -82,7 +83,7 @@ pub(super) fn status(bytes: &[u8]) -> Option<StatusCode> {
     status.is_client_error().then_some(status)
 }
 
-/// Returns a response as bytes on a connection that ends with it, and the length of its body.
+/// Serialises the last response on a connection. Also returns the length of its body.
 fn written(status: StatusCode, response: HttpResponse, info: &RequestInfo) -> (Bytes, usize) {
     let (response, body) = response.into_parts();
     let body = body.try_into_bytes().unwrap_or_default();

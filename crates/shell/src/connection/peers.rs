@@ -15,7 +15,7 @@ static REFUSED: LazyLock<IntCounter> = LazyLock::new(|| {
     ))
 });
 
-/// Registers the metric, so it is shown before the first connection is refused.
+/// Registers the metric, so that it is shown before the first connection is rejected.
 pub(super) fn show_metrics() {
     LazyLock::force(&REFUSED);
 }
@@ -29,7 +29,7 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    /// Allows `most` connections per address, and any number for `trusted` ones.
+    /// Allows `most` connections per address. Addresses in `trusted` are not limited.
     pub(crate) fn new(most: u32, trusted: &[IpNet]) -> Self {
         Self { most, trusted: trusted.into(), open: Arc::default() }
     }
@@ -39,7 +39,8 @@ impl Peers {
         self.trusted.iter().any(|network| network.contains(&address))
     }
 
-    /// Counts a connection of `address` until the permit is dropped. Returns `None` above the limit.
+    /// Counts a connection of `address` until the permit is dropped. Returns `None` if the limit is
+    /// reached.
     pub(super) fn admit(&self, address: IpAddr) -> Option<PeerPermit> {
         if self.trusts(address) {
             return Some(PeerPermit { network: None, peers: self.clone() });
@@ -56,7 +57,8 @@ impl Peers {
     }
 }
 
-/// Returns the address for IPv4 and the /64 network for IPv6, whose lower half a client can choose.
+/// Returns an IPv4 address unchanged, and the /64 network of an IPv6 address, because clients can
+/// choose the lower 64 bits.
 fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -67,7 +69,7 @@ fn network_of(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The right to one connection, which counts for its address.
+/// A permit for one connection, which counts towards the limit of its address.
 pub(super) struct PeerPermit {
     network: Option<IpAddr>,
     peers: Peers,

@@ -1,41 +1,41 @@
-//! Hands the pipelined requests of an HTTP/1.1 client to the dispatcher one at a time.
+//! Passes the pipelined requests of an HTTP/1.1 client to the dispatcher one at a time.
 //!
-//! The dispatcher parses all requests in its buffer before it answers the first, which costs some
-//! kilobytes of memory for forty bytes of request. Therefore it gets one head, and the next one
-//! when that request is answered. Additional bytes from the socket wait here unparsed, and nothing
-//! more is read meanwhile.
+//! The dispatcher parses all requests in its buffer before it answers the first one, which takes
+//! several kilobytes of memory for a request of forty bytes. Therefore the dispatcher gets one
+//! head, and the next one when that request has been answered. Further bytes from the socket wait
+//! here unparsed, and nothing more is read meanwhile.
 //!
-//! Offers of HTTP/2 (`h2c`) are removed from heads: the dispatcher cannot accept them and would
-//! close the connection after its response.
+//! Offers to upgrade to HTTP/2 (`h2c`) are removed from heads: the dispatcher cannot accept them
+//! and would close the connection after its response.
 
 use actix_web::web::BytesMut;
 use memchr::{memchr, memchr_iter};
 use tokio::io::ReadBuf;
 
-/// The bytes that follow the head of the last request that the application got.
+/// The bytes that follow the head of the last request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Expected {
-    /// The next head.
+    /// The next request head.
     #[default]
     Nothing,
-    /// A body with this number of bytes left.
+    /// A body, with this number of bytes still missing.
     Bytes(u64),
-    /// A body whose end only its parser knows.
+    /// A body whose length is unknown until it is parsed.
     Unknown,
 }
 
-/// The part of some bytes that the dispatcher gets.
+/// The bytes that the dispatcher gets now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// This number of them, at least one.
+    /// The first bytes, this many and at least one.
     Now(usize),
-    /// None until it has parsed the bytes that it has.
+    /// None, because the dispatcher must first parse the bytes that it has.
     Next,
-    /// None until the request is answered.
+    /// None until the current request is answered.
     Answered,
 }
 
-/// The current line of a head that is not complete.
+/// The content of the current line of an incomplete head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
     Empty,
@@ -43,15 +43,15 @@ enum Line {
     Text,
 }
 
-/// The bytes of a connection that wait for the dispatcher.
+/// The bytes of a connection that are waiting for the dispatcher.
 #[derive(Debug)]
 pub(super) struct Pipeline {
     waiting: BytesMut,
-    /// Whether the dispatcher has got the end of a head since it last stopped reading.
+    /// Whether the dispatcher has received the end of a head since it last stopped reading.
     handed: bool,
     expected: Expected,
     line: Line,
-    /// Whether the last bytes for the dispatcher belong to a head.
+    /// Whether the last bytes that the dispatcher received belong to a head.
     gave_head: bool,
 }
 
@@ -66,41 +66,42 @@ impl Pipeline {
         }
     }
 
-    /// Returns whether no bytes wait.
+    /// Returns whether no bytes are waiting.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Returns whether the last bytes for the dispatcher belong to a head. The remainder of a body may still
-    /// arrive after its request was answered.
+    /// Returns whether the last bytes that the dispatcher received belong to a head. The remainder
+    /// of a body can still arrive after its request was answered.
     pub(super) fn gave_head(&self) -> bool {
         self.gave_head
     }
 
-    /// Returns whether a body of known length has ended.
+    /// Returns whether a body of known length has been received completely.
     pub(super) fn body_is_over(&self) -> bool {
         self.expected == Expected::Bytes(0)
     }
 
-    /// Notes that the application got a request with such a body.
+    /// Records that the application received a request that is followed by these bytes.
     pub(super) fn begin(&mut self, expected: Expected) {
         self.expected = expected;
     }
 
-    /// Notes that the application has read a body of unknown length to its end.
+    /// Records that the application has read a body of unknown length to its end.
     pub(super) fn end_body(&mut self) {
         if self.expected == Expected::Unknown {
             self.expected = Expected::Nothing;
         }
     }
 
-    /// Notes that the socket has no bytes: the dispatcher continues with those it has.
+    /// Records that the socket is drained for now: the dispatcher parses the bytes that it has.
     pub(super) fn stop_reading(&mut self) {
         self.handed = false;
     }
 
-    /// Leaves in the buffer the bytes after `before` that the dispatcher gets now, and keeps the others. The
-    /// socket has just filled the buffer. `idle` is true if no request is open.
+    /// Keeps in the buffer those bytes after `before` that the dispatcher gets now, and moves the
+    /// others to the queue. The socket has just filled the buffer. `idle` is true if no request is
+    /// open.
     pub(super) fn hold_back(
         &mut self,
         buffer: &mut ReadBuf<'_>,
@@ -115,7 +116,7 @@ impl Pipeline {
         turn
     }
 
-    /// Moves the waiting bytes that the dispatcher gets now to the buffer.
+    /// Moves those waiting bytes that the dispatcher gets now into the buffer.
     pub(super) fn resume(&mut self, buffer: &mut ReadBuf<'_>, idle: bool) -> Turn {
         let mut waiting = std::mem::take(&mut self.waiting);
         let length = waiting.len().min(buffer.remaining());
@@ -137,13 +138,13 @@ impl Pipeline {
         }
         self.gave_head = false;
         match &mut self.expected {
-            // The dispatcher discards a body that its request did not read.
+            // The dispatcher discards a body that the application did not read.
             Expected::Bytes(left) if *left > 0 => {
                 let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
                 *left -= taken as u64;
                 return Turn::Now(taken);
             }
-            // Likewise the remainder of this one.
+            // It also discards the remainder of a body of unknown length.
             Expected::Unknown => {}
             _ if idle => {
                 self.expected = Expected::Nothing;
@@ -160,7 +161,7 @@ impl Pipeline {
         Turn::Now(end.unwrap_or(bytes.len()))
     }
 
-    /// Returns the end of the first blank line: that of a head, or that after the last chunk of a body.
+    /// Returns the end of the first blank line: of a head, or after the last chunk of a body.
     fn blank_line(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut begin = 0;
         for end in memchr_iter(b'\n', bytes) {
@@ -184,8 +185,8 @@ impl Pipeline {
     }
 }
 
-/// Overwrites `Upgrade` in the `Connection` field of a head that offers HTTP/2. Clients send the offer with
-/// every request, and keep the connection if it is not accepted.
+/// Overwrites `Upgrade` in the `Connection` field of a head that offers HTTP/2. Clients repeat the
+/// offer with every request, and keep the connection if it is ignored.
 fn refuse_upgrade(head: &mut [u8]) {
     const FIELD: &[u8] = b"\nconnection:";
     let equal = |option: &[u8], name: &[u8]| option.trim_ascii().eq_ignore_ascii_case(name);
@@ -246,8 +247,8 @@ mod tests {
         assert_eq!(bytes, body);
     }
 
-    /// Returns the bytes that the dispatcher gets, by request. The input arrives in parts of one length, and
-    /// each request is answered before the dispatcher reads again.
+    /// Returns the bytes that the dispatcher gets for each request. The input arrives in chunks of
+    /// `part` bytes, and each request is answered before the dispatcher reads again.
     fn requests(bytes: &[u8], part: usize, expected: &[Expected]) -> Vec<String> {
         let mut pipeline = Pipeline::new();
         let mut parts = bytes.chunks(part);

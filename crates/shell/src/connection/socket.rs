@@ -29,7 +29,7 @@ impl From<UnixStream> for Stream {
 }
 
 impl Stream {
-    /// Returns the address of the other end, or `None` for a Unix socket.
+    /// Returns the address of the peer, or `None` for a Unix socket.
     pub(super) fn peer(&self) -> io::Result<Option<SocketAddr>> {
         match self {
             Self::Tcp(stream) => stream.peer_addr().map(Some),
@@ -108,7 +108,7 @@ pub(super) enum Protocol {
 }
 
 pub(super) enum Socket {
-    /// Without TLS. `first` was read to find out the protocol and is delivered again.
+    /// Without TLS. The bytes in `first` were read to detect the protocol, and are delivered again.
     Plain { io: Stream, first: Bytes },
     /// With TLS.
     Secure(Box<TlsStream<Stream>>),

@@ -1,4 +1,4 @@
-//! Wraps the application to keep an account of its open requests.
+//! Wraps the application to track its open requests.
 
 use std::pin::Pin;
 use std::rc::Rc;
@@ -19,16 +19,16 @@ use super::body::Timed;
 use super::limits::Limits;
 use super::pipeline::Expected;
 
-/// Assumed size of a response of unknown length, in bytes. It includes the buffers of the
-/// compressor.
+/// Assumed size of a response of unknown length, in bytes, including the buffers of the compressor.
 pub(super) const STREAM_SIZE: usize = 1 << 20;
-/// Longest part for an HTTP/1.1 connection at a time, in bytes. The dispatcher copies each part.
+/// Maximum length of the slices that an HTTP/1.1 connection gets, in bytes. The dispatcher copies
+/// each slice.
 const SLICE: usize = 128 << 10;
 
 /// The response of the application. Its head is complete, its body is sent later.
 pub(super) type Answer = LocalBoxFuture<'static, Result<Response<Watched>, Response<BoxBody>>>;
 
-/// A request that the application has begun to handle before the dispatcher hands it over.
+/// A request that the application has begun to handle before the dispatcher passes it on.
 pub(super) struct Begun(pub(super) Answer);
 
 /// The application of a worker, shared by its connections.
@@ -57,7 +57,7 @@ pub(super) fn connection(request: &Request) -> Option<Rc<Connection>> {
     }
 }
 
-/// Returns the bytes that an HTTP/1.1 client sends after the head of a request.
+/// Returns the kind of body that an HTTP/1.1 client sends after the head of a request.
 fn expected(request: &mut Request) -> Expected {
     if matches!(request.payload(), Payload::None) {
         return Expected::Nothing;

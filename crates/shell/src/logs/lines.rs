@@ -1,9 +1,10 @@
-//! Writes lines to stderr through a bounded queue, which a thread writes.
+//! Writes lines to stderr, through a bounded queue and a thread if necessary.
 //!
-//! A command waits until each line is written. This keeps the order of its output, and a slow reader slows it
-//! down. If stderr takes nothing for a second, the command continues without waiting until stderr works again. A
-//! server never waits. Lines that do not fit into the queue or cannot be written are lost. The metric
-//! `log_lines_lost_total` counts them, and a line reports their number when stderr works again.
+//! A command waits until each line is written. This preserves the order of its output, and a slow
+//! reader slows the command down. If stderr accepts nothing for a second, the command stops waiting
+//! until stderr works again. A server never waits. Lines that do not fit into the queue or cannot
+//! be written are lost. The metric `log_lines_lost_total` counts them, and a line reports their
+//! number when stderr works again.
 
 use std::io::{self, ErrorKind, Write};
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use crate::metrics;
 
 /// The pause before a retry if stderr is a full pipe in non-blocking mode.
 const PAUSE: Duration = Duration::from_millis(10);
-/// How long a command waits for its reader.
+/// How long a command waits for the reader of stderr.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Writes lines to one output, and queues them if necessary.
@@ -29,17 +30,17 @@ struct State {
     is_queued: bool,
     /// Whether `push` waits until the lines are written.
     waits: bool,
-    /// Whether a wait was fruitless and nothing has been written since.
+    /// Whether a wait timed out and nothing has been written since.
     is_stalled: bool,
     /// Whether the thread is writing lines from the queue.
     is_writing: bool,
     waiting: Vec<u8>,
-    /// The number of lost lines that were not reported yet.
+    /// The number of lost lines that have not been reported yet.
     lost: u64,
 }
 
 impl Lines {
-    /// Writes lines directly. A later queue has room for `room` bytes.
+    /// Writes lines directly. A queue that is created later has a capacity of `room` bytes.
     pub(super) const fn new(room: usize) -> Self {
         let state = State {
             is_queued: false,
@@ -52,7 +53,7 @@ impl Lines {
         Self { state: Mutex::new(state), changed: Condvar::new(), room }
     }
 
-    /// Queues whole lines, or writes them to `out` if there is no queue. Never fails.
+    /// Queues complete lines, or writes them to `out` if there is no queue. Never fails.
     pub(super) fn push(&self, lines: &[u8], out: impl Write) {
         let mut state = self.state();
         if !state.is_queued {
@@ -75,12 +76,12 @@ impl Lines {
         self.state().waits = false;
     }
 
-    /// Creates the queue and a thread that writes it to `out` until the process ends.
+    /// Creates the queue and a thread that writes its lines to `out` until the process ends.
     ///
-    /// `report` returns the line for a number of lost lines. A second call has no effect.
+    /// `report` returns the line that reports a number of lost lines. A second call has no effect.
     ///
     /// # Errors
-    /// The thread cannot be created. Lines are then still written directly.
+    /// Returns an error if the thread cannot be created. Lines are then still written directly.
     pub(super) fn queue(
         &'static self,
         out: impl Write + Send + 'static,
@@ -120,7 +121,7 @@ impl Lines {
             batch.clear();
             let lost = self.take(&mut batch);
             if is_torn {
-                // Only a part of the last line was written. Ends that line.
+                // Only part of the last line was written. Ends that line.
                 is_torn = !write_all(&mut out, b"\n").is_empty();
             }
             let left = write_all(&mut out, &batch);
@@ -202,13 +203,13 @@ mod tests {
         format!("lost {lost}\n")
     }
 
-    /// Reads lines until one is `last`.
+    /// Reads lines up to and including `last`.
     fn read(from: PipeReader) -> Vec<String> {
         let lines = BufReader::new(from).lines().map(Result::unwrap);
         lines.take_while(|line| line != "last").collect()
     }
 
-    /// An output that fails while `is_full`, and accepts at most `most` bytes at a time.
+    /// An output that fails while `is_full` is set, and accepts at most `most` bytes at a time.
     #[derive(Clone)]
     struct Disk {
         is_full: Arc<AtomicBool>,
@@ -240,7 +241,7 @@ mod tests {
         lines.queue(to, report).unwrap();
         let line = [[b'x'; 99].as_slice(), b"\n"].concat();
         let before = metrics::lost_lines().get();
-        // More than the pipe and the queue hold.
+        // More than fits into the pipe and the queue.
         for _ in 0..5_000 {
             lines.push(&line, io::sink());
         }

@@ -1,9 +1,9 @@
-//! Lines on stderr, as text or as one JSON object per line.
+//! Log lines on stderr, as text or as one JSON object per line.
 //!
-//! All output to stderr goes through this module: log lines, messages of commands (log lines with the target
-//! `notice`, which `RUST_LOG` does not filter and which have no prefix as text), the error that ends the process,
-//! and panics. None of it can fail: a process that cannot write to stderr does its work and ends with its exit
-//! code.
+//! All output to stderr goes through this module: log lines, messages of commands (log lines with
+//! the target `notice`, which `RUST_LOG` does not filter and which are printed without a prefix in
+//! text format), the error that ends the process, and panics. Writing never fails: a process that
+//! cannot write to stderr still does its work and ends with its exit code.
 
 mod lines;
 
@@ -23,22 +23,22 @@ use serde_json::{Map, Value as Json};
 use self::lines::Lines;
 use crate::LogFormat;
 
-/// The target of messages of commands.
+/// The target of messages from commands.
 const NOTICE: &str = "notice";
 /// The target of the line that reports lost lines.
 const LOGS: &str = "logs";
-/// The shared crates. Their lines and those of the service may have any level.
+/// The shared crates. Lines from these crates and from the service itself can have any level.
 const SHARED: [&str; 6] = ["auth", "batch", "database", "domain", "outbound", "shell"];
-/// Capacity of the queue in bytes: some thousands of lines.
+/// Capacity of the queue in bytes, enough for a few thousand lines.
 const ROOM: usize = 1 << 20;
-/// How long a process waits for its last lines at its end.
+/// How long a process waits at exit until its last lines are written.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
 static LINES: Lines = Lines::new(ROOM);
-/// The format of lines after the start of logging.
+/// The format of lines, set when logging starts.
 static FORMAT: OnceLock<LogFormat> = OnceLock::new();
 
-/// Receives the lines of the logger.
+/// Receives the output of the logger.
 struct Sink;
 
 impl Write for Sink {
@@ -54,19 +54,22 @@ impl Write for Sink {
 
 /// Starts logging for a service. A second call has no effect.
 ///
-/// Lines of libraries below the level `info` are dropped, because some contain data of clients at `trace`.
+/// Lines from libraries below the level `info` are dropped, because some contain data of clients at
+/// `trace`.
 ///
 /// # Errors
-/// `RUST_LOG` is invalid. The library itself would print the error regardless of the format.
+/// Returns an error if `RUST_LOG` is invalid. The library would print it without regard to
+/// `format`.
 pub(crate) fn start(format: LogFormat, service: &'static str) -> Result<(), String> {
     let filter = std::env::var("RUST_LOG").unwrap_or_default();
     if let Err(error) = env_filter::Builder::new().try_parse(&filter) {
         return Err(format!("RUST_LOG: {error}"));
     }
     let mut builder = Builder::new();
-    // Its lines about threads and sockets repeat ours. RUST_LOG can turn them on.
+    // Its lines about threads and sockets repeat those of this crate. RUST_LOG can enable them.
     builder.filter_module("actix_server", LevelFilter::Warn);
-    // It logs malformed requests as errors. They are answered, counted and in the access log.
+    // It logs malformed requests as errors. The shell already answers and counts them, and writes
+    // them to the access log.
     builder.filter_module("actix_http::h1::dispatcher", LevelFilter::Off);
     if has_colours() {
         builder.write_style(WriteStyle::Always);
@@ -94,8 +97,8 @@ pub(crate) fn start(format: LogFormat, service: &'static str) -> Result<(), Stri
     Ok(())
 }
 
-/// Starts the thread that writes the lines, so a reader of stderr that does not read delays a command by a second
-/// at most.
+/// Starts the thread that writes the lines, so that a stalled reader of stderr delays a command by
+/// a second at most.
 pub(crate) fn queue() {
     let report = move |lost: u64| {
         let format = FORMAT.get().copied().unwrap_or(LogFormat::Text);
@@ -115,7 +118,7 @@ pub(crate) fn queue() {
             }
         }
     };
-    // Without the thread, lines are written directly.
+    // If the thread cannot be created, lines are written directly.
     let _ = LINES.queue(stderr(), report);
 }
 
@@ -133,7 +136,7 @@ pub(crate) fn refuse(format: LogFormat, fault: &str) {
     fail(format, "usage", fault);
 }
 
-/// Prints a usage error with the text of the command-line parser.
+/// Prints a usage error with the coloured text of the command-line parser.
 pub(crate) fn refuse_with(text: &clap::builder::StyledStr) {
     let text = if has_colours() { text.ansi().to_string() } else { text.to_string() };
     LINES.push(text.as_bytes(), stderr());
@@ -179,20 +182,22 @@ fn report_panic(format: LogFormat, panic: &PanicHookInfo<'_>) {
     }
 }
 
-/// Returns whether a line may be shown. Libraries log request data below the level `info`.
+/// Returns whether a line may be shown. Libraries log request data at levels below `info`.
 fn may_be_shown(record: &Record<'_>, service: &str) -> bool {
     let krate = record.target().split("::").next().unwrap_or_default();
     record.level() <= Level::Info || krate == service || SHARED.contains(&krate)
 }
 
-/// Returns whether lines have colours: stderr is a terminal, and the environment does not turn them off.
+/// Returns whether lines have colours: stderr is a terminal, and the environment does not disable
+/// them.
 fn has_colours() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
     stderr().is_terminal() && !is_set("NO_COLOR") && !is_dumb
 }
 
-/// Returns the format that the command line or the environment sets, before they are parsed.
+/// Returns the log format from the command line or the environment. Used before the settings are
+/// parsed.
 pub(crate) fn format_of(arguments: &[OsString], variable: Option<&OsStr>) -> LogFormat {
     let mut asked = variable.and_then(OsStr::to_str);
     let mut rest = arguments.iter().filter_map(|argument| argument.to_str());
@@ -222,12 +227,12 @@ fn write_text(
     usual.format(out, record)
 }
 
-/// Writes the members of a line as ` name=value`.
+/// Writes the fields of a line as ` name=value`.
 fn write_members(out: &mut Formatter, source: &dyn Source) -> std::io::Result<()> {
     source.visit(&mut Words(out)).map_err(std::io::Error::other)
 }
 
-/// Writes members of a text line. Values that are not one plain word are quoted.
+/// Writes the fields of a text line. Values that are not one plain word are quoted.
 struct Words<'a>(&'a mut Formatter);
 
 impl<'kvs> VisitSource<'kvs> for Words<'_> {
@@ -241,7 +246,7 @@ impl<'kvs> VisitSource<'kvs> for Words<'_> {
     }
 }
 
-/// Returns whether a text is one word without quotes and control characters.
+/// Returns whether a string is one word without quotes and control characters.
 fn is_plain(text: &str) -> bool {
     !text.is_empty()
         && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\=".contains(&byte))

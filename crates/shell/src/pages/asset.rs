@@ -1,4 +1,4 @@
-//! Constant bodies: compressed once, shared, revalidated by their digest.
+//! Constant bodies, which are compressed once, shared, and revalidated by their digest.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -14,10 +14,10 @@ use sha2::{Digest, Sha256};
 use super::headers::protect;
 use crate::packing;
 
-/// Shorter bodies are not compressed, in bytes.
+/// Minimum length of a body that is compressed, in bytes.
 const SHORTEST_COMPRESSED: usize = 512;
 
-/// Content with its digest and its compressed forms, which are created at the first use.
+/// Content with its digest and its compressed forms, which are created on first use.
 pub(crate) struct Content {
     media_type: Cow<'static, str>,
     digest: String,
@@ -55,7 +55,7 @@ impl Content {
         add: fn(&mut HttpResponseBuilder),
     ) -> HttpResponse {
         let (body, coding) = self.form_for(request);
-        // A strong tag must differ between the forms.
+        // A strong tag must be different for each coding.
         let tag = match coding {
             Some(coding) => EntityTag::new_strong(format!("{}-{coding}", self.digest)),
             None => EntityTag::new_strong(self.digest.clone()),
@@ -81,7 +81,8 @@ impl Content {
         response.content_type(&*self.media_type).body(body.clone())
     }
 
-    /// Returns the form that the client prefers, with the name of its coding.
+    /// Returns the form that the client prefers, with the name of its coding. `None` if it is not
+    /// compressed.
     fn form_for(&self, request: &HttpRequest) -> (&Bytes, Option<&'static str>) {
         if self.plain.len() < SHORTEST_COMPRESSED {
             return (&self.plain, None);
@@ -101,11 +102,11 @@ impl Content {
     }
 }
 
-/// A style sheet, script or image that is served under a name with its digest.
+/// A style sheet, script or image. Its URL contains its digest.
 pub(super) struct Asset {
-    /// The name in the service: `check.js`.
+    /// The name in the service, such as `check.js`.
     pub(super) name: &'static str,
-    /// The name in URLs: `check.0123456789abcdef.js`.
+    /// The name in URLs, such as `check.0123456789abcdef.js`.
     pub(super) file: String,
     content: Content,
 }
@@ -139,7 +140,7 @@ impl FixedPage {
         Self(Content::new("text/html; charset=utf-8", html))
     }
 
-    /// Answers the page, or 304 if the client already has it.
+    /// Responds with the page, or with 304 if the client already has it.
     pub fn respond(&self, request: &HttpRequest) -> HttpResponse {
         self.0.respond(request, "no-cache", protect)
     }

@@ -31,7 +31,7 @@ impl<T: Template> Frame<'_, T> {
         self.page.publisher.map_or(self.site.about, |publisher| publisher.about)
     }
 
-    /// Returns the JSON-LD without characters that could end the surrounding element.
+    /// Returns the JSON-LD with every `<` escaped, so that it cannot end the surrounding element.
     fn linked_data(&self) -> Option<String> {
         self.page.linked_data.map(|json| json.replace('<', "\\u003c"))
     }
@@ -42,7 +42,7 @@ impl<T: Template> Frame<'_, T> {
 }
 
 impl Site {
-    /// Renders a constant page.
+    /// Renders a page that never changes.
     pub fn fixed(&self, page: &Page<'_>, main: &impl Template) -> FixedPage {
         FixedPage::new(self.render(page, main).unwrap_or_else(|error| {
             log::error!("the page {:?} cannot be rendered: {error}", page.title);
@@ -50,9 +50,9 @@ impl Site {
         }))
     }
 
-    /// Renders a page for one request. The caller can change status and caching.
+    /// Renders a page for one request. The caller can change the status and the caching headers.
     ///
-    /// The response is `no-store` by default, because it may contain data of one reader.
+    /// The response is `no-store` by default, because it may contain private data.
     pub fn respond(&self, page: &Page<'_>, main: &impl Template) -> HttpResponse {
         match self.render(page, main) {
             Ok(html) => {
@@ -81,7 +81,7 @@ impl Site {
             Ok(html) => html,
             Err(error) => return failed(error),
         };
-        // A weak tag, because the content may be sent compressed.
+        // A weak tag, because the response may be sent compressed.
         let validators = Validators::weak(EntityTag::of_digest(&Sha256::digest(&html)[..16]));
         validators.answer(request, "public, no-cache", |mut response| {
             protect(&mut response);

@@ -10,7 +10,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
     connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; \
     frame-ancestors 'none'";
 
-/// Adds the security headers of a page.
+/// Adds the security headers of pages to a response.
 pub(super) fn protect(response: &mut HttpResponseBuilder) {
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),

@@ -6,7 +6,7 @@ use std::fmt::Display;
 
 use askama::{Result, Values, get_value};
 
-/// The name of the template value with the root of the site.
+/// The name of the template value that contains the root of the site.
 const ROOT: &str = "root";
 
 /// The root of the site, as a template value.
@@ -20,11 +20,11 @@ impl Values for Root {
 
 /// Returns the link to a path of the site: `{{ "/sign-in"|shell::pages::link }}`.
 ///
-/// The link is below the [`root`](super::Page::root) of the page. Without a [`Site`](super::Site), the path is not
-/// changed.
+/// The link is relative to the [`root`](super::Page::root) of the page. Without a
+/// [`Site`](super::Site), the path is returned unchanged.
 ///
 /// # Errors
-/// Never fails. Filters must return a result.
+/// Never returns an error, but `askama` requires filters to return a result.
 #[askama::filter_fn]
 pub fn link(path: impl Display, values: &dyn Values) -> Result<String> {
     let root = get_value::<String>(values, ROOT).map_or("/", String::as_str);

@@ -1,11 +1,13 @@
-//! Pages for people: one small design system for all services.
+//! Web pages, with a small design system that all services share.
 //!
-//! A [`Site`] contains the common parts of a service's pages: name, [`Accent`], icon, navigation, scripts and
-//! further style sheets. A [`Page`] is the frame around one template. Styles and scripts are served below
-//! `/assets/` under names with a digest of their content, so browsers cache them permanently. The content policy
-//! of every page allows only files of the service, and therefore neither inline styles nor inline scripts.
+//! A [`Site`] contains everything that the pages of a service have in common: name, [`Accent`],
+//! icon, navigation, scripts and additional style sheets. A [`Page`] is the frame around one
+//! template. Styles and scripts are served below `/assets/` under names that contain a digest of
+//! their content, so browsers cache them permanently. The content policy of every page allows only
+//! files of the service, and therefore neither inline styles nor inline scripts.
 //!
-//! A page that never changes takes a few lines. Its content is an `askama` template, which escapes every value:
+//! A page that never changes needs only a few lines. Its content is an `askama` template, which
+//! escapes every value:
 //!
 //! ```
 //! use std::sync::LazyLock;
@@ -37,12 +39,12 @@
 //! # assert_eq!(shell::Operations::of(operations).iter().count(), 2);
 //! ```
 //!
-//! [`Site::respond`] renders a page with values for each request. [`Site::respond_shared`] is for pages that are the
-//! same for all readers, and lets clients cache them.
+//! [`Site::respond`] renders a page with the values of a request. [`Site::respond_shared`] is for
+//! pages that are the same for all readers, and allows clients to cache them.
 //!
-//! A proxy can serve the site below a path, that of `PUBLIC_URL`. Pages get the path by [`Page::root`], and
-//! templates use the filter [`struct@link`] for every link and form of the site:
-//! `<a href="{{ "/sign-in"|shell::pages::link }}">`.
+//! A proxy can serve the site below a path, the one in `PUBLIC_URL`. Pass the path to
+//! [`Page::root`], and use the filter [`struct@link`] in templates for every link and form of the
+//! site: `<a href="{{ "/sign-in"|shell::pages::link }}">`.
 //!
 //! # Classes
 //!
@@ -50,18 +52,18 @@
 //! (plain HTML: headings, tables, forms, focus, print) and `components.css`. Plain elements need no class. In
 //! addition, there are these classes:
 //!
-//! | Class | For |
+//! | Class | Use |
 //! |---|---|
-//! | `lead`, `soft`, `small`, `hint`, `error` | introductions, secondary and small text, help and faults of a field |
+//! | `lead`, `soft`, `small`, `hint`, `error` | introductions, secondary and small text, the help and the error of a field |
 //! | `card` | a bordered area: a form, an explanation |
-//! | `notice`, with `good`, `bad` or `warn` | an outcome or a warning; `lines` keeps line ends |
-//! | `row` with `grow`, `grid` | fields side by side, fields in columns |
+//! | `notice`, with `good`, `bad` or `warn` | an outcome or a warning; `lines` preserves line breaks |
+//! | `row` with `grow`, `grid` | fields next to each other, fields in columns |
 //! | `field`, `choice` in `choices` | a label around its field, a label around a check box |
-//! | `button`, `button primary` | links that look like buttons; a submit button is primary by itself |
-//! | `facts` | a `dl` of names and values |
+//! | `button`, `button primary` | links that look like buttons; submit buttons are always primary |
+//! | `facts` | a `dl` with names and values |
 //! | `table`, `table stack` | around a `table`: scrolls, or becomes blocks on narrow screens (`data-label` on each cell) |
 //! | `number`, `date` | cells |
-//! | `pager` | steps between the parts of a list |
+//! | `pager` | links to the other pages of a list |
 
 mod asset;
 mod frame;

@@ -1,6 +1,6 @@
 //! The properties of a page.
 
-/// A feed or calendar that clients can discover by the page.
+/// A feed or calendar that clients can discover from the page.
 #[derive(Clone, Copy)]
 pub(super) struct Feed<'a> {
     pub(super) media_type: &'a str,
@@ -25,7 +25,7 @@ pub(super) struct Embedding<'a> {
 
 /// The frame of one page.
 ///
-/// Every `href` is relative to the root of the site and has no leading slash.
+/// Every `href` is relative to the root of the site, without a leading slash.
 #[derive(Clone)]
 pub struct Page<'a> {
     pub(super) title: &'a str,
@@ -46,9 +46,9 @@ pub struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// Creates a page at any path of the site.
+    /// Creates a page that can be at any path of the site.
     ///
-    /// Its links begin with `/`; see [`Page::root`] for a site below another path.
+    /// Its links begin with `/`. Set [`Page::root`] if a proxy serves the site below a path.
     pub fn new(title: &'a str) -> Self {
         Self {
             title,
@@ -69,7 +69,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Creates the page at the root of the site. Its links work below any path of a proxy.
+    /// Creates the page at the root of the site. Its links are relative and work below any path.
     pub fn home(title: &'a str) -> Self {
         Self { root: "./", ..Self::new(title) }
     }
@@ -89,17 +89,17 @@ impl<'a> Page<'a> {
         Self { root, ..self }
     }
 
-    /// Sets the link of the navigation that leads to this page.
+    /// Marks the link in the navigation that leads to this page.
     pub fn current(self, href: &'a str) -> Self {
         Self { current: Some(href), ..self }
     }
 
-    /// Uses the full width, for tables.
+    /// Uses the full width of the window, for wide tables.
     pub fn wide(self) -> Self {
         Self { wide: true, ..self }
     }
 
-    /// Runs a script of the site after the document is parsed.
+    /// Runs a script of the site once the document is parsed.
     pub fn script(mut self, name: &'static str) -> Self {
         self.scripts.push(name);
         self
@@ -111,7 +111,7 @@ impl<'a> Page<'a> {
         self
     }
 
-    /// Shows the name and description of a publisher instead of those of the service.
+    /// Shows the name and description of a publisher in place of the service.
     pub fn publisher(self, name: &'a str, about: &'a str) -> Self {
         Self { publisher: Some(Publisher { name, about }), ..self }
     }
@@ -141,7 +141,8 @@ impl<'a> Page<'a> {
         self
     }
 
-    /// Adds JSON-LD. The content policy allows it, because browsers do not run it. Every `<` is escaped.
+    /// Adds JSON-LD. The content policy allows it, because browsers do not execute it. Every `<` is
+    /// escaped.
     pub fn linked_data(self, json: &'a str) -> Self {
         Self { linked_data: Some(json), ..self }
     }

@@ -1,4 +1,4 @@
-//! The common parts of all pages of a service.
+//! The parts that all pages of a service share.
 
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, web};
@@ -42,7 +42,7 @@ impl Accent {
         }
     }
 
-    /// Returns the colour in light pages, for the icon.
+    /// Returns the colour that light pages use, for the icon.
     pub(super) fn colour(self) -> &'static str {
         match self {
             Self::Blue => "#0b5cad",
@@ -59,7 +59,7 @@ pub(super) struct Link {
     pub(super) href: &'static str,
 }
 
-/// The common parts of all pages of a service.
+/// The parts that all pages of a service share.
 pub struct Site {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
@@ -74,7 +74,7 @@ pub struct Site {
 impl Site {
     /// Creates a site with the name of its service and a one-line description.
     ///
-    /// Its navigation ends with the documentation of the API.
+    /// The last link of its navigation leads to the API documentation.
     pub fn new(name: &'static str, about: &'static str, accent: Accent) -> Self {
         let links = vec![Link { text: "API", href: "docs/" }];
         let assets = vec![Asset::new("quintet.css", STYLE)];
@@ -82,7 +82,7 @@ impl Site {
         Self { name, about, accent, icon: "", links, assets, styles }.icon("M5 5h14v14H5z")
     }
 
-    /// Sets the icon of the service: an SVG path in a square of 24 by 24.
+    /// Sets the icon of the service, an SVG path in a square of 24 by 24.
     pub fn icon(mut self, icon: &'static str) -> Self {
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\">\
@@ -96,7 +96,7 @@ impl Site {
         self.asset("icon.svg", text)
     }
 
-    /// Adds a link to the navigation. Its address is relative to the root of the site.
+    /// Adds a link to the navigation. `href` is relative to the root of the site.
     pub fn link(mut self, text: &'static str, href: &'static str) -> Self {
         self.links.insert(self.links.len() - 1, Link { text, href });
         self
@@ -108,7 +108,7 @@ impl Site {
         self.asset(name, content)
     }
 
-    /// Adds a script, which `Page::script` runs.
+    /// Adds a script. A page selects it with `Page::script`.
     pub fn script(self, name: &'static str, content: &'static [u8]) -> Self {
         self.asset(name, content)
     }

@@ -162,7 +162,7 @@ fn only_names_with_the_digest_of_their_content_are_assets() {
     }
 }
 
-/// Returns every rule of a block of the style sheet that sets a token to a colour.
+/// Returns the colour tokens that a block of the style sheet sets.
 fn colours(block: &str) -> BTreeMap<&str, [f64; 3]> {
     let rules = block.lines().filter_map(|line| line.trim().strip_prefix("--")?.split_once(": "));
     rules.filter_map(|(name, value)| Some((name, rgb(value.trim_end_matches(';'))?))).collect()
@@ -174,7 +174,7 @@ fn rgb(text: &str) -> Option<[f64; 3]> {
     Some([part(0)?, part(2)?, part(4)?])
 }
 
-/// Returns the relative luminance of WCAG 2.
+/// Returns the relative luminance as defined by WCAG 2.
 fn luminance(colour: [f64; 3]) -> f64 {
     let linear = |part: f64| {
         let part = part / 255.0;

@@ -7,9 +7,10 @@ use serde_json::{Map, Value};
 /// Maximum depth of brackets in a name. Deeper ones are dropped.
 const MAX_DEPTH: usize = 4;
 
-/// Builds lists and objects from names with brackets. If a name repeats, its last value counts.
+/// Builds lists and objects from names with brackets. If a name repeats, its last value wins.
 ///
-/// `a[]=1&a[]=2` and `a[0]=1&a[1]=2` are lists, `a[b]=1` is an object. Brackets may nest four levels deep.
+/// `a[]=1&a[]=2` and `a[0]=1&a[1]=2` are lists, `a[b]=1` is an object. Brackets can be nested four
+/// levels deep.
 ///
 /// ```
 /// use serde_json::json;
@@ -31,7 +32,7 @@ pub fn bracketed<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Map
     root.members.into_iter().map(|(name, node)| (name, node.value())).collect()
 }
 
-/// Splits `venue[0][city]` into `venue` and its keys. An unbalanced bracket is part of the name.
+/// Splits `venue[0][city]` into `venue` and its keys. Unbalanced brackets are part of the name.
 fn split_name(name: &str) -> (&str, Vec<&str>) {
     let Some(at) = name.find('[').filter(|_| name.ends_with(']')) else {
         return (name, Vec::new());
@@ -55,13 +56,13 @@ struct Branch {
 }
 
 impl Branch {
-    /// Inserts a value below its keys. Empty brackets mean the number after the largest one.
+    /// Inserts a value below its keys. Empty brackets stand for the largest number so far plus one.
     fn insert(&mut self, key: &str, deeper: &[&str], value: &str) {
         let next = self.largest.map_or(Some(0), |largest| largest.checked_add(1));
         let number = if key.is_empty() { next } else { key.parse().ok() };
         let key = match (key, number) {
             ("", Some(number)) => number.to_string(),
-            // The largest number has no successor.
+            // There is no number after the largest one.
             ("", None) => return,
             (key, _) => key.to_owned(),
         };

@@ -1,4 +1,4 @@
-//! The error of a value that cannot be deserialised.
+//! The error for a value that cannot be deserialised.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display};
@@ -81,9 +81,9 @@ impl de::Error for Failure {
     }
 }
 
-/// Returns an error with its own code, for `Deserialize` implementations.
+/// Returns an error with a custom code, for `Deserialize` implementations.
 ///
-/// Plain `de::Error::custom` gives the code `invalid`.
+/// Errors from plain `de::Error::custom` have the code `invalid`.
 ///
 /// ```
 /// use serde::{Deserialize, Deserializer};

@@ -1,4 +1,4 @@
-//! Extractors that answer failures in the service's error format.
+//! Extractors that report failures in the service's error format.
 
 use std::future::{Ready, ready};
 use std::ops::Deref;
@@ -16,13 +16,13 @@ use super::reader::read_validated;
 use super::rules::Rules;
 use crate::{Fault, Violation, media, read_body};
 
-/// Largest JSON body or form, in bytes.
+/// Maximum size of a JSON body or form, in bytes.
 const BODY_LIMIT: usize = 1 << 20;
 
 /// Maximum depth of nested arrays and objects.
 const DEEPEST: usize = 32;
 
-/// The rules of a service that did not register any.
+/// The rules for services that did not register any.
 static PLAIN: Rules = Rules::PLAIN;
 
 fn rules(request: &HttpRequest) -> &Rules {
@@ -111,7 +111,7 @@ async fn json<T: DeserializeOwned + Validate>(
     read_validated(&input, rules(request)).into_result().map_err(Fault::InvalidBody)
 }
 
-/// Converts the violation of a whole body: malformed, or not an object.
+/// Converts a violation that concerns the whole body: it is malformed, or is not an object.
 fn broken(violation: Violation) -> Fault {
     let number = |name| violation.limit(name).and_then(serde_json::Value::as_u64);
     match (number("line"), number("column")) {

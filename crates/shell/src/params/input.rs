@@ -1,4 +1,4 @@
-//! The names and values in a request.
+//! The names and values of the parameters of a request.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::Violation;
 
 /// The parameters of a request in the order sent, from its query, path, form or JSON body.
 ///
-/// Copies only values that must be decoded.
+/// Only values that must be decoded are copied.
 #[derive(Clone, Debug, Default)]
 pub struct Input<'a> {
     entries: Vec<(Cow<'a, str>, Given<'a>)>,
@@ -20,7 +20,7 @@ pub struct Input<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Given<'a> {
     Text(Cow<'a, str>),
-    /// The value as sent. Its decoded bytes are not UTF-8.
+    /// The raw value. Its decoded bytes are not valid UTF-8.
     Undecodable(&'a str),
     Json(&'a Value),
 }
@@ -28,7 +28,7 @@ pub(super) enum Given<'a> {
 impl<'a> Input<'a> {
     /// Decodes a query or a form: `%XX`, and `+` as a space.
     ///
-    /// A parameter whose name is not UTF-8 is kept without a name.
+    /// A parameter whose name is not valid UTF-8 is kept without a name.
     ///
     /// ```
     /// use shell::params::{Input, Rules};
@@ -51,7 +51,7 @@ impl<'a> Input<'a> {
         input
     }
 
-    /// Decodes the variable parts of a routed path.
+    /// Decodes the variable segments of a routed path.
     ///
     /// ```
     /// use actix_web::test::TestRequest;
@@ -68,7 +68,7 @@ impl<'a> Input<'a> {
         Self { entries: entries.collect() }
     }
 
-    /// Takes the members of a JSON object. `null` counts as absent.
+    /// Takes the members of a JSON object. `null` counts as missing.
     ///
     /// ```
     /// use serde_json::json;
@@ -82,7 +82,7 @@ impl<'a> Input<'a> {
         Self::members(members.iter())
     }
 
-    /// Takes names and JSON values. Names can repeat.
+    /// Takes pairs of a name and a JSON value. Names can repeat.
     ///
     /// ```
     /// use serde_json::json;
@@ -104,7 +104,7 @@ impl<'a> Input<'a> {
         Self { entries: members.into_iter().map(entry).collect() }
     }
 
-    /// Adds a text parameter, such as the variable part of a path.
+    /// Adds a text parameter, such as a variable segment of the path.
     ///
     /// ```
     /// use shell::params::{Input, Rules};
@@ -133,9 +133,10 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// Returns the text of a parameter under the rules for names and repeats.
+    /// Returns the text of a parameter, following the rules for names and repetitions.
     ///
-    /// For parameters outside of operations, such as keys. Operations use [`read`](super::read).
+    /// For parameters outside of operations, such as API keys. Operations use
+    /// [`read`](super::read).
     ///
     /// ```
     /// use shell::params::{Input, Names, Rules};
@@ -150,7 +151,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns names and texts in the order sent, without values that are not texts.
+    /// Returns the names and strings in the order sent. Skips values that are not strings.
     ///
     /// ```
     /// use shell::params::Input;
@@ -165,7 +166,7 @@ impl<'a> Input<'a> {
         })
     }
 
-    /// Returns the first parameter that is not UTF-8 text.
+    /// Returns the first parameter that is not valid UTF-8.
     ///
     /// ```
     /// use shell::params::Input;
@@ -196,7 +197,7 @@ impl<'a> Input<'a> {
         .map(|(_, given)| given)
     }
 
-    /// Returns the name, as sent, of the value that counts.
+    /// Returns the name, in the spelling of the client, of the value that counts.
     pub(super) fn name_sent(&self, name: &str, rules: &Rules) -> Option<&str> {
         let mut named = self.named(name, rules.names);
         match rules.repeated {

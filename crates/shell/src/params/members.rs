@@ -1,4 +1,4 @@
-//! Reads the members of a JSON object, including repeated names.
+//! Parses the members of a JSON object, including repeated names.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::Violation;
 
-/// Reads the members of a JSON object in the order sent. Names can repeat.
+/// Parses the members of a JSON object in the order sent. Names can repeat.
 ///
 /// A byte order mark is skipped. The code of the violation is `empty` (no body or `null`), `encoding`, `depth` (more
 /// than `deepest` levels), `syntax` or `object` (another kind of value). All except `empty` and `object` have the
@@ -26,7 +26,7 @@ use crate::Violation;
 /// ```
 ///
 /// # Errors
-/// The body cannot be read as a JSON object.
+/// Returns an error if the body cannot be read as a JSON object.
 pub fn members(bytes: &[u8], deepest: usize) -> Result<Vec<(String, Value)>, Violation> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = str::from_utf8(bytes).map_err(|error| {
@@ -56,14 +56,15 @@ fn placed(code: &'static str, message: &str, (line, column): (usize, usize)) -> 
     Violation { limits, ..Violation::new("", code, message) }
 }
 
-/// Returns line and column of the byte that follows `before`, counted like `serde_json`.
+/// Returns the line and column of the byte that follows `before`, counted like `serde_json` does.
 fn place(before: &[u8]) -> (usize, usize) {
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
     let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
     (line, column)
 }
 
-/// Returns the text before the first bracket beyond the deepest level. Brackets in strings do not count.
+/// Returns the text before the first bracket that exceeds the maximum depth. Brackets in strings do
+/// not count.
 fn too_deep(text: &[u8], deepest: usize) -> Option<&[u8]> {
     let (mut depth, mut quoted, mut escaped) = (0usize, false, false);
     for (at, byte) in text.iter().enumerate() {
@@ -82,7 +83,7 @@ fn too_deep(text: &[u8], deepest: usize) -> Option<&[u8]> {
     None
 }
 
-/// A JSON text. Objects keep all members, including repeated names.
+/// A parsed JSON value. Objects keep all members, including repeated names.
 enum Whole {
     Members(Vec<(String, Value)>),
     Null,

@@ -1,20 +1,21 @@
 //! Reads the parameters of all operations, based on serde and `validator`.
 //!
-//! A service declares its [`Rules`] once, and for each operation a struct that derives `Deserialize` and
-//! `IntoParams`. The same struct documents and reads the parameters. The extractors [`Query`], [`Path`], [`Json`]
-//! and [`Form`] answer violations in the service's error format. [`read`] and [`read_validated`] are for services
-//! with their own order of checks; structs with rules of `validator` also derive `Validate`.
+//! A service declares its [`Rules`] once, and a struct for each operation that derives
+//! `Deserialize` and `IntoParams`. The same struct documents and reads the parameters. The
+//! extractors [`Query`], [`Path`], [`Json`] and [`Form`] respond to violations in the service's
+//! error format. [`read`] and [`read_validated`] are for services with their own order of checks;
+//! structs with `validator` rules also derive `Validate`.
 //!
 //! # Codes of violations
 //!
-//! | Code | Fault | Limits |
+//! | Code | Meaning | Limits |
 //! |---|---|---|
 //! | `encoding` | the value is not UTF-8 | |
-//! | `unknown` | no field has the name | |
+//! | `unknown` | there is no field with this name | |
 //! | `required` | a required value is missing | |
-//! | `boolean`, `integer`, `number` | the text cannot be parsed as one | |
+//! | `boolean`, `integer`, `number` | the text cannot be parsed as this type | |
 //! | `choice` | the word is not a variant of the enum | `values` |
-//! | `type`, `value`, `length` | another kind of JSON value, or the error of a `Deserialize` implementation | |
+//! | `type`, `value`, `length` | the JSON value has the wrong type, or a `Deserialize` implementation rejected it | |
 //! | `invalid` | `de::Error::custom` | |
 //! | any other | the code of [`reject`] or `validator` | those of `validator`: `min`, `max`, … |
 

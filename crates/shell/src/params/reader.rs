@@ -15,13 +15,14 @@ use crate::Violation;
 
 /// The result of reading parameters: a value, violations, or both.
 ///
-/// If only single fields have violations, the value exists and those fields are empty. A service can then
-/// continue with checks that need more than the request.
+/// If only some fields have violations, the value exists and these fields are empty. A service can
+/// then continue with checks that need more than the request.
 #[derive(Clone, Debug)]
 pub struct Reading<T> {
-    /// The parameters. `None` if a field without `Option` and without a default is missing.
+    /// The parameters. `None` if a field that is not an `Option` and does not have a default is
+    /// missing.
     pub value: Option<T>,
-    /// The violations in the order in which the fields are declared.
+    /// The violations, in the order of the declared fields.
     pub violations: Vec<Violation>,
 }
 
@@ -29,7 +30,7 @@ impl<T> Reading<T> {
     /// Returns the parameters if there are no violations.
     ///
     /// # Errors
-    /// The violations.
+    /// Returns the violations.
     pub fn into_result(self) -> Result<T, Vec<Violation>> {
         match self.value {
             Some(value) if self.violations.is_empty() => Ok(value),
@@ -40,7 +41,7 @@ impl<T> Reading<T> {
 
 /// Deserialises the parameters of an operation.
 ///
-/// All violations are found if every field is an `Option` or has a `serde(default)`.
+/// To find all violations, every field must be an `Option` or have a `serde(default)`.
 pub fn read<'de, T>(input: &'de Input<'_>, rules: &'de Rules) -> Reading<T>
 where
     T: Deserialize<'de>,
@@ -50,8 +51,8 @@ where
 
 /// Deserialises and validates the parameters of an operation, like [`read`].
 ///
-/// Mark required fields by `#[validate(required)]`. A violation of [`Validate`] is reported under the name of the
-/// field in the contract if both names differ only in case, `-` and `_`.
+/// Mark required fields with `#[validate(required)]`. A violation of [`Validate`] is reported under
+/// the contract name of the field if both names differ only in case, `-` and `_`.
 ///
 /// ```
 /// use serde::Deserialize;
@@ -119,7 +120,7 @@ where
     Reading { value, violations }
 }
 
-/// Returns violations for names without a field, if the rules refuse them.
+/// Returns violations for names without a field, if the rules reject them.
 fn unknown(fields: Fields<'_, '_>) -> Vec<Violation> {
     let Unknown::Refused(most) = fields.rules.unknown else { return Vec::new() };
     let declared = fields.declared.get();
@@ -128,7 +129,7 @@ fn unknown(fields: Fields<'_, '_>) -> Vec<Violation> {
     names.map(|name| Violation::new(name, "unknown", "the name is not known")).collect()
 }
 
-/// Repeats the deserialisation, each time without the fields that failed before.
+/// Repeats the deserialisation, each time without the fields that failed so far.
 fn without_faulty<'de, T: Deserialize<'de>>(
     mut fields: Fields<'_, 'de>,
     first: Failure,
@@ -157,7 +158,7 @@ fn without_faulty<'de, T: Deserialize<'de>>(
     }
 }
 
-/// Adds the values as sent, and sorts by declaration.
+/// Adds the values that were sent, and sorts the violations in declaration order.
 fn in_order(mut found: Vec<Violation>, fields: Fields<'_, '_>) -> Vec<Violation> {
     let outer = |violation: &Violation| {
         let name = violation.field.split(['.', '[']).next().unwrap_or_default();
@@ -209,7 +210,7 @@ impl<'de> Fields<'_, 'de> {
     }
 }
 
-/// Returns the bit of a declared field in a mask, 0 if the mask is too short for it.
+/// Returns the bit of a declared field in a mask, or 0 if the mask is too short for it.
 fn bit(at: usize) -> u128 {
     u32::try_from(at).ok().and_then(|at| 1u128.checked_shl(at)).unwrap_or(0)
 }
@@ -218,7 +219,7 @@ impl<'de> Deserializer<'de> for Fields<'_, 'de> {
     type Error = Failure;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        // Only a struct declares fields.
+        // Only structs declare their fields.
         self.deserialize_struct("", &[], visitor)
     }
 

@@ -1,6 +1,6 @@
-//! The rules by which a service reads parameters.
+//! Rules for reading the parameters of a service.
 
-/// How the parameters of a service are read. Each service has one constant.
+/// The rules for reading the parameters of a service. Each service has one constant.
 ///
 /// ```
 /// use shell::params::{Empty, Names, Numbers, Repeated, Rules};
@@ -18,7 +18,7 @@
 pub struct Rules {
     /// How names are compared.
     pub names: Names,
-    /// The value that counts if a name repeats.
+    /// The value that wins if a name repeats.
     pub repeated: Repeated,
     /// How an empty value is treated.
     pub empty: Empty,
@@ -30,17 +30,17 @@ pub struct Rules {
     pub lists: Lists,
     /// How a whole number is written.
     pub numbers: Numbers,
-    /// How words of an enum are compared.
+    /// How the words of an enum are compared.
     pub words: Words,
-    /// The words of a boolean, compared ignoring case.
+    /// The words of a boolean. Letter case is ignored.
     pub booleans: &'static [(&'static str, bool)],
     /// How many violations are reported.
     pub faults: Faults,
 }
 
 impl Rules {
-    /// Exact names, the first value counts, empty values are kept, booleans are `true` and `false`, all
-    /// violations are reported.
+    /// Exact names, the first value wins, empty values are kept, booleans are `true` and `false`,
+    /// all violations are reported.
     pub const PLAIN: Self = Self {
         names: Names::Exact,
         repeated: Repeated::First,
@@ -79,7 +79,7 @@ impl Names {
     }
 }
 
-/// The value that counts if a name repeats.
+/// The value that wins if a name repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeated {
     /// The first one sent.
@@ -91,9 +91,9 @@ pub enum Repeated {
 /// How an empty value is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Empty {
-    /// The parameter counts as absent.
+    /// The parameter counts as missing.
     Absent,
-    /// A value like any other.
+    /// The value is kept like any other.
     Kept,
 }
 
@@ -102,32 +102,35 @@ pub enum Empty {
 pub enum Unknown {
     /// It is ignored.
     Ignored,
-    /// It is a violation with the code `unknown`. This number of them is reported, before all other violations.
+    /// It is a violation with the code `unknown`. At most this number of them is reported, before
+    /// all other violations.
     Refused(usize),
 }
 
 /// How a value that is not UTF-8 is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undecodable {
-    /// It is a violation of its parameter (code `encoding`). A name without a field is ignored.
+    /// It is a violation of its parameter (code `encoding`). It is ignored if no field has this
+    /// name.
     Parameter,
-    /// The whole input is refused with a single violation, which names the parameter.
+    /// The whole input is rejected with a single violation, which contains the name of the
+    /// parameter.
     Input,
 }
 
 /// How a list is written. JSON arrays are lists under every rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lists {
-    /// As comma-separated items of one value, trimmed and without empty ones.
+    /// As comma-separated items in one value. Items are trimmed, and empty ones are dropped.
     Commas,
-    /// As several values of one name.
+    /// As a repeated name with one item each.
     Values,
 }
 
 /// How a whole number is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
-    /// In the syntax of [`str::parse`], with optional surrounding spaces.
+    /// In the syntax of [`str::parse`]. Surrounding spaces are allowed.
     Parsed,
     /// As 1 to this number of digits.
     Digits(usize),
@@ -147,8 +150,8 @@ pub enum Words {
 /// How many violations are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Faults {
-    /// All, in the order in which the fields are declared.
+    /// All, in the order of the declared fields.
     All,
-    /// The first in that order.
+    /// The first one in that order.
     First,
 }

@@ -6,10 +6,10 @@ use validator::{ValidationError, ValidationErrors, ValidationErrorsKind};
 
 use crate::Violation;
 
-/// The name that `validator` uses for errors of schema functions.
+/// The name under which `validator` reports errors of schema functions.
 const WHOLE: &str = "__all__";
 
-/// Adds violations to fields without one.
+/// Adds the violations of fields that do not have one yet.
 pub(super) fn collect(
     errors: &ValidationErrors,
     declared: &'static [&'static str],
@@ -57,7 +57,7 @@ fn violation(error: &ValidationError, field: String) -> Violation {
     }
 }
 
-/// Returns whether two spellings mean the same field. Case, `-`, `_` and `r#` do not count.
+/// Returns whether two spellings refer to the same field. Case, `-`, `_` and `r#` are ignored.
 fn alike(one: &str, other: &str) -> bool {
     let letters = |text: &'_ str| -> Vec<u8> {
         let text = text.strip_prefix("r#").unwrap_or(text);
@@ -66,9 +66,9 @@ fn alike(one: &str, other: &str) -> bool {
     letters(one) == letters(other)
 }
 
-/// Returns the violation of one field, for schema functions that compare several fields.
+/// Returns the violation of one field. For schema functions that compare several fields.
 ///
-/// With `skip_on_field_errors = false` the function also runs if single fields have violations.
+/// With `skip_on_field_errors = false`, the function also runs if some fields have violations.
 ///
 /// ```
 /// use serde::Deserialize;

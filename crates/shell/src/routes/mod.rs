@@ -1,4 +1,5 @@
-//! The operations of a service. The registered operations are the only list of them.
+//! The operations of a service. Routing and documentation use the same list of registered
+//! operations.
 
 mod operation;
 mod register;

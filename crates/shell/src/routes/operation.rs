@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use actix_web::http::Method;
 
-/// A path of the service with its methods and attached value.
+/// A path of the service, with its methods and an optional attached value.
 #[derive(Clone)]
 pub struct Operation {
     pub(super) template: String,
@@ -18,7 +18,7 @@ pub struct Operation {
     pub(super) attached: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-/// A part of a path template.
+/// A segment of a path template.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Segment {
     Literal(String),
@@ -33,7 +33,7 @@ impl Operation {
         Self { template, segments, methods, id, summary, tag, attached: None }
     }
 
-    /// Attaches a value of the service, such as permissions and costs.
+    /// Attaches a value of the service, such as the required permission or the cost.
     ///
     /// See [`Routes`](crate::Routes) for an example.
     pub fn attach<A: Send + Sync + 'static>(&mut self, value: A) -> &mut Self {
@@ -41,7 +41,7 @@ impl Operation {
         self
     }
 
-    /// Returns the path with its parameters in braces: `/events/{id}`.
+    /// Returns the path with its parameters in braces, such as `/events/{id}`.
     pub fn template(&self) -> &str {
         &self.template
     }
@@ -51,22 +51,22 @@ impl Operation {
         &self.methods
     }
 
-    /// Returns the `operationId` of the document.
+    /// Returns the `operationId` in the document. `None` for a page.
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
 
-    /// Returns the summary of the document, or an empty text for a page.
+    /// Returns the summary in the document, or an empty string for a page.
     pub fn summary(&self) -> &str {
         &self.summary
     }
 
-    /// Returns the first tag of the document, or an empty text for a page.
+    /// Returns the first tag in the document, or an empty string for a page.
     pub fn tag(&self) -> &str {
         &self.tag
     }
 
-    /// Returns the attached value, if it is of this type.
+    /// Returns the attached value if it has this type.
     pub fn attached<A: 'static>(&self) -> Option<&A> {
         self.attached.as_deref()?.downcast_ref()
     }
@@ -94,7 +94,7 @@ impl Segment {
         }
     }
 
-    /// Returns whether a part of a template is a parameter.
+    /// Returns whether a segment of a template is a parameter.
     pub(super) fn is_parameter(part: &str) -> bool {
         Self::name(part).is_some()
     }

@@ -13,8 +13,8 @@ use crate::pages::Site;
 
 /// Collects the operations of a service in the order of its documentation.
 ///
-/// Each operation is served, documented in OpenAPI, and part of [`Operations`](crate::Operations), which is the base
-/// of 405 answers, canonical paths and the redaction of the access log.
+/// Each operation is served, documented in OpenAPI, and part of [`Operations`](crate::Operations),
+/// which is used for 405 responses, canonical paths and the redaction of the access log.
 ///
 /// ```
 /// use actix_web::get;
@@ -62,7 +62,7 @@ pub struct Routes<'a> {
 enum Pass {
     /// Lists and documents the routes without serving them.
     Describe,
-    /// Serves the frequent ones, which routers then try first.
+    /// Serves the frequent ones, so that routers try them first.
     Frequent,
     /// Serves the others.
     Others,
@@ -80,7 +80,7 @@ impl<'a> Routes<'a> {
         Self { config, pass, described: Described::default() }
     }
 
-    /// Adds a handler with its `utoipa::path`.
+    /// Adds a handler and its `utoipa::path`.
     pub fn add<F>(&mut self, handler: F) -> &mut Operation
     where
         F: HttpServiceFactory + OpenApiFactory + 'static,
@@ -88,7 +88,7 @@ impl<'a> Routes<'a> {
         self.register(handler, Pass::Others)
     }
 
-    /// Adds a handler for frequent requests, which routers try before others.
+    /// Adds a handler for frequent requests, which routers try before all others.
     ///
     /// ```
     /// # use actix_web::get;
@@ -107,9 +107,9 @@ impl<'a> Routes<'a> {
         self.register(handler, Pass::Frequent)
     }
 
-    /// Adds an operation that [`Service::first`](crate::Service::first) answers before routing. It is documented and
-    /// listed, but has no handler. `documented` is the struct that `utoipa::path` generates for a function:
-    /// `__path_` and the name of the function.
+    /// Adds an operation that [`Service::first`](crate::Service::first) answers before routing. It
+    /// is documented and listed, but does not have a handler. `documented` is the struct that
+    /// `utoipa::path` generates for a function: `__path_` and the name of the function.
     ///
     /// ```
     /// # use actix_web::HttpResponse;
@@ -129,7 +129,7 @@ impl<'a> Routes<'a> {
         &mut self.described.operations[at]
     }
 
-    /// Serves a page for people, which is not part of the document.
+    /// Serves a page, which is not part of the document.
     ///
     /// ```
     /// use actix_web::web;
@@ -201,7 +201,7 @@ impl<'a> Routes<'a> {
     }
 }
 
-/// Returns the operation of a path. Id, summary and tag are those of its first method.
+/// Returns the operation of a path, with the id, summary and tag of its first method.
 fn described(template: &str, item: &PathItem) -> Operation {
     let mut methods = Vec::new();
     let mut first = None;
@@ -233,7 +233,7 @@ fn described(template: &str, item: &PathItem) -> Operation {
 
 pub(super) fn describe(register: impl FnOnce(&mut Routes<'_>)) -> Described {
     let mut described = Described::default();
-    // The application is dropped. actix provides a configuration only while it builds one.
+    // actix provides a configuration only while it builds an application, which is dropped here.
     let _ = App::new().configure(|config| {
         let mut routes = Routes::new(config, Pass::Describe);
         register(&mut routes);
@@ -242,7 +242,7 @@ pub(super) fn describe(register: impl FnOnce(&mut Routes<'_>)) -> Described {
     described
 }
 
-/// Serves the operations that a function adds, the frequent ones first.
+/// Serves the operations that `add` registers, the frequent ones first.
 pub(crate) fn serve(config: &mut ServiceConfig, add: fn(&mut Routes<'_>)) {
     for pass in [Pass::Frequent, Pass::Others] {
         add(&mut Routes::new(config, pass));

@@ -1,4 +1,4 @@
-//! The table of operations: canonical paths, redaction, allowed methods.
+//! The table of operations: canonical paths, redaction and allowed methods.
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
@@ -19,7 +19,7 @@ const HIDDEN: &str = "{hidden}";
 /// The spellings of a path that are equivalent. [`Operations::canonical`] returns the documented one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathRules {
-    /// Whether the case of literals is ignored. Parameters keep theirs.
+    /// Whether the case of literal segments is ignored. The case of parameters is always kept.
     pub ignore_case: bool,
     /// How trailing slashes are treated.
     pub trailing_slash: TrailingSlash,
@@ -30,11 +30,11 @@ pub struct PathRules {
 /// How trailing slashes of a path are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrailingSlash {
-    /// They belong to the path.
+    /// They are part of the path.
     Kept,
-    /// All are dropped, also from unknown paths. `/docs/` keeps its slash.
+    /// All are dropped, even from unknown paths. `/docs/` keeps its slash.
     Dropped,
-    /// One is dropped after an operation that ends in a literal.
+    /// One is dropped if the path of the operation ends in a literal segment.
     OneDropped,
 }
 
@@ -53,7 +53,7 @@ impl Default for PathRules {
     }
 }
 
-/// The operations of a service, in the order in which they were added.
+/// The operations of a service, in registration order.
 #[derive(Clone, Debug, Default)]
 pub struct Operations {
     operations: Vec<Operation>,
@@ -77,7 +77,7 @@ pub fn operations(request: &HttpRequest) -> &Operations {
 }
 
 impl Operations {
-    /// Returns the operations that a function adds.
+    /// Returns the operations that `register` adds.
     ///
     /// See [`Routes`] for an example.
     pub fn of(register: impl FnOnce(&mut Routes<'_>)) -> Self {
@@ -107,13 +107,13 @@ impl Operations {
         Self { rules, ..self }
     }
 
-    /// Sets whether the document and its pages are served.
+    /// Sets whether the OpenAPI document and Swagger UI are served.
     #[must_use]
     pub(crate) fn with_docs(self, docs: bool) -> Self {
         Self { docs, ..self }
     }
 
-    /// Returns all operations in the order in which they were added.
+    /// Returns all operations, in registration order.
     pub fn iter(&self) -> impl Iterator<Item = &Operation> {
         self.operations.iter()
     }
@@ -123,7 +123,7 @@ impl Operations {
         self.locate(path).map(|(operation, _)| operation)
     }
 
-    /// Returns whether a path is exactly that of the document or of one of its pages.
+    /// Returns whether a path leads exactly to the OpenAPI document or to a page of Swagger UI.
     ///
     /// ```
     /// let operations = shell::Operations::default();
@@ -141,7 +141,7 @@ impl Operations {
 
     /// Returns the canonical path if it differs from `path`.
     ///
-    /// Literals get their documented case, and parameters keep their bytes.
+    /// Literal segments get their documented case. Parameters are kept byte for byte.
     pub fn canonical(&self, path: &str) -> Option<String> {
         let rules = self.rules;
         if rules == PathRules::EXACT || (path.ends_with('/') && self.is_template(path)) {
@@ -159,8 +159,8 @@ impl Operations {
         }
     }
 
-    /// Returns the form of a path for the access log: the pattern of its operation. An unknown path keeps only words
-    /// that occur in operations.
+    /// Returns a path as shown in the access log: the pattern of its operation. In an unknown path,
+    /// only words that occur in operations are kept.
     pub fn redact(&self, path: &str) -> Cow<'_, str> {
         match self.locate(path) {
             Some((operation, _)) => Cow::Borrowed(operation.template()),
@@ -171,7 +171,7 @@ impl Operations {
         }
     }
 
-    /// Returns the methods of a path. Empty if there is no route.
+    /// Returns the methods of a path. Empty if the path does not have a route.
     pub(crate) fn methods_of(&self, path: &str) -> Vec<Method> {
         if self.docs && (path == DOCUMENT || path.starts_with(DOCS)) {
             return vec![Method::GET, Method::HEAD];
@@ -204,14 +204,14 @@ impl Operations {
         found
     }
 
-    /// Returns whether a path is exactly that of an operation without parameters.
+    /// Returns whether a path is the path of an operation without parameters.
     fn is_template(&self, path: &str) -> bool {
         self.operations
             .iter()
             .any(|operation| operation.template == path && !operation.has_parameters())
     }
 
-    /// Returns the operation at a path, and the path without ignored trailing slashes.
+    /// Returns the operation of a path, and the path without the trailing slashes that are ignored.
     fn locate<'p>(&self, path: &'p str) -> Option<(&Operation, &'p str)> {
         let rules = self.rules;
         let trimmed = match rules.trailing_slash {
@@ -228,7 +228,7 @@ impl Operations {
         Some((self.fitting(trimmed, ends_in_literal)?, trimmed))
     }
 
-    /// Returns the first accepted operation that matches the path exactly.
+    /// Returns the first operation that is accepted and matches the path exactly.
     fn fitting(&self, path: &str, accepted: impl Fn(&Operation) -> bool) -> Option<&Operation> {
         let rules = self.rules;
         let empty = rules.empty_parameter.is_some();
@@ -246,7 +246,7 @@ impl Operations {
             false => start == DOCS,
         });
         if docs {
-            // All file names of Swagger UI are in lower case.
+            // All file names of Swagger UI are lower-case.
             let lower = || Cow::Owned(path.to_ascii_lowercase());
             return Some(if rules.ignore_case { lower() } else { Cow::Borrowed(path) });
         }
@@ -264,7 +264,7 @@ impl Operations {
         dropped.then_some(Cow::Borrowed(trimmed))
     }
 
-    /// Returns a segment of an unknown path if some operation contains it, or else [`HIDDEN`].
+    /// Returns a segment of an unknown path if an operation contains it, otherwise [`HIDDEN`].
     fn known_word(&self, part: &str) -> &str {
         let literals = self.operations.iter().flat_map(|operation| &operation.segments);
         let literals = literals.filter_map(|segment| match segment {
@@ -276,7 +276,8 @@ impl Operations {
     }
 }
 
-/// Returns whether a path of an operation has the documented case, and no empty parameters unless `empty` is true.
+/// Returns whether the literal segments of a path have the documented case, and no parameter is
+/// empty unless `empty` is true.
 fn is_spelled(operation: &Operation, path: &str, empty: bool) -> bool {
     let mut parts = operation.template.split('/').zip(path.split('/'));
     parts.all(|(known, part)| match Segment::is_parameter(known) {

@@ -2,19 +2,19 @@
 
 use super::operation::{Operation, Segment};
 
-/// The paths with one common beginning.
+/// A node of the tree: all paths with the same prefix.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
-    /// The next nodes by literal, in lower case.
+    /// The next nodes by literal segment, in lower case.
     words: Vec<(String, Tree)>,
-    /// The next node for a parameter.
+    /// The next node if the segment is a parameter.
     parameter: Option<Box<Tree>>,
-    /// The indexes of the operations whose path ends here, in the order in which they were added.
+    /// The indexes of the operations whose path ends here, in registration order.
     ends: Vec<usize>,
 }
 
 impl Tree {
-    /// Builds the tree of operations, which are identified by their indexes.
+    /// Builds the tree of operations. Each is identified by its index.
     pub(super) fn of(operations: &[Operation]) -> Self {
         let mut tree = Self::default();
         for (place, operation) in operations.iter().enumerate() {
@@ -37,8 +37,8 @@ impl Tree {
         &mut self.words[at].1
     }
 
-    /// Returns the first accepted index of an operation that matches the path, ignoring case. Literals take
-    /// precedence over parameters.
+    /// Returns the first index of a matching operation that is accepted, ignoring case. Literal
+    /// segments take precedence over parameters.
     ///
     /// Parameters match an empty segment only if `empty` is true.
     pub(super) fn first(
@@ -47,7 +47,7 @@ impl Tree {
         empty: bool,
         accepted: &mut impl FnMut(usize) -> bool,
     ) -> Option<usize> {
-        // Segments are short: a vectorised search would cost more.
+        // Segments are so short that a vectorised search would cost more.
         let end = path.bytes().position(|byte| byte == b'/').unwrap_or(path.len());
         let (part, rest) = path.split_at(end);
         let rest = rest.strip_prefix('/');

@@ -1,6 +1,6 @@
-//! Spans of requests, for a collector that speaks OTLP over HTTP.
+//! Spans of requests, for an OpenTelemetry collector that supports OTLP over HTTP.
 //!
-//! Programs that are built without the cargo feature `otlp` send none, and refuse `OTLP_ENDPOINT`.
+//! Programs built without the cargo feature `otlp` do not send spans, and reject `OTLP_ENDPOINT`.
 
 mod ended;
 #[cfg(feature = "otlp")]
@@ -11,10 +11,11 @@ use actix_web::http::header::HeaderMap;
 pub(crate) use self::ended::Ended;
 use crate::{ServiceInfo, TraceContext};
 
-/// Starts to send spans to a collector. `ratio` is the share of the requests without `traceparent`.
+/// Starts to send spans to a collector. `ratio` is the share of requests without `traceparent` that
+/// is sent.
 ///
 /// # Errors
-/// The client for the collector cannot be made.
+/// Returns an error if the client for the collector cannot be created.
 pub(crate) fn start(
     endpoint: Option<&str>,
     ratio: f64,
@@ -28,7 +29,7 @@ pub(crate) fn start(
     Ok(())
 }
 
-/// Returns the trace of a request: that of its `traceparent`, or a new one if spans are sent.
+/// Returns the trace context of a request: from its `traceparent`, or a new one if spans are sent.
 pub(crate) fn trace_of(headers: &HeaderMap) -> Option<TraceContext> {
     let sent = TraceContext::of(headers);
     #[cfg(feature = "otlp")]
@@ -36,14 +37,14 @@ pub(crate) fn trace_of(headers: &HeaderMap) -> Option<TraceContext> {
     sent
 }
 
-/// Sends the span of a request.
+/// Queues the span of a request for the collector.
 pub(crate) fn send(ended: &Ended<'_>) {
     #[cfg(feature = "otlp")]
     otlp::send(ended);
     let _ = ended;
 }
 
-/// Sends the spans that wait. Takes some seconds at most.
+/// Sends the queued spans. Takes at most a few seconds.
 pub(crate) fn flush() {
     #[cfg(feature = "otlp")]
     otlp::flush();

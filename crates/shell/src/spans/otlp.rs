@@ -1,4 +1,4 @@
-//! The exporter of OpenTelemetry behind the cargo feature `otlp`.
+//! The OpenTelemetry exporter behind the cargo feature `otlp`.
 
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
@@ -17,25 +17,25 @@ use opentelemetry_sdk::trace::{
 use super::ended::Ended;
 use crate::{ServiceInfo, TraceContext};
 
-/// The path of traces at a collector.
+/// The path for traces at a collector.
 const PATH: &str = "/v1/traces";
-/// How long the end of the process waits for the collector.
+/// How long the process waits for the collector when it ends.
 const LAST_SPANS: Duration = Duration::from_secs(5);
 
 static EXPORTER: OnceLock<Exporter> = OnceLock::new();
 
 struct Exporter {
-    /// Holds 2,048 spans at most, sends them by a thread of its own, and drops the spans that it cannot hold.
+    /// Queues at most 2,048 spans, sends them from its own thread, and drops those that do not fit.
     processor: BatchSpanProcessor,
     scope: InstrumentationScope,
-    /// A new trace is sent if the last 64 bits of its id are below this number.
+    /// A new trace is sampled if the lower 64 bits of its id are below this number.
     threshold: f64,
 }
 
 /// Starts the thread that sends spans. A second call has no effect.
 ///
 /// # Errors
-/// The client cannot be made.
+/// Returns an error if the client cannot be created.
 pub(super) fn start(endpoint: &str, ratio: f64, service: &ServiceInfo) -> anyhow::Result<()> {
     if EXPORTER.get().is_some() {
         return Ok(());
@@ -52,7 +52,7 @@ pub(super) fn start(endpoint: &str, ratio: f64, service: &ServiceInfo) -> anyhow
     Ok(())
 }
 
-/// Returns the context of a request without `traceparent`.
+/// Returns the context of a request without `traceparent`. `None` if spans are not sent.
 pub(super) fn new_trace() -> Option<TraceContext> {
     EXPORTER
         .get()
@@ -98,7 +98,7 @@ pub(super) fn send(ended: &Ended<'_>) {
     });
 }
 
-/// Sends the spans that wait.
+/// Sends the queued spans.
 pub(super) fn flush() {
     if let Some(exporter) = EXPORTER.get()
         && let Err(error) = exporter.processor.shutdown_with_timeout(LAST_SPANS)

@@ -1,4 +1,4 @@
-//! Limits of a connection, over raw sockets.
+//! Connection limits, tested over raw sockets.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ async fn connect(started: &Started) -> TcpStream {
 /// Reads until the server closes the connection.
 async fn rest(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
-    // A cut connection may end with a reset.
+    // A connection that the server cuts may end with a reset.
     let read = stream.read_to_end(&mut bytes);
     let _ = tokio::time::timeout(Duration::from_secs(20), read).await.unwrap();
     String::from_utf8_lossy(&bytes).into_owned()
@@ -80,7 +80,8 @@ async fn a_busy_connection_outlives_the_time_of_one_head() {
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     };
     request().await;
-    // This head begins later, so its end shows that the time has passed for the busy connection.
+    // This head begins later than the busy connection. Its timeout shows that the time limit has
+    // also passed for the busy one.
     let mut late = connect(&started).await;
     late.write_all(b"GET /count?count=1 HTTP/1.1\r\nho").await.unwrap();
     let late = actix_web::rt::spawn(async move { rest(&mut late).await });
@@ -134,7 +135,7 @@ async fn a_dripping_body_is_cut() {
     assert!(bytes.starts_with(b"HTTP/1.1 4"), "{}", String::from_utf8_lossy(&bytes));
 }
 
-/// Sends a byte every tenth of a second.
+/// Sends one byte every tenth of a second.
 async fn drip(mut writing: OwnedWriteHalf) {
     let mut ticks = tokio::time::interval(Duration::from_millis(100));
     while writing.write_all(b"a").await.is_ok() {
@@ -194,7 +195,7 @@ async fn open_connections_and_requests_are_counted() {
     assert!(!text.contains("http_open_connections 0\n"), "{text}");
 }
 
-/// Returns the whole response to a request of one line and a host.
+/// Returns the whole response to a request with this request line and host.
 async fn answer_to(started: &Started, line: &str, host: &str) -> String {
     let mut stream = connect(started).await;
     let request = format!("{line}\r\nhost: {host}\r\nconnection: close\r\n\r\n");
@@ -237,7 +238,7 @@ async fn requests_of_a_client_that_takes_no_answer_are_not_read_either() {
         }
         writing
     });
-    // The requests fit into the buffers of the system. The responses of 1 MiB each do not.
+    // The requests fit into the socket buffers. The responses of 1 MiB each do not.
     let _open = sent.await.unwrap();
     let mut left = 40 << 20;
     let mut part = vec![0; 1 << 16];
@@ -249,7 +250,7 @@ async fn requests_of_a_client_that_takes_no_answer_are_not_read_either() {
     }
 }
 
-/// Returns a chunk of a body without line breaks, longer than any line of a head may be.
+/// Returns a chunk of a body without line breaks. It is longer than any line of a head may be.
 fn chunk() -> Vec<u8> {
     let bytes = "a".repeat(200_000);
     format!("{:x}\r\n{bytes}\r\n", bytes.len()).into_bytes()

@@ -22,7 +22,7 @@ struct Document;
 #[derive(Clone)]
 pub struct Echo {
     pub broken: Arc<AtomicBool>,
-    /// True if a part of the data is missing.
+    /// Set to true if a part of the data is missing.
     pub partial: Arc<AtomicBool>,
     pub gate: Data<Gate>,
 }
@@ -39,11 +39,11 @@ pub struct Gate {
     pub entered: Notify,
     pub leave: Notify,
     pub ended: Notify,
-    /// The number of parts of endless responses that were produced.
+    /// The number of chunks of endless responses that were produced.
     pub parts: AtomicUsize,
 }
 
-/// Notifies when a handler has ended or was dropped.
+/// Notifies when a handler has returned or was dropped.
 struct Ending<'a>(&'a Notify);
 
 impl Drop for Ending<'_> {

@@ -1,4 +1,4 @@
-//! `Expect: 100-continue`, as raw bytes.
+//! `Expect: 100-continue`, tested with raw bytes.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use super::echo::Started;
 const NOTE: &[u8] = b"{\"text\":\"a\"}";
 const PERMISSION: &str = "HTTP/1.1 100 Continue\r\n\r\n";
 
-/// Returns a head with `Expect`, without the body.
+/// Returns a request head with `Expect`, without the body.
 fn head(target: &str, headers: &str) -> String {
     format!("POST {target} HTTP/1.1\r\nhost: a\r\n{headers}expect: 100-continue\r\n\r\n")
 }
 
 const JSON: &str = "content-type: application/json\r\ncontent-length: 12\r\n";
 
-/// Reads until the bytes received end with `end`.
+/// Reads until the received bytes end with `end`.
 async fn read_until(stream: &mut TcpStream, end: &str) -> String {
     let mut received = Vec::new();
     let all = async {
@@ -82,7 +82,7 @@ async fn a_client_may_send_its_body_without_waiting() {
         let answer = read_until(&mut stream, "\r\n\r\na").await;
         assert!(answer.contains("HTTP/1.1 200 OK\r\n"), "{answer}");
     }
-    // An unread body is not taken for the next request.
+    // An unread body must not be parsed as the next request.
     stream.write_all(&[head("/nothing", JSON).as_bytes(), NOTE].concat()).await.unwrap();
     stream.shutdown().await.unwrap();
     let mut answer = String::new();

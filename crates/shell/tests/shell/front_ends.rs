@@ -14,7 +14,7 @@ const REQUEST: &str = "GET /client HTTP/1.1\r\nhost: a\r\nconnection: close\r\n"
 async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, bytes: &[u8]) -> String {
     let mut answer = Vec::new();
     if stream.write_all(bytes).await.is_ok() {
-        // A refused connection may end with a reset.
+        // A rejected connection may end with a reset.
         let _ = stream.read_to_end(&mut answer).await;
     }
     let answer = String::from_utf8(answer).unwrap();

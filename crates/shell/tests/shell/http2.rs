@@ -1,4 +1,4 @@
-//! HTTP/2: memory and end of a connection.
+//! HTTP/2: memory limits and the end of a connection.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -49,7 +49,7 @@ pub async fn encrypt(
     TlsConnector::from(Arc::new(tls)).connect(name, stream).await.unwrap()
 }
 
-/// Opens a connection that is not polled yet.
+/// Opens a connection, which is not polled yet.
 async fn open(
     started: &Started,
     window: u32,
@@ -97,7 +97,7 @@ async fn a_connection_with_short_requests_is_kept() {
     })
     .await;
     let mut client = Client::connect(&started, 65_535).await;
-    // The server closes an unused connection after the time for the first request.
+    // The server closes an unused connection when the timeout for the first request expires.
     let unused = Client::connect(&started, 65_535).await;
     let mut ticks = tokio::time::interval(Duration::from_millis(100));
     while !unused.ended.is_finished() {
@@ -165,7 +165,7 @@ async fn streams_above_the_limit_wait() {
     })
     .await;
     let mut client = Client::connect(&started, 65_535).await;
-    // With the first response the client knows the limit of the server.
+    // After the first response, the client knows the limit of the server.
     client.get("/count?count=1").await.await.unwrap();
     let mut open = Vec::new();
     for _ in 0..3 {
@@ -202,15 +202,15 @@ async fn answers_end_when_a_client_that_does_not_read_leaves() {
         settings.write_timeout = 3_600;
     })
     .await;
-    // The windows are open, but the socket is not read after the beginning of the response.
+    // The windows are open, but nothing is read from the socket after the beginning of the
+    // response.
     let (requests, mut connection) = open(&started, i32::MAX as u32).await;
     let answer = tokio::select! {
         answer = async { get(&requests, "/endless").await.await.unwrap() } => answer,
         _ = &mut connection => panic!("the connection ended"),
     };
     let gate = &started.echo.gate;
-    // The response is blocked if the one worker does not continue it while it answers many other
-    // requests.
+    // The response must not block the only worker, which answers many other requests meanwhile.
     let client = super::echo::client();
     let (mut before, mut requests) = (usize::MAX, 0);
     while requests < 100 {
@@ -226,12 +226,12 @@ async fn answers_end_when_a_client_that_does_not_read_leaves() {
         .expect("the answer still waits");
 }
 
-/// Returns an HTTP/2 connection whose client acknowledges nothing.
+/// Returns an HTTP/2 connection whose client does not acknowledge anything.
 async fn silent(started: &Started) -> TcpStream {
     let mut stream = TcpStream::connect(started.running.http).await.unwrap();
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
     stream.write_all(preface).await.unwrap();
-    // The SETTINGS of the server.
+    // The SETTINGS frame of the server.
     stream.read_exact(&mut [0; 9]).await.unwrap();
     stream
 }
@@ -240,7 +240,7 @@ async fn silent(started: &Started) -> TcpStream {
 async fn closed(mut stream: impl AsyncRead + Unpin) {
     let mut bytes = Vec::new();
     let end = stream.read_to_end(&mut bytes);
-    // A reset also closes it. The timeout fails if it stays open.
+    // A reset also closes the connection. The test fails if it stays open until the timeout.
     let _ = tokio::time::timeout(Duration::from_secs(20), end).await.unwrap();
 }
 
@@ -254,7 +254,8 @@ async fn a_connection_without_a_request_is_closed() {
     closed(silent(&started).await).await;
 }
 
-/// The library accepts any number of empty frames (RUSTSEC-2026-0258), whether the handler reads or not.
+/// The library accepts any number of empty frames (RUSTSEC-2026-0258), whether or not the handler
+/// reads.
 #[actix_web::test]
 async fn a_flood_of_empty_data_frames_ends_the_connection() {
     let started = native().await;
@@ -273,7 +274,7 @@ async fn a_flood_of_empty_data_frames_ends_the_connection() {
     }
 }
 
-/// Settings under which only a stop ends an idle connection.
+/// Settings under which an idle connection ends only when the server stops.
 fn patient(settings: &mut ShellSettings) {
     settings.tls_mode = TlsMode::Native;
     settings.head_timeout = 600;
@@ -281,7 +282,7 @@ fn patient(settings: &mut ShellSettings) {
     settings.shutdown_timeout = 3_600;
 }
 
-/// Stops the server; fails when connections hold it.
+/// Stops the server. Fails if connections prevent this.
 async fn stop(started: Started) {
     let stop = tokio::time::timeout(Duration::from_secs(20), started.running.stop());
     stop.await.unwrap();
@@ -307,7 +308,7 @@ async fn a_stop_does_not_wait_for_handshakes() {
     let address = started.running.https.unwrap();
     let nothing = TcpStream::connect(address).await.unwrap();
     let mut hello = TcpStream::connect(address).await.unwrap();
-    // The header of a record with a ClientHello that does not follow.
+    // The header of a TLS record without the ClientHello that must follow.
     hello.write_all(&[22, 3, 1, 2, 0, 1]).await.unwrap();
     // A client that has negotiated HTTP/2 but sends no preface.
     let stream = TcpStream::connect(address).await.unwrap();

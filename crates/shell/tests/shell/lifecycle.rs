@@ -1,4 +1,4 @@
-//! Health, graceful stop, occupied ports.
+//! Health checks, graceful shutdown, ports in use.
 
 use std::net::TcpListener;
 use std::sync::atomic::Ordering;
@@ -83,8 +83,8 @@ async fn while_draining_answers_ask_clients_to_close() {
     stop.abort();
 }
 
-/// Sends requests over new and kept connections during a stop. Returns the number of requests that were sent but
-/// not answered.
+/// Sends requests over new and reused connections while the server stops. Returns the number of
+/// requests without a response.
 async fn lost_during_a_stop() -> usize {
     let started = Started::with(|settings| settings.drain_seconds = 1).await;
     let url = started.url("/count?count=1");

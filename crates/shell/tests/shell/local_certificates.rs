@@ -1,4 +1,4 @@
-//! The local certificate in a folder that several servers may share.
+//! The local certificate in a folder that several servers can share.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn start(settings: &ShellSettings) -> Result<(), String> {
     })
 }
 
-/// Returns whether certificate and key in a folder match.
+/// Returns whether the certificate and the key in a folder match.
 fn match_in(tls: &Path) -> bool {
     let chain = CertificateDer::pem_file_iter(tls.join("cert.pem")).unwrap();
     let key = PrivateKeyDer::from_pem_file(tls.join("key.pem")).unwrap();
@@ -94,7 +94,7 @@ fn a_ca_that_does_not_match_its_key_is_replaced() {
     assert_ne!(read(tls, "ca.pem"), ca);
 }
 
-/// Creates a TLS folder with a CA of its own.
+/// Creates a TLS folder with a separate CA.
 fn other_folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     start(&settings(folder.path(), None)).unwrap();
@@ -190,7 +190,7 @@ fn a_missing_ca_certificate_is_made_again_for_its_key() {
     let cert = read(tls, "cert.pem");
     fs::remove_file(tls.join("ca.pem")).unwrap();
     start(&settings(tls, None)).unwrap();
-    // Clients that trust the former CA certificate accept the same leaf.
+    // Clients that trust the previous CA certificate accept the same leaf.
     assert_eq!(read(tls, "cert.pem"), cert);
     assert!(tls.join("ca.pem").exists());
 }

@@ -1,7 +1,7 @@
-//! Request smuggling and path traversal, as raw bytes.
+//! Request smuggling and path traversal, tested with raw bytes.
 //!
-//! A request without a clear end is rejected with 400 and ends the connection, so the following
-//! bytes are never parsed as a request.
+//! A request without an unambiguous end is rejected with 400 and ends the connection, so that the
+//! following bytes are never parsed as a request.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 use super::echo::Started;
 
-/// The request after each tested one. It must be answered only if the tested one is valid.
+/// The request after the tested one. It must be answered only if the tested one is valid.
 const SECOND: &str = "GET /repeat/3?text=second HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
 
 const NOTE: &str = "{\"text\":\"a\"}";
@@ -21,7 +21,7 @@ const CHUNKS: &str = "c\r\n{\"text\":\"a\"}\r\n0\r\n\r\n";
 async fn statuses(started: &Started, first: &str) -> Vec<u16> {
     let mut stream = TcpStream::connect(started.running.http).await.unwrap();
     stream.write_all(first.as_bytes()).await.unwrap();
-    // The server may have closed the connection.
+    // The server may already have closed the connection.
     let _ = stream.write_all(SECOND.as_bytes()).await;
     let mut bytes = Vec::new();
     let read = stream.read_to_end(&mut bytes);
@@ -117,7 +117,7 @@ async fn path_traversal_is_not_found() {
 async fn protocol_upgrades_are_refused() {
     let started = Started::new().await;
     for (request, expected) in [
-        // The offer is ignored. This request and the next one are answered.
+        // The upgrade is ignored. This request and the next one are answered.
         (
             "GET /count?count=1 HTTP/1.1\r\nhost: a\r\nconnection: upgrade, http2-settings\r\n\
              upgrade: h2c\r\nhttp2-settings: AAMAAABkAAQAAP__\r\n\r\n",

@@ -1,4 +1,4 @@
-//! TLS modes and the 301.
+//! TLS modes and the redirect to HTTPS.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -161,13 +161,13 @@ async fn tls_1_1_is_refused() {
     assert_eq!((reply[0], reply[5], reply[6]), (alert, fatal, protocol_version));
 }
 
-/// Returns the date in this number of days.
+/// Returns the date this number of days from now.
 fn date_in(days: i64) -> jiff::civil::Date {
     let then = jiff::Timestamp::now() + jiff::Span::new().hours(24 * days);
     then.to_zoned_datetime(jiff::tz::TimeZone::UTC).date()
 }
 
-/// Returns a certificate for localhost and its key. `begin` and `end` are days from today.
+/// Returns a certificate for localhost and its key. `begin` and `end` are in days from today.
 fn certificate(begin: i64, end: i64) -> (String, String) {
     let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
     parameters.distinguished_name.push(rcgen::DnType::CommonName, "Quintet local CA");
@@ -182,7 +182,7 @@ fn certificate(begin: i64, end: i64) -> (String, String) {
     (certificate.pem(), pair.serialize_pem())
 }
 
-/// Returns the error of a start with this certificate and key.
+/// Returns the error from starting a server with this certificate and key.
 async fn refusal(cert: &str, key: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let mut settings = shell::ShellSettings::for_tests(folder.path());
@@ -216,7 +216,7 @@ async fn an_unusable_certificate_is_a_clear_error() {
     }
 }
 
-/// Returns whether the metric reports that the certificate ends in this number of days.
+/// Returns whether the metric reports that the certificate expires in this number of days.
 async fn ends_in(started: &Started, days: i64) -> bool {
     let metrics = reqwest::get(started.admin("/metrics")).await.unwrap().text().await.unwrap();
     let name = "tls_certificate_not_after_timestamp_seconds ";
@@ -246,7 +246,7 @@ async fn a_local_certificate_gets_names_that_are_configured_later() {
         }
     }
     let same: Vec<bool> = certificates.windows(2).map(|pair| pair[0] == pair[1]).collect();
-    // The last one has all configured names and an additional one.
+    // The last one has all configured names and one that is not configured.
     assert_eq!(same, [true, false, true, false, true, true, true]);
 }
 
@@ -304,14 +304,14 @@ async fn a_reload_serves_a_new_certificate_and_keeps_the_old_one_on_errors() {
     started.running.reload();
     assert!(trusts(&second).await);
     assert!(!trusts(&first).await);
-    // Servers of other tests in this process set the same metric.
+    // Servers of other tests in the same process set this metric too.
     let told = async {
         while !ends_in(&started, 20).await {
             started.running.reload();
         }
     };
     tokio::time::timeout(std::time::Duration::from_secs(20), told).await.unwrap();
-    // A later certificate whose key is not there yet.
+    // A later certificate whose key has not been written yet.
     std::fs::write(&cert, certificate(-1, 90).0).unwrap();
     started.running.reload();
     assert!(trusts(&second).await);

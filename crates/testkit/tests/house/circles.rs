@@ -1,4 +1,4 @@
-//! No circular dependencies between files.
+//! Files must not have circular dependencies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,8 @@ use crate::source::Place;
 
 type Edges = BTreeMap<String, BTreeMap<String, usize>>;
 
-/// The uses between files, with the line of the first use. Re-exports of a `mod.rs` are uses as well.
+/// Returns which files each file uses, with the line of the first use. A re-export in a `mod.rs`
+/// also counts as a use.
 fn edges(target: &Target) -> Edges {
     let mut edges = Edges::new();
     for source in target.files().filter(|source| !source.test) {
@@ -16,7 +17,7 @@ fn edges(target: &Target) -> Edges {
         for mention in source.contents.mentions.iter().filter(|mention| !mention.test) {
             let file = match target.resolve(source, mention) {
                 Some(Found::Item(file)) => file,
-                // Skips modules themselves: only their items count.
+                // Mentions of a module are skipped, because only its items count.
                 Some(Found::Module(file)) if mention.binds.as_deref() == Some("*") => file,
                 _ => continue,
             };
@@ -28,7 +29,7 @@ fn edges(target: &Target) -> Edges {
     edges
 }
 
-/// Returns the files that are reachable from a file.
+/// Returns the files that are reachable from a file, directly or indirectly.
 fn reach(edges: &Edges, from: &str) -> BTreeSet<String> {
     let mut reached = BTreeSet::new();
     let mut open = vec![from.to_owned()];

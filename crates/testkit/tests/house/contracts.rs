@@ -1,4 +1,4 @@
-//! Requirements of every contract file, services/NAME/openapi.json.
+//! Requirements for every contract file, `services/NAME/openapi.json`.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ fn document(service: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Returns each operation as (method and path, operation).
+/// Returns each operation with its method and path.
 fn operations(document: &Value) -> Vec<(String, Value)> {
     let methods = ["get", "put", "post", "delete", "patch", "head", "options"];
     let mut found = Vec::new();
@@ -27,7 +27,7 @@ fn operations(document: &Value) -> Vec<(String, Value)> {
     found
 }
 
-/// Runs a check over all operations of all services and collects its complaints.
+/// Runs a check on every operation of every service and collects the complaints.
 fn complaints(check: impl Fn(&Value, &Value) -> Vec<String>) -> Vec<String> {
     let mut found = Vec::new();
     for &service in SERVICES.iter() {
@@ -108,7 +108,7 @@ fn path_parameters_are_those_of_the_path() {
     }
 }
 
-/// Returns whether a response declares that it has no body, like 304 and some 404.
+/// Returns whether a response is declared without a body, like 304 and some 404 responses.
 fn is_empty(status: &str, response: &Value) -> bool {
     let described = response["description"].as_str().unwrap_or_default().to_lowercase();
     matches!(status, "204" | "301" | "304") || described.contains("empty")
@@ -147,7 +147,8 @@ fn every_json_success_has_an_example() {
     }));
 }
 
-/// Returns an example from next to the schema, from inside it, or from its references.
+/// Returns whether there is an example next to the schema, inside of it, or in a schema that it
+/// references.
 fn has_example(document: &Value, media: &Value) -> bool {
     let given = |value: &Value| !value["example"].is_null() || !value["examples"].is_null();
     if given(media) || given(&media["schema"]) {

@@ -1,4 +1,4 @@
-//! Files, items, scripts and commands in backticks in documents must exist.
+//! Checks that all files, items, scripts and commands in backticks in documents exist.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
@@ -10,19 +10,20 @@ use regex::Regex;
 use crate::offence::{Offence, assert_obeyed};
 use crate::source::{SERVICES, packages, root, sources};
 
-/// The change log may name removed things.
+/// The change log may mention things that were removed.
 const SKIPPED: [&str; 1] = ["CHANGELOG.md"];
 
-/// Folders of built or fetched files.
+/// Folders of generated or downloaded files.
 const BUILT: [&str; 4] = ["target", "node_modules", "__pycache__", "artifacts"];
 
-/// The endings of source files. Other files, such as `.csv` and `.db`, may be created by a program.
+/// The extensions of source files. Files with other extensions, such as `.csv` and `.db`, may be
+/// created by a program.
 const ENDINGS: [&str; 13] = [
     ".rs", ".md", ".toml", ".sql", ".html", ".css", ".js", ".mjs", ".py", ".sh", ".lua", ".yaml",
     ".yml",
 ];
 
-/// One span in backticks.
+/// A span of text in backticks.
 struct Span {
     file: String,
     line: usize,
@@ -31,9 +32,9 @@ struct Span {
 
 /// The files of the repository.
 struct Tree {
-    /// Their paths from the root.
+    /// The paths of all files, relative to the root.
     files: BTreeSet<String>,
-    /// Every part of those paths: `a/b.rs`, `a` and `b.rs`.
+    /// Every sequence of components of those paths, such as `a/b.rs`, `a` and `b.rs`.
     parts: HashSet<String>,
 }
 
@@ -70,8 +71,8 @@ impl Tree {
         self.files.iter().filter(|file| file.ends_with(".md") && !SKIPPED.contains(&file.as_str()))
     }
 
-    /// Returns whether a file or folder has this path or ends with it. A word in capitals, such as `NAME`,
-    /// or `*` matches any part of a name.
+    /// Returns whether there is a file or folder with this path, or whose path ends with it. A word
+    /// in capitals, such as `NAME`, and `*` match any part of a name.
     fn has(&self, path: &str) -> bool {
         let path = path.trim_start_matches("./").trim_end_matches('/');
         if self.parts.contains(path) {
@@ -89,8 +90,8 @@ impl Tree {
     }
 }
 
-/// Returns the code spans of a document, and the lines of its fenced blocks that begin with a script or a
-/// service.
+/// Returns the code spans of a document, and those lines of its fenced blocks that begin with a
+/// script or a service.
 fn spans(file: &str, text: &str) -> Vec<Span> {
     static SPAN: LazyLock<Regex> = LazyLock::new(|| Regex::new("`([^`]+)`").unwrap());
     let mut spans = Vec::new();
@@ -106,7 +107,7 @@ fn spans(file: &str, text: &str) -> Vec<Span> {
     };
     for (number, line) in text.lines().enumerate() {
         let fence = line.trim_start().starts_with("```");
-        // Later words may be names of the example.
+        // Later words may be names that are specific to the example.
         let words: Vec<&str> = line.split_whitespace().skip_while(|word| *word == "$").collect();
         let first = words.first().copied().unwrap_or_default();
         if is_fenced && (first.starts_with("scripts/") || SERVICES.contains(&first)) {
@@ -126,11 +127,12 @@ fn spans(file: &str, text: &str) -> Vec<Span> {
     spans
 }
 
-/// Returns the words of each package's Rust files and their paths, and all of them under `crate`.
+/// Returns the words and paths of the Rust files of each package. Those of all packages are under
+/// `crate`.
 fn code() -> &'static BTreeMap<String, HashSet<String>> {
     static CODE: LazyLock<BTreeMap<String, HashSet<String>>> = LazyLock::new(|| {
         let mut code: BTreeMap<String, HashSet<String>> = BTreeMap::new();
-        // This file has names that do not exist.
+        // This file contains names that do not exist.
         for source in sources().iter().filter(|source| !source.path.ends_with("/documents.rs")) {
             let text = fs::read_to_string(root().join(&source.path)).unwrap();
             for key in [source.package.as_str(), "crate"] {
@@ -147,7 +149,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// Returns the missing name in a span, or `None` if all names exist or cannot be checked.
+/// Returns the name in a span that does not exist. `None` if all names exist or cannot be checked.
 fn fault(
     span: &Span,
     tree: &Tree,
@@ -174,7 +176,8 @@ fn fault(
     command_fault(text, commands)
 }
 
-/// Returns whether a text means a file or folder of the repository rather than a URL or a media type.
+/// Returns whether a string is meant as a file or folder in the repository, and not as a URL or a
+/// media type.
 fn is_path(text: &str, tree: &Tree) -> bool {
     let top = text.split('/').next().unwrap_or_default();
     let is_below_top = text.contains('/')
@@ -189,7 +192,7 @@ fn script_fault(script: &str, text: &str, tree: &Tree) -> Option<String> {
     if !tree.has(&path) {
         return Some(format!("the script `{path}`"));
     }
-    // The first argument is a word in the script, or a file of its folder.
+    // The first argument must be a word in the script, or a file in the folder of the script.
     let argument = text.split(' ').nth(1)?;
     let is_name = argument.chars().all(|c| c.is_ascii_lowercase() || c == '-');
     if !is_name || argument.starts_with('-') || SERVICES.contains(&argument) {
@@ -238,7 +241,7 @@ fn command_fault(text: &str, commands: &BTreeMap<String, BTreeSet<String>>) -> O
     None
 }
 
-/// Returns the subcommands of each service on all levels.
+/// Returns the subcommands of each service, including nested ones.
 fn commands() -> BTreeMap<String, BTreeSet<String>> {
     let shared = subcommands(|path| {
         ["crates/auth/src/commands/", "crates/database/src/command.rs", "crates/shell/src/cli.rs"]
@@ -254,7 +257,7 @@ fn commands() -> BTreeMap<String, BTreeSet<String>> {
     SERVICES.iter().map(|service| own(service)).collect()
 }
 
-/// Returns the variants of all enums in some files, in kebab case.
+/// Returns the variants of all enums in the selected files, in kebab case.
 fn subcommands(chosen: impl Fn(&str) -> bool) -> BTreeSet<String> {
     let variant = Regex::new(r"^ {4}([A-Z]\w*)( \{|\(|,|$)").unwrap();
     let name = Regex::new(r#"command\(name = "([\w-]+)""#).unwrap();

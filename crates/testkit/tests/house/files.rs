@@ -1,16 +1,16 @@
-//! Sizes, names and places of files, and public modules.
+//! Checks the sizes, names and locations of files, and which modules are public.
 
 use crate::offence::{Offence, assert_obeyed};
 use crate::source::{Place, SERVICES, Source, root, sources};
 
-/// The maximum number of lines per file.
+/// The maximum number of lines in a file.
 const MOST_LINES: usize = 500;
 
-/// Names that say nothing about the contents.
+/// Names that reveal nothing about the contents.
 const NAMELESS: [&str; 8] =
     ["common", "helper", "helpers", "misc", "shared", "util", "utilities", "utils"];
 
-/// Public modules: their path and the reason.
+/// The modules that may be public, each with the reason.
 const PUBLIC_MODULES: &[(&str, &str)] = &[
     ("breaches::jobs", "tests run loads without a process"),
     ("breaches::model", "tests change breaches and opt-outs"),
@@ -167,10 +167,10 @@ fn every_service_has_one_test_binary_with_a_harness() {
     assert_obeyed(&["tests"], offences);
 }
 
-/// Tables of one row, which are named in the singular.
+/// Tables with a single row. Their names are in the singular.
 const SINGLE_ROWS: [&str; 1] = ["index_state"];
 
-/// Returns the tables of a `schema.rs`.
+/// Returns the names of the tables in a `schema.rs`.
 fn tables(schema: &str) -> Vec<String> {
     let mut tables = Vec::new();
     let mut lines = schema.lines().map(str::trim);

@@ -1,4 +1,4 @@
-//! Resolves paths in the code to the files that define their items.
+//! Resolves paths in the code to the files that define the items.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use crate::parse::Mention;
 use crate::source::{Source, sources};
 
-/// The external crates that a rule names.
+/// The external crates that have rules.
 pub const LIBRARIES: [&str; 16] = [
     "actix_http",
     "actix_multipart",
@@ -26,24 +26,24 @@ pub const LIBRARIES: [&str; 16] = [
     "utoipa_actix_web",
 ];
 
-/// The target of a path.
+/// The result of resolving a path.
 #[derive(Clone, Copy, Debug)]
 pub enum Found {
-    /// An item of this file.
+    /// An item defined in this file.
     Item(&'static Source),
-    /// A module, with its file.
+    /// A module and its file.
     Module(&'static Source),
-    /// Another crate.
+    /// An external crate.
     Library(&'static str),
 }
 
-/// One target: a library, a binary or an integration test.
+/// A compilation target: a library, a binary or an integration test.
 #[derive(Debug, Default)]
 pub struct Target {
     files: BTreeMap<Vec<String>, &'static Source>,
 }
 
-/// The targets by the folder of their root file.
+/// Returns the targets by the folder of their root file.
 pub fn targets() -> &'static BTreeMap<String, Target> {
     static TARGETS: OnceLock<BTreeMap<String, Target>> = OnceLock::new();
     TARGETS.get_or_init(|| {
@@ -61,7 +61,7 @@ impl Target {
         self.files.values().copied()
     }
 
-    /// Returns the file of a module path, and the modules inside of the file.
+    /// Returns the file of a module path, and the inline modules within the file.
     fn module(&self, path: &[String]) -> Option<(&'static Source, Vec<String>)> {
         for length in (0..=path.len()).rev() {
             let Some(source) = self.files.get(&path[..length]) else { continue };
@@ -79,7 +79,7 @@ impl Target {
         None
     }
 
-    /// Resolves a path in `source`; `None` for crates that the rules do not name.
+    /// Resolves a path in `source`. Returns `None` for crates without rules.
     pub fn resolve(&self, source: &'static Source, mention: &Mention) -> Option<Found> {
         let mut here = source.module.clone();
         here.extend(mention.scope.iter().cloned());
@@ -112,7 +112,7 @@ impl Target {
             }
             name => {
                 if start == Start::Code && segments.len() == 1 {
-                    return None; // Names alone: the `use` that brings them counts.
+                    return None; // A single name: the `use` that imports it counts instead.
                 }
                 self.bound(here, name, rest, depth).or_else(|| {
                     let library = LIBRARIES.iter().find(|library| **library == name);
@@ -122,7 +122,7 @@ impl Target {
         }
     }
 
-    /// Resolves a name in this module: a child module or an import.
+    /// Resolves a name in a module: to a child module or an import.
     fn bound(&self, here: &[String], name: &str, rest: &[String], depth: usize) -> Option<Found> {
         let (source, scope) = self.module(here)?;
         let mut child = here.to_vec();
@@ -142,7 +142,7 @@ impl Target {
         None
     }
 
-    /// Follows a path from a module, through re-exports, to the file of the definition.
+    /// Follows a path from a module, through re-exports, to the file that contains the definition.
     fn walk(&self, module: &[String], rest: &[String], depth: usize) -> Option<Found> {
         let (source, scope) = self.module(module)?;
         let Some((name, after)) = rest.split_first() else { return Some(Found::Module(source)) };
@@ -176,7 +176,7 @@ impl Target {
     }
 }
 
-/// The location of a path.
+/// The starting point for resolving a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
     Use,

@@ -1,7 +1,7 @@
-//! The English of comments, documents, messages and names: shapes that read as translated.
+//! Finds wording in comments, documents, messages and names that reads as if it were translated.
 //!
-//! CONTRIBUTING.md ("Language") has the rules. This test finds the shapes that a machine can find
-//! and prints what to write instead.
+//! CONTRIBUTING.md ("Language") contains the rules. This test finds those shapes that a machine can
+//! find, and prints a replacement.
 
 use std::fs;
 use std::path::Path;
@@ -10,15 +10,15 @@ use regex::{Regex, RegexBuilder};
 
 use crate::source::root;
 
-/// A pattern, what to write instead, and text that makes a match acceptable.
+/// A pattern, its replacement, and an exception.
 struct Shape {
     pattern: Regex,
-    /// Exempts a match when it matches the text from the match's start minus 12 bytes.
+    /// Exempts a match if this pattern matches the text that begins 12 bytes before the match.
     unless: Option<Regex>,
     instead: &'static str,
 }
 
-/// The patterns, their exceptions ("" for none), and what to write instead.
+/// The patterns, their exceptions ("" for none), and their replacements.
 const SHAPES: &[(&str, &str, &str)] = &[
     (
         r"\b(stands|stood)\b|\bstand (in|at|behind|beside|on|before|above|below)\b",
@@ -58,23 +58,23 @@ const SHAPES: &[(&str, &str, &str)] = &[
     (r"\bafter the other\b", "", "one after another"),
 ];
 
-/// The first line of a comment that defines by a noun clause: "What a load has read".
+/// Matches the first line of a comment that is a noun clause, such as "What a load has read".
 const OPENER: &str = r"^\s*//[/!] (What|Who|Whom|Whose|Where|Which)\b";
 
-/// Text that contains a shape and is right: where, the text, why.
+/// Text that contains a shape and is correct: where, the text, and the reason.
 const ALLOWED: &[(&str, &str, &str)] = &[
     ("scripts/clients.d/faults", "nobody", "the Unix user"),
     ("scripts/lib/clickhouse.sh", "nobody", "the Unix user"),
     ("scripts/lib/postgres.sh", "nobody", "the Unix user"),
 ];
 
-/// Parts of the tree that are still to be rewritten; only removed from.
+/// Parts of the tree that have not been rewritten yet. The list must only become shorter.
 const PENDING: &[&str] = &[];
 
-/// Folders of data, of built files, and of text that other files produce.
+/// Folders of data, of generated files, and of text that other files produce.
 const SKIPPED: &[&str] = &["target", "data", "samples", "fixtures", "snapshots", "corpus", "seeds"];
 
-/// Kinds of text files that people write.
+/// The extensions of text files that people write.
 const ENDINGS: &[&str] =
     &["rs", "md", "html", "sh", "py", "toml", "yml", "yaml", "sql", "css", "js", "lua", "conf"];
 
@@ -92,7 +92,7 @@ fn shapes() -> Vec<Shape> {
 }
 
 impl Shape {
-    /// Whether the line contains the shape outside of its exceptions.
+    /// Returns whether the line contains the shape, apart from its exceptions.
     fn found_in(&self, line: &str) -> bool {
         self.pattern.find_iter(line).any(|found| {
             let mut start = found.start().saturating_sub(12);
@@ -109,7 +109,7 @@ impl Shape {
     }
 }
 
-/// The text files below a folder, as paths from the root of the repository.
+/// Collects the text files below a folder, as paths relative to the root of the repository.
 fn text_files(folder: &Path, found: &mut Vec<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -137,7 +137,7 @@ fn text_has_no_translated_shapes() {
     let mut files = Vec::new();
     text_files(&root(), &mut files);
     files.sort();
-    // LANGUAGE=services/breaches/ prints what is left in one part, pending or not.
+    // LANGUAGE=services/breaches/ checks only one part of the tree, even if it is pending.
     let only = std::env::var("LANGUAGE").ok();
     let (shapes, opener) = (shapes(), Regex::new(OPENER).unwrap());
     let mut complaints = Vec::new();

@@ -1,6 +1,6 @@
-//! The rules of the house (docs/architecture.md), as tests.
+//! The rules of `docs/architecture.md`, as tests.
 //!
-//! Every test prints all offences against its rule, with file, line and fix.
+//! Every test prints all violations of its rule, with file, line and fix.
 #![allow(clippy::unwrap_used)] // A panic is how a test fails.
 
 mod circles;

@@ -1,4 +1,4 @@
-//! Permitted dependencies between members of the workspace.
+//! Checks the permitted dependencies between members of the workspace.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -13,7 +13,8 @@ fn cargo(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Returns the members of the workspace with the members that each depends on outside of its tests.
+/// Returns the members of the workspace. Each is mapped to the members that it depends on outside
+/// of its tests.
 fn own_dependencies() -> BTreeMap<String, Vec<String>> {
     let metadata = cargo(&["metadata", "--format-version=1", "--no-deps", "--offline"]);
     let metadata: Value = serde_json::from_str(&metadata).unwrap();

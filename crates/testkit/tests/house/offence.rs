@@ -1,9 +1,9 @@
-//! Offences against a rule, and the lists of those that are still allowed.
+//! Violations of a rule, and the lists of violations that are still allowed.
 //!
-//! `allowed/NAME.txt` lists the offences of a package, and `allowed/documents.txt` those of
-//! documents, one per line and without line numbers. The lists only shrink: an entry without its
-//! offence fails the test until it is removed, which `HOUSE_SHRINK=1 cargo test -p testkit --test
-//! house` does.
+//! `allowed/NAME.txt` lists the allowed violations of a package, and `allowed/documents.txt` those
+//! in documents, one per line and without line numbers. The lists must only become shorter: an
+//! entry whose violation no longer exists fails the test until it is removed. `HOUSE_SHRINK=1 cargo
+//! test -p testkit --test house` removes such entries.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,22 +11,22 @@ use std::path::PathBuf;
 
 use crate::source::{packages, root};
 
-/// One place that breaks a rule.
+/// A violation of a rule in one place.
 #[derive(Clone, Debug)]
 pub struct Offence {
-    /// The rule's short name.
+    /// The short name of the rule.
     pub rule: &'static str,
-    /// File from the root of the repository.
+    /// The file, as a path relative to the root of the repository.
     pub file: String,
     pub line: usize,
-    /// The offence, in words that do not depend on other lines of the file.
+    /// A description of the violation that does not depend on other lines of the file.
     pub what: String,
-    /// The fix.
+    /// A suggested fix.
     pub fix: String,
 }
 
 impl Offence {
-    /// Returns its line in a list of allowed offences.
+    /// Returns the line for this violation in a list of allowed violations.
     fn key(&self) -> String {
         format!("{}: {}: {}", self.rule, self.file, self.what)
     }
@@ -41,7 +41,7 @@ fn entries(package: &str) -> Vec<String> {
     text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
-/// Fails with every offence that is not on a list, and every stale entry of the lists.
+/// Fails if a violation is not on a list, or if a list has a stale entry.
 pub fn assert_obeyed(rules: &[&str], offences: Vec<Offence>) {
     let is_checked = |key: &String| rules.iter().any(|rule| key.split(": ").next() == Some(*rule));
     let mut complaints = Vec::new();
@@ -71,7 +71,7 @@ pub fn assert_obeyed(rules: &[&str], offences: Vec<Offence>) {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
-/// Removes the stale entries from a list. Tests of one run take turns.
+/// Removes the stale entries from a list. Tests that run concurrently do so one at a time.
 fn shrink(package: &str, stale: &[String]) {
     static TURN: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
     let _turn = TURN.lock();

@@ -1,4 +1,4 @@
-//! Handlers are named after their operation and registered once.
+//! Checks that handlers are named after their operation and registered exactly once.
 
 use serde_json::Value;
 
@@ -25,8 +25,8 @@ fn snake_case(name: &str) -> String {
     snake
 }
 
-/// Returns whether an identifier in a route is a handler: its name, or the name that `utoipa::path` derives for
-/// operations that are answered before routing.
+/// Returns whether an identifier in a route is the handler: its name, or the name that
+/// `utoipa::path` generates for operations that are answered before routing.
 fn is_handler(word: &str, name: &str) -> bool {
     word.strip_prefix("__path_").unwrap_or(word) == name
 }

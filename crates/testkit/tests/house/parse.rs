@@ -1,20 +1,20 @@
-//! Reads one Rust file into [`Contents`].
+//! Parses a Rust file into its [`Contents`].
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Meta, UseTree, Visibility};
 
-/// A path in a file, with `crate`, `super` and `self` unresolved.
+/// A path that occurs in a file, with `crate`, `super` and `self` unresolved.
 #[derive(Clone, Debug)]
 pub struct Mention {
     pub segments: Vec<String>,
-    /// The enclosing modules inside of the file.
+    /// The enclosing inline modules.
     pub scope: Vec<String>,
     pub line: usize,
-    /// The name that a `use` gives it, `*` for a glob; `None` outside of `use`.
+    /// The name that a `use` binds, or `*` for a glob. `None` outside of `use`.
     pub binds: Option<String>,
-    /// Whether it is a `pub use`, including restricted ones.
+    /// Whether it is a `pub use`, including restricted ones such as `pub(crate)`.
     pub public: bool,
     /// Whether it is under `#[cfg(test)]`.
     pub test: bool,
@@ -27,12 +27,12 @@ pub struct Item {
     pub name: String,
     pub scope: Vec<String>,
     pub line: usize,
-    /// Whether it is `pub` without restriction.
+    /// Whether it is `pub` without a restriction.
     pub public: bool,
     pub test: bool,
 }
 
-/// A function with an attribute `utoipa::path`.
+/// A function with the attribute `utoipa::path`.
 #[derive(Clone, Debug)]
 pub struct Handler {
     pub name: String,
@@ -40,7 +40,7 @@ pub struct Handler {
     pub line: usize,
 }
 
-/// An `impl Trait for Type`, each by its last segment.
+/// An `impl Trait for Type`. Each path is reduced to its last segment.
 #[derive(Clone, Debug)]
 pub struct Impl {
     pub of: String,
@@ -48,7 +48,7 @@ pub struct Impl {
     pub line: usize,
 }
 
-/// A string in the code.
+/// A string literal in the code.
 #[derive(Clone, Debug)]
 pub struct Literal {
     pub text: String,
@@ -56,7 +56,7 @@ pub struct Literal {
     pub test: bool,
 }
 
-/// The parsed contents of one file.
+/// The relevant contents of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
     pub mentions: Vec<Mention>,
@@ -144,7 +144,7 @@ impl Reader {
         }
     }
 
-    /// Reads paths and strings in the arguments of a macro or an attribute.
+    /// Collects paths and strings in the arguments of a macro or an attribute.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let (mut line, mut colons) = (0, 0);

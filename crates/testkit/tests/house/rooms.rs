@@ -1,13 +1,14 @@
-//! The rooms of a service: their purposes, permitted imports and contents.
+//! The rooms of a service, which are its top-level modules: their purposes, permitted imports and
+//! contents.
 
 use crate::graph::{Found, targets};
 use crate::offence::{Offence, assert_obeyed};
 use crate::source::{Place, SERVICES, Source, sources};
 
-/// A room of `services/NAME/src`.
+/// A room, which is a top-level module in `services/NAME/src`.
 struct Room {
     name: &'static str,
-    /// The rooms that it may import, in addition to itself.
+    /// The other rooms that it may import from.
     imports: &'static [&'static str],
     /// The libraries that it may not use.
     without: &'static [&'static str],
@@ -20,7 +21,7 @@ const fn room(name: &'static str, imports: &'static [&'static str]) -> Room {
     Room { name, imports, without: &[] }
 }
 
-/// Every room, with the rooms below it. `main` and `lib` may import all.
+/// All rooms, each with the rooms that it may import from. `main` and `lib` may import from all.
 const ROOMS: &[Room] = &[
     room("model", &[]),
     room("store", &["model"]),
@@ -83,19 +84,19 @@ const ROOMS: &[Room] = &[
     },
 ];
 
-/// The rooms that may use each kind of library, which is forbidden in all others.
+/// For each group of libraries, the only rooms that may use it.
 const LIBRARY_ROOMS: &[(&[&str], &[&str])] = &[
     (WEB, &["handlers", "routes", "service", "error", "policy", "openapi"]),
     (SQL, &["store", "engine"]),
     (&["clap"], &["config", "cli"]),
 ];
 
-/// Libraries that the rules of a service must not use.
+/// Libraries that the model of a service must not use.
 const NOT_IN_MODEL: &[&str] = &["auth", "database", "http", "shell", "utoipa"];
 const NOT_IN_WIRE: &[&str] = &["auth", "database", "http"];
 const NOT_IN_STORE: &[&str] = &["http", "shell", "utoipa"];
 
-/// Exceptions from the table: file, import, reason.
+/// Exceptions to these rules: file, import, reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     (
         "services/generator/src/cli/make.rs",
@@ -134,7 +135,7 @@ fn named(name: &str) -> Option<&'static Room> {
     ROOMS.iter().find(|room| room.name == name)
 }
 
-/// Returns the sources of the services, without test code.
+/// Returns the source files of the services, without test code.
 fn service_sources() -> impl Iterator<Item = &'static Source> {
     sources()
         .iter()
@@ -192,7 +193,7 @@ fn rooms_import_only_the_rooms_below_them() {
     assert_obeyed(&["import"], offences);
 }
 
-/// Returns whether a room may use a library that the rules name.
+/// Returns whether a room may use a library that has a rule.
 fn may_use(room: &Room, library: &str) -> bool {
     let own_libraries: &[&str] = match room.name {
         "model" => NOT_IN_MODEL,
@@ -236,7 +237,7 @@ fn rooms_use_only_their_permitted_libraries() {
     assert_obeyed(&["library"], offences);
 }
 
-/// Returns whether a text is an SQL statement.
+/// Returns whether a string looks like an SQL statement.
 fn is_sql(text: &str) -> bool {
     const VERBS: [(&str, &str); 9] = [
         ("SELECT ", " "),
@@ -253,7 +254,7 @@ fn is_sql(text: &str) -> bool {
     VERBS.iter().any(|(start, more)| text.starts_with(start) && text.contains(more))
 }
 
-/// Writes statements as an output format and runs none.
+/// A file that writes SQL statements as an output format and does not run any.
 const SQL_OUTPUT: &str = "services/generator/src/cli/table.rs";
 
 #[test]
@@ -280,7 +281,7 @@ fn sql_is_written_in_the_store_only() {
     assert_obeyed(&["sql"], offences);
 }
 
-/// The first place of each offence.
+/// Adds a violation unless the list already contains the same one.
 fn push_once(offences: &mut Vec<Offence>, offence: Offence) {
     if !offences.iter().any(|known| known.file == offence.file && known.what == offence.what) {
         offences.push(offence);

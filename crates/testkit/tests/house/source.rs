@@ -1,4 +1,4 @@
-//! The Rust files of the repository, parsed once.
+//! The Rust files of the repository. Each is parsed only once.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,24 +7,24 @@ use std::sync::{LazyLock, OnceLock};
 
 use crate::parse::{self, Contents};
 
-/// The names of the services, which are the folders of `services`.
+/// The names of the services, taken from the folders in `services`.
 pub static SERVICES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let folders = folders(&root().join("services"));
     let name = |folder: PathBuf| folder.file_name()?.to_str().map(|name| &*name.to_owned().leak());
     folders.into_iter().filter_map(name).collect()
 });
 
-/// The folder of the workspace.
+/// Returns the root folder of the workspace.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// The kind of target of a file.
+/// The kind of target that a file belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The library or the binary: `src`.
+    /// The library or the binary, in `src`.
     Src,
-    /// An integration test: `tests/NAME`.
+    /// An integration test, in `tests/NAME`.
     Tests,
     /// Benches, examples and fuzz targets.
     Other,
@@ -33,45 +33,45 @@ pub enum Place {
 /// One Rust file.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// Name of the crate or service.
+    /// The name of the crate or service.
     pub package: String,
-    /// Folder of the target's root file: `services/calendar/src`.
+    /// The folder of the target's root file, such as `services/calendar/src`.
     pub target: String,
     pub place: Place,
-    /// The path from the root of the repository.
+    /// The path relative to the root of the repository.
     pub path: String,
-    /// Its module path; empty for `lib.rs` and `main.rs`.
+    /// The module path. Empty for `lib.rs` and `main.rs`.
     pub module: Vec<String>,
     pub lines: usize,
-    /// Whether it is compiled only for tests.
+    /// Whether the file is compiled only for tests.
     pub test: bool,
     pub contents: Contents,
 }
 
 impl Source {
-    /// Returns whether it is part of a service rather than of a shared crate.
+    /// Returns whether the file belongs to a service and not to a shared crate.
     pub fn is_service(&self) -> bool {
         self.path.starts_with("services/")
     }
 
-    /// The file's name without `.rs`.
+    /// Returns the file name without `.rs`.
     pub fn stem(&self) -> &str {
         let name = self.path.rsplit('/').next().unwrap_or_default();
         name.strip_suffix(".rs").unwrap_or(name)
     }
 
-    /// The room of a service's file: the first module, or the root file's own name.
+    /// Returns the room of a file in a service: its first module, or the name of the root file.
     pub fn room(&self) -> &str {
         self.module.first().map_or_else(|| self.stem(), String::as_str)
     }
 }
 
-/// The names of the crates and services.
+/// Returns the names of all crates and services.
 pub fn packages() -> BTreeSet<String> {
     sources().iter().map(|source| source.package.clone()).collect()
 }
 
-/// Every Rust file below `crates` and `services`.
+/// Returns all Rust files below `crates` and `services`.
 pub fn sources() -> &'static [Source] {
     static SOURCES: OnceLock<Vec<Source>> = OnceLock::new();
     SOURCES.get_or_init(read)
@@ -115,7 +115,7 @@ fn source(group: &str, package: &Path, path: &Path) -> Source {
     let shown = format!("{group}/{name}/{}", inner.join("/"));
     let mut target = format!("{group}/{name}/{}", inner[..depth].join("/"));
     if place == Place::Src && stem == "main" && is_root {
-        target.push_str("/main.rs"); // The binary sees the library as a crate of its own.
+        target.push_str("/main.rs"); // The binary uses the library like an external crate.
     }
     Source {
         package: name,
@@ -129,7 +129,7 @@ fn source(group: &str, package: &Path, path: &Path) -> Source {
     }
 }
 
-/// Marks files of modules under `#[cfg(test)]`, and those below them.
+/// Marks the files of modules under `#[cfg(test)]`, including nested ones.
 fn mark_test_files(sources: &mut [Source]) {
     let mut tests: BTreeSet<(String, Vec<String>)> = BTreeSet::new();
     for source in sources.iter() {
@@ -154,7 +154,7 @@ fn folders(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the Rust files of a package, without build output.
+/// Returns the Rust files of a package. Build output is skipped.
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

@@ -1,6 +1,6 @@
-//! Tests wait for events instead of sleeping.
+//! Tests must wait for events and not sleep.
 //!
-//! A comment `// Timing: REASON` on the line above exempts a line whose subject is time itself.
+//! A comment `// Timing: REASON` on the line above exempts a line that must deal with time itself.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::source::{Place, Source, root, sources};
 /// Calls that make a test depend on the speed of the machine.
 const CLOCKS: [&str; 2] = ["sleep(", ".elapsed("];
 
-/// Returns the lines of test code in a file, with their indices.
+/// Returns the lines of test code in a file, each with its index.
 fn test_lines<'a>(source: &Source, text: &'a str) -> Vec<(usize, &'a str)> {
     let whole = source.place == Place::Tests || source.test;
     let lines = text.lines().enumerate();

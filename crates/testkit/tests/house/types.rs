@@ -1,9 +1,9 @@
-//! The types with the same name and place in every service.
+//! Types that must have the same name and location in every service.
 
 use crate::offence::{Offence, assert_obeyed};
 use crate::source::{Place, SERVICES, Source, sources};
 
-/// The common types: room, kind and name.
+/// These types: room, kind and name.
 const TYPES: [(&str, &str, &str); 6] = [
     ("config", "struct", "Settings"),
     ("error", "enum", "Error"),
@@ -13,7 +13,7 @@ const TYPES: [(&str, &str, &str); 6] = [
     ("cli", "enum", "Command"),
 ];
 
-/// The traits of the shell and the place of their implementation: trait, room, type.
+/// The traits of the shell and where they are implemented: trait, room, type.
 const TRAITS: [(&str, &str, Option<&str>); 3] = [
     ("Service", "service", None),
     ("ErrorFormat", "error", Some("ErrorBodies")),

@@ -1,5 +1,5 @@
-//! Card, account, device and crypto numbers: a valid number is still valid in printed form, with
-//! the same brand, country or coin.
+//! Card, account, device and crypto numbers: a valid number must still be valid in its printed
+//! form, with the same brand, country or coin.
 #![no_main]
 
 use generator::model::{card, crypto, iban, imei};

@@ -1,4 +1,5 @@
-//! The command `check`: each line of any input gets one verdict, and the exit code reflects all.
+//! The command `check`: each line of any input must get one verdict, and the exit code must reflect
+//! all of them.
 #![no_main]
 
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! Tax and identity numbers of all countries: any text gets a verdict on any day, and the same
-//! verdict with surrounding blanks.
+//! Tax and identity numbers of all countries: any string must get a verdict for any date, and the
+//! same verdict with surrounding spaces.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,5 +1,5 @@
-//! The requests of all operations: parsing any query, path, body or `Accept` fails only in
-//! documented ways.
+//! The requests of all operations: parsing any query, path, body or `Accept` header must fail only
+//! in documented ways.
 #![no_main]
 
 use generator::{
@@ -11,7 +11,7 @@ use generator::{
 };
 use libfuzzer_sys::fuzz_target;
 
-/// All declared names. The first byte of a fuzzed name chooses one.
+/// All declared names. The first byte of a fuzzed name selects one.
 const NAMES: [&str; 38] = [
     "address",
     "birthDate",
@@ -65,7 +65,7 @@ fn read_body<R: BodyRequest>(query: &str, body: &[u8]) {
     }
 }
 
-/// Builds a query without escaping.
+/// Builds a query string without escaping.
 fn query(pairs: &[(u8, &str, &str)]) -> String {
     let mut query = String::new();
     for (choice, rest, value) in pairs {

@@ -1,4 +1,5 @@
-//! Telephone numbers, with and without a region: all formats of a valid number are valid and equal.
+//! Telephone numbers, with and without a region: all formats of a valid number must be valid and
+//! equal.
 #![no_main]
 
 use generator::model::phone::{self, Validation};

@@ -1,5 +1,5 @@
-//! Text transformations: they terminate, keep their invariants, and replace like the standard
-//! library.
+//! Text transformations: they must terminate, keep their invariants, and replace text like the
+//! standard library.
 #![no_main]
 
 use generator::model::text::{CaseType, Replacing, change_case, humanize};

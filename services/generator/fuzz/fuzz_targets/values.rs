@@ -1,4 +1,4 @@
-//! Values of any seed pass the checks of the service.
+//! Values generated from any seed must pass the checks of the service.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use libfuzzer_sys::fuzz_target;
 
 const TODAY: Date = date(2026, 11, 23);
 
-/// The countries with identity numbers.
+/// The countries that have identity numbers.
 static COUNTRIES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let letters =
         || ('A'..='Z').flat_map(|one| ('A'..='Z').map(move |other| format!("{one}{other}")));
@@ -71,7 +71,7 @@ fuzz_target!(|data: (&str, u8, u16, Option<bool>)| {
     assert!(person.email.is_ascii() && person.email.contains('@'), "{}", person.email);
 });
 
-/// Returns true if a text has no unexpanded placeholders.
+/// Returns whether all placeholders in a string have been expanded.
 fn is_clean(text: &str) -> bool {
     let odd = |c: char| c.is_control() || matches!(c, '{' | '}' | '%' | '$' | '@' | '|');
     !text.is_empty() && text.trim() == text && !text.contains("  ") && !text.contains(odd)

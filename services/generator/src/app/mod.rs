@@ -1,4 +1,4 @@
-//! The use cases that need the database.
+//! Use cases that need the database.
 
 mod schemas;
 

@@ -1,25 +1,25 @@
-//! Schemas that keys save. A key reaches its own only.
+//! Schemas that callers have saved. A key can access only its own schemas.
 
 use database::DatabaseError;
 
 use crate::state::State;
 use crate::store::schemas;
 
-/// Maximum number of schemas of a key.
+/// Maximum number of schemas per key.
 pub const MOST_SCHEMAS: i64 = 100;
 
-/// Returns name and time of each schema of a key, by name.
+/// Returns the name and the time of the last change of each schema of a key, sorted by name.
 ///
 /// # Errors
-/// A failed query.
+/// Returns an error if a query fails.
 pub async fn list_schemas(state: &State, key_id: i64) -> Result<Vec<(String, i64)>, DatabaseError> {
     state.pools().read(move |db| schemas::list(db, key_id)).await
 }
 
-/// Returns a schema of a key.
+/// Returns a schema of a key, or `None` if there is none with this name.
 ///
 /// # Errors
-/// A failed query.
+/// Returns an error if a query fails.
 pub async fn read_schema(
     state: &State,
     key_id: i64,
@@ -28,10 +28,11 @@ pub async fn read_schema(
     state.pools().read(move |db| schemas::get(db, key_id, &name)).await
 }
 
-/// Saves a schema of a key, or replaces it. Returns false if the key has too many others.
+/// Saves or replaces a schema of a key. Returns false if the key already has the maximum number of
+/// other schemas.
 ///
 /// # Errors
-/// The database cannot be written.
+/// Returns an error if the database cannot be written.
 pub async fn save_schema(
     state: &State,
     key_id: i64,
@@ -43,10 +44,10 @@ pub async fn save_schema(
     state.pools().write_as(Some(&caller), save).await
 }
 
-/// Removes a schema of a key. Returns false if there is none.
+/// Removes a schema of a key. Returns false if there is none with this name.
 ///
 /// # Errors
-/// The database cannot be written.
+/// Returns an error if the database cannot be written.
 pub async fn remove_schema(
     state: &State,
     key_id: i64,

@@ -1,4 +1,4 @@
-//! `check`: checks values in bulk and without a server.
+//! The subcommand `check`, which checks values in bulk without a server.
 
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
@@ -22,14 +22,15 @@ pub struct CheckCommand {
     pub of: Option<String>,
 }
 
-/// Returns the error of a value.
+/// Returns the error for a value, or `None` if it is valid.
 type Checker = Box<dyn Fn(&str) -> Option<String>>;
 
 impl CheckCommand {
-    /// Checks the lines of `input` until `out` is closed.
+    /// Checks the lines of `input` until its end, or until `out` is closed.
     ///
     /// # Errors
-    /// An unreadable input, an unwritable output or an unknown brand, coin or country.
+    /// Returns an error if the input cannot be read, the output cannot be written, or a brand, coin
+    /// or country is unknown.
     pub fn run_to(
         self,
         today: Date,

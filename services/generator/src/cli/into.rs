@@ -12,25 +12,25 @@ use crate::model::records::{Schema, Table};
 use crate::store::fill_progress::{self, Progress};
 use crate::wire::{Document, RowForm};
 
-/// Maximum number of rows of a transaction.
+/// Maximum number of rows in a transaction.
 const ROWS: u64 = 5_000;
-/// Bytes after which a transaction gets no more rows.
+/// A transaction does not get more rows once it has this number of bytes.
 const BYTES: usize = 4 << 20;
 
-/// Opens the database, and returns the progress of an earlier run of it that did not end.
+/// Opens the database. Also returns the progress of an earlier run that did not complete.
 pub fn open(url: &str) -> anyhow::Result<(Db, Vec<Progress>)> {
     let mut db = fill_progress::open(url).context("--into")?;
     let progress = fill_progress::read(&mut db).context("cannot read generator_progress")?;
     Ok((db, progress))
 }
 
-/// The origin of the rows.
+/// The source of the rows.
 pub struct Origin<'a> {
     /// The text of the schema.
     pub text: &'a str,
     pub seed: &'a str,
     pub ref_date: String,
-    /// The number of rows to skip, and the greatest number to write.
+    /// The number of rows to skip, and the maximum number of rows to write.
     pub part: (u64, Option<u64>),
 }
 
@@ -42,7 +42,8 @@ impl Origin<'_> {
     }
 }
 
-/// Writes the rows of all tables, parents before their children. Resumes the earlier run if there is one.
+/// Writes the rows of all tables, parents before their children. Resumes an earlier run if there is
+/// one.
 pub fn fill(
     db: &mut Db,
     earlier: Vec<Progress>,
@@ -115,7 +116,7 @@ fn fill_table(
         while count < wanted && rows.len() < BYTES && document.push(&mut rows) {
             count += 1;
         }
-        // The last statement lacks its end if the document has more rows.
+        // If the document has more rows, the last statement is still incomplete.
         rows.push(b';');
         let sql = std::str::from_utf8(&rows)?;
         let end = next + count;

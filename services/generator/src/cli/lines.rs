@@ -1,18 +1,18 @@
-//! Reads lines of untrusted input.
+//! Reads lines from untrusted input.
 
 use std::io::{self, BufRead, Read};
 
-/// The maximum length of a line in bytes. All valid values are much shorter.
+/// Maximum length of a line in bytes. All valid values are much shorter.
 const LONGEST: u64 = 64 << 10;
 
-/// One line without its line ending.
+/// A line without its line ending.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line<'a> {
-    /// A line of text.
+    /// A line of valid UTF-8.
     Text(&'a str),
-    /// A line that is not UTF-8.
+    /// A line that is not valid UTF-8.
     NotUtf8,
-    /// A line of more than 64 KiB, which was skipped.
+    /// A line longer than 64 KiB, which was skipped.
     TooLong,
 }
 
@@ -23,7 +23,7 @@ pub struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The lines of an input.
+    /// Creates a reader for the lines of an input.
     pub fn new(input: R) -> Self {
         Self { input, line: Vec::new() }
     }
@@ -31,7 +31,7 @@ impl<R: BufRead> Lines<R> {
     /// Returns the next line, or `None` at the end.
     ///
     /// # Errors
-    /// An error of the input.
+    /// Returns the error of the input.
     pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.line.clear();
         let read = (&mut self.input).take(LONGEST).read_until(b'\n', &mut self.line)?;
@@ -47,7 +47,7 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(str::from_utf8(line).map_or(Line::NotUtf8, Line::Text)))
     }
 
-    /// Skips the rest of a line.
+    /// Skips the remainder of a line.
     fn skip(&mut self) -> io::Result<()> {
         loop {
             let held = self.input.fill_buf()?;

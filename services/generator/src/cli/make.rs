@@ -1,4 +1,5 @@
-//! `make`: generates the same values as the HTTP API, in bulk and without a server.
+//! The subcommand `make`, which generates the same values as the HTTP API, in bulk and without a
+//! server.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -47,14 +48,14 @@ pub struct MakeCommand {
 /// Generates the value at an index.
 type Rows = Box<dyn FnMut(u64, &mut Random) -> anyhow::Result<Row>>;
 
-/// Appends a value to a text.
+/// Appends a generated value to a string.
 type Maker = Box<dyn FnMut(&mut Random, &mut String) -> anyhow::Result<()>>;
 
 impl MakeCommand {
-    /// Writes the values to `out` until it is closed.
+    /// Generates the values and writes them to `out`, until all are written or `out` is closed.
     ///
     /// # Errors
-    /// An unwritable output, or an unknown brand, coin or country.
+    /// Returns an error if the output cannot be written, or if a brand, coin or country is unknown.
     pub fn run_to(self, today: Date, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         unless_closed(self.write_to(today, out))
     }
@@ -63,7 +64,7 @@ impl MakeCommand {
         let seed = self.seed.as_deref().map_or_else(Seed::fresh, Seed::parse)?;
         let culture = self.culture()?;
         let mut random = seed.random(self.subject.operation(), culture.map_or("", |it| it.code));
-        // As in the operation, a seed has a fixed reference day.
+        // As in the HTTP operation, the reference day is fixed if there is a seed.
         let day = if self.seed.is_some() { SEEDED_DAY } else { today };
         let mut row = self.rows(culture, today, day)?;
         let name = self.subject.table();
@@ -81,7 +82,7 @@ impl MakeCommand {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The culture of the values, if they have one.
+    /// Returns the culture of the values, if the subject has one.
     fn culture(&self) -> anyhow::Result<Option<&'static Culture>> {
         let usual = match self.subject {
             Subject::Name => return Ok(Some(names::american())),
@@ -130,7 +131,7 @@ impl MakeCommand {
             Subject::Card => {
                 let brand = |name| card::find(name).with_context(|| unknown(name));
                 let brand = of.map(brand).transpose()?;
-                // Generate whole cards, so the numbers equal those of the HTTP API.
+                // Generates whole cards, so that the numbers are the same as in the HTTP API.
                 plain(move |random, out| {
                     out.push_str(&card::Card::generate(random, brand, today).number);
                 })
@@ -155,7 +156,7 @@ impl MakeCommand {
                 plain(move |random, out| culture.write_company(random, out))
             }
             Subject::Texts => without_kind(of, plain(text))?,
-            // They have several columns.
+            // These have several columns and are handled elsewhere.
             Subject::Persons | Subject::Addresses => plain(|_, _| {}),
             Subject::Vat => number(of, Kind::Vat)?,
             Subject::Person => number(of, Kind::Person)?,
@@ -175,7 +176,7 @@ fn plain(write: impl Fn(&mut Random, &mut String) + 'static) -> Maker {
     })
 }
 
-/// Writes a paragraph of placeholder text.
+/// Appends a paragraph of placeholder text.
 fn text(random: &mut Random, out: &mut String) {
     let source = Random::from_key(random.bytes());
     let mut lorem = Lorem::new(source, Vocabulary::Latin, Unit::Paragraphs, 1);

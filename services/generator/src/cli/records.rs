@@ -1,4 +1,4 @@
-//! `records`: generates the rows of tables without a server.
+//! The subcommand `records`, which generates the rows of tables without a server.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
@@ -35,7 +35,7 @@ enum Format {
 }
 
 impl Format {
-    /// The format of a document; `None` for workbooks.
+    /// Returns the format of rows, or `None` for workbooks.
     fn row_form(self) -> Option<RowForm> {
         match self {
             Self::Ndjson => Some(RowForm::Ndjson),
@@ -48,7 +48,7 @@ impl Format {
     }
 }
 
-/// Bytes that are written at a time.
+/// The number of bytes that are written at a time.
 const PART: usize = 64 << 10;
 
 /// Generates the rows of tables that a schema describes, any number of them. With a seed, they are the
@@ -91,9 +91,9 @@ pub struct RecordsCommand {
     threads: u64,
 }
 
-/// A schema that was read.
+/// A schema that has been read.
 struct Given {
-    /// Its text.
+    /// The text of the schema.
     text: String,
     value: Value,
     bounds: Bounds,
@@ -101,10 +101,11 @@ struct Given {
 }
 
 impl RecordsCommand {
-    /// Writes the rows to `out`, or to files.
+    /// Generates the rows and writes them to `out`, to files or into a database.
     ///
     /// # Errors
-    /// An unreadable schema, all faults of the schema, or an unwritable output.
+    /// Returns an error if the schema cannot be read or the output cannot be written, and otherwise
+    /// all faults of the schema.
     pub fn run_to(self, today: Date, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         unless_closed(self.write_to(today, out))
     }
@@ -144,7 +145,8 @@ impl RecordsCommand {
         into::fill(&mut db, earlier, &schema, &origin)
     }
 
-    /// Reads the schema. An earlier run has the seed and the day, unless the command has them.
+    /// Reads the schema. If the command does not specify a seed or a day, uses the one of an
+    /// earlier run.
     fn read(&self, today: Date, earlier: Option<&Progress>) -> anyhow::Result<Given> {
         let path = self.schema.display();
         let mut text = String::new();

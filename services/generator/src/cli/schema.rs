@@ -1,4 +1,4 @@
-//! `schema`: proposes a schema of records for tables that exist.
+//! The subcommand `schema`, which proposes a schema of records for existing tables.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::model::records::{of_json_schema, of_sample, of_sql};
 
 /// Maximum size of a file in bytes.
 const LARGEST: u64 = 16 << 20;
-/// Maximum number of rows of a sample that are read.
+/// Maximum number of rows that are read from a sample.
 const ROWS: usize = 1_000;
 
 /// The kind of a description.
@@ -39,10 +39,10 @@ pub struct SchemaCommand {
 }
 
 impl SchemaCommand {
-    /// Writes the schema to `out`.
+    /// Writes the proposed schema to `out`.
     ///
     /// # Errors
-    /// A file that cannot be read or understood, or an unwritable output.
+    /// Returns an error if the file cannot be read or parsed, or if the output cannot be written.
     pub fn run_to(self, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         let path = self.file.display();
         let kind = self.kind.or_else(|| by_extension(&self.file));

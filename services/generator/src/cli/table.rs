@@ -1,4 +1,4 @@
-//! The formats of `make`.
+//! The output formats of `make`.
 
 use std::io::Write;
 
@@ -24,36 +24,36 @@ pub enum Format {
 /// A generated value.
 #[derive(Debug, Default)]
 pub struct Row {
-    /// The cells of its columns.
+    /// The text of each column.
     pub cells: Vec<String>,
     /// The value as JSON.
     pub json: String,
 }
 
 impl Row {
-    /// A value that is one text.
+    /// Creates a row for a value that is a single string.
     pub fn of_text(text: &str) -> Self {
         let json = serde_json::to_string(text).unwrap_or_default();
         Self { cells: vec![text.to_owned()], json }
     }
 }
 
-/// Writes rows in a format.
+/// Writes rows in one of the formats.
 pub struct Table<'a> {
     format: Format,
     name: &'static str,
     columns: &'static [&'static str],
     out: &'a mut dyn Write,
     rows: u64,
-    /// The workbook, if that is the format.
+    /// The workbook, if the format is a workbook.
     book: Option<Book>,
 }
 
 impl<'a> Table<'a> {
-    /// Begins a table.
+    /// Begins a table, including its header.
     ///
     /// # Errors
-    /// An unwritable output.
+    /// Returns an error if the output cannot be written.
     pub fn begin(
         format: Format,
         name: &'static str,
@@ -79,7 +79,7 @@ impl<'a> Table<'a> {
     /// Writes a row.
     ///
     /// # Errors
-    /// An unwritable output.
+    /// Returns an error if the output cannot be written.
     pub fn push(&mut self, row: &Row) -> anyhow::Result<()> {
         let out = &mut *self.out;
         match self.format {
@@ -88,7 +88,7 @@ impl<'a> Table<'a> {
             Format::Csv => write_row(row.cells.iter().map(String::as_str), out)?,
             Format::Xlsx => {
                 if let Some(book) = &mut self.book {
-                    // Digits of numbers such as those of cards are texts.
+                    // Numbers, such as card numbers, are written as text.
                     book.push(row.cells.iter().map(|cell| (cell.as_str(), false)))?;
                 }
             }
@@ -111,7 +111,7 @@ impl<'a> Table<'a> {
     /// Ends the table.
     ///
     /// # Errors
-    /// An unwritable output.
+    /// Returns an error if the output cannot be written.
     pub fn end(self) -> anyhow::Result<()> {
         if let Some(book) = self.book {
             self.out.write_all(&book.into_bytes()?)?;
@@ -131,7 +131,7 @@ fn write_row<'a>(cells: impl Iterator<Item = &'a str>, out: &mut dyn Write) -> s
     out.write_all(&line)
 }
 
-/// An SQL string, or `NULL` for an empty cell.
+/// Returns an SQL string, or `NULL` for an empty cell.
 fn literal(cell: &str) -> String {
     if cell.is_empty() { "NULL".to_owned() } else { format!("'{}'", cell.replace('\'', "''")) }
 }

@@ -1,4 +1,4 @@
-//! `records --threads`: makes rows on several threads, in the order of one.
+//! `records --threads`: generates rows on several threads, in the same order as on one thread.
 
 use std::io::Write;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -10,25 +10,26 @@ use serde_json::Value;
 use crate::model::records::{Bounds, parse};
 use crate::wire::{Document, RowForm, push_rows};
 
-/// Rows that a thread makes at a time.
+/// The number of rows that a thread generates at a time.
 const ROWS: u64 = 2_000;
-/// Parts of a thread that wait to be written.
+/// The number of parts per thread that can wait to be written.
 const AHEAD: usize = 4;
 
-/// A schema, whose tables stay on the thread that has read it.
+/// A schema that each thread parses itself, because parsed tables cannot be shared between threads.
 pub struct Source<'a> {
-    /// The schema.
+    /// The schema as JSON.
     pub value: &'a Value,
-    /// Its bounds.
+    /// The limits for the schema.
     pub bounds: &'a Bounds,
-    /// The format.
+    /// The format of the rows.
     pub form: RowForm,
 }
 
-/// Writes a document with rows of several threads. Each makes every nth part, and the parts are written in turn.
+/// Writes a document with rows from several threads. Each thread generates every nth part, and the
+/// parts are written in turn.
 ///
 /// # Errors
-/// An unwritable output.
+/// Returns an error if the output cannot be written.
 pub fn write(
     source: &Source<'_>,
     mut document: Document,
@@ -47,7 +48,7 @@ pub fn write(
                 scope.spawn(move || make(source, table, (first, count), (nth, threads), &sender));
                 makers.push(receiver);
             }
-            // The receivers are dropped after an error, which ends the threads.
+            // After an error, the receivers are dropped, which ends the threads.
             write_in_turn(makers, count.div_ceil(ROWS), out)
         })?;
         document.end_table(count, &mut text);
@@ -68,7 +69,7 @@ fn write_in_turn(
     Ok(())
 }
 
-/// Makes every `threads`th part of the rows, beginning with the nth.
+/// Generates every `threads`th part of the rows, beginning with the nth.
 fn make(
     source: &Source<'_>,
     table: &str,
@@ -76,7 +77,7 @@ fn make(
     (nth, threads): (u64, u64),
     sender: &SyncSender<Vec<u8>>,
 ) {
-    // The main thread has read the same schema without a fault.
+    // The main thread has already parsed the same schema successfully.
     let Ok(schema) = parse(source.value, source.bounds) else { return };
     let Some(table) = schema.tables.iter().find(|own| own.name == table) else { return };
     let mut begin = nth * ROWS;

@@ -1,4 +1,4 @@
-//! Addresses and their cultures below `/api/Misc`.
+//! Addresses and their cultures, below `/api/Misc`.
 
 use actix_web::{Error, HttpRequest, HttpResponse, get};
 use auth::{After, Caller};

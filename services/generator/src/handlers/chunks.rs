@@ -11,32 +11,34 @@ use actix_web::web::Bytes;
 /// Size of a chunk in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// Longest time for the first chunk. A body that takes longer is not a short one.
+/// Maximum time for the first chunk. A body that takes longer is treated as a long one.
 const FIRST: Duration = Duration::from_millis(200);
-/// Longest time without a pause for other requests of the thread.
+/// Maximum time that other requests on the thread have to wait.
 const TURN: Duration = Duration::from_millis(25);
 
 /// A body whose chunks are generated on demand.
 ///
-/// Memory use is one chunk, regardless of the length. Between chunks, and while a chunk takes long, other requests
-/// of the thread have their turn. Generation stops when the client disconnects.
+/// Only one chunk is in memory at a time, however long the body is. Between chunks, and while a
+/// chunk takes long, the task yields to other requests on the thread. Generation stops when the
+/// client disconnects.
 pub struct Chunks<F> {
     next: F,
     chunk: Vec<u8>,
-    /// Whether the chunk is to be sent before more is generated.
+    /// Whether this is the first chunk, which is sent before more is generated.
     is_first: bool,
-    /// Whether others have had their turn since the last chunk.
+    /// Whether the task has yielded since the last chunk.
     has_paused: bool,
     ended: bool,
 }
 
 impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Chunks<F> {
-    /// A body of the chunks that `next` appends until it returns false.
+    /// Creates a body from the chunks that `next` appends, until it returns false.
     pub fn new(next: F) -> Self {
         Self { next, chunk: Vec::new(), is_first: false, has_paused: false, ended: false }
     }
 
-    /// Generates the first chunk. A short body gets a length and is not streamed.
+    /// Generates the first chunk. A short body is complete then. It gets a length and is not
+    /// streamed.
     pub fn begin(mut self) -> Begun<F> {
         self.generate(FIRST);
         if self.ended {
@@ -46,7 +48,7 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Chunks<F> {
         Begun::More(self)
     }
 
-    /// Boxes the body, short or streamed.
+    /// Returns the body, whether it is short or streamed.
     pub fn boxed(self) -> BoxBody {
         match self.begin() {
             Begun::Whole(whole) => BoxBody::new(whole),
@@ -54,12 +56,12 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Chunks<F> {
         }
     }
 
-    /// Returns true if the last chunk was generated.
+    /// Returns whether the last chunk has been generated.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Generates a part of the chunk, for this time.
+    /// Generates part of a chunk, for at most this time.
     fn generate(&mut self, longest: Duration) {
         let begun = Instant::now();
         if self.chunk.capacity() == 0 {
@@ -93,7 +95,7 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> MessageBody for Chunks<F>
         }
         let is_complete = this.ended || !this.chunk.is_empty();
         if !is_complete {
-            // Nothing yet, as of a file that compresses well.
+            // Nothing has been generated yet, for example by a file that compresses well.
             this.has_paused = true;
             context.waker().wake_by_ref();
             return Poll::Pending;
@@ -103,15 +105,15 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> MessageBody for Chunks<F>
     }
 }
 
-/// A body with its first chunk.
+/// A body whose first chunk has been generated.
 pub enum Begun<F> {
     /// The complete body.
     Whole(Bytes),
-    /// More chunks follow.
+    /// A body that continues after the first chunk.
     More(Chunks<F>),
 }
 
-/// The body of a response to `HEAD`. Its length is unknown, because nothing is generated.
+/// Returns the body of a response to `HEAD`. Its length is unknown, because nothing is generated.
 pub fn unmade() -> BoxBody {
     BoxBody::new(Chunks { ended: true, ..Chunks::new(|_: &mut Vec<u8>| false) })
 }

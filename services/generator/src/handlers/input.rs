@@ -1,7 +1,7 @@
-//! Request extractors.
+//! Extractors for requests.
 //!
-//! Handlers wrap them in [`After`](auth::After), so the caller is charged before a violation is
-//! returned.
+//! Handlers wrap them in [`After`](auth::After), so that the caller is charged before a violation
+//! is reported.
 
 use std::future::{Ready, ready};
 use std::ops::Deref;
@@ -26,7 +26,7 @@ use crate::wire::{BodyRequest, Extent, Form, Record, Request, Seeded, Series, re
 /// Maximum length of a body in bytes.
 const BODY_LIMIT: usize = 1 << 20;
 
-/// The request of an operation without a body.
+/// The request of an operation that does not have a body.
 pub struct Input<R> {
     read: R,
     http: HttpRequest,
@@ -48,7 +48,7 @@ impl<R> Input<R> {
 }
 
 impl<R: Seeded> Input<R> {
-    /// Returns the caller's seed, or a new one.
+    /// Returns the seed of the caller, or a new one.
     pub fn seed(&self) -> Result<Seed, actix_web::Error> {
         match self.read.seed() {
             Some(seed) => Ok(seed.clone()),
@@ -56,7 +56,7 @@ impl<R: Seeded> Input<R> {
         }
     }
 
-    /// Returns a list of existing texts.
+    /// Returns a response with a list of given strings.
     pub fn made_texts(
         &self,
         kind: Kind,
@@ -72,7 +72,7 @@ impl<R: Seeded> Input<R> {
 }
 
 impl<R: Series> Input<R> {
-    /// Returns a list of texts, each appended by `make`.
+    /// Returns a response with a list of strings. `make` appends each of them.
     pub async fn texts(
         &self,
         kind: Kind,
@@ -88,7 +88,7 @@ impl<R: Series> Input<R> {
         self.listed(seed, made).await
     }
 
-    /// Returns one text, or a list if a quantity was requested.
+    /// Returns a response with one string, or with a list if a quantity was requested.
     pub async fn text_or_texts(
         &self,
         kind: Kind,
@@ -107,7 +107,7 @@ impl<R: Series> Input<R> {
         Ok(reply::generated(seed, reply::json(&text)))
     }
 
-    /// Returns a list of values. `make` gets the index of each.
+    /// Returns a response with a list of values. `make` gets the index of each value.
     pub async fn records<T: Record + Serialize>(
         &self,
         kind: Kind,
@@ -122,7 +122,7 @@ impl<R: Series> Input<R> {
         self.listed(seed, made).await
     }
 
-    /// Returns one value, or a list if a quantity was requested.
+    /// Returns a response with one value, or with a list if a quantity was requested.
     pub async fn record_or_records<T: Record + Serialize>(
         &self,
         kind: Kind,
@@ -143,7 +143,7 @@ impl<R: Series> Input<R> {
         Span::of(&self.http, kind, self.read.quantity().unwrap_or(1), self.read.extent())
     }
 
-    /// Sends a list. One that is longer than JSON lists may be uses one of the caller's slots.
+    /// Sends a list. If it is longer than JSON lists may be, it uses one of the caller's slots.
     async fn listed<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static>(
         &self,
         seed: &Seed,
@@ -178,7 +178,8 @@ impl<R: Request> FromRequest for Input<R> {
     }
 }
 
-/// The request of an operation with a body. Violations in query and body are reported together.
+/// The request of an operation with a body. Violations in the query and in the body are reported
+/// together.
 pub struct BodyInput<R>(pub R);
 
 impl<R: BodyRequest + 'static> FromRequest for BodyInput<R> {
@@ -197,7 +198,7 @@ impl<R: BodyRequest + 'static> FromRequest for BodyInput<R> {
     }
 }
 
-/// Reads a body whose media type is JSON. An empty body needs no media type.
+/// Reads a body, whose media type must be JSON. An empty body does not need a media type.
 async fn json_body(http: &HttpRequest, payload: &mut Payload) -> Result<Bytes, Fault> {
     let content_type = http.headers().get(CONTENT_TYPE);
     if content_type.is_some_and(|value| !media::is_json(value)) {

@@ -1,4 +1,4 @@
-//! Lists of generated values, in the format that the client accepts.
+//! Lists of generated values in the format that the client accepts.
 
 use actix_web::HttpRequest;
 use actix_web::body::BoxBody;
@@ -10,19 +10,19 @@ use super::chunks::{self, Chunks};
 use crate::metrics::{Kind, Tally};
 use crate::wire::{Extent, Form, Record, push_row};
 
-/// The part of a list that is wanted, its form, and the kind of its values.
+/// The requested part of a list, its format, and the kind of its values.
 #[derive(Clone, Copy)]
 pub struct Span {
     kind: Kind,
     form: Form,
-    /// False for `HEAD`.
+    /// Whether the values are generated and sent. False for `HEAD`.
     is_sent: bool,
     count: usize,
     extent: Extent,
 }
 
 impl Span {
-    /// A part of `count` values, as the request accepts it.
+    /// Creates the span for a list of `count` values, in the format that the request accepts.
     pub fn of(request: &HttpRequest, kind: Kind, count: usize, extent: Extent) -> Self {
         Self { kind, form: form(request), is_sent: !is_head(request), count, extent }
     }
@@ -34,23 +34,23 @@ pub struct Sent {
     pub body: BoxBody,
 }
 
-/// A list whose values are generated while it is sent.
+/// A list whose values are generated while they are sent.
 pub struct Made<F> {
     pub form: Form,
-    /// Appends the next value. Returns false after the last.
+    /// Appends the next value. Returns false after the last one.
     pub chunks: Option<F>,
 }
 
 impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Made<F> {
-    /// The list without a limit on how many are sent at a time.
+    /// Returns the list as a response that does not use a slot of the caller.
     pub fn whole(self) -> Sent {
         let body = self.chunks.map_or_else(chunks::unmade, |next| Chunks::new(next).boxed());
         Sent { form: self.form, body }
     }
 }
 
-/// Prepares a list of texts, each appended by `make` to an empty text. `column` is the column name in
-/// CSV.
+/// Prepares a list of strings. `make` appends each of them to an empty string. `column` is the name
+/// of the CSV column.
 pub fn texts(
     span: Span,
     column: &'static str,
@@ -149,7 +149,7 @@ pub fn written<R: Record + Serialize>(items: &[R], form: Form) -> Vec<u8> {
     out
 }
 
-/// The column names of a table.
+/// The names of the columns in a table.
 trait Columns: Unpin + 'static {
     fn names(&self) -> &[&'static str];
 }
@@ -166,8 +166,8 @@ impl Columns for &'static [&'static str] {
     }
 }
 
-/// Appends a value as JSON. Writing to memory cannot fail, and the types of the service are
-/// serializable.
+/// Appends a value as JSON. Writing to memory cannot fail, and the types of the service can always
+/// be serialized.
 fn push_json(value: &impl Serialize, out: &mut Vec<u8>) {
     serde_json::to_writer(out, value).unwrap_or_default();
 }

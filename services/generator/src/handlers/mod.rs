@@ -1,4 +1,4 @@
-//! HTTP handlers, one file for each resource.
+//! HTTP handlers, with one file per resource.
 
 pub(crate) mod address;
 pub(crate) mod business;

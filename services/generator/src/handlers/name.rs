@@ -49,7 +49,7 @@ pub async fn list_name_cultures(_caller: Caller, request: HttpRequest) -> HttpRe
     cultures().answer(&request)
 }
 
-/// The list shared by both operations that list cultures.
+/// Returns the list of cultures, which two operations share.
 pub fn cultures() -> &'static List {
     static CULTURES: LazyLock<List> = LazyLock::new(|| {
         List::of(&names::all().iter().map(CultureAnswer::from).collect::<Vec<_>>())

@@ -15,7 +15,7 @@ const DIE: &str = "M5 3h14a2 2 0 0 1 2 2v14a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V5a2 2 
                    1.5 1.5 0 0 0 0-3Zm-4.5 4.5a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3Zm9 0a1.5 1.5 0 1 0 0 3 \
                    1.5 1.5 0 0 0 0-3Z";
 
-/// The page with its style sheet and script.
+/// The site, which consists of the page with its style sheet and script.
 pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     Site::new("Test-data generator", "Makes and checks synthetic test data.", Accent::Teal)
         .icon(DIE)
@@ -36,9 +36,9 @@ struct Playground<'a> {
 #[derive(Template)]
 #[template(path = "builder.html")]
 struct Builder {
-    /// The types of fields.
+    /// The types of fields that a schema can use.
     types: Vec<&'static str>,
-    /// The parts of persons.
+    /// The parts of people that a field can contain.
     parts: Vec<&'static str>,
 }
 
@@ -48,13 +48,13 @@ struct Entry<'a> {
     summary: &'a str,
 }
 
-/// Serves the page. The operations are the same for every request.
+/// Serves the page. It lists the operations and is the same for every request.
 pub async fn playground(request: HttpRequest) -> HttpResponse {
     static PAGE: OnceLock<FixedPage> = OnceLock::new();
     PAGE.get_or_init(|| page(shell::operations(&request).iter())).respond(&request)
 }
 
-/// Serves the page that builds schemas of records.
+/// Serves the page for building schemas of records.
 pub async fn builder(request: HttpRequest) -> HttpResponse {
     static PAGE: LazyLock<FixedPage> = LazyLock::new(|| {
         let page = Page::home("Records by schema")

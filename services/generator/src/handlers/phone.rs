@@ -40,7 +40,7 @@ pub async fn generate_phone_numbers(
         false => input.region.numbers().map(Some),
         true => input.region.fictional_numbers(),
     };
-    // Validation has rejected regions without fictional numbers.
+    // Regions without fictional numbers were already rejected by validation.
     let numbers = numbers.map_err(|cause| input.error(cause))?;
     let format = input.format;
     let make = move |random: &mut Random, out: &mut String| {

@@ -20,15 +20,15 @@ use crate::wire::{
     RecordsRequest, RecordsSchema, RowForm, schema_violations, write_book,
 };
 
-/// Maximum number of rows of all tables without a key.
+/// Maximum number of rows in all tables together without a key.
 const ANONYMOUS_ROWS: u64 = 100_000;
-/// Maximum number of tables.
+/// Maximum number of tables in a schema.
 const TABLES: usize = 20;
-/// Maximum number of fields of a table.
+/// Maximum number of fields in a table.
 const FIELDS: usize = 200;
-/// Maximum number of cells of a workbook, which is in memory before it is sent.
+/// Maximum number of cells in a workbook, which is kept in memory before it is sent.
 const BOOK_CELLS: u64 = 1_000_000;
-/// Maximum number of bytes of a workbook's texts.
+/// Maximum total length of the text in a workbook, in bytes.
 const BOOK_BYTES: usize = 64 << 20;
 const WORKBOOK: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 const ARCHIVE: &str = "application/zip";
@@ -154,7 +154,7 @@ pub async fn generate_records(
     Ok(reply::with_reference_day(response, day))
 }
 
-/// The limits of schemas over HTTP.
+/// Returns the limits for schemas over HTTP.
 pub fn bounds(seed: Seed, day: Date) -> Bounds {
     Bounds {
         seed,
@@ -167,7 +167,7 @@ pub fn bounds(seed: Seed, day: Date) -> Bounds {
     }
 }
 
-/// Writes a workbook on a thread that may block. It uses one of the caller's slots.
+/// Writes a workbook on a blocking thread. It uses one of the caller's slots.
 async fn book(
     request: &HttpRequest,
     caller: &Caller,
@@ -181,7 +181,7 @@ async fn book(
     let slot = stream::slot(request, caller, state).map_err(|fault| fault.into_error(request))?;
     let work = move || {
         let _slot = slot;
-        // The schema was read without a fault before.
+        // The schema has already been parsed successfully.
         let schema =
             parse(&schema, &bounds).map_err(|_| Fault::Internal("the schema changed".into()))?;
         write_book(&schema, table.as_deref(), part, BOOK_BYTES).map_err(|cause| {

@@ -1,4 +1,4 @@
-//! Successful responses: JSON with the headers of each kind.
+//! Successful responses: JSON, with the headers for each kind of response.
 
 use std::borrow::Cow;
 
@@ -24,12 +24,12 @@ const X_REF_DATE: HeaderName = HeaderName::from_static("x-ref-date");
 const X_SEED: HeaderName = HeaderName::from_static("x-seed");
 const X_DATA_VERSION: HeaderName = HeaderName::from_static("x-data-version");
 
-/// Returns a body with `Cache-Control: no-store`.
+/// Returns a JSON response with `Cache-Control: no-store`.
 pub fn fresh(body: impl Into<Vec<u8>>) -> HttpResponse {
     of_body(StatusCode::OK, BoxBody::new(body.into()))
 }
 
-/// Returns JSON with `Cache-Control: no-store`.
+/// Returns a JSON response with this status and `Cache-Control: no-store`.
 pub fn of_body(status: StatusCode, body: BoxBody) -> HttpResponse {
     let mut response = HttpResponse::with_body(status, body);
     let headers = response.headers_mut();
@@ -38,14 +38,14 @@ pub fn of_body(status: StatusCode, body: BoxBody) -> HttpResponse {
     response
 }
 
-/// Returns values generated from a seed.
+/// Returns a response with values that were generated from a seed.
 pub fn generated(seed: &Seed, body: impl Into<Vec<u8>>) -> HttpResponse {
     let mut response = HttpResponse::with_body(StatusCode::OK, BoxBody::new(body.into()));
     response.headers_mut().insert(CONTENT_TYPE, JSON);
     marked(seed, response)
 }
 
-/// Adds the headers of values generated from a seed.
+/// Adds the headers that describe a seed to a response.
 pub fn marked(seed: &Seed, mut response: HttpResponse) -> HttpResponse {
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, NO_STORE);
@@ -56,7 +56,7 @@ pub fn marked(seed: &Seed, mut response: HttpResponse) -> HttpResponse {
     response
 }
 
-/// Returns a list generated from a seed.
+/// Returns a response with a list that was generated from a seed.
 pub fn listed(seed: &Seed, made: Sent) -> HttpResponse {
     let mut response = marked(seed, HttpResponse::with_body(StatusCode::OK, made.body));
     let headers = response.headers_mut();
@@ -65,7 +65,7 @@ pub fn listed(seed: &Seed, made: Sent) -> HttpResponse {
     response
 }
 
-/// Adds the reference day of a card's expiry.
+/// Adds the header with the reference day for the expiry of cards.
 pub fn with_reference_day(mut response: HttpResponse, day: Date) -> HttpResponse {
     if let Ok(value) = HeaderValue::from_str(&day.to_string()) {
         response.headers_mut().insert(X_REF_DATE, value);
@@ -73,12 +73,12 @@ pub fn with_reference_day(mut response: HttpResponse, day: Date) -> HttpResponse
     response
 }
 
-/// Encodes a value as JSON. The types of the service are always serializable.
+/// Encodes a value as JSON. The types of the service can always be serialized.
 pub fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_default()
 }
 
-/// Encodes the seed for a header: everything except visible ASCII is percent-encoded, as in a
+/// Encodes the seed for a header. Everything except visible ASCII is percent-encoded, as in a
 /// query.
 fn visible(seed: &str) -> Cow<'_, str> {
     let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'%';
@@ -97,7 +97,7 @@ fn visible(seed: &str) -> Cow<'_, str> {
 ))]
 pub struct Unchanged;
 
-/// A cacheable list that changes only with the data.
+/// A cacheable list that changes only when the data change.
 pub struct List([Written; 3]);
 
 /// A list in one format.
@@ -108,23 +108,25 @@ struct Written {
 }
 
 impl List {
-    /// Encodes a list.
+    /// Encodes a list in all formats.
     pub fn of<R: Record + Serialize>(items: &[R]) -> Self {
         Self([Form::Json, Form::Csv, Form::Ndjson].map(|form| {
             let body = written(items, form);
             let digest = Sha256::digest(&body);
-            // Weak, because compressed and plain bodies share the tag.
+            // Weak, because compressed and plain bodies have the same tag.
             let validators = Validators::weak(EntityTag::of_digest(&digest[..8]));
             Written { form, body: body.into(), validators }
         }))
     }
 
-    /// Returns the list in the format that the client accepts, or 304 if the client has it.
+    /// Responds with the list in the format that the client accepts, or with 304 if the client
+    /// already has it.
     pub fn answer(&self, request: &HttpRequest) -> HttpResponse {
         let wanted = form(request);
         let [json, others @ ..] = &self.0;
         let list = others.iter().find(|list| list.form == wanted).unwrap_or(json);
-        // Where a key is required, shared caches would serve the list to callers without one.
+        // If a key is required, a shared cache could otherwise serve the list to callers without
+        // one.
         let needs_key = request.app_data::<Data<State>>().is_some_and(|state| state.needs_key());
         let caching = if needs_key { "private, max-age=3600" } else { "public, max-age=3600" };
         let mut response = list.validators.answer(request, caching, |mut ok| {

@@ -1,4 +1,4 @@
-//! `/api/Schemas`: schemas of records that keys have saved.
+//! `/api/Schemas`: the record schemas that keys have saved.
 
 use actix_web::web::{Data, Path};
 use actix_web::{Error, HttpRequest, HttpResponse, delete, get, put};
@@ -152,7 +152,8 @@ pub async fn remove_schema(
     }
 }
 
-/// Returns the id of the caller's key. Callers without one have no schemas.
+/// Returns the id of the caller's key. Returns an error if the caller does not have one, because
+/// schemas belong to keys.
 fn key_id(caller: &Caller, request: &HttpRequest) -> Result<i64, Error> {
     let missing = || Fault::Unauthorized(Credentials::Missing).into_error(request);
     caller.key.as_ref().map(|key| key.id).ok_or_else(missing)

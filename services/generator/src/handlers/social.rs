@@ -42,7 +42,7 @@ pub async fn generate_social_number(
     let random = seed.random("generateSocialNumber", "");
     let (schemes, wanted) = (input.schemes.clone(), input.wanted);
     let make = move |random: &mut Random, out: &mut String| {
-        // Every scheme can generate numbers, which a test ensures.
+        // Every scheme can generate numbers, as a test ensures.
         out.push_str(&schemes.make(random, wanted).unwrap_or_default());
     };
     input.text_or_texts(Kind::SocialNumber, &seed, random, "number", make).await

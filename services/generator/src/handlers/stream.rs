@@ -1,4 +1,4 @@
-//! Streams responses of unknown length, one chunk at a time.
+//! Streams responses of unknown length in chunks.
 
 use std::io;
 use std::pin::Pin;
@@ -19,16 +19,16 @@ use crate::metrics::{self, OpenStream};
 use crate::model::{Holder, Slot};
 use crate::state::State;
 
-/// `Retry-After` in seconds, if all slots of the caller are in use.
+/// The `Retry-After` in seconds if all slots of the caller are in use.
 const RETRY_AFTER: u64 = 10;
 
-/// Returns JSON that `next` appends step by step until it returns false.
+/// Returns a JSON response whose body `next` appends step by step, until it returns false.
 ///
 /// A short response is sent immediately. A longer one uses one of the caller's slots. It is never
 /// compressed.
 ///
 /// # Errors
-/// All slots of the caller are in use.
+/// Returns an error if all slots of the caller are in use.
 pub fn answer(
     request: &HttpRequest,
     caller: &Caller,
@@ -41,11 +41,11 @@ pub fn answer(
     Ok(response)
 }
 
-/// The body of chunks that `next` appends, or of a response to `HEAD`. A long one uses one of the
-/// caller's slots.
+/// Returns a body that `next` appends in chunks, or the body for a response to `HEAD`. A long body
+/// uses one of the caller's slots.
 ///
 /// # Errors
-/// All slots of the caller are in use.
+/// Returns an error if all slots of the caller are in use.
 pub fn body(
     request: &HttpRequest,
     caller: &Caller,
@@ -65,7 +65,7 @@ pub fn body(
 /// Takes one of the caller's slots.
 ///
 /// # Errors
-/// All of them are in use.
+/// Returns an error if all slots of the caller are in use.
 pub fn slot(request: &HttpRequest, caller: &Caller, state: &State) -> Result<Slot, Fault> {
     let (holder, limit) = match &caller.key {
         Some(key) => (Holder::Key(key.id), state.streams().of_key),
@@ -77,7 +77,7 @@ pub fn slot(request: &HttpRequest, caller: &Caller, state: &State) -> Result<Slo
     })
 }
 
-/// A body that holds a slot of its caller until it ends or the client disconnects.
+/// A body that holds one of the caller's slots until it ends or the client disconnects.
 struct Stream<F> {
     chunks: Chunks<F>,
     _slot: Slot,
@@ -99,8 +99,8 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> MessageBody for Stream<F>
         BodySize::Stream
     }
 
-    /// Returns the next chunk. An error aborts the connection, so a truncated response is never
-    /// mistaken for a complete one.
+    /// Returns the next chunk. An error aborts the connection, so that a truncated response cannot
+    /// be mistaken for a complete one.
     fn poll_next(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,

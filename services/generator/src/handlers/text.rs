@@ -40,7 +40,7 @@ pub async fn generate_lorem_ipsum(
     let seed = input.seed()?;
     let random = seed.random("generateLoremIpsum", "");
     let mut lorem = Lorem::new(random, input.vocabulary, input.unit, input.number);
-    // The text needs no escaping.
+    // The text does not contain any characters that must be escaped.
     let next = quoted(move |out| lorem.push(out));
     let answer = stream::answer(&request, &caller, &state, next);
     let answer = answer.map_err(|fault| input.error(fault))?;
@@ -151,10 +151,10 @@ pub async fn transform_text(
     answer.map_err(|fault| fault.into_error(&request))
 }
 
-/// Bytes written at a time.
+/// The number of bytes that are written at a time.
 const PIECE: usize = 16 << 10;
 
-/// Quotes a text that is appended step by step.
+/// Puts quotes around text that is appended step by step.
 fn quoted(
     mut next: impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static,
 ) -> impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static {
@@ -172,7 +172,7 @@ fn quoted(
     }
 }
 
-/// Appends a text with JSON escapes, without quotes.
+/// Appends a string with JSON escapes but without quotes.
 fn push_escaped(text: &str, out: &mut Vec<u8>) {
     let quoted = reply::json(&text);
     out.extend_from_slice(quoted.get(1..quoted.len() - 1).unwrap_or_default());

@@ -4,7 +4,7 @@ use super::random::Random;
 
 const CAPACITY: usize = 64;
 
-/// Up to 64 ASCII characters. Additional characters are dropped.
+/// A buffer for up to 64 ASCII characters. Any further characters are dropped.
 #[derive(Clone)]
 pub struct AsciiBuffer {
     bytes: [u8; CAPACITY],
@@ -12,7 +12,7 @@ pub struct AsciiBuffer {
 }
 
 impl AsciiBuffer {
-    /// An empty buffer.
+    /// Creates an empty buffer.
     pub fn new() -> Self {
         Self { bytes: [b'0'; CAPACITY], length: 0 }
     }
@@ -42,7 +42,7 @@ impl AsciiBuffer {
         self.length = end;
     }
 
-    /// Appends `count` random digits, up to 18 from one random number.
+    /// Appends `count` random digits. Each random number provides up to 18 of them.
     pub fn push_digits(&mut self, random: &mut Random, mut count: usize) {
         while count > 0 {
             let part = count.min(18);
@@ -52,7 +52,7 @@ impl AsciiBuffer {
         }
     }
 
-    /// Appends `count` random characters of `alphabet`.
+    /// Appends `count` random characters from `alphabet`.
     pub fn push_any(&mut self, random: &mut Random, alphabet: &[u8], count: usize) {
         for _ in 0..count {
             let byte = *random.pick(alphabet);
@@ -60,17 +60,17 @@ impl AsciiBuffer {
         }
     }
 
-    /// The characters.
+    /// Returns the characters.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 
-    /// The characters, mutable.
+    /// Returns the characters for modification.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes[..self.length]
     }
 
-    /// The text.
+    /// Returns the characters as text.
     pub fn as_str(&self) -> &str {
         str::from_utf8(self.bytes()).unwrap_or_default()
     }

@@ -2,16 +2,17 @@
 
 use crate::model::random::Random;
 
-/// The number of names.
+/// The number of names in a response.
 pub const BRANDS: usize = 20;
 
 const SHORTEST: usize = 3;
 const LONGEST: usize = 24;
-/// The maximum length of the part taken from the words, which leaves space for the longest suffix.
+/// Maximum length of the part that is taken from the words, which leaves room for the longest
+/// suffix.
 const ROOT: usize = 15;
 
 const SUFFIXES: [&str; 10] = ["ly", "ify", "io", "a", "ora", "eo", "verse", "lab", "hub", "kit"];
-/// The suffixes that begin with a vowel.
+/// Suffixes that begin with a vowel.
 const VOWEL_SUFFIXES: [&str; 6] = ["ify", "io", "a", "ora", "eo", "ia"];
 const PREFIXES: [&str; 6] = ["Go", "My", "Get", "Neo", "Pro", "On"];
 const NOUNS: [&str; 20] = [
@@ -21,12 +22,13 @@ const NOUNS: [&str; 20] = [
 const SYLLABLES: [&str; 12] =
     ["ba", "co", "di", "fe", "ko", "la", "mi", "no", "ra", "so", "ta", "vo"];
 
-/// Returns true if a name can be generated: the words contain a letter or digit.
+/// Returns whether names can be generated, which requires that the words contain a letter or digit.
 pub fn possible(words: &str) -> bool {
     words.chars().any(char::is_alphanumeric)
 }
 
-/// Generates one name like those of [`make`], or an empty text unless the words are [`possible`].
+/// Generates a single name like those of [`make`]. Returns an empty string if the words are not
+/// [`possible`].
 pub fn make_one(words: &str, random: &mut Random) -> String {
     let root = root(words);
     loop {
@@ -37,19 +39,19 @@ pub fn make_one(words: &str, random: &mut Random) -> String {
     }
 }
 
-/// The letters and digits of words.
+/// Returns the letters and digits of the words in lower case.
 fn root(words: &str) -> String {
-    // Lower case can add combining marks: İ becomes two characters.
+    // Converting to lower case can add combining marks: İ becomes two characters.
     let lower = words.chars().flat_map(char::to_lowercase);
     lower.filter(|letter| letter.is_alphanumeric()).take(ROOT).collect()
 }
 
-/// Generates [`BRANDS`] distinct names of 3 to 24 letters and digits with an initial capital.
-/// Returns an empty list unless the words are [`possible`].
+/// Generates [`BRANDS`] distinct names of 3 to 24 letters and digits, with an initial capital.
+/// Returns an empty list if the words are not [`possible`].
 pub fn make(words: &str, random: &mut Random) -> Vec<String> {
     let root = root(words);
     let mut names: Vec<String> = Vec::with_capacity(BRANDS);
-    // Terminates because each scheme has enough distinct names.
+    // This terminates because each method yields enough distinct names.
     while names.len() < BRANDS && !root.is_empty() {
         let name = capital(&name(&root, random));
         let length = name.chars().count();
@@ -87,7 +89,7 @@ fn shortened(root: &str, random: &mut Random) -> String {
     join(&kept, random.pick::<&str>(&VOWEL_SUFFIXES))
 }
 
-/// Doubles one consonant and may append a suffix.
+/// Doubles one consonant, and sometimes appends a suffix.
 fn with_double(root: &str, random: &mut Random) -> String {
     let letters: Vec<char> = root.chars().collect();
     let consonants: Vec<usize> = letters
@@ -106,15 +108,15 @@ fn with_double(root: &str, random: &mut Random) -> String {
     if random.percent(40) { doubled } else { join(&doubled, random.pick::<&str>(&SUFFIXES)) }
 }
 
-/// The first 2 to 8 letters, or more up to the first vowel.
+/// Returns the first 2 to 8 letters, or more to reach the first vowel.
 fn cut(root: &str, random: &mut Random) -> String {
     let length = random.between(2, 8) as usize;
     let vowel_at = root.chars().position(vowel).map_or(0, |at| at + 1);
     root.chars().take(length.max(vowel_at)).collect()
 }
 
-/// Joins two parts. Of two vowels at the seam one is dropped, and a vowel comes between more than two
-/// consonants.
+/// Joins two parts. If two vowels meet at the seam, one of them is dropped. If more than two
+/// consonants meet, a vowel is inserted.
 fn join(first: &str, second: &str) -> String {
     let end = first.chars().next_back();
     let twice = end.is_some_and(vowel) && second.starts_with(vowel);
@@ -125,12 +127,12 @@ fn join(first: &str, second: &str) -> String {
     format!("{kept}{between}{second}")
 }
 
-/// Returns true for a plain consonant.
+/// Returns whether a letter is a plain consonant.
 fn consonant(letter: &char) -> bool {
     letter.is_ascii_alphabetic() && !vowel(letter.to_ascii_lowercase())
 }
 
-/// Capitalizes the first letter if it has a capital.
+/// Capitalizes the first letter, if it has a capital form.
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let Some(first) = letters.next() else { return String::new() };
@@ -176,7 +178,7 @@ mod tests {
                 for name in make(words, &mut random) {
                     let lower = name.to_lowercase();
                     let runs = lower.split(vowel).map(|run| run.chars().count());
-                    // Northwind has three consonants itself.
+                    // Northwind already contains three consonants in a row.
                     let own = words.split(vowel).map(|run| run.chars().count()).max().unwrap();
                     let longest = runs.max().unwrap();
                     assert!(longest <= own.max(2) + 1, "{words}: {name}");
@@ -186,7 +188,8 @@ mod tests {
         }
     }
 
-    /// For every letter and digit, names are drawn until enough are distinct and of valid length.
+    /// Draws names for every letter and digit until enough names are distinct and have a valid
+    /// length.
     #[test]
     fn every_letter_and_digit_of_the_world_gives_brands() {
         let mut random = Seed::parse("world").unwrap().random("test", "");

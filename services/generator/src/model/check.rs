@@ -1,24 +1,24 @@
-//! Check digits that several schemes share.
+//! Check digits that several schemes use.
 //!
-//! All functions take ASCII text. A character that is not a digit counts by its distance from `0`,
-//! so callers must validate the format first.
+//! All functions take ASCII text. Each character counts by its distance from `0` even if it is not
+//! a digit, so callers must validate the format first.
 
-/// The value of an ASCII digit.
+/// Returns the value of an ASCII digit.
 pub fn digit(byte: u8) -> u32 {
     u32::from(byte.wrapping_sub(b'0'))
 }
 
-/// The ASCII digit of a value below 10.
+/// Returns the ASCII digit for a value below 10.
 pub fn ascii(value: u32) -> u8 {
     b'0' + (value % 10) as u8
 }
 
-/// Σ weight · digit from the left, up to the length of the shorter list.
+/// Returns the sum of weight · digit from the left, up to the length of the shorter list.
 pub fn weighted(digits: &[u8], weights: &[i32]) -> i32 {
     digits.iter().zip(weights).map(|(byte, weight)| digit(*byte) as i32 * weight).sum()
 }
 
-/// Returns the check digit of Luhn's algorithm (ISO/IEC 7812-1) for `digits`.
+/// Returns the Luhn check digit (ISO/IEC 7812-1) for `digits`.
 pub fn luhn(digits: &[u8]) -> u32 {
     const DOUBLED: [u32; 10] = [0, 2, 4, 6, 8, 1, 3, 5, 7, 9];
     let mut sum = 0;
@@ -29,7 +29,7 @@ pub fn luhn(digits: &[u8]) -> u32 {
     (10 - sum % 10) % 10
 }
 
-/// Returns true if the last digit is the Luhn check digit of the others.
+/// Returns whether the last digit is the Luhn check digit of the others.
 pub fn luhn_holds(digits: &[u8]) -> bool {
     matches!(digits.split_last(), Some((last, rest)) if luhn(rest) == digit(*last))
 }
@@ -43,12 +43,13 @@ pub fn mod_11_10(digits: &[u8]) -> u32 {
     (11 - product) % 10
 }
 
-/// Returns true if the last digit is the ISO/IEC 7064 MOD 11,10 check digit of the others.
+/// Returns whether the last digit is the ISO/IEC 7064 MOD 11,10 check digit of the others.
 pub fn mod_11_10_holds(digits: &[u8]) -> bool {
     matches!(digits.split_last(), Some((last, rest)) if mod_11_10(rest) == digit(*last))
 }
 
-/// Returns the text as a number modulo 97, with letters as 10 to 35 (ISO/IEC 7064 MOD 97-10).
+/// Returns the text as a number modulo 97, with letters counted as 10 to 35 (ISO/IEC 7064 MOD
+/// 97-10).
 pub fn mod_97(text: &[u8]) -> u32 {
     text.iter().fold(0, |rest, byte| match byte {
         b'A'..=b'Z' => (rest * 100 + u32::from(byte - b'A') + 10) % 97,

@@ -1,17 +1,17 @@
-//! English names of countries and regions (Unicode CLDR).
+//! English names of countries and regions from Unicode CLDR.
 
-/// A country code with its name.
+/// A country code and the name of the country.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Country {
-    /// ISO 3166 code, or one of the few reserved ones in wide use (AC, TA, XK).
+    /// The ISO 3166 code, or one of the few reserved codes that are widely used (AC, TA, XK).
     pub code: &'static str,
-    /// English name.
+    /// The English name.
     pub name: &'static str,
 }
 
 const TABLE: &str = include_str!("../../data/countries.tsv");
 
-/// The countries with these codes, sorted by name.
+/// Returns the countries with these codes, sorted by name.
 pub fn named(codes: impl Iterator<Item = &'static str>) -> Vec<Country> {
     let mut countries: Vec<_> =
         codes.map(|code| Country { code, name: name(code).unwrap_or(code) }).collect();
@@ -19,13 +19,13 @@ pub fn named(codes: impl Iterator<Item = &'static str>) -> Vec<Country> {
     countries
 }
 
-/// The English name of a country.
+/// Returns the English name of a country, if the code is known.
 pub fn name(code: &str) -> Option<&'static str> {
     let rows = TABLE.lines().filter_map(|line| line.split_once('\t'));
     rows.into_iter().find(|(known, _)| *known == code).map(|(_, name)| name)
 }
 
-/// The sort key of a name: lower case without accents.
+/// Returns the sort key for a name: lower case without accents.
 fn plain(name: &str) -> String {
     let letter = |c: char| match c {
         'Å' | 'ã' | 'á' => 'a',

@@ -1,13 +1,14 @@
-//! Device identifiers (3GPP TS 23.003): reporting body, type allocation, serial number, Luhn digit.
+//! Device identifiers (3GPP TS 23.003): reporting body, type allocation code, serial number, Luhn
+//! digit.
 
 use super::ascii_buffer::AsciiBuffer;
 use super::check::{ascii, luhn, luhn_holds};
 use super::random::Random;
 
-/// Reporting bodies that allocate real type codes. 00 marks test devices and is not generated.
+/// The reporting bodies that allocate real type codes. 00 marks test devices and is not generated.
 const BODIES: [u64; 5] = [1, 35, 86, 91, 99];
 
-/// Writes an IMEI of 15 digits.
+/// Appends an IMEI of 15 digits.
 pub fn write(random: &mut Random, out: &mut String) {
     let mut imei = AsciiBuffer::new();
     imei.push_number(*random.pick(&BODIES), 2);
@@ -17,20 +18,20 @@ pub fn write(random: &mut Random, out: &mut String) {
     out.push_str(imei.as_str());
 }
 
-/// Reporting bodies that have ever allocated type codes, by their first two digits.
+/// The first two digits of all reporting bodies that have ever allocated type codes.
 const KNOWN_BODIES: [u64; 20] =
     [1, 10, 30, 33, 35, 44, 45, 49, 50, 51, 52, 53, 54, 86, 87, 91, 95, 97, 98, 99];
 
-/// The reasons for which an IMEI is invalid.
+/// The reason an IMEI is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImeiFault {
-    /// A character other than digits, blanks, hyphens and slashes.
+    /// It contains a character other than digits, spaces, hyphens and slashes.
     #[error("An IMEI has only digits, blanks, hyphens and slashes.")]
     Format,
-    /// Too many or too few digits.
+    /// It has too many or too few digits.
     #[error("An IMEI has 15 digits, not {0}.")]
     Length(usize),
-    /// The first two digits are not a reporting body. 00 marks test devices.
+    /// The first two digits do not belong to a reporting body. 00 marks test devices.
     #[error("No reporting body has the number {0:02}.")]
     Body(u64),
     /// The serial number is 000000.
@@ -41,10 +42,10 @@ pub enum ImeiFault {
     Checksum,
 }
 
-/// Checks an IMEI as typed by people, from any reporting body.
+/// Checks an IMEI as people type it, from any reporting body.
 ///
 /// # Errors
-/// The first fault found.
+/// Returns the first fault found.
 pub fn check(text: &str) -> Result<(), ImeiFault> {
     let separator = |c: &char| c.is_whitespace() || matches!(c, '-' | '/');
     let number: String = text.chars().filter(|c| !separator(c)).collect();
@@ -95,7 +96,7 @@ mod tests {
             ("3569380356438090", ImeiFault::Length(16)),
             ("35693803564380A", ImeiFault::Format),
             ("", ImeiFault::Format),
-            // These have valid Luhn checksums.
+            // These have a valid Luhn checksum.
             ("001234567891233", ImeiFault::Body(0)),
             ("350000000000006", ImeiFault::Serial),
         ] {

@@ -1,7 +1,7 @@
-//! The rules of the service: generating and checking each kind of value.
+//! The rules of the service: how each kind of value is generated and checked.
 //!
-//! This module does not use HTTP or a database. All values are drawn from a [`Random`] stream, so
-//! the same seed gives the same values everywhere.
+//! This module uses neither HTTP nor the database. All values are drawn from a [`Random`] stream,
+//! so the same seed gives the same values everywhere.
 #![warn(missing_docs)]
 
 mod ascii_buffer;

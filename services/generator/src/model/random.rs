@@ -1,12 +1,12 @@
-//! The source of randomness: a ChaCha12 stream with the distributions sampled from it.
+//! The source of randomness: a ChaCha12 stream, and the distributions that are sampled from it.
 //!
-//! Sampling is implemented here, because a seeded response must stay byte-identical when a library
-//! changes its sampling.
+//! The sampling is implemented here, because a response with a seed must stay byte-identical even
+//! if a library changes its sampling.
 
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// Samples numbers, choices and bytes from a keyed stream.
+/// Samples numbers, choices and bytes from a stream with a key.
 ///
 /// The same key gives the same values on every platform.
 pub struct Random {
@@ -14,10 +14,10 @@ pub struct Random {
 }
 
 enum Source {
-    /// A stream of a key, with a stream of its own for each item of a list.
+    /// A stream with a key, with a separate substream for each item of a list.
     Key(Box<ChaCha12Rng>),
-    /// The state of SplitMix64 for one value of a record. Each value has numbers of its own, and starting
-    /// them costs nothing, unlike with a stream cipher.
+    /// The state of SplitMix64 for one value of a record. Each value has a separate sequence.
+    /// Unlike with a stream cipher, starting one costs nothing.
     Row(u64),
 }
 
@@ -25,19 +25,19 @@ enum Source {
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Random {
-    /// Starts the stream of a 256-bit key.
+    /// Starts the stream for a 256-bit key.
     pub fn from_key(key: [u8; 32]) -> Self {
         Self { source: Source::Key(Box::new(ChaCha12Rng::from_seed(key))) }
     }
 
-    /// Starts the numbers of one row of a field with a 128-bit key.
+    /// Starts the sequence for one row of a field, with a 128-bit key.
     pub fn of_row(key: [u64; 2], index: u64) -> Self {
         let place = mixed(key[1].wrapping_add(index.wrapping_mul(GOLDEN)));
         Self { source: Source::Row(mixed(key[0] ^ place)) }
     }
 
-    /// Moves to the values of the item at an index of a list. Each has a stream of its own, so that
-    /// none depends on those before it.
+    /// Moves to the substream of the item at an index of a list. Therefore, no item depends on the
+    /// items before it.
     pub fn seek(&mut self, index: u64) {
         match &mut self.source {
             Source::Key(stream) => {
@@ -48,7 +48,7 @@ impl Random {
         }
     }
 
-    /// Samples 64 bits.
+    /// Returns 64 random bits.
     pub fn bits(&mut self) -> u64 {
         match &mut self.source {
             Source::Key(stream) => stream.next_u64(),
@@ -59,15 +59,15 @@ impl Random {
         }
     }
 
-    /// Samples a number from 0 to 1, without 1.
+    /// Samples a number from 0 (inclusive) to 1 (exclusive).
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// Samples a number below `bound` uniformly. Returns 0 if `bound` is 0.
     ///
-    /// Multiplies 64 random bits by the bound and keeps the upper half. Rejects the few values that
-    /// would cause a bias.
+    /// Multiplies 64 random bits by the bound and returns the upper half. Rejects the few values
+    /// that would cause a bias.
     pub fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.bits()) * u128::from(bound);
         if (product as u64) < bound {
@@ -84,7 +84,7 @@ impl Random {
         low + self.below(high - low + 1)
     }
 
-    /// Samples an index of a list with `length` items.
+    /// Samples an index into a list of `length` items.
     pub fn index(&mut self, length: usize) -> usize {
         self.below(length as u64) as usize
     }
@@ -125,7 +125,7 @@ impl Random {
         }
     }
 
-    /// Samples `N` random bytes.
+    /// Returns `N` random bytes.
     pub fn bytes<const N: usize>(&mut self) -> [u8; N] {
         let mut bytes = [0; N];
         self.fill(&mut bytes);

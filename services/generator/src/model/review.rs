@@ -6,7 +6,7 @@ use crate::model::random::Random;
 
 const TEMPLATES: &str = include_str!("../../data/reviews.txt");
 
-/// The percentage of positive reviews. Of the others, 25 are neutral and 15 negative.
+/// The percentage of positive reviews. Another 25 percent are neutral, and 15 percent are negative.
 const GOOD: u64 = 60;
 const MIXED: u64 = 25;
 
@@ -24,7 +24,7 @@ const TIMES: [&str; 12] = [
     "almost a year",
     "a year",
 ];
-/// A person and the matching pronoun.
+/// People and the pronoun for each.
 const PERSONS: [(&str, &str); 16] = [
     ("my sister", "she"),
     ("my brother", "he"),
@@ -82,7 +82,7 @@ const SAD: [&str; 8] = [
     "more than disappointed",
 ];
 
-/// Closing remarks, by tone.
+/// Closing remarks for each tone.
 const GOOD_ENDS: [&str; 12] = [
     "Recommended!",
     "Would buy it again.",
@@ -117,10 +117,10 @@ const BAD_ENDS: [&str; 8] = [
     "I want my money back.",
     "Hands off!",
 ];
-/// The percentage of reviews with a closing remark.
+/// The percentage of reviews that have a closing remark.
 const ENDED: u64 = 40;
 
-/// Openings that name the product, before templates that do not.
+/// Openings that contain the product name, for templates that do not contain it.
 const OPENINGS: [&str; 8] = [
     "{p}: ",
     "About the {p}: ",
@@ -131,10 +131,11 @@ const OPENINGS: [&str; 8] = [
     "So, the {p}. ",
     "Review of the {p}: ",
 ];
-/// The percentage of reviews with an opening, of those whose template does not name the product.
+/// The percentage of reviews with an opening, among those whose template does not contain the
+/// product name.
 const OPENED: u64 = 65;
 
-/// Neutral remarks between a review and its closing remark.
+/// Neutral remarks between the review and its closing remark.
 const REMARKS: [&str; 12] = [
     "I have had it for {time}.",
     "It is in {place} now.",
@@ -149,10 +150,10 @@ const REMARKS: [&str; 12] = [
     "I had an older model for {time}.",
     "The parcel was left in {place}.",
 ];
-/// The percentage of reviews with a remark.
+/// The percentage of reviews that have a neutral remark.
 const REMARKED: u64 = 60;
 
-/// The templates of one tone.
+/// The templates for one tone.
 struct Tones {
     good: Vec<&'static str>,
     mixed: Vec<&'static str>,
@@ -167,7 +168,7 @@ static TONES: LazyLock<Tones> = LazyLock::new(|| {
     Tones { good: of("good"), mixed: of("mixed"), bad: of("bad") }
 });
 
-/// Writes a review with the product name verbatim.
+/// Appends a review, which contains the product name verbatim.
 pub fn write(product: &str, random: &mut Random, out: &mut String) {
     let tones = &*TONES;
     let (templates, ends) = match random.below(100) {
@@ -194,7 +195,7 @@ pub fn write(product: &str, random: &mut Random, out: &mut String) {
     }
 }
 
-/// Appends a text with its slots filled.
+/// Appends a template and replaces its slots.
 fn fill(
     text: &str,
     product: &str,

@@ -7,42 +7,42 @@ use sha2::{Digest, Sha256};
 
 use super::random::Random;
 
-/// The version of algorithms and data.
+/// The version of the algorithms and the data.
 ///
-/// Within a version, the same seed and parameters give the same bytes. Any change of a list, a
-/// pattern or the order of random numbers requires a new version.
+/// Within a version, the same seed and parameters give the same bytes. Any change to a list, to a
+/// pattern or to the order of random numbers requires a new version.
 pub const DATA_VERSION: &str = "2.7.0";
 
-/// The default reference day of cards and persons with a seed.
+/// The default reference day for cards and people that are generated from a seed.
 pub const SEEDED_DAY: Date = date(2030, 1, 1);
 
-/// The maximum length of a seed in UTF-16 code units.
+/// Maximum length of a seed in UTF-16 code units.
 pub const MAX_SEED: usize = 64;
 
 thread_local! {
     static SOURCE: RefCell<Option<Random>> = const { RefCell::new(None) };
 }
 
-/// A text that determines all generated values.
+/// A string that determines all generated values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seed(String);
 
-/// The reasons for which there is no seed.
+/// The reason a seed cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum SeedError {
     /// The text is empty or longer than [`MAX_SEED`].
     #[error("a seed has 1 to {MAX_SEED} characters")]
     Length,
-    /// The system returned no random bytes.
+    /// The operating system did not return random bytes.
     #[error("the system's random source failed: {0}")]
     Source(#[from] getrandom::Error),
 }
 
 impl Seed {
-    /// Validates a caller's seed.
+    /// Validates a seed from a caller.
     ///
     /// # Errors
-    /// [`SeedError::Length`].
+    /// Returns [`SeedError::Length`].
     pub fn parse(text: &str) -> Result<Self, SeedError> {
         match text.encode_utf16().count() {
             1..=MAX_SEED => Ok(Self(text.to_owned())),
@@ -52,10 +52,10 @@ impl Seed {
 
     /// Generates a random seed of 128 bits, as 32 lower-case hexadecimal digits.
     ///
-    /// Each thread reads system randomness once and expands it.
+    /// Each thread reads random bytes from the operating system once and expands them.
     ///
     /// # Errors
-    /// [`SeedError::Source`].
+    /// Returns [`SeedError::Source`].
     pub fn fresh() -> Result<Self, SeedError> {
         let bits: [u8; 16] = SOURCE.with_borrow_mut(|source| match source {
             Some(source) => Ok(source.bytes()),
@@ -68,14 +68,16 @@ impl Seed {
         Ok(Self(format!("{:032x}", u128::from_be_bytes(bits))))
     }
 
-    /// The text.
+    /// Returns the seed as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Starts the random stream for an operation and culture (empty if there is none).
+    /// Starts the random stream for an operation and a culture, which is empty if the operation
+    /// does not have one.
     ///
-    /// The quantity is deliberately not part of the key: a longer list starts with the shorter one.
+    /// The quantity is deliberately not part of the key, so that a longer list begins with the
+    /// shorter one.
     pub fn random(&self, operation: &str, culture: &str) -> Random {
         let key = Sha256::new()
             .chain_update(b"gen1\0")

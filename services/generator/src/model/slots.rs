@@ -1,4 +1,4 @@
-//! Limits the concurrent streams of each caller.
+//! Limits the number of concurrent streams per caller.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -9,14 +9,15 @@ use parking_lot::Mutex;
 /// The owner of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
-    /// A key, from any address.
+    /// An API key, used from any address.
     Key(i64),
-    /// An address. IPv6 addresses count by /64, the network of one subscriber.
+    /// A client address. IPv6 addresses are counted by their /64 network, which belongs to one
+    /// subscriber.
     Address(IpAddr),
 }
 
 impl Holder {
-    /// The owner for an address.
+    /// Returns the owner for a client address.
     pub fn of_address(address: IpAddr) -> Self {
         Self::Address(match address.to_canonical() {
             IpAddr::V6(address) => {
@@ -27,12 +28,13 @@ impl Holder {
     }
 }
 
-/// The slots in use.
+/// The slots in use, by owner.
 #[derive(Clone, Debug, Default)]
 pub struct Slots(Arc<Mutex<HashMap<Holder, u32>>>);
 
 impl Slots {
-    /// Takes a slot unless the owner already has `limit`. Dropping the slot releases it.
+    /// Takes a slot. Returns `None` if the owner already has `limit` slots. Dropping the slot
+    /// releases it.
     pub fn take(&self, holder: Holder, limit: u32) -> Option<Slot> {
         let mut taken = self.0.lock();
         let count = taken.get(&holder).copied().unwrap_or_default();

@@ -1,29 +1,29 @@
-//! The progress of rows that are written into a database of the user.
+//! The progress of a command that writes rows into a database of the user.
 //!
-//! The table `generator_progress` is in that database, so that rows and progress are committed together.
-//! It is removed after the last row.
+//! It is stored in the table `generator_progress` of that database, so that rows and progress are
+//! committed together. The table is removed after the last row.
 
 use database::{DatabaseError, Db, transaction};
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Text};
 use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl, SqliteConnection};
 
-/// The progress of a table.
+/// The progress of one table.
 #[derive(Clone, Debug, QueryableByName)]
 pub struct Progress {
     /// The name of the table.
     #[diesel(sql_type = Text)]
     pub table_name: String,
-    /// The digest of what determines the rows.
+    /// The digest of everything that determines the rows.
     #[diesel(sql_type = Text)]
     pub digest: String,
-    /// The seed.
+    /// The seed of the rows.
     #[diesel(sql_type = Text)]
     pub seed: String,
-    /// The day that dates count from.
+    /// The reference day for dates.
     #[diesel(sql_type = Text)]
     pub ref_date: String,
-    /// The number of rows that are committed.
+    /// The number of rows that have been committed.
     #[diesel(sql_type = BigInt)]
     pub next_row: i64,
 }
@@ -34,10 +34,11 @@ struct Found {
     found: i64,
 }
 
-/// Opens a database that exists.
+/// Opens an existing database.
 ///
 /// # Errors
-/// Another scheme, a missing file, or a server that cannot be reached. The text has no password.
+/// Returns an error if the scheme is unknown, the file is missing, or the server cannot be reached.
+/// The text of the error does not contain the password.
 pub fn open(url: &str) -> Result<Db, DatabaseError> {
     let setup = |what: String| DatabaseError::Setup(what);
     if let Some(path) = url.strip_prefix("sqlite://") {
@@ -57,10 +58,10 @@ pub fn open(url: &str) -> Result<Db, DatabaseError> {
     Err(setup("must begin with sqlite:// or postgres://".to_owned()))
 }
 
-/// Returns the progress of an earlier run that did not end; empty if there is none.
+/// Returns the progress of an earlier run that did not complete. Empty if there is none.
 ///
 /// # Errors
-/// A failed query.
+/// Returns an error if a query fails.
 pub fn read(db: &mut Db) -> Result<Vec<Progress>, DatabaseError> {
     let exists = match db {
         Db::Sqlite(_) => {
@@ -78,19 +79,19 @@ pub fn read(db: &mut Db) -> Result<Vec<Progress>, DatabaseError> {
     Ok(diesel::sql_query(all).load(db)?)
 }
 
-/// Returns whether a table has rows. Names have no quotes, which schemas ensure.
+/// Returns whether a table contains rows. Its name must not contain quotes, which schemas ensure.
 ///
 /// # Errors
-/// There is no such table, or it cannot be read.
+/// Returns an error if there is no such table, or it cannot be read.
 pub fn has_rows(db: &mut Db, table: &str) -> Result<bool, DatabaseError> {
     let sql = format!("SELECT COUNT(*) AS found FROM (SELECT 1 FROM \"{table}\" LIMIT 1) AS t");
     Ok(diesel::sql_query(sql).get_result::<Found>(db)?.found > 0)
 }
 
-/// Begins the progress of tables.
+/// Begins the progress of the tables.
 ///
 /// # Errors
-/// Another run has begun, or the database cannot be written.
+/// Returns an error if another run has begun, or the database cannot be written.
 pub fn begin(db: &mut Db, tables: &[Progress]) -> Result<(), DatabaseError> {
     let mut sql =
         "CREATE TABLE generator_progress (table_name TEXT PRIMARY KEY, digest TEXT NOT NULL, \
@@ -105,11 +106,11 @@ pub fn begin(db: &mut Db, tables: &[Progress]) -> Result<(), DatabaseError> {
     transaction(db, |db| Ok(db.batch_execute(&sql)?))
 }
 
-/// Writes rows and moves the progress of their table from one row to another, in one transaction. Returns false,
-/// and writes nothing, if another run has moved it.
+/// Writes rows and advances the progress of their table in one transaction. Returns false and
+/// writes nothing if another run has advanced it.
 ///
 /// # Errors
-/// The database refuses a row, or cannot be written.
+/// Returns an error if the database rejects a row or cannot be written.
 pub fn write(
     db: &mut Db,
     table: &str,
@@ -129,10 +130,10 @@ pub fn write(
     })
 }
 
-/// Removes the progress.
+/// Removes the progress of all tables.
 ///
 /// # Errors
-/// The database cannot be written.
+/// Returns an error if the database cannot be written.
 pub fn end(db: &mut Db) -> Result<(), DatabaseError> {
     transaction(db, |db| Ok(db.batch_execute("DROP TABLE generator_progress")?))
 }

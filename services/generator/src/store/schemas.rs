@@ -1,4 +1,4 @@
-//! The saved schemas of keys.
+//! The schemas that callers have saved.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -12,29 +12,30 @@ diesel::table! {
     }
 }
 
-/// Returns name and time of each schema of a key, by name.
+/// Returns the name and the time of the last change of each schema of a key, sorted by name.
 ///
 /// # Errors
-/// A failed query.
+/// Returns an error if a query fails.
 pub fn list(db: &mut Db, key_id: i64) -> Result<Vec<(String, i64)>, DatabaseError> {
     let own = record_schema::table.filter(record_schema::key_id.eq(key_id));
     let columns = (record_schema::name, record_schema::changed_at);
     Ok(own.select(columns).order(record_schema::name).load(db)?)
 }
 
-/// Returns a schema of a key.
+/// Returns a schema of a key, or `None` if there is none with this name.
 ///
 /// # Errors
-/// A failed query.
+/// Returns an error if a query fails.
 pub fn get(db: &mut Db, key_id: i64, name: &str) -> Result<Option<String>, DatabaseError> {
     let row = record_schema::table.find((key_id, name)).select(record_schema::body);
     Ok(row.first(db).optional()?)
 }
 
-/// Saves a schema of a key. Returns false, and saves nothing, if it is new and the key has `most` others.
+/// Saves a schema of a key. Returns false and saves nothing if the schema is new and the key
+/// already has `most` others.
 ///
 /// # Errors
-/// The database cannot be written.
+/// Returns an error if the database cannot be written.
 pub fn put(
     db: &mut Db,
     key_id: i64,
@@ -63,10 +64,10 @@ pub fn put(
     Ok(true)
 }
 
-/// Removes a schema of a key. Returns false if there is none.
+/// Removes a schema of a key. Returns false if there is none with this name.
 ///
 /// # Errors
-/// The database cannot be written.
+/// Returns an error if the database cannot be written.
 pub fn remove(db: &mut Db, key_id: i64, name: &str) -> Result<bool, DatabaseError> {
     let row = record_schema::table.find((key_id, name));
     Ok(diesel::delete(row).execute(db)? > 0)

@@ -1,4 +1,4 @@
-//! Addresses on the wire.
+//! Requests and responses for addresses.
 
 use std::borrow::Cow;
 
@@ -38,7 +38,7 @@ pub struct AddressParameters {
     bom: Option<bool>,
 }
 
-/// Deserializes a culture of `/api/Misc/Cultures`.
+/// Deserializes a culture from `/api/Misc/Cultures`.
 fn culture<'de, D>(deserializer: D) -> Result<Option<&'static Culture>, D::Error>
 where
     D: Deserializer<'de>,
@@ -48,13 +48,13 @@ where
 
 /// A request for addresses.
 pub struct AddressRequest {
-    /// Number of addresses.
+    /// The number of addresses.
     pub number: usize,
-    /// Culture, `en` by default.
+    /// The culture. The default is `en`.
     pub culture: &'static Culture,
-    /// The caller's seed.
+    /// The seed of the caller.
     pub seed: Option<Seed>,
-    /// The part of the list.
+    /// The requested part of the list.
     pub extent: Extent,
 }
 
@@ -106,7 +106,7 @@ pub struct AddressAnswer {
 }
 
 impl AddressAnswer {
-    /// Writes an address of a culture.
+    /// Creates the response for an address in a culture.
     pub fn new(address: Address, culture: &Culture) -> Self {
         let Address { line, city, region, postcode, street, house_number, unit, district } =
             address;
@@ -126,7 +126,7 @@ impl AddressAnswer {
     }
 }
 
-/// An address of a list: one line as JSON, parts as a row of a table.
+/// An address in a list: one line in JSON, or its parts as a row of a table.
 pub struct AddressRow(pub AddressAnswer);
 
 impl Serialize for AddressRow {

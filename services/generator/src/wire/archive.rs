@@ -1,4 +1,4 @@
-//! ZIP archives of tables, written while they are sent.
+//! ZIP archives of tables, which are written while they are sent.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -12,10 +12,10 @@ use zip::write::{SimpleFileOptions, StreamWriter};
 use super::document::{Document, DocumentError, RowForm};
 use crate::model::records::Schema;
 
-/// Bytes of a table that are compressed at a time.
+/// The number of bytes of a table that are compressed at a time.
 const PART: usize = 16 << 10;
 
-/// The output of the compressor, which is taken away after each step.
+/// The output of the compressor, which is drained after each step.
 #[derive(Clone, Default)]
 struct Shared(Rc<RefCell<Vec<u8>>>);
 
@@ -30,8 +30,8 @@ impl Write for Shared {
     }
 }
 
-/// A ZIP archive with a file for each table, appended step by step. Sizes follow the files, so no file
-/// is kept.
+/// A ZIP archive with a file for each table, which is appended step by step. The sizes are written
+/// after the files, so that no file has to be kept in memory.
 pub struct Archive {
     files: std::vec::IntoIter<(String, Document)>,
     current: Option<Document>,
@@ -42,11 +42,11 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Begins an archive of a part of the rows: an offset and a number. It has one table, or all. CSV begins
-    /// with a byte order mark if `has_mark`.
+    /// Begins an archive with a part of the rows, given as an offset and a number. It contains one
+    /// table, or all. If `has_mark` is true, CSV begins with a byte order mark.
     ///
     /// # Errors
-    /// [`DocumentError::UnknownTable`].
+    /// Returns [`DocumentError::UnknownTable`].
     pub fn new(
         form: RowForm,
         schema: &Schema,
@@ -61,7 +61,8 @@ impl Archive {
                 continue;
             }
             let stem = file_name(wanted);
-            // Names that differ only in characters of paths, or in letter case, need a number.
+            // Names that differ only in letter case, or in characters that are not allowed in
+            // paths, need a number.
             let mut name = format!("{stem}.{}", form.extension());
             let mut number = 1;
             while !names.insert(name.to_lowercase()) {
@@ -88,8 +89,8 @@ impl Archive {
 
     /// Appends a part of a file. Returns false after the end of the archive.
     pub fn push(&mut self, out: &mut Vec<u8>) -> bool {
-        // Writing to memory cannot fail, and large files are allowed. An archive that ends early lacks its
-        // directory, which every reader notices.
+        // Writing to memory cannot fail, and large files are supported. If an archive ends early
+        // nevertheless, its directory is missing, which every reader notices.
         let more = self.step().unwrap_or(false);
         out.append(&mut self.written.0.borrow_mut());
         more
@@ -127,7 +128,7 @@ impl Archive {
     }
 }
 
-/// Returns a table's name without characters that paths have.
+/// Returns the name of a table without characters that are not allowed in paths.
 pub fn file_name(name: &str) -> String {
     let safe = |letter: char| {
         if letter.is_alphanumeric() || "-_ ".contains(letter) { letter } else { '_' }

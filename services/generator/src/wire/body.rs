@@ -1,4 +1,4 @@
-//! Parses request bodies, and the body with a text.
+//! Parses request bodies, including those of text transformations.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,35 +12,35 @@ use super::rules::BODY_RULES;
 /// Maximum nesting depth of a body.
 pub const DEEPEST: usize = 32;
 
-/// A request with a body. Violations of query and body are reported together.
+/// A request with a body. Violations in the query and in the body are reported together.
 pub trait BodyRequest: Sized {
-    /// Parses query and body.
+    /// Parses the query and the body.
     ///
     /// # Errors
-    /// The violations of both. Violations of the whole body come first.
+    /// Returns the violations of both. Violations of the whole body come first.
     fn read(query: &str, body: &[u8]) -> Result<Self, Vec<Violation>>;
 }
 
 /// Returns the members of a body.
 ///
 /// # Errors
-/// A violation of the whole body.
+/// Returns a violation of the whole body.
 pub fn members(body: &[u8]) -> Result<Vec<(String, Value)>, Violation> {
     params::members(body, DEEPEST).map_err(of_body)
 }
 
-/// The result of parsing, with violations of unknown members separate.
+/// The result of parsing: the value, the violations for unknown members, and the other violations.
 pub type Members<T> = (Option<T>, Vec<Violation>, Vec<Violation>);
 
-/// Splits a result into the value, the violations of unknown members, and the other violations.
+/// Splits a result into the value, the violations for unknown members, and the other violations.
 pub fn value_of<T>(reading: Reading<T>) -> Members<T> {
     let found = reading.violations.into_iter().map(of_body);
     let (unknown, others) = found.partition(|violation| violation.code == "unknown");
     (reading.value, unknown, others)
 }
 
-/// Renames the field of a violation as in the contract: members in PascalCase, syntax errors and
-/// unknown members as paths.
+/// Renames the field of a violation as required by the contract: members in PascalCase, syntax
+/// errors and unknown members as paths.
 fn of_body(violation: Violation) -> Violation {
     let field = match (&*violation.code, violation.field.as_str()) {
         ("empty", _) => String::new(),
@@ -63,7 +63,7 @@ impl TextDto {
     /// Parses a body and adds the violations of the query.
     ///
     /// # Errors
-    /// All violations.
+    /// Returns all violations.
     pub fn read(body: &[u8], query: Vec<Violation>) -> Result<String, Vec<Violation>> {
         let members = match members(body) {
             Ok(members) => members,

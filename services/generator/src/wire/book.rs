@@ -1,4 +1,4 @@
-//! Workbooks of Excel, written row by row in constant memory.
+//! Excel workbooks, which are written row by row in constant memory.
 
 use std::collections::HashSet;
 
@@ -7,18 +7,18 @@ use rust_xlsxwriter::{Workbook, Worksheet, XlsxError};
 
 use crate::model::records::{Schema, Shape};
 
-/// Maximum number of rows of a sheet, with its header.
+/// Maximum number of rows in a sheet, including its header.
 const ROWS: u32 = 1 << 20;
-/// Maximum number of characters of a sheet's name.
+/// Maximum number of characters in the name of a sheet.
 const NAME: usize = 31;
-/// Numbers with more digits would lose some in Excel.
+/// Maximum number of digits of a number. Excel would drop further ones.
 const DIGITS: usize = 15;
 
-/// A workbook.
+/// An Excel workbook.
 pub struct Book {
     workbook: Workbook,
     sheets: usize,
-    /// The names of sheets in lower case.
+    /// The names of the sheets in lower case.
     names: HashSet<String>,
     row: u32,
 }
@@ -32,7 +32,7 @@ impl Book {
     /// Begins a sheet with a header.
     ///
     /// # Errors
-    /// The temporary file of the sheet cannot be created.
+    /// Returns an error if the temporary file of the sheet cannot be created.
     pub fn begin<'a>(
         &mut self,
         name: &str,
@@ -40,7 +40,8 @@ impl Book {
     ) -> anyhow::Result<()> {
         let allowed = |letter: char| if "[]:*?/\\'".contains(letter) { '_' } else { letter };
         let stem: String = name.chars().map(allowed).take(NAME).collect();
-        // Names that differ only in letter case or in what is cut off or replaced need a number.
+        // Names that differ only in letter case, or in characters that are cut off or replaced,
+        // need a number.
         let mut name = stem.clone();
         let mut number = 1;
         while !self.names.insert(name.to_lowercase()) {
@@ -53,10 +54,10 @@ impl Book {
         self.push(columns.map(|column| (column, false)))
     }
 
-    /// Appends a row of texts; those marked as numbers become numbers.
+    /// Appends a row of strings. Those that are marked as numbers are written as numbers.
     ///
     /// # Errors
-    /// Too many rows, or a text of more than 32,767 characters.
+    /// Returns an error if there are too many rows, or if a string has more than 32,767 characters.
     pub fn push<'a>(&mut self, cells: impl Iterator<Item = (&'a str, bool)>) -> anyhow::Result<()> {
         let row = self.row;
         ensure!(row < ROWS, "a sheet has at most {} rows: use csv, or --offset", ROWS - 1);
@@ -78,25 +79,26 @@ impl Book {
         Ok(self.workbook.worksheet_from_index(last)?)
     }
 
-    /// Returns whether an error is that of the disk, and not of what was to be written.
+    /// Returns whether an error was caused by the disk and not by the content.
     pub fn is_fault_of_disk(error: &anyhow::Error) -> bool {
         matches!(error.downcast_ref(), Some(XlsxError::IoError(_) | XlsxError::ZipError(_)))
     }
 
-    /// Returns the file.
+    /// Returns the finished file.
     ///
     /// # Errors
-    /// The temporary files cannot be read.
+    /// Returns an error if the temporary files cannot be read.
     pub fn into_bytes(mut self) -> anyhow::Result<Vec<u8>> {
         Ok(self.workbook.save_to_buffer()?)
     }
 }
 
-/// Writes a workbook of a part of the rows, an offset and a number, with a sheet for one table or each, with at
-/// most `most_bytes` of text.
+/// Writes a workbook with a part of the rows, given as an offset and a number. It has a sheet for
+/// one table or for each table, and at most `most_bytes` of text.
 ///
 /// # Errors
-/// An unknown table, too many rows, too long a text, or a full disk: rows are in temporary files until the end.
+/// Returns an error if the table is unknown, there are too many rows, a string is too long, or the
+/// disk is full: rows are in temporary files until the end.
 pub fn write_book(
     schema: &Schema,
     wanted: Option<&str>,

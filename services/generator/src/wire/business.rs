@@ -1,4 +1,4 @@
-//! Names of businesses and brands on the wire.
+//! Requests for names of businesses and brands.
 
 use serde::{Deserialize, Deserializer};
 use shell::Violation;
@@ -11,7 +11,7 @@ use super::values::filled;
 use crate::model::names::{self, Culture};
 use crate::model::{Seed, brand};
 
-/// Maximum length of the starting words.
+/// Maximum length of the given words.
 const LONGEST_WORDS: usize = 100;
 
 /// Parameters of `POST /api/Name/BusinessName`.
@@ -41,13 +41,13 @@ pub struct BusinessParameters {
 
 /// A request for names of businesses.
 pub struct BusinessRequest {
-    /// Number of names.
+    /// The number of names.
     pub number: usize,
-    /// Culture, `en_US` by default.
+    /// The culture. The default is `en_US`.
     pub culture: &'static Culture,
-    /// The caller's seed.
+    /// The seed of the caller.
     pub seed: Option<Seed>,
-    /// The part of the list.
+    /// The requested part of the list.
     pub extent: Extent,
 }
 
@@ -94,11 +94,11 @@ fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D
     filled(deserializer, LONGEST_WORDS).map(|words| Some(words.to_owned()))
 }
 
-/// A request for names with given words.
+/// A request for names that contain given words.
 pub struct WordsRequest {
     /// The words.
     pub words: String,
-    /// The caller's seed.
+    /// The seed of the caller.
     pub seed: Option<Seed>,
 }
 
@@ -110,11 +110,11 @@ impl Request for WordsRequest {
     }
 }
 
-/// A request for brand names. The words have a letter or digit.
+/// A request for brand names. The words contain a letter or digit.
 pub struct BrandRequest {
     /// The words.
     pub words: String,
-    /// The caller's seed.
+    /// The seed of the caller.
     pub seed: Option<Seed>,
 }
 

@@ -1,4 +1,4 @@
-//! Cards on the wire.
+//! Requests and responses for cards.
 
 use jiff::civil::Date;
 use std::borrow::Cow;
@@ -74,17 +74,17 @@ pub fn reference_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
 
 /// A request for a card.
 pub struct CardRequest {
-    /// The brand. If `None`: a random brand, mostly a common one.
+    /// The brand. If `None`, a random brand, usually a common one.
     pub card_type: Option<&'static CardType>,
     /// The number of values, or `None` for a single value.
     pub quantity: Option<usize>,
     /// The spelling of the number.
     pub spelling: Spelling,
-    /// The caller's seed.
+    /// The seed of the caller.
     pub seed: Option<Seed>,
-    /// The part of the list.
+    /// The requested part of the list.
     pub extent: Extent,
-    /// The reference day for the expiry.
+    /// The reference day for the expiry date.
     pub reference_day: Option<Date>,
 }
 
@@ -132,7 +132,7 @@ pub struct CardAnswer {
 }
 
 impl CardAnswer {
-    /// Converts a card.
+    /// Converts a card to the response.
     pub fn new(card: Card, spelling: Spelling) -> Self {
         Self {
             kind: card.kind.name,
@@ -183,9 +183,9 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, 
     filled(deserializer, 50).map(|text| Some(text.to_owned()))
 }
 
-/// A card number to be checked.
+/// A request to check a card number.
 pub struct CardValidationRequest {
-    /// The number as typed by people.
+    /// The number as people type it.
     pub number: String,
     /// The required brand.
     pub brand: Option<&'static CardType>,

@@ -1,28 +1,28 @@
-//! Rows of tables in the formats of records.
+//! Writes the rows of tables in the formats for records.
 
 use std::rc::Rc;
 
 use super::record::push_row;
 use crate::model::records::{Cell, Rows, Schema, Shape, Table};
 
-/// A format of records.
+/// A format for records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowForm {
-    /// A JSON array; an object of arrays for several tables.
+    /// A JSON array, or an object of arrays if there are several tables.
     #[default]
     Json,
-    /// One JSON object on each line.
+    /// One JSON object per line.
     Ndjson,
     /// Comma-separated values with a header (RFC 4180).
     Csv,
-    /// INSERT statements of 100 rows.
+    /// INSERT statements with 100 rows each.
     Sql,
-    /// COPY of PostgreSQL, for psql.
+    /// The PostgreSQL command COPY, for psql.
     Copy,
 }
 
 impl RowForm {
-    /// The value of `Content-Type`.
+    /// Returns the value of `Content-Type`.
     pub fn content_type(self) -> &'static str {
         match self {
             Self::Json => "application/json; charset=utf-8",
@@ -32,7 +32,7 @@ impl RowForm {
         }
     }
 
-    /// The extension of files.
+    /// Returns the file extension.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -42,45 +42,46 @@ impl RowForm {
         }
     }
 
-    /// Whether a document may have several tables.
+    /// Returns whether a document in this format can contain several tables.
     fn has_tables(self) -> bool {
         matches!(self, Self::Json | Self::Sql | Self::Copy)
     }
 }
 
-/// The reasons for which there is no document.
+/// The reason a document cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    /// No table has the name.
+    /// The schema does not contain a table with this name.
     #[error("must name a table of the schema")]
     UnknownTable,
-    /// The format has one table, and the schema several.
+    /// The format supports only one table, but the schema has several.
     #[error("is required, because the schema has several tables and this format has one")]
     OneTable,
 }
 
-/// Rows of one INSERT statement.
+/// The number of rows in an INSERT statement.
 const BATCH: u64 = 100;
 
-/// The rows of one or all tables, appended step by step.
+/// The rows of one table or all tables, which are appended step by step.
 pub struct Document {
     form: RowForm,
     tables: Vec<Rc<Table>>,
-    /// The place of the current table.
+    /// The index of the current table.
     place: usize,
     part: (u64, Option<u64>),
-    /// The rows of the current table, if it has begun.
+    /// The rows of the current table, once it has begun.
     rows: Option<Rows>,
-    /// `"name":` of each column of the current table.
+    /// For each table, `"name":` for each of its columns.
     labels: Vec<Vec<u8>>,
     written: u64,
 }
 
 impl Document {
-    /// Begins a document of a part of the rows: an offset and a number. It has one table, or all.
+    /// Begins a document with a part of the rows, given as an offset and a number. It contains one
+    /// table, or all.
     ///
     /// # Errors
-    /// [`DocumentError`].
+    /// Returns [`DocumentError`].
     pub fn new(
         form: RowForm,
         schema: &Schema,
@@ -103,8 +104,9 @@ impl Document {
         Ok(Self { form, tables, place: 0, part, rows: None, labels, written: 0 })
     }
 
-    /// Appends the beginning of the next table. Returns the table and the part of its rows, which
-    /// [`push_rows`] writes, before [`end_table`](Self::end_table). `None` after the last table.
+    /// Appends the beginning of the next table. Returns the name of the table and the range of its
+    /// rows. The caller writes them with [`push_rows`] and then calls
+    /// [`end_table`](Self::end_table). Returns `None` after the last table.
     pub fn begin_table(&mut self, out: &mut Vec<u8>) -> Option<(String, u64, u64)> {
         let is_several = self.tables.len() > 1;
         let table = self.tables.get(self.place)?;
@@ -114,7 +116,7 @@ impl Document {
         Some((table.name.clone(), self.part.0, count))
     }
 
-    /// Appends the end of a table with a number of rows.
+    /// Appends the end of a table after `written` rows.
     pub fn end_table(&mut self, written: u64, out: &mut Vec<u8>) {
         let is_several = self.tables.len() > 1;
         self.place += 1;
@@ -148,7 +150,8 @@ impl Document {
     }
 }
 
-/// Appends rows of a table, from a first one on. `written` of its rows are before them in the document.
+/// Appends a range of rows of a table. `written` is the number of its rows that precede them in the
+/// document.
 pub fn push_rows(
     form: RowForm,
     table: &Rc<Table>,
@@ -246,15 +249,15 @@ fn end(form: RowForm, written: u64, (is_several, is_last): (bool, bool), out: &m
     }
 }
 
-/// Returns `"name":`.
+/// Returns `"name":` with JSON escapes.
 fn label(name: &str) -> Vec<u8> {
-    // A text can always be written as JSON.
+    // A string can always be encoded as JSON.
     let mut label = serde_json::to_vec(name).unwrap_or_default();
     label.push(b':');
     label
 }
 
-/// Appends `"table" ("a", "b")`. Names have no quotes.
+/// Appends `"table" ("a", "b")`. Names do not contain quotes.
 fn push_columns(table: &Table, out: &mut Vec<u8>) {
     let columns = table.columns().map(|name| format!("\"{name}\"")).collect::<Vec<_>>();
     let text = format!("\"{}\" ({})", table.name, columns.join(", "));

@@ -1,4 +1,4 @@
-//! Accounts and crypto addresses on the wire.
+//! Requests and responses for bank accounts and crypto addresses.
 
 use std::borrow::Cow;
 
@@ -54,15 +54,15 @@ fn coin<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Co
     listed(crypto::find(name), "/api/Finance/CryptoAddress/Types")
 }
 
-/// A request for a crypto address.
+/// A request for crypto addresses.
 pub struct CryptoRequest {
-    /// Coin, Bitcoin by default.
+    /// The coin. The default is Bitcoin.
     pub coin: &'static Coin,
     /// The number of values, or `None` for a single value.
     pub quantity: Option<usize>,
-    /// The caller's seed.
+    /// The seed of the caller.
     pub seed: Option<Seed>,
-    /// The part of the list.
+    /// The requested part of the list.
     pub extent: Extent,
 }
 
@@ -153,7 +153,7 @@ pub struct IbanParameters {
     bom: Option<bool>,
 }
 
-/// A request for an IBAN.
+/// A request for IBANs.
 pub struct IbanRequest {
     /// The country in the path.
     pub country: &'static iban::Country,
@@ -161,9 +161,9 @@ pub struct IbanRequest {
     pub quantity: Option<usize>,
     /// The spelling of the account.
     pub spelling: Spelling,
-    /// The caller's seed.
+    /// The seed of the caller.
     pub seed: Option<Seed>,
-    /// The part of the list.
+    /// The requested part of the list.
     pub extent: Extent,
 }
 

@@ -1,4 +1,4 @@
-//! Checks of accounts and crypto addresses on the wire.
+//! Requests and responses for checks of bank accounts and crypto addresses.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use shell::Violation;
@@ -46,9 +46,9 @@ where
     listed(iban::find(limited(deserializer, 2)?), "/api/Finance/Countries")
 }
 
-/// An account to be checked.
+/// A request to check an account.
 pub struct IbanValidationRequest {
-    /// The account as typed by people.
+    /// The account as people type it.
     pub iban: String,
     /// The required country.
     pub country: Option<&'static iban::Country>,
@@ -127,7 +127,7 @@ fn coin<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Co
     listed(crypto::find(name), "/api/Finance/CryptoAddress/Types")
 }
 
-/// A crypto address to be checked.
+/// A request to check a crypto address.
 pub struct CryptoValidationRequest {
     /// The address.
     pub address: String,

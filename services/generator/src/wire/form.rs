@@ -6,9 +6,9 @@ pub enum Form {
     /// A JSON array.
     #[default]
     Json,
-    /// Comma-separated values with a line of names (RFC 4180).
+    /// Comma-separated values with a header line (RFC 4180).
     Csv,
-    /// One JSON value on each line.
+    /// One JSON value per line.
     Ndjson,
 }
 
@@ -20,9 +20,11 @@ const TYPES: [(Form, &[&str]); 3] = [
 ];
 
 impl Form {
-    /// Returns the format preferred by an `Accept` header, or JSON if it accepts none of them.
+    /// Returns the format that an `Accept` header prefers, or JSON if the header does not accept
+    /// any of them.
     ///
-    /// For equal weights, a media type precedes a range, and JSON precedes the others.
+    /// If weights are equal, a media type takes precedence over a range, and JSON over the other
+    /// formats.
     pub fn accepted<'a>(accept: impl Iterator<Item = &'a str>) -> Self {
         let ranges: Vec<(&str, u16)> =
             accept.flat_map(|value| value.split(',')).map(range).collect();
@@ -36,7 +38,7 @@ impl Form {
         best.0
     }
 
-    /// The value of `Content-Type`.
+    /// Returns the value of `Content-Type`.
     pub fn content_type(self) -> &'static str {
         match self {
             Self::Json => "application/json; charset=utf-8",
@@ -46,7 +48,7 @@ impl Form {
     }
 }
 
-/// Parses a media range and its weight in thousandths.
+/// Parses a media range. Returns the range and its weight in thousandths.
 fn range(text: &str) -> (&str, u16) {
     let mut parts = text.split(';').map(str::trim);
     let name = parts.next().unwrap_or_default();
@@ -55,7 +57,7 @@ fn range(text: &str) -> (&str, u16) {
     (name, (weight.clamp(0.0, 1.0) * 1000.0) as u16)
 }
 
-/// Weight and precision of the most precise range that contains a media type.
+/// Returns the weight and the precision of the most precise range that contains a media type.
 fn liking(ranges: &[(&str, u16)], name: &str) -> (u16, u8) {
     let family = name.split('/').next().unwrap_or_default();
     let precision = |range: &str| match range.split_once('/') {

@@ -1,4 +1,4 @@
-//! Generated tax and identity numbers on the wire.
+//! Requests for tax and identity numbers.
 
 use jiff::civil::Date;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -14,7 +14,7 @@ use super::values::limited;
 use crate::model::Seed;
 use crate::model::numbers::{FIRST_BIRTH, Kind, Schemes, Sex, Wanted};
 
-/// The default country of numbers.
+/// The default country.
 const DEFAULT_COUNTRY: &str = "US";
 
 /// Sex, as encoded in identity numbers.
@@ -92,11 +92,11 @@ pub struct IdentityRequest {
     pub schemes: Schemes,
     /// The number of values, or `None` for a single value.
     pub quantity: Option<usize>,
-    /// The requested data of the persons.
+    /// The requested data about the people.
     pub wanted: Wanted,
-    /// The caller's seed.
+    /// The seed of the caller.
     pub seed: Option<Seed>,
-    /// The part of the list.
+    /// The requested part of the list.
     pub extent: Extent,
 }
 
@@ -127,7 +127,7 @@ impl Request for IdentityRequest {
 }
 
 impl IdentityRequest {
-    /// Returns the violation of the birth date, as of `today`.
+    /// Returns the violation for the birth date, as of `today`, if it is not allowed.
     pub fn birth_violation(&self, today: Date) -> Option<Violation> {
         let born = self.wanted.born.filter(|born| !(FIRST_BIRTH..=today).contains(born));
         born.map(|_| Violation::new("birthDate", BETWEEN, format!("{FIRST_BIRTH} and {today}")))

@@ -1,4 +1,5 @@
-//! Request and response types with their exact names, and the parsing of parameters.
+//! The types of requests and responses with the names of the contract, and the parsing of
+//! parameters.
 
 mod address;
 mod archive;

@@ -1,4 +1,4 @@
-//! Names on the wire.
+//! Requests and responses for names.
 
 use std::borrow::Cow;
 
@@ -65,7 +65,7 @@ pub struct NameParameters {
     bom: Option<bool>,
 }
 
-/// Deserializes a culture of `/api/Name/Cultures`.
+/// Deserializes a culture from `/api/Name/Cultures`.
 pub fn culture<'de, D>(deserializer: D) -> Result<Option<&'static Culture>, D::Error>
 where
     D: Deserializer<'de>,
@@ -77,13 +77,13 @@ where
 pub struct NameRequest {
     /// The part of the name.
     pub part: Part,
-    /// Number of names.
+    /// The number of names.
     pub quantity: usize,
-    /// Culture, `en_US` by default.
+    /// The culture. The default is `en_US`.
     pub culture: &'static Culture,
-    /// The caller's seed.
+    /// The seed of the caller.
     pub seed: Option<Seed>,
-    /// The part of the list.
+    /// The requested part of the list.
     pub extent: Extent,
 }
 

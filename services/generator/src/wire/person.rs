@@ -1,4 +1,4 @@
-//! Whole persons on the wire.
+//! Requests and responses for whole people.
 
 use std::borrow::Cow;
 
@@ -69,19 +69,19 @@ pub struct PersonParameters {
     bom: Option<bool>,
 }
 
-/// A request for persons.
+/// A request for people.
 pub struct PersonRequest {
-    /// Culture, `en_US` by default.
+    /// The culture. The default is `en_US`.
     pub culture: &'static Culture,
     /// The number of values, or `None` for a single value.
     pub quantity: Option<usize>,
-    /// The caller's seed.
+    /// The seed of the caller.
     pub seed: Option<Seed>,
-    /// The part of the list.
+    /// The requested part of the list.
     pub extent: Extent,
-    /// The reference day for ages and the expiry of cards.
+    /// The reference day for ages and for the expiry of cards.
     pub reference_day: Option<Date>,
-    /// The persons that are wanted.
+    /// The requested properties of the people.
     pub limits: Limits,
 }
 
@@ -115,7 +115,8 @@ impl Request for PersonRequest {
 }
 
 impl PersonRequest {
-    /// Returns the violation of the birth date, or of the reference day if none of the ages is possible on it.
+    /// Returns the violation for the birth date, or for the reference day if none of the requested
+    /// ages is possible on it.
     pub fn date_violation(&self, day: Date) -> Option<Violation> {
         let (field, first, last, date) = match self.limits {
             Limits { born: Some(born), .. } => ("birthDate", FIRST_BIRTH, day, born),

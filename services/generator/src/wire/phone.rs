@@ -1,4 +1,4 @@
-//! Telephone numbers and device identifiers on the wire.
+//! Requests and responses for telephone numbers and device identifiers.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use shell::Violation;
@@ -94,15 +94,15 @@ fn region<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static 
 pub struct PhoneRequest {
     /// The region of the numbers.
     pub region: &'static Region,
-    /// Number of values.
+    /// The number of values.
     pub quantity: usize,
     /// The format of the numbers.
     pub format: Format,
-    /// True for fictional numbers only.
+    /// Whether only fictional numbers are requested.
     pub fictional: bool,
-    /// The caller's seed.
+    /// The seed of the caller.
     pub seed: Option<Seed>,
-    /// The part of the list.
+    /// The requested part of the list.
     pub extent: Extent,
 }
 
@@ -161,11 +161,11 @@ pub struct ImeiParameters {
 
 /// A request for device identifiers.
 pub struct ImeiRequest {
-    /// Number of values.
+    /// The number of values.
     pub quantity: usize,
-    /// The caller's seed.
+    /// The seed of the caller.
     pub seed: Option<Seed>,
-    /// The part of the list.
+    /// The requested part of the list.
     pub extent: Extent,
 }
 
@@ -206,11 +206,11 @@ fn telephone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String
     filled(deserializer, 25).map(|text| Some(text.to_owned()))
 }
 
-/// A telephone number to be checked.
+/// A request to check a telephone number.
 pub struct PhoneValidationRequest {
     /// The number.
     pub telephone: String,
-    /// The region in which it must be valid.
+    /// The region in which the number must be valid.
     pub region: Option<&'static Region>,
 }
 

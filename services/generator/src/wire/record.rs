@@ -1,20 +1,20 @@
-//! Values of lists as rows of a table.
+//! The values of lists as rows of a table.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A value with several members, as a row of a table.
+/// A value with several members, which can be written as a row of a table.
 pub trait Record {
-    /// The column names, equal to the member names.
+    /// The names of the columns, which are the names of the members.
     const COLUMNS: &'static [&'static str];
 
-    /// The cells of the row.
+    /// Returns the cells of the row.
     fn cells(&self) -> Vec<Cow<'_, str>>;
 }
 
-/// A name in a list of types.
+/// The name of a type in a list of types.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub struct TypeName(pub &'static str);

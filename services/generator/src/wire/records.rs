@@ -15,7 +15,7 @@ use super::rules::RULES;
 use crate::model::Seed;
 use crate::model::records::SchemaFault;
 
-/// Maximum number of rows of a table over HTTP.
+/// Maximum number of rows of a table in an HTTP response.
 pub const MOST_ROWS: i32 = 10_000_000;
 
 /// Parameters of `POST /api/Records`.
@@ -75,7 +75,7 @@ pub enum RecordsFormat {
 }
 
 impl RecordsFormat {
-    /// The form of rows; `None` for workbooks.
+    /// Returns the format of rows, or `None` for workbooks.
     pub fn row_form(self) -> Option<RowForm> {
         match self {
             Self::Json => Some(RowForm::Json),
@@ -98,7 +98,7 @@ pub struct RecordsSchema(Value);
 
 /// A request for records.
 pub struct RecordsRequest {
-    /// The number of rows.
+    /// The number of rows per table.
     pub rows: Option<u64>,
     /// The number of rows to skip.
     pub offset: u64,
@@ -108,7 +108,7 @@ pub struct RecordsRequest {
     pub reference_day: Option<Date>,
     /// The format.
     pub format: Option<RecordsFormat>,
-    /// Whether the tables are files of an archive.
+    /// Whether each table is a file in a ZIP archive.
     pub is_zip: bool,
     /// Whether CSV begins with a byte order mark.
     pub has_mark: bool,
@@ -143,7 +143,8 @@ impl BodyRequest for RecordsRequest {
     }
 }
 
-/// Converts the faults of a schema. The fields are JSON pointers; that of the whole schema is `$`.
+/// Converts the faults of a schema. Their fields are JSON pointers; a fault of the whole schema has
+/// the field `$`.
 pub fn violations(faults: Vec<SchemaFault>) -> Vec<Violation> {
     let violation = |fault: SchemaFault| {
         let field = if fault.pointer.is_empty() { "$".to_owned() } else { fault.pointer };

@@ -1,4 +1,4 @@
-//! Converts parameters to a complete request.
+//! Converts parameters to complete requests.
 
 use serde::de::DeserializeOwned;
 use shell::Violation;
@@ -10,36 +10,36 @@ use crate::model::Seed;
 
 /// A validated request.
 pub trait Request: Sized {
-    /// The parameter that has the number of values of a list, and its maximum as JSON.
+    /// The name of the parameter with the number of values in a list, and its maximum for JSON.
     const QUANTITY: Option<(&'static str, usize)> = None;
 
-    /// Parses the query, and the variable part of the path if there is one.
+    /// Parses the query, and the variable segment of the path if there is one.
     ///
     /// # Errors
-    /// All violations.
+    /// Returns all violations.
     fn read(query: &str, variable: &str) -> Result<Self, Vec<Violation>>;
 }
 
-/// A request that a seed makes repeatable.
+/// A request that can be repeated with a seed.
 pub trait Seeded {
-    /// The caller's seed.
+    /// Returns the seed of the caller.
     fn seed(&self) -> Option<&Seed>;
 }
 
-/// The most values of a list as CSV or NDJSON.
+/// Maximum number of values in a list in CSV or NDJSON.
 pub const MOST: i32 = 1_000_000;
 
-/// The part of a list that a client asks for, and how CSV begins.
+/// The part of a list that a client requests, and how CSV begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extent {
-    /// Number of values to skip.
+    /// The number of values to skip.
     pub offset: u64,
-    /// True if CSV begins with a byte order mark.
+    /// Whether CSV begins with a byte order mark.
     pub bom: bool,
 }
 
 impl Extent {
-    /// Converts validated parameters.
+    /// Creates an extent from validated parameters.
     pub fn new(offset: Option<i32>, bom: Option<bool>) -> Self {
         let offset = offset.and_then(|offset| offset.try_into().ok()).unwrap_or_default();
         Self { offset, bom: bom.unwrap_or_default() }
@@ -48,23 +48,24 @@ impl Extent {
 
 /// A request for a list.
 pub trait Series: Request + Seeded {
-    /// The number of values, or `None` for a single value.
+    /// Returns the number of values, or `None` for a single value.
     fn quantity(&self) -> Option<usize>;
 
-    /// The part of the list.
+    /// Returns the requested part of the list.
     fn extent(&self) -> Extent;
 
-    /// True if there are more values than JSON may have.
+    /// Returns whether there are more values than a JSON list may have.
     fn is_long(&self) -> bool {
         let most = Self::QUANTITY.map(|(_, most)| most);
         self.quantity().zip(most).is_some_and(|(quantity, most)| quantity > most)
     }
 }
 
-/// Parses a request whose response is JSON, which has fewer values than other forms.
+/// Parses a request whose response is JSON. The maximum number of values is lower than for other
+/// formats.
 ///
 /// # Errors
-/// All violations.
+/// Returns all violations.
 pub fn read_for_json<R: Request>(query: &str, variable: &str) -> Result<R, Vec<Violation>> {
     let outcome = R::read(query, variable);
     let Some((parameter, most)) = R::QUANTITY else { return outcome };
@@ -85,8 +86,8 @@ pub fn read_for_json<R: Request>(query: &str, variable: &str) -> Result<R, Vec<V
     Err(violations)
 }
 
-/// Parses the parameters `P` and converts them to a request. The conversion fails only if
-/// validation already failed.
+/// Parses the parameters `P` and converts them to a request. The conversion can fail only if
+/// validation has already failed.
 pub fn complete<P, R>(query: &str, of: impl FnOnce(P) -> Option<R>) -> Result<R, Vec<Violation>>
 where
     P: DeserializeOwned + Validate,

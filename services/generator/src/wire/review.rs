@@ -1,4 +1,4 @@
-//! Reviews on the wire.
+//! Requests for reviews.
 
 use serde::{Deserialize, Deserializer};
 use shell::Violation;
@@ -46,11 +46,11 @@ fn product<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>,
 pub struct ReviewRequest {
     /// The product name.
     pub product: String,
-    /// Number of reviews.
+    /// The number of reviews.
     pub quantity: usize,
-    /// The caller's seed.
+    /// The seed of the caller.
     pub seed: Option<Seed>,
-    /// The part of the list.
+    /// The requested part of the list.
     pub extent: Extent,
 }
 

@@ -1,7 +1,8 @@
 //! The parsing rules for parameters, and the codes of violations.
 //!
-//! The constants here add codes to those of [`shell::params`]. Their messages are parameters of the
-//! texts, which the error bodies build from code, value and message.
+//! The constants here are additional codes to those of [`shell::params`]. The message of a
+//! violation is an argument for the final error message, which the error body builds from the code,
+//! the value and this argument.
 
 use shell::params::{Empty, Faults, Names, Repeated, Rules, Unknown, Words};
 
@@ -23,18 +24,18 @@ pub const BODY_RULES: Rules = Rules {
     ..RULES
 };
 
-/// Maximum number of unknown members reported. A body may have a hundred thousand.
+/// Maximum number of unknown members that are reported. A body may contain a hundred thousand.
 const MOST_UNKNOWN: usize = 32;
 
 /// A number or word is missing. A missing text is `required`.
 pub const ABSENT: &str = "absent";
 /// The text is not a date.
 pub const DATE: &str = "date";
-/// The date is outside the range in the message.
+/// The date is not in the range that the message contains.
 pub const BETWEEN: &str = "between";
-/// The parameter exceeds the length in the message.
+/// The parameter is longer than the maximum in the message.
 pub const TOO_LONG: &str = "too_long";
-/// The member is empty or exceeds the length in the message.
+/// The member is empty, or longer than the maximum in the message.
 pub const MEMBER_LENGTH: &str = "member_length";
-/// The value is not in a list. The message is the path of the list, or empty.
+/// The value is not in a list. The message is the path of that list, or empty.
 pub const UNSUPPORTED: &str = "unsupported";

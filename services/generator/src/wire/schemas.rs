@@ -27,7 +27,7 @@ pub struct SavedSchema {
     pub changed: String,
 }
 
-/// A schema that is saved.
+/// A request to save a schema.
 pub struct SchemaRequest(pub Value);
 
 impl BodyRequest for SchemaRequest {

@@ -1,4 +1,4 @@
-//! Tax and identity numbers on the wire.
+//! Requests and responses for checks of tax and identity numbers.
 
 use jiff::civil::Date;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -37,15 +37,15 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, 
     filled(deserializer, usize::MAX).map(|text| Some(text.to_owned()))
 }
 
-/// A number to be checked.
+/// A request to check a number.
 pub struct NumberRequest {
-    /// The schemes of its country.
+    /// The schemes of the country.
     pub schemes: Schemes,
-    /// The number as typed by people.
+    /// The number as people type it.
     pub number: String,
 }
 
-/// A tax number to be checked.
+/// A request to check a tax number.
 pub struct VatRequest(pub NumberRequest);
 
 impl Request for VatRequest {
@@ -129,7 +129,7 @@ impl BodyRequest for NumberRequest {
             Some(NumberValidation { number, country }) => (number, country),
             None => (None, None),
         };
-        // Even without a kind, a country without any scheme is a violation.
+        // Even if the kind is missing, a country without any scheme is a violation.
         let schemes = country.as_deref().and_then(|country| {
             let found = schemes(country, id_type.map(Kind::from));
             if found.is_none() {
@@ -149,7 +149,7 @@ impl BodyRequest for NumberRequest {
     }
 }
 
-/// The schemes of a country, of one kind or any.
+/// Returns the schemes of a country, either of one kind or of all kinds.
 pub fn schemes(country: &str, kind: Option<Kind>) -> Option<Schemes> {
     match kind {
         Some(kind) => numbers::find(country, kind),
@@ -173,7 +173,7 @@ pub struct NumberAnswer {
 }
 
 impl NumberAnswer {
-    /// Checks a number.
+    /// Checks a number and creates the response.
     pub fn new(request: &NumberRequest, today: Date) -> Self {
         let verdict = request.schemes.check(&request.number, today);
         Self {

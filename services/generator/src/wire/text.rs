@@ -1,4 +1,4 @@
-//! Texts on the wire.
+//! Requests for placeholder text and passwords, and for text transformations.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use shell::Violation;
@@ -64,7 +64,7 @@ pub struct LoremRequest {
     pub unit: Unit,
     /// The number of words or paragraphs.
     pub number: u64,
-    /// The caller's seed.
+    /// The seed of the caller.
     pub seed: Option<Seed>,
 }
 
@@ -124,7 +124,7 @@ fn no_seed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>,
 
 /// A request for a password.
 pub struct PasswordRequest {
-    /// Number of characters.
+    /// The number of characters.
     pub length: usize,
     /// The character classes in addition to lower-case letters.
     pub classes: Classes,
@@ -211,13 +211,13 @@ pub struct TransformParameters {
     replace: Option<String>,
 }
 
-/// A change of a text.
+/// A text transformation.
 pub enum Change {
-    /// Change the letter case.
+    /// Changes the letter case.
     Case(text::CaseType),
-    /// Replace every occurrence of a text.
+    /// Replaces every occurrence of a string.
     Replacement {
-        /// The text to find, not empty.
+        /// The text to find. It is not empty.
         find: String,
         /// The replacement.
         replacement: String,
@@ -228,7 +228,7 @@ impl TransformParameters {
     fn change(self) -> Result<Change, Vec<Violation>> {
         let missing = |field, code| vec![Violation::new(field, code, "")];
         match self.text_action_type {
-            // Validation has reported the missing parameter.
+            // Validation has already reported the missing parameter.
             None => Err(Vec::new()),
             Some(TextActionType::Transform) => {
                 let case = self.case_type.ok_or_else(|| missing("caseType", ABSENT))?;
@@ -243,7 +243,7 @@ impl TransformParameters {
     }
 }
 
-/// A request to change a text.
+/// A request for a text transformation.
 pub struct TransformRequest {
     /// The change.
     pub change: Change,

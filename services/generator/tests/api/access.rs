@@ -89,7 +89,7 @@ async fn unknown_and_revoked_keys_are_401_and_never_anonymous() {
         assert_eq!(body["title"], "Unauthorized");
         assert!(body.get("errors").is_none());
     }
-    // Three rejected requests used the burst of the address.
+    // Three rejected requests have used up the burst of the address.
     let request = app.server.get("/api/Card").header("X-Api-Key", "nonsense");
     assert_eq!(request.answer().await.status, 429);
 }

@@ -1,4 +1,4 @@
-//! The full response of each operation.
+//! The complete response of each operation.
 
 use testkit::Exchange;
 

@@ -15,7 +15,7 @@ pub struct App {
 }
 
 impl App {
-    /// Starts a service with limits that no test reaches.
+    /// Starts a service with limits that are too high for any test to reach.
     pub async fn start() -> Self {
         let generous = Settings {
             anonymous_rpm: 1_000_000,
@@ -37,24 +37,25 @@ impl App {
         self.server.get(path).answer().await
     }
 
-    /// The body of a successful response.
+    /// Returns the body of a successful response.
     pub async fn ok(&self, path: &str) -> Value {
         self.get(path).await.expect(200).json()
     }
 
-    /// The messages of a 400.
+    /// Returns the messages of a 400 response.
     pub async fn errors(&self, path: &str) -> Value {
         self.get(path).await.expect(400).json()["errors"].take()
     }
 
-    /// A new key of the standard plan.
+    /// Creates a key with the standard plan.
     pub fn issue_key(&self) -> (auth::Key, String) {
         let now = self.clock.unix();
         let issued = |db: &mut _| auth::issue(db, "tester", Some("standard"), None, now);
         self.pools.write_blocking(issued).unwrap()
     }
 
-    /// Status, headers of the contract and body, without what differs from run to run.
+    /// Formats the status, the headers in the contract and the body, without the parts that differ
+    /// between runs.
     pub fn shown(answer: &Answer) -> String {
         let shown = answer.shown(&HEADERS);
         match shown.split_once("\"traceId\": \"") {
@@ -68,7 +69,7 @@ impl App {
     }
 }
 
-/// The headers of the contract. Those of the rate limit are in access.rs.
+/// The headers in the contract. Those of the rate limit are tested in access.rs.
 const HEADERS: [&str; 9] = [
     "content-type",
     "cache-control",
@@ -81,7 +82,7 @@ const HEADERS: [&str; 9] = [
     "x-data-version",
 ];
 
-/// Returns true for `00-`, 32 hex digits, `-`, 16 hex digits, `-00`.
+/// Returns whether a string is `00-`, 32 hexadecimal digits, `-`, 16 hexadecimal digits and `-00`.
 fn is_trace_id(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();

@@ -1,4 +1,4 @@
-//! Backups and what is restored from them.
+//! Backups, and restoring them.
 
 use testkit::{Fixture, Folder, Program};
 
@@ -19,7 +19,7 @@ fn restored_keys_are_accepted() {
 #[test]
 fn doctor_names_faults_and_changes_nothing() {
     let program = Program::new(env!("CARGO_BIN_EXE_generator"));
-    // There is no database yet, and the command makes none.
+    // The database does not exist yet, and the command does not create it.
     assert_eq!(program.run(&["doctor"]).code, Some(1));
     assert!(!program.folder().join("generator.db").exists());
     program.done(&["keys", "issue", "ann"]);
@@ -30,7 +30,7 @@ fn doctor_names_faults_and_changes_nothing() {
 fn data_of_every_version_are_read() {
     let program = || Program::new(env!("CARGO_BIN_EXE_generator"));
     let has_key = |program: Program| {
-        // As after an upgrade.
+        // Like after an upgrade.
         program.done(&["migrate"]);
         assert_eq!(program.json(&["keys", "list"])[0]["owner"], "demo");
     };

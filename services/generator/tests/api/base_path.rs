@@ -1,4 +1,4 @@
-//! The service below a path of a proxy.
+//! The service when a proxy serves it below a path.
 
 use testkit::{Exchange, Program, links_below};
 

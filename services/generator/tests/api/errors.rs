@@ -1,4 +1,4 @@
-//! Every error with its full body.
+//! Every error, with its complete body.
 
 use reqwest::Method;
 use reqwest::header::CONTENT_TYPE;

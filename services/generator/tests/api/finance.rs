@@ -70,7 +70,7 @@ async fn coin_may_be_a_ticker_and_is_bitcoin_when_absent() {
 
 async fn vat(app: &App, query: &str) -> Value {
     let path = format!("/api/Finance/Vat/Validator?{query}");
-    // The operation has no body, so any body is ignored.
+    // The operation does not have a body, so any body is ignored.
     let request = app.server.post(&path).header("content-type", "text/plain").body("{");
     request.answer().await.json()
 }

@@ -1,4 +1,4 @@
-//! `records --into`: rows of a schema in the tables of a database.
+//! `records --into`: writes the rows of a schema into the tables of a database.
 
 use database::{DatabaseError, Db, Pools};
 use diesel::connection::SimpleConnection;
@@ -26,7 +26,7 @@ struct Number {
     number: i64,
 }
 
-/// Children are before their parents in the schema.
+/// Returns a schema that lists children before their parents.
 fn schema(rows: u64) -> Value {
     json!({"tables": [
         {"name": "orders", "childrenOf": {"table": "customers", "max": 4}, "fields": [
@@ -111,11 +111,11 @@ fn a_killed_run_continues_and_gives_the_rows_of_one_run() {
     let mut process = Process::spawn(&mut command);
     let killed_it = process.kill_when(|| killed.progress().is_ok_and(|rows| rows > 0));
     assert!(killed_it, "it ended before it was killed");
-    // Another number of rows does not fit.
+    // A run with a different number of rows cannot resume the earlier one.
     let other = killed.program.run(&killed.arguments(&["-n", "7"]));
     assert_eq!(other.code, Some(1));
     assert!(other.errors.contains("an earlier run with another schema"), "{}", other.errors);
-    // The seed is that of the first run.
+    // The seed is taken from the first run.
     killed.program.done(&killed.arguments(&[]));
     assert_eq!(killed.summaries(), expected);
     assert!(killed.progress().is_err());

@@ -2,7 +2,7 @@ use testkit::Exchange;
 
 use crate::app::App;
 
-/// Content type and body of a list for an `Accept` header.
+/// Returns the content type and the body of a list for an `Accept` header.
 async fn list(app: &App, path: &str, accept: &str) -> (String, String) {
     let answer = app.server.get(path).header("accept", accept).answer().await;
     assert_eq!(answer.status, 200, "{path}");
@@ -81,7 +81,7 @@ async fn head_has_the_headers_of_a_list_and_makes_nothing() {
     assert_eq!((head.status, head.text()), (200, ""));
     assert_eq!(head.header("x-seed"), "demo");
     assert_eq!(head.header("content-type"), "application/json; charset=utf-8");
-    // A body that is not generated has no known length.
+    // The length of a body that is not generated is unknown.
     assert!(head.headers.get("content-length").is_none());
     assert!(app.get(path).await.headers.get("content-length").is_some());
 }
@@ -149,7 +149,7 @@ async fn addresses_have_parts_as_csv_and_in_persons() {
     assert_eq!(address["country"], "Sweden");
 }
 
-/// Every list, and the name of its quantity.
+/// All lists, each with the name of its quantity parameter.
 const LISTS: [(&str, &str); 11] = [
     ("/api/Card?seed=a", "quantity"),
     ("/api/Finance/CryptoAddress?seed=a", "quantity"),
@@ -164,7 +164,7 @@ const LISTS: [(&str, &str); 11] = [
     ("/api/Text/Review?product=lamp&seed=a", "quantity"),
 ];
 
-/// A list as NDJSON.
+/// Returns the lines of a list in NDJSON format.
 async fn rows(app: &App, path: &str) -> Vec<String> {
     let posted = ["/api/Name/BusinessName", "/api/Text/Review"];
     let is_posted = posted.iter().any(|posted| path.starts_with(posted));

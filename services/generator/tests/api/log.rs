@@ -1,4 +1,4 @@
-//! The content of the log, and that a blocked log does not block the service.
+//! The content of the log. Also tests that a blocked log does not block the service.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -37,7 +37,7 @@ async fn a_log_that_nobody_reads_stops_neither_requests_nor_the_end() {
     let program = program().with_database();
     let mut served = testkit::Served::start_unread(program.serving(&[]));
     assert!(served.metric("log_lines_lost_total").await < 0.5);
-    // A pipe holds 64 KiB and the queue 1 MiB; these requests log 2 MiB.
+    // The pipe holds 64 KiB and the queue 1 MiB. These requests log 2 MiB.
     ask_often(served.http(), 5_000);
     let lost = served.metric("log_lines_lost_total").await;
     assert!(lost > 100.0, "{lost}");
@@ -94,7 +94,7 @@ fn a_command_ends_with_its_own_code_when_its_text_cannot_be_written() {
 
 #[test]
 fn a_usage_error_ends_although_nobody_reads_it() {
-    // The reader is still there, but does not read; a pipe takes 64 KiB.
+    // The reader exists but does not read. The pipe holds 64 KiB.
     let (_unread, mut full) = std::io::pipe().unwrap();
     full.write_all(&[b'x'; 64 << 10]).unwrap();
     let program = program();
@@ -159,7 +159,7 @@ fn too_low_a_limit_of_open_files_is_a_clear_error() {
     for files in 4..20 {
         let ran = program.run_command(limited(&files.to_string()));
         let (code, errors) = (ran.code, &ran.errors);
-        // The dynamic loader needs some files itself.
+        // The dynamic loader itself needs some files.
         let is_loaded = code != Some(127) && !errors.contains("error while loading");
         assert!(!is_loaded || code == Some(1) && !errors.contains("panicked"), "{files}: {errors}");
     }
@@ -174,7 +174,7 @@ fn too_low_a_limit_of_open_files_is_a_clear_error() {
     }
 }
 
-/// Starts a command whose database never responds, so a server is still starting.
+/// Starts a command whose database never responds, so that a server does not get past its start.
 fn starting(arguments: &[&str]) -> (Process, TcpListener) {
     let database = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("postgres://x@{}/x", database.local_addr().unwrap());
@@ -191,14 +191,14 @@ fn a_stop_during_the_start_ends_it_without_an_error() {
         let (mut process, database) = starting(arguments);
         let _connection = database.accept().unwrap();
         process.signal(signal);
-        // A command is ended by the signal itself and has no exit code.
+        // A command is killed by the signal itself and does not have an exit code.
         assert_eq!(process.wait(), code, "{arguments:?}");
     }
 }
 
 #[test]
 fn signals_before_the_command_line_is_parsed_are_handled() {
-    // The process has blocked the signals: bit N - 1 of the mask is signal N.
+    // The process has blocked the signals. Bit N - 1 of the mask is signal N.
     let is_held = |id: u32| {
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap_or("0");
@@ -216,8 +216,8 @@ fn a_reload_before_the_server_listens_does_not_end_it() {
     let (mut server, database) = starting(&["serve"]);
     let (connection, _) = database.accept().unwrap();
     server.signal("HUP");
-    // A process ended by a signal has no exit code. This one continues until its database
-    // connection fails.
+    // A process that was killed by a signal does not have an exit code. This one continues until
+    // its database connection fails.
     drop((connection, database));
     assert_eq!(server.wait(), Some(1));
 }

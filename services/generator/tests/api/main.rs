@@ -1,4 +1,4 @@
-//! Integration tests over real sockets, with the database in `TEST_DATABASE_URL`.
+//! Integration tests over real sockets, on SQLite or on the server in `TEST_DATABASE_URL`.
 #![allow(clippy::unwrap_used)] // A failed test panics.
 
 mod access;

@@ -1,4 +1,4 @@
-//! Metrics of a real process, because tests of one process share theirs.
+//! The metrics of a real process, because all tests in a process share their metrics.
 
 use testkit::{Exchange, Program, Served};
 
@@ -15,7 +15,7 @@ fn served(settings: &[(&str, &str)]) -> (Program, Served) {
     (program, served)
 }
 
-/// Waits until a metric has a value.
+/// Waits until a metric reaches a value.
 async fn until(served: &Served, name: &str, value: f64) {
     while served.metric(name).await != value {
         actix_web::rt::task::yield_now().await;
@@ -112,7 +112,7 @@ async fn streams_are_counted_as_open_refused_and_cut_by_clients() {
     drop(running);
     until(&served, client, 1.0).await;
     assert_eq!(served.metric("generator_streams_open").await, 0.0);
-    // A whole stream is not cut.
+    // A complete stream does not count as cut off.
     let whole = "/api/Text/LoremIpsum?loremType=normal&type=paragraphs&number=2000";
     assert_eq!(served.get(whole).answer().await.status, 200);
     assert_eq!(served.metric("generator_streams_total").await, 2.0);

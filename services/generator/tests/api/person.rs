@@ -17,7 +17,7 @@ async fn parts_of_a_person_agree() {
         assert!(text("/iban").starts_with("IT") && text("/phone").starts_with("+39"));
         let line = text("/address/line");
         assert!(line.contains(text("/address/postcode")) && line.contains(text("/address/city")));
-        // The number encodes year and sex: women add 40 to the day.
+        // The number encodes the year and the sex: 40 is added to the day for women.
         let number = text("/nationalNumber");
         assert_eq!(&number[6..8], &text("/birthDate")[2..4]);
         let day: u32 = number[9..11].parse().unwrap();

@@ -1,4 +1,4 @@
-//! Permissions of written files.
+//! The permissions of files that the service writes.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use testkit::Program;
 fn nothing_in_the_data_folder_is_open_to_others() {
     let program = Program::new(env!("CARGO_BIN_EXE_generator"));
     let data = program.folder().join("data");
-    // As created by an earlier version.
+    // The folder has the permissions that an earlier version gave it.
     fs::create_dir(&data).unwrap();
     fs::set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
     let program = program.setting("DATA_DIR", &data);

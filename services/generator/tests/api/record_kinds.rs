@@ -1,4 +1,4 @@
-//! Types of fields that describe people, goods and places, children of rows, and archives of tables.
+//! Field types that describe people, goods and places; children of rows; and archives of tables.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{Cursor, Read};
@@ -44,13 +44,13 @@ async fn households_share_surname_and_address_and_employers_their_domain() {
         households.entry(row["household"].as_u64().unwrap()).or_default().push(row);
     }
     let shared = households.values().filter(|rows| rows.len() > 1).count();
-    // About two in three households have several persons.
+    // About two in three households have more than one member.
     assert!(households.len() > 200 && shared > 100, "{} {shared}", households.len());
     for rows in households.values() {
         assert!(rows.len() <= 4);
         for row in rows {
             assert_eq!(row["address"], rows[0]["address"]);
-            // Women's surnames have an ending of their own.
+            // Women's surnames have a different ending.
             let start =
                 |row: &Value| row["surname"].as_str().unwrap().chars().take(3).collect::<String>();
             assert_eq!(start(row), start(rows[0]), "{row}");
@@ -69,7 +69,7 @@ async fn households_share_surname_and_address_and_employers_their_domain() {
     }
     let employed = made.iter().filter(|row| !row["employer"].is_null()).count();
     assert!(domains.len() < employed, "no two persons have one employer");
-    // A part of the rows is that of the whole, also within a household.
+    // A part of the rows equals that part of the whole, even within a household.
     assert_eq!(rows(&app, "rows=7&offset=13", &schema).await, made[13..20]);
 }
 
@@ -102,7 +102,7 @@ async fn children_have_their_parents_in_order_and_their_numbers_are_bounded() {
     }
     assert_eq!(counts[0], 0);
     for (count, expected) in counts[1..].iter().zip([400_usize, 300, 200, 100]) {
-        // Four standard deviations.
+        // Within four standard deviations.
         assert!(count.abs_diff(expected) < 62, "{counts:?}");
     }
     assert_eq!(made["items"].as_array().unwrap().len(), 4_000);
@@ -112,7 +112,7 @@ async fn children_have_their_parents_in_order_and_their_numbers_are_bounded() {
     let part: Vec<Value> =
         part.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(part, made["orders"].as_array().unwrap()[1_234..1_237]);
-    // A weight whose mean is rounded below the least number.
+    // With this weight, the mean is rounded to a value below the minimum.
     let exact = json!({"table": "customers", "min": 3, "max": 3, "weights": [0.3]});
     let made = post(&app, "seed=demo&table=orders", &schema(exact)).await.expect(200).json();
     assert_eq!(made.as_array().unwrap().len(), 3_000);

@@ -1,4 +1,4 @@
-//! Records of tables by a schema.
+//! Records of tables that are described by a schema.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -13,7 +13,7 @@ use testkit::{Answer, Database, Exchange, Program};
 
 use crate::app::App;
 
-/// A shop: customers, products and the products of orders.
+/// Returns the schema of a shop: customers, products and the products in orders.
 fn shop() -> Value {
     json!({"tables": [
         {"name": "customers", "rows": 50, "locale": "de", "fields": [
@@ -43,7 +43,7 @@ async fn post(app: &App, query: &str, schema: &Value) -> Answer {
     app.server.post(&format!("/api/Records?{query}")).json(schema).answer().await
 }
 
-/// One table of one field.
+/// Returns the schema of one table with one field.
 fn one(field: Value) -> Value {
     let mut field = field;
     field["name"] = "x".into();
@@ -91,7 +91,7 @@ async fn every_part_in_every_format_has_the_same_rows() {
     program.done(&["records", schema, "--seed", "demo", "--format", "csv", "--out", folder]);
     let asked = post(&app, "seed=demo&format=csv&table=items", &shop()).await;
     assert_eq!(std::fs::read_to_string(format!("{folder}/items.csv")).unwrap(), asked.text());
-    // A second run overwrites nothing.
+    // A second run does not overwrite anything.
     assert_eq!(program.run(&["records", schema, "--format", "csv", "--out", folder]).code, Some(1));
     let other = post(&app, "seed=other&format=json", &shop()).await.json();
     assert_ne!(other["customers"], whole["customers"]);
@@ -112,7 +112,7 @@ async fn references_exist_and_pairs_occur_once() {
     }
     let texts: HashSet<String> = pairs.iter().map(|pair| format!("{pair:?}")).collect();
     assert_eq!((texts.len(), pairs.len()), (300, 300));
-    // A row refers to an earlier one, so there is no circle.
+    // Each row refers to an earlier one, so there are no cycles.
     for (place, before) in column("items", "before").iter().enumerate() {
         match place {
             0 => assert!(before.is_null()),
@@ -154,7 +154,7 @@ fn workbooks_have_a_sheet_for_each_table() {
         assert_eq!(sheet.matches("<row ").count(), *rows, "{name}");
     }
     let customers = part("xl/worksheets/sheet1.xml");
-    // A number, and a text.
+    // A cell with a number, and a cell with a string.
     assert!(customers.contains("<v>1000</v>") && customers.contains("<t>email</t>"), "{customers}");
     let csv = program.done(&["records", &schema, "--format", "csv", "--table", "items", "--bom"]);
     assert!(csv.starts_with("\u{feff}n,customer"));
@@ -225,7 +225,7 @@ async fn unique_values_occur_once_and_use_the_whole_space() {
 #[actix_web::test]
 async fn shares_and_weights_are_kept() {
     let app = App::start().await;
-    // Four standard deviations of 20,000 draws.
+    // Within four standard deviations for 20,000 draws.
     let near = |count: usize, share: f64| {
         let deviation = (20_000.0 * share * (1.0 - share)).sqrt();
         (count as f64 - 20_000.0 * share).abs() < 4.0 * deviation

@@ -53,12 +53,12 @@ async fn value_that_is_not_utf8_is_a_fault_of_its_parameter_alone() {
         app.errors("/api/Phone/Validate?telephone=%C3&CountryCode=%C3%28").await,
         json!({ "telephone": not_valid("%C3"), "CountryCode": not_valid("%C3%28") })
     );
-    // Unknown parameters are ignored, regardless of their value.
+    // Unknown parameters are ignored, even if their value is invalid.
     let card = app.ok("/api/Card?seed=a").await;
     assert_eq!(app.ok("/api/Card?x=%FF&%FF=1&seed=a&seed=%FF").await, card);
 }
 
-/// The text of a 400 up to its trace id.
+/// Returns the text of a 400 response up to its trace id.
 fn without_trace(answer: &Answer) -> &str {
     assert_eq!(answer.status, 400);
     answer.text().split_once(r#""traceId":""#).unwrap().0

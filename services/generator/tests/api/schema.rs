@@ -1,4 +1,4 @@
-//! Schemas of records that are proposed for tables that exist.
+//! Schemas for records that are proposed for existing tables.
 
 use database::{DatabaseError, Db};
 use diesel::connection::SimpleConnection;
@@ -9,7 +9,7 @@ fn program() -> Program {
     Program::new(env!("CARGO_BIN_EXE_generator"))
 }
 
-/// The proposal for a file, and the rows that it makes.
+/// Returns the proposal for a file, and the rows that are generated from it.
 fn proposed(name: &str, text: &str, more: &[&str]) -> (Value, String) {
     let program = program();
     let file = program.folder().write(name, text);
@@ -67,7 +67,7 @@ fn tables_come_after_those_that_they_refer_to_and_dialects_are_understood() {
     };
     assert_eq!(names(&schema), ["a", "b"]);
     assert_eq!(schema["tables"][1]["fields"][1]["field"], "id");
-    // The table of the last reference is not in the file.
+    // The file does not contain the table of the last reference.
     assert_eq!(schema["tables"][1]["fields"][3]["type"], "integer");
     let text = "CREATE TABLE `u` (`id` int unsigned NOT NULL AUTO_INCREMENT, `kind` enum('x','y') NOT NULL, \
         `flag` tinyint(1), `name` varchar(50), PRIMARY KEY (`id`), UNIQUE KEY `n` (`name`)) ENGINE=InnoDB;";

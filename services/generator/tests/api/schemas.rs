@@ -1,4 +1,4 @@
-//! Saved schemas of keys.
+//! Schemas that keys have saved.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -34,7 +34,8 @@ async fn a_schema_is_saved_replaced_listed_and_removed_by_its_key_only() {
     assert_eq!(listed.json(), json!([{"name": "my shop", "changed": "2026-11-20T12:00:00Z"}]));
     let read = ask(&app, own, Method::GET, "/my%20shop", &Value::Null).await.expect(200);
     assert_eq!(read.json(), schema(2));
-    // Another key sees and changes nothing of it, a caller without one is refused.
+    // With another key, the schema can neither be seen nor changed. A caller without a key is
+    // rejected.
     for (key, status) in
         [(Some(other.as_str()), 404), (None, 401), (Some("0".repeat(32).as_str()), 401)]
     {
@@ -80,6 +81,6 @@ async fn schemas_with_faults_too_many_and_too_large_ones_are_refused() {
     }
     let errors = put("/more", schema(1)).await.expect(400).json();
     assert!(errors["errors"]["name"][0].as_str().unwrap().contains("remove one first"), "{errors}");
-    // A replacement needs no further place.
+    // Replacing a schema does not need another slot.
     assert_eq!(put("/7", schema(1)).await.status, 204);
 }

@@ -131,7 +131,7 @@ async fn a_country_without_any_scheme_is_told_even_without_a_kind() {
         faults("ZZ").await,
         json!({ "idType": [missing], "Country": ["The value 'ZZ' is not supported."] })
     );
-    // One has only tax numbers, the other only identity numbers.
+    // One of these countries has only tax numbers, the other only identity numbers.
     for country in ["DZ", "CU"] {
         assert_eq!(faults(country).await, json!({ "idType": [missing] }), "{country}");
     }

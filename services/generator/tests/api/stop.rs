@@ -1,4 +1,4 @@
-//! Stopping with requests in progress.
+//! Stopping while requests are in progress.
 
 use testkit::{Program, stop_under_load};
 

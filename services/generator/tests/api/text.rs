@@ -50,7 +50,7 @@ async fn wrong_parameters_of_a_text_are_told_at_once() {
     );
 }
 
-/// The first bytes of a stream, with the stream itself.
+/// Returns the first bytes of a stream, together with the stream.
 async fn begun(app: &App) -> (reqwest::Response, Vec<u8>) {
     let mut response = app.server.get(MOST).send().await.unwrap();
     let first = response.chunk().await.unwrap().unwrap_or_default().to_vec();
@@ -64,7 +64,7 @@ async fn the_largest_text_begins_at_once_and_frees_its_place_when_the_client_goe
     let (running, first) = begun(&app).await;
     assert!(first.starts_with(b"\"Lorem ipsum dolor sit amet"));
     assert!(running.headers().get("content-encoding").is_none());
-    // The only slot is in use; a short response needs none.
+    // The only slot is in use, but a short response does not need one.
     let refused = app.get(MOST).await;
     assert_eq!((refused.status, refused.header("retry-after")), (429, "10"));
     app.ok("/api/Text/LoremIpsum?loremType=normal&type=words&number=100").await;
@@ -73,7 +73,7 @@ async fn the_largest_text_begins_at_once_and_frees_its_place_when_the_client_goe
         assert!(rest.next().await.unwrap().is_ok());
     }
     drop(rest);
-    // The slot is released when the service notices the disconnect.
+    // The slot is released once the service notices that the client has disconnected.
     while app.server.get(MOST).header("accept-encoding", "gzip").send().await.unwrap().status()
         != 200
     {

@@ -1,5 +1,5 @@
-//! Any bytes are rejected, or give the same entries when encoded again and the same text with and
-//! without compression.
+//! Arbitrary bytes are either rejected, or decode to entries that encode to the same bytes and
+//! render to the same text with and without compression.
 #![no_main]
 
 use std::io::Read;

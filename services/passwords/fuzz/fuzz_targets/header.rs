@@ -1,4 +1,4 @@
-//! The header parser, with a valid checksum so that the fields are reached.
+//! The header parser, with a valid checksum, so that the parser reaches the fields.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! The parser of hash lists: a whole text and its single lines give the same result.
+//! The parser of hash lists: parsing a list as a whole and line by line must give the same result.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Query and entity tags of a request.
+//! The query and entity tags of a request.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

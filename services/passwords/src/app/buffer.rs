@@ -3,11 +3,12 @@
 use std::cell::RefCell;
 use std::mem;
 
-/// The number of spare buffers that a thread keeps. Responses waiting for a slow client own theirs.
+/// Maximum number of spare buffers that a thread keeps. Responses that wait for a slow client own
+/// theirs.
 const MOST_KEPT: usize = 32;
-/// Longer buffers are freed, in bytes.
+/// Maximum length of a buffer that is kept, in bytes. Longer ones are freed.
 const LONGEST_KEPT: usize = 1 << 18;
-/// The smallest difference between two buffer lengths, in bytes.
+/// Minimum difference between two buffer lengths, in bytes.
 const SHORTEST_STEP: usize = 1 << 10;
 
 thread_local! {
@@ -15,9 +16,9 @@ thread_local! {
     static SPARE: RefCell<Vec<Box<[u8]>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A buffer for one response. Contains leftovers of an earlier response.
+/// A buffer for one response. It may still contain bytes of an earlier response.
 ///
-/// It is at most slightly longer than requested, because its length counts toward the memory limit
+/// It is only slightly longer than requested, because its length counts towards the memory limit
 /// while it waits for a slow client.
 pub struct Buffer {
     bytes: Box<[u8]>,
@@ -36,7 +37,7 @@ impl Buffer {
         Self { bytes, length: 0 }
     }
 
-    /// The bytes to write the response to.
+    /// Returns the bytes to write the response to.
     pub fn room(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
@@ -47,15 +48,15 @@ impl Buffer {
         self
     }
 
-    /// The memory used, in bytes.
+    /// Returns the size of the allocation in bytes.
     #[cfg(test)]
     pub fn held(&self) -> usize {
         self.bytes.len()
     }
 }
 
-/// Rounds `room` up by at most an eighth, so responses of similar length share a few buffers that
-/// stay in the CPU cache.
+/// Rounds `room` up by at most an eighth, so that responses of similar length share a few buffers,
+/// which stay in the CPU cache.
 fn length_for(room: usize) -> usize {
     room.next_multiple_of((room.next_power_of_two() / 16).max(SHORTEST_STEP))
 }
@@ -72,11 +73,11 @@ impl Drop for Buffer {
         if bytes.len() > LONGEST_KEPT {
             return;
         }
-        // Fails at the end of a thread, when spare buffers are useless.
+        // Fails when the thread ends. Spare buffers are not needed then.
         let _ = SPARE.try_with(|spare| {
             let mut spare = spare.borrow_mut();
             if spare.len() >= MOST_KEPT {
-                // Drop the oldest buffer: its length may never be requested again.
+                // Drop the oldest buffer, because its length may never be requested again.
                 drop(spare.remove(0));
             }
             spare.push(bytes);

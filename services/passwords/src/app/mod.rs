@@ -1,4 +1,4 @@
-//! Use cases: reading a range, and readiness.
+//! Use cases: reading a range and checking readiness.
 
 mod buffer;
 mod ranges;

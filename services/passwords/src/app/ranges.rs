@@ -1,4 +1,4 @@
-//! Reads the range of a prefix: its lines, padding and compression.
+//! Reads the range of a prefix as a response body: its lines, padding and compression.
 
 use domain::HashPrefix;
 
@@ -7,14 +7,14 @@ use crate::model::gzip::{self, Trailer};
 use crate::model::{Bucket, Kind, Padder, render};
 use crate::store::{BucketProblem, Corpus};
 
-/// The padding requested by a client.
+/// The client's choice of padding, according to the request header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding {
-    /// The header is absent, so caches can store the response.
+    /// The header is missing, so caches can store the response.
     NotMentioned,
-    /// Any value other than `true`.
+    /// The header has a value other than `true`.
     NotWanted,
-    /// `true`.
+    /// The header is `true`.
     Wanted,
 }
 
@@ -22,7 +22,7 @@ pub enum Padding {
 pub struct Body {
     /// The bytes.
     pub bytes: Buffer,
-    /// True if the bytes are gzip.
+    /// Whether the bytes are compressed with gzip.
     pub compressed: bool,
 }
 
@@ -34,15 +34,15 @@ pub struct RangeReader {
 }
 
 impl RangeReader {
-    /// Creates a reader. If `verify` is true, it compares each bucket with its digest.
+    /// Creates a reader. If `verify` is true, it checks each bucket against its digest.
     pub fn new(verify: bool) -> Self {
         Self { verify, bucket: Vec::new(), padder: None }
     }
 
-    /// Reads the body for a prefix.
+    /// Reads a range as a response body.
     ///
     /// # Errors
-    /// The bucket cannot be read or is damaged.
+    /// Returns an error if the bucket cannot be read or is damaged.
     pub fn read(
         &mut self,
         corpus: &Corpus,
@@ -74,8 +74,7 @@ impl RangeReader {
     }
 }
 
-/// Returns the gzip trailer of a response, reusing the stored trailer of the bucket if there is
-/// one.
+/// Returns the gzip trailer of a response. Uses the cached trailer of the bucket if there is one.
 fn trailer(
     corpus: &Corpus,
     prefix: HashPrefix,
@@ -119,7 +118,8 @@ fn filler(padder: &mut Option<Padder>, kind: Kind, n: usize) -> Result<&[u8], Bu
     Ok(padder.bytes(kind, lines)?)
 }
 
-/// Renders the lines of a bucket and its padding, without a separator after the last line.
+/// Writes the lines of a bucket and its padding, without a separator after the last line. Returns
+/// the length.
 fn write_text(bucket: &Bucket<'_>, filler: &[u8], out: &mut [u8]) -> Result<usize, BucketProblem> {
     let mut length = render::bucket(bucket, out)?;
     length += render::padding(bucket.kind(), filler, &mut out[length..]);
@@ -138,7 +138,7 @@ mod tests {
 
     const PREFIX: u32 = 0x5BAA6;
 
-    /// A corpus with this number of digests, all with one prefix.
+    /// Creates a corpus with this number of digests, which all have the same prefix.
     fn corpus(data: &Path, kind: Kind, digests: usize) -> Corpus {
         let mut random = Random::new(5);
         let mut entries: Vec<Entry> = (0..digests)
@@ -180,7 +180,7 @@ mod tests {
                 (empty, Padding::Wanted, false),
                 (empty, Padding::Wanted, true),
             ];
-            // In the second round, the buffers contain leftovers of the first.
+            // In the second round, the buffers still contain bytes of the first round.
             for (prefix, padding, wants_gzip) in [asked, asked].concat() {
                 let sent = reader.read(&corpus, full, padding, false).unwrap();
                 drop(sent);

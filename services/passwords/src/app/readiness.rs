@@ -14,11 +14,11 @@ pub fn note_failure(state: &State, kind: Kind, prefix: HashPrefix, problem: &Buc
     log::error!("a bucket of the {} corpus cannot be served: {problem}", kind.label());
 }
 
-/// Checks that the service can answer requests.
+/// Checks that the service can respond to requests.
 ///
 /// # Errors
-/// No corpus is loaded, an activated corpus cannot be used and no earlier one is in use, or a bucket
-/// that failed still cannot be read.
+/// Returns an error if no corpus is loaded, if an activated corpus cannot be used and no earlier
+/// one is in use, or if a bucket that failed still cannot be read.
 pub fn readiness(state: &State) -> Result<(), String> {
     let mut loaded = false;
     for kind in Kind::ALL {
@@ -30,7 +30,7 @@ pub fn readiness(state: &State) -> Result<(), String> {
         };
         loaded = true;
         let Some(prefix) = state.failing(kind) else { continue };
-        // Retry the bucket that failed: the disk may have recovered.
+        // Retry the bucket that failed, because the disk may have recovered.
         if snapshot.corpus().sound_bytes(prefix, &mut Vec::new()).is_err() {
             return Err(format!("the {} corpus cannot be read", kind.label()));
         }

@@ -1,4 +1,4 @@
-//! `activate`.
+//! The subcommand `activate`.
 
 use std::path::{Path, PathBuf};
 

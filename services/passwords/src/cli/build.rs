@@ -1,4 +1,4 @@
-//! `build`.
+//! The subcommand `build`.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ enum OnDuplicate {
 }
 
 impl Build {
-    /// Builds a corpus of each kind and reports each.
+    /// Builds a corpus of each kind and prints a report for each.
     pub fn run(&self, data_dir: &Path, clock: &dyn Clock) -> anyhow::Result<()> {
         let job = jobs::Build {
             kinds: self.kind.clone(),

@@ -1,4 +1,4 @@
-//! `check`.
+//! The subcommand `check`.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -28,9 +28,9 @@ pub struct Check {
 }
 
 impl Check {
-    /// Reads passwords from a prompt or standard input and prints the count of each.
+    /// Reads passwords from a prompt or from standard input and prints the count of each.
     ///
-    /// The exit code is 0 if none was found and 10 otherwise.
+    /// The exit code is 0 if none was found, otherwise 10.
     pub fn run(&self, data_dir: &Path) -> anyhow::Result<ExitCode> {
         let mut found = false;
         until_closed(self.print(data_dir, &mut found))?;
@@ -52,7 +52,7 @@ impl Check {
             answer(line.as_bytes())?;
         } else {
             batch::refuse_overwriting(&["/dev/stdout"], ["-"])?;
-            // Strips only line endings and a byte-order mark, as `build` does.
+            // Strips only line endings and a byte-order mark, like `build`.
             let mut lines = BoundedLines::new(io::stdin().lock(), LINE_LIMIT);
             while let Some((number, line)) =
                 lines.next_with_return().context("cannot read standard input")?

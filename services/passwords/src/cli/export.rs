@@ -1,4 +1,4 @@
-//! `export`.
+//! The subcommand `export`.
 
 use std::path::PathBuf;
 
@@ -38,7 +38,7 @@ pub struct Export {
 }
 
 impl Export {
-    /// Writes the lists and prints a report: a JSON object, or a sentence and the path.
+    /// Exports the corpus and prints a report: a JSON object, or a sentence and the path.
     pub fn run(&self) -> anyhow::Result<()> {
         // The path may be a pipe, such as `/dev/stdout`.
         until_closed(self.write())

@@ -1,4 +1,4 @@
-//! Shared options and reports of `build` and `merge`.
+//! Options and reports that `build` and `merge` share.
 
 use std::path::PathBuf;
 
@@ -99,7 +99,7 @@ impl From<MergeArgument> for CountMerge {
 }
 
 impl Lists {
-    /// Converts the options for the job.
+    /// Converts the options to the options of the job.
     pub fn to_job(&self) -> jobs::Lists {
         jobs::Lists {
             input_format: self.input_format.map(|format| match format {

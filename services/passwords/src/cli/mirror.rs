@@ -1,4 +1,4 @@
-//! `mirror`.
+//! The subcommand `mirror`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -64,7 +64,8 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// Fetches, builds, activates and reports each kind. `kinds` are those of the settings.
+    /// Fetches, builds and activates each kind and prints a report for each. `kinds` are the kinds
+    /// in the settings.
     pub fn run(&self, kinds: &[Kind], data_dir: &Path, clock: &dyn Clock) -> anyhow::Result<()> {
         let timeout = Duration::from_secs(self.timeout);
         let ca_file = self.ca_file.as_deref();

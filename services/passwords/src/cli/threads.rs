@@ -2,7 +2,7 @@
 
 use std::thread;
 
-/// The number of processors available to this process.
+/// Returns the number of processors available to this process.
 pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }

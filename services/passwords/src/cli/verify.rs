@@ -1,4 +1,4 @@
-//! `verify`.
+//! The subcommand `verify`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -26,8 +26,8 @@ pub struct Verify {
 }
 
 impl Verify {
-    /// Checks the file and prints a report. The exit code is 0 if it is sound and 10 if it is
-    /// damaged. An unreadable file is an error.
+    /// Checks the file and prints a report. The exit code is 0 if the file is intact and 10 if it
+    /// is damaged. Returns an error if the file cannot be read.
     pub fn run(&self) -> anyhow::Result<ExitCode> {
         let findings = jobs::verify(&self.file, self.quick, cores())?;
         Output::from_json_flag(self.json).print(&findings, Text(&findings))?;
@@ -35,7 +35,7 @@ impl Verify {
     }
 }
 
-/// Formats a line for each problem, and a verdict.
+/// Formats each problem on its own line, followed by a verdict.
 struct Text<'a>(&'a Findings);
 
 impl fmt::Display for Text<'_> {

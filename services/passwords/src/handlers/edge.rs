@@ -1,4 +1,4 @@
-//! Answers requests in the order of the contract, before they are routed.
+//! Answers requests before they are routed, with the checks in the order of the contract.
 
 use actix_web::dev::ServiceRequest;
 use actix_web::http::{Method, header};

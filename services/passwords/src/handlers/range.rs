@@ -1,4 +1,4 @@
-//! `GET /range/{prefix}` and its variant for NTLM.
+//! `GET /range/{prefix}` and its NTLM variant.
 
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{HashPrefix, PrefixError};
@@ -10,12 +10,12 @@ use crate::app::{self, Padding};
 use crate::error::{Error, Failures};
 use crate::model::Kind;
 
-/// The pattern of the route.
+/// The route pattern.
 pub const RANGE: &str = "/range/{prefix}";
-/// The route for clients that cannot send `mode`.
+/// The route pattern for clients that cannot send `mode`.
 pub const NTLM_RANGE: &str = "/ntlm/range/{prefix}";
 
-/// Returns the route of a path and the prefix in it.
+/// Returns the route pattern of a path, and the prefix in the path.
 pub fn route(path: &str) -> Option<(&'static str, &str)> {
     if let Some(prefix) = path.strip_prefix("/range/") {
         return Some((RANGE, prefix));
@@ -117,7 +117,7 @@ fn range(request: &HttpRequest, kind: Kind, prefix: HashPrefix) -> Result<HttpRe
     }
 }
 
-/// Returns true if the request asks for padding.
+/// Returns whether the request asks for padding.
 pub fn wants_padding(request: &HttpRequest) -> bool {
     input::padding(request.headers()) == Padding::Wanted
 }

@@ -15,7 +15,7 @@ const PLAIN_TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=ut
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 
-/// A range.
+/// Returns the response with a range.
 pub fn ok(
     body: Body,
     padding: Padding,
@@ -34,7 +34,7 @@ pub fn ok(
     response
 }
 
-/// The 304 response.
+/// Returns the 304 response.
 pub fn not_modified(
     padding: Padding,
     tag: &EntityTag,
@@ -64,7 +64,7 @@ fn describe(
     add_shared_headers(headers);
 }
 
-/// The response to `OPTIONS`.
+/// Returns the response to `OPTIONS`.
 pub fn preflight() -> HttpResponse {
     let mut response = HttpResponse::new(StatusCode::OK);
     let headers = response.headers_mut();

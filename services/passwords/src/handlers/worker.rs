@@ -1,4 +1,5 @@
-//! State of one worker thread, so a request takes no lock and changes no reference count.
+//! The state of a worker thread. With it, a request neither takes a lock nor changes a reference
+//! count.
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -17,18 +18,18 @@ use crate::state::{Snapshot, SnapshotReader, State};
 pub struct Worker {
     /// The state shared by all workers.
     pub state: Arc<State>,
-    /// This worker's view of the corpora in use.
+    /// This worker's cached view of the corpora in use.
     pub kinds: [KindReader; 2],
     /// Reads response bodies.
     pub reader: RangeReader,
-    /// `Cache-Control` of cacheable responses.
+    /// The `Cache-Control` header of responses that can be cached.
     pub cache_control: HeaderValue,
 }
 
 /// The worker state in the application data.
 pub type WorkerCell = Rc<RefCell<Worker>>;
 
-/// Adds the worker state to the application data. Runs on the worker's thread.
+/// Adds the worker state to the application data. Must be called on the worker's thread.
 pub fn add_worker(config: &mut ServiceConfig, state: Arc<State>) {
     let max_age = format!("public, max-age={}", state.settings().max_age);
     let exchanges = state.exchanges();
@@ -44,8 +45,8 @@ pub fn add_worker(config: &mut ServiceConfig, state: Arc<State>) {
     config.app_data(worker);
 }
 
-/// Refreshes the view of a worker after each replacement. Otherwise an idle worker would keep an
-/// old corpus, in memory or as the disk space of a deleted file.
+/// Updates the cached view of a worker whenever a corpus is replaced. Otherwise, an idle worker
+/// would keep the old corpus alive, in memory or as a deleted file that takes disk space.
 async fn follow(worker: Weak<RefCell<Worker>>, mut exchanges: watch::Receiver<()>) {
     while exchanges.changed().await.is_ok() {
         let Some(worker) = worker.upgrade() else { return };
@@ -55,13 +56,13 @@ async fn follow(worker: Weak<RefCell<Worker>>, mut exchanges: watch::Receiver<()
     }
 }
 
-/// The corpus in use of one kind, as last seen by one worker.
+/// The corpus of one kind that is in use, as last seen by a worker.
 pub struct KindReader {
     latest: SnapshotReader,
     current: Option<Current>,
 }
 
-/// A corpus with the headers of its responses.
+/// A corpus and the headers of its responses.
 pub struct Current {
     /// The corpus.
     pub snapshot: Arc<Snapshot>,
@@ -70,7 +71,7 @@ pub struct Current {
 }
 
 impl KindReader {
-    /// The corpus in use.
+    /// Returns the corpus in use, if there is one.
     #[inline]
     pub fn current(&mut self) -> Option<&Current> {
         let latest = self.latest.load().as_ref()?;

@@ -6,12 +6,12 @@ use anyhow::Context;
 
 use crate::store::{Corpus, KindFolder, activate_all};
 
-/// Checks a file as a server would, points `CURRENT` to it and returns its path.
+/// Checks a file like a server would, makes `CURRENT` refer to it, and returns its path.
 ///
-/// Copies a file from outside the data folder into it first.
+/// A file outside of the data folder is first copied into it.
 ///
 /// # Errors
-/// The file is damaged, or the data folder is not writable.
+/// Returns an error if the file is damaged, or the data folder is not writable.
 pub fn activate(file: &Path, data_dir: &Path) -> anyhow::Result<PathBuf> {
     let corpus = Corpus::open(file, 0)?;
     corpus.spot_check()?;

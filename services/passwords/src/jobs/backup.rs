@@ -1,4 +1,4 @@
-//! Copies the corpora to a backup and back.
+//! Backs up and restores the corpora.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,13 @@ use batch::{Backup, Restore};
 use crate::model::Kind;
 use crate::store::{CURRENT, KindFolder};
 
-/// How often the files of a kind are listed while other commands change them.
+/// How many times the files of a kind are listed, because other commands may change them meanwhile.
 const ATTEMPTS: u32 = 5;
 
-/// Adds the corpora of all kinds to a backup, as links, because corpora never change.
+/// Adds the corpora of all kinds to a backup. They are linked, because corpora never change.
 ///
 /// # Errors
-/// A file cannot be read or written, or `CURRENT` names a missing file.
+/// Returns an error if a file cannot be read or written, or if `CURRENT` refers to a missing file.
 pub fn back_up(data_dir: &Path, backup: &Backup) -> anyhow::Result<()> {
     Kind::ALL
         .into_iter()
@@ -27,7 +27,7 @@ fn back_up_kind(folder: &KindFolder, backup: &Backup) -> anyhow::Result<()> {
     for _ in 0..ATTEMPTS {
         backup.discard(kind)?;
         if folder.current()?.is_none() {
-            // Corpora that were never served.
+            // The corpora have never been served.
             return backup.link(kind, folder.path());
         }
         backup.copy(&current, &folder.path().join(CURRENT))?;
@@ -49,7 +49,7 @@ pub fn kind_folders(data_dir: &Path) -> [PathBuf; 2] {
 /// Restores the corpora of a backup.
 ///
 /// # Errors
-/// A file cannot be read or written.
+/// Returns an error if a file cannot be read or written.
 pub fn restore(data_dir: &Path, restore: &Restore) -> anyhow::Result<()> {
     Kind::ALL
         .into_iter()

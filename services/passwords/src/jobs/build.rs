@@ -12,19 +12,21 @@ use crate::store::{CorpusWriter, Encoded, KindFolder, activate_all};
 /// The options of a build.
 #[derive(Clone, Debug)]
 pub struct Build {
-    /// Kinds to build. If empty: detected for hash lists, both for plaintext.
+    /// The kinds to build. If empty, the kind of hash lists is detected, and both kinds are built
+    /// from passwords.
     pub kinds: Vec<Kind>,
-    /// The way to combine the counts of a digest in several inputs.
+    /// How to combine the counts of a digest that occurs in several inputs.
     pub on_duplicate: CountMerge,
     /// The inputs and their formats.
     pub lists: Lists,
 }
 
 impl Build {
-    /// Builds and reports a corpus of each kind.
+    /// Builds a corpus of each kind and returns a report for each.
     ///
     /// # Errors
-    /// Invalid or empty input, a full disk, or another running build.
+    /// Returns an error if the input is invalid or empty, the disk is full, or another build is
+    /// running.
     pub fn run(
         &self,
         data_dir: &Path,
@@ -32,7 +34,7 @@ impl Build {
         mut report: impl FnMut(&Built) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let source = Source::new(&self.lists, &self.kinds, self.on_duplicate, data_dir)?;
-        // Acquire the locks first: a build without write access should fail before hours of
+        // Acquire the locks first, because a build without write access should fail before hours of
         // reading.
         let folders: Vec<KindFolder> =
             source.kinds.iter().map(|kind| KindFolder::new(data_dir, *kind)).collect();
@@ -51,7 +53,7 @@ impl Build {
             source.require_digests(kind, !writer.is_empty(), tally)?;
             complete.push((writer.complete(&source.note, clock.unix())?, tally));
         }
-        // Activate all kinds or none.
+        // Activate either all kinds or none.
         let mut named = Vec::new();
         for (corpus, tally) in complete {
             named.push((corpus.name()?, tally));

@@ -4,12 +4,12 @@ use std::io::Read;
 
 use anyhow::{Context, bail};
 
-/// The maximum length of a line.
+/// The maximum length of a line in bytes.
 pub const LINE_LIMIT: usize = 16 << 20;
-/// A longer run of lines with one prefix is split.
+/// The maximum length of a run of lines with the same prefix, in bytes. Longer runs are split.
 const RUN_LIMIT: usize = 8 << 20;
 
-/// The places where a chunk can end.
+/// The positions where a chunk can end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// After any line.
@@ -23,7 +23,7 @@ pub enum Cut {
 pub struct Chunk {
     /// The lines.
     pub text: Vec<u8>,
-    /// True if the last prefix can continue in the next chunk.
+    /// Whether the last prefix can continue in the next chunk.
     pub open_end: bool,
 }
 
@@ -38,7 +38,7 @@ pub struct Chunks<R> {
 }
 
 impl<R: Read> Chunks<R> {
-    /// Reads from `reader`. `name` names the input in errors.
+    /// Creates a reader of chunks. `name` refers to the input in errors.
     pub fn new(reader: R, name: &str, size: usize, cut: Cut) -> Self {
         Self { reader, name: name.to_owned(), size, cut, rest: Vec::new(), ended: false }
     }
@@ -46,7 +46,7 @@ impl<R: Read> Chunks<R> {
     /// Returns the next chunk, or `None` at the end.
     ///
     /// # Errors
-    /// The input cannot be read, or a line is too long.
+    /// Returns an error if the input cannot be read, or a line is too long.
     pub fn next_chunk(&mut self) -> anyhow::Result<Option<Chunk>> {
         let mut text = std::mem::take(&mut self.rest);
         let mut wanted = self.size;
@@ -93,8 +93,8 @@ impl<R: Read> Chunks<R> {
     }
 }
 
-/// Returns the start of the last run of lines with one prefix. Lines without a prefix belong to any
-/// run.
+/// Returns the offset of the last run of lines with the same prefix. Lines without a prefix belong
+/// to the adjacent run.
 fn start_of_last_run(text: &[u8]) -> usize {
     let mut run: Option<[u8; 5]> = None;
     let mut start = text.len();

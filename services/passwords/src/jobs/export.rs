@@ -1,4 +1,4 @@
-//! Exports a corpus to a list from which it can be built again.
+//! Exports a corpus to a list that can be used to build the same corpus again.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, IntoInnerError, Write};
@@ -12,20 +12,20 @@ use super::report::Exported;
 use crate::model::{Bucket, PREFIXES, render};
 use crate::store::Corpus;
 
-/// Writes `HASH:COUNT` lines in order to a file.
+/// Writes `HASH:COUNT` lines to a file, in order.
 ///
 /// # Errors
-/// The corpus is damaged, or the file cannot be written.
+/// Returns an error if the corpus is damaged, or the file cannot be written.
 pub fn export_hashes(corpus: &Corpus, path: &Path) -> anyhow::Result<Exported> {
     let name = path.display().to_string();
     let unwritable = || format!("cannot write {name}");
     batch::refuse_overwriting(&[path], [corpus.path()])?;
-    // Write directly to a pipe or device. Replace a file atomically.
+    // Writes directly to a pipe or device, but replaces a file atomically.
     let prefixes = if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         let file = OpenOptions::new().write(true).open(path).with_context(unwritable)?;
         write_hashes(corpus, &mut BufWriter::with_capacity(1 << 20, file), &name)?
     } else {
-        // Follow a link, so it still leads to the file.
+        // Resolves a link, so that it still leads to the file.
         let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let folder = place.parent().filter(|folder| *folder != Path::new(""));
         let file = AtomicFile::create_in(folder.unwrap_or(Path::new(".")));
@@ -40,16 +40,16 @@ pub fn export_hashes(corpus: &Corpus, path: &Path) -> anyhow::Result<Exported> {
     Ok(Exported::new(path.to_owned(), corpus.header(), prefixes))
 }
 
-/// Writes `HASH:COUNT` lines in order to standard output.
+/// Writes `HASH:COUNT` lines to standard output, in order.
 ///
 /// # Errors
-/// The corpus is damaged, or standard output is closed.
+/// Returns an error if the corpus is damaged, or standard output is closed.
 pub fn export_to_stdout(corpus: &Corpus) -> anyhow::Result<()> {
     batch::refuse_overwriting(&[Path::new("/dev/stdout")], [corpus.path()])?;
     write_hashes(corpus, &mut BufWriter::new(io::stdout().lock()), "standard output").map(drop)
 }
 
-/// Writes the text of each non-empty prefix. Returns the number of these prefixes.
+/// Writes the text of each non-empty prefix. Returns the number of non-empty prefixes.
 fn each_text(
     corpus: &Corpus,
     mut write: impl FnMut(HashPrefix, &[u8]) -> anyhow::Result<()>,

@@ -1,8 +1,9 @@
 //! Exports a corpus to a folder that a static web server can serve.
 //!
-//! The manifest lists each range with the lengths of its files and its entity tag, so the next export writes
-//! only the ranges that changed. A journal next to it lists the ranges of an unfinished export. Before a
-//! listed range is replaced, the journal marks it, so an interrupted export never leaves a wrong entry.
+//! The manifest lists each range with the lengths of its files and its entity tag, so that the next
+//! export writes only the ranges that have changed. A journal next to it lists the ranges of an
+//! unfinished export. Before a listed range is replaced, the journal marks it, so that an
+//! interrupted export never leaves an incorrect entry.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -17,15 +18,15 @@ use crate::app::{Body, Padding, RangeReader};
 use crate::model::{BucketDigest, EMPTY_DIGEST, Kind, PREFIXES, gzip, lower_hex};
 use crate::store::Corpus;
 
-/// The list of the exported ranges.
+/// The file that lists the exported ranges.
 pub(super) const MANIFEST: &str = "manifest.tsv";
-/// The changes of an unfinished export.
+/// The file with the changes of an unfinished export.
 pub(super) const JOURNAL: &str = "manifest.journal";
-/// Marks a range in the journal whose files are being replaced.
+/// Marks a range in the journal while its files are being replaced.
 const REPLACED: &str = "-";
-/// A file that is being written. It replaces that of a range.
+/// The temporary file for a range, which then replaces the final file.
 const DRAFT: &str = ".draft";
-/// The journal is written in pieces of this length.
+/// The size of the chunks that are written to the journal, in bytes.
 const PIECE: usize = 32 << 10;
 
 /// Writes `PREFIX.txt` with the response of the service for each non-empty prefix and, if `gzip` is
@@ -33,8 +34,8 @@ const PIECE: usize = 32 << 10;
 /// last export to the folder are kept.
 ///
 /// # Errors
-/// The corpus is damaged, the folder has ranges of the other kind, is not writable, or another export
-/// writes to it.
+/// Returns an error if the corpus is damaged, if the folder contains ranges of the other kind or is
+/// not writable, or if another export is writing to it.
 pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Result<Exported> {
     let unwritable = || format!("cannot write {}", folder.display());
     if !folder.exists() {
@@ -60,7 +61,8 @@ pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Resu
             continue;
         }
         if digest == EMPTY_DIGEST && known.is_none() {
-            // An interrupted export can leave files that it has not listed, or has marked but not removed.
+            // An interrupted export can leave files that it has not listed, or that it has marked
+            // but not removed.
             if resumed {
                 export.remove(prefix).with_context(unwritable)?;
             }
@@ -101,9 +103,9 @@ fn lock(folder: &Path) -> anyhow::Result<File> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Range {
     digest: BucketDigest,
-    /// Length of the text.
+    /// The length of the text in bytes.
     plain: u32,
-    /// Length of the compressed text; 0 if there is none.
+    /// The length of the compressed text in bytes, or 0 if there is none.
     packed: u32,
 }
 
@@ -129,7 +131,7 @@ impl Range {
     }
 }
 
-/// Reads the exported ranges of a folder, by prefix, from manifest and journal.
+/// Reads the exported ranges of a folder, indexed by prefix, from the manifest and the journal.
 fn known_ranges(kind: Kind, folder: &Path) -> anyhow::Result<Vec<Option<Range>>> {
     let mut ranges = vec![None; PREFIXES];
     for name in [MANIFEST, JOURNAL] {
@@ -180,7 +182,7 @@ struct Journal {
 }
 
 impl Journal {
-    /// Creates the journal, or continues that of an interrupted export.
+    /// Creates the journal, or opens the journal of an interrupted export to continue it.
     fn open(kind: Kind, folder: &Path) -> io::Result<Self> {
         let path = folder.join(JOURNAL);
         let mut file =
@@ -199,13 +201,13 @@ impl Journal {
         Ok(Self { file, path, unwritten })
     }
 
-    /// Records that the files of a range are about to be replaced.
+    /// Records in the journal that the files of a range are about to be replaced.
     fn mark(&mut self, prefix: HashPrefix) -> io::Result<()> {
         self.unwritten.push_str(&format!("{prefix}\t{REPLACED}\n"));
         self.write()
     }
 
-    /// Records a written range.
+    /// Records in the journal that a range was written.
     fn note(&mut self, prefix: HashPrefix, range: Range) -> io::Result<()> {
         self.unwritten.push_str(&range.line(prefix));
         if self.unwritten.len() < PIECE { Ok(()) } else { self.write() }
@@ -217,13 +219,13 @@ impl Journal {
         Ok(())
     }
 
-    /// Removes the journal of a finished export.
+    /// Removes the journal after the export is complete.
     fn finish(self) -> io::Result<()> {
         fs::remove_file(self.path)
     }
 }
 
-/// Writes the files of ranges.
+/// Writes the files of exported ranges.
 struct Export<'a> {
     corpus: &'a Corpus,
     folder: &'a Path,
@@ -232,12 +234,12 @@ struct Export<'a> {
 }
 
 impl Export<'_> {
-    /// The paths of the plain and the compressed file of a range.
+    /// Returns the paths of the plain and the compressed file of a range.
     fn paths(&self, prefix: HashPrefix) -> [PathBuf; 2] {
         [".txt", ".txt.gz"].map(|ending| self.folder.join(format!("{prefix}{ending}")))
     }
 
-    /// Returns true if the folder has the files of a listed range, and in the wanted formats.
+    /// Returns whether the folder contains the files of a listed range, in the requested formats.
     fn has(&self, prefix: HashPrefix, range: Range) -> bool {
         let wants_packed = self.gzip && range.plain as usize >= gzip::SHORTEST;
         let is = |path: &Path, length: u32| {
@@ -272,7 +274,7 @@ impl Export<'_> {
         Ok(body.map_err(|cause| self.corpus.problem(prefix.value(), cause))?)
     }
 
-    /// Replaces a file as a whole. Returns its length.
+    /// Replaces a file atomically. Returns its length.
     fn replace(&self, path: &Path, body: &Body) -> anyhow::Result<u32> {
         let (draft, bytes) = (self.folder.join(DRAFT), body.bytes.as_ref());
         let write = || {

@@ -12,16 +12,17 @@ const PACKED: [(&[u8], &str); 5] = [
     (b"PK\x03\x04", "unzip -p"),
     (b"7z\xBC\xAF\x27\x1C", "7z x -so"),
 ];
-/// Follows the first four bytes of bzip2, which are letters and a digit.
+/// The bytes that follow the first four bytes of bzip2, which are letters and a digit.
 const BZIP2_BLOCK: &[u8] = b"1AY&SY";
 
 /// The number of bytes examined.
 pub const LOOKED_AT: usize = 16;
 
-/// Returns the length of the byte-order mark, or 0.
+/// Returns the length of the byte-order mark, or 0 if there is none.
 ///
 /// # Errors
-/// The input is compressed, or is text that is not UTF-8. `name` names it in the error.
+/// Returns an error if the input is compressed, or is text in an encoding other than UTF-8. `name`
+/// refers to the input in the error.
 pub fn check(name: &str, head: &[u8]) -> anyhow::Result<usize> {
     if let Some(unpack) = unpacker(head) {
         bail!("{name} is compressed; decompress it first: `{unpack} FILE | passwords build … -`");

@@ -1,4 +1,4 @@
-//! Folders with one file for each prefix, as written by mirroring clients.
+//! Reads folders with one file per prefix, as written by mirroring clients.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, TryLockError};
@@ -18,11 +18,11 @@ use super::worker_pool::{WorkerPool, in_order};
 use crate::model::lines::{self, Form};
 use crate::model::{Entry, Kind, PREFIXES, sort_and_add_up};
 
-/// The number of files that a thread reads at once.
+/// The number of files that a thread reads in one batch.
 const BATCH: usize = 32;
-/// Files that the official downloader and `export` write next to the ranges. They contain entity tags.
+/// Files with entity tags that the official downloader and `export` write next to the ranges.
 const SIDE_FILES: [&str; 3] = ["sha1.index", "ntlm.index", MANIFEST];
-/// Longer than any response of the service.
+/// The maximum size of a file in bytes. It is larger than any response of the service.
 const FILE_LIMIT: u64 = 64 << 20;
 
 /// The parameters of a pass over a folder.
@@ -32,7 +32,7 @@ pub struct FolderPass<'a> {
     pub path: &'a Path,
     /// The kind of its files.
     pub kind: Kind,
-    /// The way to read lines.
+    /// How lines are read.
     pub reading: Reading,
     /// The worker threads.
     pub pool: WorkerPool,
@@ -40,7 +40,7 @@ pub struct FolderPass<'a> {
     pub progress: &'a ProgressReporter,
 }
 
-/// Identifies the content of a file without reading it.
+/// Identifies the content of a file without reading the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     inode: u64,
@@ -55,7 +55,7 @@ impl Stamp {
     }
 }
 
-/// The files that a thread read at once.
+/// The files that a thread reads in one batch.
 #[derive(Default)]
 struct Batch {
     tally: Tally,
@@ -66,8 +66,9 @@ struct Batch {
 /// Reads a folder in prefix order. See [`super::ordered::read`] for `finish` and `consume`.
 ///
 /// # Errors
-/// An unreadable file, a file name without a prefix, two files for one prefix, an invalid line, a
-/// folder that another program changes, or an error of `finish` or `consume`.
+/// Returns an error if a file cannot be read, a file name does not contain a prefix, two files have
+/// the same prefix, a line is invalid, or another program changes the folder. Also returns the
+/// errors of `finish` and `consume`.
 pub fn read<T: Send>(
     pass: FolderPass<'_>,
     finish: impl Fn(Vec<Entry>) -> anyhow::Result<T> + Sync,
@@ -101,7 +102,7 @@ pub fn read<T: Send>(
     Ok(total)
 }
 
-/// Keeps `export` from writing to the folder until the returned file is closed.
+/// Prevents `export` from writing to the folder until the returned file is closed.
 fn lock(folder: &Path) -> anyhow::Result<File> {
     let name = folder.display();
     let file = File::open(folder).with_context(|| format!("cannot read {name}"))?;
@@ -109,12 +110,14 @@ fn lock(folder: &Path) -> anyhow::Result<File> {
         Err(TryLockError::WouldBlock) => {
             bail!("an export is writing to {name}: run the command again when it has finished")
         }
-        // Without locks, as on some network file systems, changes are found at the end.
+        // If locks are not supported, as on some network file systems, changes are detected at the
+        // end.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }
 
-/// Compares the files of a folder with those that were read, because downloaders do not lock it.
+/// Compares the files in a folder with those that were read. This is necessary because downloaders
+/// do not lock the folder.
 fn require_unchanged(folder: &Path, seen: &[(HashPrefix, Stamp)]) -> anyhow::Result<()> {
     let (files, _) = files_of(folder)?;
     let changed = |what: String| {
@@ -173,8 +176,9 @@ fn text_of(path: &Path) -> anyhow::Result<(Stamp, Vec<u8>)> {
     Ok((stamp, text))
 }
 
-/// Returns all files by prefix: `PREFIX` or `PREFIX.txt`, optionally with `.gz`, up to one folder
-/// deep. Plain files take precedence over their compressed copies. Also returns the side files of downloaders.
+/// Returns all range files by prefix. They are named `PREFIX` or `PREFIX.txt`, optionally with
+/// `.gz`, and are in the folder or its direct subfolders. Plain files take precedence over their
+/// compressed copies. Also returns the side files of downloaders.
 fn files_of(folder: &Path) -> anyhow::Result<(BTreeMap<HashPrefix, PathBuf>, Vec<PathBuf>)> {
     if folder.join(JOURNAL).exists() {
         bail!("{} is an unfinished export: run the export again first", folder.display());
@@ -214,7 +218,7 @@ fn add(files: &mut BTreeMap<HashPrefix, PathBuf>, path: PathBuf) -> anyhow::Resu
     let Ok(prefix) = HashPrefix::parse(stem) else {
         bail!("{} is not named PREFIX or PREFIX.txt", path.display());
     };
-    // A compressed copy next to its plain file.
+    // This is the compressed copy of a plain file.
     if name.ends_with(".gz") && path.with_extension("").is_file() {
         return Ok(());
     }
@@ -224,10 +228,10 @@ fn add(files: &mut BTreeMap<HashPrefix, PathBuf>, path: PathBuf) -> anyhow::Resu
     Ok(())
 }
 
-/// Detects the kind of a folder from its first file with a digest.
+/// Detects the kind of a folder from the first of its files that contains a digest.
 ///
 /// # Errors
-/// The folder or a file cannot be read.
+/// Returns an error if the folder or a file cannot be read.
 pub fn kind_of(folder: &Path) -> anyhow::Result<Option<Kind>> {
     for (prefix, path) in files_of(folder)?.0 {
         let kind = lines::kind_of(&text_of(&path)?.1, Form::Suffix(prefix.value()));
@@ -281,7 +285,7 @@ mod tests {
         let changes: [(&str, Change); 4] = [
             ("00000.txt changed", |folder| fs::write(folder.join("00000.txt"), "").unwrap()),
             ("00001.txt changed", |folder| {
-                // As long as before.
+                // The file keeps its length.
                 fs::rename(folder.join("00001.txt"), folder.join("moved")).unwrap();
                 fs::write(folder.join("00001.txt"), LINE).unwrap();
                 fs::remove_file(folder.join("moved")).unwrap();

@@ -14,13 +14,13 @@ const DIALECT: Dialect = Dialect { encoding: Encoding::Utf8, with_counts: false 
 /// Looks up passwords or hashes in a corpus.
 pub struct Lookup {
     corpus: Corpus,
-    /// True if the lines are hashes.
+    /// Whether the lines are hashes and not passwords.
     hashes: bool,
     buffer: Vec<u8>,
 }
 
 impl Lookup {
-    /// Looks up in `corpus`.
+    /// Creates a lookup in `corpus`. `hashes` says whether the lines are hashes.
     pub fn new(corpus: Corpus, hashes: bool) -> Self {
         Self { corpus, hashes, buffer: Vec::new() }
     }
@@ -28,13 +28,13 @@ impl Lookup {
     /// Returns the count of the password or hash in a line.
     ///
     /// # Errors
-    /// The corpus is damaged, or the line is invalid.
+    /// Returns an error if the corpus is damaged, or the line is invalid.
     pub fn count(&mut self, line: &[u8]) -> anyhow::Result<u32> {
         let kind = self.corpus.kind();
         let hash = self.entry(kind, line)?.hash;
         match self.corpus.find(&hash[..kind.hash_bytes()], &mut self.buffer) {
             Ok(count) => Ok(count.unwrap_or(0)),
-            // The prefix reveals part of the password, so it is not in the message.
+            // The message does not contain the prefix, because it reveals part of the password.
             Err(cause) => bail!("cannot look up in {}: {cause}", self.corpus.path().display()),
         }
     }
@@ -47,17 +47,18 @@ impl Lookup {
         match plaintext::line(line, DIALECT) {
             Line::Password { bytes, text, .. } => Ok(plaintext::entry(kind, &bytes, &text, 1)),
             Line::Empty | Line::NoCount => Ok(plaintext::entry(kind, b"", "", 1)),
-            // SHA-1 is computed over bytes, which may come from a list in another encoding.
+            // SHA-1 is computed over bytes, which may be text in another encoding.
             Line::NotText(bytes) if kind == Kind::Sha1 => Ok(plaintext::entry(kind, &bytes, "", 1)),
             Line::NotText(_) => bail!("the password is not UTF-8"),
         }
     }
 }
 
-/// Opens a corpus file, or else the active corpus of `kind`, or else the first active corpus.
+/// Opens the given corpus file, or else the active corpus of `kind`, or else the first active
+/// corpus.
 ///
 /// # Errors
-/// There is none, or it is damaged.
+/// Returns an error if there is no such file or corpus, or if it is damaged.
 pub fn open_corpus(
     file: Option<&Path>,
     kind: Option<Kind>,

@@ -11,7 +11,7 @@ use super::source::{Lists, Source};
 use crate::model::{Bucket, CountMerge, Entry, PREFIXES, bucket_digest, merge_sorted};
 use crate::store::{BucketProblem, Corpus, CorpusWriter, Encoded, KindFolder, activate_all};
 
-/// The number of bytes of the base to copy at once.
+/// The number of bytes of the base that are copied at once.
 const COPIED_AT_ONCE: u64 = 1 << 20;
 
 /// The options of a merge.
@@ -19,21 +19,22 @@ const COPIED_AT_ONCE: u64 = 1 << 20;
 pub struct Merge {
     /// The old corpus, which is not modified.
     pub base: PathBuf,
-    /// The way to combine the counts of a digest in both.
+    /// How to combine the counts of a digest that occurs in both.
     pub mode: CountMerge,
     /// The inputs and their formats.
     pub lists: Lists,
 }
 
 impl Merge {
-    /// Merges into a new corpus.
+    /// Merges the base and the lists into a new corpus.
     ///
     /// # Errors
-    /// A damaged base, invalid or empty input, a full disk, or another running build.
+    /// Returns an error if the base is damaged, the input is invalid or empty, the disk is full, or
+    /// another build is running.
     pub fn run(&self, data_dir: &Path, clock: &dyn Clock) -> anyhow::Result<Built> {
         let base = Corpus::open(&self.base, 0)?;
         let kind = base.kind();
-        // Inputs are merged with each other the same way as with the base.
+        // Inputs are merged with each other in the same way as with the base.
         let mut source = Source::new(&self.lists, &[kind], self.mode, data_dir)?;
         if self.lists.note.is_none() {
             source.note = joined_note(&base.header().note, &source.note);
@@ -62,7 +63,7 @@ fn joined_note(old: &str, new: &str) -> String {
     if old.is_empty() { new.to_owned() } else { format!("{old} + {new}") }
 }
 
-/// Walks through base and additions together, in prefix order.
+/// Iterates over the base and the additions together, in prefix order.
 struct Walk<'a> {
     base: &'a Corpus,
     writer: CorpusWriter,
@@ -102,7 +103,7 @@ impl<'a> Walk<'a> {
         Ok(Bucket::parse(self.base.kind(), bytes)?.entries(value)?)
     }
 
-    /// Copies buckets unchanged after checking their digests.
+    /// Copies buckets unchanged, after checking their digests.
     fn copy_to(&mut self, end: usize) -> anyhow::Result<()> {
         let index = self.base.index();
         while self.next < end {

@@ -1,4 +1,4 @@
-//! Reads an ordered hash list in one pass with all threads.
+//! Reads a sorted hash list in one pass with all threads.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -15,12 +15,12 @@ use crate::model::{Entry, Kind, add_up_sorted};
 /// The number of bytes that a thread parses at once.
 pub const CHUNK: usize = 1 << 20;
 
-/// A line that sorts before the previous one.
+/// The error for a line that sorts before the previous one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disorder {
     /// The input.
     pub input: String,
-    /// The line number, from 1.
+    /// The line number, starting at 1.
     pub line: u64,
 }
 
@@ -39,7 +39,7 @@ pub struct Pass<'a> {
     pub input: &'a Input,
     /// The kind of the list.
     pub kind: Kind,
-    /// The way to read lines.
+    /// How lines are read.
     pub reading: Reading,
     /// The worker threads.
     pub pool: WorkerPool,
@@ -59,19 +59,19 @@ struct Piece<T> {
     content: Content<T>,
 }
 
-/// Complete prefixes, finished by the thread that parsed them, or part of one prefix.
+/// Complete prefixes, already finished by the thread that parsed them, or part of a single prefix.
 enum Content<T> {
     Whole(T),
     Part(Vec<Entry>),
 }
 
-/// Reads an ordered list.
+/// Reads a sorted list.
 ///
-/// `finish` runs on the worker threads over the ascending entries of complete prefixes. `consume`
-/// receives its results in order.
+/// `finish` runs on the worker threads with the ascending entries of complete prefixes. `consume`
+/// receives the results in order.
 ///
 /// # Errors
-/// [`BadLine`], [`Disorder`], unreadable input, or an error of `finish` or `consume`.
+/// Returns [`BadLine`], [`Disorder`], an error of the input, or an error of `finish` or `consume`.
 pub fn read<T: Send>(
     pass: Pass<'_>,
     finish: impl Fn(Vec<Entry>) -> anyhow::Result<T> + Sync,
@@ -114,8 +114,8 @@ fn parse<T>(
     Ok(Piece { tally, first, last, disorder, error: parsed.error, open_end, content })
 }
 
-/// Joins chunks: tracks line numbers, checks the order between chunks, and joins prefixes that span
-/// several chunks.
+/// Joins the results of chunks: tracks line numbers, checks the order between chunks, and joins
+/// prefixes that span several chunks.
 struct Joint<'a> {
     name: &'a str,
     tally: Tally,

@@ -14,17 +14,17 @@ pub const MOST: usize = 4096;
 /// The number and size of partitions for one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spread {
-    /// The number of partitions is 2 to this power.
+    /// The base-2 logarithm of the number of partitions.
     pub bits: u32,
     /// The total size of all write buffers in bytes.
     pub buffers: usize,
 }
 
 impl Spread {
-    /// Chooses the number of partitions so that several fit into `memory` at once.
+    /// Chooses the number of partitions so that several of them fit into `memory` at once.
     ///
-    /// `input` is the size of all inputs in bytes, if known. `records` is the size of their
-    /// records.
+    /// `input` is the size of all inputs in bytes, if known. `records` is the total size of their
+    /// records in bytes.
     pub fn choose(input: Option<u64>, records: u64, memory: u64) -> Self {
         let wanted = match input {
             Some(input) => (4 * input).max(8 * records).div_ceil(memory.max(1)),
@@ -44,7 +44,7 @@ impl Spread {
     }
 }
 
-/// Writes the entries of one kind from one group of inputs to partitions.
+/// Distributes the entries of one kind from one group of inputs to partitions.
 pub struct Partitions {
     folder: PathBuf,
     kind: Kind,
@@ -57,7 +57,7 @@ pub struct Partitions {
 }
 
 impl Partitions {
-    /// Starts a group.
+    /// Creates empty partitions for a group.
     pub fn new(folder: &TemporaryFolder, kind: Kind, group: usize, spread: Spread) -> Self {
         let room = (spread.buffers / spread.partitions()).clamp(RECORD_BYTES * 16, 256 << 10);
         let folder = folder.path().to_owned();
@@ -69,7 +69,7 @@ impl Partitions {
     /// Adds an entry.
     ///
     /// # Errors
-    /// The disk is full or failing.
+    /// Returns an error if the disk is full or failing.
     pub fn add(&mut self, entry: &Entry) -> anyhow::Result<()> {
         let partition = self.spread.partition(entry);
         let buffer = &mut self.buffers[partition];
@@ -85,8 +85,8 @@ impl Partitions {
 
     fn write_out(&mut self, partition: usize) -> anyhow::Result<()> {
         let path = partition_path(&self.folder, self.kind, self.group, partition);
-        // Opened for each write, because thousands of partitions would exceed the limit of open
-        // files.
+        // The file is opened for each write, because thousands of open partitions would exceed the
+        // limit of open files.
         let written = OpenOptions::new().create(true).append(true).open(&path);
         let written = written.and_then(|mut file| file.write_all(&self.buffers[partition]));
         self.written[partition] += self.buffers[partition].len() as u64;
@@ -97,7 +97,7 @@ impl Partitions {
     /// Flushes all buffers and returns the length of each file.
     ///
     /// # Errors
-    /// The disk is full or failing.
+    /// Returns an error if the disk is full or failing.
     pub fn finish(mut self) -> anyhow::Result<Vec<u64>> {
         for partition in 0..self.buffers.len() {
             if !self.buffers[partition].is_empty() {
@@ -108,7 +108,7 @@ impl Partitions {
     }
 }
 
-/// The path of a partition.
+/// Returns the path of a partition.
 pub fn partition_path(folder: &Path, kind: Kind, group: usize, partition: usize) -> PathBuf {
     folder.join(format!("{kind}-{group}-{partition:04}"))
 }

@@ -10,14 +10,14 @@ use super::source::remove_temporary_files;
 use crate::model::Kind;
 use crate::store::{KindFolder, remove_partial, tags_path};
 
-/// Removes the oldest corpora except those named by `CURRENT`, and the remains of crashes,
+/// Removes the oldest corpora, except those that `CURRENT` refers to, and the remains of crashes,
 /// including those in `tmp`.
 ///
-/// Keeps `keep` corpora of each kind, including the one in use. Calls `removed` with each removed
-/// path. Keeps the data of an unfinished mirror unless `unfinished` is true.
+/// Keeps `keep` corpora of each kind, including the one in use. Calls `removed` with each path that
+/// was removed. Keeps the data of an unfinished mirror unless `unfinished` is true.
 ///
 /// # Errors
-/// Another command has locked the folder, or a file cannot be removed.
+/// Returns an error if another command has locked the folder, or a file cannot be removed.
 pub fn prune(
     data_dir: &Path,
     tmp: &Path,

@@ -1,4 +1,4 @@
-//! Merges several ordered inputs, each read ahead by its own thread.
+//! Merges several sorted inputs. Each is read ahead by its own thread.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Scope;
@@ -11,12 +11,12 @@ use crate::model::{CountMerge, Entry, merge_sorted};
 /// The maximum number of inputs merged at once.
 pub const MOST: usize = 64;
 
-/// One ordered input, read ahead by one batch.
+/// A sorted input, which is read ahead by one batch.
 pub struct ReadAhead {
     batches: Receiver<anyhow::Result<Event>>,
     batch: Vec<Entry>,
     at: usize,
-    /// The totals, once the input is read to its end.
+    /// The totals, once the input has been read completely.
     end: Option<Tally>,
 }
 
@@ -26,7 +26,8 @@ enum Event {
 }
 
 impl ReadAhead {
-    /// Starts reading. `read` passes the ascending entries of complete prefixes to its argument.
+    /// Starts reading in a thread. `read` passes the ascending entries of complete prefixes to its
+    /// argument.
     pub fn start<'scope, R>(scope: &'scope Scope<'scope, '_>, read: R) -> Self
     where
         R: FnOnce(&mut dyn FnMut(Vec<Entry>) -> anyhow::Result<()>) -> anyhow::Result<Tally>
@@ -54,7 +55,7 @@ impl ReadAhead {
                 Ok(Ok(Event::Batch(batch))) => (self.batch, self.at) = (batch, 0),
                 Ok(Ok(Event::End(tally))) => self.end = Some(tally),
                 Ok(Err(error)) => return Err(error),
-                // A closed channel without totals means that the thread panicked.
+                // If the channel is closed without totals, the thread panicked.
                 Err(_) => bail!("a reading thread stopped early"),
             }
         }
@@ -70,10 +71,10 @@ impl ReadAhead {
     }
 }
 
-/// Merges all inputs prefix by prefix. Within a prefix, inputs are merged in their order.
+/// Merges all inputs, prefix by prefix. Within a prefix, the inputs are merged in their order.
 ///
 /// # Errors
-/// An error of an input or of `consume`.
+/// Returns an error of an input or of `consume`.
 pub fn merge(
     mut inputs: Vec<ReadAhead>,
     merge: CountMerge,

@@ -10,7 +10,7 @@ use crate::model::Kind;
 use crate::model::lines::{self, Form, LineError};
 use crate::model::plaintext::Dialect;
 
-/// The number of bytes of a stream that are examined to detect its kind.
+/// The number of bytes at the beginning of a stream that are examined to detect its kind.
 const HEAD: u64 = 64 << 10;
 
 /// The format of an input.
@@ -18,16 +18,16 @@ const HEAD: u64 = 64 << 10;
 pub enum InputFormat {
     /// `HASH:COUNT` lines.
     Hashes,
-    /// One file for each prefix, in the format of the service.
+    /// One file per prefix, in the format of the service.
     Folder,
-    /// One password on each line.
+    /// One password per line.
     Plaintext,
 }
 
-/// The way to read the lines of all inputs.
+/// How the lines of all inputs are read.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// True if invalid lines are counted and skipped.
+    /// Whether invalid lines are counted and skipped.
     pub lenient: bool,
     /// The format of password lists.
     pub dialect: Dialect,
@@ -39,25 +39,25 @@ pub struct Reading {
 pub struct BadLine {
     /// The file.
     pub input: String,
-    /// The line number, from 1.
+    /// The line number, starting at 1.
     pub line: u64,
     /// The cause.
     pub cause: LineError,
 }
 
-/// Finds out what is at a path from the command line.
+/// Determines the kind of input at a path from the command line.
 ///
 /// # Errors
-/// The path does not exist.
+/// Returns an error if the path does not exist.
 pub fn input_at(path: &std::path::Path) -> anyhow::Result<Input> {
     Input::at(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Runs `read` over an input. Fails if the file changed meanwhile, because a list that is still
-/// being written is incomplete.
+/// Runs `read` on an input. Fails if the file changed meanwhile, because a list that is still being
+/// written is incomplete.
 ///
 /// # Errors
-/// The file changed, or an error of `read`.
+/// Returns an error if the file changed, or the error of `read`.
 pub fn unchanged<T>(input: &Input, read: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let stamp = || input.stamp().with_context(|| format!("cannot read {input}"));
     let before = stamp()?;
@@ -68,10 +68,10 @@ pub fn unchanged<T>(input: &Input, read: impl FnOnce() -> anyhow::Result<T>) -> 
     Ok(done)
 }
 
-/// Opens a list at its first line.
+/// Opens a list at its first line, after a byte-order mark.
 ///
 /// # Errors
-/// It cannot be opened, is a folder, is compressed, or is not UTF-8 text.
+/// Returns an error if the list cannot be opened, is a folder, is compressed, or is not UTF-8 text.
 pub fn open(input: &Input) -> anyhow::Result<Box<dyn Read + Send>> {
     if matches!(input, Input::Folder(_)) {
         bail!("{input} is a folder; give --input-format folder");
@@ -88,7 +88,7 @@ pub fn open(input: &Input) -> anyhow::Result<Box<dyn Read + Send>> {
 /// Opens a hash list and detects its kind from its first digest.
 ///
 /// # Errors
-/// It cannot be read, or is not of the requested kind.
+/// Returns an error if the list cannot be read or is not of the requested kind.
 pub fn open_hashes(
     input: &Input,
     wanted: Option<Kind>,
@@ -108,7 +108,8 @@ pub fn open_hashes(
     Ok((Box::new(Cursor::new(head).chain(reader)), wanted.or(found)))
 }
 
-/// Fails with the first line that should have a digest. An empty list has no such line.
+/// Returns an error for the first line that should contain a digest. An empty list does not have
+/// such a line.
 fn no_digest(input: &Input, head: &[u8]) -> anyhow::Result<()> {
     let mut lines = head.split(|byte| *byte == b'\n');
     match lines.position(|line| !line.trim_ascii().is_empty()) {

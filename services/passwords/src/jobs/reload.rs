@@ -25,7 +25,7 @@ pub struct Reloader {
 #[derive(Clone, Default)]
 struct Seen {
     signature: Option<Signature>,
-    /// True if the corpus could not be read, so the next check retries.
+    /// Whether the corpus could not be read. If so, the next check retries.
     unreadable: bool,
 }
 
@@ -40,10 +40,10 @@ impl Reloader {
         Self { state, folders, memory_limit, seen }
     }
 
-    /// Loads the corpus named by `CURRENT` if it has changed, or always if `all` is true.
+    /// Loads the corpus that `CURRENT` refers to if it has changed, or always if `all` is true.
     ///
-    /// An invalid corpus is logged and counted, and the old one stays in use. An unreadable corpus
-    /// is retried at each check, and logged and counted once.
+    /// If the corpus is invalid, this is logged and counted, and the old one stays in use. If it
+    /// cannot be read, this is logged and counted once, and each later check retries.
     pub fn look(&self, all: bool) {
         let mut seen = self.seen.lock();
         for (folder, seen) in self.folders.iter().zip(seen.iter_mut()) {
@@ -80,7 +80,7 @@ impl Reloader {
     }
 }
 
-/// Opens the active corpus of a folder.
+/// Opens the active corpus in a folder.
 fn load(folder: &KindFolder, memory_limit: u64) -> anyhow::Result<Option<Corpus>> {
     let Some(path) = folder.current()? else { return Ok(None) };
     let corpus = Corpus::open(&path, memory_limit)?;
@@ -91,7 +91,8 @@ fn load(folder: &KindFolder, memory_limit: u64) -> anyhow::Result<Option<Corpus>
     Ok(Some(corpus))
 }
 
-/// Describes the active corpus of each kind for `serve --check`. Nothing is read into memory.
+/// Describes the active corpus of each kind for `serve --check`. Does not read the data into
+/// memory.
 pub fn preview(settings: &Settings, data_dir: &Path, preview: &mut Preview) {
     for kind in &settings.kinds {
         let folder = KindFolder::new(data_dir, *kind);
@@ -109,8 +110,8 @@ pub fn preview(settings: &Settings, data_dir: &Path, preview: &mut Preview) {
     }
 }
 
-/// Returns true if the cause is an I/O error. It may be temporary: out of file descriptors, or a
-/// network disk.
+/// Returns whether the cause is an I/O error. It may be temporary, such as a lack of file
+/// descriptors or a failing network disk.
 fn is_unreadable(error: &anyhow::Error) -> bool {
     let of_corpus = matches!(
         error.downcast_ref::<CorpusError>(),
@@ -128,8 +129,8 @@ fn announce(corpus: &Corpus) {
     metrics::describe_corpus(header);
 }
 
-/// Reloads everything on SIGHUP and changed corpora every `interval` seconds, on a thread of its
-/// own.
+/// Reloads everything on SIGHUP, and changed corpora every `interval` seconds. Loading runs on a
+/// separate thread.
 pub async fn watch(reloader: Arc<Reloader>, interval: u64) {
     let mut hangups = Hangups::subscribe();
     // With interval 0, the timer is still polled but never fires.

@@ -7,23 +7,23 @@ use serde::Serialize;
 use super::tally::Tally;
 use crate::model::{Header, lower_hex};
 
-/// The file of a corpus.
+/// The corpus file in a report.
 #[derive(Debug, Serialize)]
 pub struct CorpusFile {
     /// `sha1` or `ntlm`.
     pub kind: &'static str,
-    /// Depends only on the content.
+    /// The id of the corpus, which depends only on its content.
     pub corpus_id: String,
     /// The path of the file.
     pub path: PathBuf,
     /// The number of digests.
     pub entries: u64,
-    /// Length of the file.
+    /// Length of the file in bytes.
     pub bytes: u64,
 }
 
 impl CorpusFile {
-    /// Describes a finished file.
+    /// Describes a completed file.
     pub fn new(path: PathBuf, header: &Header) -> Self {
         Self {
             kind: header.kind.name(),
@@ -38,23 +38,23 @@ impl CorpusFile {
 /// A new corpus.
 #[derive(Debug, Serialize)]
 pub struct Built {
-    /// Its file.
+    /// The file of the corpus.
     #[serde(flatten)]
     pub file: CorpusFile,
-    /// Entries of the smallest bucket.
+    /// The number of entries in the smallest bucket.
     pub smallest_bucket: u32,
-    /// Entries of the largest bucket.
+    /// The number of entries in the largest bucket.
     pub largest_bucket: u32,
     /// Peak memory of the process in bytes, if the system reports it.
     pub peak_memory: Option<u64>,
-    /// True if `CURRENT` names it.
+    /// Whether `CURRENT` refers to this corpus.
     pub activated: bool,
     /// The totals of the inputs.
     pub read: Tally,
 }
 
 impl Built {
-    /// Describes a finished build.
+    /// Describes a completed build.
     pub fn new(path: PathBuf, header: &Header, activated: bool, read: Tally) -> Self {
         Self {
             file: CorpusFile::new(path, header),
@@ -67,12 +67,12 @@ impl Built {
     }
 }
 
-/// A corpus written as lists.
+/// A corpus that was exported.
 #[derive(Debug, Serialize)]
 pub struct Exported {
     /// `sha1` or `ntlm`.
     pub kind: &'static str,
-    /// The id of the corpus. Building from the export gives the same id.
+    /// The id of the corpus. A corpus built from the export has the same id.
     pub corpus_id: String,
     /// The written file or folder.
     pub path: PathBuf,
@@ -80,12 +80,12 @@ pub struct Exported {
     pub entries: u64,
     /// The number of non-empty prefixes.
     pub prefixes: u32,
-    /// The changes in the folder, if it was exported to one.
+    /// The changes in the folder, if the corpus was exported to a folder.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
 }
 
-/// The changes in an exported folder, in ranges.
+/// The changes in an exported folder, as numbers of ranges.
 #[derive(Debug, Default, Serialize)]
 pub struct Changes {
     /// The number of ranges that were written.
@@ -97,7 +97,7 @@ pub struct Changes {
 }
 
 impl Exported {
-    /// Describes a finished export.
+    /// Describes a completed export.
     pub fn new(path: PathBuf, header: &Header, prefixes: u32) -> Self {
         let corpus_id = lower_hex(&header.corpus_id);
         let (kind, entries) = (header.kind.name(), header.entries);
@@ -105,7 +105,7 @@ impl Exported {
     }
 }
 
-/// The peak resident memory, as reported by Linux.
+/// Returns the peak resident memory in bytes, as reported by Linux.
 pub(super) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

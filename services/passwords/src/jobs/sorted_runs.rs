@@ -11,7 +11,7 @@ use batch::{Merge, Record, Run, RunReader, RunWriter};
 use crate::model::Entry;
 use crate::model::{CountMerge, RECORD_BYTES, add_counts, merge_sorted, sort_and_add_up};
 
-/// The number of entries passed on at once by a merge. A batch is extended to the end of its
+/// The number of entries that a merge passes on at once. A batch is extended to the end of its
 /// prefix.
 const BATCH: usize = 1 << 16;
 const READ_BUFFER: usize = 128 << 10;
@@ -22,28 +22,28 @@ const UNREADABLE_RUN: &str = "cannot read a sorted run";
 pub struct Partition {
     /// The files in the order of their groups.
     pub files: Vec<RecordFile>,
-    /// The way to combine the counts of several groups.
+    /// How to combine the counts from several groups.
     pub merge: CountMerge,
     /// The maximum number of records in memory.
     pub limit: usize,
 }
 
-/// A file of records with its expected length. Programs that clean temporary folders may delete or
-/// truncate it while a command runs.
+/// A file of records and its expected length. Programs that clean temporary folders may delete or
+/// truncate the file while a command runs.
 pub struct RecordFile {
     /// The path.
     pub path: PathBuf,
-    /// Its length. A file without records does not exist.
+    /// The expected length in bytes. If it is 0, the file does not exist.
     pub bytes: u64,
 }
 
 impl Partition {
-    /// The total length of all files.
+    /// Returns the total length of all files.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
-    /// Returns true if all records fit into memory.
+    /// Returns whether all records fit into memory.
     pub fn fits(&self) -> bool {
         self.bytes() / RECORD_BYTES as u64 <= self.limit as u64
     }
@@ -72,7 +72,7 @@ impl Partition {
     /// Sorts the records in runs of at most `limit` and merges them.
     ///
     /// # Errors
-    /// The disk is full or failing, or an error of `consume`.
+    /// Returns an error if the disk is full or failing, or the error of `consume`.
     pub fn merge(
         &self,
         mut consume: impl FnMut(Vec<Entry>) -> anyhow::Result<()>,
@@ -122,8 +122,8 @@ impl Record for Sorted {
     }
 }
 
-/// Splits a file of records into sorted runs and removes it. Equal digests in a run are added up
-/// first, so a frequent password stays small.
+/// Splits a file of records into sorted runs and then removes the file. Equal digests in a run are
+/// added up first, so that a frequent password takes little space.
 fn write_runs(file: &RecordFile, limit: usize) -> anyhow::Result<Vec<Run<Sorted>>> {
     let (mut runs, path) = (Vec::new(), &file.path);
     let Some(mut records) = Records::open(file)? else { return Ok(runs) };
@@ -158,8 +158,8 @@ fn write_run(partition: &Path, entries: &[Entry]) -> anyhow::Result<Run<Sorted>>
     write().with_context(|| format!("cannot write a sorted run to {}", folder.display()))
 }
 
-/// Takes the smallest digest from all runs. Adds counts within a group and merges them between
-/// groups. `groups` has the group of each run.
+/// Returns the smallest digest of all runs. Its counts are added up within a group and merged
+/// between groups. `groups` contains the group of each run.
 fn next_merged(
     runs: &mut Merge<RunReader<Sorted>>,
     groups: &[usize],
@@ -189,7 +189,7 @@ struct Records {
 }
 
 impl Records {
-    /// Opens a file. Returns `None` if it has no records.
+    /// Opens a file. Returns `None` if it does not contain any records.
     fn open(file: &RecordFile) -> anyhow::Result<Option<Self>> {
         let RecordFile { path, bytes } = file;
         if *bytes == 0 {

@@ -22,7 +22,7 @@ const TMP_PREFIX: &str = "build";
 /// Removes the temporary files of builds that were killed.
 ///
 /// # Errors
-/// They cannot be removed.
+/// Returns an error if the files cannot be removed.
 pub fn remove_temporary_files(tmp: &Path) -> anyhow::Result<()> {
     TemporaryFolder::remove_abandoned(tmp, TMP_PREFIX)
         .with_context(|| format!("cannot remove temporary files from {}", tmp.display()))
@@ -31,33 +31,33 @@ pub fn remove_temporary_files(tmp: &Path) -> anyhow::Result<()> {
 /// The inputs and their formats.
 #[derive(Clone, Debug)]
 pub struct Lists {
-    /// Format of the inputs. If `None`: `folder` for folders, `hashes` for files.
+    /// The format of the inputs. If `None`, `folder` for folders and `hashes` for files.
     pub input_format: Option<InputFormat>,
-    /// True if hash lists can be in any order.
+    /// Whether hash lists can be in any order.
     pub unordered: bool,
-    /// True if invalid lines are counted and skipped.
+    /// Whether invalid lines are counted and skipped.
     pub lenient: bool,
     /// The character encoding of password lists.
     pub encoding: Encoding,
-    /// True if each line of a password list begins with a count and one space.
+    /// Whether each line of a password list begins with a count and one space.
     pub with_counts: bool,
     /// Maximum memory for sorting.
     pub memory: ByteSize,
-    /// Folder for temporary files. If `None`: `tmp` in the data folder.
+    /// The folder for temporary files. If `None`, `tmp` in the data folder.
     pub tmp: Option<PathBuf>,
-    /// Threads for parsing, hashing and sorting.
+    /// The number of threads for parsing, hashing and sorting.
     pub threads: usize,
-    /// True if the new corpus is served from now on.
+    /// Whether the new corpus is served from now on.
     pub activate: bool,
-    /// True if inputs without digests are accepted.
+    /// Whether inputs without digests are accepted.
     pub allow_empty: bool,
-    /// Source of the data. If `None`: the names of the inputs.
+    /// The source of the data. If `None`, the names of the inputs.
     pub note: Option<String>,
     /// Files, folders, or `-` for standard input.
     pub inputs: Vec<PathBuf>,
 }
 
-/// The examined inputs of a command.
+/// The inputs of a command, after they have been examined.
 pub struct Source {
     inputs: Vec<Input>,
     format: InputFormat,
@@ -74,11 +74,11 @@ pub struct Source {
     pub note: String,
 }
 
-/// Entries in the order of their digests.
+/// How to read entries in the order of their digests.
 pub enum Ordered<'a> {
-    /// The inputs are in order.
+    /// The inputs are sorted already.
     Passes(&'a Source),
-    /// The inputs were sorted.
+    /// The inputs were sorted by this command.
     Sorted(&'a (Partitioned, Tally)),
 }
 
@@ -86,7 +86,8 @@ impl Source {
     /// Examines the inputs.
     ///
     /// # Errors
-    /// Inputs that do not exist, do not fit together, or whose kind is unknown.
+    /// Returns an error if an input does not exist, the inputs do not fit together, or the kind of
+    /// an input is unknown.
     pub fn new(
         lists: &Lists,
         kinds: &[Kind],
@@ -135,10 +136,10 @@ impl Source {
         })
     }
 
-    /// Partitions inputs that are in any order.
+    /// Partitions the inputs if they may be unsorted.
     ///
     /// # Errors
-    /// Invalid input or a full disk.
+    /// Returns an error if the input is invalid or the disk is full.
     pub fn partition_if_needed(&self) -> anyhow::Result<Option<(Partitioned, Tally)>> {
         let needed = self.unordered || self.inputs.len() > read_ahead::MOST;
         if needed { self.partition().map(Some) } else { Ok(None) }
@@ -147,7 +148,7 @@ impl Source {
     /// Removes the temporary files of killed builds.
     ///
     /// # Errors
-    /// They cannot be removed.
+    /// Returns an error if the files cannot be removed.
     pub fn clear_up(&self) -> anyhow::Result<()> {
         remove_temporary_files(&self.tmp)
     }
@@ -167,11 +168,11 @@ impl Source {
         partitioning.run(folder)
     }
 
-    /// Runs `work` over the entries. If a list is found to be unordered and all lists can be read
-    /// again, sorts them and runs `work` once more.
+    /// Runs `work` on the entries. If it turns out that a list is not sorted, and all lists can be
+    /// read again, sorts them and runs `work` again.
     ///
     /// # Errors
-    /// The errors of `work`.
+    /// Returns the errors of `work`.
     pub fn with_retry<T>(
         &self,
         partitioned: Option<&(Partitioned, Tally)>,
@@ -192,11 +193,12 @@ impl Source {
         }
     }
 
-    /// Rejects inputs without digests of a kind, unless this is allowed. Such a list is often the
-    /// result of a failed producer, and an empty corpus would report every password as safe.
+    /// Returns an error for inputs without digests of a kind, unless they are allowed. Such a list
+    /// is often the result of a failed producer, and an empty corpus would report every password as
+    /// safe.
     ///
     /// # Errors
-    /// There are no digests, and this is not allowed.
+    /// Returns an error if there are no digests and an empty input is not allowed.
     pub fn require_digests(&self, kind: Kind, found: bool, read: Tally) -> anyhow::Result<()> {
         if found || self.allow_empty {
             return Ok(());
@@ -217,7 +219,8 @@ impl Ordered<'_> {
     /// Reads all entries of a kind. See [`ordered::read`] for `finish` and `consume`.
     ///
     /// # Errors
-    /// Invalid input, a full disk, or an error of `finish` or `consume`.
+    /// Returns an error if the input is invalid or the disk is full, or an error of `finish` or
+    /// `consume`.
     pub fn read<T: Send>(
         &self,
         kind: Kind,
@@ -270,7 +273,7 @@ impl Source {
     }
 }
 
-/// The default folder for temporary files.
+/// Returns the default folder for temporary files.
 pub fn default_tmp(data_dir: &Path) -> PathBuf {
     data_dir.join("tmp")
 }
@@ -280,7 +283,7 @@ fn file_name(input: &Input) -> String {
     name.map_or_else(|| input.to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Returns the common kind of several hash lists.
+/// Returns the kind that several hash lists have in common.
 fn common_kind(inputs: &[Input], wanted: Option<Kind>) -> anyhow::Result<Kind> {
     let mut kind = wanted;
     for input in inputs {

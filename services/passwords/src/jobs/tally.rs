@@ -9,15 +9,15 @@ use crate::model::lines::Parsed;
 /// Totals of the lines read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// Lines, including empty ones.
+    /// The number of lines, including empty ones.
     pub lines: u64,
-    /// Lines with count 0, which are saved padding.
+    /// The number of lines with count 0, which are padding that was saved with a response.
     pub dropped: u64,
-    /// Invalid lines skipped because of `--lenient`.
+    /// The number of invalid lines that were skipped because of `--lenient`.
     pub skipped: u64,
-    /// Passwords that are invalid in the encoding.
+    /// The number of passwords that are invalid in the encoding.
     pub not_text: u64,
-    /// Empty passwords.
+    /// The number of empty passwords.
     pub empty: u64,
 }
 
@@ -31,7 +31,7 @@ impl Tally {
         self.empty += other.empty;
     }
 
-    /// The totals of a parsed block of a hash list.
+    /// Returns the totals of a parsed block of a hash list.
     pub fn of(parsed: &Parsed) -> Self {
         Self {
             lines: parsed.lines,

@@ -24,9 +24,9 @@ pub struct Partitioning<'a> {
     pub format: InputFormat,
     /// The kinds to read: one for hashes, one or both for passwords.
     pub kinds: &'a [Kind],
-    /// The way to read lines.
+    /// How lines are read.
     pub reading: Reading,
-    /// The way to combine the counts of several inputs.
+    /// How to combine the counts of several inputs.
     pub merge: CountMerge,
     /// Maximum memory for sorting, in bytes.
     pub memory: u64,
@@ -49,10 +49,11 @@ impl Partitioning<'_> {
     /// Reads all inputs once.
     ///
     /// # Errors
-    /// Unreadable input, a bad line, or a full disk.
+    /// Returns an error if the input cannot be read, a line is invalid, or the disk is full.
     pub fn run(&self, folder: TemporaryFolder) -> anyhow::Result<(Partitioned, Tally)> {
         let spread = self.spread();
-        // Counts within one input are added. For other merges, each input needs its own group.
+        // Counts within one input are always added. For other merge modes, each input needs its own
+        // group.
         let apart = self.merge != CountMerge::Sum;
         let mut total = Tally::default();
         let mut lengths = Vec::new();
@@ -75,7 +76,7 @@ impl Partitioning<'_> {
     fn spread(&self) -> Spread {
         let input: Option<u64> = self.inputs.iter().map(Input::length).sum();
         let bytes = input.unwrap_or(0);
-        // A hash line has at least 32 characters, a password line about 9.
+        // A line with a hash has at least 32 characters, one with a password about 9.
         let records = match self.format {
             InputFormat::Plaintext => bytes / 8 * RECORD_BYTES as u64,
             InputFormat::Hashes | InputFormat::Folder => bytes / 32 * RECORD_BYTES as u64,
@@ -169,7 +170,7 @@ impl Partitioned {
     /// `consume`.
     ///
     /// # Errors
-    /// A full or failing disk, or an error of `finish` or `consume`.
+    /// Returns an error if the disk is full or failing, or an error of `finish` or `consume`.
     pub fn read<T: Send>(
         &self,
         kind: Kind,
@@ -177,7 +178,8 @@ impl Partitioned {
         mut consume: impl FnMut(T) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let pool = WorkerPool { window: self.pool.threads + 1, ..self.pool };
-        // Each active partition needs memory for its records and about the same again when encoded.
+        // Each active partition needs memory for its records, and about as much again for their
+        // encoded form.
         let limit = self.memory as usize / RECORD_BYTES / (2 * pool.window);
         let partitions = 1usize << self.spread.bits;
         let bytes = |partition| self.partition(kind, partition, 1).bytes();
@@ -223,10 +225,10 @@ impl Partitioned {
     }
 }
 
-/// Rejects folders among password lists.
+/// Rejects folders as password lists.
 ///
 /// # Errors
-/// One of the inputs is a folder.
+/// Returns an error if one of the inputs is a folder.
 pub fn reject_folders(inputs: &[Input]) -> anyhow::Result<()> {
     match inputs.iter().find(|input| matches!(input, Input::Folder(_))) {
         Some(folder) => Err(anyhow!("{folder} is a folder, not a list of passwords")),

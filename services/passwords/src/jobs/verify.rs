@@ -20,9 +20,9 @@ const MOST_LISTED: usize = 20;
 pub struct Findings {
     /// The corpus file.
     pub file: PathBuf,
-    /// True if no problem was found.
+    /// Whether no problem was found.
     pub good: bool,
-    /// Depends only on the content.
+    /// The id of the corpus, which depends only on its content.
     pub corpus_id: Option<String>,
     /// The number of digests according to the header.
     pub entries: Option<u64>,
@@ -30,23 +30,23 @@ pub struct Findings {
     pub buckets_checked: usize,
     /// The number of problems.
     pub damaged: usize,
-    /// The first problems.
+    /// The first problems, up to a limit.
     pub problems: Vec<Problem>,
 }
 
 /// A damaged bucket, or a problem of the whole file.
 #[derive(Debug, Serialize)]
 pub struct Problem {
-    /// The prefix, or `None` for the file.
+    /// The prefix, or `None` if the problem concerns the whole file.
     pub prefix: Option<String>,
     /// The cause.
     pub reason: String,
 }
 
-/// Checks a file: only header and index if `quick`, otherwise every bucket too.
+/// Checks a file: only its header and index if `quick` is true, otherwise also every bucket.
 ///
 /// # Errors
-/// The file cannot be opened or read.
+/// Returns an error if the file cannot be opened or read.
 pub fn verify(file: &Path, quick: bool, threads: usize) -> anyhow::Result<Findings> {
     let mut findings = Findings { file: file.to_owned(), ..Findings::default() };
     let corpus = match Corpus::open(file, 0) {

@@ -14,25 +14,26 @@ type Done<T> = (u64, anyhow::Result<T>);
 /// The size of a worker pool.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerPool {
-    /// Worker threads, in addition to the producer and the calling thread, which consumes.
+    /// The number of worker threads, in addition to the producer and to the calling thread, which
+    /// consumes.
     pub threads: usize,
-    /// Maximum number of items produced but not yet consumed. Bounds the memory.
+    /// Maximum number of items that are produced but not yet consumed. This limits the memory.
     pub window: usize,
 }
 
 impl WorkerPool {
-    /// A pool of `threads` with some slack between producer and consumer.
+    /// Creates a pool of `threads` with some slack between producer and consumer.
     pub fn of(threads: usize) -> Self {
         Self { threads: threads.max(1), window: 2 * threads.max(1) + 2 }
     }
 }
 
-/// Produces items on one thread, processes them on several, and consumes the results on this thread
-/// in order.
+/// Produces items on one thread, processes them on several, and consumes the results in order on
+/// the calling thread.
 ///
 /// # Errors
-/// The first error of `consume`, of `work` in item order, or of `produce`. After an error, no more
-/// items are produced.
+/// Returns the first error of `consume`, of `work` in item order, or of `produce`. After an error,
+/// no more items are produced.
 pub fn in_order<I: Send, T: Send>(
     pool: WorkerPool,
     produce: impl FnMut() -> anyhow::Result<Option<I>> + Send,
@@ -85,7 +86,7 @@ fn work_all<I, T>(
     loop {
         let job = queue.lock().recv();
         let Ok((number, item)) = job else { return };
-        // Each item needs a result, or the consumer would wait forever.
+        // Each item must get a result, or the consumer would wait forever.
         let result = catch_unwind(AssertUnwindSafe(|| work(item)))
             .unwrap_or_else(|_| Err(anyhow!("a worker thread panicked")));
         if done.send((number, result)).is_err() {

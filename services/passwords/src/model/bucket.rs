@@ -1,20 +1,20 @@
-//! The digests and counts of one prefix, in the layout of the corpus file.
+//! The digests and counts of one prefix, in the layout of a corpus file.
 //!
-//! Layout: 16 ends (u16: the number of entries whose first digit is at most this one), the tails as
-//! one ascending column, the counts as one column of LEB128 numbers.
+//! Layout: 16 ends (u16: the number of entries whose first digit is at most this one), then a
+//! column with the tails in ascending order, then a column with the counts as LEB128 numbers.
 
 use super::entry::{Entry, MAX_COUNT};
 use super::kind::Kind;
 
-/// Length of the ends at the start of a non-empty bucket.
+/// Length of the ends at the beginning of a non-empty bucket, in bytes.
 pub const ENDS_BYTES: usize = 32;
 /// The maximum number of entries in a bucket.
 pub const BUCKET_LIMIT: usize = u16::MAX as usize;
 
-/// The ways in which the bytes of a bucket can be invalid.
+/// The reason the bytes of a bucket are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BucketError {
-    /// Too short for its ends or tails.
+    /// The bucket is too short for its ends or tails.
     #[error("the bucket is cut off")]
     Length,
     /// The ends decrease, or a stored bucket is empty.
@@ -23,7 +23,7 @@ pub enum BucketError {
     /// Two tails are equal or out of order.
     #[error("the tails are not strictly ascending")]
     Tails,
-    /// A count is missing, 0, above 2147483647 or not in its shortest form.
+    /// A count is missing, is 0, is above 2147483647, or is not in its shortest form.
     #[error("a count is not valid")]
     Count,
     /// Bytes follow the last count.
@@ -31,7 +31,8 @@ pub enum BucketError {
     Spare,
 }
 
-/// A bucket with checked ends and lengths. Tails and counts are checked when they are read.
+/// A bucket whose ends and lengths have been checked. Tails and counts are checked when they are
+/// read.
 #[derive(Clone, Copy, Debug)]
 pub struct Bucket<'a> {
     kind: Kind,
@@ -41,10 +42,10 @@ pub struct Bucket<'a> {
 }
 
 impl<'a> Bucket<'a> {
-    /// Reads the frame of a bucket.
+    /// Parses a bucket and checks its ends and lengths.
     ///
     /// # Errors
-    /// [`BucketError::Length`] and [`BucketError::Ends`].
+    /// Returns [`BucketError::Length`] and [`BucketError::Ends`].
     pub fn parse(kind: Kind, bytes: &'a [u8]) -> Result<Self, BucketError> {
         if bytes.is_empty() {
             return Ok(Self { kind, ends: [0; 16], tails: &[], counts: &[] });
@@ -66,22 +67,22 @@ impl<'a> Bucket<'a> {
         Ok(Self { kind, ends, tails, counts })
     }
 
-    /// The kind of digest in this bucket.
+    /// Returns the kind of digest in this bucket.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         usize::from(self.ends[15])
     }
 
-    /// Returns true if the bucket has no entries.
+    /// Returns whether the bucket is empty.
     pub fn is_empty(&self) -> bool {
         self.ends[15] == 0
     }
 
-    /// The tails, grouped by first digit.
+    /// Returns the tails, grouped by first digit.
     pub fn groups(&self) -> impl Iterator<Item = &'a [u8]> + '_ {
         let width = self.kind.tail_bytes();
         let mut begin = 0;
@@ -93,22 +94,22 @@ impl<'a> Bucket<'a> {
         })
     }
 
-    /// For each first digit, the number of entries up to and including it.
+    /// Returns the number of entries up to and including each first digit.
     pub fn ends(&self) -> &[u16; 16] {
         &self.ends
     }
 
-    /// The column of tails.
+    /// Returns the column of tails.
     pub fn tails(&self) -> &'a [u8] {
         self.tails
     }
 
-    /// The column of counts.
+    /// Returns the column of counts.
     pub fn counts(&self) -> Counts<'a> {
         Counts { bytes: self.counts }
     }
 
-    /// An upper bound for the length of the rendered bucket.
+    /// Returns an upper bound for the length of the rendered bucket.
     pub fn text_bound(&self) -> usize {
         // A count of k bytes has at most 2k + 1 digits. A line adds a colon, CR and LF.
         self.len() * (self.kind.suffix_len() + 4) + 2 * self.counts.len()
@@ -117,7 +118,7 @@ impl<'a> Bucket<'a> {
     /// Returns the count of a digest, or `None` if the bucket does not contain it.
     ///
     /// # Errors
-    /// [`BucketError::Count`].
+    /// Returns [`BucketError::Count`].
     pub fn find(&self, hash: &[u8]) -> Result<Option<u32>, BucketError> {
         let digit = usize::from(hash[2] & 0x0F);
         let end = usize::from(self.ends[digit]);
@@ -130,10 +131,10 @@ impl<'a> Bucket<'a> {
         }
     }
 
-    /// Returns all entries of the bucket, checked.
+    /// Checks the bucket and returns all its entries.
     ///
     /// # Errors
-    /// Any deviation from what [`encode`] writes.
+    /// Returns an error if the input differs in any way from the output of [`encode`].
     pub fn entries(&self, prefix: u32) -> Result<Vec<Entry>, BucketError> {
         let mut entries: Vec<Entry> = Vec::with_capacity(self.len());
         let mut counts = self.counts();
@@ -180,7 +181,7 @@ impl Counts<'_> {
     /// Reads the next count.
     ///
     /// # Errors
-    /// [`BucketError::Count`].
+    /// Returns [`BucketError::Count`].
     #[inline(always)]
     pub fn next_count(&mut self) -> Result<u32, BucketError> {
         match self.bytes.split_first() {
@@ -192,12 +193,12 @@ impl Counts<'_> {
         }
     }
 
-    /// The remaining bytes.
+    /// Returns the remaining bytes.
     pub fn bytes(&self) -> &[u8] {
         self.bytes
     }
 
-    /// Skips `bytes`, which must end at the end of a count.
+    /// Skips `bytes`, which must end where a count ends.
     pub fn skip(&mut self, bytes: usize) {
         self.bytes = self.bytes.get(bytes..).unwrap_or_default();
     }
@@ -268,7 +269,7 @@ pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A full bucket with extreme digests and counts.
+    /// Returns a full bucket with extreme digests and counts.
     pub fn as_many_as_fit() -> Vec<Entry> {
         let entry = |at: u32| {
             let mut hash = [0xFF; 20];
@@ -279,7 +280,7 @@ pub(crate) mod tests {
         (0..BUCKET_LIMIT as u32).map(entry).collect()
     }
 
-    /// A strategy for ascending entries of one prefix.
+    /// Returns a strategy for ascending entries of one prefix.
     pub fn some_entries(kind: Kind, most: usize) -> impl Strategy<Value = Vec<Entry>> {
         let count = prop_oneof![4 => 1..128u32, 2 => 128..100_000u32, 1 => 1..=MAX_COUNT];
         prop::collection::vec((any::<[u8; 20]>(), count), 0..most).prop_map(move |drawn| {

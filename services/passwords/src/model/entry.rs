@@ -1,16 +1,16 @@
-//! A digest with its count: the record that loaders sort and merge.
+//! A digest and its count: the record that loaders sort and merge.
 
 use std::cmp::Ordering;
 
 use super::kind::Kind;
 
-/// The largest count. Many clients read it into a signed 32-bit integer.
+/// The maximum count, because many clients read it into a signed 32-bit integer.
 pub const MAX_COUNT: u32 = i32::MAX as u32;
 
-/// A digest and the number of times it was seen.
+/// A digest, and the number of times that it was seen.
 ///
-/// An NTLM digest fills the first 16 bytes; the rest is zero. A record has 24 bytes, in memory and
-/// in temporary files.
+/// An NTLM digest occupies the first 16 bytes; the rest is zero. A record has 24 bytes, in memory
+/// and in temporary files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The digest.
@@ -19,26 +19,27 @@ pub struct Entry {
     pub count: u32,
 }
 
-/// Length of an entry in a temporary file.
+/// Length of an entry in a temporary file, in bytes.
 pub const RECORD_BYTES: usize = 24;
 
 impl Entry {
-    /// The first 20 bits of the digest.
+    /// Returns the first 20 bits of the digest.
     pub fn prefix(&self) -> u32 {
         u32::from(self.hash[0]) << 12 | u32::from(self.hash[1]) << 4 | u32::from(self.hash[2]) >> 4
     }
 
-    /// The hexadecimal digit that follows the prefix.
+    /// Returns the hexadecimal digit that follows the prefix.
     pub fn first_digit(&self) -> usize {
         usize::from(self.hash[2] & 0x0F)
     }
 
-    /// The bytes after the first three.
+    /// Returns the bytes after the first three.
     pub fn tail(&self, kind: Kind) -> &[u8] {
         &self.hash[3..kind.hash_bytes()]
     }
 
-    /// Compares digests. The first eight bytes, compared as one number, almost always decide.
+    /// Compares digests. The first eight bytes are compared as one number, which almost always
+    /// decides.
     pub fn compare(&self, other: &Self) -> Ordering {
         self.leading().cmp(&other.leading()).then_with(|| self.hash[8..].cmp(&other.hash[8..]))
     }
@@ -56,7 +57,7 @@ impl Entry {
         record
     }
 
-    /// Decodes an entry of a temporary file.
+    /// Decodes an entry from a temporary file.
     pub fn from_record(record: &[u8; RECORD_BYTES]) -> Self {
         let mut hash = [0; 20];
         hash.copy_from_slice(&record[..20]);
@@ -65,19 +66,19 @@ impl Entry {
     }
 }
 
-/// The way to combine the counts of one digest from several inputs.
+/// How to combine the counts of a digest from several inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountMerge {
-    /// The inputs are separate incidents: add the counts.
+    /// The inputs are separate incidents: the counts are added.
     Sum,
-    /// The inputs are versions of one source: take the larger count.
+    /// The inputs are versions of one source: the larger count is used.
     Max,
-    /// Take the count of the later input.
+    /// The count of the later input is used.
     Replace,
 }
 
 impl CountMerge {
-    /// Merges an `older` count with a `newer` one.
+    /// Combines an `older` count with a `newer` one.
     pub fn counts(self, older: u32, newer: u32) -> u32 {
         match self {
             Self::Sum => add_counts(older, newer),
@@ -87,7 +88,7 @@ impl CountMerge {
     }
 }
 
-/// Adds two counts, saturating at [`MAX_COUNT`].
+/// Adds two counts. Saturates at [`MAX_COUNT`].
 pub fn add_counts(a: u32, b: u32) -> u32 {
     a.saturating_add(b).min(MAX_COUNT)
 }
@@ -100,7 +101,7 @@ pub fn sort_and_add_up(entries: &mut Vec<Entry>) {
     }
 }
 
-/// Adds up the counts of equal neighbors.
+/// Adds up the counts of adjacent entries with the same digest.
 pub fn add_up_sorted(entries: &mut Vec<Entry>) {
     entries.dedup_by(|later, kept| {
         let same = later.hash == kept.hash;
@@ -111,7 +112,7 @@ pub fn add_up_sorted(entries: &mut Vec<Entry>) {
     });
 }
 
-/// Merges two ascending lists without duplicates into one.
+/// Merges two ascending lists without duplicates.
 pub fn merge_sorted(older: &[Entry], newer: &[Entry], merge: CountMerge) -> Vec<Entry> {
     let mut merged = Vec::with_capacity(older.len() + newer.len());
     let (mut a, mut b) = (older.iter().peekable(), newer.iter().peekable());

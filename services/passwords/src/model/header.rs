@@ -21,23 +21,23 @@ pub struct Header {
     pub kind: Kind,
     /// The number of digests.
     pub entries: u64,
-    /// Length of the file.
+    /// Length of the file in bytes.
     pub file_length: u64,
-    /// Build time in Unix seconds.
+    /// The time of the build in Unix seconds.
     pub built_at: i64,
     /// The number of entries in the smallest of the 2^20 buckets.
     pub smallest_bucket: u32,
     /// The number of entries in the largest bucket.
     pub largest_bucket: u32,
-    /// SHA-1 of the index region.
+    /// The SHA-1 of the index region.
     pub index_digest: [u8; 20],
-    /// Depends only on the content, not on the time of the build.
+    /// Identifies the content. Does not depend on the time of the build.
     pub corpus_id: [u8; 20],
-    /// The source of the data, as given to the builder.
+    /// The source of the data, as specified for the build.
     pub note: String,
 }
 
-/// The ways in which a header can be invalid.
+/// The reason a header is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
     /// The magic number is missing.
@@ -46,10 +46,10 @@ pub enum HeaderError {
     /// The checksum of the header does not match.
     #[error("the header is damaged")]
     Seal,
-    /// An unsupported version of the format.
+    /// The version of the format is not supported.
     #[error("the corpus has format version {0}; this program reads version 1")]
     Version(u32),
-    /// A field has a value that a builder never writes.
+    /// A field has a value that is never written.
     #[error("the header field {0} is not valid")]
     Field(&'static str),
 }
@@ -78,7 +78,7 @@ impl Header {
         bytes
     }
 
-    /// Decodes a header and checks everything that does not need the rest of the file.
+    /// Decodes a header, and checks everything that can be checked without the rest of the file.
     ///
     /// # Errors
     /// See [`HeaderError`].

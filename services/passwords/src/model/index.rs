@@ -7,13 +7,14 @@ use domain::HashPrefix;
 use super::kind::Kind;
 use super::layout::{DATA_START, INDEX_BYTES, INDEX_ENTRY_BYTES, PREFIXES};
 
-/// The ends, and 65535 entries with a tail of 17 bytes and a count of 5 bytes each.
+/// Maximum length of a bucket in bytes: the ends, and 65535 entries with a tail of 17 bytes and a
+/// count of 5 bytes each.
 const LONGEST_BUCKET: u64 = 32 + 65_535 * 22;
 
-/// First 8 bytes of the SHA-1 of a bucket.
+/// The first 8 bytes of the SHA-1 of a bucket.
 pub type BucketDigest = [u8; 8];
 
-/// The digest of a bucket's bytes.
+/// Returns the digest of a bucket.
 pub fn bucket_digest(bucket: &[u8]) -> BucketDigest {
     let full = Sha1::digest(bucket);
     let mut digest = [0; 8];
@@ -21,56 +22,58 @@ pub fn bucket_digest(bucket: &[u8]) -> BucketDigest {
     digest
 }
 
-/// The digest of a bucket without entries.
+/// The digest of an empty bucket.
 pub const EMPTY_DIGEST: BucketDigest = [0xda, 0x39, 0xa3, 0xee, 0x5e, 0x6b, 0x4b, 0x0d];
 
 /// The index region of a corpus file.
 #[derive(Debug)]
 pub struct Index(Vec<u8>);
 
-/// The ways in which an index can fail to match its corpus.
+/// The reason an index does not match its corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
-    /// The region has the wrong length.
+    /// The length of the region is wrong.
     #[error("the index is cut off")]
     Length,
-    /// The digest in the header differs.
+    /// The digest of the region is not the one in the header.
     #[error("the index is damaged")]
     Digest,
-    /// The corpus id in the header differs from the one computed from the digests.
+    /// The corpus id in the header is not the one computed from the digests.
     #[error("the corpus id does not match the index")]
     CorpusId,
-    /// Buckets are not contiguous, or the last one does not end at the end of the file.
+    /// Buckets are not contiguous, or the last one does not end at the end of the file. Contains
+    /// the first invalid prefix.
     #[error("the offset of prefix {0:05X} is not valid")]
     Offset(usize),
 }
 
 impl Index {
-    /// Takes the bytes of an index region.
+    /// Creates an index from the bytes of an index region.
     ///
     /// # Errors
-    /// [`IndexError::Length`].
+    /// Returns [`IndexError::Length`].
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, IndexError> {
         if bytes.len() == INDEX_BYTES { Ok(Self(bytes)) } else { Err(IndexError::Length) }
     }
 
-    /// The encoded region.
+    /// Returns the encoded region.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The start and end offset of a bucket in the file.
+    /// Returns the start and end offsets of a bucket in the file.
     pub fn range(&self, prefix: HashPrefix) -> (u64, u64) {
         let at = prefix.value() as usize;
         (self.offset(at), self.offset(at + 1))
     }
 
-    /// The digest of a bucket.
+    /// Returns the digest of a bucket.
     pub fn digest(&self, prefix: HashPrefix) -> BucketDigest {
         self.digest_at(prefix.value() as usize)
     }
 
-    /// The start offset of a bucket. For the number after the last bucket, the end of the file.
+    /// Returns the start offset of a bucket. For the number after the last bucket, this is the end
+    /// of the file.
     pub fn offset(&self, at: usize) -> u64 {
         u64::from_le_bytes(self.eight(at * INDEX_ENTRY_BYTES))
     }
@@ -85,12 +88,13 @@ impl Index {
         bytes
     }
 
-    /// SHA-1 of the whole region.
+    /// Returns the SHA-1 of the whole region.
     pub fn region_digest(&self) -> [u8; 20] {
         Sha1::digest(&self.0).into()
     }
 
-    /// SHA-1 of the kind and the digest column: identifies the content.
+    /// Returns the corpus id, which is the SHA-1 of the kind and the digest column and identifies
+    /// the content.
     pub fn corpus_id(&self, kind: Kind) -> [u8; 20] {
         let mut hasher = Sha1::new();
         hasher.update(kind.code().to_le_bytes());
@@ -105,10 +109,11 @@ impl Index {
         hasher.finalize().into()
     }
 
-    /// Checks that buckets are contiguous from the start of the data to the end of the file.
+    /// Checks that the buckets are contiguous from the beginning of the data to the end of the
+    /// file.
     ///
     /// # Errors
-    /// [`IndexError::Offset`] with the first prefix for which this fails.
+    /// Returns [`IndexError::Offset`] with the first invalid prefix.
     pub fn check_offsets(&self, file_length: u64) -> Result<(), IndexError> {
         let mut before = DATA_START;
         for at in 0..=PREFIXES {
@@ -143,7 +148,7 @@ impl Default for IndexBuilder {
 }
 
 impl IndexBuilder {
-    /// Records the next bucket. Skipped prefixes are empty.
+    /// Records the next bucket. The buckets of skipped prefixes are empty.
     ///
     /// Returns false and changes nothing if the prefix is not greater than the previous one.
     pub fn push(&mut self, prefix: u32, length: u64, digest: BucketDigest) -> bool {
@@ -159,12 +164,12 @@ impl IndexBuilder {
         true
     }
 
-    /// The start offset of the next bucket.
+    /// Returns the start offset of the next bucket.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The number of non-empty buckets.
+    /// Returns the number of non-empty buckets.
     pub fn stored(&self) -> usize {
         self.stored
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The kind of digest that a corpus contains.
+/// The kind of digest in a corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// SHA-1 of the bytes of the password.
@@ -13,10 +13,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Both kinds, in the order of every listing.
+    /// Both kinds, in the order of all lists.
     pub const ALL: [Self; 2] = [Self::Sha1, Self::Ntlm];
 
-    /// The code of the kind in a corpus header.
+    /// Returns the code of the kind in a corpus header.
     pub const fn code(self) -> u32 {
         match self {
             Self::Sha1 => 1,
@@ -24,12 +24,12 @@ impl Kind {
         }
     }
 
-    /// Returns the kind with this code.
+    /// Returns the kind with this code, if there is one.
     pub fn from_code(code: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
 
-    /// The position of the kind in [`Self::ALL`].
+    /// Returns the position of the kind in [`Self::ALL`].
     pub const fn position(self) -> usize {
         match self {
             Self::Sha1 => 0,
@@ -45,17 +45,17 @@ impl Kind {
         }
     }
 
-    /// Length of a digest in bytes without its first three bytes.
+    /// Returns the length of a digest in bytes, without its first three bytes.
     pub const fn tail_bytes(self) -> usize {
         self.hash_bytes() - 3
     }
 
-    /// Length of the suffix in hexadecimal characters.
+    /// Returns the length of the suffix in hexadecimal digits.
     pub const fn suffix_len(self) -> usize {
         self.hash_bytes() * 2 - 5
     }
 
-    /// The name of the kind in folders, settings and commands.
+    /// Returns the name of the kind in folders, settings and commands.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sha1 => "sha1",
@@ -63,7 +63,7 @@ impl Kind {
         }
     }
 
-    /// The name of the kind in messages.
+    /// Returns the name of the kind in messages.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Sha1 => "SHA-1",

@@ -3,10 +3,11 @@
 use super::entry::{Entry, MAX_COUNT};
 use super::kind::Kind;
 
-/// The ways in which a line can be invalid.
+/// The reason a line is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
-    /// The part before the colon is not a digest of this kind.
+    /// The part before the colon is not a digest of this kind. Contains the expected number of
+    /// digits.
     #[error("expected {0} hexadecimal characters")]
     Digest(usize),
     /// The digest is of the other kind.
@@ -15,17 +16,17 @@ pub enum LineError {
     /// The part after the colon is not a number.
     #[error("the count must contain only digits")]
     Count,
-    /// A line in a password list with counts has no count.
+    /// A line in a password list with counts does not begin with a count.
     #[error("expected a count and one space before the password")]
     NoCount,
 }
 
-/// The form of the digests in a file.
+/// How digests are written in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Each line has a whole digest.
     Whole,
-    /// Each line has a suffix; the prefix is this number.
+    /// Each line has a suffix. All have this prefix.
     Suffix(u32),
 }
 
@@ -36,18 +37,20 @@ pub struct Parsed {
     pub entries: Vec<Entry>,
     /// The number of lines, including empty ones.
     pub lines: u64,
-    /// The number of lines with count 0, which are saved padding.
+    /// The number of lines with count 0, which are padding that was saved with a response.
     pub dropped: u64,
     /// The number of invalid lines, if the parser skips them.
     pub skipped: u64,
-    /// The first entry that is not greater than the previous one: its index in `entries` and its
-    /// line number from 0.
+    /// The first entry that is not greater than the previous one: its index in `entries`, and its
+    /// line number starting at 0.
     pub disorder: Option<(usize, u64)>,
-    /// The first invalid line, numbered from 0, unless the parser skips invalid lines.
+    /// The first invalid line, with its number starting at 0, unless the parser skips invalid
+    /// lines.
     pub error: Option<(u64, LineError)>,
 }
 
-/// Detects the kind of a list from its first line with a digest.
+/// Detects the kind of a list from its first line that contains a digest. Returns `None` if there
+/// is no such line.
 pub fn kind_of(text: &[u8], form: Form) -> Option<Kind> {
     text.split(|byte| *byte == b'\n').find_map(|line| {
         let digest = line.split(|byte| *byte == b':').next().unwrap_or_default().trim_ascii_end();
@@ -66,7 +69,7 @@ fn digits(kind: Kind, form: Form) -> usize {
     }
 }
 
-/// Parses complete lines. The last line may lack its line ending.
+/// Parses complete lines. Only the last line may lack its line ending.
 pub fn parse(text: &[u8], kind: Kind, form: Form, lenient: bool) -> Parsed {
     match kind {
         Kind::Sha1 => parse_kind::<20>(text, kind, form, lenient),
@@ -128,7 +131,8 @@ impl Parsed {
     }
 }
 
-/// Parses a line in the most common form. Returns `None` for any other line without validating it.
+/// Parses a line in the most common form. Returns `None` for any other line, without checking
+/// whether it is valid.
 #[inline(always)]
 fn quick_line<const N: usize>(text: &[u8], form: Form) -> Option<(Entry, usize)> {
     if form != Form::Whole {
@@ -178,7 +182,7 @@ fn join(x: u64) -> (u32, bool) {
     ((halves | halves >> 16) as u32, valid)
 }
 
-/// Parses one line without its line feed. Returns `None` if it is empty.
+/// Parses one line without its line feed. Returns `None` if the line is empty.
 ///
 /// # Errors
 /// See [`LineError`].
@@ -201,10 +205,10 @@ pub fn line(line: &[u8], kind: Kind, form: Form) -> Result<Option<Entry>, LineEr
     Ok(Some(Entry { hash: hash_of(digest, form), count }))
 }
 
-/// Parses a decimal count, saturating at [`MAX_COUNT`].
+/// Parses a decimal count. Saturates at [`MAX_COUNT`].
 ///
 /// # Errors
-/// [`LineError::Count`].
+/// Returns [`LineError::Count`].
 pub fn read_count(digits: &[u8]) -> Result<u32, LineError> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return Err(LineError::Count);
@@ -214,7 +218,8 @@ pub fn read_count(digits: &[u8]) -> Result<u32, LineError> {
     Ok(digits.iter().fold(0, read).min(MAX_COUNT))
 }
 
-/// Trims trailing spaces, tabs and the CR of a CR LF. Old releases pad their lines.
+/// Trims trailing spaces, tabs and the CR of a CR LF. The lines of old releases are padded with
+/// spaces.
 fn trimmed(line: &[u8]) -> &[u8] {
     let end = line.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
     end.map_or(&[], |end| &line[..=end])

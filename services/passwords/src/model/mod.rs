@@ -1,6 +1,6 @@
 //! The rules of the service: the layout, rendering, compression and parsing of a corpus.
 //!
-//! This module has no HTTP and opens no files.
+//! This module neither uses HTTP nor opens files.
 
 pub mod bucket;
 mod entry;

@@ -9,12 +9,12 @@ use super::kind::Kind;
 pub const FEWEST: usize = 800;
 /// The maximum number of lines in a padded response, unless the bucket itself is larger.
 pub const MOST: usize = 1000;
-/// Above [`MOST`], answers are rounded to bands of this many lines.
+/// Above [`MOST`], the number of lines is rounded to bands of this width.
 const BAND: usize = 200;
 /// The generator is reseeded after this number of padding lines.
 const LINES_PER_SEED: u32 = 1 << 20;
 
-/// The smallest and largest number of lines of a padded response with `n` real lines.
+/// Returns the minimum and maximum number of lines in a padded response with `n` real lines.
 pub fn bounds(n: usize) -> (usize, usize) {
     match n {
         0..=FEWEST => (FEWEST, MOST),
@@ -26,9 +26,9 @@ pub fn bounds(n: usize) -> (usize, usize) {
     }
 }
 
-/// The source of padding: a stream cipher seeded by the operating system.
+/// A random number generator for padding: a stream cipher seeded by the operating system.
 ///
-/// Clients see the output, so it must be impossible to predict later output from it.
+/// Clients see its output, and must not be able to predict later output from it.
 pub struct Padder {
     random: ChaCha12Rng,
     lines_left: u32,
@@ -39,12 +39,12 @@ impl Padder {
     /// Seeds the generator.
     ///
     /// # Errors
-    /// The operating system returned no random bytes.
+    /// Returns an error if the operating system returned no random bytes.
     pub fn new() -> Result<Self, getrandom::Error> {
         Ok(Self { random: seeded()?, lines_left: LINES_PER_SEED, bytes: Vec::new() })
     }
 
-    /// Draws the number of padding lines for a response with `n` real lines.
+    /// Returns a random number of padding lines for a response with `n` real lines.
     pub fn draw(&mut self, n: usize) -> usize {
         let (low, high) = bounds(n);
         low - n + self.below((high - low + 1) as u32) as usize
@@ -53,7 +53,8 @@ impl Padder {
     /// Returns random bytes for `lines` padding lines: a first-digit byte and a tail for each.
     ///
     /// # Errors
-    /// The generator must be reseeded and the operating system returned no random bytes.
+    /// Returns an error if the generator must be reseeded and the operating system returned no
+    /// random bytes.
     pub fn bytes(&mut self, kind: Kind, lines: usize) -> Result<&[u8], getrandom::Error> {
         let drawn = u32::try_from(lines).unwrap_or(u32::MAX);
         if self.lines_left < drawn {

@@ -20,7 +20,7 @@ pub enum Encoding {
 pub struct Dialect {
     /// The character encoding.
     pub encoding: Encoding,
-    /// True if each line begins with a count and one space.
+    /// Whether each line begins with a count and one space.
     pub with_counts: bool,
 }
 
@@ -33,20 +33,20 @@ pub enum Line {
         bytes: Vec<u8>,
         /// The characters of the password.
         text: String,
-        /// The number of times it was seen; 0 for saved padding.
+        /// The number of times it was seen. 0 for padding that was saved with a response.
         count: u32,
     },
     /// An empty password.
     Empty,
-    /// Bytes that are not UTF-8, decoded if the line has the form `$HEX[…]`.
+    /// Bytes that are not valid UTF-8. They are already decoded if the line has the form `$HEX[…]`.
     NotText(Vec<u8>),
-    /// The line has no count although the format demands one.
+    /// The line does not begin with a count although the format requires one.
     NoCount,
 }
 
 /// Parses a line without its line feed.
 ///
-/// Removes one CR before the line feed. Everything else is part of the password, including spaces.
+/// Removes a single CR at the end. Everything else is part of the password, including spaces.
 /// Decodes `$HEX[…]`.
 pub fn line(line: &[u8], dialect: Dialect) -> Line {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -76,7 +76,7 @@ pub fn line(line: &[u8], dialect: Dialect) -> Line {
     }
 }
 
-/// Decodes a password of the form `$HEX[…]`.
+/// Decodes a password of the form `$HEX[…]`. Returns `None` for any other form.
 fn unhex(password: &[u8]) -> Option<Vec<u8>> {
     let digits = password.strip_prefix(b"$HEX[")?.strip_suffix(b"]")?;
     let (pairs, rest) = digits.as_chunks::<2>();

@@ -1,14 +1,15 @@
 //! Prefetches buckets into the CPU cache.
 //!
-//! Requests hit random buckets of about 15 KB, so none is cached, and waiting for memory dominates
-//! the time of a request. See docs/decisions/0300 for the measured gain.
+//! Requests read random buckets of about 15 KB, which are therefore never cached, and waiting for
+//! memory dominates the time of a request. See docs/decisions/0300 for the measured gain.
 //!
 //! `unsafe` is needed for the prefetch instruction.
 #![allow(unsafe_code)]
 
-/// Prefetch distance in bytes: about 120 lines.
+/// The prefetch distance in bytes, which corresponds to about 120 lines.
 const AHEAD: usize = 2048;
-/// Length of the counts at the end of a bucket, in bytes: about 1,000 lines.
+/// The length of the counts at the end of a bucket in bytes, which corresponds to about 1,000
+/// lines.
 const COUNTS: usize = 1024;
 /// Length of a cache line in bytes.
 const CACHE_LINE: usize = 64;
@@ -23,7 +24,7 @@ pub fn ends(bucket: &[u8]) {
     }
 }
 
-/// Prefetches the bytes [`AHEAD`] of a tail.
+/// Prefetches the bytes that are [`AHEAD`] bytes after the beginning of a tail.
 #[inline(always)]
 pub fn behind(tail: &[u8]) {
     ask(tail.as_ptr().wrapping_add(AHEAD));

@@ -1,4 +1,4 @@
-//! Access to the bytes of a corpus: from memory, or by one positioned read per request.
+//! Access to the bytes of a corpus: from memory, or with one positioned read per request.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,9 +6,9 @@ use std::os::unix::fs::FileExt;
 
 use crate::model::{DATA_START, prefetch};
 
-/// Reads bytes of the data region.
+/// Reads bytes from the data region.
 pub trait Access: Send + Sync {
-    /// Returns the bytes between two file offsets. May use `buffer` to hold them.
+    /// Returns the bytes between two offsets in the file. May use `buffer` to store them.
     fn bytes<'a>(&'a self, begin: u64, end: u64, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]>;
 
     /// Announces that these bytes will be read soon.
@@ -19,7 +19,7 @@ pub trait Access: Send + Sync {
 pub struct InMemory(Vec<u8>);
 
 impl InMemory {
-    /// Reads the file from the start of the data to its end.
+    /// Reads the file from the beginning of the data to its end.
     pub fn read(mut file: &File, length: u64) -> io::Result<Self> {
         let mut data = vec![0; usize::try_from(length).map_err(io::Error::other)?];
         file.read_exact(&mut data)?;
@@ -42,7 +42,7 @@ impl Access for InMemory {
     }
 }
 
-/// An open file. Truncation or a failing disk is reported as an error.
+/// An open file. If it is truncated or the disk fails, reads return an error.
 pub struct Positioned(pub File);
 
 impl Access for Positioned {

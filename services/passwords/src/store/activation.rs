@@ -11,12 +11,12 @@ use super::folder::{CURRENT, CURRENT_TMP, FolderLock, KindFolder, is_corpus_name
 
 /// Activates a corpus file in each folder.
 ///
-/// Readers see either the old or the new name. All files are checked as by a server, and all data
-/// is written, before the first name changes. A damaged file or a full disk therefore changes
-/// nothing.
+/// Readers see either the old or the new name. Before the first name changes, all files are checked
+/// as a server would check them, and all data is written. A damaged file or a full disk therefore
+/// does not change anything.
 ///
 /// # Errors
-/// A file is not a valid corpus of its folder, or a folder is not writable.
+/// Returns an error if a file is not a valid corpus of its folder, or a folder is not writable.
 pub fn activate_all<'a>(
     all: impl Iterator<Item = (&'a KindFolder, &'a FolderLock, &'a Path)>,
 ) -> anyhow::Result<()> {

@@ -8,7 +8,7 @@ use anyhow::bail;
 
 use crate::model::{BucketDigest, HEADER_BYTES, Header, Index, IndexBuilder, Kind, PREFIXES};
 
-/// The offsets, digests and sizes of the written buckets.
+/// The offsets, digests and sizes of the buckets that were written.
 #[derive(Debug)]
 pub struct Contents {
     kind: Kind,
@@ -19,17 +19,17 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// A file without buckets.
+    /// Creates the contents of a file without buckets.
     pub fn new(kind: Kind) -> Self {
         Self { kind, index: IndexBuilder::default(), entries: 0, smallest: u32::MAX, largest: 0 }
     }
 
-    /// The start offset of the next bucket.
+    /// Returns the start offset of the next bucket.
     pub fn offset(&self) -> u64 {
         self.index.offset()
     }
 
-    /// Returns true if all buckets so far are empty.
+    /// Returns whether all buckets so far are empty.
     pub fn is_empty(&self) -> bool {
         self.entries == 0
     }
@@ -37,7 +37,7 @@ impl Contents {
     /// Records a non-empty bucket.
     ///
     /// # Errors
-    /// Its prefix is not greater than all recorded before.
+    /// Returns an error if the prefix is not greater than that of every bucket recorded before.
     pub fn note(
         &mut self,
         prefix: u32,
@@ -74,11 +74,11 @@ impl Contents {
     }
 }
 
-/// Writes the index, and zeros in place of the header. Without a header the file is not a corpus.
-/// After this call the header needs no further disk space.
+/// Writes the index, and zeros instead of the header. Without a header, the file is not yet a
+/// corpus. Writing the header afterwards does not need any additional disk space.
 ///
 /// # Errors
-/// The disk is full or failing.
+/// Returns an error if the disk is full or failing.
 pub fn write_index(file: &File, index: &Index, length: u64) -> io::Result<()> {
     file.set_len(length)?;
     file.write_all_at(index.as_bytes(), HEADER_BYTES as u64)?;
@@ -89,7 +89,7 @@ pub fn write_index(file: &File, index: &Index, length: u64) -> io::Result<()> {
 /// Writes the header, which makes the file a corpus.
 ///
 /// # Errors
-/// The disk is failing.
+/// Returns an error if the disk is failing.
 pub fn write_header(file: &File, header: &Header) -> io::Result<()> {
     file.write_all_at(&header.to_bytes(), 0)?;
     file.sync_all()

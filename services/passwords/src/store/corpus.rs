@@ -14,10 +14,10 @@ use crate::model::{
     IndexError, Kind, PREFIXES, bucket_digest,
 };
 
-/// The number of buckets that are compared with their digest before a corpus is served.
+/// The number of buckets that are checked against their digests before a corpus is served.
 const SPOT_CHECKS: usize = 64;
 
-/// The reasons for which a file cannot be used as a corpus.
+/// The reason a file cannot be used as a corpus.
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
     /// The file cannot be opened or read.
@@ -28,7 +28,7 @@ pub enum CorpusError {
         /// The error of the operating system.
         cause: io::Error,
     },
-    /// The header is invalid or has another version.
+    /// The header is invalid, or has a version that is not supported.
     #[error("{path}: {cause}")]
     Header {
         /// The file.
@@ -44,7 +44,7 @@ pub enum CorpusError {
         /// The cause.
         cause: IndexError,
     },
-    /// The length of the file differs from its header.
+    /// The length of the file is not the one in its header.
     #[error("{path} has {actual} bytes, but its header says {stated}")]
     Length {
         /// The file.
@@ -74,19 +74,19 @@ pub enum CorpusError {
     },
 }
 
-/// The reasons for which a bucket cannot be used.
+/// The reason a bucket cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BucketProblem {
     /// It cannot be read.
     #[error("cannot be read: {0}")]
     Read(#[from] io::Error),
-    /// The digest of its bytes differs.
+    /// The bytes do not have the digest in the index.
     #[error("the digest does not match")]
     Digest,
     /// Its bytes are not a valid bucket.
     #[error(transparent)]
     Content(#[from] BucketError),
-    /// The operating system returned no random bytes, which spot checks and padding need.
+    /// The operating system did not return random bytes, which spot checks and padding need.
     #[error("no random bytes: {0}")]
     Random(#[from] getrandom::Error),
 }
@@ -138,10 +138,10 @@ impl Corpus {
         Ok(Self { path: path.to_owned(), header, index, access, trailers })
     }
 
-    /// Compares random buckets with their digests.
+    /// Checks random buckets against their digests.
     ///
     /// # Errors
-    /// [`CorpusError::Bucket`].
+    /// Returns [`CorpusError::Bucket`].
     pub fn spot_check(&self) -> Result<(), CorpusError> {
         let mut buffer = Vec::new();
         for _ in 0..SPOT_CHECKS {
@@ -153,7 +153,7 @@ impl Corpus {
         Ok(())
     }
 
-    /// Adds the file and prefix to a problem.
+    /// Creates an error from a problem by adding the file and the prefix.
     pub fn problem(&self, prefix: u32, cause: BucketProblem) -> CorpusError {
         let prefix = HashPrefix::from_value(prefix % HashPrefix::COUNT);
         match prefix {
@@ -164,32 +164,32 @@ impl Corpus {
         }
     }
 
-    /// The path of the file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The header.
+    /// Returns the header.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// The position of each bucket.
+    /// Returns the index, which contains the position of each bucket.
     pub fn index(&self) -> &Index {
         &self.index
     }
 
-    /// The kind of the corpus.
+    /// Returns the kind of the corpus.
     pub fn kind(&self) -> Kind {
         self.header.kind
     }
 
-    /// The digest of a bucket.
+    /// Returns the digest of a bucket.
     pub fn digest(&self, prefix: HashPrefix) -> BucketDigest {
         self.index.digest(prefix)
     }
 
-    /// The known trailers of rendered buckets.
+    /// Returns the cached trailers of rendered buckets.
     pub fn trailers(&self) -> &Trailers {
         &self.trailers
     }
@@ -204,7 +204,7 @@ impl Corpus {
     /// Returns the bytes of a bucket without checking its digest.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// Returns an error if the file cannot be read.
     #[inline]
     pub fn bytes<'a>(
         &'a self,
@@ -218,7 +218,7 @@ impl Corpus {
     /// Returns the bytes of a bucket after checking its digest.
     ///
     /// # Errors
-    /// [`BucketProblem::Read`] and [`BucketProblem::Digest`].
+    /// Returns [`BucketProblem::Read`] and [`BucketProblem::Digest`].
     pub fn sound_bytes<'a>(
         &'a self,
         prefix: HashPrefix,
@@ -235,7 +235,7 @@ impl Corpus {
     /// Returns the concatenated bytes of the buckets `first..last`.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn slice<'a>(
         &'a self,
         first: usize,
@@ -247,10 +247,10 @@ impl Corpus {
         if begin >= end { Ok(&[]) } else { self.access.bytes(begin, end, buffer) }
     }
 
-    /// Returns the count of a digest, or `None`.
+    /// Returns the count of a digest, or `None` if the corpus does not contain it.
     ///
     /// # Errors
-    /// The bucket cannot be read or is damaged.
+    /// Returns an error if the bucket cannot be read or is damaged.
     pub fn find(&self, hash: &[u8], buffer: &mut Vec<u8>) -> Result<Option<u32>, BucketProblem> {
         let value = u32::from(hash[0]) << 12 | u32::from(hash[1]) << 4 | u32::from(hash[2]) >> 4;
         let Some(prefix) = HashPrefix::from_value(value) else { return Ok(None) };

@@ -1,4 +1,5 @@
-//! The folder of one kind: its corpus files, and `CURRENT`, the name of the corpus in use.
+//! The folder of one kind: its corpus files, and `CURRENT`, which contains the name of the corpus
+//! in use.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -9,7 +10,7 @@ use anyhow::{Context, bail};
 
 use crate::model::{Kind, lower_hex};
 
-/// The file that names the corpus in use.
+/// The file that contains the name of the corpus in use.
 pub const CURRENT: &str = "CURRENT";
 pub(super) const CURRENT_TMP: &str = "CURRENT.tmp";
 const LOCK: &str = ".lock";
@@ -30,7 +31,7 @@ pub struct FolderLock {
     _file: File,
 }
 
-/// Identifies a state of `CURRENT` and its corpus.
+/// Identifies a version of `CURRENT` and of the corpus that it refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signature {
     name: Option<String>,
@@ -38,17 +39,17 @@ pub struct Signature {
 }
 
 impl KindFolder {
-    /// The folder of a kind below the data folder.
+    /// Returns the folder of a kind in the data folder.
     pub fn new(data_dir: &Path, kind: Kind) -> Self {
         Self { path: data_dir.join(kind.name()), kind }
     }
 
-    /// The folder itself.
+    /// Returns the folder itself.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The kind of its corpora.
+    /// Returns the kind of its corpora.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -58,10 +59,11 @@ impl KindFolder {
         self.path.join(format!("{}.{EXTENSION}", lower_hex(corpus_id)))
     }
 
-    /// Returns the file named by `CURRENT`, if it exists.
+    /// Returns the file that `CURRENT` refers to, if it exists.
     ///
     /// # Errors
-    /// `CURRENT` cannot be read, or does not name a file in this folder.
+    /// Returns an error if `CURRENT` cannot be read, or does not contain the name of a file in this
+    /// folder.
     pub fn current(&self) -> io::Result<Option<PathBuf>> {
         let text = match fs::read_to_string(self.path.join(CURRENT)) {
             Ok(text) => text,
@@ -75,7 +77,7 @@ impl KindFolder {
         Ok(Some(self.path.join(name)))
     }
 
-    /// Returns a signature. A server reloads if it changes.
+    /// Returns a signature. A server reloads the corpus when the signature changes.
     pub fn signature(&self) -> Signature {
         let path = self.current().ok().flatten();
         let file = path.as_ref().and_then(|path| fs::metadata(path).ok());
@@ -88,7 +90,7 @@ impl KindFolder {
     /// Creates the folder, acquires its lock and removes the remains of a crash.
     ///
     /// # Errors
-    /// Another build holds the lock, or the folder is not writable.
+    /// Returns an error if another build holds the lock, or the folder is not writable.
     pub fn lock(&self) -> anyhow::Result<FolderLock> {
         fs::create_dir_all(&self.path)
             .with_context(|| format!("cannot create the folder {}", self.path.display()))?;
@@ -111,7 +113,8 @@ impl KindFolder {
         Ok(FolderLock { _file: file })
     }
 
-    /// Lists unfinished files, which only the holder of the lock writes, and tags without a corpus.
+    /// Lists unfinished files, which only the holder of the lock writes, and tag files without a
+    /// corpus.
     fn leftovers(&self) -> anyhow::Result<Vec<PathBuf>> {
         self.files(|name| {
             let corpus = name.strip_suffix(TAGS).map(|stem| format!("{stem}{EXTENSION}"));
@@ -121,7 +124,7 @@ impl KindFolder {
         })
     }
 
-    /// Lists all finished corpus files.
+    /// Lists all complete corpus files.
     pub fn corpora(&self) -> anyhow::Result<Vec<PathBuf>> {
         self.files(is_corpus_name)
     }

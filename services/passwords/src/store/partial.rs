@@ -1,8 +1,9 @@
-//! A corpus that a mirror fills range by range, over several runs.
+//! A corpus that a mirror fills range by range, possibly over several runs.
 //!
-//! It has two files next to the corpora. `mirror.data` is a corpus without index and header.
-//! `mirror.log` has a record for each complete bucket, written after its bucket was synced. After a
-//! crash the log may miss buckets, but never lists a missing one.
+//! It consists of two files next to the corpora. `mirror.data` is a corpus without its index and
+//! header. `mirror.log` contains a record for each complete bucket, written after the bucket was
+//! synced. After a crash, the log may lack some buckets, but it never lists a bucket that is
+//! missing.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, IntoInnerError, Read, Seek, SeekFrom, Write};
@@ -21,7 +22,8 @@ use crate::model::{BucketDigest, DATA_START, EMPTY_DIGEST, Header, bucket_digest
 const DATA: &str = "mirror.data";
 const LOG: &str = "mirror.log";
 const BUFFER: usize = 1 << 20;
-/// A kill loses the ranges fetched since the last checkpoint.
+/// The interval between checkpoints. If the process is killed, the ranges fetched since the last
+/// checkpoint are lost.
 const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(1);
 
 /// An unfinished corpus, open for appending.
@@ -40,7 +42,8 @@ impl PartialCorpus {
     /// Resumes an earlier run that fetched from this source, or starts over.
     ///
     /// # Errors
-    /// The folder cannot be read or written, or contains ranges from another source.
+    /// Returns an error if the folder cannot be read or written, or contains ranges from another
+    /// source.
     pub fn open(folder: &KindFolder, _lock: &FolderLock, source: &str) -> anyhow::Result<Self> {
         let (data_path, log_path) = paths(folder);
         match tag_log::source_of(&log_path).with_context(|| unreadable(&log_path))? {
@@ -78,17 +81,17 @@ impl PartialCorpus {
         })
     }
 
-    /// The prefix of the first missing range, which is also the number of ranges fetched.
+    /// Returns the prefix of the first missing range, which is also the number of ranges fetched.
     pub fn next(&self) -> u32 {
         self.next
     }
 
-    /// The number of ranges that would survive a crash.
+    /// Returns the number of ranges that would survive a crash.
     pub fn kept(&self) -> u32 {
         self.kept
     }
 
-    /// Returns true if all ranges so far are empty.
+    /// Returns whether all ranges so far are empty.
     pub fn is_empty(&self) -> bool {
         self.contents.is_empty()
     }
@@ -96,7 +99,7 @@ impl PartialCorpus {
     /// Appends the next range.
     ///
     /// # Errors
-    /// The disk is full or failing.
+    /// Returns an error if the disk is full or failing.
     pub fn append(&mut self, encoded: &Encoded, tag: &[u8]) -> anyhow::Result<()> {
         let (entries, digest) = match encoded.buckets.first() {
             Some(bucket) => (bucket.entries as u32, bucket.digest),
@@ -105,10 +108,10 @@ impl PartialCorpus {
         self.add(&encoded.data, entries, digest, tag)
     }
 
-    /// Appends the next range with the bucket of another corpus.
+    /// Appends the next range, with a bucket from another corpus.
     ///
     /// # Errors
-    /// As [`Self::append`].
+    /// Returns the errors of [`Self::append`].
     pub fn copy(&mut self, bytes: &[u8], digest: BucketDigest, tag: &[u8]) -> anyhow::Result<()> {
         self.add(bytes, contents::entries_of(bytes), digest, tag)
     }
@@ -128,10 +131,10 @@ impl PartialCorpus {
         if self.checkpoints.is_due() { self.checkpoint() } else { Ok(()) }
     }
 
-    /// Syncs everything: first the buckets, then their log records.
+    /// Syncs everything: first the buckets, and then their log records.
     ///
     /// # Errors
-    /// The disk is full or failing.
+    /// Returns an error if the disk is full or failing.
     pub fn checkpoint(&mut self) -> anyhow::Result<()> {
         let (data_path, log_path) = paths(&self.folder);
         let mut write_data = || {
@@ -149,11 +152,11 @@ impl PartialCorpus {
         Ok(())
     }
 
-    /// Writes the index, with the remaining ranges empty. The steps left need no further disk
-    /// space. After a crash, this can be repeated.
+    /// Writes the index. The remaining ranges are empty. The remaining steps do not need any
+    /// additional disk space. After a crash, this can be repeated.
     ///
     /// # Errors
-    /// The disk is full or failing.
+    /// Returns an error if the disk is full or failing.
     pub fn complete(mut self, note: &str, built_at: i64) -> anyhow::Result<CompleteMirror> {
         self.checkpoint()?;
         let (data_path, log_path) = paths(&self.folder);
@@ -162,15 +165,15 @@ impl PartialCorpus {
         let data = self.data.into_inner().map_err(IntoInnerError::into_error);
         let data = data.with_context(unwritable)?;
         contents::write_index(&data, &index, header.file_length).with_context(unwritable)?;
-        // Write the tags before the corpus: a corpus without its tags would have to be fetched
-        // again.
+        // Write the tags before the corpus, because a corpus without its tags would have to be
+        // fetched again.
         let path = self.folder.corpus_path(&header.corpus_id);
         batch::copy_atomically(&log_path, &tags_path(&path)).with_context(unwritable)?;
         Ok(CompleteMirror { folder: self.folder, data, header, path })
     }
 }
 
-/// A mirror that lacks only its header and its name.
+/// A mirror that is complete except for its header and its name.
 pub struct CompleteMirror {
     folder: KindFolder,
     data: File,
@@ -179,10 +182,10 @@ pub struct CompleteMirror {
 }
 
 impl CompleteMirror {
-    /// Writes the header and renames the file. Returns its path and header.
+    /// Writes the header and renames the file. Returns the path and the header.
     ///
     /// # Errors
-    /// The disk is failing.
+    /// Returns an error if the disk is failing.
     pub fn name(self) -> anyhow::Result<(PathBuf, Header)> {
         let (data_path, log_path) = paths(&self.folder);
         let name = || {
@@ -215,7 +218,7 @@ fn resume(folder: &KindFolder, source: &str) -> io::Result<(Contents, u32, u64)>
     };
     let mut whole = log.whole();
     while let Some(record) = log.next_record()? {
-        // The data is shorter than the log or differs: fetch the ranges again from here.
+        // The data is shorter than the log or does not match it: fetch the ranges again from here.
         if !holds(data.as_mut(), &record, &mut bucket)?
             || note(&mut contents, next, &record).is_err()
         {
@@ -227,7 +230,7 @@ fn resume(folder: &KindFolder, source: &str) -> io::Result<(Contents, u32, u64)>
     Ok((contents, next, whole))
 }
 
-/// Returns true if the next bytes are the bucket of this record.
+/// Returns whether the next bytes are the bucket of this record.
 fn holds(
     data: Option<&mut BufReader<File>>,
     record: &TagRecord,
@@ -250,7 +253,7 @@ fn note(contents: &mut Contents, prefix: u32, record: &TagRecord) -> anyhow::Res
 /// Removes the files of an unfinished mirror and returns their paths.
 ///
 /// # Errors
-/// A file cannot be removed.
+/// Returns an error if a file cannot be removed.
 pub fn remove_partial(folder: &KindFolder, _lock: &FolderLock) -> anyhow::Result<Vec<PathBuf>> {
     let (data, log) = paths(folder);
     let mut removed = Vec::new();
@@ -266,7 +269,7 @@ pub fn remove_partial(folder: &KindFolder, _lock: &FolderLock) -> anyhow::Result
     Ok(removed)
 }
 
-/// The tag file of a mirrored corpus.
+/// Returns the path of the tag file of a mirrored corpus.
 pub fn tags_path(corpus: &Path) -> PathBuf {
     corpus.with_extension("tags")
 }

@@ -1,6 +1,6 @@
-//! The entity tag of each range, as sent by the mirrored service.
+//! The entity tags of all ranges, as sent by the mirrored service.
 //!
-//! A header is followed by one record for each prefix in order, each with a CRC-32. Bytes after the
+//! A header is followed by one record per prefix, in order, each with a CRC-32. Any bytes after the
 //! last intact record were being written when the process was killed.
 
 use std::fs::File;
@@ -10,13 +10,14 @@ use std::path::Path;
 use crate::model::{BucketDigest, Kind, PREFIXES};
 
 const MAGIC: &[u8; 8] = b"PWTAGS\0\x01";
-/// Kind, and length of the source.
+/// Length of the kind and of the length of the source, in bytes.
 const HEAD_FIELDS: usize = 8;
 const SOURCE_LIMIT: usize = 4096;
-/// Length and entries of the bucket, its digest, and length of the tag.
+/// Length of the fixed fields of a record in bytes: length and entries of the bucket, its digest,
+/// and length of the tag.
 const RECORD_FIELDS: usize = 18;
 const CRC_BYTES: usize = 4;
-/// A longer tag is not stored, so the range is always fetched in full.
+/// Maximum length of a tag that is stored. If it is longer, the range is always fetched in full.
 pub const TAG_LIMIT: usize = 256;
 
 /// The record of one range.
@@ -28,7 +29,7 @@ pub struct TagRecord {
     pub entries: u32,
     /// The digest of the bucket.
     pub digest: BucketDigest,
-    /// The entity tag verbatim, or empty if the service sent none.
+    /// The entity tag verbatim. Empty if the service did not send one.
     pub tag: Vec<u8>,
 }
 
@@ -67,7 +68,7 @@ fn crc_of(prefix: u32, record: &[u8]) -> u32 {
 /// Returns the source of a log, or `None` if there is no log with an intact header.
 ///
 /// # Errors
-/// The file cannot be read.
+/// Returns an error if the file cannot be read.
 pub fn source_of(path: &Path) -> io::Result<Option<String>> {
     let mut file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -94,7 +95,7 @@ impl TagLog<BufReader<File>> {
     /// Opens a log. Returns `None` if it does not exist or belongs to another kind or source.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn open(path: &Path, kind: Kind, source: &str) -> io::Result<Option<Self>> {
         match File::open(path) {
             Ok(file) => Self::read(BufReader::with_capacity(1 << 18, file), kind, source),
@@ -115,7 +116,7 @@ impl<R: Read> TagLog<R> {
     /// Reads the next record, in prefix order.
     ///
     /// # Errors
-    /// The log cannot be read.
+    /// Returns an error if the log cannot be read.
     pub fn next_record(&mut self) -> io::Result<Option<TagRecord>> {
         if self.next as usize == PREFIXES {
             return Ok(None);
@@ -142,7 +143,7 @@ impl<R: Read> TagLog<R> {
         }))
     }
 
-    /// Length of the intact part of the log read so far.
+    /// Returns the length of the intact part of the log that was read so far.
     pub fn whole(&self) -> u64 {
         self.whole
     }
@@ -154,7 +155,7 @@ fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     part
 }
 
-/// Fills the buffer. Returns false if the input ends first.
+/// Fills the buffer. Returns false if the input ends before that.
 fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     match reader.read_exact(buffer) {
         Ok(()) => Ok(true),
@@ -171,10 +172,10 @@ pub struct Tags {
 }
 
 impl Tags {
-    /// Reads the rest of a log.
+    /// Reads the remaining records of a log.
     ///
     /// # Errors
-    /// The log cannot be read.
+    /// Returns an error if the log cannot be read.
     pub fn read<R: Read>(mut log: TagLog<R>) -> io::Result<Self> {
         let mut all = Self { digests: Vec::new(), ends: Vec::new(), tags: Vec::new() };
         while let Some(record) = log.next_record()? {

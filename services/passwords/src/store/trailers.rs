@@ -1,4 +1,4 @@
-//! A cache of gzip trailers, so a compressed response need not render its text.
+//! A cache of gzip trailers, so that a compressed response does not require rendering its text.
 
 use std::iter::repeat_with;
 use std::sync::OnceLock;
@@ -9,13 +9,13 @@ use domain::HashPrefix;
 use crate::model::PREFIXES;
 use crate::model::gzip::Trailer;
 
-/// The trailers of texts compressed before, 8 bytes for each prefix, allocated with the first
-/// compressed response.
+/// The trailers of rendered buckets that were compressed before, 8 bytes per prefix. Allocated with
+/// the first compressed response.
 #[derive(Default)]
 pub struct Trailers(OnceLock<Box<[AtomicU64]>>);
 
 impl Trailers {
-    /// Returns the cached trailer of a prefix. Empty texts are never cached.
+    /// Returns the cached trailer of a prefix. Trailers of empty buckets are never cached.
     pub fn get(&self, prefix: HashPrefix) -> Option<Trailer> {
         let known = self.0.get()?.get(prefix.value() as usize)?.load(Ordering::Relaxed);
         (known != 0).then(|| Trailer::from_bytes(known.to_le_bytes()))

@@ -32,7 +32,7 @@ impl Encoded {
     /// Encodes ascending entries without duplicates.
     ///
     /// # Errors
-    /// A bucket would exceed the maximum number of entries.
+    /// Returns an error if a bucket would exceed the maximum number of entries.
     pub fn of(kind: Kind, entries: &[Entry]) -> anyhow::Result<Self> {
         let mut encoded =
             Self { data: Vec::with_capacity(entries.len() * 19), buckets: Vec::new() };
@@ -57,7 +57,7 @@ impl Encoded {
     }
 }
 
-/// An unnamed corpus file. Removed if it is dropped unfinished.
+/// An unnamed corpus file. It is removed if it is dropped before it is complete.
 #[derive(Debug)]
 pub struct CorpusWriter {
     folder: KindFolder,
@@ -69,7 +69,7 @@ impl CorpusWriter {
     /// Creates an unnamed file in the folder of its kind.
     ///
     /// # Errors
-    /// The folder is not writable.
+    /// Returns an error if the folder is not writable.
     pub fn create(folder: &KindFolder, _lock: &FolderLock) -> anyhow::Result<Self> {
         let tmp = folder.path().join(format!(".{}.tmp", folder.kind()));
         let file = AtomicFile::create_as(tmp.clone());
@@ -85,7 +85,7 @@ impl CorpusWriter {
     /// Appends buckets, which must follow all buckets appended before.
     ///
     /// # Errors
-    /// The disk is full or failing, or the buckets are out of order.
+    /// Returns an error if the disk is full or failing, or the buckets are out of order.
     pub fn append(&mut self, encoded: &Encoded) -> anyhow::Result<()> {
         for bucket in &encoded.buckets {
             let (length, entries) = (bucket.length as u64, bucket.entries as u32);
@@ -94,10 +94,10 @@ impl CorpusWriter {
         self.write(&encoded.data)
     }
 
-    /// Appends a bucket of another corpus.
+    /// Appends a bucket from another corpus.
     ///
     /// # Errors
-    /// As [`Self::append`].
+    /// Returns the errors of [`Self::append`].
     pub fn copy(&mut self, prefix: u32, bytes: &[u8], digest: BucketDigest) -> anyhow::Result<()> {
         if bytes.is_empty() {
             return Ok(());
@@ -112,15 +112,16 @@ impl CorpusWriter {
         written.with_context(|| unwritable(self.file.get_ref().path()))
     }
 
-    /// Returns true if all buckets so far are empty.
+    /// Returns whether all buckets so far are empty.
     pub fn is_empty(&self) -> bool {
         self.contents.is_empty()
     }
 
-    /// Writes everything except the header. The steps left need no further disk space.
+    /// Writes everything except the header. The remaining steps do not need any additional disk
+    /// space.
     ///
     /// # Errors
-    /// The disk is full or failing.
+    /// Returns an error if the disk is full or failing.
     pub fn complete(self, note: &str, built_at: i64) -> anyhow::Result<CompleteCorpus> {
         let temporary = self.file.get_ref().path().to_owned();
         let unwritable = || unwritable(&temporary);
@@ -133,7 +134,7 @@ impl CorpusWriter {
     }
 }
 
-/// A corpus file without header and name. Removed if it is dropped.
+/// A corpus file without a header and a name. It is removed if it is dropped.
 #[derive(Debug)]
 pub struct CompleteCorpus {
     file: AtomicFile,
@@ -142,10 +143,10 @@ pub struct CompleteCorpus {
 }
 
 impl CompleteCorpus {
-    /// Writes the header and renames the file. Returns its path and header.
+    /// Writes the header and renames the file. Returns the path and the header.
     ///
     /// # Errors
-    /// The disk is failing.
+    /// Returns an error if the disk is failing.
     pub fn name(self) -> anyhow::Result<(PathBuf, Header)> {
         let temporary = self.file.path().to_owned();
         let written = contents::write_header(self.file.file(), &self.header);

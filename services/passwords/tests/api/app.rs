@@ -10,13 +10,14 @@ use passwords::{Passwords, Settings};
 use shell::ShellSettings;
 use testkit::{Program, Ran, Random, RawAnswer, TestServer};
 
-/// A data folder and the binary. Removed at the end of the test.
+/// A data folder and the binary. The folder is removed at the end of the test.
 pub struct Data(Program);
 
 impl Data {
     pub fn new() -> Self {
         let program = Program::new(env!("CARGO_BIN_EXE_passwords"));
-        // Commands warn about an open folder that also has the input lists of a test.
+        // Commands warn about a folder that other users can read if it also contains the input
+        // lists of a test.
         fs::set_permissions(program.folder().path(), Permissions::from_mode(0o700)).unwrap();
         Self(program)
     }
@@ -46,7 +47,7 @@ impl Data {
         self.0.done(arguments)
     }
 
-    /// Runs the binary with standard input.
+    /// Runs the binary with `input` on stdin.
     pub fn pipe(&self, arguments: &[&str], input: &[u8]) -> Ran {
         self.0.pipe(arguments, input)
     }
@@ -67,17 +68,17 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
-/// The digest as written in lists.
+/// Returns a digest the way it is written in lists.
 pub fn digest(kind: Kind, entry: &Entry) -> String {
     hex(&entry.hash[..kind.hash_bytes()])
 }
 
-/// An ordered list of hashes.
+/// Returns the entries as an ordered hash list.
 pub fn hash_list(kind: Kind, entries: &[Entry]) -> String {
     entries.iter().map(|entry| format!("{}:{}\n", digest(kind, entry), entry.count)).collect()
 }
 
-/// The expected response for a prefix.
+/// Returns the expected response for a prefix.
 pub fn expected_range(kind: Kind, entries: &[Entry], prefix: u32) -> String {
     let of_prefix = entries.iter().filter(|entry| entry.prefix() == prefix);
     let lines: Vec<String> =
@@ -85,7 +86,7 @@ pub fn expected_range(kind: Kind, entries: &[Entry], prefix: u32) -> String {
     lines.join("\r\n")
 }
 
-/// Reproducible random entries.
+/// Generates reproducible random entries.
 pub struct Numbers(Random);
 
 impl Numbers {
@@ -114,7 +115,7 @@ impl Numbers {
         Entry { hash, count }
     }
 
-    /// Ascending entries: a number of them for each prefix.
+    /// Returns ascending entries. `sizes` contains the number of entries for each prefix.
     pub fn entries(&mut self, kind: Kind, sizes: &[(u32, usize)]) -> Vec<Entry> {
         let mut entries = Vec::new();
         for (prefix, n) in sizes {

@@ -1,4 +1,4 @@
-//! Building from every format, and every parsing rule.
+//! Builds from every format, and every parsing rule.
 
 use std::io::Write;
 
@@ -27,7 +27,7 @@ fn id(data: &Data, arguments: &[&str]) -> String {
     path.file_stem().unwrap().to_str().unwrap().to_owned()
 }
 
-/// The entries of a corpus as `HASH:COUNT` lines.
+/// Returns the entries of a corpus as `HASH:COUNT` lines.
 fn listed(data: &Data, arguments: &[&str]) -> String {
     let path = data.path_of(arguments);
     data.done(&["export", "--format", "hashes", path.to_str().unwrap()])
@@ -42,7 +42,7 @@ fn shuffled(entries: &[Entry]) -> Vec<Entry> {
     shuffled
 }
 
-/// Splits counts above 1 into two lines.
+/// Splits each count above 1 into two lines.
 fn doubled(entries: &[Entry]) -> Vec<Entry> {
     let halves = |entry: &Entry| {
         let half = entry.count / 2;
@@ -106,7 +106,7 @@ fn an_export_builds_the_same_corpus() {
             let built = id(&data, &["build", output]);
             assert_eq!(built.as_str(), id_of, "{format}");
         }
-        // A suffix can look like a digest of neither kind, so a folder needs `--kind`.
+        // A suffix can look as if it belongs to neither kind, so a folder needs `--kind`.
         let named = id(&data, &["build", "--kind", kind.name(), folder.to_str().unwrap()]);
         assert_eq!(named.as_str(), id_of);
     }
@@ -127,7 +127,7 @@ fn folder_build_accepts_nested_compressed_and_bare_files() {
     data.write("ranges/ab/abcde.txt.gz", packed.finish().unwrap());
     data.write("ranges/.DS_Store", "x");
     assert_eq!(id(&data, &["build", folder.to_str().unwrap()]), expected);
-    // The official downloader stores the tags of the ranges in these files.
+    // The official downloader stores the entity tags of the ranges in these files.
     for name in ["sha1.index", "ntlm.index"] {
         data.write(&format!("ranges/{name}"), "00001 \"0x8DD\"\n");
     }
@@ -324,7 +324,7 @@ fn a_full_disk_leaves_no_temporary_files() {
     let data = Data::new();
     let list = data.write("list.txt", hash_list(Kind::Sha1, &entries(Kind::Sha1)));
     for extra in ["", "--unordered"] {
-        // A file size limit fails like a full disk: late, while writing.
+        // A file size limit fails in the same way as a full disk: late, while writing.
         let script = format!(
             "trap '' XFSZ; ulimit -f 8000; exec {} build {extra} {}",
             env!("CARGO_BIN_EXE_passwords"),
@@ -388,7 +388,7 @@ fn byte_order_mark_is_skipped_and_compressed_input_is_rejected() {
 fn both_kinds_of_a_password_list_are_activated_or_none() {
     let data = Data::new();
     let list = data.write("list.txt", "password\n");
-    // A folder in place of `CURRENT` simulates a disk that is full at the second kind.
+    // A folder instead of `CURRENT` simulates a disk that becomes full at the second kind.
     let blocked = data.path().join("ntlm/CURRENT");
     std::fs::create_dir_all(&blocked).unwrap();
     let build = ["build", "--input-format", "plaintext", "--activate", list.to_str().unwrap()];

@@ -1,4 +1,4 @@
-//! The other commands.
+//! The remaining commands.
 
 use std::path::Path;
 
@@ -175,7 +175,7 @@ fn an_export_reports_what_it_wrote() {
     assert_eq!(report["path"], target.to_str().unwrap());
     assert_eq!((&report["entries"], &report["prefixes"]), (&5.into(), &2.into()));
     assert_eq!(std::fs::read_to_string(&target).unwrap().lines().count(), 5);
-    // The lists themselves are printed to standard output.
+    // With standard output, the lists themselves are printed there.
     for wrong in ["--json", "--compress"] {
         let output = data.run(&["export", "--format", "hashes", wrong, file]);
         assert_eq!(output.code, Some(2), "{wrong}");
@@ -188,7 +188,7 @@ fn healthcheck_fails_without_a_server() {
     assert_eq!(output.code, Some(1));
 }
 
-/// The names in a folder, sorted.
+/// Returns the sorted names in a folder.
 fn names(folder: &Path) -> Vec<std::ffi::OsString> {
     let mut names: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -280,7 +280,7 @@ fn export_refuses_to_overwrite_its_corpus() {
         assert!(exported.errors.contains(said), "{}", exported.errors);
         assert!(std::fs::read(&path).unwrap() == before);
     }
-    // A link still leads to the written file.
+    // A link still leads to the file that was written.
     let target = data.write("target.txt", "old");
     let link = data.path().join("link");
     std::os::unix::fs::symlink(&target, &link).unwrap();

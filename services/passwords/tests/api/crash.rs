@@ -1,4 +1,4 @@
-//! Recovery after a crash: the table of the specification, and kills at random moments.
+//! Recovery after a crash: each case in the table of the specification, and kills at random times.
 
 use std::io::Write;
 use std::process::{Child, Stdio};
@@ -19,7 +19,7 @@ fn entries(seed: u64) -> Vec<Entry> {
     Numbers::new(seed).entries(Kind::Sha1, &PREFIXES.map(|prefix| (prefix, 50)))
 }
 
-/// Returns the index of the list whose digests the corpus in use has.
+/// Returns the index of the list whose digests the corpus in use contains.
 fn served(data: &Data, lists: &[&[Entry]]) -> Option<usize> {
     let service = Passwords::open(&Settings::default(), data.path());
     let served = service.state().snapshot(Kind::Sha1)?;
@@ -35,7 +35,7 @@ fn served(data: &Data, lists: &[&[Entry]]) -> Option<usize> {
     })
 }
 
-/// Waits for an action of a child process.
+/// Waits until a child process has done something.
 fn await_that(child: &mut Child, done: impl Fn() -> bool) {
     until_blocking("the command acts", || {
         assert!(child.try_wait().unwrap().is_none(), "the command ended early");
@@ -183,7 +183,7 @@ fn second_concurrent_build_is_refused() {
     assert!(data.run(&["build", list.to_str().unwrap()]).code == Some(0));
 }
 
-/// Number of kills: 200 in full. `PASSWORDS_KILL_ROUNDS` overrides it.
+/// Returns the number of kills: 200 in a full run. `PASSWORDS_KILL_ROUNDS` overrides it.
 fn rounds() -> u64 {
     std::env::var("PASSWORDS_KILL_ROUNDS").map_or(24, |rounds| rounds.parse().unwrap())
 }
@@ -209,7 +209,7 @@ fn kill_at_any_moment_leaves_the_old_or_the_new_corpus() {
     ];
     let begin = Instant::now();
     assert!(data.run(&commands[0]).code == Some(0));
-    // Timing: the duration of a run limits the random moments.
+    // Timing: the duration of a run limits the random times.
     let whole = begin.elapsed();
     let mut numbers = Numbers::new(8);
     let all: [&[Entry]; 3] = [&lists[0], &lists[1], &merged];
@@ -219,7 +219,7 @@ fn kill_at_any_moment_leaves_the_old_or_the_new_corpus() {
         let aim = [1, 0, 2][round as usize % 3];
         let mut child =
             data.command(command).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // Timing: the random moment is the subject of this test.
+        // Timing: the random time is the subject of this test.
         thread::sleep(whole.mul_f64((numbers.next() % 1200) as f64 / 1000.0));
         child.kill().unwrap();
         child.wait().unwrap();

@@ -1,4 +1,4 @@
-//! Damaged corpora: each change is detected, and none causes a panic.
+//! Damaged corpora: each change is detected, and none of them causes a panic.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -11,15 +11,16 @@ use crate::app::{App, Data, Numbers};
 
 const DATA_START: u64 = 4096 + 16 * ((1 << 20) + 1);
 
-/// A corpus of three small buckets: at the start, in the middle and at the end of the file.
+/// Creates a corpus of three small buckets: at the beginning, in the middle and at the end of the
+/// file.
 fn small(data: &Data, kind: Kind) -> std::path::PathBuf {
     let mut entries = Numbers::new(3).entries(kind, &[(0, 2), (0x5BAA6, 3), (0xFFFFF, 1)]);
     entries[1].count = 300;
     data.activate(kind, &entries)
 }
 
-/// Returns true if the library detects damage on opening the file or reading its buckets, as
-/// `verify` does.
+/// Returns whether the library detects damage when it opens the file or reads its buckets, like
+/// `verify`.
 fn is_damaged(path: &Path) -> bool {
     Corpus::open(path, 0).map_or(true, |corpus| has_damaged_bucket(&corpus))
 }
@@ -37,7 +38,7 @@ fn has_damaged_bucket(corpus: &Corpus) -> bool {
     })
 }
 
-/// Reads each entry as `check` does and each bucket as `serve` does, without verifying digests.
+/// Reads each entry like `check` and each bucket like `serve`, without verifying digests.
 fn use_all(corpus: &Corpus) {
     let mut buffer = Vec::new();
     for value in [0, 0x5BAA6, 0xFFFFF] {
@@ -59,7 +60,7 @@ fn every_changed_byte_of_header_and_buckets_is_detected() {
         assert!(!is_damaged(&path));
         let file = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
         let length = file.metadata().unwrap().len();
-        // An open corpus reads buckets from the file each time.
+        // A corpus that is not in memory reads buckets from the file each time.
         let open = Corpus::open(&path, 0).unwrap();
         for at in (0..4096).chain(DATA_START..length) {
             let mut byte = [0];

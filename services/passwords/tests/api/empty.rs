@@ -1,4 +1,5 @@
-//! Inputs without digests: a failed producer never empties the corpus in use.
+//! Inputs without digests: if a producer fails, the corpus in use is never replaced by an empty
+//! one.
 
 use passwords::Corpus;
 use passwords::model::{Entry, Kind};
@@ -12,7 +13,7 @@ fn entries(kind: Kind) -> Vec<Entry> {
     Numbers::new(1).entries(kind, &[(0x5BAA6, 3)])
 }
 
-/// A data folder with both kinds active.
+/// Returns a data folder with an active corpus of each kind.
 fn active() -> Data {
     let data = Data::new();
     for kind in Kind::ALL {
@@ -21,7 +22,7 @@ fn active() -> Data {
     data
 }
 
-/// For each kind, the names of all files and the content of `CURRENT`.
+/// Returns the names of all files and the content of `CURRENT`, for each kind.
 fn state(data: &Data) -> [(Vec<String>, String); 2] {
     Kind::ALL.map(|kind| {
         let folder = data.path().join(kind.name());

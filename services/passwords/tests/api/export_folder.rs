@@ -18,7 +18,7 @@ fn export(data: &Data, corpus: &Path, folder: &Path, extra: &[&str]) -> [u64; 3]
     ["written", "unchanged", "removed"].map(|name| report[name].as_u64().unwrap())
 }
 
-/// The content and the time of each file of a folder.
+/// Returns the content and the modification time of each file in a folder.
 fn files(folder: &Path) -> BTreeMap<String, (Vec<u8>, SystemTime)> {
     let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
     let file = |entry: std::fs::DirEntry| {
@@ -29,14 +29,14 @@ fn files(folder: &Path) -> BTreeMap<String, (Vec<u8>, SystemTime)> {
     entries.map(file).collect()
 }
 
-/// One small range, and others that the service compresses.
+/// Returns lists with one small range, and with others that the service compresses.
 fn lists() -> [Vec<Entry>; 2] {
     let mut numbers = Numbers::new(1);
     let sizes: Vec<(u32, usize)> = (0..40).map(|at| (at * 26_000, 30)).collect();
     let mut old = numbers.entries(Kind::Sha1, &[&[(7, 2)][..], &sizes].concat());
     old.sort_by(Entry::compare);
     let mut new = old.clone();
-    // A changed range, an emptied one and an added one.
+    // One range is changed, one is emptied and one is added.
     new.iter_mut().find(|entry| entry.prefix() == 26_000).unwrap().count ^= 1;
     new.retain(|entry| entry.prefix() != 52_000);
     new.extend(numbers.entries(Kind::Sha1, &[(9, 40)]));
@@ -106,10 +106,10 @@ fn an_export_writes_only_the_ranges_that_changed() {
         .collect();
     let expected = ["00009.txt", "00009.txt.gz", "06590.txt", "06590.txt.gz", MANIFEST];
     assert_eq!(rewritten, expected);
-    // Without --compress, no compressed file remains that could become outdated.
+    // Without --compress, compressed files are removed, because they could become outdated.
     assert_eq!(export(&data, &new, &folder, &[]), [40, 1, 0]);
     assert!(files(&folder).keys().all(|name| !name.ends_with(".gz")));
-    // A file that is missing or cut is written again.
+    // A file that is missing or truncated is written again.
     std::fs::remove_file(folder.join("00007.txt")).unwrap();
     std::fs::write(folder.join("00009.txt"), "").unwrap();
     assert_eq!(export(&data, &new, &folder, &[]), [2, 39, 0]);
@@ -138,7 +138,8 @@ fn an_interrupted_export_leaves_no_removed_or_unlisted_range() {
     export(&data, &old, &folder, &[]);
     let names = || -> Vec<String> { files(&folder).into_keys().collect() };
     assert_eq!(names(), ["00007.txt", MANIFEST]);
-    // One range was marked for removal, and the entry of a written one was not yet in the journal.
+    // One range is marked for removal, and the entry of a range that was written is not yet in the
+    // journal.
     std::fs::write(folder.join("manifest.journal"), "# sha1\n00007\t-\n").unwrap();
     std::fs::write(folder.join("0000A.txt"), "unlisted").unwrap();
     std::fs::write(folder.join("0000A.txt.gz"), "unlisted").unwrap();
@@ -185,7 +186,7 @@ fn a_killed_export_resumes_and_never_keeps_a_wrong_range() {
     killed(&old);
     let [written, unchanged, _] = export(&data, &old, &folder, &[]);
     assert!(written > 0 && unchanged > 0, "{written} {unchanged}");
-    // A part of the ranges is new when the old corpus is exported again.
+    // Some of the ranges are already new when the old corpus is exported again.
     killed(&new);
     export(&data, &old, &folder, &[]);
     export(&data, &old, &fresh, &[]);

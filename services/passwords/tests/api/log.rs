@@ -1,4 +1,4 @@
-//! The log of the real binary: what it contains and what it must never contain.
+//! The log of the real binary: its contents, and the data that it must never contain.
 
 use std::net::SocketAddr;
 

@@ -9,7 +9,7 @@ use passwords::model::Kind;
 
 use crate::app::{Data, Numbers};
 
-/// Peak resident memory of a build in bytes, from its report.
+/// Returns the peak resident memory of a build in bytes, from its report.
 fn peak(data: &Data, arguments: &[&str]) -> u64 {
     let output = data.run(arguments);
     assert!(output.code == Some(0), "{}", output.errors);

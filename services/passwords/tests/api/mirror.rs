@@ -1,4 +1,5 @@
-//! Mirrors of our own server: complete, changed, interrupted, over a bad network.
+//! Mirrors of a local range service: complete, changed, interrupted, and over an unreliable
+//! network.
 
 use std::io::Write;
 use std::os::unix::fs::FileExt;
@@ -14,7 +15,7 @@ use crate::mirror_faults::{Fault, proxy};
 
 const RANGES: u32 = 300;
 
-/// Some ranges are empty, one is full.
+/// Returns entries that leave some ranges empty and fill one.
 fn entries(kind: Kind, seed: u64) -> Vec<Entry> {
     let mut numbers = Numbers::new(seed);
     let sizes: Vec<_> = (0..RANGES).map(|prefix| (prefix, (prefix % 4) as usize)).collect();
@@ -24,7 +25,7 @@ fn entries(kind: Kind, seed: u64) -> Vec<Entry> {
     entries
 }
 
-/// A range service with these entries.
+/// A range service that serves these entries.
 struct Origin {
     data: Data,
     server: Served,
@@ -66,7 +67,7 @@ fn mirror(data: &Data, url: &str, extra: &[&str]) -> Vec<Value> {
     printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The id of the corpus in use.
+/// Returns the id of the corpus in use.
 fn current(data: &Data, kind: Kind) -> String {
     let name = std::fs::read_to_string(data.path().join(kind.name()).join("CURRENT")).unwrap();
     name.trim_end().to_owned()
@@ -128,7 +129,7 @@ fn killed_mirror_resumes_and_the_next_run_fetches_later_changes() {
     let [changed, unchanged, resumed] = numbers(report, ["changed", "unchanged", "resumed"]);
     assert_eq!((changed + resumed, unchanged), (RANGES.into(), 0));
     assert!(resumed > 0 && changed > 0);
-    // Each range is either the old or the new one, and all kept ranges are used.
+    // Each range is either the old or the new one, and all ranges that were kept are used.
     let corpus =
         passwords::Corpus::open(&PathBuf::from(report["path"].as_str().unwrap()), 0).unwrap();
     for value in 0..RANGES {
@@ -164,7 +165,7 @@ fn network_faults_are_retried() {
     let report = &mirror(&data, &url, &["--kind", "sha1"])[0];
     assert!(report["retries"].as_u64().unwrap() > u64::from(RANGES) / 4);
     assert_eq!(current(&data, Kind::Sha1), current(&origin.data, Kind::Sha1));
-    // Each stall takes the full timeout, so there are few.
+    // Each stall lasts for the full timeout, so the test contains only a few.
     let data = Data::new();
     let url = proxy(origin.server.http(), &[Fault::None, Fault::Stalled, Fault::None]);
     let stalled = ["--kind", "sha1", "--timeout", "1", "--first", "9", "--json"];
@@ -237,7 +238,7 @@ fn ca_file_is_trusted_for_https() {
 fn full_disk_keeps_the_reported_ranges() {
     let origin = Origin::new(&[(Kind::Sha1, &entries(Kind::Sha1, 5))]);
     let data = Data::new();
-    // A file size limit fails like a full disk, here in the first buckets.
+    // A file size limit fails in the same way as a full disk, here in the first buckets.
     let script = format!(
         "trap '' XFSZ; ulimit -f 16400; exec {} mirror {} --kind sha1 --first {RANGES}",
         env!("CARGO_BIN_EXE_passwords"),

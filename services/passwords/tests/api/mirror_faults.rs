@@ -5,25 +5,25 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// A fault of a response.
+/// A fault in a response.
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
     None,
     /// 429 with `Retry-After`.
     Busy,
-    /// 429 with a `Retry-After` of a day.
+    /// 429 with a `Retry-After` of one day.
     BusyForADay,
-    /// 304 without a condition.
+    /// 304 although the request was not conditional.
     NotModified,
-    /// Half of the response, then the end of the connection.
+    /// Half of the response, and then a closed connection.
     Cut,
-    /// Half of the response, then silence.
+    /// Half of the response, and then nothing more.
     Stalled,
     /// The connection is closed without a response.
     Closed,
-    /// A page of another kind of server.
+    /// A page from a different kind of server.
     Foreign,
-    /// The response has no length.
+    /// A response without a length.
     Endless,
     Moved,
     Missing,
@@ -62,7 +62,7 @@ fn serve(mut client: TcpStream, to: SocketAddr, fault: Fault) -> Option<()> {
     };
     client.write_all(&answer[..sent]).ok()?;
     if matches!(fault, Fault::Stalled) {
-        // Wait for the client to time out.
+        // Wait until the client times out.
         let _ = client.read(&mut [0]);
     }
     Some(())

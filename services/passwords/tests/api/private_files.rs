@@ -1,4 +1,4 @@
-//! Permissions of written files.
+//! The permissions of files that the service writes.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use testkit::Program;
 fn files_in_the_data_folder_are_private() {
     let program = Program::new(env!("CARGO_BIN_EXE_passwords"));
     let data = program.folder().join("data");
-    // As created by an earlier version.
+    // The folder has the permissions that an earlier version gave it.
     fs::create_dir(&data).unwrap();
     fs::set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
     let program = program.setting("DATA_DIR", &data);
@@ -32,7 +32,7 @@ fn an_export_gets_the_permissions_of_other_new_files() {
     program.done(&["export", "--format", "hashes", "--output", to_file, corpus]);
     program.done(&["export", "--format", "folder", "--output", to_folder, corpus]);
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    // The permissions that the umask of the test leaves.
+    // The permissions that result from the umask of the test.
     fs::create_dir(folder.join("other")).unwrap();
     fs::write(folder.join("other/file"), "").unwrap();
     assert_eq!(mode(&file), mode(&folder.join("other/file")));

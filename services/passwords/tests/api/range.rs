@@ -1,4 +1,4 @@
-//! Bodies, padding, compression, caching.
+//! Bodies, padding, compression and caching.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -98,7 +98,7 @@ async fn gzip_matches_the_plain_text_and_small_responses_stay_plain() {
         for (prefix, n) in &sizes {
             let path = format!("/range/{prefix:05X}{query}");
             let plain = server.text(&path).await;
-            // The second response uses what the first cached.
+            // The second response uses the trailer that the first one cached.
             for padded in ["", "false", "true", "true"] {
                 let request = server.get(&path).header("accept-encoding", "br, gzip");
                 let packed = request.header("add-padding", padded).send().await.unwrap();

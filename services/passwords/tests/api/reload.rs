@@ -1,4 +1,4 @@
-//! Corpora replaced under load, by signal and by interval.
+//! Corpora that are replaced under load, by a signal and at an interval.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -13,7 +13,8 @@ use testkit::{Served, exchange, until, until_blocking};
 
 use crate::app::{App, Data, Numbers, expected_range};
 
-/// Seconds of load: 60 in full. `PASSWORDS_RELOAD_SECONDS` overrides it.
+/// Returns the duration of the load in seconds: 60 in a full run. `PASSWORDS_RELOAD_SECONDS`
+/// overrides it.
 fn seconds() -> u64 {
     std::env::var("PASSWORDS_RELOAD_SECONDS").map_or(4, |seconds| seconds.parse().unwrap())
 }
@@ -127,7 +128,7 @@ fn signal_and_interval_load_the_new_corpus() {
     assert_eq!(body(&by_signal), texts[0]);
     by_signal.process().signal("HUP");
     await_body(&by_signal, &texts[1]);
-    // The served file can be pruned: it stays open until it is replaced.
+    // The file in use can be pruned, because it stays open until it is replaced.
     data.activate(Kind::Sha1, &lists[2]);
     assert!(data.run(&["prune"]).code == Some(0));
     assert_eq!(body(&by_signal), texts[1]);

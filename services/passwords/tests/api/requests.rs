@@ -172,13 +172,13 @@ async fn a_corpus_that_cannot_be_loaded_at_start_turns_readiness_red() {
     let server = server(&data, false).await;
     assert_eq!(ask(&server, "GET", "/range/21BD1?mode=ntlm", "").await.status, 200);
     assert_eq!(server.admin_status("/readyz").await, 503);
-    // The named file is missing.
+    // `CURRENT` refers to a missing file.
     std::fs::write(&current, &name).unwrap();
     let aside = data.path().join("aside");
     std::fs::rename(&path, &aside).unwrap();
     server.service.reload(true);
     assert_eq!(server.admin_status("/readyz").await, 503);
-    // A kind without a corpus does not matter.
+    // It does not matter if one kind does not have a corpus.
     std::fs::remove_file(&current).unwrap();
     server.service.reload(true);
     assert_eq!(server.admin_status("/readyz").await, 200);
@@ -186,7 +186,7 @@ async fn a_corpus_that_cannot_be_loaded_at_start_turns_readiness_red() {
     std::fs::rename(&aside, &path).unwrap();
     server.service.reload(true);
     assert_eq!(ask(&server, "GET", "/range/21BD1", "").await.status, 200);
-    // A server that has a corpus keeps it.
+    // A server that already has a corpus keeps it.
     std::fs::write(&current, "").unwrap();
     server.service.reload(true);
     assert_eq!(server.admin_status("/readyz").await, 200);

@@ -1,4 +1,4 @@
-//! Stopping with requests in progress.
+//! Stopping while requests are in progress.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use testkit::{Process, stop_under_load, until_blocking};
 
 use crate::app::{Data, Numbers};
 
-/// A data folder with a corpus of one range.
+/// Returns a data folder with a corpus of one range.
 fn data() -> Data {
     let data = Data::new();
     data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(0x5BAA6, 800)]));
@@ -52,7 +52,8 @@ fn hanging_reload_does_not_delay_a_stop() {
     let current = data.path().join("sha1/CURRENT");
     fs::remove_file(&current).unwrap();
     assert!(Command::new("mkfifo").arg(&current).status().unwrap().success());
-    // Opening a pipe for writing blocks until a reader opens it. From now on, the reload hangs.
+    // Opening a pipe for writing blocks until a reader opens it. The reload therefore hangs from
+    // now on.
     let writer = fs::OpenOptions::new().write(true).open(&current).unwrap();
     assert_eq!(served.stop(), Some(0), "the stop ends while the pipe is still open");
     drop(writer);

@@ -1,4 +1,4 @@
-//! docker-compose.yml and .env.example.
+//! Checks `docker-compose.yml` and `.env.example`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ fn containers(compose: &Value) -> &Map<String, Value> {
     compose["services"].as_object().unwrap()
 }
 
-/// The service that a container belongs to: `calendar` of `calendar-migrate`.
+/// Returns the service that a container belongs to, such as `calendar` for `calendar-migrate`.
 fn owner(container: &str) -> &'static str {
     let name = container.split('-').next().unwrap();
     SERVICES
@@ -159,7 +159,7 @@ fn images_and_published_ports_are_those_of_the_service() {
             continue;
         }
         let service = owner(name);
-        // A command of several steps needs the image with a shell.
+        // A command with several steps needs the image that contains a shell.
         let debug = if container["build"]["target"] == "debug" { "-debug" } else { "" };
         assert_eq!(debug.is_empty(), container["entrypoint"].is_null(), "{name}");
         assert_eq!(
@@ -214,7 +214,8 @@ fn the_password_server_only_reads_its_corpus() {
     assert!(!writers.is_empty() && writers.iter().all(|(_, container)| runs_once(container)));
 }
 
-/// Returns the `${NAME:-default}` of a text. A bare setting such as `ADMIN_KEY:` has no default.
+/// Returns the `${NAME:-default}` placeholders in a string. A bare setting such as `ADMIN_KEY:`
+/// does not contain any.
 fn placeholders(text: &str) -> BTreeMap<String, String> {
     text.split("${")
         .skip(1)
@@ -263,7 +264,8 @@ fn every_sample_is_loaded_by_compose_and_by_scripts_up() {
         for path in super::files(&super::root().join("samples"), extension) {
             let folder = path.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
             let file = path.file_name().unwrap().to_str().unwrap();
-            // The scripts name each file of breaches, and load whole folders of listings.
+            // The scripts refer to each file of breaches by name, but load whole folders of
+            // listings.
             let stem = if folder == "buckets" { &folder } else { file.split('.').next().unwrap() };
             assert!(compose.contains(stem), "docker-compose.yml does not load {file}");
             assert!(try_out.contains(stem), "no services/NAME/try.sh loads {file}");

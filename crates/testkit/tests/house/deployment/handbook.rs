@@ -1,10 +1,10 @@
-//! Tables of settings and ports in the documentation.
+//! Checks the tables of settings and ports in the documentation.
 
 use std::collections::BTreeSet;
 
 use super::{Ports, SERVICES, read, settings};
 
-/// The variables in the first column of the tables of the section `## Settings`.
+/// Returns the variables in the first column of the tables in the section `## Settings`.
 fn documented(page: &str) -> BTreeSet<String> {
     page.lines()
         .skip_while(|line| !line.starts_with("## Settings"))
@@ -33,7 +33,7 @@ fn the_handbook_lists_every_shared_setting_and_no_other() {
 fn the_readme_of_a_service_lists_its_own_settings_and_no_other() {
     for &service in SERVICES.iter() {
         let mut own = settings::below(&format!("services/{service}/src"));
-        // Set by the system, not by the operator.
+        // Set by the system and not by the operator.
         own.remove("USER");
         let page = read(format!("services/{service}/README.md"));
         let documented = documented(&page);

@@ -1,4 +1,4 @@
-//! The Dockerfile.
+//! Checks the Dockerfile.
 
 use super::{Ports, SERVICES, read};
 

@@ -1,8 +1,8 @@
-//! Compares deployment files and the handbook with the code: names, ports, settings, and the requirements
-//! of containers.
+//! Compares deployment files and the handbook with the code: names, ports, settings, and
+//! requirements for containers.
 //!
-//! `kubectl kustomize` renders the Kubernetes folders offline. Without kubectl only the files themselves are
-//! checked, with a message on stderr.
+//! `kubectl kustomize` renders the Kubernetes folders offline. Without kubectl, only the source
+//! files are checked, and a message is printed to stderr.
 
 mod compose;
 mod handbook;
@@ -24,12 +24,12 @@ fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the documents of a YAML text with anchors and merge keys resolved.
+/// Parses the documents of a YAML text and resolves anchors and merge keys.
 fn yaml(name: &str, text: &str) -> Vec<Value> {
     serde_saphyr::from_multiple(text).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Returns the files below a folder with this extension, ordered by name.
+/// Returns the files below a folder that have this extension, sorted by name.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -52,7 +52,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// Returns the ports in the `ServiceInfo` of a service.
+/// The ports in the `ServiceInfo` of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ports {
     http: u16,

@@ -1,4 +1,4 @@
-//! Rules and dashboard of `deploy/monitoring`: every metric that they name exists.
+//! Checks that every metric in the rules and the dashboard of `deploy/monitoring` exists.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{files, root};
 
-/// Metrics of Prometheus itself and of its client library.
+/// Metrics that Prometheus itself and its client library provide.
 const OF_OTHERS: [&str; 8] = [
     "up",
     "process_cpu_seconds_total",
@@ -17,7 +17,7 @@ const OF_OTHERS: [&str; 8] = [
     "process_threads",
     "process_virtual_memory_bytes",
 ];
-/// The words of an expression that are not metrics.
+/// The words in an expression that are not metrics.
 const WORDS: [&str; 17] = [
     "and",
     "by",
@@ -83,7 +83,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(root().join("deploy/monitoring").join(name)).unwrap()
 }
 
-/// Returns every value of a member `expr`.
+/// Collects the values of every member named `expr`.
 fn collect(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
@@ -111,7 +111,7 @@ fn metrics(expression: &str) -> BTreeSet<String> {
             _ => {}
         }
     }
-    // Lists of labels are in parentheses after one of these.
+    // After one of these words, the parentheses contain a list of labels.
     for word in ["by (", "on (", "without ("] {
         while let Some(at) = bare.find(word) {
             let end = bare[at..].find(')').map_or(bare.len(), |end| at + end + 1);

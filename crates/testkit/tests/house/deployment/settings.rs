@@ -9,10 +9,10 @@ use shell::{Cli, Preview, ServiceInfo, ShellSettings};
 
 use super::{files, has_database, root};
 
-/// Variables that libraries read: the log filter, and the certificates of OpenSSL.
+/// Variables that libraries read: the log filter and the path of the OpenSSL certificates.
 const OF_LIBRARIES: [&str; 2] = ["RUST_LOG", "SSL_CERT_FILE"];
 
-/// Returns every setting of a service.
+/// Returns the names of all settings of a service.
 pub fn of(service: &str) -> BTreeSet<String> {
     let mut folders = vec!["crates/shell/src".to_owned(), format!("services/{service}/src")];
     if has_database(service) {
@@ -23,7 +23,7 @@ pub fn of(service: &str) -> BTreeSet<String> {
     libraries.into_iter().chain(folders.iter().flat_map(|folder| below(folder))).collect()
 }
 
-/// Returns the settings in the sources of one folder.
+/// Returns the names of the settings in the sources of a folder.
 pub fn below(folder: &str) -> BTreeSet<String> {
     files(&root().join(folder), "rs")
         .iter()
@@ -31,7 +31,7 @@ pub fn below(folder: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Fails unless each name is a setting of the service, and each value of a shared setting is valid.
+/// Fails unless each name is a setting of the service and each value of a shared setting is valid.
 pub fn check(place: &str, service: &str, environment: &BTreeMap<String, Option<String>>) {
     let known = of(service);
     for name in environment.keys() {
@@ -52,7 +52,7 @@ pub fn check(place: &str, service: &str, environment: &BTreeMap<String, Option<S
     }
 }
 
-/// Returns the default shared settings.
+/// Returns the shared settings with their default values.
 pub fn defaults() -> ShellSettings {
     let line = [std::ffi::OsString::from("service")];
     shell::parse::<Shared>(line).map(|shared| shared.shell).unwrap()
@@ -102,7 +102,7 @@ fn variables(source: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the items of an attribute up to its closing parenthesis, and the text after it.
+/// Returns the items of an attribute up to its closing parenthesis, and the remaining text.
 fn arguments(text: &str) -> Option<(Vec<String>, &str)> {
     let (mut depth, mut quoted, mut items) = (0_usize, false, vec![String::new()]);
     for (at, c) in text.char_indices() {
@@ -125,7 +125,7 @@ fn arguments(text: &str) -> Option<(Vec<String>, &str)> {
     None
 }
 
-/// Returns the name of the field after an attribute.
+/// Returns the name of the field that follows an attribute.
 fn field(text: &str) -> Option<&str> {
     let line = text
         .trim_start_matches(']')

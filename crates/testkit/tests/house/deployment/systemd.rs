@@ -1,4 +1,4 @@
-//! deploy/systemd.
+//! Checks `deploy/systemd`.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -8,7 +8,7 @@ use super::{SERVICES, read, root, settings};
 
 const UNIT: &str = "deploy/systemd/quintet@.service";
 
-/// Returns the values of a directive in order.
+/// Returns all values of a directive, in order.
 fn values<'a>(unit: &'a str, directive: &str) -> Vec<&'a str> {
     unit.lines().filter_map(|line| line.strip_prefix(directive)?.strip_prefix('=')).collect()
 }
@@ -33,11 +33,12 @@ fn requests_have_their_time_before_the_unit_is_killed() {
     let unit = read(UNIT);
     let shutdown = settings::defaults().shutdown_timeout;
     let stop: u64 = values(&unit, "TimeoutStopSec")[0].parse().unwrap();
-    // The server stops waiting 5 s after SHUTDOWN_TIMEOUT. DRAIN_SECONDS is 0 by default.
+    // The server stops at the latest 5 s after SHUTDOWN_TIMEOUT. DRAIN_SECONDS is 0 by default.
     assert!(stop >= shutdown + 5 + 5, "{stop}");
 }
 
-/// Checks systemd's own rating, 0 (locked down) to 100 (open), if systemd is installed.
+/// Checks the security score that systemd computes, from 0 (locked down) to 100 (open), if systemd
+/// is installed.
 #[test]
 fn the_unit_is_locked_down() {
     let mut rating = Command::new("systemd-analyze");

@@ -1,16 +1,16 @@
-//! The reasons for which a card number is invalid.
+//! Why card numbers are invalid.
 
 use super::number::detect;
 use super::table::CardType;
 use crate::model::check::luhn_holds;
 
-/// The reasons for which a card number is invalid.
+/// The reason a card number is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CardFault {
-    /// A character other than digits, blanks and hyphens.
+    /// It contains a character other than digits, spaces and hyphens.
     #[error("A card number has only digits, blanks and hyphens.")]
     Format,
-    /// Too many or too few digits.
+    /// It has too many or too few digits.
     #[error("{0} numbers do not have {1} digits.")]
     Length(&'static str, usize),
     /// The prefix belongs to another brand, or to none.
@@ -21,14 +21,14 @@ pub enum CardFault {
     Checksum,
 }
 
-/// The brand name in messages if none is given.
+/// The brand name in messages if no brand is given.
 const ANY_BRAND: &str = "Card";
 
-/// Returns the brands that may have issued a number, of one brand or of any. Blanks and hyphens
-/// between digits are ignored.
+/// Returns the brands that may have issued a number: the given brand, or any brand. Spaces and
+/// hyphens between digits are ignored.
 ///
 /// # Errors
-/// The first fault found.
+/// Returns the first fault found.
 pub fn check(
     text: &str,
     brand: Option<&'static CardType>,
@@ -61,7 +61,8 @@ pub fn check(
     }
 }
 
-/// Formats a card number as printed: groups of four, 4-6-5 for 15 digits, 4-6-4 for 14 digits.
+/// Formats a card number as printed: in groups of four, or 4-6-5 for 15 digits and 4-6-4 for 14
+/// digits.
 pub fn grouped(number: &str) -> String {
     let groups: &[usize] = match number.len() {
         14 => &[4, 6, 4],
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
     use crate::model::seed::Seed;
 
-    /// 10,000 seeds of each brand take 3.6 s in a debug build.
+    /// For 10,000 seeds per brand, the test takes 3.6 s in a debug build.
     const SEEDS: u32 = 5_000;
 
     fn brands(text: &str) -> Vec<&'static str> {

@@ -1,4 +1,4 @@
-//! Payment cards: the issuer ranges of each brand, and numbers sampled from them.
+//! Payment cards: the issuer ranges of each brand, and card numbers sampled from them.
 
 use std::sync::LazyLock;
 
@@ -11,26 +11,26 @@ use crate::model::check::{ascii, luhn};
 use crate::model::names;
 use crate::model::random::Random;
 
-/// A synthetic card.
+/// A synthetic payment card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
     /// The brand.
     pub kind: &'static CardType,
     /// The first day of the expiry month.
     pub expiry: Date,
-    /// The holder.
+    /// The name of the card holder.
     pub holder: String,
-    /// Digits only, with a valid Luhn checksum.
+    /// The card number: digits only, with a valid Luhn checksum.
     pub number: String,
-    /// The printed code of three or four digits.
+    /// The security code of three or four digits that is printed on the card.
     pub code: String,
-    /// Four digits, the first not 0.
+    /// The PIN. It has four digits and does not begin with 0.
     pub pin: u16,
 }
 
 impl Card {
-    /// Generates a card of `kind` (or of a random brand, weighted by market share) that is valid on
-    /// `today`.
+    /// Generates a card that is valid on `today`. If `kind` is `None`, the brand is random,
+    /// weighted by market share.
     pub fn generate(random: &mut Random, kind: Option<&'static CardType>, today: Date) -> Self {
         Self::issue(random, kind, today, |random, holder| {
             names::american().write_full(random, holder);
@@ -58,7 +58,7 @@ impl Card {
     }
 }
 
-/// Finds a brand by name or alias. Ignores case, blanks, `-` and `_`.
+/// Finds a brand by name or alias. Ignores case, spaces, `-` and `_`.
 pub fn find(name: &str) -> Option<&'static CardType> {
     let plain: String =
         name.chars().filter(|c| !c.is_whitespace() && *c != '-' && *c != '_').collect();
@@ -68,10 +68,10 @@ pub fn find(name: &str) -> Option<&'static CardType> {
     })
 }
 
-/// Picks a brand: four common ones by their share, the others with equal probability.
+/// Picks a brand: the four common ones by their share, the others with equal probability.
 fn any_type(random: &mut Random) -> &'static CardType {
     let rest = CARD_TYPES.iter().filter(|kind| kind.share == 0).count() as u64;
-    // In units of 1/rest percent, so 14 percent are divided evenly among the others.
+    // In units of 1/rest percent, so that 14 percent can be divided evenly among the others.
     let mut left = random.below(100 * rest);
     for kind in CARD_TYPES {
         let weight = if kind.share == 0 { 14 } else { u64::from(kind.share) * rest };
@@ -84,7 +84,7 @@ fn any_type(random: &mut Random) -> &'static CardType {
 }
 
 impl CardType {
-    /// Writes a number of this brand.
+    /// Appends a number of this brand.
     pub fn write_number(&self, random: &mut Random, out: &mut String) {
         let space = &SPACES[self.position()];
         let length = usize::from(*random.pick_weighted(self.lengths));
@@ -95,7 +95,7 @@ impl CardType {
         out.push_str(number.as_str());
     }
 
-    /// Returns true if the brand has numbers of this length.
+    /// Returns whether the brand has numbers of this length.
     pub(super) fn has_length(&self, digits: usize) -> bool {
         let made = self.lengths.iter().map(|(length, _)| length);
         made.chain(self.other_lengths).any(|length| usize::from(*length) == digits)
@@ -106,7 +106,8 @@ impl CardType {
     }
 }
 
-/// Returns the brands with the longest matching prefix. Two brands share a few prefixes.
+/// Returns the brands with the longest matching prefix. These can be several, because some prefixes
+/// are shared by two brands.
 pub fn detect(number: &str) -> Vec<&'static CardType> {
     let Some(Ok(iin)) = number.get(..6).map(str::parse::<u32>) else { return Vec::new() };
     let match_of = |kind: &CardType| {
@@ -118,7 +119,7 @@ pub fn detect(number: &str) -> Vec<&'static CardType> {
     CARD_TYPES.iter().filter(|kind| longest.is_some() && match_of(kind) == longest).collect()
 }
 
-/// An inclusive range of six-digit issuer numbers.
+/// An inclusive range of six-digit issuer identification numbers.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     first: u32,
@@ -132,27 +133,27 @@ impl Span {
 }
 
 impl Prefixes {
-    /// The number of digits of each prefix.
+    /// Returns the number of digits of each prefix.
     fn digits(&self) -> u32 {
         self.0.ilog10() + 1
     }
 
-    /// The range in six digits.
+    /// Returns the range of six-digit numbers that have one of these prefixes.
     fn span(&self) -> Span {
         let scale = 10u32.pow(6 - self.digits());
         Span { first: self.0 * scale, last: self.1 * scale + scale - 1 }
     }
 }
 
-/// The issuer numbers of one brand, without those under a longer prefix of another brand.
+/// The issuer numbers of a brand, without those that have a longer prefix of another brand.
 struct Space {
-    /// The issuer numbers of each prefix, with their weight.
+    /// The issuer numbers for each prefix, with their weight.
     shares: Vec<(Share, u16)>,
 }
 
 /// The issuer numbers of one or more prefixes.
 struct Share {
-    /// Ranges, each with the count of numbers before it.
+    /// Ranges, each with the count of numbers in the ranges before it.
     runs: Vec<(u32, Span)>,
     total: u32,
 }

@@ -1,7 +1,7 @@
 //! The table of card brands: issuer prefixes, lengths and codes.
 //!
-//! To add a brand, add a row. Numbers are sampled from its prefixes, except longer prefixes of
-//! other brands.
+//! To add a brand, add a row. Numbers are sampled from its prefixes, except for longer prefixes
+//! that belong to other brands.
 
 /// A brand of payment cards.
 #[derive(Debug, PartialEq, Eq)]
@@ -10,25 +10,27 @@ pub struct CardType {
     pub name: &'static str,
     /// Other accepted names.
     pub aliases: &'static [&'static str],
-    /// Percentage of cards if no brand is requested. Brands with 0 share the rest equally.
+    /// The percentage of cards with this brand if no brand is requested. Brands with 0 share the
+    /// remainder equally.
     pub share: u8,
-    /// Issuer prefixes of generated numbers.
+    /// The issuer prefixes of generated numbers.
     pub prefixes: &'static [Prefixes],
-    /// The weight of each prefix. If empty, proportional to the count of its numbers.
+    /// The weight of each prefix. If empty, a prefix is weighted by the count of its numbers.
     pub weights: &'static [u16],
-    /// Excluded prefixes within `prefixes`.
+    /// Prefixes within `prefixes` that are excluded.
     pub except: &'static [Prefixes],
-    /// Additional prefixes that validators assign to the brand, so no other brand may use them.
+    /// Additional prefixes that validators assign to this brand, so that no other brand may use
+    /// them.
     pub claims: &'static [Prefixes],
-    /// Lengths of generated numbers, with weights.
+    /// The lengths of generated numbers, with their weights.
     pub lengths: &'static [(u8, u16)],
-    /// Further valid lengths that are not generated.
+    /// Other valid lengths, which are not generated.
     pub other_lengths: &'static [u8],
-    /// The number of digits of the printed code.
+    /// The number of digits of the security code.
     pub code_length: usize,
 }
 
-/// A range of prefixes of equal length, inclusive.
+/// An inclusive range of prefixes of equal length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefixes(pub u32, pub u32);
 
@@ -42,7 +44,7 @@ const fn to(first: u32, last: u32) -> Prefixes {
 
 const SIXTEEN: &[(u8, u16)] = &[(16, 1)];
 
-/// The default row.
+/// The default values of a row.
 const PLAIN: CardType = CardType {
     name: "",
     aliases: &[],
@@ -56,7 +58,7 @@ const PLAIN: CardType = CardType {
     code_length: 3,
 };
 
-/// All brands, in the order of the list operation.
+/// All brands, in the order of the API.
 pub const CARD_TYPES: &[CardType] = &[
     CardType { name: "Visa", share: 40, prefixes: &[one(4)], other_lengths: &[13, 19], ..PLAIN },
     CardType {

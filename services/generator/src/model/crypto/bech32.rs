@@ -1,4 +1,4 @@
-//! Bech32 (BIP-173), Bech32m (BIP-350) and CashAddr: three checksums over five-bit groups.
+//! Bech32 (BIP-173), Bech32m (BIP-350) and CashAddr: three checksums over groups of five bits.
 
 pub(super) const ALPHABET: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 
@@ -7,8 +7,7 @@ pub const BECH32: u32 = 1;
 /// The final constant of the Bech32m checksum.
 pub const BECH32M: u32 = 0x2bc8_30a3;
 
-/// Writes `prefix`, `1`, the groups of `version` (if any) and `payload`, and six checksum
-/// characters.
+/// Appends `prefix`, `1`, `version` (if any) and `payload` as groups, and six checksum characters.
 ///
 /// Does not enforce the limit of 90 characters, because Cardano addresses are longer.
 pub fn write(prefix: &str, version: Option<u8>, payload: &[u8], constant: u32, out: &mut String) {
@@ -38,7 +37,7 @@ fn step(state: u32, group: u8) -> u32 {
     next
 }
 
-/// Writes a CashAddr with its prefix. `kind` is the version byte.
+/// Appends a CashAddr with its prefix. `kind` is the version byte.
 pub fn write_cash(prefix: &str, kind: u8, hash: &[u8], out: &mut String) {
     let mut bytes = vec![kind];
     bytes.extend_from_slice(hash);

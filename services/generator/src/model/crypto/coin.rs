@@ -1,4 +1,4 @@
-//! A coin and its address formats.
+//! Coins and their address formats.
 
 use super::encode::Scheme;
 use crate::model::random::Random;
@@ -9,14 +9,14 @@ pub struct Coin {
     pub name: &'static str,
     /// The ticker symbol, also accepted as a name.
     pub ticker: &'static str,
-    /// A former ticker symbol.
+    /// A former ticker symbol, if there is one.
     pub(super) alias: Option<&'static str>,
-    /// Address formats with weights.
+    /// The address formats, with their weights.
     pub(super) forms: &'static [(Scheme, u16)],
 }
 
 impl Coin {
-    /// Writes an address.
+    /// Appends an address.
     pub fn write(&self, random: &mut Random, out: &mut String) {
         random.pick_weighted(self.forms).write(random, out);
     }

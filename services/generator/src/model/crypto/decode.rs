@@ -1,5 +1,5 @@
-//! Decodes addresses to their payload. Checksums are not checked here: an address is valid if
-//! encoding its payload gives the same address.
+//! Decodes addresses to their payload. Does not check checksums: an address is valid if encoding
+//! its payload gives the same address again.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,7 +8,8 @@ use super::bech32;
 use super::encode::{BASE32, BASE32_LOWER, BASE58, CASH, NANO, Scheme};
 
 impl Scheme {
-    /// Decodes the hash or key of a text in the format of the scheme.
+    /// Decodes the hash or key from a string in the format of this scheme. Returns `None` if the
+    /// format does not match.
     pub(super) fn decode(self, text: &str) -> Option<Vec<u8>> {
         let length = self.payload_length();
         let bytes = match self {
@@ -59,7 +60,7 @@ impl Scheme {
         (bytes.len() == length && self.fits(text)).then_some(bytes)
     }
 
-    /// Returns true if the text has a length of the scheme.
+    /// Returns whether the length of the text is valid for this scheme.
     fn fits(self, text: &str) -> bool {
         match self {
             Self::Eip55 => text.len() == 42,
@@ -69,11 +70,11 @@ impl Scheme {
         }
     }
 
-    /// Normalizes the spelling of an address for comparison.
+    /// Normalizes the spelling of an address, so that addresses can be compared.
     pub(super) fn canonical(self, text: &str) -> String {
         let upper = text.chars().all(|c| !c.is_ascii_lowercase());
         match self {
-            // An address may be all capitals, which makes a smaller QR code.
+            // An address may be in capitals throughout, which makes a QR code smaller.
             Self::Segwit(..) | Self::Bech32(..) | Self::Cardano(..) if upper => {
                 text.to_ascii_lowercase()
             }
@@ -93,19 +94,19 @@ impl Scheme {
     }
 }
 
-/// Returns the bytes after a prefix if there are exactly `length`.
+/// Returns the bytes after a prefix if there are exactly `length` of them.
 fn behind(beginning: &[u8], bytes: Vec<u8>, length: usize) -> Option<Vec<u8>> {
     let rest = bytes.strip_prefix(beginning)?;
     (rest.len() == length).then(|| rest.to_vec())
 }
 
-/// Returns the five-bit values of characters.
+/// Returns the five-bit value of each character.
 fn groups(text: &str, alphabet: &[u8; 32]) -> Option<Vec<u8>> {
     let value = |byte: u8| alphabet.iter().position(|known| *known == byte).map(|at| at as u8);
     text.bytes().map(value).collect()
 }
 
-/// Converts five-bit groups to bytes, without the last `check` groups.
+/// Converts five-bit groups to bytes. The last `check` groups are dropped.
 fn bytes(groups: &[u8], check: usize) -> Option<Vec<u8>> {
     let body = groups.get(..groups.len().checked_sub(check)?)?;
     let (mut held, mut bits, mut bytes) = (0u32, 0, Vec::new());
@@ -124,7 +125,7 @@ fn base32(text: &str, alphabet: &[u8; 32]) -> Option<Vec<u8>> {
     bytes(&groups(text, alphabet)?, 0)
 }
 
-/// Decodes blocks of 11 characters to eight bytes, and the last 7 characters to five bytes.
+/// Decodes each block of 11 characters to eight bytes, and the last 7 characters to five bytes.
 fn monero(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for block in text.as_bytes().chunks(11) {
@@ -147,14 +148,14 @@ fn monero(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Decodes four zero bits and the key, without the eight checksum characters.
+/// Decodes four zero bits and the key. The eight checksum characters are dropped.
 fn nano(text: &str) -> Option<Vec<u8>> {
     let mut groups = groups(text, NANO)?;
     if groups.len() != 60 || groups[0] > 1 {
         return None;
     }
     groups.truncate(52);
-    // With the four leading bits, the first group is one bit wide.
+    // Because of the four leading zero bits, the first group contains only one bit.
     let mut bits =
         groups.iter().flat_map(|group| (0..5).rev().map(move |bit| group >> bit & 1)).skip(4);
     Some((0..32).map(|_| (0..8).fold(0, |byte, _| byte << 1 | bits.next().unwrap_or(0))).collect())

@@ -1,4 +1,4 @@
-//! The address formats: version, payload, checksum and alphabet of each family.
+//! The address formats: the version, payload, checksum and alphabet of each family.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -17,48 +17,48 @@ pub(super) const NANO: &[u8; 32] = b"13456789abcdefghijkmnopqrstuwxyz";
 /// An address format.
 #[derive(Clone, Copy)]
 pub enum Scheme {
-    /// Base58Check: version bytes, a hash of 20 bytes and four bytes of double SHA-256.
+    /// Base58Check: version bytes, a hash of 20 bytes, and four bytes of double SHA-256.
     Base58Check(&'static [u8]),
-    /// Base58Check with Ripple's alphabet.
+    /// Base58Check with the alphabet of Ripple.
     Ripple,
-    /// A SegWit program with its version and length.
+    /// A SegWit program. Contains the prefix, the version and the length.
     Segwit(&'static str, u8, usize),
-    /// A version byte and a hash, with a checksum of 40 bits.
+    /// CashAddr: a version byte and a hash, with a checksum of 40 bits.
     CashAddr(u8),
-    /// 20 bytes in hexadecimal, with a checksum in the letter case.
+    /// 20 bytes in hexadecimal, with a checksum encoded in the letter case.
     Eip55,
-    /// Account bytes after a prefix.
+    /// Account bytes in Bech32 after a prefix.
     Bech32(&'static str, usize),
-    /// A header byte and hashes of 28 bytes.
+    /// A header byte and hashes of 28 bytes each.
     Cardano(u8, usize),
-    /// Version byte, key and CRC-16.
+    /// A version byte, a key and a CRC-16.
     Stellar,
     /// 32 bytes in Base58 without a checksum.
     Solana,
-    /// Two keys in Base58, encoded in blocks of eight bytes.
+    /// Two keys in Base58, which is encoded in blocks of eight bytes.
     Monero,
-    /// A network byte and a key in Base58 with two bytes of Blake2b.
+    /// A network byte and a key in Base58, with two bytes of Blake2b.
     Ss58(u8),
-    /// A key and four bytes of SHA-512/256.
+    /// A key, with four bytes of SHA-512/256.
     Algorand,
-    /// A network byte, a hash and four bytes of Keccak-256.
+    /// A network byte and a hash, with four bytes of Keccak-256.
     Nem,
-    /// A key and five bytes of Blake2b in reverse order.
+    /// A key, with five bytes of Blake2b in reverse order.
     Nano,
-    /// Version, network, a hash and four bytes of Keccak-256 of Blake2b.
+    /// A version, a network byte and a hash, with four bytes of Keccak-256 of Blake2b.
     Waves,
-    /// Tag, workchain, a hash and CRC-16.
+    /// A tag, a workchain and a hash, with a CRC-16.
     Ton(u8),
-    /// A hash and four bytes of Blake2b.
+    /// A hash, with four bytes of Blake2b.
     Filecoin,
-    /// CRC-32 and a hash of 28 bytes.
+    /// A CRC-32 and a hash of 28 bytes.
     InternetComputer,
     /// 32 bytes in hexadecimal after a prefix.
     Hex(&'static str),
 }
 
 impl Scheme {
-    /// Writes an address with a random payload.
+    /// Appends an address with a random payload.
     pub fn write(self, random: &mut Random, out: &mut String) {
         let mut payload = [0; LONGEST_PAYLOAD];
         let payload = &mut payload[..self.payload_length()];
@@ -66,7 +66,7 @@ impl Scheme {
         self.encode(payload, out);
     }
 
-    /// Length of the payload (a hash or key) in bytes.
+    /// Returns the length of the payload (a hash or key) in bytes.
     pub fn payload_length(self) -> usize {
         match self {
             Self::Segwit(_, _, length) | Self::Bech32(_, length) => length,
@@ -80,7 +80,7 @@ impl Scheme {
         }
     }
 
-    /// Encodes a payload of the length that the scheme requires.
+    /// Encodes a payload. Its length must be the one that the scheme requires.
     pub fn encode(self, payload: &[u8], out: &mut String) {
         match self {
             Self::Base58Check(version) => {
@@ -119,7 +119,7 @@ impl Scheme {
     }
 }
 
-/// The longest payload: Monero's two keys.
+/// The length of the longest payload in bytes: two Monero keys.
 const LONGEST_PAYLOAD: usize = 64;
 /// The prefix of a CashAddr.
 pub(super) const CASH: &str = "bitcoincash";
@@ -155,7 +155,7 @@ fn monero(keys: &[u8], out: &mut String) {
     let bytes = [&[0x12], keys].concat();
     let check = Keccak256::digest(&bytes);
     for block in [&bytes[..], &check[..4]].concat().chunks(8) {
-        // Blocks have a fixed width: 11 characters for eight bytes, 7 for the last five.
+        // Blocks have a fixed width: 11 characters for eight bytes, and 7 for the last five bytes.
         let width = if block.len() == 8 { 11 } else { 7 };
         let mut value = block.iter().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
         let mut text = [b'1'; 11];
@@ -217,7 +217,7 @@ fn internet_computer(hash: &[u8], out: &mut String) {
     out.push_str(&hex::encode(hash));
 }
 
-/// CRC-16/XMODEM: polynomial 0x1021, from 0, most significant bit first.
+/// Computes CRC-16/XMODEM: polynomial 0x1021, initial value 0, most significant bit first.
 fn crc16(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0, |sum, byte| {
         (0..8).fold(sum ^ u16::from(*byte) << 8, |sum, _| match sum & 0x8000 {
@@ -227,7 +227,7 @@ fn crc16(bytes: &[u8]) -> u16 {
     })
 }
 
-/// Base32 without padding, after `leading` zero bits.
+/// Appends Base32 without padding, beginning with `leading` zero bits.
 fn base32(bytes: &[u8], leading: u32, alphabet: &[u8; 32], out: &mut String) {
     let (mut held, mut bits) = (0u32, leading);
     for byte in bytes {
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn hashes_give_the_published_addresses() {
-        // A secp256k1 address from Filecoin's test vectors, and the account of the anonymous
+        // A secp256k1 address from the Filecoin test vectors, and the account of the anonymous
         // principal on the Internet Computer.
         let hash = bytes::<20>("ea0f0ea039b291a0f08fd179e0556a8c3277c0d3");
         assert_eq!(text(|out| filecoin(&hash, out)), "f15ihq5ibzwki2b4ep2f46avlkrqzhpqgtga7pdrq");

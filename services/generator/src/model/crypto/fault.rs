@@ -1,13 +1,13 @@
-//! The reasons for which a crypto address is invalid.
+//! Why crypto addresses are invalid.
 
 use super::coin::Coin;
 use super::encode::Scheme;
 use super::table::COINS;
 
-/// The reasons for which a crypto address is invalid.
+/// The reason a crypto address is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CryptoFault {
-    /// The format is unknown, or not that of the requested coin.
+    /// The format is unknown, or is not one of the requested coin.
     #[error("{0} addresses do not have this form.")]
     Form(&'static str),
     /// The format is known, but the checksum is wrong.
@@ -15,14 +15,14 @@ pub enum CryptoFault {
     Checksum(&'static str),
 }
 
-/// The coin name in messages if none is given.
+/// The coin name in messages if no coin is given.
 const ANY_COIN: &str = "Crypto";
 
-/// Returns the coins that an address may belong to, of one coin or of any. Many coins share a
+/// Returns the coins that an address may belong to: the given coin, or any coin. Many coins share a
 /// format.
 ///
 /// # Errors
-/// The format is unknown or the checksum is wrong.
+/// Returns an error if the format is unknown or the checksum is wrong.
 pub fn check(text: &str, coin: Option<&'static Coin>) -> Result<Vec<&'static Coin>, CryptoFault> {
     let text = text.trim();
     let mut found = Vec::new();
@@ -40,13 +40,13 @@ pub fn check(text: &str, coin: Option<&'static Coin>) -> Result<Vec<&'static Coi
     if found.is_empty() { Err(closest) } else { Ok(found) }
 }
 
-/// The similarity of a text to the addresses of a scheme.
+/// How similar a string is to the addresses of a scheme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Likeness {
-    /// Another format.
+    /// The format is different.
     #[default]
     None,
-    /// The same format with a wrong checksum.
+    /// The format is the same, but the checksum is wrong.
     Checksum,
     /// A valid address.
     Same,
@@ -58,7 +58,7 @@ impl Scheme {
         let Some(payload) = self.decode(&canonical) else { return Likeness::None };
         let mut right = String::new();
         self.encode(&payload, &mut right);
-        // An Ethereum address in a single letter case has no checksum.
+        // An Ethereum address in a single letter case does not have a checksum.
         let plain = matches!(self, Self::Eip55)
             && canonical.eq_ignore_ascii_case(&right)
             && (canonical == canonical.to_ascii_lowercase()

@@ -1,6 +1,6 @@
-//! Crypto addresses with a valid format and checksum around random bytes.
+//! Crypto addresses with a valid format and checksum, generated from random bytes.
 //!
-//! The random bytes replace a hash or public key. There is no private key for such an address.
+//! The random bytes replace a hash or public key. The private key for such an address is unknown.
 
 mod bech32;
 mod coin;

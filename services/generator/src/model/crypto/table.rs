@@ -1,6 +1,7 @@
 //! The coins and their address formats.
 //!
-//! To add a coin, add a row in alphabetical order. Add a scheme only if no existing one matches.
+//! To add a coin, add a row in alphabetical order. Add a scheme only if none of the existing ones
+//! matches.
 
 use super::coin::Coin;
 use super::encode::Scheme::{
@@ -16,7 +17,7 @@ const fn coin(name: &'static str, ticker: &'static str, forms: Forms) -> Coin {
 
 const EVM: Forms = &[(Eip55, 1)];
 
-/// All coins: the four best known first, then the others by name.
+/// All coins: first the four best known, then the others sorted by name.
 pub const COINS: &[Coin] = &[
     coin(
         "Bitcoin",
@@ -129,7 +130,7 @@ pub const COINS: &[Coin] = &[
     coin("Zilliqa", "ZIL", &[(Bech32("zil", 20), 1)]),
 ];
 
-/// Finds a coin by name or ticker. Ignores case, blanks and punctuation.
+/// Finds a coin by name or ticker. Ignores case, spaces and punctuation.
 pub fn find(name: &str) -> Option<&'static Coin> {
     let plain: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
     COINS.iter().find(|coin| {

@@ -1,15 +1,15 @@
-//! Checks IBANs as typed by people, and formats them in groups.
+//! Checks IBANs as people type them, and formats them in groups.
 
 use super::country::{Country, find};
 use super::fault::IbanFault;
 
-/// Checks an IBAN of a country, or of the country in its prefix. Ignores blanks, hyphens, letter
-/// case and a leading `IBAN`.
+/// Checks an IBAN against the given country, or against the country in its prefix. Ignores spaces,
+/// hyphens, letter case and a leading `IBAN`.
 ///
-/// Returns the country and the electronic format.
+/// Returns the country and the IBAN in electronic format.
 ///
 /// # Errors
-/// The first fault found.
+/// Returns the first fault found.
 pub fn check(
     text: &str,
     wanted: Option<&'static Country>,

@@ -1,5 +1,5 @@
-//! Generates and checks IBANs (ISO 13616) by the structure and national check digits of each
-//! country.
+//! Generates and checks IBANs (ISO 13616) according to the structure and the national check digits
+//! of each country.
 
 use std::sync::LazyLock;
 
@@ -13,15 +13,15 @@ const DIGITS: &[u8] = b"0123456789";
 const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const BOTH: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// A country with IBANs.
+/// A country that has IBANs.
 pub struct Country {
     row: &'static Row,
     parts: Vec<Part>,
 }
 
-/// A part of the domestic number.
+/// A part of the domestic account number.
 enum Part {
-    /// Any characters of an alphabet.
+    /// This many characters, each from the alphabet.
     Any(&'static [u8], usize),
     /// One of several words or, for digits of equal length, ranges.
     Choice(Vec<Choice>),
@@ -36,29 +36,29 @@ static COUNTRIES: LazyLock<Vec<Country>> = LazyLock::new(|| {
     TABLE.iter().map(|row| Country { row, parts: parts(row.structure) }).collect()
 });
 
-/// All countries, by code.
+/// Returns all countries, sorted by code.
 pub fn all() -> &'static [Country] {
     &COUNTRIES
 }
 
-/// Finds a country by its two letters in any case. `UK` is the United Kingdom.
+/// Finds a country by its two-letter code in any case. `UK` is accepted for the United Kingdom.
 pub fn find(code: &str) -> Option<&'static Country> {
     let code = if code.eq_ignore_ascii_case("UK") { "GB" } else { code };
     COUNTRIES.iter().find(|country| country.row.code.eq_ignore_ascii_case(code))
 }
 
 impl Country {
-    /// The two letters.
+    /// Returns the two-letter code.
     pub fn code(&self) -> &'static str {
         self.row.code
     }
 
-    /// Length of an IBAN.
+    /// Returns the length of an IBAN.
     pub fn length(&self) -> usize {
         4 + self.parts.iter().map(Part::width).sum::<usize>()
     }
 
-    /// Writes an IBAN in the electronic format, without blanks.
+    /// Appends an IBAN in electronic format, without spaces.
     pub fn write(&self, random: &mut Random, out: &mut String) {
         loop {
             let mut iban = AsciiBuffer::new();
@@ -73,7 +73,7 @@ impl Country {
         }
     }
 
-    /// Checks an IBAN in the electronic format, of any bank in the country.
+    /// Checks an IBAN in electronic format. Accepts any bank in the country.
     pub(super) fn check(&self, iban: &str) -> Result<(), IbanFault> {
         let (code, bytes) = (self.row.code, iban.as_bytes());
         if bytes.len() != self.length() {
@@ -99,14 +99,15 @@ impl Country {
         }
     }
 
-    /// Writes the national check digits. Returns false if the number cannot have any.
+    /// Writes the national check digits into the number. Returns false if the number cannot have
+    /// any.
     fn complete(&self, bban: &mut [u8]) -> bool {
         self.row.rule.is_none_or(|rule| rule(bban))
     }
 }
 
-/// Countries whose check digits are generated but not checked. In Germany they differ by bank; the
-/// Netherlands abolished them.
+/// Countries whose national check digits are generated but not checked. In Germany the method
+/// depends on the bank, and the Netherlands have abolished theirs.
 const NOT_ENFORCED: [&str; 2] = ["DE", "NL"];
 
 impl Part {
@@ -136,7 +137,7 @@ impl Part {
     fn allows(&self, piece: &[u8]) -> bool {
         match self {
             Self::Any(alphabet, _) => piece.iter().all(|byte| alphabet.contains(byte)),
-            // Other banks than the generated ones have other words of the same kind.
+            // Banks other than the generated ones have different words of the same kind.
             Self::Choice(choices) => choices.iter().any(|choice| match choice {
                 Choice::Word(word) if word.len() > 1 => {
                     let letters = word.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -149,8 +150,8 @@ impl Part {
     }
 }
 
-/// Parses a structure: `4n` digits, `4a` capitals, `4c` either. Anything else is a choice of words
-/// and digit ranges, such as `AB|CD|000-099`.
+/// Parses a structure: `4n` means digits, `4a` capitals, `4c` either. Anything else is a choice of
+/// words and ranges of digits, such as `AB|CD|000-099`.
 fn parts(structure: &'static str) -> Vec<Part> {
     structure.split(' ').map(part).collect()
 }
@@ -179,7 +180,8 @@ fn choice(text: &'static str) -> Choice {
     range.unwrap_or(Choice::Word(text))
 }
 
-/// Computes the two check digits after the country: the rearranged number is 1 modulo 97.
+/// Computes the two check digits after the country code, which make the rearranged number 1 modulo
+/// 97.
 fn check_digits(iban: &[u8]) -> [u8; 2] {
     let mut moved = AsciiBuffer::new();
     iban[4..].iter().chain(&iban[..2]).chain(b"00").for_each(|byte| moved.push(*byte));
@@ -192,7 +194,7 @@ mod tests {
     use super::*;
     use crate::model::seed::Seed;
 
-    /// 10,000 seeds of each country take 9.5 s in a debug build.
+    /// For 10,000 seeds per country, the test takes 9.5 s in a debug build.
     const SEEDS: u32 = 2_000;
 
     #[test]
@@ -240,8 +242,8 @@ mod tests {
             "DE89370400440532013000",
         ] {
             let country = find(&iban[..2]).unwrap();
-            // Some examples in the registry have bank codes that are not in our lists, so only
-            // check digits are compared.
+            // Some examples in the registry have bank codes that are not in the lists of this
+            // service, so only check digits are compared.
             let mut bban = AsciiBuffer::new();
             bban.push_str(&iban[4..]);
             assert!(country.complete(bban.bytes_mut()), "{iban}");

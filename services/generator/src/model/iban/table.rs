@@ -1,17 +1,18 @@
-//! The countries of the IBAN registry: the structure of the domestic number and the national rule.
+//! The countries in the IBAN registry: the structure of the domestic number and the national rule.
 //!
-//! Parts: `4n` digits, `4a` capitals, `4c` either, otherwise a choice of words and digit ranges. To
-//! add a country, add a row, and a rule in `rules` if it has national check digits.
+//! Parts: `4n` means digits, `4a` capitals, `4c` either; anything else is a choice of words and
+//! ranges of digits. To add a country, add a row, and a rule in `rules` if the country has national
+//! check digits.
 
 use super::rules::{self, Rule};
 
-/// A country of the registry.
+/// A country in the registry.
 pub struct Row {
-    /// ISO 3166 code.
+    /// The ISO 3166 code.
     pub code: &'static str,
-    /// Parts of the domestic number.
+    /// The parts of the domestic number.
     pub structure: &'static str,
-    /// National check digits.
+    /// The rule for national check digits, if the country has any.
     pub rule: Option<Rule>,
 }
 
@@ -23,15 +24,15 @@ const fn ruled(code: &'static str, structure: &'static str, rule: Rule) -> Row {
     Row { code, structure, rule: Some(rule) }
 }
 
-/// Allocated blocks of Belgian bank codes.
+/// The blocks of Belgian bank codes that are allocated.
 const BELGIAN: &str = "000-099|103-108|140-149|190-214|220-399|400-499 7n 2n";
-/// Bank codes with a known check digit method, see `rules::germany`.
+/// Bank codes whose check digit method is known, see `rules::germany`.
 const GERMAN: &str = "12030000|20050550|37050198|70150000|10040000|37040044|50040000|10070000\
                       |50070010|70070010|10090000|10011001 10n";
-/// Day, month and year of the holder's number, two random digits, check digit, century.
+/// Day, month and year from the holder's number, two random digits, check digit, century.
 const ICELANDIC: &str = "4n 2n 6n 01-28 01-12 00-99 20-99 1n 0|9";
 
-/// All countries, by code.
+/// All countries, sorted by code.
 pub const TABLE: &[Row] = &[
     plain("AD", "4n 4n 12c"),
     plain("AE", "3n 16n"),

@@ -12,17 +12,17 @@ pub struct Address {
     pub line: String,
     /// The name of the street.
     pub street: Option<String>,
-    /// The house number, with its letter or stair.
+    /// The house number, including its letter or staircase.
     pub house_number: Option<String>,
-    /// Flat, floor or door.
+    /// The flat, floor or door.
     pub unit: Option<String>,
-    /// District of the town.
+    /// The district of the town.
     pub district: Option<String>,
-    /// Postcode, if addresses have one.
+    /// The postcode. `None` if addresses in the country do not have any.
     pub postcode: Option<String>,
     /// The town.
     pub city: String,
-    /// State or province, if addresses have one.
+    /// The state or province. `None` if addresses in the country do not include it.
     pub region: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl Culture {
         self.data().address(random)
     }
 
-    /// Writes a postal address on one line, without the country.
+    /// Appends a postal address on one line, without the country.
     pub fn write_address(&self, random: &mut Random, out: &mut String) {
         out.push_str(&self.address(random).line);
     }
@@ -46,7 +46,7 @@ impl Data {
         let has = |words: &[Word]| {
             pieces.iter().any(|piece| matches!(piece, Piece::Word(word) if words.contains(word)))
         };
-        // A post box has no house.
+        // An address with a post box does not have a house.
         let has_house = has(&[Word::House]) || !has(&[Word::Street, Word::District]);
         let mut parts = Parts { has_house, ..Parts::default() };
         let mut text = String::with_capacity(32);
@@ -63,24 +63,25 @@ impl Data {
     }
 }
 
-/// The separators of the parts of a line.
+/// The characters that separate the parts of a line.
 const COMMAS: [char; 2] = [',', '،'];
-/// The characters between a house number and the number of a flat.
+/// The characters between the house number and the flat number.
 const JOINTS: [char; 7] = ['/', '-', '–', '#', '號', '号', ' '];
 
-/// Sorts the pieces of a line into parts.
+/// Assigns the pieces of a line to the parts of an address.
 #[derive(Default)]
 struct Parts {
     address: Address,
-    /// True if the pattern has a house number, or needs none. Otherwise its first number is the house.
+    /// Whether the pattern contains a house number or does not need one. Otherwise the first number
+    /// is the house number.
     has_house: bool,
     /// The text since the last comma or word.
     text: String,
     /// The end of the last number in `text`.
     number: Option<usize>,
-    /// True if there was a word since the last comma.
+    /// Whether a word has occurred since the last comma.
     worded: bool,
-    /// True if the last word was the town.
+    /// Whether the last word was the town.
     after_city: bool,
 }
 
@@ -118,8 +119,8 @@ impl Parts {
         }
     }
 
-    /// Ends a number before a word. The characters directly behind the number belong to it, further
-    /// text to the word that follows.
+    /// Ends a number before a word. The characters directly after the number belong to it. Any
+    /// further text belongs to the word that follows.
     fn end_number(&mut self) {
         let text = std::mem::take(&mut self.text);
         if let Some(number) = self.number.take() {
@@ -131,7 +132,7 @@ impl Parts {
     /// Ends the text before a comma.
     fn end_segment(&mut self) {
         let text = std::mem::take(&mut self.text);
-        // Text without a number is a floor: `st.`
+        // Text without a number is a floor, such as `st.`
         if self.number.take().is_some() || !self.worded {
             self.keep(&text);
         }
@@ -184,7 +185,7 @@ mod tests {
                 assert!(line.contains(&address.city), "{code} {line}");
                 let is_box = line.starts_with("P.O. Box") && unit.is_some();
                 assert!(is_box || street.is_some() || district.is_some(), "{code} {line}");
-                // Nepal has wards.
+                // In Nepal, a ward takes the place of the house number.
                 let has_no_house = is_box || code == "ne" && district.is_some();
                 assert!(has_no_house || house_number.is_some(), "{code} {line}");
                 assert!(region.iter().all(|region| !region.is_empty()), "{code} {line}");

@@ -1,4 +1,4 @@
-//! The cultures and their lookup.
+//! The cultures, and how they are looked up.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -8,7 +8,7 @@ use crate::model::random::Random;
 
 const TABLE: &str = include_str!("../../../data/cultures.tsv");
 
-/// Other codes of cultures.
+/// Alternative codes of cultures.
 const ALIASES: [(&str, &str); 11] = [
     ("cz", "cs"),
     ("ge", "ka"),
@@ -23,13 +23,13 @@ const ALIASES: [(&str, &str); 11] = [
     ("no_NO", "nb_NO"),
 ];
 
-/// A language and country with generated names and addresses.
+/// A language and a country with generated names and addresses.
 pub struct Culture {
     /// The canonical code, such as `en_US`.
     pub code: &'static str,
     /// The English name of the culture.
     pub name: &'static str,
-    /// The two letters of its country.
+    /// The two-letter code of its country.
     pub country: &'static str,
     /// The English name of its country.
     pub country_name: &'static str,
@@ -44,7 +44,7 @@ pub enum Part {
     First,
     /// The family name.
     Last,
-    /// Both, in the order of the culture.
+    /// Both, in the order that is usual in the culture.
     Full,
 }
 
@@ -59,18 +59,18 @@ static CULTURES: LazyLock<Vec<Culture>> = LazyLock::new(|| {
     TABLE.lines().enumerate().map(parse).collect()
 });
 
-/// All cultures, sorted by code.
+/// Returns all cultures, sorted by code.
 pub fn all() -> &'static [Culture] {
     &CULTURES
 }
 
-/// The culture `en_US`, the default for names.
+/// Returns the culture `en_US`, which is the default for names.
 pub fn american() -> &'static Culture {
     static AMERICAN: LazyLock<&Culture> = LazyLock::new(|| known("en_US"));
     &AMERICAN
 }
 
-/// The culture `en`, the default for addresses.
+/// Returns the culture `en`, which is the default for addresses.
 pub fn english() -> &'static Culture {
     static ENGLISH: LazyLock<&Culture> = LazyLock::new(|| known("en"));
     &ENGLISH
@@ -80,10 +80,10 @@ fn known(code: &str) -> &'static Culture {
     CULTURES.iter().find(|culture| culture.code == code).unwrap_or(&CULTURES[0])
 }
 
-/// Finds a culture.
+/// Finds a culture by its code.
 ///
-/// Ignores case, treats `-` as `_`, and ignores a script between language and country. The country
-/// in the table may be appended to a language: `cs_CZ` is `cs`.
+/// Ignores case, treats `-` like `_`, and ignores a script between the language and the country. A
+/// language code may be followed by the country of its culture: `cs_CZ` means `cs`.
 pub fn find(code: &str) -> Option<&'static Culture> {
     let code = code.replace('-', "_");
     let exact = |wanted: &str| CULTURES.iter().find(|c| c.code.eq_ignore_ascii_case(wanted));
@@ -107,12 +107,12 @@ pub fn find(code: &str) -> Option<&'static Culture> {
 }
 
 impl Culture {
-    /// The code of the language, such as `en`.
+    /// Returns the code of the language, such as `en`.
     pub fn language(&self) -> &'static str {
         self.code.split('_').next().unwrap_or_default()
     }
 
-    /// Writes part of the name of a woman or man.
+    /// Appends a part of the name of a woman or man.
     pub fn write(&self, random: &mut Random, part: Part, out: &mut String) {
         let female = random.percent(50);
         match part {
@@ -122,17 +122,17 @@ impl Culture {
         }
     }
 
-    /// Writes a full name.
+    /// Appends a full name.
     pub fn write_full(&self, random: &mut Random, out: &mut String) {
         self.write(random, Part::Full, out);
     }
 
-    /// Writes a company name with its legal form.
+    /// Appends a company name with its legal form.
     pub fn write_company(&self, random: &mut Random, out: &mut String) {
         self.data().write_company(random, out);
     }
 
-    /// The data of the culture, unpacked at first use.
+    /// Returns the data of the culture, which is unpacked on first use.
     pub(super) fn data(&self) -> &Data {
         self.data.get_or_init(|| Data::unpack(self.position))
     }
@@ -164,7 +164,7 @@ mod tests {
     fn common_names_come_more_often() {
         let names = samples("en_US", 20_000, |c, random, out| c.write(random, Part::Last, out));
         let smith = names.iter().filter(|name| *name == "Smith").count();
-        // 2.2 percent of the weighted names.
+        // This surname has 2.2 percent of the weight.
         assert!((300..700).contains(&smith), "{smith}");
     }
 
@@ -241,7 +241,7 @@ mod tests {
         }
     }
 
-    /// The number of patterns in the source files of a culture.
+    /// Returns the number of patterns in the source files of a culture.
     fn written_patterns(code: &str) -> usize {
         let path = format!("{}/data/cultures/{code}/profile.tsv", env!("CARGO_MANIFEST_DIR"));
         let keys = ["full name", "address", "house", "street", "company", "legal forms"];
@@ -285,7 +285,7 @@ mod tests {
         }
         let vietnamese = samples("vi", 5_000, |c, random, out| c.write(random, Part::Last, out));
         let nguyen = vietnamese.iter().filter(|name| *name == "Nguyễn").count();
-        // 38 % of the inhabitants.
+        // 38 % of the population have this surname.
         assert!((1_600..2_200).contains(&nguyen), "{nguyen}");
         let polish = &find("pl").unwrap().data().female;
         assert!(polish.iter().any(|name| name == "Łucja"));

@@ -1,4 +1,4 @@
-//! The lists and patterns of one culture, and the writers that use them.
+//! The lists and patterns of one culture, and functions that use them.
 
 use super::list::{List, Names};
 use super::pack::{Lines, unpacked};
@@ -11,7 +11,7 @@ pub struct Data {
     pub(super) female: Names,
     pub(super) male: Names,
     pub(super) surnames: Names,
-    /// Empty if women and men have the same surnames.
+    /// The surnames of women. Empty if women and men have the same surnames.
     pub(super) female_surnames: Names,
     pub(super) streets: List,
     pub(super) cities: List,
@@ -21,9 +21,9 @@ pub struct Data {
 
 /// The data of a city.
 struct Place {
-    /// Empty if addresses have none.
+    /// The state or province. Empty if addresses do not include it.
     region: Box<str>,
-    /// Its postcodes, or their masks.
+    /// The postcodes, or masks for them.
     postcodes: List,
 }
 
@@ -42,14 +42,14 @@ pub struct Profile {
     pub(super) legal_form: Choice,
     words: List,
     trades: List,
-    /// The digit zero of the script.
+    /// The digit zero of the script, if it is not the ASCII digit.
     zero: Option<char>,
     and: Box<str>,
-    /// True if companies are named after surnames.
+    /// Whether companies are named after surnames.
     with_surname: bool,
 }
 
-/// The context shared by all words of a pattern.
+/// The context that all words of a pattern share.
 #[derive(Clone, Copy, Default)]
 pub struct Subject<'a> {
     /// True for the name of a woman.
@@ -73,39 +73,39 @@ impl Data {
         Self { female, male, surnames, female_surnames, streets, cities, places, profile }
     }
 
-    /// Writes a given name.
+    /// Appends a given name.
     pub fn write_given(&self, female: bool, random: &mut Random, out: &mut String) {
         out.push_str(self.given(female).sample(random));
     }
 
-    /// Writes the surname of a woman or man.
+    /// Appends the surname of a woman or man.
     pub fn write_surname(&self, female: bool, random: &mut Random, out: &mut String) {
         out.push_str(self.surnames(female).sample(random));
     }
 
-    /// The given names of women or men.
+    /// Returns the given names of women or men.
     pub fn given(&self, female: bool) -> &Names {
         if female { &self.female } else { &self.male }
     }
 
-    /// The surnames of women or men.
+    /// Returns the surnames of women or men.
     pub fn surnames(&self, female: bool) -> &Names {
         let feminine = female && !self.female_surnames.is_empty();
         if feminine { &self.female_surnames } else { &self.surnames }
     }
 
-    /// Writes a full name in the order of the culture.
+    /// Appends a full name in the order of the culture.
     pub fn write_full_name(&self, female: bool, random: &mut Random, out: &mut String) {
         let subject = Subject { female, ..Subject::default() };
         self.expand(self.profile.full_name.sample(random), subject, random, out);
     }
 
-    /// The state or province of a city, or an empty text.
+    /// Returns the state or province of a city, or an empty string if addresses do not include it.
     pub(super) fn region(&self, city: usize) -> &str {
         self.places.get(city).map_or("", |place| &place.region)
     }
 
-    /// Writes the name of a company.
+    /// Appends the name of a company.
     pub fn write_company(&self, random: &mut Random, out: &mut String) {
         let mut stem = String::with_capacity(48);
         let legal = self.profile.legal_form.sample(random);
@@ -126,7 +126,7 @@ impl Data {
         }
     }
 
-    /// Writes the parts of a pattern.
+    /// Appends the text of a pattern, with its placeholders replaced.
     pub fn expand(
         &self,
         pieces: &[Piece],
@@ -191,7 +191,7 @@ impl Place {
 }
 
 impl Profile {
-    /// Parses a profile. Invalid patterns are skipped; a test ensures that there are none.
+    /// Parses a profile. Invalid patterns are skipped; a test ensures that all of them are valid.
     fn read<'a>(rows: impl Iterator<Item = (&'a str, &'a str, u32)>) -> Self {
         let mut profile = Self::default();
         let rows: Vec<_> = rows.collect();
@@ -238,7 +238,7 @@ impl Profile {
 }
 
 impl Profile {
-    /// Returns true if a legal form mentions additional partners: `& Sons`, `GmbH & Co. KG`.
+    /// Returns whether a legal form mentions further partners, such as `& Sons` or `GmbH & Co. KG`.
     fn names_a_family(&self, legal_form: &[Piece]) -> bool {
         self.with_surname
             && legal_form.iter().any(|piece| {
@@ -248,10 +248,10 @@ impl Profile {
     }
 }
 
-/// The word before the sons of a founder, if it differs from the word between two founders.
+/// The words before the sons of a founder, if a culture uses a different word between two founders.
 const AND: [&str; 7] = ["&", "e", "एंड", "एन्ड", "অ্যান্ড", "ובניו", "وأولاده"];
 
-/// Returns true if a pattern with two founders has the same name twice.
+/// Returns whether a pattern with two founders has produced the same name twice.
 fn names_one_twice(pattern: &[Piece], stem: &str) -> bool {
     let [Piece::Word(Word::Surname), Piece::Text(between), Piece::Word(Word::Surname)] = pattern
     else {
@@ -269,7 +269,7 @@ fn raised(mut stem: String) -> String {
     stem
 }
 
-/// Spanish *y* becomes *e* before the same vowel: `Ruiz e Ibáñez`.
+/// Changes Spanish *y* to *e* before the same vowel, as in `Ruiz e Ibáñez`.
 fn softened(out: &mut String, start: usize) {
     for vowel in ["I", "Í", "Hi", "Hí"] {
         if let Some(at) = out[start..].find(&format!(" y {vowel}")) {
@@ -278,7 +278,7 @@ fn softened(out: &mut String, start: usize) {
     }
 }
 
-/// The stems of companies: phrases, and surnames if companies are named after them.
+/// Returns the patterns for company names: phrases, and surnames if companies are named after them.
 fn companies<'a>(
     and: &str,
     with_surname: &str,
@@ -293,7 +293,7 @@ fn companies<'a>(
         return choice;
     }
     choice.add("{surname}", 4);
-    // In Arabic, the word is joined to the second name.
+    // In Arabic, the word is attached to the second name.
     match and.contains('{') {
         true => choice.add(&format!("{{surname}} {and}"), 2),
         false => choice.add(&format!("{{surname}} {and} {{surname}}"), 2),
@@ -301,7 +301,7 @@ fn companies<'a>(
     if with_surname != "no" {
         choice.add("{surname}-{surname}", 1);
     }
-    // The trade is at its position in the phrases of the culture.
+    // The position of the trade is the same as in the phrases of the culture.
     let trade = phrases.first().map_or("", |phrase| phrase.0).replace("{w}", "{surname}");
     choice.add(&trade, 4);
     choice
@@ -309,13 +309,13 @@ fn companies<'a>(
 
 #[cfg(test)]
 impl Data {
-    /// The number of possible street names.
+    /// Returns the number of possible street names.
     pub fn street_names(&self) -> usize {
         let halves = self.profile.street_first.len() * self.profile.street_second.len().max(8);
         self.streets.len().max(halves)
     }
 
-    /// The number of patterns.
+    /// Returns the number of patterns.
     pub fn patterns(&self) -> usize {
         let profile = &self.profile;
         [
@@ -331,14 +331,14 @@ impl Data {
         .sum()
     }
 
-    /// The written Latin form of a name.
+    /// Returns the packed Latin form of a name, if it has one.
     pub fn latin_of(&self, name: &str) -> Option<&str> {
         [&self.female, &self.male, &self.surnames]
             .into_iter()
             .find_map(|names| Some(names.latin.get(names.iter().position(|own| own == name)?)))
     }
 
-    /// The memory used by the lists in bytes.
+    /// Returns the memory that the lists use, in bytes.
     pub fn resident(&self) -> usize {
         let profile = &self.profile;
         let names = [&self.female, &self.male, &self.surnames, &self.female_surnames];
@@ -359,7 +359,7 @@ impl Data {
         names + others + postcodes
     }
 
-    /// The cities with their regions and postcodes.
+    /// Returns the cities with their regions and postcodes.
     pub fn places(&self) -> impl Iterator<Item = (&str, &str, &List)> {
         let places = self.cities.iter().zip(&self.places);
         places.map(|(city, place)| (city, &*place.region, &place.postcodes))

@@ -1,4 +1,4 @@
-//! Names with their parts, for whole persons.
+//! Names with their parts, for generating whole people.
 
 use super::culture::Culture;
 use super::data::Data;
@@ -11,7 +11,7 @@ use crate::model::random::Random;
 pub struct Identity {
     /// The given name.
     pub given: String,
-    /// The surnames, separated by a blank if the culture has two.
+    /// The surnames. If the culture has two, they are separated by a space.
     pub surname: String,
     /// The full name in the order of the culture.
     pub full: String,
@@ -21,7 +21,7 @@ pub struct Identity {
     pub surname_latin: String,
     /// The full name in plain Latin letters, in the order of the culture.
     pub latin: String,
-    /// The reading of the full name in katakana, in Japanese.
+    /// The reading of the full name in katakana. Japanese only.
     pub kana: Option<String>,
 }
 
@@ -31,7 +31,8 @@ impl Culture {
         self.data().identity(female, self.language(), None, random)
     }
 
-    /// Generates the name of a woman or man with the surnames of a family, whose numbers are `family`.
+    /// Generates the name of a woman or man who belongs to a family. The surnames are drawn from
+    /// `family`.
     pub fn identity_in_family(
         &self,
         female: bool,
@@ -93,8 +94,8 @@ impl Data {
 }
 
 impl Data {
-    /// Returns the position of the surname of a family. The woman's form is the one that begins most
-    /// like the man's.
+    /// Returns the position of the surname of a family. For a woman, this is the form whose
+    /// beginning is most similar to the man's surname.
     fn family_surname(&self, female: bool, family: &mut Random) -> usize {
         let position = self.surnames.position(family);
         if !female || self.female_surnames.is_empty() {
@@ -105,12 +106,12 @@ impl Data {
             let other = self.female_surnames.get(*position).chars();
             name.chars().zip(other).take_while(|(one, other)| one == other).count()
         };
-        // Of equally good ones, the last, which may have any weight.
+        // If several are equally good, takes the last one, which may have any weight.
         (0..self.female_surnames.len()).max_by_key(common).unwrap_or(position)
     }
 }
 
-/// Appends a name, after a blank if there is another before it.
+/// Appends a name, separated by a space if it is not the first one.
 fn push_apart(names: &mut String, name: &str) {
     if !names.is_empty() {
         names.push(' ');

@@ -4,37 +4,37 @@ use std::ops::Deref;
 
 use crate::model::random::Random;
 
-/// Names in one text, with an alias table for sampling in constant time.
+/// Names in a single text, with an alias table for sampling in constant time.
 #[derive(Default)]
 pub struct List {
     text: Box<str>,
-    /// The end of each name.
+    /// The end offset of each name.
     ends: Box<[u32]>,
-    /// Empty if all names are equally likely.
+    /// The alias table. Empty if all names are equally likely.
     cells: Box<[Cell]>,
 }
 
-/// A cell of an alias table (Vose): the share of the name at its own index, and the alias for the
-/// rest.
+/// A cell of an alias table (Vose): the probability of the name at its own index, and the alias
+/// that is used otherwise.
 #[derive(Clone, Copy)]
 struct Cell {
-    /// In units of 1/65536.
+    /// The probability in units of 1/65536.
     own: u16,
     other: u16,
 }
 
-/// Names with their Latin form, and in Japanese their reading, where the build packs them.
+/// Names, with their Latin forms and, in Japanese, their readings, if the build packs them.
 #[derive(Default)]
 pub struct Names {
     list: List,
-    /// Empty if an alphabet is converted letter by letter.
+    /// The Latin forms. Empty if the script is converted letter by letter.
     pub latin: List,
-    /// The reading in katakana.
+    /// The readings in katakana.
     pub kana: List,
 }
 
 impl Names {
-    /// Builds a list of names. `columns` are the Latin form and the reading of each.
+    /// Creates a list of names. `columns` contain the Latin form and the reading of each name.
     pub fn new(list: List, columns: &[&str]) -> Self {
         let column = |nth: usize| {
             let column = || columns.iter().map(|row| row.split('\t').nth(nth).unwrap_or_default());
@@ -46,7 +46,7 @@ impl Names {
         Self { list, latin: column(0), kana: column(1) }
     }
 
-    /// The memory used in bytes.
+    /// Returns the memory used, in bytes.
     #[cfg(test)]
     pub fn resident(&self) -> usize {
         self.list.resident() + self.latin.resident() + self.kana.resident()
@@ -62,7 +62,7 @@ impl Deref for Names {
 }
 
 impl List {
-    /// Builds a list of at most 65536 names with weights.
+    /// Creates a list of at most 65536 names with weights.
     pub fn of<'a>(items: impl Iterator<Item = (&'a str, u32)>) -> Self {
         let (mut text, mut ends, mut weights) = (String::new(), Vec::new(), Vec::new());
         for (name, weight) in items {
@@ -78,24 +78,24 @@ impl List {
         Self { text: text.into(), ends: ends.into(), cells: cells.into() }
     }
 
-    /// The number of names.
+    /// Returns the number of names.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Returns true if the list is empty.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The name at an index, or an empty text after the last.
+    /// Returns the name at an index, or an empty string if the index is out of range.
     pub fn get(&self, position: usize) -> &str {
         let Some(end) = self.ends.get(position) else { return "" };
         let start = position.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
         &self.text[start..*end as usize]
     }
 
-    /// Samples an index.
+    /// Samples the index of a name.
     pub fn position(&self, random: &mut Random) -> usize {
         if self.cells.is_empty() {
             return random.index(self.ends.len());
@@ -106,29 +106,30 @@ impl List {
         if share < cell.own { position } else { cell.other.into() }
     }
 
-    /// Samples a name. Returns an empty text if the list is empty.
+    /// Samples a name. Returns an empty string if the list is empty.
     pub fn sample(&self, random: &mut Random) -> &str {
         if self.is_empty() { "" } else { self.get(self.position(random)) }
     }
 
-    /// All names, in the order of the list.
+    /// Returns all names, in the order of the list.
     #[cfg(test)]
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.ends.len()).map(|position| self.get(position))
     }
 
-    /// The memory used in bytes.
+    /// Returns the memory used, in bytes.
     #[cfg(test)]
     pub fn resident(&self) -> usize {
         self.text.len() + self.ends.len() * size_of::<u32>() + self.cells.len() * size_of::<Cell>()
     }
 }
 
-/// Fills every cell: the space left by a rare name goes to one common name.
+/// Creates the alias table. In each cell, the space that a rare name leaves is filled by one common
+/// name.
 fn alias_table(weights: &[u32]) -> Vec<Cell> {
     let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
     let count = weights.len() as u64;
-    // In units in which a full cell is `total`.
+    // The unit is chosen to make a full cell equal to `total`.
     let mut left: Vec<u64> = weights.iter().map(|weight| u64::from(*weight) * count).collect();
     let (mut small, mut large) = (Vec::new(), Vec::new());
     for (position, share) in left.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! Names of people and companies, and addresses, of 82 cultures.
+//! Names of people and companies, and addresses, in 82 cultures.
 //!
-//! `build.rs` packs the lists. A culture is unpacked at first use.
+//! `build.rs` packs the lists. A culture is unpacked on first use.
 
 mod address;
 mod culture;

@@ -1,4 +1,4 @@
-//! The packed cultures, in the format of `build.rs`.
+//! Reads the packed cultures, in the format of `build.rs`.
 
 use std::io::Read as _;
 
@@ -8,10 +8,10 @@ use super::list::{List, Names};
 
 const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cultures.bin"));
 
-/// Weights are quarter powers of two. These are the first four, in units of 1/16.
+/// Weights are quarter powers of two. These are the first four of them, in units of 1/16.
 const QUARTERS: [u32; 4] = [16, 19, 23, 27];
 
-/// The text of the `nth` culture. Empty if damaged; a test ensures that none is.
+/// Returns the text of the `nth` culture. Empty if it is damaged; a test ensures that none is.
 pub fn unpacked(nth: usize) -> String {
     let number = |at: usize| -> Option<usize> {
         let bytes = PACKED.get(at..at + 4)?.try_into().ok()?;
@@ -27,7 +27,7 @@ pub fn unpacked(nth: usize) -> String {
     read().unwrap_or_default()
 }
 
-/// The lines of a culture, one list after another.
+/// The lines of a culture, with its lists one after another.
 pub struct Lines<'a> {
     lines: std::str::Lines<'a>,
 }
@@ -40,31 +40,31 @@ struct Row<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Reads from the first list.
+    /// Creates a reader that begins with the first list.
     pub fn of(text: &'a str) -> Self {
         Self { lines: text.lines() }
     }
 
-    /// The next list.
+    /// Reads the next list.
     pub fn list(&mut self) -> List {
         let rows = self.rows();
         List::of(rows.iter().map(|row| (row.name.as_str(), row.weight)))
     }
 
-    /// The next list, with the Latin forms of its names.
+    /// Reads the next list, including the Latin forms of its names.
     pub fn names(&mut self) -> Names {
         let (list, columns) = self.table();
         Names::new(list, &columns)
     }
 
-    /// The next list, with the columns after its weights.
+    /// Reads the next list. Also returns the columns after the weights.
     pub fn table(&mut self) -> (List, Vec<&'a str>) {
         let rows = self.rows();
         let columns = rows.iter().map(|row| row.columns).collect();
         (List::of(rows.iter().map(|row| (row.name.as_str(), row.weight))), columns)
     }
 
-    /// The remaining lines: key, value and weight.
+    /// Returns the remaining lines as key, value and weight.
     pub fn profile(self) -> impl Iterator<Item = (&'a str, &'a str, u32)> {
         self.lines.filter_map(|line| {
             let (key, rest) = line.split_once('\t')?;

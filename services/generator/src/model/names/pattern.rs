@@ -1,4 +1,4 @@
-//! Patterns of names, addresses and companies: text with placeholders in braces.
+//! Patterns for names, addresses and companies: strings with placeholders in braces.
 
 use crate::model::random::Random;
 
@@ -9,26 +9,26 @@ pub enum Piece {
     Text(Box<str>),
     /// A word from the data of the culture.
     Word(Word),
-    /// An integer in a range.
+    /// An integer in an inclusive range.
     Number(u32, u32),
-    /// A house number. Small numbers are more likely.
+    /// A house number. Smaller numbers are more likely.
     House,
     /// One of the first four letters of an alphabet.
     Letter([char; 4]),
-    /// A mask of digits and letters, as in postcodes.
+    /// A mask of digits and letters, for example for postcodes.
     Mask(Box<str>),
 }
 
-/// The kinds of words.
+/// The kinds of words that a placeholder can refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
     /// A given name.
     Given,
     /// A surname that matches the given name.
     Surname,
-    /// A street with everything before the house number.
+    /// A street, with everything that precedes the house number.
     Street,
-    /// The first half of a street name. [`Word::StreetSecond`] is the other half.
+    /// The first half of a street name, which [`Word::StreetSecond`] completes.
     StreetFirst,
     /// The second half of a street name.
     StreetSecond,
@@ -42,11 +42,11 @@ pub enum Word {
     Region,
     /// A postcode of the town.
     Postcode,
-    /// One word of a company name.
+    /// One of the words in a company name.
     Company,
     /// The trade of the company.
     Trade,
-    /// The company name before its legal form.
+    /// The name of the company, without its legal form.
     Stem,
 }
 
@@ -74,16 +74,16 @@ const LETTERS: [[char; 4]; 5] = [
     ['Α', 'Β', 'Γ', 'Δ'],
 ];
 
-/// The letters allowed in every position of Canadian and British postcodes.
+/// The letters that are allowed at every position of Canadian and British postcodes.
 const POSTAL: &[u8] = b"ABEGHJLNPRSTWXYZ";
-/// The letters of [`POSTAL`] allowed as the second letter of a Dutch postcode.
+/// The letters of [`POSTAL`] that are allowed as the second letter of a Dutch postcode.
 const POSTAL_SECOND: &[u8] = b"BGHJLNPRTWXZ";
-/// The digits allowed in every position of an Iranian postcode.
+/// The digits that are allowed at every position of an Iranian postcode.
 const IRANIAN: [u8; 7] = [1, 3, 4, 6, 7, 8, 9];
-/// The characters allowed after an Irish routing key.
+/// The characters that are allowed after an Irish routing key.
 const IRISH: &[u8] = b"0123456789ACDEFHKNPRTVWXY";
 
-/// A sequence of parts.
+/// A parsed pattern, as a sequence of pieces.
 #[derive(Debug, Default)]
 pub struct Pattern(pub Box<[Piece]>);
 
@@ -128,7 +128,7 @@ fn placeholder(name: &str) -> Option<Piece> {
     }
 }
 
-/// A weighted choice of patterns.
+/// Several patterns with weights. One of them is chosen at random.
 #[derive(Debug, Default)]
 pub struct Choice {
     patterns: Vec<Pattern>,
@@ -144,7 +144,7 @@ impl Choice {
         Some(())
     }
 
-    /// The number of patterns.
+    /// Returns the number of patterns.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.patterns.len()
@@ -164,7 +164,7 @@ impl Choice {
     }
 }
 
-/// Writes a number in the digits of a script, given its zero.
+/// Appends a number in the digits of a script. `zero` is its digit zero.
 pub fn write_number(number: u32, zero: char, out: &mut String) {
     let mut digits = [0; 10];
     let mut start = digits.len();
@@ -184,8 +184,8 @@ fn push_digit(value: u8, zero: char, out: &mut String) {
     out.push(char::from_u32(u32::from(zero) + u32::from(value)).unwrap_or(zero));
 }
 
-/// Writes a random text for a mask: `#` is any digit, `%` 1 to 9, `$` a digit of Iranian postcodes
-/// (no 0, 2 or 5); `@`, `&` and `*` are letters of postcodes.
+/// Appends a random text for a mask. `#` is any digit, `%` is 1 to 9, `$` is a digit of Iranian
+/// postcodes (not 0, 2 or 5); `@`, `&` and `*` are letters of postcodes.
 pub fn write_mask(mask: &str, random: &mut Random, zero: char, out: &mut String) {
     for character in mask.chars() {
         match character {

@@ -1,11 +1,11 @@
-//! Birth dates in numbers.
+//! Birth dates that are encoded in numbers.
 
 use jiff::civil::Date;
 
 use super::number::{Number, fits};
 use super::outcome::Outcome;
 
-/// Returns the date, if it exists.
+/// Returns the date with this year, month and day, or `None` if it does not exist.
 pub fn day(year: u64, month: u64, day: u64) -> Option<Date> {
     Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
@@ -15,19 +15,19 @@ pub fn born(number: &Number<'_>, year: u64, month: u64, date: u64) -> Outcome {
     fits(day(year, month, date).is_some_and(|born| born <= number.today()))
 }
 
-/// Checks that `YYMMDD` at an offset is a date in the 1900s or 2000s.
+/// Checks that the `YYMMDD` at an offset is a date in the 1900s or 2000s.
 pub fn year_first(number: &Number<'_>, from: usize) -> Outcome {
     let (year, month, date) = year_month_day(number, from);
     fits([1900, 2000].into_iter().any(|century| day(century + year, month, date).is_some()))
 }
 
-/// Checks that `DDMMYY` at an offset is a date in the 1900s or 2000s.
+/// Checks that the `DDMMYY` at an offset is a date in the 1900s or 2000s.
 pub fn day_first(number: &Number<'_>, from: usize) -> Outcome {
     let (date, month, year) = year_month_day(number, from);
     fits([1900, 2000].into_iter().any(|century| day(century + year, month, date).is_some()))
 }
 
-/// Reads three values of two digits each.
+/// Returns three values of two digits each, beginning at an offset.
 pub fn year_month_day(number: &Number<'_>, from: usize) -> (u64, u64, u64) {
     let two = |position: usize| number.value(from + position, from + position + 2);
     (two(0), two(2), two(4))

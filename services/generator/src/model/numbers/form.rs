@@ -1,7 +1,8 @@
 //! The form of a number: a regular expression that can be matched and sampled.
 //!
-//! Alternatives are sampled by the number of texts that each has, unless they are groups with
-//! weights: `(?<w9>\d)|(?<w1>[XYZ])` begins with a letter one time in ten.
+//! An alternative is sampled with a probability proportional to the number of strings that it
+//! matches, unless alternatives are groups with weights: a string for `(?<w9>\d)|(?<w1>[XYZ])`
+//! begins with a letter one time in ten.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +11,13 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::model::random::Random;
 
-/// The reasons for which a form does not compile. A test compiles all forms.
+/// The reason a form cannot be compiled. A test compiles all forms.
 #[derive(Debug, thiserror::Error)]
 pub enum FormError {
-    /// It is not a regular expression.
+    /// The form is not a regular expression.
     #[error(transparent)]
     Parse(#[from] Box<regex_syntax::Error>),
-    /// It cannot be compiled.
+    /// The regular expression cannot be compiled.
     #[error(transparent)]
     Build(#[from] Box<regex_automata::meta::BuildError>),
 }
@@ -30,7 +31,7 @@ pub struct Form {
 }
 
 impl Form {
-    /// Compiles a form. Numbers are sampled from `narrow` if it is given.
+    /// Compiles a form. If `narrow` is given, numbers are sampled from it.
     pub fn new(form: &str, narrow: Option<&str>) -> Result<Self, FormError> {
         let parse = |text: &str| {
             let ascii = text.replace(r"\d", "[0-9]");
@@ -45,22 +46,22 @@ impl Form {
         Ok(Self { regex, lengths, sample: Node::new(&sampled), endings })
     }
 
-    /// Returns true if the whole text matches.
+    /// Returns whether the form matches the whole text.
     pub fn matches(&self, text: &str) -> bool {
         self.regex.is_match(text)
     }
 
-    /// Returns true if the form allows this length.
+    /// Returns whether the form can match a string of this length.
     pub fn has_length(&self, length: usize) -> bool {
         self.lengths.contains(&length)
     }
 
-    /// The ASCII characters that sampled texts can end with.
+    /// Returns the ASCII characters that sampled strings can end with.
     pub fn endings(&self) -> &[u8] {
         &self.endings
     }
 
-    /// Samples a text.
+    /// Samples a string that matches the form.
     pub fn sample(&self, random: &mut Random) -> String {
         let mut out = String::new();
         self.sample.push(random, &mut out);
@@ -68,7 +69,7 @@ impl Form {
     }
 }
 
-/// The possible lengths of texts of a form.
+/// Returns the possible lengths of strings that match a form.
 fn lengths(hir: &Hir) -> BTreeSet<usize> {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => BTreeSet::from([0]),
@@ -95,7 +96,7 @@ fn sums_of(one: &BTreeSet<usize>, other: &BTreeSet<usize>) -> BTreeSet<usize> {
     one.iter().flat_map(|a| other.iter().map(move |b| a + b)).collect()
 }
 
-/// Collects the possible last characters, including those before an optional end.
+/// Collects the possible last characters of a string, including those before an optional end.
 fn push_endings(hir: &Hir, endings: &mut Vec<u8>) {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
@@ -129,9 +130,9 @@ fn ascii(character: u32) -> Option<u8> {
 /// A part of a form, prepared for sampling.
 enum Node {
     Text(String),
-    /// Ranges of characters, inclusive.
+    /// A character in one of these inclusive ranges.
     Class(Vec<(u32, u32)>),
-    /// A part and how often it is repeated, from and to.
+    /// A part that is repeated, with the minimum and maximum number of repetitions.
     Repeated(Box<Node>, u64, u64),
     Sequence(Vec<Node>),
     /// Alternatives with their weights.
@@ -179,8 +180,8 @@ impl Node {
     }
 }
 
-/// The weights of alternatives: those of groups named `w` and a number, or else the number of texts
-/// of each, scaled so that the sum is below 2^62.
+/// Returns the weights of alternatives: those of groups named `w` and a number, or else the number
+/// of strings that each matches. The weights are scaled to keep their sum below 2^62.
 fn weights(choices: &[Hir]) -> Vec<u64> {
     let named = |hir: &Hir| match hir.kind() {
         HirKind::Capture(capture) => {
@@ -200,7 +201,7 @@ fn weights(choices: &[Hir]) -> Vec<u64> {
     counts.into_iter().map(|count| count as u64).collect()
 }
 
-/// The number of texts of a form, at most 2^100.
+/// Returns the number of strings that match a form, at most 2^100.
 fn texts(hir: &Hir) -> u128 {
     const MOST: u128 = 1 << 100;
     let count = match hir.kind() {
@@ -223,7 +224,7 @@ fn texts(hir: &Hir) -> u128 {
     count.min(MOST)
 }
 
-/// The ranges of a class, inclusive.
+/// Returns the inclusive ranges of a character class.
 fn ranges(class: &Class) -> Vec<(u32, u32)> {
     match class {
         Class::Unicode(class) => {
@@ -237,7 +238,7 @@ fn ranges(class: &Class) -> Vec<(u32, u32)> {
     }
 }
 
-/// Samples a character of ranges uniformly.
+/// Samples a character uniformly from ranges.
 fn character(ranges: &[(u32, u32)], random: &mut Random) -> Option<char> {
     let total: u32 = ranges.iter().map(|(first, last)| last - first + 1).sum();
     let mut nth = random.below(u64::from(total)) as u32;

@@ -1,7 +1,7 @@
-//! Writes the birth date and sex of a person into a sampled number.
+//! Writes the birth date and the sex of a person into a sampled number.
 //!
-//! Check digits are computed here if trying other last digits cannot make the number valid or would
-//! take long.
+//! If trying other last digits cannot make a number valid, or would take long, its check digits are
+//! computed here.
 
 #![expect(clippy::ptr_arg, reason = "all have one type, and one of them shortens the number")]
 
@@ -13,10 +13,10 @@ use super::person::Person;
 use crate::model::check;
 use crate::model::iban::italian_letter;
 
-/// Writes the birth date and sex of a person into a sampled number.
+/// Writes the birth date and the sex of a person into a sampled number.
 pub type Imprint = fn(&mut Vec<u8>, &Person);
 
-/// The letters of the months in Italian numbers.
+/// The letters for the months in Italian numbers.
 pub const ITALIAN_MONTHS: &[u8; 12] = b"ABCDEHLMPRST";
 
 fn put(text: &mut [u8], at: usize, value: i64, width: usize) {
@@ -41,7 +41,7 @@ fn day_first(text: &mut [u8], at: usize, person: &Person, shift: i8) {
     put(text, at + 4, i64::from(person.born.year() % 100), 2);
 }
 
-/// Writes the code of the place of birth, if it is given.
+/// Writes the code of the place of birth, if there is one.
 fn place(text: &mut [u8], at: usize, person: &Person) {
     if let Some(place) = &person.place {
         let code = place.as_bytes();
@@ -49,17 +49,18 @@ fn place(text: &mut [u8], at: usize, person: &Person) {
     }
 }
 
-/// Makes a digit odd or even.
+/// Makes the digit at an offset odd or even.
 fn parity(text: &mut [u8], at: usize, odd: bool) {
     text[at] = (text[at] & !1) | u8::from(odd);
 }
 
-/// Maps a digit to the range of `count` digits starting at `first`.
+/// Maps the digit at an offset to the range of `count` digits that begins with `first`.
 fn within(text: &mut [u8], at: usize, first: u8, count: u8) {
     text[at] = b'0' + first + (text[at] - b'0') % count;
 }
 
-/// The digit for century and sex: `first` for men of the 1900s, then women, then the 2000s.
+/// Writes the digit for century and sex. It is `first` for men born in the 1900s. Women follow, and
+/// then the 2000s.
 fn century_and_sex(text: &mut [u8], at: usize, person: &Person, first: u8, step: u8) {
     let century = if person.is_of_2000s() { step } else { 0 };
     text[at] = b'0' + first + century + u8::from(!person.is_male());
@@ -71,7 +72,7 @@ pub fn austria(text: &mut Vec<u8>, person: &Person) {
     text[3] = check::ascii(check::weighted(text, AUSTRIAN) as u32 % 11);
 }
 
-/// The weights of the Austrian check digit, the fourth of ten digits.
+/// The weights for the Austrian check digit, which is the fourth of ten digits.
 pub const AUSTRIAN: &[i32] = &[3, 7, 9, 0, 5, 8, 4, 2, 1, 6];
 
 pub fn belgium(text: &mut Vec<u8>, person: &Person) {
@@ -103,7 +104,7 @@ pub fn cuba(text: &mut Vec<u8>, person: &Person) {
     parity(text, 9, !person.is_male());
 }
 
-/// Czechia and Slovakia. Numbers have a check digit since 1954.
+/// Czechia and Slovakia. Numbers have had a check digit since 1954.
 pub fn czechia(text: &mut Vec<u8>, person: &Person) {
     year_first(text, 0, person, if person.is_male() { 0 } else { 50 });
     if person.born < date(1954, 1, 1) {
@@ -174,7 +175,7 @@ pub fn korea(text: &mut Vec<u8>, person: &Person) {
     century_and_sex(text, 6, person, 1, 2);
 }
 
-/// Latvia. Numbers issued since July 2017 begin with 32 and have no date.
+/// Latvia. Numbers issued since July 2017 begin with 32 and do not contain a date.
 pub fn latvia(text: &mut Vec<u8>, person: &Person) {
     if person.born >= date(2017, 7, 1) {
         return put(text, 0, 32, 2);
@@ -203,7 +204,7 @@ pub fn mexico(text: &mut Vec<u8>, person: &Person) {
     text[17] = mexican_digit(&text[..17]);
 }
 
-/// The check digit of a Mexican CURP, whose alphabet has Ñ between N and O.
+/// Returns the check digit of a Mexican CURP. Its alphabet has Ñ between N and O.
 pub fn mexican_digit(front: &[u8]) -> u8 {
     let value = |byte: &u8| match byte {
         b'O'..=b'Z' => u32::from(byte - b'O') + 25,
@@ -225,9 +226,9 @@ pub fn norway(text: &mut Vec<u8>, person: &Person) {
     }
 }
 
-/// The weights of the first Norwegian check digit.
+/// The weights for the first Norwegian check digit.
 pub const NORWEGIAN_TENTH: &[i32] = &[3, 7, 6, 1, 8, 9, 4, 5, 2];
-/// The weights of the second Norwegian check digit.
+/// The weights for the second Norwegian check digit.
 pub const NORWEGIAN_LAST: &[i32] = &[5, 4, 3, 2, 7, 6, 5, 4, 3, 2];
 
 pub fn poland(text: &mut Vec<u8>, person: &Person) {
@@ -264,10 +265,10 @@ pub fn ukraine(text: &mut Vec<u8>, person: &Person) {
     parity(text, 8, person.is_male());
 }
 
-/// Day 0 of Ukrainian numbers, which count days.
+/// The day before day 1 of Ukrainian numbers, which count days.
 const UKRAINIAN_START: Date = date(1899, 12, 31);
 
-/// The birth date in a Ukrainian number.
+/// Returns the birth date in a Ukrainian number.
 pub fn ukrainian_birth(n: &Number<'_>) -> Option<Date> {
     UKRAINIAN_START.checked_add((n.value(0, 5) as i64).days()).ok()
 }

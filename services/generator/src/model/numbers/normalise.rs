@@ -1,6 +1,6 @@
-//! Normalizes numbers as typed by people.
+//! Normalizes numbers as people type them.
 
-/// Converts to upper case, maps look-alike characters to ASCII, and removes blanks and separators
+/// Converts to upper case, maps look-alike characters to ASCII, and removes spaces and separators
 /// except those in `keep`.
 pub fn normalise(text: &str, keep: &[char]) -> String {
     text.chars()
@@ -11,7 +11,7 @@ pub fn normalise(text: &str, keep: &[char]) -> String {
         .collect()
 }
 
-/// Converts digits of other scripts and typographic separators to ASCII.
+/// Converts digits of other scripts, and typographic separators, to ASCII.
 fn plain(c: char) -> char {
     let digit = |zero: u32| char::from(b'0' + ((c as u32 - zero) % 10) as u8);
     match c {
@@ -30,7 +30,7 @@ fn plain(c: char) -> char {
     }
 }
 
-/// Maps Cyrillic and Greek capitals to the Latin letters that they resemble.
+/// Converts Cyrillic and Greek capitals to the Latin letters that they resemble.
 fn latin(c: char) -> char {
     match c {
         'А' | 'Α' => 'A',

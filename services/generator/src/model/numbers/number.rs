@@ -1,4 +1,4 @@
-//! A normalized number that matches its form, with accessors for rules.
+//! A normalized number that matches its form, with accessors for the rules.
 
 use jiff::civil::Date;
 
@@ -11,17 +11,17 @@ pub struct Number<'a> {
     today: Date,
 }
 
-/// Valid if the check digits are right.
+/// Returns success if the check digits are right, otherwise [`Stage::Checksum`].
 pub fn checks(right: bool) -> Outcome {
     if right { Ok(()) } else { Err(Stage::Checksum) }
 }
 
-/// Valid if a component has a meaning.
+/// Returns success if a component is meaningful, otherwise [`Stage::Component`].
 pub fn fits(right: bool) -> Outcome {
     if right { Ok(()) } else { Err(Stage::Component) }
 }
 
-/// The index of a digit or capital in `0-9A-Z`.
+/// Returns the index of a digit or capital in `0-9A-Z`.
 pub fn base_36(byte: u8) -> i32 {
     match byte {
         b'A'..=b'Z' => i32::from(byte - b'A') + 10,
@@ -35,62 +35,62 @@ impl<'a> Number<'a> {
         Self { text, today }
     }
 
-    /// The day of the check.
+    /// Returns the date of the check.
     pub fn today(&self) -> Date {
         self.today
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub fn text(&self) -> &'a str {
         self.text
     }
 
-    /// The text as bytes. All forms except the Mexican one are ASCII.
+    /// Returns the text as bytes. All forms except the Mexican one are ASCII.
     pub fn bytes(&self) -> &'a [u8] {
         self.text.as_bytes()
     }
 
-    /// Length in bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// A part, which the form guarantees to exist.
+    /// Returns a part of the number. The form guarantees that it exists.
     pub fn part(&self, from: usize, to: usize) -> Number<'a> {
         Number { text: self.text.get(from..to).unwrap_or_default(), today: self.today }
     }
 
-    /// The byte at an index.
+    /// Returns the byte at an index.
     pub fn at(&self, position: usize) -> u8 {
         self.bytes().get(position).copied().unwrap_or(b'0')
     }
 
-    /// The digit at an index.
+    /// Returns the digit at an index.
     pub fn digit(&self, position: usize) -> i32 {
         i32::from(self.at(position).wrapping_sub(b'0'))
     }
 
-    /// The last digit.
+    /// Returns the last digit.
     pub fn last(&self) -> i32 {
         self.digit(self.len().saturating_sub(1))
     }
 
-    /// The last character.
+    /// Returns the last character.
     pub fn end(&self) -> char {
         self.text.chars().last().unwrap_or('0')
     }
 
-    /// The value of a range of digits.
+    /// Returns the value of a range of digits.
     pub fn value(&self, from: usize, to: usize) -> u64 {
         check::number(self.part(from, to).bytes())
     }
 
-    /// Σ weight · digit from the left.
+    /// Returns the sum of weight · digit from the left.
     pub fn sum(&self, weights: &[i32]) -> i32 {
         check::weighted(self.bytes(), weights)
     }
 
-    /// Σ weight · digit from the right, without the last character.
+    /// Returns the sum of weight · digit from the right, without the last character.
     pub fn sum_back(&self, weights: impl Iterator<Item = i32>) -> i32 {
         let body = &self.bytes()[..self.len().saturating_sub(1)];
         body.iter()
@@ -100,7 +100,7 @@ impl<'a> Number<'a> {
             .sum()
     }
 
-    /// Checks the whole number with Luhn's algorithm.
+    /// Checks the whole number with the Luhn algorithm.
     pub fn luhn(&self) -> Outcome {
         checks(check::luhn_holds(self.bytes()))
     }
@@ -110,7 +110,7 @@ impl<'a> Number<'a> {
         checks(check::mod_11_10_holds(self.bytes()))
     }
 
-    /// The remainder of a number of any length.
+    /// Returns the remainder of the whole number, which can have any length.
     pub fn remainder(&self, modulus: u64) -> u64 {
         self.bytes()
             .iter()

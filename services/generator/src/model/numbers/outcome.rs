@@ -1,17 +1,17 @@
-//! The outcome of a rule.
+//! The outcome of applying a rule to a number.
 
-/// The check that rejected a number, from first to last.
+/// The check that rejected a number. The variants are in the order of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// The length is wrong.
     Length,
-    /// A character is wrong.
+    /// A character is not allowed.
     Format,
-    /// A component has no meaning.
+    /// A component is not meaningful, such as an impossible date.
     Component,
     /// The check digit is wrong.
     Checksum,
 }
 
-/// The outcome of a rule for a number whose form is valid.
+/// The outcome of applying a rule to a number whose form is valid.
 pub type Outcome = Result<(), Stage>;

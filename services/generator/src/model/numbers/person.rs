@@ -5,18 +5,19 @@ use jiff::civil::{Date, date};
 
 use crate::model::random::Random;
 
-/// The day for which ages are chosen: people are 0 to 99 years old on it.
+/// The reference date for ages: people are 0 to 99 years old on this date.
 ///
-/// It is constant, because the numbers of a seed must not change over time, and is updated with the
-/// data version. A year later people are at most 100 years old, and no birth date is in the future.
+/// It is constant, because the numbers generated from a seed must not change over time. It is
+/// updated with the data version. A year later, people are at most 100 years old, and no birth date
+/// is in the future.
 pub const REFERENCE_DAY: Date = date(2026, 1, 1);
 /// The earliest birth date that can be requested. Some numbers do not support earlier centuries.
 pub const FIRST_BIRTH: Date = date(1900, 1, 1);
 
-/// The number of ages.
+/// The number of different ages.
 const AGES: u64 = 100;
 
-/// The sex encoded in a number.
+/// The sex that a number encodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sex {
     /// Female.
@@ -25,7 +26,7 @@ pub enum Sex {
     Male,
 }
 
-/// The code of a place, such as a county or department: up to six letters and digits.
+/// The code of a place, such as a county or a department, with up to six letters and digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlaceCode {
     bytes: [u8; 6],
@@ -33,43 +34,43 @@ pub struct PlaceCode {
 }
 
 impl PlaceCode {
-    /// Returns a code, or `None` if it is longer than six bytes.
+    /// Creates a code. Returns `None` if it is longer than six bytes.
     pub fn new(code: &str) -> Option<Self> {
         let mut bytes = [0; 6];
         bytes.get_mut(..code.len())?.copy_from_slice(code.as_bytes());
         Some(Self { bytes, length: code.len() })
     }
 
-    /// The letters and digits.
+    /// Returns the letters and digits.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 }
 
-/// The data of a person that numbers encode.
+/// The data about a person that numbers can encode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Person {
-    /// Birth date.
+    /// The birth date.
     pub born: Date,
-    /// Sex.
+    /// The sex.
     pub sex: Sex,
-    /// The place of birth, or `None` for any.
+    /// The place of birth. `None` for a random place.
     pub place: Option<PlaceCode>,
 }
 
-/// The requested data. The rest is sampled.
+/// The requested data about a person. Everything else is sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Birth date.
+    /// The birth date.
     pub born: Option<Date>,
-    /// Sex.
+    /// The sex.
     pub sex: Option<Sex>,
-    /// The place of birth, in the code of the number.
+    /// The place of birth, in the code that the number uses.
     pub place: Option<PlaceCode>,
 }
 
 impl Wanted {
-    /// Samples a person. Years of age and sexes are uniformly distributed.
+    /// Samples a person. Ages in years and sexes are uniformly distributed.
     pub fn person(self, random: &mut Random) -> Person {
         let (age, days) = (random.below(AGES) as i64, random.below(365) as i64);
         let female = random.percent(50);
@@ -81,12 +82,12 @@ impl Wanted {
 }
 
 impl Person {
-    /// Returns true for males. Most numbers have an odd digit for them.
+    /// Returns whether the person is male. Most numbers have an odd digit for males.
     pub fn is_male(&self) -> bool {
         self.sex == Sex::Male
     }
 
-    /// Returns true if the person was born in 2000 or later.
+    /// Returns whether the person was born in 2000 or later.
     pub fn is_of_2000s(&self) -> bool {
         self.born.year() >= 2000
     }

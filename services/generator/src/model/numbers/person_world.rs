@@ -1,4 +1,4 @@
-//! Identity numbers outside Europe.
+//! Identity numbers outside of Europe.
 
 use super::date;
 use super::imprint;
@@ -11,7 +11,8 @@ use super::scheme::{Scheme, person};
 use super::vat_america::{chilean, colombian, venezuela};
 use crate::model::ssn;
 
-/// Counties whose codes never changed, so a number of any year names an existing county.
+/// Counties whose codes have never changed, so that a number with any birth year contains an
+/// existing county.
 const CHINESE_RESIDENTS: &str = concat!(
     r"(110101|110105|110106|110108|120101|120104|140121|150121|210224|222401|230722|",
     r"310101|310104|310107|330122|330127|340121|350121|360121|422822|430121|510121|",
@@ -28,13 +29,13 @@ pub const SCHEMES: &[Scheme] = &[
         let eleventh = check(&[11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
         checks(tenth == n.digit(9) && eleventh == n.digit(10))
     }),
-    // 9 begins the numbers of temporary residents.
+    // Numbers of temporary residents begin with 9.
     person("CA", "SIN", r"[1-79]\d{8}", luhn_all).make(r"((?<w96>[1-7])|(?<w4>9))\d{8}"),
     person("CN", "resident card", r"\d{17}[\dX]", china)
         .make(CHINESE_RESIDENTS)
         .imprint(imprint::china),
     person("CL", "RUT", r"\d{7,8}[\dK]", chilean).make(r"([5-9]|1\d|2[0-7])\d{6}[\dK]"),
-    // Citizen card numbers, in the format before 2004 or since.
+    // Numbers of citizen cards, in the format before 2004 or the one since then.
     person("CO", "NIT", r"\d{8,16}", colombian).make(r"(?<w6>1[01]\d{9})|(?<w4>[1-9]\d{8})"),
     person("CR", "cédula", r"0\d{9}|1\d{10,11}", free)
         .make(r"(?<w92>0[1-7]\d{8})|(?<w8>1\d{10,11})")
@@ -96,7 +97,8 @@ pub const SCHEMES: &[Scheme] = &[
     .make(r"[A-Z]\d{12}[\dA-G]")
     .imprint(imprint::mauritius),
     person("MX", "CURP", r"[A-Z]{4}\d{6}[HM][A-Z]{2}[B-DF-HJ-NP-TV-Z]{3}[0-9A-Z]\d", mexico)
-        // States with more than five million inhabitants, two million and fewer, and abroad.
+        // Three groups of states by population: more than five million, between two and five
+        // million, and less; then abroad.
         .make(concat!(
             r"[A-Z][AEIOUX][A-Z]{2}\d{6}[HM]((?<w55>MC|DF|JC|VZ|PL|GT|CS|NL)|",
             r"(?<w33>MN|OC|CH|GR|TS|BC|CL|HG|SL|SP|SR|TC|YN|QT)|",
@@ -159,7 +161,7 @@ fn china(n: &Number<'_>) -> Outcome {
     n.ends_in("0123456789X", (12 - sum % 11) % 11)
 }
 
-/// Mexican states of birth, and NE for abroad.
+/// The Mexican states of birth, and NE for abroad.
 const MEXICAN_STATES: &str = "AS BC BS CC CH CL CM CS DF DG GR GT HG JC MC MN MS NE NL NT OC PL QR QT SL \
                               SP SR TC TL TS VZ YN ZS";
 
@@ -180,7 +182,7 @@ fn mexico(n: &Number<'_>) -> Outcome {
     checks(imprint::mexican_digit(&n.bytes()[..17]) == n.at(17))
 }
 
-/// Verhoeff's checksum, 0 for a valid number.
+/// Computes Verhoeff's checksum, which is 0 for a valid number.
 fn verhoeff(n: &Number<'_>) -> usize {
     const PERMUTED: [usize; 10] = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
     let permute = |times: usize, digit: usize| (0..times).fold(digit, |digit, _| PERMUTED[digit]);

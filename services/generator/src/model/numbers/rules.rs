@@ -1,26 +1,26 @@
-//! Rules shared by several schemes, named by their official names.
+//! Rules that several schemes share. They have the official names of the numbers.
 
 use super::date;
 use super::number::{Number, base_36, checks, fits};
 use super::outcome::{Outcome, Stage};
 use crate::model::check::luhn;
 
-/// Accepts every number: only the form is public.
+/// Accepts every number, because only the form is public.
 pub fn free(_: &Number<'_>) -> Outcome {
     Ok(())
 }
 
-/// Luhn over the whole number.
+/// Checks the whole number with the Luhn algorithm.
 pub fn luhn_all(n: &Number<'_>) -> Outcome {
     n.luhn()
 }
 
-/// ISO 7064 MOD 11,10 over the whole number.
+/// Checks the whole number with ISO 7064 MOD 11,10.
 pub fn mod_11_10(n: &Number<'_>) -> Outcome {
     n.mod_11_10()
 }
 
-/// Luhn's algorithm for an alphabet of `modulus` characters, over the values from the right.
+/// Computes the Luhn sum modulo `modulus`, for values from an alphabet of that size.
 pub fn luhn_values(values: impl DoubleEndedIterator<Item = i32>, modulus: i32) -> i32 {
     let doubled = |value: i32| value * 2 / modulus + value * 2 % modulus;
     let positions = values.rev().enumerate();
@@ -28,13 +28,13 @@ pub fn luhn_values(values: impl DoubleEndedIterator<Item = i32>, modulus: i32) -
         % modulus
 }
 
-/// The check letter of Spanish identity numbers.
+/// Returns the check letter of Spanish identity numbers.
 pub fn spanish_letter(value: u64) -> char {
     const LETTERS: &[u8; 23] = b"TRWAGMYFPDXBNJZSQVHLCKE";
     char::from(LETTERS[(value % 23) as usize])
 }
 
-/// A Spanish identity number of citizens (DNI) or foreigners (NIE).
+/// Checks a Spanish identity number of a citizen (DNI) or a foreigner (NIE).
 pub fn spanish_identity(n: &Number<'_>) -> Outcome {
     let series = match n.at(0) {
         b'X' => 0,
@@ -45,7 +45,7 @@ pub fn spanish_identity(n: &Number<'_>) -> Outcome {
     checks(spanish_letter(series + n.value(1, 8)) == n.end())
 }
 
-/// The French key before a SIREN.
+/// Checks the French key before a SIREN.
 pub fn french_key(n: &Number<'_>) -> Outcome {
     const ALPHABET: &str = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ";
     let index = |byte: u8| ALPHABET.find(char::from(byte)).unwrap_or_default() as i64;
@@ -61,7 +61,7 @@ pub fn french_key(n: &Number<'_>) -> Outcome {
     checks((siren as i64 + 1 + key.div_euclid(11)).rem_euclid(11) == key.rem_euclid(11))
 }
 
-/// The Bulgarian citizen number (ЕГН).
+/// Checks a Bulgarian citizen number (ЕГН).
 pub fn bulgarian_citizen(n: &Number<'_>) -> Outcome {
     let (year, month, day) = date::year_month_day(n, 0);
     let (century, month) = match month {
@@ -73,12 +73,12 @@ pub fn bulgarian_citizen(n: &Number<'_>) -> Outcome {
     checks(n.sum(&[2, 4, 8, 5, 10, 9, 7, 3, 6]) % 11 % 10 == n.last())
 }
 
-/// The Bulgarian number of foreigners.
+/// Checks a Bulgarian number for foreigners.
 pub fn bulgarian_foreigner(n: &Number<'_>) -> Outcome {
     checks(n.sum(&[21, 19, 17, 13, 11, 9, 7, 3, 1]) % 10 == n.last())
 }
 
-/// The Czech and Slovak birth number: nine digits until 1953, ten since.
+/// Checks a Czech or Slovak birth number. It has nine digits until 1953, and ten since then.
 pub fn birth_number(n: &Number<'_>) -> Outcome {
     let (year, month, day) = date::year_month_day(n, 0);
     let year = match (n.len(), year) {
@@ -88,7 +88,7 @@ pub fn birth_number(n: &Number<'_>) -> Outcome {
         (_, 54..) => 1900 + year,
         _ => 2000 + year,
     };
-    // Since 2004, 20 is added on days whose serial numbers are exhausted.
+    // Since 2004, 20 is added to the month on days that have run out of serial numbers.
     let month = if month > 50 { month - 50 } else { month };
     let month = if month > 20 && year >= 2004 { month - 20 } else { month };
     date::born(n, year, month, day)?;
@@ -98,7 +98,7 @@ pub fn birth_number(n: &Number<'_>) -> Outcome {
     checks((n.value(0, 9) % 11 % 10) as i32 == n.last())
 }
 
-/// The Latvian personal code, with or without a date.
+/// Checks a Latvian personal code, with or without a date.
 pub fn latvian_person(n: &Number<'_>) -> Outcome {
     if n.text().starts_with("32") {
         return latvian_check(n);
@@ -112,7 +112,8 @@ fn latvian_check(n: &Number<'_>) -> Outcome {
     checks((1 + n.sum(&[10, 5, 8, 4, 2, 1, 6, 3, 7, 9])) % 11 % 10 == n.last())
 }
 
-/// Weights 1 to 9, repeating. If the result is 10, weights 3 to 9, 1, 2 (Estonia, Lithuania).
+/// Checks with the weights 1 to 9, repeated. If the result is 10, checks with the weights 3 to 9,
+/// 1, 2 (Estonia, Lithuania).
 pub fn baltic_check(n: &Number<'_>) -> Outcome {
     let sum = |shift: i32| -> i32 {
         (0..n.len() - 1).map(|i| (1 + (i as i32 + shift) % 9) * n.digit(i)).sum()
@@ -121,12 +122,12 @@ pub fn baltic_check(n: &Number<'_>) -> Outcome {
     checks(if first == 10 { sum(2) % 11 % 10 } else { first } == n.last())
 }
 
-/// The Dutch eleven-test.
+/// Checks with the Dutch eleven-test.
 pub fn dutch_eleven(n: &Number<'_>) -> Outcome {
     checks(n.value(0, 9) > 0 && n.sum(&[9, 8, 7, 6, 5, 4, 3, 2, -1]).rem_euclid(11) == 0)
 }
 
-/// The Romanian personal number.
+/// Checks a Romanian personal number.
 pub fn romanian_person(n: &Number<'_>) -> Outcome {
     let (year, month, day) = date::year_month_day(n, 1);
     let century = match n.at(0) {
@@ -140,14 +141,14 @@ pub fn romanian_person(n: &Number<'_>) -> Outcome {
     checks(if check == 10 { 1 } else { check } == n.last())
 }
 
-/// The Ecuadorian identity card.
+/// Checks an Ecuadorian identity card number.
 pub fn ecuadorian_card(n: &Number<'_>) -> Outcome {
     let fold = |value: i32| if value > 9 { value - 9 } else { value };
     let sum: i32 = (0..10).map(|i| fold(n.digit(i) * (2 - i as i32 % 2))).sum();
     checks(sum % 10 == 0)
 }
 
-/// The Indonesian personal number: region, date (women: day + 40), serial.
+/// Checks an Indonesian personal number: region, date (for women with day + 40), serial number.
 pub fn indonesian_person(n: &Number<'_>) -> Outcome {
     const PROVINCES: [(u64, u64); 9] =
         [(11, 19), (21, 21), (31, 36), (51, 53), (61, 64), (71, 76), (81, 82), (91, 91), (94, 94)];
@@ -160,36 +161,36 @@ pub fn indonesian_person(n: &Number<'_>) -> Outcome {
     fits(born)
 }
 
-/// The Indian permanent account number.
+/// Checks an Indian permanent account number.
 pub fn indian_account(n: &Number<'_>) -> Outcome {
     fits("ABCFGHLJPTK".contains(char::from(n.at(3))) && n.value(5, 9) > 0)
 }
 
-/// The Thai check digit of persons and companies.
+/// Checks the Thai check digit for people and companies.
 pub fn thai_check(n: &Number<'_>) -> Outcome {
     let sum = n.sum(&[13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
     checks((11 - sum % 11) % 10 == n.last())
 }
 
-/// The check digit of 13-digit Slovenian, formerly Yugoslav, numbers.
+/// Checks the check digit of 13-digit Slovenian (formerly Yugoslav) numbers.
 pub fn yugoslav_check(n: &Number<'_>) -> Outcome {
     let check = (-n.sum(&[7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2])).rem_euclid(11);
     checks(if check == 10 { 0 } else { check } == n.last())
 }
 
-/// The Irish check letter for seven digits and a second letter.
+/// Returns the Irish check letter for seven digits and a second letter.
 pub fn irish_letter(digits: &[i32], second: i32) -> char {
     const LETTERS: &[u8; 23] = b"WABCDEFGHIJKLMNOPQRSTUV";
     let sum: i32 = digits.iter().zip((2..=8).rev()).map(|(digit, weight)| digit * weight).sum();
     char::from(LETTERS[((sum + 9 * second) % 23) as usize])
 }
 
-/// The Luhn digit of a part, for rules whose check digit is not last.
+/// Returns the Luhn digit for a part, for rules whose check digit is not the last one.
 pub fn luhn_digit(n: &Number<'_>) -> i32 {
     luhn(n.bytes()) as i32
 }
 
-/// Returns the outcome of the rule that came further.
+/// Returns the outcome of the rule whose checks got further.
 pub fn either(one: Outcome, other: Outcome) -> Outcome {
     match (one, other) {
         (Ok(()), _) | (_, Ok(())) => Ok(()),
@@ -197,12 +198,12 @@ pub fn either(one: Outcome, other: Outcome) -> Outcome {
     }
 }
 
-/// The outcome of an impossible number.
+/// Returns the outcome for a number that cannot exist.
 pub fn never() -> Outcome {
     Err(Stage::Checksum)
 }
 
-/// Σ weight · base-36 value from the left.
+/// Returns the sum of weight · base-36 value from the left.
 pub fn sum_36(n: &Number<'_>, weights: impl Iterator<Item = i32>) -> i32 {
     n.bytes().iter().zip(weights).map(|(byte, weight)| base_36(*byte) * weight).sum()
 }

@@ -5,12 +5,12 @@ use super::number::Number;
 use super::outcome::Outcome;
 use crate::model::random::Random;
 
-/// The kind of number.
+/// The kind of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// VAT and business tax numbers.
     Vat,
-    /// National identity and social security numbers.
+    /// National identity numbers and social security numbers.
     Person,
 }
 
@@ -21,26 +21,28 @@ pub struct Scheme {
     kinds: &'static [Kind],
     /// A regular expression for the whole normalized number. `\d` is an ASCII digit.
     pub(super) form: &'static str,
-    /// A narrower form for generated numbers.
+    /// A narrower form, used to generate numbers.
     pub(super) make: Option<&'static str>,
     pub(super) rule: fn(&Number<'_>) -> Outcome,
-    /// Writes birth date and sex into generated numbers.
+    /// Writes the birth date and the sex into generated numbers.
     pub(super) imprint: Option<Imprint>,
-    /// Writes a number directly, if this is faster than sampling the form.
+    /// Appends a number directly, if this is faster than sampling the form.
     pub(super) write: Option<fn(&mut Random, &mut String)>,
-    /// An additional rule for generated numbers, such as check digits that no authority enforces.
+    /// An additional rule for generated numbers, such as check digits that authorities do not
+    /// enforce.
     pub(super) make_rule: Option<fn(&Number<'_>) -> Outcome>,
-    /// The prefix of generated numbers as typed by people.
+    /// The prefix that generated numbers have when people type them.
     pub(super) front: &'static str,
-    /// Separators that are part of the number.
+    /// The separators that are part of the number.
     pub(super) keep: &'static [char],
     /// Optional prefixes.
     prefixes: &'static [&'static str],
-    /// The length to which numbers are zero-padded, and the minimum length for padding.
+    /// The length of numbers after padding with zeros, and the minimum length of a number that is
+    /// padded.
     padding: Option<(usize, usize)>,
-    /// The length to which each part between hyphens is zero-padded.
+    /// The lengths of the parts between hyphens, after padding with zeros.
     parts: &'static [usize],
-    /// True if leading zeros are ignored.
+    /// Whether leading zeros are ignored.
     strips_zeros: bool,
 }
 
@@ -70,7 +72,7 @@ const fn scheme(
     }
 }
 
-/// A tax number.
+/// Creates the scheme of a tax number.
 pub(super) const fn vat(
     country: &'static str,
     name: &'static str,
@@ -80,7 +82,7 @@ pub(super) const fn vat(
     scheme(country, name, form, rule, &[Kind::Vat])
 }
 
-/// An identity number.
+/// Creates the scheme of an identity number.
 pub(super) const fn person(
     country: &'static str,
     name: &'static str,
@@ -90,7 +92,7 @@ pub(super) const fn person(
     scheme(country, name, form, rule, &[Kind::Person])
 }
 
-/// A number shared by businesses and persons.
+/// Creates the scheme of a number that businesses and people share.
 pub(super) const fn both(
     country: &'static str,
     name: &'static str,
@@ -151,7 +153,7 @@ impl Scheme {
         self
     }
 
-    /// Returns true if only persons have the number.
+    /// Returns whether only people have this number.
     pub(super) fn is_personal(&self) -> bool {
         !self.is_for(Kind::Vat)
     }
@@ -160,7 +162,7 @@ impl Scheme {
         self.kinds.contains(&kind)
     }
 
-    /// The possible readings of a normalized number: unchanged, and without a prefix.
+    /// Returns the possible readings of a normalized number: unchanged, and without a prefix.
     pub(super) fn candidates(&self, normalised: &str) -> Vec<String> {
         let country = self.is_for(Kind::Vat).then_some(self.country);
         // Greece and Northern Ireland use prefixes other than their country code.
@@ -190,7 +192,8 @@ impl Scheme {
         }
     }
 
-    /// Joins the parts between hyphens, zero-padded if their number matches the scheme.
+    /// Joins the parts between hyphens. They are padded with zeros if there are as many as in the
+    /// scheme.
     fn joined(&self, text: &str) -> String {
         if self.parts.is_empty() {
             return text.to_owned();

@@ -1,4 +1,4 @@
-//! The schemes of a country: checks and generates its numbers.
+//! The schemes of a country, which check and generate its numbers.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -16,16 +16,17 @@ use crate::model::random::Random;
 /// The result of checking a number.
 pub type Verdict = Result<(), Reject>;
 
-/// The reason for which all schemes of a country reject a number, from the closest scheme.
+/// The reason all schemes of a country reject a number, from the scheme that matches
+/// best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reject {
-    /// Too short or too long.
+    /// The number is too short or too long.
     #[error("The {0} has the wrong length.")]
     Length(&'static str),
     /// A character is not allowed at its position.
     #[error("The {0} has the wrong format.")]
     Format(&'static str),
-    /// For example an impossible date or an unassigned region.
+    /// A component is invalid, such as an impossible date or an unassigned region.
     #[error("The {0} contains an unknown component.")]
     Component(&'static str),
     /// A check digit or letter is wrong.
@@ -33,7 +34,7 @@ pub enum Reject {
     Checksum(&'static str),
 }
 
-/// A scheme with its form, compiled at first use.
+/// A scheme and its form, which is compiled on first use.
 pub(super) struct Ready {
     pub(super) scheme: &'static Scheme,
     form: OnceLock<Result<Form, FormError>>,
@@ -55,10 +56,10 @@ pub(super) static READY: LazyLock<Vec<Ready>> = LazyLock::new(|| {
 #[derive(Clone)]
 pub struct Schemes(pub(super) Vec<&'static Ready>);
 
-/// Finds the schemes of a country by its two letters in any case.
+/// Finds the schemes of a country by its two-letter code in any case.
 ///
-/// `UK` is `GB`. For tax numbers, `EL` is `GR`, `XI` is `GB`, and `EU` and `IM` are the one-stop
-/// shop.
+/// `UK` is accepted for `GB`. For tax numbers, `EL` is accepted for `GR` and `XI` for `GB`, and
+/// `EU` and `IM` mean the one-stop shop.
 pub fn find(country: &str, kind: Kind) -> Option<Schemes> {
     let country = match (country.to_ascii_uppercase().as_str(), kind) {
         ("UK", _) | ("XI", Kind::Vat) => "GB".to_owned(),
@@ -73,12 +74,12 @@ pub fn find(country: &str, kind: Kind) -> Option<Schemes> {
 }
 
 impl Schemes {
-    /// The two letters of the country.
+    /// Returns the two-letter code of the country.
     pub fn country(&self) -> &'static str {
         self.0.first().map_or("", |ready| ready.scheme.country)
     }
 
-    /// Checks a number as typed by people.
+    /// Checks a number as people type it.
     pub fn check(&self, text: &str, today: Date) -> Verdict {
         let mut closest: Option<Reject> = None;
         for ready in &self.0 {
@@ -93,16 +94,17 @@ impl Schemes {
         Err(closest.unwrap_or(Reject::Format("number")))
     }
 
-    /// Returns the name of the scheme that accepts a number, if it is not the first of the country.
+    /// Returns the name of the scheme that accepts a number, if this is not the first scheme of the
+    /// country.
     pub fn other_kind(&self, text: &str, today: Date) -> Option<&'static str> {
         let position = self.0.iter().position(|ready| ready.check(text, today).is_ok())?;
         (position > 0).then(|| self.0[position].scheme.name)
     }
 
-    /// Generates a number of the main scheme, for a person if the number encodes one. Returns
-    /// `None` if the form does not compile.
+    /// Generates a number of the main scheme, for a given person if the number encodes one. Returns
+    /// `None` if the form cannot be compiled.
     ///
-    /// The main scheme is the first one for persons only, or else the first one.
+    /// The main scheme is the first one that is for people only, or else the first one.
     pub fn make(&self, random: &mut Random, wanted: Wanted) -> Option<String> {
         let personal = || self.0.iter().find(|ready| ready.scheme.is_personal());
         personal().or(self.0.first())?.make(random, wanted)
@@ -136,7 +138,7 @@ impl Ready {
         (self.scheme.rule)(&Number::new(text, today))
     }
 
-    /// Samples the form until the rules accept a number. The strictest rule accepts one of 50
+    /// Samples the form until the rules accept a number. The strictest rule accepts about one in 50
     /// samples.
     pub(super) fn make(&self, random: &mut Random, wanted: Wanted) -> Option<String> {
         if let Some(write) = self.scheme.write {
@@ -163,7 +165,8 @@ impl Ready {
         None
     }
 
-    /// Returns the number with a person written into it, varying the last character if necessary.
+    /// Writes the person into a number, and varies the last character if necessary. Returns `None`
+    /// if the number cannot be made valid.
     ///
     /// A sampled number is already normalized.
     fn completed(

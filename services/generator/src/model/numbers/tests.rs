@@ -28,7 +28,7 @@ fn every_form_compiles_and_every_scheme_accepts_what_it_makes() {
 #[test]
 fn countries_are_those_of_the_specification() {
     let vat = countries(Kind::Vat);
-    // The one-stop shop has two lists of its own.
+    // The one-stop shop has two separate lists.
     assert_eq!(vat.iter().filter(|code| !["EU", "IM"].contains(*code)).count(), 84, "{vat:?}");
     let person = countries(Kind::Person);
     assert_eq!(person.len(), 60, "{person:?}");
@@ -242,7 +242,7 @@ fn made_numbers_carry_check_digits_that_nobody_enforces() {
     }
 }
 
-/// The countries of one kind, sorted by code.
+/// Returns the countries that have this kind of number, sorted by code.
 fn countries(kind: Kind) -> Vec<&'static str> {
     let of_kind = READY.iter().filter(|ready| ready.scheme.is_for(kind));
     let mut codes: Vec<_> = of_kind.map(|ready| ready.scheme.country).collect();
@@ -309,7 +309,7 @@ fn nobody_is_born_in_the_future() {
     {
         let scheme = find(country, Kind::Person).unwrap();
         for (born, right) in [(today, true), (to_come, false)] {
-            // Numbers without a date are for those who were born since 2017.
+            // Numbers without a date are for people born since 2017.
             if country == "LV" {
                 continue;
             }
@@ -325,7 +325,7 @@ fn nobody_is_born_in_the_future() {
 #[test]
 fn rules_are_as_strict_as_their_offices() {
     for (kind, country, right, wrong) in [
-        // Three equal digits in a row.
+        // The same digit three times in a row.
         (Kind::Person, "DE", "65929970489", "11123456786"),
         // The check digits form a number above 37.
         (Kind::Vat, "MT", "11679112", "11679149"),
@@ -333,10 +333,10 @@ fn rules_are_as_strict_as_their_offices() {
         (Kind::Person, "AT", "1237010180", "1230311680"),
         // The tax office uses neither 0 nor O.
         (Kind::Vat, "MX", "GODE561231GR8", "GODE5612310R8"),
-        // A foreign entity with a digit.
+        // A foreign entity whose number ends with a digit.
         (Kind::Vat, "ES", "N0032484H", "N00324848"),
         (Kind::Vat, "ES", "B58378431", "B5837843A"),
-        // Equal digits throughout.
+        // All digits are the same.
         (Kind::Person, "BR", "39053344705", "11111111111"),
         (Kind::Vat, "BR", "12ABC34501DE35", "11111111111180"),
     ] {
@@ -388,7 +388,7 @@ fn made_numbers_of_france_and_monaco_have_no_key_like_the_prefix() {
 
 #[test]
 fn imprints_keep_to_the_number() {
-    // A number is never made longer, and stays ASCII.
+    // The number never becomes longer, and remains ASCII.
     let mut text = b"00000000000".to_vec();
     let person = Wanted::default().person(&mut Seed::parse("x").unwrap().random("", ""));
     imprint::belgium(&mut text, &person);

@@ -1,4 +1,4 @@
-//! Tax numbers of the Americas.
+//! Tax numbers in the Americas.
 
 use super::date;
 use super::imprint;
@@ -18,8 +18,8 @@ pub const SCHEMES: &[Scheme] = &[
         };
         checks(check == n.last())
     }),
-    // Letters are used since July 2026. Whether this includes I, O, U, Q and F is undecided, so
-    // they are accepted but not generated.
+    // Letters have been used since July 2026. It is undecided whether this includes I, O, U, Q and
+    // F, so these are accepted but not generated.
     vat("BR", "CNPJ", r"[0-9A-Z]{12}\d{2}", |n| {
         fits(n.bytes()[..12].iter().any(|byte| *byte != n.at(0)))?;
         let check = |weights: &[i32]| (11 - n.sum(weights) % 11) % 11 % 10;
@@ -32,7 +32,7 @@ pub const SCHEMES: &[Scheme] = &[
         r"(?<w1>[0-9A-EGHJ-NPR-TV-Z]{8}0001\d\d)"
     )),
     vat("CA", "BN", r"\d{9}(R[CMPT]\d{4})?", |n| checks(luhn_holds(n.part(0, 9).bytes()))),
-    // Companies have numbers above those of persons, from 76 to 78 million.
+    // Companies have numbers above those of people, from 76 to 78 million.
     both("CL", "RUT", r"\d{7,8}[\dK]", chilean).make(r"7[678]\d{6}[\dK]"),
     both("CO", "NIT", r"\d{8,16}", colombian).make(r"(8[0369]\d|90\d|901)\d{7}"),
     vat("CR", "CPJ", r"(2[1234]00|3(00[2-9]|01[0-4]|10[1-9]|110)|4000|5001)\d{6}", free),
@@ -83,14 +83,14 @@ pub fn chilean(n: &Number<'_>) -> Outcome {
     n.ends_in("0123456789K", (11 - n.sum_back((2..=7).cycle()) % 11) % 11)
 }
 
-/// Colombia: prime weights from the right.
+/// Colombia: prime numbers as weights, from the right.
 pub fn colombian(n: &Number<'_>) -> Outcome {
     const WEIGHTS: [i32; 15] = [3, 7, 13, 17, 19, 23, 29, 37, 41, 43, 47, 53, 59, 67, 71];
     let rest = n.sum_back(WEIGHTS.into_iter()) % 11;
     checks(if rest < 2 { rest } else { 11 - rest } == n.last())
 }
 
-/// Venezuela: the letter has a value too.
+/// Venezuela: the letter also has a value.
 pub fn venezuela(n: &Number<'_>) -> Outcome {
     let letter = match n.at(0) {
         b'V' => 4,
@@ -124,14 +124,14 @@ fn ecuador(n: &Number<'_>) -> Outcome {
     }
 }
 
-/// Letters, date, two characters of the authority's alphabet, and a check digit. Two special
-/// numbers are for buyers without a number.
+/// Letters, a date, two characters from the authority's alphabet, and a check digit. Two special
+/// numbers are for buyers who do not have a number.
 const MEXICAN_FORM: &str = concat!(
     r"[A-Z&Ñ]{3}\d{6}[1-9A-NP-Z]{2}[0-9A]|[A-Z&Ñ]{4}\d{6}([1-9A-NP-Z]{2}[0-9A])?|",
     "X[AE]XX010101000"
 );
 
-/// Four-letter words that the authority replaces in the numbers of persons.
+/// Four-letter words that the authority replaces in the numbers of people.
 const MEXICAN_WORDS: &[&str] = &[
     "BUEI", "BUEY", "CACA", "CACO", "CAGA", "CAGO", "CAKA", "CAKO", "COGE", "COJA", "COJE", "COJI",
     "COJO", "CULO", "FETO", "GUEY", "JOTO", "KACA", "KACO", "KAGA", "KAGO", "KAKA", "KOGE", "KOJO",
@@ -139,7 +139,7 @@ const MEXICAN_WORDS: &[&str] = &[
     "PEDO", "PENE", "PUTA", "PUTO", "QULO", "RATA", "RUIN",
 ];
 
-/// Mexico's check character, over the preceding characters, padded with blanks to 12.
+/// Checks Mexico's check character, over the preceding characters, padded with spaces to 12.
 fn mexican_check(n: &Number<'_>) -> Outcome {
     const ALPHABET: &str = "0123456789ABCDEFGHIJKLMN&OPQRSTUVWXYZ Ñ";
     let index = |c: char| ALPHABET.chars().position(|other| other == c).unwrap_or_default() as i32;
@@ -148,8 +148,8 @@ fn mexican_check(n: &Number<'_>) -> Outcome {
     n.ends_in("0123456789A", (11 - sum % 11) % 11)
 }
 
-/// Mexico: a date after the letters. The check character is not enforced, because real numbers
-/// violate it.
+/// Mexico: a date follows the letters. The check character is not enforced, because some real
+/// numbers violate it.
 fn mexico(n: &Number<'_>) -> Outcome {
     let letters = n.text().chars().take_while(|c| !c.is_ascii_digit()).count();
     let head: String = n.text().chars().take(letters).collect();

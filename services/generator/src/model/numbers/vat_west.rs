@@ -1,4 +1,4 @@
-//! Tax numbers of western, northern and southern Europe, and of the one-stop shop.
+//! Tax numbers in western, northern and southern Europe, and of the one-stop shop.
 
 use super::number::{Number, base_36, checks, fits};
 use super::outcome::Outcome;
@@ -12,7 +12,8 @@ use crate::model::check::{luhn_holds, mod_97};
 pub const SCHEMES: &[Scheme] = &[
     both("AD", "NRT", r"[ACDEFGLOPU]\d{6}[A-Z]", andorran).make(r"[AL]7\d{5}[A-Z]"),
     vat("AT", "UID", r"U\d{8}", |n| {
-        // The check digit moves away and a 0 takes its place in the Luhn sum of the seven digits.
+        // The check digit is moved away, and a 0 takes its place in the Luhn sum of the seven
+        // digits.
         let sum = (10 - luhn_digit(&n.part(1, 7)) + n.digit(7)) % 10;
         checks((6 - sum).rem_euclid(10) == n.last())
     }),
@@ -103,20 +104,21 @@ pub const SCHEMES: &[Scheme] = &[
     .strip_zeros(),
 ];
 
-/// Valid San Marino numbers below 100.
+/// The valid San Marino numbers below 100.
 const SAN_MARINO: &[u64] = &[
     2, 4, 6, 7, 8, 9, 10, 11, 13, 16, 18, 19, 20, 21, 25, 26, 30, 32, 33, 35, 36, 37, 38, 39, 40,
     42, 45, 47, 49, 51, 52, 55, 56, 57, 58, 59, 61, 62, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74,
     75, 76, 79, 80, 81, 84, 85, 87, 88, 91, 92, 94, 95, 96, 97, 99,
 ];
 
-/// Countries that issue one-stop shop numbers, by ISO number.
+/// The countries that issue numbers of the one-stop shop, by ISO number.
 const ONE_STOP: &[u64] = &[
     40, 56, 100, 191, 196, 203, 208, 233, 246, 250, 276, 300, 348, 372, 380, 428, 440, 442, 470,
     528, 616, 620, 642, 703, 705, 724, 752, 900,
 ];
 
-/// A key of these two letters is valid, but validators mistake it for a country prefix.
+/// A key that consists of these two letters is valid, but validators mistake it for a country
+/// prefix.
 fn no_prefix_key(n: &Number<'_>) -> Outcome {
     fits(!n.text().starts_with("FR"))
 }
@@ -133,8 +135,8 @@ fn spain(n: &Number<'_>) -> Outcome {
             let control = luhn_digit(&n.part(1, 8));
             let letter = (base_36(n.at(8)) - 9).rem_euclid(10);
             let is_digit = n.at(8).is_ascii_digit();
-            // Companies end with a digit; foreign entities, churches and public bodies with a
-            // letter.
+            // The numbers of companies end with a digit, those of foreign entities, churches and
+            // public bodies with a letter.
             let fitting = match n.at(0) {
                 b'A' | b'B' | b'E' | b'H' => is_digit,
                 b'N' | b'P' | b'Q' | b'R' | b'S' | b'W' => !is_digit,
@@ -159,14 +161,14 @@ fn britain(n: &Number<'_>) -> Outcome {
         }
         _ => {
             let rest = n.sum(&[8, 7, 6, 5, 4, 3, 2, 10, 1]) % 97;
-            // Numbers above 100 may follow a second scheme that is shifted by 55.
+            // Numbers of 100 and above may follow a second scheme, which is shifted by 55.
             checks(if n.value(0, 3) >= 100 { [0, 42, 55].contains(&rest) } else { rest == 0 })
         }
     }
 }
 
-/// Andorra: the letter denotes residents, other persons and types of companies, some with a range
-/// of their own.
+/// Andorra: the letter denotes residents, other people, or a type of company. Some of these have a
+/// separate range of numbers.
 pub fn andorran(n: &Number<'_>) -> Outcome {
     let value = n.value(1, 7);
     fits(match n.at(0) {

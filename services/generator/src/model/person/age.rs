@@ -1,4 +1,4 @@
-//! The ages of persons, as frequent as in their country.
+//! The ages of people, with the distribution of their country.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, date};
@@ -6,22 +6,23 @@ use jiff::civil::{Date, date};
 use crate::model::numbers::FIRST_BIRTH;
 use crate::model::random::Random;
 
-/// The shares of each ten years of age, and the countries whose population is about like this.
+/// The share of each ten-year age group, and the countries whose population is similar to it.
 const PYRAMIDS: &str = include_str!("../../../data/ages.tsv");
 
-/// The last birth date of generated persons, because some numbers do not support later centuries.
+/// The last birth date of generated people, because some numbers do not support later centuries.
 const LAST_BIRTH: Date = date(2099, 12, 31);
-/// The highest age.
+/// The maximum age.
 pub const OLDEST: u8 = 99;
-/// The default range of ages. Children have neither cards nor accounts.
+/// The default range of ages. It excludes children, because they have neither cards nor accounts.
 const USUAL: (u8, u8) = (18, 89);
 
-/// A range of ages with the weight of each.
+/// A range of ages, each with its weight.
 pub struct Ages(Vec<(u8, u16)>);
 
 impl Ages {
-    /// The ages of a country from `least` to `most`, 18 to 89 by default, that are possible on `day` for
-    /// births in the supported years. If none of them is possible, all possible ages are used.
+    /// Creates the range of ages from `least` to `most` in a country, 18 to 89 by default. Only
+    /// those ages are used that are possible on `day` for births in the supported years. If none of
+    /// them is possible, all possible ages are used.
     pub fn new(country: &str, least: Option<u8>, most: Option<u8>, day: Date) -> Self {
         let is_possible = |age: &u8| (first_day(*age)..=last_day(*age)).contains(&day);
         let (mut least, mut most) = range(least, most);
@@ -35,7 +36,7 @@ impl Ages {
         Self(ages.map(|age| (age, weight(age))).collect())
     }
 
-    /// Samples the birth date of a person who has one of the ages on `day`.
+    /// Samples the birth date of a person who has one of these ages on `day`.
     pub fn birth(&self, day: Date, random: &mut Random) -> Date {
         let age = i64::from(*random.pick_weighted(&self.0));
         let days = random.below(365) as i64;
@@ -44,7 +45,8 @@ impl Ages {
     }
 }
 
-/// Returns the first and the last day on which one of the ages is possible for births in the supported years.
+/// Returns the first and the last day that allow one of these ages for births in the supported
+/// years.
 pub fn possible_days(least: Option<u8>, most: Option<u8>) -> (Date, Date) {
     let (least, most) = match (least, most) {
         (None, None) => (0, OLDEST),
@@ -61,14 +63,14 @@ fn last_day(age: u8) -> Date {
     LAST_BIRTH.saturating_add(i64::from(age).years()).saturating_add(364.days())
 }
 
-/// Completes a range of ages.
+/// Fills in the missing ends of a range of ages.
 pub fn range(least: Option<u8>, most: Option<u8>) -> (u8, u8) {
     let least =
         least.unwrap_or_else(|| if most.is_some_and(|most| most < USUAL.0) { 0 } else { USUAL.0 });
     (least, most.unwrap_or_else(|| USUAL.1.max(least)))
 }
 
-/// The shares of each ten years of age in a country, in tenths of a percent.
+/// Returns the share of each ten-year age group in a country, in tenths of a percent.
 fn pyramid(country: &str) -> Vec<u16> {
     let rows = PYRAMIDS.lines().filter_map(|row| row.split_once('\t'));
     let mut rows = rows.filter(|row| row.1.split(' ').any(|code| code == country));

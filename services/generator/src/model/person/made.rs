@@ -1,4 +1,4 @@
-//! A generated person with all data.
+//! Generated people with all their data.
 
 use jiff::civil::Date;
 
@@ -15,42 +15,42 @@ use crate::model::random::Random;
 pub struct Person {
     /// The culture.
     pub culture: &'static Culture,
-    /// Sex, consistent with name and number.
+    /// The sex, consistent with the name and the number.
     pub sex: Sex,
     /// The name.
     pub name: Identity,
-    /// Birth date, consistent with the number.
+    /// The birth date, consistent with the number.
     pub born: Date,
     /// An address in the country.
     pub address: Address,
-    /// A telephone number of the country in E.164.
+    /// A telephone number of the country, in E.164 format.
     pub phone: String,
     /// An e-mail address at a domain reserved for examples, unique within a stream.
     pub email: String,
     /// A user name, unique within a stream.
     pub username: String,
-    /// The national identity number, or `None` if its rule is not supported.
+    /// The national identity number. `None` if its rule is not supported.
     pub national_number: Option<String>,
-    /// A bank account in the country, or `None` if the country has no IBANs.
+    /// A bank account in the country. `None` if the country does not have IBANs.
     pub iban: Option<String>,
     /// A card of the person.
     pub card: Card,
 }
 
-/// The persons that are wanted.
+/// The requested properties of people.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// The lowest age in years.
+    /// The minimum age in years.
     pub least: Option<u8>,
-    /// The highest age in years.
+    /// The maximum age in years.
     pub most: Option<u8>,
     /// The sex.
     pub sex: Option<Sex>,
-    /// The birth date, whatever the ages are.
+    /// The birth date, which takes precedence over the ages.
     pub born: Option<Date>,
 }
 
-/// Generates persons of one culture.
+/// Generates the people of one culture.
 pub struct Maker {
     culture: &'static Culture,
     phone: Option<&'static Region>,
@@ -59,15 +59,15 @@ pub struct Maker {
     ages: Ages,
     brands: Vec<(&'static CardType, u16)>,
     limits: Limits,
-    /// The reference day for ages and the expiry of cards.
+    /// The reference day for ages and for the expiry of cards.
     day: Date,
 }
 
 impl Maker {
-    /// Prepares what all persons of a culture share.
+    /// Prepares the data that all people of a culture share.
     ///
     /// # Errors
-    /// A telephone pattern does not compile. A test compiles all of them.
+    /// Returns an error if a telephone pattern does not compile. A test compiles all of them.
     pub fn new(culture: &'static Culture, day: Date, limits: Limits) -> Result<Self, PatternError> {
         let country = culture.country;
         Ok(Self {
@@ -84,7 +84,7 @@ impl Maker {
         })
     }
 
-    /// Generates the person at `index` of a stream.
+    /// Generates the person at `index` in a stream.
     pub fn make(&self, index: u64, random: &mut Random) -> Person {
         let sex = self.sex(random);
         let born = self.birth(random);
@@ -112,7 +112,7 @@ impl Maker {
         }
     }
 
-    /// The culture.
+    /// Returns the culture.
     pub fn culture(&self) -> &'static Culture {
         self.culture
     }
@@ -134,28 +134,30 @@ impl Maker {
         self.culture.identity(sex == Sex::Female, random)
     }
 
-    /// Generates a name with the surname and the order of a family, whose numbers are `family`.
+    /// Generates a name with the surname and the name order of a family. The surname is drawn from
+    /// `family`.
     pub fn name_in_family(&self, sex: Sex, family: &mut Random, random: &mut Random) -> Identity {
         self.culture.identity_in_family(sex == Sex::Female, family, random)
     }
 
-    /// Generates an occupation that fits the age.
+    /// Generates an occupation that is suitable for the age.
     pub fn occupation(&self, born: Date, random: &mut Random) -> &'static str {
         let age = self.day.since((jiff::Unit::Year, born)).map_or(0, |span| span.get_years());
         work::occupation(age, random)
     }
 
-    /// Draws the number of the employer of a person, or `None` for those who have none.
+    /// Draws the number of a person's employer. Returns `None` for people who are not employed.
     pub fn employer_number(&self, occupation: &str, random: &mut Random) -> Option<u64> {
         work::is_employed(occupation).then(|| work::employer_number(random))
     }
 
-    /// Generates the employer with a number, whose random numbers these are.
+    /// Generates the employer with a number. `random` must be the stream of that employer.
     pub fn employer(&self, number: u64, random: &mut Random) -> Employer {
         work::employer(self.culture, number, random)
     }
 
-    /// Returns the address of the person at `index` of a stream at the domain of the employer.
+    /// Returns the work address of the person at `index` in a stream, at the domain of the
+    /// employer.
     pub fn work_email(&self, name: &Identity, index: u64, employer: &Employer) -> String {
         work::address(name, index, &employer.domain)
     }
@@ -165,7 +167,7 @@ impl Maker {
         self.culture.address(random)
     }
 
-    /// Generates a telephone number for an address.
+    /// Generates a telephone number that is suitable for an address.
     pub fn phone(&self, address: &Address, random: &mut Random) -> String {
         let mut phone = String::with_capacity(16);
         let numbers = |region: &'static Region| {
@@ -177,17 +179,17 @@ impl Maker {
         phone
     }
 
-    /// Generates the e-mail address of the person at `index` of a stream.
+    /// Generates the e-mail address of the person at `index` in a stream.
     pub fn email(&self, name: &Identity, index: u64, random: &mut Random) -> String {
         email::address(name, self.culture.language(), index, random)
     }
 
-    /// Generates the user name of the person at `index` of a stream.
+    /// Generates the user name of the person at `index` in a stream.
     pub fn username(&self, name: &Identity, index: u64, random: &mut Random) -> String {
         email::username(name, self.culture.language(), index, random)
     }
 
-    /// Generates a national number, or `None` if its rule is not supported.
+    /// Generates a national identity number. Returns `None` if its rule is not supported.
     pub fn national_number(
         &self,
         name: &Identity,
@@ -207,7 +209,7 @@ impl Maker {
         Some(national::with_name(schemes.make(random, wanted)?, name, schemes))
     }
 
-    /// Generates a bank account, or `None` if the country has no IBANs.
+    /// Generates a bank account. Returns `None` if the country does not have IBANs.
     pub fn iban(&self, random: &mut Random) -> Option<String> {
         let country = self.iban?;
         let mut iban = String::with_capacity(34);
@@ -299,7 +301,7 @@ mod tests {
             assert_eq!(&number(&person)[11..15] == "H501", rome, "{}", person.address.city);
         }
         for person in persons("zh_CN", Limits::default(), 300) {
-            // Births before a county had its code have the code of any other county.
+            // A person born before a county got its code has the code of some other county.
             let beijing = person.address.region.as_deref() == Some("北京市");
             assert!(!beijing || number(&person).starts_with("1101"));
         }
@@ -313,7 +315,7 @@ mod tests {
 
     #[test]
     fn fixed_lines_have_the_area_code_of_the_town() {
-        // Town, its area codes, and the first digits of all fixed lines.
+        // A town, its area codes, and the first digits of all its fixed lines.
         for (code, town, own, fixed) in [
             ("de", "Berlin", "30", &["2", "3", "4", "5", "6", "7", "8", "9"][..]),
             ("fr", "Marseille", "4", &["1", "2", "3", "4", "5"]),

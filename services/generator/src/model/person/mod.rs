@@ -1,4 +1,4 @@
-//! Persons with consistent data.
+//! People whose data are consistent.
 
 mod age;
 mod email;

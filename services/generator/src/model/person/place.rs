@@ -1,15 +1,15 @@
-//! The codes of places in identity numbers, for persons born where they live.
+//! The codes of places in identity numbers, for people who were born where they live.
 
 use jiff::civil::{Date, date};
 
 use crate::model::names::Address;
 use crate::model::numbers::PlaceCode;
 
-/// Country, town and code: counties of China, municipalities of Italy. A year follows if births before it have another
-/// code.
+/// Country, town and code, for the counties of China and the municipalities of Italy. If births
+/// before a certain year have another code, the year follows.
 const PLACES: &str = include_str!("../../../data/places.tsv");
 
-/// The area numbers that the states of the United States issued until 2011, first and last.
+/// The first and the last area number that each state of the United States issued until 2011.
 const AREAS: [(&str, u16, u16); 51] = [
     ("NH", 1, 3),
     ("ME", 4, 7),
@@ -64,12 +64,13 @@ const AREAS: [(&str, u16, u16); 51] = [
     ("DC", 577, 579),
 ];
 
-/// The day since which the United States assign areas at random.
+/// The day since which the United States have assigned areas at random.
 const RANDOMISED: Date = date(2011, 6, 25);
-/// The day since which the two departments of Corsica have codes of their own.
+/// The day since which the two departments of Corsica have had separate codes.
 const CORSICA_DIVIDED: Date = date(1976, 1, 1);
 
-/// The code of the place of an address, for a person born there.
+/// Returns the code of the place of an address, for a person who was born there. `None` if the code
+/// is not known.
 pub fn code(country: &str, address: &Address, born: Date) -> Option<PlaceCode> {
     let listed = || {
         let mut towns = PLACES.lines().filter_map(|row| {
@@ -89,7 +90,7 @@ pub fn code(country: &str, address: &Address, born: Date) -> Option<PlaceCode> {
     }
 }
 
-/// The French department of a postcode.
+/// Returns the French department that a postcode belongs to.
 fn department(postcode: &str, born: Date) -> &str {
     match postcode.get(..3).unwrap_or_default() {
         "200" | "201" if born >= CORSICA_DIVIDED => "2A",
@@ -98,7 +99,8 @@ fn department(postcode: &str, born: Date) -> &str {
     }
 }
 
-/// The areas of social security numbers for a person born in a state, first and last.
+/// Returns the first and the last area number in the social security number of a person who was
+/// born in a state.
 pub fn areas(state: Option<&str>, born: Date) -> Option<(u64, u64)> {
     let state = state.filter(|_| born < RANDOMISED)?;
     let (_, first, last) = AREAS.iter().find(|(own, ..)| *own == state)?;

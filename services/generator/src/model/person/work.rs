@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 use crate::model::names::{Culture, Identity, plain};
 use crate::model::random::Random;
 
-/// Weight and name of each occupation, in English.
+/// The weight and the name of each occupation, in English.
 const OCCUPATIONS: &str = include_str!("../../../data/occupations.tsv");
-/// The number of employers that the persons of a stream share.
+/// The number of employers among the people of a stream.
 const EMPLOYERS: f64 = 2_000.0;
-/// The first age at which persons work, and the one at which they retire.
+/// The age when people begin to work, and the age when they retire.
 const WORKING: std::ops::Range<i16> = 16..67;
 
 static NAMES: LazyLock<Vec<(&str, u16)>> = LazyLock::new(|| {
@@ -19,13 +19,13 @@ static NAMES: LazyLock<Vec<(&str, u16)>> = LazyLock::new(|| {
 
 /// An employer.
 pub struct Employer {
-    /// The name with the legal form.
+    /// The name, including its legal form.
     pub name: String,
     /// A domain below `example`, which is reserved (RFC 2606).
     pub domain: String,
 }
 
-/// Returns the occupation of a person, in English.
+/// Returns an occupation for a person of this age, in English.
 pub fn occupation(age: i16, random: &mut Random) -> &'static str {
     if age < WORKING.start {
         return "Pupil";
@@ -33,24 +33,24 @@ pub fn occupation(age: i16, random: &mut Random) -> &'static str {
     if age >= WORKING.end {
         return "Retired";
     }
-    // Half of the youngest learn, and few of those over 25.
+    // Everyone below 18 is a student. The share falls to one in eight at 24.
     if age < 25 && random.below(8) < (25 - age).unsigned_abs().into() {
         return "Student";
     }
     random.pick_weighted::<&str>(&NAMES)
 }
 
-/// Whether persons of an age have an employer.
+/// Returns whether people with this occupation have an employer.
 pub fn is_employed(occupation: &str) -> bool {
     !matches!(occupation, "Pupil" | "Student" | "Retired")
 }
 
-/// Draws the number of an employer; some have far more employees than others.
+/// Draws the number of an employer. Some employers have far more employees than others.
 pub fn employer_number(random: &mut Random) -> u64 {
     (random.unit().powi(2) * EMPLOYERS) as u64
 }
 
-/// Returns the employer with a number, whose random numbers these are.
+/// Returns the employer with a number. `random` must be the stream of that employer.
 pub fn employer(culture: &Culture, number: u64, random: &mut Random) -> Employer {
     let mut name = String::with_capacity(48);
     culture.write_company(random, &mut name);
@@ -63,7 +63,7 @@ pub fn employer(culture: &Culture, number: u64, random: &mut Random) -> Employer
         0..3 => "company".to_owned(),
         _ => latin.join("-").chars().take(40).collect(),
     };
-    // The number keeps the domains of employers with equal names apart.
+    // The number makes the domains of employers with the same name distinct.
     let domain = format!("{}-{number}.example", stem.trim_end_matches('-'));
     Employer { name, domain }
 }
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(occupation(10, &mut random), "Pupil");
         assert_eq!(occupation(70, &mut random), "Retired");
         let students = (0..1_000).filter(|_| !is_employed(occupation(20, &mut random))).count();
-        // Five in eight, within four standard deviations.
+        // Five out of eight, within four standard deviations.
         assert!((564..687).contains(&students), "{students}");
         assert!((0..100).all(|_| is_employed(occupation(40, &mut random))));
     }

@@ -4,19 +4,19 @@ use std::sync::OnceLock;
 
 use super::plan::Plan;
 
-/// Country, town, state or province, and the codes of the town.
+/// Country, town, state or province, and the area codes of the town.
 const TABLE: &str = include_str!("../../../data/areas.tsv");
 
-/// The numbers of a town.
+/// The telephone numbers of a town.
 pub(super) struct Area {
     pub(super) town: &'static str,
     pub(super) state: &'static str,
-    /// A pattern of the whole national number.
+    /// A pattern for the whole national number.
     pub(super) pattern: String,
     pub(super) plan: OnceLock<Plan>,
 }
 
-/// The towns of a region that have listed codes.
+/// Returns the towns of a region whose area codes are listed.
 pub(super) fn of(region: &str) -> Vec<Area> {
     let parse = |row: &'static str| {
         let mut fields = row.split('\t').skip(1);

@@ -1,8 +1,8 @@
-//! A digit pattern compiled so that all its numbers of one length are equally likely.
+//! Compiles a digit pattern so that all its numbers of the same length are equally likely.
 //!
-//! The patterns become deterministic automata. Walking them in parallel gives states that count the
-//! numbers of a given length that follow. A sample is one random number below the count of the
-//! start state, divided up along the way.
+//! The patterns are compiled to deterministic automata. Traversing them in parallel yields states
+//! that store how many numbers of a given length can follow. To sample a number, a random number
+//! below the count of the start state is drawn, and divided up along the way.
 
 use std::collections::HashMap;
 
@@ -14,40 +14,40 @@ use regex_automata::{Anchored, MatchKind};
 use crate::model::ascii_buffer::AsciiBuffer;
 use crate::model::random::Random;
 
-/// The reasons for which a pattern cannot be compiled.
+/// The reason a pattern cannot be compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum PatternError {
-    /// It is not a regular expression, or too large.
+    /// The pattern is not a regular expression, or is too large.
     #[error("a numbering plan does not compile: {0}")]
     Build(#[from] Box<dense::BuildError>),
-    /// It uses look-around, which no numbering plan does.
+    /// The pattern contains look-around, which numbering plans never do.
     #[error("a numbering plan has no single start")]
     Start,
 }
 
-/// A set of numbers, given by regular expressions over digits.
+/// A set of numbers that is specified by regular expressions over digits.
 #[derive(Clone, Copy, Default)]
 pub struct Pattern<'a> {
-    /// Numbers must match this. The empty pattern matches nothing.
+    /// Numbers must match this pattern. The empty pattern does not match anything.
     pub wanted: &'a str,
-    /// Numbers must also match these. An empty pattern matches everything.
+    /// Numbers must also match these patterns. An empty pattern matches everything.
     pub required: [&'a str; 3],
-    /// Numbers must not match this. The empty pattern matches nothing.
+    /// Numbers must not match this pattern. The empty pattern does not match anything.
     pub unwanted: &'a str,
 }
 
-/// The numbers of a pattern, by length.
+/// The numbers that match a pattern, by length.
 pub struct Automaton {
     states: Vec<State>,
-    /// The lengths of numbers, each with the state before the first digit.
+    /// The possible lengths, each with the state before the first digit.
     starts: Vec<(usize, usize)>,
 }
 
-/// A position within numbers of one length.
+/// A position within the numbers of one length.
 #[derive(Clone, Copy, Default)]
 struct State {
-    /// For each digit, the count of numbers that continue with it or a smaller digit. 1 each for a
-    /// final state.
+    /// For each digit, the count of numbers that continue with this digit or a smaller one. In a
+    /// final state, all counts are 1.
     up_to: [u64; 10],
     /// For each digit, the next state.
     next: [u32; 10],
@@ -62,7 +62,7 @@ impl State {
 }
 
 impl Automaton {
-    /// Compiles the numbers of a pattern with at most `longest` digits.
+    /// Compiles the numbers that match a pattern and have at most `longest` digits.
     pub fn compile(pattern: Pattern<'_>, longest: usize) -> Result<Self, PatternError> {
         let [one, two, three] = pattern.required;
         let mut walk = Walk::default();
@@ -82,17 +82,17 @@ impl Automaton {
         Ok(Self { states: walk.states, starts })
     }
 
-    /// The lengths of numbers, ascending.
+    /// Returns the lengths of the numbers, in ascending order.
     pub fn lengths(&self) -> impl Iterator<Item = usize> {
         self.starts.iter().map(|(length, _)| *length)
     }
 
-    /// Returns true if there are no numbers.
+    /// Returns whether the pattern does not match any numbers.
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// Samples a number of one length. Appends nothing if there is none.
+    /// Samples a number of this length. Appends nothing if there is none.
     pub fn push(&self, random: &mut Random, length: usize, out: &mut AsciiBuffer) {
         let Some((_, start)) = self.starts.iter().find(|(known, _)| *known == length) else {
             return;
@@ -116,7 +116,7 @@ fn dfa(pattern: &str) -> Result<Option<Dfa>, PatternError> {
     }
     let config = dense::Config::new()
         .start_kind(StartKind::Anchored)
-        // All alternatives count, not only the leftmost.
+        // All alternatives count, and not only the leftmost one.
         .match_kind(MatchKind::All);
     let built = dense::Builder::new()
         .configure(config)
@@ -126,14 +126,14 @@ fn dfa(pattern: &str) -> Result<Option<Dfa>, PatternError> {
     Ok(Some(built))
 }
 
-/// A state in each automaton, or `None` if there is no pattern or it can no longer match.
+/// A state in each automaton. `None` if there is no pattern, or if it can no longer match.
 type Place = [Option<StateID>; PARTS];
 
-/// The automata of a pattern: wanted, three required, unwanted.
+/// The number of automata of a pattern: wanted, three required, unwanted.
 const PARTS: usize = 5;
 const UNWANTED: usize = PARTS - 1;
 
-/// Walks the automata in parallel and counts.
+/// Traverses the automata in parallel and counts the numbers.
 #[derive(Default)]
 struct Walk {
     dfas: [Option<Dfa>; PARTS],
@@ -142,7 +142,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// The place before the first digit, or `None` if the wanted pattern is empty.
+    /// Returns the place before the first digit, or `None` if the wanted pattern is empty.
     fn start(&self) -> Result<Option<Place>, PatternError> {
         let mut place = [None; PARTS];
         for (state, dfa) in place.iter_mut().zip(&self.dfas) {
@@ -154,7 +154,7 @@ impl Walk {
         Ok(place[0].is_some().then_some(place))
     }
 
-    /// The index of the state at a place with `left` remaining digits.
+    /// Returns the index of the state for a place with `left` digits remaining.
     fn visit(&mut self, place: Place, left: usize) -> usize {
         if let Some(position) = self.seen.get(&(place, left)) {
             return *position;
@@ -192,14 +192,14 @@ impl Walk {
     }
 }
 
-/// The state after a digit, or `None` if no number continues with it.
+/// Returns the state after a digit, or `None` if no number continues with this digit.
 fn step(dfa: &Option<Dfa>, state: Option<StateID>, byte: u8) -> Option<StateID> {
     let (dfa, state) = (dfa.as_ref()?, state?);
     let next = dfa.next_state(state, byte);
     (!dfa.is_dead_state(next)).then_some(next)
 }
 
-/// Returns true if the text so far is a complete match, which automata report one step later.
+/// Returns whether the text so far is a complete match. Automata report this one step later.
 fn matches(dfa: &Option<Dfa>, state: Option<StateID>) -> bool {
     let (Some(dfa), Some(state)) = (dfa, state) else { return false };
     dfa.is_match_state(dfa.next_eoi_state(state))
@@ -226,7 +226,8 @@ mod tests {
 
     #[test]
     fn every_number_of_a_length_is_equally_likely() {
-        // 1x, 12x and 7: three lengths, and some numbers match in two ways.
+        // 1x, 12x and 7: two-digit, three-digit and one-digit numbers, some of which match in two
+        // ways.
         let pattern = Pattern { wanted: r"1\d|12\d|1[2-5]|7", ..Pattern::default() };
         for length in [2, 3] {
             let seen = samples(pattern, length, 10_000);

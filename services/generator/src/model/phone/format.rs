@@ -17,19 +17,19 @@ pub enum Format {
 }
 
 impl Format {
-    /// Formats a number given in E.164.
+    /// Appends a number, which is given in E.164 format, in this format.
     pub(super) fn write(self, e164: &str, out: &mut String) {
         if self == Self::E164 {
             return out.push_str(e164);
         }
-        // A number from a numbering plan can always be parsed.
+        // A number that was generated from a numbering plan can always be parsed.
         match PHONE_NUMBER_UTIL.parse(e164, None) {
             Ok(number) => out.push_str(&self.of(&number)),
             Err(_) => out.push_str(e164),
         }
     }
 
-    /// Formats a number.
+    /// Returns a number in this format.
     pub(super) fn of(self, number: &PhoneNumber) -> String {
         let format = match self {
             Self::E164 => PhoneNumberFormat::E164,

@@ -1,4 +1,4 @@
-//! Telephone numbers of 245 regions, generated from the numbering plans of libphonenumber.
+//! Telephone numbers in 245 regions, generated from the numbering plans of libphonenumber.
 
 mod areas;
 mod automaton;

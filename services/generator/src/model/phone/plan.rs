@@ -1,4 +1,4 @@
-//! A compiled numbering plan: the numbers of a region, and the frequency of each kind.
+//! A compiled numbering plan: the numbers of a region, and how frequent each kind is.
 
 use super::automaton::{Automaton, Pattern, PatternError};
 use super::fiction::Fiction;
@@ -6,21 +6,21 @@ use super::patterns::{KindPatterns, Patterns};
 use crate::model::ascii_buffer::AsciiBuffer;
 use crate::model::random::Random;
 
-/// The maximum number of digits including the calling code (ITU-T E.164).
+/// Maximum number of digits, including the calling code (ITU-T E.164).
 const LONGEST: usize = 15;
-/// The percentage of mobile numbers, if a region has both kinds.
+/// The percentage of mobile numbers in regions that have both kinds.
 const MOBILE: u64 = 70;
-/// The percentage of numbers whose length differs from the example.
+/// The percentage of numbers that do not have the length of the example.
 const OTHER_LENGTHS: u64 = 2;
-/// The percentage of numbers from machine ranges and former networks.
+/// The percentage of numbers in ranges for machines and of former networks.
 const RARE: u64 = 1;
 
-/// Mobile ranges that subscribers rarely have: machine ranges, and ranges closed when subscribers
-/// moved to another prefix.
+/// Mobile ranges that subscribers rarely have: ranges for machines, and ranges that were closed
+/// when subscribers moved to another prefix.
 const RARE_RANGES: [(&str, &str); 3] =
     [("KR", r"1[1-9]\d+"), ("NL", r"97\d+"), ("NO", r"5[89]\d+")];
 
-/// The compiled numbers of a region.
+/// The compiled numbering plan of a region.
 pub(super) struct Plan {
     mobile: Kind,
     fixed: Kind,
@@ -30,7 +30,7 @@ pub(super) struct Plan {
 struct Kind {
     common: Automaton,
     rare: Automaton,
-    /// The length of the example, if numbers have this length.
+    /// The length of the example number, if there are numbers of this length.
     usual: Option<usize>,
     other_lengths: Vec<usize>,
 }
@@ -50,7 +50,7 @@ impl Plan {
         Ok(Self { mobile: kind(mobile, rare)?, fixed: kind(fixed, "")? })
     }
 
-    /// Compiles the fixed lines of a town, whose whole national numbers match `area`.
+    /// Compiles the fixed lines in a town, whose national numbers match `area`.
     pub(super) fn compile_area(patterns: &Patterns, area: &str) -> Result<Self, PatternError> {
         let longest = LONGEST - patterns.calling_code.len();
         let fixed = &patterns.kinds[1];
@@ -62,7 +62,7 @@ impl Plan {
         Ok(Self { mobile: compile("")?, fixed: compile(fixed.pattern)? })
     }
 
-    /// Compiles the fictional ranges of a region. In North America they exist in every area.
+    /// Compiles the fictional numbers of a region. In North America, they exist in every area.
     pub(super) fn compile_fiction(
         patterns: &Patterns,
         fiction: &Fiction,
@@ -76,8 +76,8 @@ impl Plan {
         Ok(Self { mobile: kind(fiction.mobile, "")?, fixed: kind(fiction.fixed, areas)? })
     }
 
-    /// Samples a national number: 70 percent mobile, the others fixed lines, which are those of
-    /// `area` if there is one.
+    /// Samples a national number: 70 percent are mobile numbers, the others fixed lines. If `area`
+    /// is given, the fixed lines are taken from it.
     pub(super) fn push(&self, area: Option<&Self>, random: &mut Random, out: &mut AsciiBuffer) {
         let mobile = match (self.mobile.is_empty(), self.fixed.is_empty()) {
             (false, false) => random.percent(MOBILE),
@@ -88,14 +88,15 @@ impl Plan {
         (if mobile { &self.mobile } else { fixed }).push(random, out);
     }
 
-    /// True if there is no number of the plan.
+    /// Returns whether the plan does not contain any numbers.
     pub(super) fn is_empty(&self) -> bool {
         self.mobile.is_empty() && self.fixed.is_empty()
     }
 }
 
 impl Kind {
-    /// Compiles the numbers of a pattern, those of its `rare` ranges (empty: none) apart.
+    /// Compiles the numbers that match a pattern. The numbers that also match `rare` are kept
+    /// separate. If `rare` is empty, there are none.
     fn compile(
         pattern: Pattern<'_>,
         rare: &str,
@@ -136,12 +137,12 @@ impl Kind {
 
 #[cfg(test)]
 impl Plan {
-    /// The lengths of mobile numbers.
+    /// Returns the possible lengths of mobile numbers.
     pub(super) fn mobile_lengths(&self) -> Vec<usize> {
         self.mobile.common.lengths().collect()
     }
 
-    /// The lengths of fixed lines.
+    /// Returns the possible lengths of fixed lines.
     pub(super) fn fixed_lengths(&self) -> Vec<usize> {
         self.fixed.common.lengths().collect()
     }

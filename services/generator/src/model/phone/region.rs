@@ -1,4 +1,4 @@
-//! The regions and the numbers that are made from their numbering plans.
+//! The regions, and the telephone numbers that are generated from their numbering plans.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
@@ -16,25 +16,26 @@ const TABLE: &str = include_str!("../../../data/phones.tsv");
 
 /// A region with a numbering plan.
 pub struct Region {
-    /// The two letters.
+    /// The two-letter code.
     pub code: &'static str,
     pub(super) calling_code: &'static str,
     patterns: Patterns,
     plan: OnceLock<Plan>,
     fiction: OnceLock<Plan>,
-    /// The towns with listed codes, by name. Towns of several states can have one name.
+    /// The towns whose area codes are listed, by name. Several states can have a town with the same
+    /// name.
     areas: OnceLock<HashMap<&'static str, Vec<Area>>>,
 }
 
 static REGIONS: LazyLock<Vec<Region>> =
     LazyLock::new(|| TABLE.lines().map(Region::parse).collect());
 
-/// Every region, by code.
+/// Returns all regions, sorted by code.
 pub fn all() -> &'static [Region] {
     &REGIONS
 }
 
-/// Finds a region by its two letters in any case; `UK` is the United Kingdom.
+/// Finds a region by its two-letter code in any case. `UK` is accepted for the United Kingdom.
 pub fn find(code: &str) -> Option<&'static Region> {
     let code = if code.eq_ignore_ascii_case("UK") { "GB" } else { code };
     REGIONS.iter().find(|region| region.code.eq_ignore_ascii_case(code))
@@ -66,20 +67,20 @@ impl Region {
         Self { code, calling_code, patterns, plan, fiction, areas }
     }
 
-    /// The numbers of subscribers, compiled when they are first wanted.
+    /// Returns the numbers of subscribers. They are compiled on first use.
     ///
     /// # Errors
-    /// When a pattern of the table does not compile; a test compiles all of them.
+    /// Returns an error if a pattern of the table does not compile. A test compiles all of them.
     pub fn numbers(&self) -> Result<Numbers<'_>, PatternError> {
         let plan = compiled(&self.plan, || Plan::compile(&self.patterns))?;
         Ok(Numbers { calling_code: self.calling_code, plan, area: None })
     }
 
-    /// The numbers of subscribers in a town: their fixed lines, and in North America also their
-    /// mobile numbers, have its area code if this is known.
+    /// Returns the numbers of subscribers in a town. If its area code is known, fixed lines have
+    /// that code, and so do mobile numbers in North America.
     ///
     /// # Errors
-    /// When a pattern does not compile; a test compiles all of them.
+    /// Returns an error if a pattern does not compile. A test compiles all of them.
     pub fn numbers_in(&self, town: &str, state: Option<&str>) -> Result<Numbers<'_>, PatternError> {
         let numbers = self.numbers()?;
         let areas = self.areas.get_or_init(|| {
@@ -102,10 +103,11 @@ impl Region {
         }
     }
 
-    /// The numbers that are kept free for films and books; none where no such range is known.
+    /// Returns the numbers that are reserved for films and books, or `None` if no such ranges are
+    /// known.
     ///
     /// # Errors
-    /// When a pattern does not compile; a test compiles all of them.
+    /// Returns an error if a pattern does not compile. A test compiles all of them.
     pub fn fictional_numbers(&self) -> Result<Option<Numbers<'_>>, PatternError> {
         let Some(fiction) = fiction::of(self.code) else { return Ok(None) };
         let compile = || Plan::compile_fiction(&self.patterns, fiction);
@@ -113,7 +115,7 @@ impl Region {
         Ok(Some(Numbers { calling_code: self.calling_code, plan, area: None }))
     }
 
-    /// Whether ranges are known that are kept free for films and books.
+    /// Returns whether ranges are known that are reserved for films and books.
     pub fn has_fiction(&self) -> bool {
         fiction::of(self.code).is_some()
     }
@@ -132,17 +134,17 @@ fn compiled(
     }
 }
 
-/// Numbers of a region, ready to be sampled.
+/// The numbers of a region, ready for sampling.
 #[derive(Clone, Copy)]
 pub struct Numbers<'a> {
     calling_code: &'static str,
     plan: &'a Plan,
-    /// The fixed lines of a town.
+    /// The fixed lines in a town, if it is known.
     area: Option<&'a Plan>,
 }
 
 impl Numbers<'_> {
-    /// Writes a number.
+    /// Appends a random number in a format.
     pub fn write(&self, random: &mut Random, format: Format, out: &mut String) {
         let mut number = AsciiBuffer::new();
         number.push(b'+');
@@ -177,7 +179,7 @@ mod tests {
         }
     }
 
-    /// How many numbers of a region are checked; the library takes long without optimisation.
+    /// The number of samples to check per region. The library is slow without optimisation.
     const SAMPLES: usize = if cfg!(debug_assertions) { 300 } else { 2_000 };
 
     #[test]

@@ -1,4 +1,4 @@
-//! Validates a telephone number and formats it.
+//! Validates and formats telephone numbers.
 
 use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumberType, Region as Code};
 
@@ -8,9 +8,9 @@ use super::region::Region;
 /// The result of a validation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Validation {
-    /// The number can be dialed.
+    /// The number is valid.
     Valid(Box<Valid>),
-    /// The number is invalid, with the reason.
+    /// The number is invalid. Contains the reason.
     Invalid(String),
 }
 
@@ -29,10 +29,10 @@ pub struct Valid {
     pub kind: &'static str,
 }
 
-/// Parses `text` as a number of `region`, or of any region if it begins with `+` or `00`.
+/// Parses `text` as a number of `region`, or of any region if the text begins with `+` or `00`.
 pub fn validate(text: &str, region: Option<&Region>) -> Validation {
     let text = dialled(text);
-    // The international prefix differs by region. Without a region, 00 means +.
+    // The international prefix depends on the region. Without a region, 00 means +.
     let international = match (region, text.strip_prefix("00")) {
         (None, Some(rest)) => format!("+{rest}"),
         _ => text.clone(),
@@ -47,15 +47,15 @@ pub fn validate(text: &str, region: Option<&Region>) -> Validation {
         return Validation::Invalid("The value is not a telephone number.".into());
     };
     let valid = match region.zip(default) {
-        // The library does not compare the calling code, so a French number could be valid in
-        // Germany if its digits match.
+        // The library does not compare the calling code. A French number would otherwise be valid
+        // in Germany if its digits match.
         Some((region, default)) => {
             number.country_code.to_string() == region.calling_code
                 && PHONE_NUMBER_UTIL.is_valid_number_for_region(&number, default)
         }
         None => PHONE_NUMBER_UTIL.is_valid_number(&number),
     };
-    // Numbers such as +800 are global and have no country.
+    // Numbers such as +800 are global and do not belong to a country.
     let known = || PHONE_NUMBER_UTIL.get_region_for_number(&number);
     let home = default.or_else(|| known().filter(|home| *home != Code::World));
     match (valid, home) {
@@ -76,9 +76,9 @@ pub fn validate(text: &str, region: Option<&Region>) -> Validation {
     }
 }
 
-/// Strips what people and links write before the number.
+/// Removes what people and links put before the number.
 fn dialled(text: &str) -> String {
-    // An unescaped plus in a query arrives as a blank before the digits.
+    // An unescaped plus in a query arrives as a space before the digits.
     let unescaped =
         text.strip_prefix(' ').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     if let Some(rest) = unescaped {

@@ -2,12 +2,12 @@
 
 use std::fmt::{Display, Write};
 
-/// The form of a value.
+/// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// No value.
+    /// A null.
     Null,
-    /// A text.
+    /// A string.
     Text,
     /// A number in JSON notation.
     Number,
@@ -17,12 +17,12 @@ pub enum Shape {
     Json,
 }
 
-/// A value. Cells are reused, so that rows need no allocation.
+/// A value. Cells are reused, so that generating rows does not allocate memory.
 #[derive(Debug)]
 pub struct Cell {
-    /// Its form.
+    /// The type of the value.
     pub shape: Shape,
-    /// Its text; without a meaning for [`Shape::Null`].
+    /// The text of the value. Meaningless for [`Shape::Null`].
     pub text: String,
 }
 
@@ -33,20 +33,20 @@ impl Default for Cell {
 }
 
 impl Cell {
-    /// Begins an empty text.
+    /// Makes the cell an empty string, and returns the string for appending.
     pub fn begin(&mut self) -> &mut String {
         self.shape = Shape::Text;
         self.text.clear();
         &mut self.text
     }
 
-    /// Removes the value.
+    /// Sets the cell to null.
     pub fn set_null(&mut self) {
         self.shape = Shape::Null;
         self.text.clear();
     }
 
-    /// Sets a text, or null.
+    /// Sets the cell to a string, or to null for `None`.
     pub fn set_text(&mut self, text: Option<&str>) {
         match text {
             Some(text) => self.begin().push_str(text),
@@ -54,14 +54,14 @@ impl Cell {
         }
     }
 
-    /// Sets what is not a text, in JSON notation.
+    /// Sets the cell to a value that is not a string, in JSON notation.
     pub fn set(&mut self, shape: Shape, value: impl Display) {
         self.shape = shape;
         self.text.clear();
         let _ = write!(self.text, "{value}");
     }
 
-    /// Returns the text, or `None` for null.
+    /// Returns the value as text, or `None` for null.
     pub fn as_text(&self) -> Option<&str> {
         (self.shape != Shape::Null).then_some(&self.text)
     }
@@ -78,7 +78,7 @@ impl Cell {
     }
 }
 
-/// Appends a text as a JSON string.
+/// Appends a string with quotes and JSON escapes.
 pub fn push_json_text(text: &str, out: &mut Vec<u8>) {
     let is_plain = |byte: &u8| !matches!(byte, b'"' | b'\\' | 0..=0x1f);
     if text.as_bytes().iter().all(is_plain) {

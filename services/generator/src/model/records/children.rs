@@ -1,4 +1,4 @@
-//! Tables whose rows are the children of the rows of another table.
+//! Tables whose rows are children of the rows of another table.
 
 use serde_json::Value;
 
@@ -8,29 +8,29 @@ use super::known::Families;
 use super::members::Members;
 use crate::model::random::Random;
 
-/// Parents whose children are numbered together. Its children are found by making the counts of one
-/// block, so no count of another block is needed.
+/// The number of parents in a block. To find the children of a parent, only the counts within its
+/// block are generated.
 const BLOCK: u64 = 256;
-/// The parts of a mean.
+/// The unit of a mean: one is a million millionths.
 const MILLION: u64 = 1_000_000;
-/// Maximum number of children of a parent.
+/// Maximum number of children per parent.
 const MOST: i64 = 10_000;
 
 /// The member `childrenOf` of a table.
 pub struct RawChildren<'a> {
-    /// Its JSON pointer.
+    /// The JSON pointer of the member.
     pub pointer: String,
     /// The name of the parent table.
     pub table: &'a str,
     least: u64,
-    /// The sums of the weights of each number of children, from the least one.
+    /// The cumulative weights of each number of children, beginning with the minimum.
     sums: Vec<f64>,
     /// The mean number of children, in millionths.
     mean: u64,
 }
 
-/// Reads `childrenOf`: `table`, `min` (0), `max` (5), `distribution` (uniform), or `weights` of each number
-/// of children.
+/// Reads `childrenOf`: `table`, `min` (0), `max` (5), `distribution` (uniform), or `weights` for
+/// each number of children.
 pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChildren<'a>> {
     let pointer = members.at("childrenOf");
     let value = members.value("childrenOf")?;
@@ -52,7 +52,7 @@ pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChi
     members.end("childrenOf", faults);
     let weights: Vec<f64> = match weights {
         Some(weights) => weights.iter().filter_map(Value::as_f64).collect(),
-        // Each child is half as likely as the one before.
+        // Without weights, a skewed distribution halves the probability with each additional child.
         None => {
             (0..count).map(|nth| if is_skewed { 0.5_f64.powi(nth as i32) } else { 1.0 }).collect()
         }
@@ -75,27 +75,27 @@ pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChi
         })
         .collect();
     let (least, most) = (least.unsigned_abs(), most.unsigned_abs());
-    // Rounding must not leave the bounds, or no numbers of children would have the mean.
+    // Rounding must not exceed the bounds, because the mean could not be reached otherwise.
     let mean =
         ((mean / total * MILLION as f64).round() as u64).clamp(least * MILLION, most * MILLION);
     Some(RawChildren { pointer, table, least, sums, mean })
 }
 
-/// The children of the rows of a table.
+/// How the rows of a table are assigned to their parents.
 pub struct Children {
-    /// The place of the parent table.
+    /// The index of the parent table.
     pub table: usize,
     key: FieldKey,
     parents: u64,
     least: u64,
     sums: Vec<f64>,
     mean: u64,
-    /// The place in [`Row::families`].
+    /// The index into [`Row::families`].
     slot: usize,
 }
 
 impl Children {
-    /// Returns the children of a parent table, by its place and number of rows.
+    /// Creates the children of a parent table, given by its index and number of rows.
     pub fn new(
         raw: RawChildren<'_>,
         (table, parents): (usize, u64),
@@ -106,20 +106,20 @@ impl Children {
         Self { table, key, parents, least, sums, mean, slot }
     }
 
-    /// The number of children of the parents before one.
+    /// Returns the number of children of all parents before this one.
     fn before(&self, parent: u64) -> u64 {
         let millionths = u128::from(self.mean) * u128::from(parent);
         u64::try_from(millionths / u128::from(MILLION)).unwrap_or(u64::MAX)
     }
 
-    /// The number of rows.
+    /// Returns the number of rows in the child table.
     pub fn rows(&self) -> u64 {
         self.before(self.parents)
     }
 
     /// Returns the row of the parent of a child.
     pub fn parent(&self, child: u64, row: &mut Row) -> u64 {
-        // The items of an array have numbers beyond those of the rows.
+        // The indexes of array items can exceed the number of rows.
         let child = child.min(self.rows().saturating_sub(1));
         let near = u128::from(child) * u128::from(MILLION) / u128::from(self.mean.max(1));
         let mut block = u64::try_from(near).unwrap_or(u64::MAX) / BLOCK;
@@ -141,7 +141,8 @@ impl Children {
         block * BLOCK + families.ends.partition_point(|end| *end <= nth) as u64
     }
 
-    /// Makes the numbers of children of a block, whose sum is known before.
+    /// Generates the number of children of each parent in a block. The numbers add up to the known
+    /// sum. Stores the cumulative numbers in `ends`.
     fn fill(&self, block: u64, ends: &mut Vec<u64>) {
         let first = block * BLOCK;
         let last = (first + BLOCK).min(self.parents);
@@ -151,8 +152,9 @@ impl Children {
         ends.clear();
         ends.extend((first..last).map(|_| self.count(&mut random)));
         let mut sum: u64 = ends.iter().sum();
-        // The sum is between all least and all greatest numbers, so a change is always possible. Each round changes the
-        // numbers by an equal share, which takes few rounds even if most numbers cannot change further.
+        // The sum is between that of all minimums and that of all maximums, so a change is always
+        // possible. Each round changes all numbers by an equal share, and few rounds suffice even
+        // if most numbers cannot change any further.
         let first = random.index(ends.len().max(1));
         while sum != wanted && !ends.is_empty() {
             let share = (sum.abs_diff(wanted) / ends.len() as u64).max(1);

@@ -1,24 +1,25 @@
-//! Calculations with the values of a row.
+//! Expressions that are computed from the values of a row.
 
 use super::dates::{date, date_after, days};
 
 /// Maximum length of an expression in bytes.
 const LONGEST: usize = 1_000;
-/// Maximum nesting.
+/// Maximum nesting depth of an expression.
 const DEEPEST: usize = 32;
 /// Maximum length of a computed text in bytes.
 const TEXT: usize = 10_000;
 
-/// A value of a calculation.
+/// A value in an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// No value. Whatever is calculated from it is null.
+    /// A null. Most operations return null for it, but `&` treats it as an empty string, and `if`
+    /// as false.
     Null,
     /// A number.
     Number(f64),
-    /// A truth value.
+    /// A boolean.
     Boolean(bool),
-    /// A text. Dates are texts.
+    /// A string. Dates are strings too.
     Text(String),
 }
 
@@ -69,7 +70,7 @@ enum Function {
     Year,
 }
 
-/// Every function with its name and number of arguments.
+/// All functions, each with its name and number of arguments.
 const FUNCTIONS: [(&str, Function, usize); 15] = [
     ("upper", Function::Upper, 1),
     ("lower", Function::Lower, 1),
@@ -96,20 +97,21 @@ enum Node {
     Call(Function, Vec<Node>),
 }
 
-/// A calculation.
+/// A parsed expression.
 #[derive(Debug)]
 pub struct Expression {
     root: Node,
-    /// The names of its fields; fields have the numbers of their places.
+    /// The names of the fields that the expression uses. The expression refers to a field by its
+    /// index in this list.
     pub names: Vec<String>,
 }
 
 impl Expression {
-    /// Reads a calculation: numbers, `'texts'`, names of fields, `+ - * / %`, `&` for texts, `< > =`,
-    /// parentheses and functions.
+    /// Parses an expression: numbers, `'texts'`, names of fields, `+ - * / %`, `&` for strings, `<
+    /// > =`, parentheses and functions.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// Returns the fault and its position.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.len() > LONGEST {
             return Err(format!("must have at most {LONGEST} bytes"));
@@ -122,7 +124,7 @@ impl Expression {
         }
     }
 
-    /// Returns the value; `read` returns that of a field.
+    /// Evaluates the expression. `read` returns the value of a field.
     pub fn value(&self, read: &mut dyn FnMut(usize) -> Value) -> Value {
         self.root.value(read)
     }
@@ -215,19 +217,20 @@ fn call(function: Function, first: Value, second: Value) -> Value {
     }
 }
 
-/// Returns the date of a date or of a timestamp.
+/// Returns the date part of a date or a timestamp.
 fn day_of(text: &str) -> &str {
     text.split_once('T').map_or(text, |(day, _)| day)
 }
 
-/// Moves a date, or the date of a timestamp, by days.
+/// Adds a number of days to a date, or to the date of a timestamp.
 fn added(text: &str, count: f64) -> Value {
     let day = day_of(text);
     let moved = date(day).and_then(|date| date_after(days(date).saturating_add(count as i64)));
     moved.map_or(Value::Null, |moved| Value::Text(format!("{moved}{}", &text[day.len()..])))
 }
 
-/// Returns lower-case letters and digits, with a hyphen for what is between them.
+/// Returns the letters and digits of a string in lower case, with hyphens in place of everything
+/// between them.
 fn slug(text: &str) -> String {
     let mut slug = String::with_capacity(text.len());
     for letter in text.chars().flat_map(char::to_lowercase) {
@@ -264,7 +267,7 @@ impl<'a> Parser<'a> {
         format!("is wrong at character {place}: {what} is expected")
     }
 
-    /// Reads operators of one level.
+    /// Parses operators of one precedence level.
     fn level(
         &mut self,
         depth: usize,

@@ -1,16 +1,16 @@
-//! Faults of a schema.
+//! Faults in a schema.
 
 use std::fmt;
 
-/// Maximum number of faults that are collected.
+/// Maximum number of faults that are reported.
 const MOST: usize = 100;
 
-/// A fault of a schema.
+/// A fault in a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaFault {
-    /// The JSON pointer of the wrong member (RFC 6901).
+    /// The JSON pointer (RFC 6901) of the member that is wrong.
     pub pointer: String,
-    /// The rule, or what to write instead.
+    /// The rule that is violated, or what to write instead.
     pub message: String,
 }
 
@@ -21,7 +21,7 @@ impl fmt::Display for SchemaFault {
     }
 }
 
-/// All faults of a schema.
+/// Collects the faults in a schema.
 #[derive(Debug, Default)]
 pub struct Faults(Vec<SchemaFault>);
 
@@ -33,12 +33,12 @@ impl Faults {
         }
     }
 
-    /// The number of faults so far.
+    /// Returns the number of faults so far.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// Returns the faults in the order in which they were found.
+    /// Returns the faults in the order they were found.
     pub fn into_vec(self) -> Vec<SchemaFault> {
         self.0
     }

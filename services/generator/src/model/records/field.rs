@@ -1,4 +1,4 @@
-//! Fields, and what makes their values.
+//! Fields, and how their values are generated.
 
 use std::rc::Rc;
 
@@ -10,40 +10,40 @@ use super::permutation::Permutation;
 use crate::model::random::{Random, mixed};
 use crate::model::seed::Seed;
 
-/// Makes the values of a field.
+/// Generates the values of a field.
 pub trait Make {
-    /// Writes the value of the row at an index.
+    /// Generates the value for the row at an index.
     fn write(&self, index: u64, random: &mut Random, row: &mut Row, cell: &mut Cell);
 
-    /// The number of distinct values, if they are numbered.
+    /// Returns the number of distinct values, if values can be selected by number.
     fn space(&self) -> Option<u64> {
         None
     }
 
-    /// Writes the value with a number below [`space`](Self::space).
+    /// Writes the `nth` value, which must be below [`space`](Self::space).
     fn write_nth(&self, _nth: u64, cell: &mut Cell) {
         cell.set_null();
     }
 
-    /// Whether no two rows have the same value.
+    /// Returns whether different rows always have different values.
     fn is_unique(&self) -> bool {
         false
     }
 }
 
-/// The state that the fields of one row share.
+/// The state that the fields of a row share.
 #[derive(Default)]
 pub struct Row {
-    /// The last person of each group of fields.
+    /// For each group of fields, the person of the last row.
     pub people: Vec<Known>,
-    /// The children of the last parents of each table.
+    /// For each table, the children in the last block of parents.
     pub families: Vec<Families>,
-    /// Cells for values of other fields.
+    /// Spare cells for the values of other fields.
     spare: Vec<Cell>,
 }
 
 impl Row {
-    /// Lends a cell for the value of another field.
+    /// Calls `work` with a spare cell, for the value of another field.
     pub fn with_cell<T>(&mut self, work: impl FnOnce(&mut Self, &mut Cell) -> T) -> T {
         let mut cell = self.spare.pop().unwrap_or_default();
         let result = work(self, &mut cell);
@@ -52,12 +52,12 @@ impl Row {
     }
 }
 
-/// The key of a field's values.
+/// The random key of a field, which determines its values.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldKey([u64; 2]);
 
 impl FieldKey {
-    /// Returns the key of a field of a table.
+    /// Returns the key of a field in a table.
     pub fn new(seed: &Seed, table: &str, field: &str) -> Self {
         let digest = Sha256::new()
             .chain_update(b"records1\0")
@@ -71,17 +71,17 @@ impl FieldKey {
         Self([word(0), word(8)])
     }
 
-    /// Returns the key of a part of the field's values.
+    /// Returns the key for a part of the field's values.
     pub fn part(self, nth: u64) -> Self {
         Self([self.0[0], self.0[1] ^ mixed(nth.wrapping_add(1))])
     }
 
-    /// Returns the random numbers of a row.
+    /// Returns the random stream for a row.
     pub fn random(self, index: u64) -> Random {
         Random::of_row(self.0, index)
     }
 
-    /// Returns a permutation of the numbers below a bound.
+    /// Returns a random permutation of the numbers below `bound`.
     pub fn permutation(self, bound: u64) -> Permutation {
         Permutation::new(bound, self.0[0] ^ self.0[1].rotate_left(32))
     }
@@ -91,30 +91,31 @@ impl FieldKey {
 pub struct Field {
     /// The name.
     pub name: String,
-    /// Whether only other fields use it.
+    /// Whether the field is left out of the output, because only other fields use it.
     pub hidden: bool,
-    /// The share of nulls, as a part of 2^32.
+    /// The share of nulls, in units of 1/2^32.
     pub nulls: u64,
-    /// The order of unique values.
+    /// The order of unique values. `None` if values need not be unique.
     pub order: Option<Permutation>,
-    /// The key of its values.
+    /// The random key of the field.
     pub key: FieldKey,
-    /// The maker of the values.
+    /// The generator of its values.
     pub make: Box<dyn Make>,
-    /// The number of values that are made for one of this field, with those of the fields that it uses.
+    /// The number of values that are generated for one value of this field, including those of the
+    /// fields that it uses.
     pub cost: u64,
 }
 
-/// Maximum number of values that are made for one of a field.
+/// Maximum number of values that are generated for one value of a field.
 pub const COST_OF_A_FIELD: u64 = 10_000;
-/// Maximum number of values that are made for a row.
+/// Maximum number of values that are generated for one row.
 pub const COST_OF_A_ROW: u64 = 100_000;
 
 /// A field that other fields use.
 pub type SharedField = Rc<Field>;
 
 impl Field {
-    /// Writes the value of the row at an index.
+    /// Generates the value for the row at an index.
     pub fn write(&self, index: u64, row: &mut Row, cell: &mut Cell) {
         let mut random = self.key.random(index);
         if self.nulls > 0 && random.below(1 << 32) < self.nulls {

@@ -1,4 +1,4 @@
-//! The parts of rows that several of their fields need.
+//! Intermediate values of a row that several of its fields need.
 
 use std::cell::OnceCell;
 
@@ -9,12 +9,12 @@ use crate::model::names::{Address, Identity};
 use crate::model::numbers::Sex;
 use crate::model::person::Employer;
 
-/// The parts of the person of a row that other parts need.
+/// Those parts of the person of a row that other parts depend on.
 #[derive(Default)]
 pub struct Known {
-    /// The row.
+    /// The index of the row.
     pub index: u64,
-    /// The first row of the household.
+    /// The index of the first row of the household.
     pub head: OnceCell<u64>,
     pub sex: OnceCell<Sex>,
     pub born: OnceCell<Date>,
@@ -25,11 +25,11 @@ pub struct Known {
     pub employer: OnceCell<Option<Employer>>,
 }
 
-/// The children of the last block of parents that was needed.
+/// The children of the last block of parents that was used.
 #[derive(Default)]
 pub struct Families {
-    /// The number of the block.
+    /// The number of the block. `None` if no block was used yet.
     pub number: Option<u64>,
-    /// The number of children up to each parent of the block.
+    /// The cumulative number of children up to and including each parent in the block.
     pub ends: Vec<u64>,
 }

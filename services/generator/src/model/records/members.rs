@@ -1,10 +1,10 @@
-//! Reads the members of an object and collects their faults.
+//! Reads the members of a JSON object and collects faults.
 
 use serde_json::{Map, Value};
 
 use super::fault::Faults;
 
-/// The members of an object. Those that are not read are faults.
+/// The members of an object. Any that are never read are reported as faults.
 pub struct Members<'a> {
     /// The JSON pointer of the object.
     pub pointer: String,
@@ -13,7 +13,7 @@ pub struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Begins to read an object.
+    /// Begins to read an object. Adds a fault if the value is not an object.
     pub fn of(value: &'a Value, pointer: String, faults: &mut Faults) -> Option<Self> {
         match value {
             Value::Object(map) => Some(Self { pointer, map, known: Vec::new() }),
@@ -29,13 +29,13 @@ impl<'a> Members<'a> {
         format!("{}/{}", self.pointer, name.replace('~', "~0").replace('/', "~1"))
     }
 
-    /// Returns a member, and notes that it is known.
+    /// Returns the value of a member, and notes that the member is known.
     pub fn value(&mut self, name: &'static str) -> Option<&'a Value> {
         self.known.push(name);
         self.map.get(name)
     }
 
-    /// Returns a required member.
+    /// Returns the value of a required member. Adds a fault if it is missing.
     pub fn required(&mut self, name: &'static str, faults: &mut Faults) -> Option<&'a Value> {
         let value = self.value(name);
         if value.is_none() {
@@ -59,17 +59,17 @@ impl<'a> Members<'a> {
         read
     }
 
-    /// Returns a text.
+    /// Returns the value of a text member.
     pub fn text(&mut self, name: &'static str, faults: &mut Faults) -> Option<&'a str> {
         self.typed(name, "a text", faults, Value::as_str)
     }
 
-    /// Returns a boolean; `false` by default.
+    /// Returns the value of a boolean member. The default is `false`.
     pub fn flag(&mut self, name: &'static str, faults: &mut Faults) -> bool {
         self.typed(name, "true or false", faults, Value::as_bool).unwrap_or(false)
     }
 
-    /// Returns a whole number within bounds, or the default.
+    /// Returns the value of an integer member, which must be within bounds, or the default.
     pub fn integer(
         &mut self,
         name: &'static str,
@@ -82,23 +82,23 @@ impl<'a> Members<'a> {
         self.typed(name, &what, faults, fits).unwrap_or(default)
     }
 
-    /// Returns a number, or the default.
+    /// Returns the value of a number member, or the default.
     pub fn number(&mut self, name: &'static str, default: f64, faults: &mut Faults) -> f64 {
         self.typed(name, "a number", faults, Value::as_f64).unwrap_or(default)
     }
 
-    /// Returns a share from 0 to 1, or the default.
+    /// Returns the value of a number member from 0 to 1, or the default.
     pub fn share(&mut self, name: &'static str, default: f64, faults: &mut Faults) -> f64 {
         let fits = |value: &Value| value.as_f64().filter(|share| (0.0..=1.0).contains(share));
         self.typed(name, "a share from 0 to 1, such as 0.1", faults, fits).unwrap_or(default)
     }
 
-    /// Returns an array.
+    /// Returns the value of an array member.
     pub fn array(&mut self, name: &'static str, faults: &mut Faults) -> Option<&'a [Value]> {
         self.typed(name, "an array", faults, |value| value.as_array().map(Vec::as_slice))
     }
 
-    /// Returns one of some words, or the first by default.
+    /// Returns the value for a member that is one of several words. The default is the first one.
     pub fn word<T: Copy>(
         &mut self,
         name: &'static str,
@@ -120,7 +120,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// Reports the members that are not known. `what` names the object.
+    /// Reports all members that were not read. `what` is the name of the object in messages.
     pub fn end(self, what: &str, faults: &mut Faults) {
         for name in self.map.keys().filter(|name| !self.known.contains(&name.as_str())) {
             let known = self.known.join(", ");

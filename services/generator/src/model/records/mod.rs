@@ -1,7 +1,7 @@
-//! Records of tables that a schema describes.
+//! Generates the records of tables that a schema describes.
 //!
-//! A value depends on the seed, the table, the field and the number of its row only. Any part of a
-//! table is therefore the same in every format, and rows are never kept.
+//! A value depends only on the seed, the table, the field and the number of its row. Any part of a
+//! table is therefore the same in every format, and rows never have to be stored.
 
 mod cell;
 mod children;

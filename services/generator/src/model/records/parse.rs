@@ -1,4 +1,4 @@
-//! Reads a schema.
+//! Parses a schema.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -21,22 +21,22 @@ use super::tables::{Bounds, RawField, RawTable, culture, raw_fields, read_tables
 use crate::model::numbers::{Kind, Sex};
 use crate::model::person::{Limits, Maker, OLDEST};
 
-/// Every type of a field.
+/// All types of fields.
 const TYPES: &str = "person, address, company, phone, iban, card, crypto, imei, socialNumber, vat, \
     text, password, integer, decimal, normal, lognormal, boolean, date, time, timestamp, uuid, \
     sequence, choice, constant, pattern, template, expression, object, array, reference, ip, mac, url, \
     userAgent, fileName, colour, brand, review, latitude, longitude";
-/// The types that can have unique values.
+/// The types that support unique values, for messages.
 const UNIQUE: &str = "integer, decimal, boolean, date, time, timestamp, choice, pattern of fixed \
     length, uuid, sequence, reference with choose once, and email, username and workEmail of person";
-/// Maximum depth of objects and arrays.
+/// Maximum nesting depth of objects and arrays.
 const DEEPEST: usize = 4;
 
-/// Reads a schema: `{"tables": [{"name", "rows", "fields": [...]}]}`, or `{"fields": [...]}` for one
-/// table.
+/// Parses a schema: `{"tables": [{"name", "rows", "fields": [...]}]}`, or `{"fields": [...]}` for a
+/// single table.
 ///
 /// # Errors
-/// Every fault that was found.
+/// Returns every fault that was found.
 pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>> {
     let mut faults = Faults::default();
     let tables = read_tables(schema, bounds, &mut faults).unwrap_or_default();
@@ -71,16 +71,16 @@ pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>
     }
 }
 
-/// Returns the types of fields.
+/// Returns the names of all types of fields.
 pub fn types() -> impl Iterator<Item = &'static str> {
     TYPES.split(", ")
 }
 
-/// The progress of a field.
+/// The state of parsing a field.
 enum Built {
-    /// It is being read: a field that needs it is part of a circle.
+    /// The field is being parsed. If another field needs it now, they form a cycle.
     Begun,
-    /// It was read, or is wrong.
+    /// The field has been parsed. `None` if it has faults.
     Done(Option<SharedField>),
 }
 
@@ -89,25 +89,25 @@ struct Builder<'a> {
     tables: &'a [RawTable<'a>],
     faults: Faults,
     built: HashMap<(usize, usize), Built>,
-    /// The persons of each table by what they are.
+    /// The people of each table, by their requested properties.
     groups: HashMap<String, Rc<People>>,
-    /// The places of tables and of others that they refer to.
+    /// Pairs of the index of a table and the index of a table that it refers to.
     references: Vec<(usize, usize)>,
-    /// The cost so far of the field that is being read.
+    /// The cost so far of the field that is being parsed.
     cost: u64,
 }
 
-/// A field that is read: its table and its path of names.
+/// The location of a field that is being parsed: its table, and the path of names within it.
 struct Place<'p> {
     table: usize,
     path: &'p str,
     depth: usize,
-    /// Whether it is within an array, whose items have other numbers than the row.
+    /// Whether the field is within an array, whose items have different indexes from the row.
     is_item: bool,
 }
 
 impl<'a> Builder<'a> {
-    /// Returns a field of a table.
+    /// Returns a field of a table, given by its index.
     fn field(&mut self, table: usize, place: usize) -> Option<SharedField> {
         match self.built.get(&(table, place)) {
             Some(Built::Done(field)) => return field.clone(),
@@ -126,7 +126,7 @@ impl<'a> Builder<'a> {
         field
     }
 
-    /// Returns the field of a table with a name.
+    /// Returns the field of a table with this name.
     fn named(&mut self, table: usize, name: &str, pointer: &str) -> Option<SharedField> {
         let place = self.tables[table].fields.iter().position(|field| field.name == name);
         let Some(place) = place else {
@@ -168,7 +168,7 @@ impl<'a> Builder<'a> {
         Some(Field { name: raw.name.to_owned(), hidden, nulls, order, key, make, cost })
     }
 
-    /// Returns the order of unique values, if it is needed. `None` is a fault.
+    /// Returns the order of unique values, if required. `None` means that there was a fault.
     fn order(
         &mut self,
         make: &dyn Make,
@@ -254,8 +254,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// `person` and `address`: `part`, `locale`, `minAge`, `maxAge`, `sex`, `household`, and `of` for
-    /// several persons in a row.
+    /// Reads the types `person` and `address`: `part`, `locale`, `minAge`, `maxAge`, `sex`,
+    /// `household`, and `of` to distinguish several people in a row.
     fn person(
         &mut self,
         members: &mut Members<'a>,
@@ -285,7 +285,7 @@ impl<'a> Builder<'a> {
         if faults.count() > before {
             return None;
         }
-        // Fields of one row with the same demands show the same person.
+        // Fields of a row with the same requirements show the same person.
         let group = format!("person {of} {} {least} {most} {sex:?} {household}", culture.code);
         let name = format!("{} {group}", at.table);
         let people = match self.groups.get(&name) {
@@ -308,7 +308,7 @@ impl<'a> Builder<'a> {
         Some(Box::new(PersonPart::new(people, place?)))
     }
 
-    /// `template`: `template`.
+    /// Reads the type `template`: `template`.
     fn template(&mut self, members: &mut Members<'a>, at: &Place<'_>) -> Option<Box<dyn Make>> {
         members.required("template", &mut self.faults)?;
         let template = members.text("template", &mut self.faults)?;
@@ -323,7 +323,7 @@ impl<'a> Builder<'a> {
         Some(Box::new(Template(read)))
     }
 
-    /// `review`: `product` (a text) or `of` (a field).
+    /// Reads the type `review`: `product` (a string) or `of` (a field).
     fn review(&mut self, members: &mut Members<'a>, at: &Place<'_>) -> Option<Box<dyn Make>> {
         let name = members.text("product", &mut self.faults);
         if name.is_some_and(|name| name.chars().count() > 200) {
@@ -337,7 +337,7 @@ impl<'a> Builder<'a> {
         Some(Box::new(Reviews(product)))
     }
 
-    /// `expression`: `expression`.
+    /// Reads the type `expression`: `expression`.
     fn expression(&mut self, members: &mut Members<'a>, at: &Place<'_>) -> Option<Box<dyn Make>> {
         members.required("expression", &mut self.faults)?;
         let text = members.text("expression", &mut self.faults)?;
@@ -352,7 +352,7 @@ impl<'a> Builder<'a> {
         let mut fields = Vec::new();
         for name in &expression.names {
             let field = self.named(at.table, name, &pointer)?;
-            // Each use of a name makes the value again.
+            // Each use of a name generates the value again.
             let more = text.matches(name.as_str()).count().saturating_sub(1) as u64;
             self.cost = self.cost.saturating_add(field.cost.saturating_mul(more));
             fields.push(field);
@@ -360,7 +360,7 @@ impl<'a> Builder<'a> {
         Some(Box::new(Computed { expression, fields }))
     }
 
-    /// `object`: `fields`.
+    /// Reads the type `object`: `fields`.
     fn object(&mut self, members: &mut Members<'a>, at: &Place<'_>) -> Option<Box<dyn Make>> {
         let fields = members.required("fields", &mut self.faults).and_then(Value::as_array);
         let pointer = members.at("fields");
@@ -385,7 +385,7 @@ impl<'a> Builder<'a> {
         (self.faults.count() == before).then(|| Box::new(Object(read)) as _)
     }
 
-    /// `array`: `items` (a field), `min` (1), `max` (3).
+    /// Reads the type `array`: `items` (a field), `min` (1), `max` (3).
     fn array(&mut self, members: &mut Members<'a>, at: &Place<'_>) -> Option<Box<dyn Make>> {
         let value = members.required("items", &mut self.faults)?;
         let pointer = members.at("items");
@@ -409,7 +409,7 @@ impl<'a> Builder<'a> {
         Some(Box::new(Array { item, least, most }))
     }
 
-    /// `reference`: `table`, `field`, `choose` uniform, skewed or once (uniform).
+    /// Reads the type `reference`: `table`, `field`, `choose` uniform, skewed or once (uniform).
     fn reference(
         &mut self,
         members: &mut Members<'a>,
@@ -473,7 +473,7 @@ impl<'a> Builder<'a> {
         Some(Box::new(Reference { field, rows, choosing }))
     }
 
-    /// Returns the choice of one of two references whose pairs are unique.
+    /// Returns how to select rows for one of two references whose pairs must be unique.
     fn pair(&mut self, pair: [&str; 2], at: &Place<'_>) -> Option<Choosing> {
         let own = &self.tables[at.table];
         let pointer = format!("{}/uniquePair", own.pointer);

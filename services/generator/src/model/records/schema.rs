@@ -5,16 +5,16 @@ use std::rc::Rc;
 use super::cell::Cell;
 use super::field::{Row, SharedField};
 
-/// The tables of a schema.
+/// A parsed schema with its tables.
 pub struct Schema {
     /// The tables in the order of the schema.
     pub tables: Vec<Rc<Table>>,
-    /// The places of tables and of others that they refer to.
+    /// Pairs of the index of a table and the index of a table that it refers to.
     pub(super) references: Vec<(usize, usize)>,
 }
 
 impl Schema {
-    /// Returns the tables, each after those that it refers to, except in a circle.
+    /// Returns the tables in order, each after the tables that it refers to, except for cycles.
     pub fn parents_first(&self) -> impl Iterator<Item = &Table> {
         let mut left: Vec<usize> = (0..self.tables.len()).collect();
         std::iter::from_fn(move || {
@@ -34,17 +34,17 @@ pub struct Table {
     pub name: String,
     /// The number of rows.
     pub rows: u64,
-    /// The fields that are shown.
+    /// The fields that are part of the output.
     pub(super) shown: Vec<SharedField>,
 }
 
 impl Table {
-    /// Returns the names of the fields that are shown.
+    /// Returns the names of the fields that are part of the output.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.shown.iter().map(|field| field.name.as_str())
     }
 
-    /// Returns a part of the rows.
+    /// Returns the rows from `first` on, at most `count` of them.
     pub fn part(self: &Rc<Self>, first: u64, count: Option<u64>) -> Rows {
         let end = count.map_or(self.rows, |count| first.saturating_add(count).min(self.rows));
         let mut cells = Vec::new();
@@ -53,7 +53,7 @@ impl Table {
     }
 }
 
-/// The rows of a table, made one after another.
+/// The rows of a table, which are generated one after another.
 pub struct Rows {
     table: Rc<Table>,
     next: u64,
@@ -63,7 +63,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Makes the next row; `None` after the last one. Each cell is of a column.
+    /// Generates the next row, with one cell per column. Returns `None` after the last row.
     pub fn make_next(&mut self) -> Option<&[Cell]> {
         if self.next >= self.end {
             return None;

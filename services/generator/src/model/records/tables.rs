@@ -1,4 +1,4 @@
-//! Reads the tables of a schema, before their fields.
+//! Parses the tables of a schema, except for their fields.
 
 use std::rc::Rc;
 
@@ -12,46 +12,46 @@ use super::members::Members;
 use crate::model::names::{self, Culture};
 use crate::model::seed::Seed;
 
-/// Maximum length of a name in letters.
+/// Maximum length of a name in characters.
 const NAME: usize = 64;
-/// Maximum number of rows of a table.
+/// Maximum number of rows in a table.
 const ROWS: u64 = 1 << 40;
-/// The number of rows, if neither schema nor caller has one.
+/// The number of rows if neither the schema nor the caller specifies it.
 const USUAL_ROWS: u64 = 10;
 
-/// The limits of a schema, and the origin of its values.
+/// The limits for a schema, and the seed and day for its values.
 #[derive(Clone, Debug)]
 pub struct Bounds {
-    /// The seed of all values.
+    /// The seed that determines all values.
     pub seed: Seed,
-    /// The day that ages, dates and cards count from.
+    /// The reference day for ages, dates and cards.
     pub day: Date,
-    /// Whether rows are skipped.
+    /// Whether rows at the beginning of each table are skipped.
     pub is_part: bool,
-    /// The number of rows of tables that do not have one.
+    /// The number of rows for tables that do not specify it.
     pub rows: Option<u64>,
-    /// Maximum number of tables.
+    /// Maximum number of tables in the schema.
     pub most_tables: usize,
-    /// Maximum number of fields of a table.
+    /// Maximum number of fields in a table.
     pub most_fields: usize,
-    /// Maximum number of rows of a table.
+    /// Maximum number of rows in a table.
     pub most_rows: u64,
 }
 
-/// A table whose fields are not read yet.
+/// A table whose fields have not been parsed yet.
 pub struct RawTable<'a> {
     pub pointer: String,
     pub name: String,
     pub rows: u64,
-    /// Whether the schema has the number of rows.
+    /// Whether the schema specifies the number of rows.
     pub has_rows: bool,
     pub locale: &'static Culture,
     pub fields: Vec<RawField<'a>>,
-    /// The names of two references whose pairs are unique.
+    /// The names of two references whose combination must be unique.
     pub pair: Option<[&'a str; 2]>,
-    /// The parent table, until it is found.
+    /// The definition of `childrenOf`, until the parent table is resolved.
     pub raw_children: Option<RawChildren<'a>>,
-    /// The parents of its rows.
+    /// How the rows are assigned to their parents.
     pub children: Option<Rc<Children>>,
 }
 
@@ -184,7 +184,7 @@ pub fn culture(
     })
 }
 
-/// Finds the parents of tables with `childrenOf`, and sets the number of their rows.
+/// Resolves the parent tables of `childrenOf`, and sets the numbers of rows of the child tables.
 fn find_parents(tables: &mut [RawTable<'_>], bounds: &Bounds, faults: &mut Faults) {
     let mut waiting: Vec<_> =
         (0..tables.len()).filter(|place| tables[*place].raw_children.is_some()).collect();

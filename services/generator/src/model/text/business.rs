@@ -1,11 +1,11 @@
-//! Phrases of business for placeholder text.
+//! Business phrases for placeholder text.
 
 /// A slot in a business sentence.
 #[derive(Clone, Copy)]
 pub enum Slot {
     /// A fixed word.
     Word(&'static str),
-    /// Any word of a list.
+    /// A random word from a list.
     Any(&'static [&'static str]),
 }
 

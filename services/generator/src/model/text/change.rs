@@ -1,4 +1,4 @@
-//! Letter case and replacement.
+//! Converts the letter case of strings and replaces parts of them.
 
 use super::letters::{lower, upper};
 use super::title::title;
@@ -10,13 +10,13 @@ pub enum CaseType {
     Lower,
     /// Upper case.
     Upper,
-    /// The first character capitalized.
+    /// Only the first character is capitalized.
     Sentence,
-    /// Words capitalized, except small words in the middle.
+    /// Words are capitalized, except for small words in the middle.
     Title,
 }
 
-/// Converts the letter case of a text.
+/// Converts the letter case of a string.
 pub fn change_case(text: &str, case: CaseType) -> String {
     match case {
         CaseType::Lower => text.chars().map(lower).collect(),
@@ -30,8 +30,8 @@ pub fn change_case(text: &str, case: CaseType) -> String {
     }
 }
 
-/// Replaces all occurrences of a text step by step. The result can be thousands of times as long as
-/// the input.
+/// Replaces all occurrences of a string, step by step. The result can be thousands of times as long
+/// as the input.
 pub struct Replacing {
     text: String,
     find: String,
@@ -40,12 +40,12 @@ pub struct Replacing {
 }
 
 impl Replacing {
-    /// Replaces the non-empty text `find` from left to right.
+    /// Prepares to replace `find`, which must not be empty, from left to right.
     pub fn new(text: String, find: String, replacement: String) -> Self {
         Self { text, find, replacement, done: 0 }
     }
 
-    /// Returns the text up to the next occurrence, its replacement, and whether more follows.
+    /// Returns the text up to the next occurrence, its replacement, and whether more text follows.
     pub fn step(&mut self) -> (&str, &str, bool) {
         let start = self.done;
         match self.text[start..].find(&self.find) {

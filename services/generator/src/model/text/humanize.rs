@@ -1,4 +1,4 @@
-//! Converts identifiers to sentences, compatible with Humanizer.NET.
+//! Converts identifiers to sentences in a way that is compatible with Humanizer.NET.
 
 use super::letters::{lower, upper};
 
@@ -15,7 +15,7 @@ pub fn humanize(text: &str) -> String {
     if separator_at_blank(text) { sentence(&spaced) } else { spaced }
 }
 
-/// Returns true if a hyphen or underscore is next to white space.
+/// Returns whether a hyphen or underscore is next to white space.
 fn separator_at_blank(text: &str) -> bool {
     let pairs = text.chars().zip(text.chars().skip(1));
     pairs.into_iter().any(|(one, other)| {
@@ -24,7 +24,7 @@ fn separator_at_blank(text: &str) -> bool {
     })
 }
 
-/// Joins the parts of a text in lower case with blanks and capitalizes the first letter.
+/// Joins the parts of a string in lower case with spaces, and capitalizes the first letter.
 fn sentence(text: &str) -> String {
     let characters: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len() + text.len() / 4);
@@ -54,7 +54,7 @@ fn sentence(text: &str) -> String {
     raised(out)
 }
 
-/// Capitalizes the first character, after any leading ampersands and blanks.
+/// Capitalizes the first character that follows any leading ampersands and spaces.
 fn raised(text: String) -> String {
     let at = match text.starts_with('&') {
         true => text.find(|c| !matches!(c, '&' | ' ')),
@@ -68,7 +68,7 @@ fn raised(text: String) -> String {
     }
 }
 
-/// Length of the part at the start of a text, or `None` if there is no part.
+/// Returns the length of the part at the beginning of a string, or `None` if there is no such part.
 fn part(text: &[char]) -> Option<usize> {
     let run =
         |from: usize, test: fn(char) -> bool| text[from..].iter().take_while(|c| test(**c)).count();
@@ -98,8 +98,8 @@ fn part(text: &[char]) -> Option<usize> {
     Some(length + usize::from(mark))
 }
 
-/// The number of capitals at the start that belong together: all of them before a digit or the end
-/// of a word, otherwise all but the last.
+/// Returns the number of capitals at the beginning that belong together: all of them if they
+/// precede a digit or the end of a word, otherwise all but the last.
 fn capitals(text: &[char], run: usize) -> Option<usize> {
     let ends = match text.get(run) {
         None => true,
@@ -112,7 +112,7 @@ fn capitals(text: &[char], run: usize) -> Option<usize> {
     }
 }
 
-/// A letter of a script without cases.
+/// Returns whether a character is a letter of a script without letter case.
 fn is_other_letter(c: char) -> bool {
     c.is_alphabetic() && !c.is_uppercase() && !c.is_lowercase()
 }
@@ -122,7 +122,7 @@ mod tests {
     use super::super::change::{CaseType, change_case};
     use super::*;
 
-    /// Test cases of Humanizer (MIT): operation, input and result in JSON.
+    /// Test cases from Humanizer (MIT): operation, input, and result in JSON.
     const CASES: &str = include_str!("../../../tests/humanizer_cases.tsv");
 
     #[test]

@@ -1,6 +1,6 @@
-//! Latin words of placeholder text.
+//! The Latin words of placeholder text.
 
-/// Latin words, most common first.
+/// Latin words, with the most common ones first.
 const LATIN: &[&str] = &[
     "et",
     "in",
@@ -226,7 +226,8 @@ const LATIN: &[&str] = &[
     "vulputate",
 ];
 
-/// One word for each byte, so eight words can be drawn at once. The most common words occur twice.
+/// One word for each byte value, so that eight words can be drawn at once. The most common words
+/// occur twice.
 pub const LATIN_BY_BYTE: [&str; 256] = {
     let mut words = [""; 256];
     let mut at = 0;

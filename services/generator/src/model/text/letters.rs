@@ -1,6 +1,7 @@
-//! Letter case conversion, one character to one.
+//! Converts the letter case of single characters.
 
-/// The lower-case letter, if it is one character.
+/// Returns the lower-case letter, or the character itself if its lower case is not a single
+/// character.
 pub fn lower(c: char) -> char {
     let mut mapped = c.to_lowercase();
     match (mapped.next(), mapped.next()) {
@@ -9,7 +10,8 @@ pub fn lower(c: char) -> char {
     }
 }
 
-/// The capital, if it is one character: `ß` is unchanged.
+/// Returns the capital letter, or the character itself if its capital is not a single character,
+/// such as that of `ß`.
 pub fn upper(c: char) -> char {
     let mut mapped = c.to_uppercase();
     match (mapped.next(), mapped.next()) {

@@ -1,4 +1,5 @@
-//! Placeholder text of any length, generated step by step with a few hundred bytes of state.
+//! Placeholder text of any length, which is generated step by step with a state of a few hundred
+//! bytes.
 
 use super::business::{BUSINESS, Slot};
 use super::latin::{LATIN_BY_BYTE, OPENING};
@@ -7,7 +8,7 @@ use crate::model::random::Random;
 /// The source of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vocabulary {
-    /// Latin.
+    /// Latin words.
     Latin,
     /// Business phrases.
     Business,
@@ -16,39 +17,39 @@ pub enum Vocabulary {
 /// The unit of the requested length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Words, in sentences.
+    /// Words, which are arranged in sentences.
     Words,
     /// Paragraphs of four to eight sentences, with `<br>` between them.
     Paragraphs,
 }
 
-/// Minimum and maximum words in a sentence.
+/// Minimum and maximum number of words in a sentence.
 const SENTENCE: (u64, u64) = (6, 14);
-/// Minimum and maximum sentences in a paragraph.
+/// Minimum and maximum number of sentences in a paragraph.
 const PARAGRAPH: (u64, u64) = (4, 8);
 
-/// A generator of one text.
+/// Generates placeholder text.
 pub struct Lorem {
     random: Random,
     vocabulary: Vocabulary,
     unit: Unit,
-    /// Remaining words or paragraphs, including the current paragraph.
+    /// The number of remaining words or paragraphs, including the current paragraph.
     left: u64,
-    /// Remaining sentences in the current paragraph.
+    /// The number of remaining sentences in the current paragraph.
     sentences: u64,
     begun: bool,
 }
 
 impl Lorem {
-    /// A text of this number of words or paragraphs, at least one.
+    /// Creates a generator for this number of words or paragraphs, at least one.
     pub fn new(mut random: Random, vocabulary: Vocabulary, unit: Unit, number: u64) -> Self {
         let sentences = random.between(PARAGRAPH.0, PARAGRAPH.1);
         Self { random, vocabulary, unit, left: number, sentences, begun: false }
     }
 
-    /// Appends a sentence and the separator before it. Returns false if it was the last one.
+    /// Appends a sentence and the separator before it. Returns false if it was the last sentence.
     ///
-    /// All characters are ASCII letters, blanks, commas, full stops and `<br>`.
+    /// The text consists only of ASCII letters, spaces, commas, full stops and `<br>`.
     pub fn push(&mut self, out: &mut Vec<u8>) -> bool {
         match self.unit {
             Unit::Words => {
@@ -90,10 +91,11 @@ impl Lorem {
         words
     }
 
-    /// Appends words, each followed by a blank, some with a comma.
+    /// Appends words, each followed by a space and some of them by a comma. Returns the number of
+    /// words.
     fn latin(&mut self, most: u64, out: &mut Vec<u8>) -> u64 {
         let count = self.random.between(SENTENCE.0, SENTENCE.1).min(most);
-        // One word in eight gets a comma, except the first and the last two.
+        // One word in eight gets a comma, but never the first word or the last two.
         let commas = self.random.bits() & self.random.bits() & self.random.bits();
         let opening = if self.begun { &[][..] } else { &OPENING };
         let mut drawn = 0;

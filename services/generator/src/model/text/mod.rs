@@ -1,4 +1,4 @@
-//! Texts: placeholder text of any length, passwords, and text transformations.
+//! Placeholder text of any length, passwords, and text transformations.
 
 mod business;
 mod change;

@@ -1,4 +1,4 @@
-//! Passwords from the system's random number generator.
+//! Passwords from the random number generator of the operating system.
 
 use crate::model::random::Random;
 use crate::model::seed::SeedError;
@@ -15,22 +15,22 @@ pub struct Classes {
     pub digits: bool,
     /// Capital letters.
     pub upper: bool,
-    /// Punctuation without quotes and backslash.
+    /// Punctuation, without quotes and the backslash.
     pub special: bool,
 }
 
-/// Generates a password that contains each class. If there are more classes than characters, lower-case
-/// letters are omitted.
+/// Generates a password that contains a character of each class. If there are more classes than
+/// characters, lower-case letters are omitted.
 ///
 /// # Errors
-/// The system returned no random bytes.
+/// Returns an error if the system returned no random bytes.
 pub fn password(length: usize, classes: Classes) -> Result<String, SeedError> {
     let mut key = [0; 32];
     getrandom::fill(&mut key)?;
     Ok(sampled(&mut Random::from_key(key), length, classes))
 }
 
-/// Like [`password`], from repeatable numbers.
+/// Like [`password`], but from a repeatable stream.
 pub fn sampled(random: &mut Random, length: usize, classes: Classes) -> String {
     let chosen = [(classes.digits, DIGITS), (classes.upper, UPPER), (classes.special, SPECIAL)];
     let mut alphabets: Vec<&[u8]> =

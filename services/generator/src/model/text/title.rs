@@ -1,14 +1,14 @@
-//! Title case.
+//! Converts strings to title case.
 
 use super::letters::{lower, upper};
 
-/// Words that stay in lower case, except at the start.
+/// Words that stay in lower case, except at the beginning.
 const SMALL: [&str; 21] = [
     "a", "an", "as", "at", "by", "if", "in", "of", "on", "or", "so", "to", "up", "and", "but",
     "for", "nor", "off", "the", "via", "yet",
 ];
 
-/// Capitalizes words and leaves everything between them unchanged.
+/// Capitalizes the words of a string. Everything between words is left unchanged.
 pub fn title(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -24,13 +24,14 @@ pub fn title(text: &str) -> String {
     out
 }
 
-/// Returns true for word characters: letters, digits, underscores and all non-ASCII characters.
+/// Returns whether a character belongs to a word: letters, digits, underscores and all non-ASCII
+/// characters.
 fn belongs(c: char) -> bool {
     !c.is_ascii() || c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Length in bytes of the word at the start: a run of word characters, optionally an apostrophe and
-/// a second run.
+/// Returns the length of the word at the beginning in bytes: a sequence of word characters, which
+/// may be followed by an apostrophe and a second sequence.
 fn word_length(text: &str) -> usize {
     let run = |text: &str, test: fn(char) -> bool| text.find(|c| !test(c)).unwrap_or(text.len());
     let head = run(text, belongs);

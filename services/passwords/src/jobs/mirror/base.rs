@@ -9,17 +9,18 @@ use domain::HashPrefix;
 use crate::model::BucketDigest;
 use crate::store::{BucketProblem, Corpus, KindFolder, TagLog, Tags, tags_path};
 
-/// A mirrored corpus with the tags of its ranges.
+/// A mirrored corpus with the entity tags of its ranges.
 pub struct Base {
     corpus: Corpus,
     tags: Tags,
 }
 
 impl Base {
-    /// Finds the corpus in use if it mirrors this service, or else the newest one that does.
+    /// Returns the corpus in use if it is a mirror of this service, or else the newest corpus that
+    /// is. `None` if there is none.
     ///
     /// # Errors
-    /// The folder cannot be read.
+    /// Returns an error if the folder cannot be read.
     pub fn find(folder: &KindFolder, source: &str) -> anyhow::Result<Option<Self>> {
         let current = folder.current()?;
         let mut candidates = folder.corpora()?;
@@ -37,7 +38,7 @@ impl Base {
         Ok(None)
     }
 
-    /// The tag of a range.
+    /// Returns the entity tag of a range, if it is known.
     pub fn tag(&self, prefix: HashPrefix) -> Option<&[u8]> {
         self.tags.get(prefix.value(), self.corpus.digest(prefix))
     }
@@ -45,7 +46,7 @@ impl Base {
     /// Returns the bucket of a range and its digest.
     ///
     /// # Errors
-    /// It cannot be read or is damaged.
+    /// Returns an error if the bucket cannot be read or is damaged.
     pub fn bucket<'a>(
         &'a self,
         prefix: HashPrefix,

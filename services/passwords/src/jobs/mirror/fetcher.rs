@@ -11,22 +11,22 @@ use super::pace::{Length, Pace};
 use super::upstream::{Answer, Failure, Pause, Upstream};
 use crate::model::Kind;
 
-/// The first backoff. It doubles with each retry.
+/// The initial backoff. It doubles with each retry.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
-/// Attempts for a range as long as no response was successful.
+/// The number of attempts for a range before the first successful response.
 const AT_THE_START: u32 = 3;
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// Limits for the requests to the other service.
+/// Limits on the requests to the mirrored service.
 #[derive(Clone, Copy, Debug)]
 pub struct Politeness {
-    /// Concurrent requests.
+    /// Maximum number of concurrent requests.
     pub concurrency: usize,
-    /// Requests per second, if limited.
+    /// Maximum number of requests per second, if limited.
     pub per_second: Option<u32>,
-    /// Attempts for one range before the mirror fails.
+    /// The number of attempts for a range before the mirror fails.
     pub attempts: u32,
-    /// The longest pause that the service can demand.
+    /// The longest pause that the service may demand.
     pub longest_pause: Duration,
 }
 
@@ -53,25 +53,25 @@ impl Fetcher {
         }
     }
 
-    /// The mirrored service.
+    /// Returns the mirrored service.
     pub fn upstream(&self) -> &Upstream {
         &self.upstream
     }
 
-    /// The request limits.
+    /// Returns the request limits.
     pub fn politeness(&self) -> Politeness {
         self.politeness
     }
 
-    /// The number of retries so far.
+    /// Returns the number of retries so far.
     pub fn retries(&self) -> u64 {
         self.retries.load(Ordering::Relaxed)
     }
 
-    /// Fetches a range, with retries. With a tag, fetches it only if it has changed.
+    /// Fetches a range, with retries. If a tag is given, fetches the range only if it has changed.
     ///
     /// # Errors
-    /// The failure is permanent, or all attempts failed.
+    /// Returns an error if the failure is permanent, or all attempts failed.
     pub async fn fetch(
         &self,
         kind: Kind,
@@ -91,7 +91,8 @@ impl Fetcher {
                     }
                     cause
                 }
-                // If no request has succeeded, the address or the certificate is probably wrong.
+                // If no request has succeeded yet, the address or the certificate is probably
+                // wrong.
                 Err(Failure::Broken(cause)) => {
                     if attempt >= AT_THE_START && !self.answered.load(Ordering::Relaxed) {
                         bail!("{}: {cause}", self.upstream.source());
@@ -112,7 +113,7 @@ impl Fetcher {
         }
     }
 
-    /// Pauses all requests, and reports a pause that is longer than the current one.
+    /// Pauses all requests. Logs the pause if it extends the current one.
     fn pause(&self, Pause { time, status }: Pause) {
         let Some(taken) = self.pace.pause(time) else { return };
         let source = self.upstream.source();
@@ -140,7 +141,7 @@ impl Fetcher {
     }
 }
 
-/// Exponential backoff: half of the delay is fixed, half is random.
+/// Returns an exponential backoff: one half is fixed, the other half is random.
 fn wait(attempt: u32) -> Duration {
     let doubled = FIRST_WAIT.saturating_mul(1 << (attempt - 1).min(16)).min(LONGEST_WAIT);
     let chance = f64::from(getrandom::u32().unwrap_or(u32::MAX)) / f64::from(u32::MAX);

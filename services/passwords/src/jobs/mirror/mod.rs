@@ -1,4 +1,4 @@
-//! Copies another range service to corpora.
+//! Copies the data of another range service to local corpora.
 
 mod base;
 mod fetcher;

@@ -6,11 +6,11 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 
-/// A pause is reported if it is at least this much longer than the current one. Concurrent requests
-/// are often answered with the same pause.
+/// The minimum extension of the current pause that is reported. Concurrent requests often get the
+/// same pause.
 const NOTABLE: Duration = Duration::from_secs(1);
 
-/// Spaces requests, and stops all of them during a pause demanded by the other service.
+/// Spaces out requests, and stops all of them during a pause that the service demands.
 pub struct Pace {
     next: Mutex<Instant>,
     between: Duration,
@@ -18,7 +18,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Allows this number of requests per second, and pauses up to `longest_pause`.
+    /// Allows this number of requests per second. Pauses are limited to `longest_pause`.
     pub fn new(per_second: Option<u32>, longest_pause: Duration) -> Self {
         let between =
             per_second.map_or(Duration::ZERO, |rate| Duration::from_secs(1) / rate.max(1));
@@ -37,8 +37,8 @@ impl Pace {
         turn
     }
 
-    /// Delays all requests by this time, or by the longest pause. Returns the pause if it is notably
-    /// longer than the current one.
+    /// Delays all requests by `time`, or by the longest pause if that is shorter. Returns the pause
+    /// if it notably extends the current one.
     pub fn pause(&self, time: Duration) -> Option<Duration> {
         self.pause_from(Instant::now(), time)
     }
@@ -52,7 +52,7 @@ impl Pace {
     }
 }
 
-/// The length of a pause, in its largest whole unit.
+/// Formats the length of a pause in its largest whole unit.
 pub struct Length(pub Duration);
 
 impl fmt::Display for Length {
@@ -70,7 +70,7 @@ impl fmt::Display for Length {
 mod tests {
     use super::*;
 
-    /// The send times of requests that all become ready at `now`.
+    /// Returns how long each of several requests must wait if all are ready at `now`.
     fn turns<const N: usize>(pace: &Pace, now: Instant) -> [Duration; N] {
         [(); N].map(|()| pace.claim(now) - now)
     }

@@ -7,16 +7,16 @@ use serde::Serialize;
 use crate::jobs::report::{CorpusFile, peak_memory};
 use crate::model::Header;
 
-/// The requests and their results.
+/// The number of ranges and bytes that were fetched.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Traffic {
-    /// Ranges fetched by an interrupted run.
+    /// The number of ranges fetched by an interrupted run.
     pub resumed: u32,
-    /// Ranges fetched.
+    /// The number of ranges fetched in full.
     pub changed: u32,
-    /// Ranges unchanged since the last mirror.
+    /// The number of ranges unchanged since the last mirror.
     pub unchanged: u32,
-    /// Bytes received for fetched ranges, as transferred.
+    /// The number of bytes received for fetched ranges, as transferred.
     pub received: u64,
     /// The number of retries.
     pub retries: u64,
@@ -33,7 +33,7 @@ pub struct Mirrored {
     pub traffic: Traffic,
     /// Peak memory of the process in bytes, if the system reports it.
     pub peak_memory: Option<u64>,
-    /// True if `CURRENT` names it.
+    /// Whether `CURRENT` refers to this corpus.
     pub activated: bool,
 }
 

@@ -16,9 +16,9 @@ use super::upstream::{Answer, Range, Upstream};
 use crate::model::{Kind, PREFIXES};
 use crate::store::{FolderLock, KindFolder, PartialCorpus, activate_all, remove_partial};
 
-/// For each concurrent request, the number of ranges that can wait for an earlier one.
+/// The number of ranges per concurrent request that can wait for an earlier range.
 const AHEAD: usize = 16;
-/// The maximum number of waiting ranges.
+/// Maximum number of waiting ranges.
 const MOST_AHEAD: usize = 1024;
 
 /// The options of a mirror.
@@ -28,22 +28,22 @@ pub struct Mirror {
     pub kinds: Vec<Kind>,
     /// The request limits.
     pub politeness: Politeness,
-    /// The number of ranges to fetch. The others are empty.
+    /// The number of ranges to fetch. All others are empty.
     pub ranges: u32,
-    /// True to discard what an interrupted run has fetched.
+    /// Whether to discard the ranges that an interrupted run has fetched.
     pub restart: bool,
-    /// True if the new corpora are served from now on.
+    /// Whether the new corpora are served from now on.
     pub activate: bool,
-    /// Source of the data. If `None`: the address.
+    /// The source of the data. If `None`, the address of the service.
     pub note: Option<String>,
 }
 
 impl Mirror {
-    /// Mirrors each kind, activates all at once and reports each.
+    /// Mirrors each kind, activates all of them at once, and returns a report for each.
     ///
     /// # Errors
-    /// The service does not respond like a range service, the disk is full, or another command has
-    /// locked the folder. Fetched ranges are kept for the next run.
+    /// Returns an error if the service does not respond like a range service, the disk is full, or
+    /// another command has locked the folder. Fetched ranges are kept for the next run.
     pub fn run(
         &self,
         upstream: Upstream,
@@ -87,7 +87,7 @@ impl Mirror {
         fetcher: &Arc<Fetcher>,
         runtime: &Runtime,
     ) -> anyhow::Result<Vec<(PartialCorpus, Traffic)>> {
-        // Report a kind that the service lacks before spending hours on the other one.
+        // Fails if a kind is not available, before spending hours on the other one.
         for kind in &self.kinds {
             let Some(first) = HashPrefix::from_value(0) else { continue };
             runtime.block_on(fetcher.fetch(*kind, first, None)).context(kind.label())?;
@@ -114,7 +114,7 @@ impl Mirror {
         let mut walk = Walk { kind: folder.kind(), fetcher, base, corpus: &mut corpus, traffic };
         let outcome = runtime.block_on(walk.fetch_all(self.ranges));
         let traffic = Traffic { retries: fetcher.retries() - retries, ..walk.traffic };
-        // Also after a failure, so the next run can resume.
+        // Also after a failure, so that the next run can resume.
         let outcome = outcome.and(corpus.checkpoint());
         outcome.with_context(|| {
             let kept = corpus.kept();
@@ -140,7 +140,7 @@ fn asked(ranges: u32) -> String {
     format!("the first {ranges} ranges")
 }
 
-/// Walks through the ranges of one kind in order.
+/// Fetches the ranges of one kind in order.
 struct Walk<'a> {
     kind: Kind,
     fetcher: &'a Arc<Fetcher>,
@@ -186,7 +186,7 @@ impl Walk<'_> {
                         show(&progress, corpus, traffic, fetcher);
                         continue;
                     }
-                    // Our copy is damaged: fetch the range without a tag.
+                    // The copy in the base is damaged: fetch the range without a tag.
                     whole(fetcher, kind, prefix).await?
                 }
             };

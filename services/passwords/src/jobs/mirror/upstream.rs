@@ -1,4 +1,4 @@
-//! A client of the mirrored service. One request fetches one range.
+//! A client for the mirrored service. Each request fetches one range.
 
 use std::io::Read;
 use std::path::Path;
@@ -16,12 +16,12 @@ use crate::model::lines::{self, Form};
 use crate::model::{Entry, Kind};
 use crate::store::Encoded;
 
-/// The maximum length of a range: 65535 lines of at most 48 characters.
+/// The maximum length of a range in bytes: 65535 lines of at most 48 characters.
 const TEXT_LIMIT: usize = 4 << 20;
-/// The first line of an error response is shown up to this length.
+/// The maximum length of the first line of an error response that is shown.
 const LONGEST_LINE: usize = 100;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
-/// A slow response is abandoned after this multiple of the timeout.
+/// A slow response is abandoned after the timeout multiplied by this factor.
 const WHOLE_ANSWER: u32 = 5;
 
 /// A range service and its HTTP client.
@@ -49,7 +49,7 @@ pub struct Range {
     pub received: u64,
 }
 
-/// The ways in which a request can fail.
+/// The reason a request failed.
 #[derive(Debug)]
 pub enum Failure {
     /// The service is busy or slow, and may ask for a pause.
@@ -70,10 +70,12 @@ pub struct Pause {
 }
 
 impl Upstream {
-    /// Creates a client for the service at `url`. Also trusts the authorities in `ca_file`.
+    /// Creates a client for the service at `url`. Also trusts the certificate authorities in
+    /// `ca_file`.
     ///
     /// # Errors
-    /// The address is invalid, or the file has no certificates.
+    /// Returns an error if the address is invalid, or if the file does not contain any
+    /// certificates.
     pub fn new(
         url: &str,
         ca_file: Option<&Path>,
@@ -88,7 +90,7 @@ impl Upstream {
             .read_timeout(timeout)
             .timeout(timeout * WHOLE_ANSWER)
             .redirect(reqwest::redirect::Policy::none())
-            // Decompressed here, so a truncated response is detected by its length.
+            // Decompression is done here, so that a truncated response is detected by its length.
             .no_gzip()
             .no_brotli()
             .build()
@@ -96,12 +98,12 @@ impl Upstream {
         Ok(Self { client, ranges, source })
     }
 
-    /// The address without credentials, for storage and display.
+    /// Returns the address without credentials, for storage and display.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Requests a range. With a tag, the service sends the range only if it has changed.
+    /// Requests a range. If a tag is given, the service sends the range only if it has changed.
     ///
     /// # Errors
     /// See [`Failure`].
@@ -136,7 +138,7 @@ impl Upstream {
     }
 }
 
-/// Returns the base address of the ranges, and the address to display.
+/// Returns the base URL of the ranges, and the address to display.
 fn addresses(url: &str) -> anyhow::Result<(Url, String)> {
     let mut base = Url::parse(url).with_context(|| format!("{url} is not an address"))?;
     if !matches!(base.scheme(), "http" | "https") || base.cannot_be_a_base() {
@@ -199,8 +201,8 @@ async fn range(kind: Kind, prefix: HashPrefix, mut response: Response) -> Result
     Ok(Range { encoded, tag, received })
 }
 
-/// Returns true if a truncated body is detected: it has a length or chunks, or a stream of HTTP/2 with
-/// its own end.
+/// Returns whether a truncated body would be detected: the response has a length or chunks, or is
+/// an HTTP/2 stream, which marks its own end.
 fn shows_its_end(version: Version, length: Option<u64>, headers: &HeaderMap) -> bool {
     length.is_some()
         || headers.contains_key(header::TRANSFER_ENCODING)

@@ -2,10 +2,11 @@
 
 use super::code::Code;
 
-/// Twice the length of the longest line: 17 bytes of digest and 55 bits of ending.
+/// At least twice the length of the longest line, which has 17 bytes of digest and 55 bits of
+/// ending.
 pub const WINDOW: usize = 64;
 
-/// A byte buffer that is filled bit by bit. Holds up to 7 bits of an unfinished byte.
+/// A byte buffer that is filled bit by bit. Keeps up to 7 bits of an incomplete byte.
 pub struct Bits<'a> {
     pub out: &'a mut [u8],
     pub at: usize,
@@ -22,7 +23,7 @@ impl Bits<'_> {
         }
     }
 
-    /// Returns space for the next line. Writing continues at its end.
+    /// Returns space for the next line. Writing continues where it ends.
     #[inline(always)]
     pub fn window(&mut self) -> Option<Window<'_>> {
         let room = self.out.get_mut(self.at..).and_then(<[u8]>::first_chunk_mut)?;
@@ -45,7 +46,7 @@ impl Bits<'_> {
     }
 }
 
-/// Space for one line, so writing its parts needs no bounds checks.
+/// Space for one line. Writing the parts of a line into it does not need bounds checks.
 pub struct Window<'a> {
     room: &'a mut [u8; WINDOW],
     begin: usize,

@@ -1,4 +1,4 @@
-//! Encodes lines, generic over the conversion from digits to codes.
+//! Encodes lines. Generic over the conversion from digits to codes.
 
 use super::bits::Bits;
 use super::code::Code;
@@ -7,27 +7,27 @@ use crate::model::bucket::{Bucket, BucketError, Counts};
 use crate::model::kind::Kind;
 use crate::model::prefetch;
 
-/// The lines of a bucket and its padding that are not encoded yet.
+/// The lines of a bucket and its padding that have not been encoded yet.
 pub struct Lines<'a> {
     pub bucket: &'a Bucket<'a>,
     pub padding: &'a [u8],
-    /// The number of encoded lines of the bucket.
+    /// The number of lines of the bucket that have been encoded.
     pub done: usize,
     /// The counts of the remaining lines.
     pub counts: Counts<'a>,
 }
 
 impl<'a> Lines<'a> {
-    /// All lines of a bucket and its padding.
+    /// Creates the lines of a bucket and its padding. None of them have been encoded yet.
     pub fn of(bucket: &'a Bucket<'a>, padding: &'a [u8]) -> Self {
         Self { bucket, padding, done: 0, counts: bucket.counts() }
     }
 }
 
-/// The portable encoder, the reference for the others.
+/// The portable encoder, which is the reference for the others.
 ///
 /// # Errors
-/// [`BucketError::Count`].
+/// Returns [`BucketError::Count`].
 pub fn portable(lines: Lines<'_>, bits: &mut Bits<'_>) -> Result<(), BucketError> {
     let tables: &Tables = &TABLES;
     by_kind(lines, bits, |bytes| {

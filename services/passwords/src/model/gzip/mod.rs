@@ -1,9 +1,10 @@
 //! A gzip encoder for the responses of this service.
 //!
-//! The text consists of hexadecimal digits that are equally likely, so there are no matches to find
-//! and one fixed code is close to optimal: 4 bits for `0` to `9`, `A` and `B`; 5 bits for the other
-//! four digits, colon, CR, LF and the end of the block. A response is one deflate block with a
-//! constant header. Each byte of a digest becomes the joint code of its two digits.
+//! The text consists of hexadecimal digits that are equally likely. Therefore there are no matches
+//! to find, and one fixed code is close to optimal: 4 bits for `0` to `9`, `A` and `B`, and 5 bits
+//! for the other four digits, colon, CR, LF and the end of the block. A response is one deflate
+//! block with a constant header. Each byte of a digest is encoded as the joint code of its two
+//! digits.
 
 mod bits;
 mod code;
@@ -20,15 +21,16 @@ use super::bucket::{Bucket, BucketError};
 
 pub use self::trailer::Trailer;
 
-/// Shorter texts are sent uncompressed, because the block header alone has about 40 bytes.
+/// Minimum length of text that is compressed, in bytes. The block header alone takes about 40
+/// bytes.
 pub const SHORTEST: usize = 512;
 
 /// CR and LF, 5 bits each, after every line except the last.
 const SEPARATOR_BITS: u32 = 10;
 
-/// Returns the buffer size for a text of this length.
+/// Returns the buffer size for text of this length.
 ///
-/// Counts 5 bits a character, the headers, the trailer and the slack of the last window.
+/// Allows 5 bits per character, plus the headers, the trailer and the slack of the last window.
 pub fn room(text_length: usize) -> usize {
     text_length * 5 / 8 + TABLES.head.len() + WINDOW + 8
 }
@@ -36,11 +38,11 @@ pub fn room(text_length: usize) -> usize {
 /// Compresses the text of a bucket followed by its padding.
 ///
 /// `trailer` is the trailer of the rendered text, without a separator after the last line.
-/// `padding` has the random bytes of the padding lines. `out` must have the size given by [`room`].
-/// Returns the length of the response at the start of `out`.
+/// `padding` contains the random bytes of the padding lines. The length of `out` must be that given
+/// by [`room`]. Returns the length of the response, which is at the beginning of `out`.
 ///
 /// # Errors
-/// [`BucketError::Count`].
+/// Returns [`BucketError::Count`].
 pub fn encode(
     bucket: &Bucket<'_>,
     padding: &[u8],

@@ -1,4 +1,4 @@
-//! The line encoder for SSSE3 and BMI2, and the choice of an encoder at run time.
+//! The line encoder for SSSE3 and BMI2, and the selection of an encoder at run time.
 //!
 //! This encoder processes eight digits at a time: a shuffle looks up the code and the length mask
 //! of each digit, and a parallel bit extract (`PEXT`) closes the gaps between the codes.
@@ -16,7 +16,7 @@ use crate::model::bucket::{Bucket, BucketError};
 /// Encodes the lines of a bucket and its padding with the fastest encoder for this processor.
 ///
 /// # Errors
-/// [`BucketError::Count`].
+/// Returns [`BucketError::Count`].
 pub fn encode_lines(
     bucket: &Bucket<'_>,
     padding: &[u8],
@@ -163,8 +163,8 @@ mod tests {
         lines::portable(lines, bits)
     }
 
-    /// The number of lines that are encoded in groups of eight. The encoder reads 144 bytes at a
-    /// time and leaves the last lines.
+    /// Checks the number of lines that are encoded in groups of eight. The encoder reads 144 bytes
+    /// at a time and leaves the last lines.
     #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
     fn assert_done(bucket: &Bucket<'_>) {
         if !eights::is_there() {
@@ -203,7 +203,7 @@ mod tests {
         }
     }
 
-    /// Entries whose digits all have 4-bit codes, or all 5-bit codes.
+    /// Returns entries whose digits all have 4-bit codes, or all have 5-bit codes.
     fn entries_of(kind: Kind, long: bool, firsts: &[u8], counts: &[u32], n: usize) -> Vec<Entry> {
         let (low, base) = if long { (0xC, 4) } else { (0, 10) };
         let mut entries: Vec<Entry> = (0..n)
@@ -320,7 +320,7 @@ mod tests {
                 bytes[counts + at] = wrong;
                 let bucket = Bucket::parse(kind, &bytes).unwrap();
                 let portable = encoded(lines::portable, &bucket, &[], Code::default());
-                // A byte above 127 joins two counts, so the last count is missing.
+                // A byte above 127 joins two counts, so that the last count is missing.
                 assert_eq!(portable, Err(BucketError::Count));
                 assert_eq!(encoded(in_eights, &bucket, &[], Code::default()), portable);
             }

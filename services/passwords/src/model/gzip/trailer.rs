@@ -1,6 +1,6 @@
-//! The gzip trailer of RFC 1952: checksum and length of the uncompressed text.
+//! The gzip trailer of RFC 1952: the checksum and the length of the uncompressed text.
 
-/// The checksum and length of a text.
+/// The checksum and length of uncompressed text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trailer {
     crc: u32,
@@ -8,7 +8,7 @@ pub struct Trailer {
 }
 
 impl Trailer {
-    /// The trailer of a text.
+    /// Returns the trailer for `text`.
     pub fn of(text: &[u8]) -> Self {
         Self::default().and(text)
     }
@@ -21,7 +21,7 @@ impl Trailer {
         Self { crc: hasher.finalize(), length: self.length.wrapping_add(more.len() as u32) }
     }
 
-    /// The length of the text in bytes.
+    /// Returns the length of the text in bytes.
     pub fn length(self) -> usize {
         self.length as usize
     }

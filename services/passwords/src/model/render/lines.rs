@@ -1,17 +1,18 @@
-//! Renders lines through a fixed-size window, generic over the hexadecimal conversion.
+//! Renders lines through a fixed-size window. Generic over the hexadecimal conversion.
 
 use crate::model::bucket::{Bucket, BucketError};
 use crate::model::kind::Kind;
 use crate::model::prefetch;
 
-/// Length of the window for one line. Writing into a window needs no bounds checks.
+/// Length of the window for one line. Writing into a window does not need bounds checks.
 pub(super) const WINDOW: usize = 64;
-/// Counts below this have precomputed endings.
+/// Counts below this number have precomputed endings.
 const SHORT_COUNTS: usize = 1000;
 
 /// The upper-case hexadecimal digits of each byte.
 static HEX_PAIRS: [[u8; 2]; 256] = hex_pairs();
-/// The ending of a line: colon, count, CR and LF in the lower bytes, their length in the highest.
+/// The endings of lines: colon, count, CR and LF in the lower bytes, and their length in the
+/// highest byte.
 static SHORT_ENDINGS: [u64; SHORT_COUNTS] = short_endings();
 
 const fn short_endings() -> [u64; SHORT_COUNTS] {
@@ -44,10 +45,10 @@ const fn hex_pairs() -> [[u8; 2]; 256] {
     pairs
 }
 
-/// The portable renderer, the reference for the others.
+/// The portable renderer, which is the reference for the others.
 ///
 /// # Errors
-/// [`BucketError::Count`].
+/// Returns [`BucketError::Count`].
 pub(super) fn portable(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError> {
     by_kind(bucket, out, portable_hex)
 }
@@ -119,7 +120,7 @@ fn padding_lines<const TAIL: usize>(
     at
 }
 
-/// Writes one line to the start of the window and returns its length.
+/// Writes one line to the beginning of the window and returns its length.
 #[inline(always)]
 pub(super) fn write_line<const TAIL: usize>(
     digit: u8,
@@ -170,14 +171,14 @@ pub(super) fn portable_hex(bytes: &[u8; 16], digits: &mut [u8; 32]) {
     }
 }
 
-/// Converts four bytes to eight digits: spreads nibbles to bytes, then maps them to characters.
+/// Converts four bytes to eight digits: spreads the nibbles to bytes, then maps them to characters.
 #[inline(always)]
 fn spread(four: u32) -> u64 {
     let x = u64::from(four);
     let x = (x | x << 16) & 0x0000_FFFF_0000_FFFF;
     let x = (x | x << 8) & 0x00FF_00FF_00FF_00FF;
     let nibbles = (x >> 4 | x << 8) & 0x0F0F_0F0F_0F0F_0F0F;
-    // Adding 6 carries into bit 4 exactly if the nibble is above 9.
+    // Adding 6 carries into bit 4 if and only if the nibble is above 9.
     let letters = (nibbles + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
     nibbles + 0x3030_3030_3030_3030 + letters * 7
 }

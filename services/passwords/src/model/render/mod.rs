@@ -7,7 +7,7 @@ use self::lines::WINDOW;
 use super::bucket::{Bucket, BucketError};
 use super::kind::Kind;
 
-/// Length of the separator between lines.
+/// Length of the separator between lines, in bytes.
 const SEPARATOR: usize = 2;
 
 /// Returns the buffer size for a bucket and padding lines, including the slack of the last window.
@@ -15,24 +15,24 @@ pub fn room(bucket: &Bucket<'_>, padding_lines: usize) -> usize {
     bucket.text_bound() + padding_lines * (bucket.kind().suffix_len() + 4) + WINDOW
 }
 
-/// Returns the length of a text without the separator after its last line.
+/// Returns `length` without the separator after the last line.
 pub fn without_last_separator(length: usize) -> usize {
     length.saturating_sub(SEPARATOR)
 }
 
 /// Writes all lines of a bucket, each followed by a separator. Returns their length.
 ///
-/// `out` must have the size given by [`room`]. Lines that do not fit are dropped.
+/// The length of `out` must be that given by [`room`]. Lines that do not fit are dropped.
 ///
 /// # Errors
-/// [`BucketError::Count`].
+/// Returns [`BucketError::Count`].
 pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError> {
     simd::bucket(bucket, out)
 }
 
 /// Writes padding lines, each followed by a separator. Returns their length.
 ///
-/// `random` has one byte for the first digit and one tail for each line.
+/// For each line, `random` contains one byte for the first digit, and one tail.
 pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
     simd::padding(kind, random, out)
 }
@@ -40,7 +40,7 @@ pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
 /// Returns the text of a bucket.
 ///
 /// # Errors
-/// [`BucketError::Count`].
+/// Returns [`BucketError::Count`].
 pub fn text(of: &Bucket<'_>) -> Result<Vec<u8>, BucketError> {
     let mut text = vec![0; room(of, 0)];
     let length = bucket(of, &mut text)?;
@@ -56,7 +56,7 @@ mod tests {
     use crate::model::bucket::{encode, tests::some_entries};
     use crate::model::entry::{Entry, MAX_COUNT};
 
-    /// Formats entries without using the code under test.
+    /// Formats entries independently of the code under test.
     fn plain_text(kind: Kind, entries: &[Entry]) -> Vec<u8> {
         let lines: Vec<String> = entries
             .iter()

@@ -1,10 +1,10 @@
-//! Renderers for processors with SSSE3 and AVX2, chosen at run time.
+//! Renderers for processors with SSSE3 and AVX2, selected at run time.
 //!
 //! `unsafe` is needed to call functions that require a processor feature, always after a check for
 //! it, and for unaligned loads and stores of fixed-size arrays.
 //!
-//! There is no AVX-512 renderer. One was measured on Zen 5 and is not faster than AVX2: see
-//! docs/decisions/0300.
+//! There is no AVX-512 renderer: one was measured on Zen 5 and was not faster than AVX2 (see
+//! docs/decisions/0300).
 #![allow(unsafe_code)]
 
 use super::lines;
@@ -14,7 +14,7 @@ use crate::model::kind::Kind;
 /// Writes the lines of a bucket with the fastest renderer for this processor.
 ///
 /// # Errors
-/// [`BucketError::Count`].
+/// Returns [`BucketError::Count`].
 pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError> {
     #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
     {
@@ -68,7 +68,7 @@ mod x86 {
         lines::by_kind(bucket, out, |bytes, digits| hex_ssse3(bytes, digits))
     }
 
-    /// Expands each byte to a 16-bit word with the upper nibble first, so all 32 digits are in
+    /// Expands each byte to a 16-bit word with the upper nibble first, so that all 32 digits are in
     /// order.
     #[inline]
     #[target_feature(enable = "avx2")]
@@ -143,7 +143,7 @@ mod tests {
 
     type Renderer = fn(&Bucket<'_>, &mut [u8]) -> Result<usize, BucketError>;
 
-    /// The chosen renderer and every renderer that this processor supports.
+    /// Returns the selected renderer, and every renderer that this processor supports.
     fn renderers() -> Vec<Renderer> {
         #[cfg_attr(feature = "portable", allow(unused_mut))]
         let mut all: Vec<Renderer> = vec![bucket];

@@ -1,4 +1,4 @@
-//! deploy/k8s, rendered and as files.
+//! Checks `deploy/k8s`, both as files and as rendered.
 
 mod pods;
 mod references;
@@ -19,7 +19,7 @@ fn every_file_is_yaml() {
     }
 }
 
-/// Checks the base of every pod, without kubectl.
+/// Checks the base of every pod, which does not need kubectl.
 #[test]
 fn the_base_is_sound_before_it_is_rendered() {
     for file in ["base/deployment.yaml", "services/passwords/build/job.yaml"] {
@@ -97,7 +97,7 @@ fn databases_are_migrated_in_production_and_files_in_development() {
     }
 }
 
-/// Returns the service of an object by its label.
+/// Returns the service of an object, which its label contains.
 fn service_of(object: &Value) -> &str {
     let name = text(&object["metadata"]["labels"]["app.kubernetes.io/name"]);
     assert!(SERVICES.contains(&name), "{} has no service label", object["metadata"]["name"]);

@@ -1,4 +1,4 @@
-//! Requirements of every pod.
+//! Requirements for every pod.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ fn pod(workload: &Value) -> &Value {
     &workload["spec"]["template"]["spec"]
 }
 
-/// Checks that a pod is non-root, unprivileged, without a token, read-only and limited.
+/// Checks that a pod is not root and not privileged, does not get a token, has a read-only file
+/// system, and has resource limits.
 pub fn check_hardening(place: &str, pod: &Value) {
     assert_eq!(pod["automountServiceAccountToken"], false, "{place}");
     assert_eq!(pod["securityContext"]["runAsNonRoot"], true, "{place}");
@@ -45,7 +46,7 @@ pub fn check_probes(place: &str, deployment: &Value) {
     }
 }
 
-/// Returns the environment of a container: ConfigMaps, then its own variables.
+/// Returns the environment of a container: the ConfigMaps, overridden by its own variables.
 fn environment(rendering: &Rendering, container: &Value) -> BTreeMap<String, Option<String>> {
     let mut found = BTreeMap::new();
     for source in list(&container["envFrom"]) {
@@ -126,7 +127,7 @@ fn a_pod_is_killed_only_after_its_requests_had_their_time() {
             let limit = environment(rendering, container)["SHUTDOWN_TIMEOUT"].clone().unwrap();
             let limit: u64 = limit.parse().unwrap();
             let grace = pod["terminationGracePeriodSeconds"].as_u64().unwrap();
-            // The server stops waiting 5 s after SHUTDOWN_TIMEOUT.
+            // The server stops at the latest 5 s after SHUTDOWN_TIMEOUT.
             assert!(grace >= wait + limit + 5, "{}: {grace} s", service_of(deployment));
         }
     }

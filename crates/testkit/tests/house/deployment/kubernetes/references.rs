@@ -1,4 +1,4 @@
-//! References between objects by name and label.
+//! Checks references between objects, by name and by label.
 
 use serde_json::Value;
 
@@ -9,7 +9,8 @@ fn labels(workload: &Value) -> &Value {
     &workload["spec"]["template"]["metadata"]["labels"]
 }
 
-/// Returns whether a selector matches these labels. An empty one matches nothing here.
+/// Returns whether a selector matches these labels. Unlike in Kubernetes, an empty selector matches
+/// nothing.
 fn selects(selector: &Value, labels: &Value) -> bool {
     selector.as_object().is_some_and(|pairs| {
         !pairs.is_empty() && pairs.iter().all(|(name, value)| labels[name] == *value)

@@ -1,4 +1,4 @@
-//! The folders as rendered by `kubectl kustomize`.
+//! The Kubernetes folders as rendered by `kubectl kustomize`.
 
 use std::io::{ErrorKind, Write};
 use std::process::Command;
@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::super::{SERVICES, root, yaml};
 
-/// The objects of one folder.
+/// The rendered objects of one folder.
 pub struct Rendering {
-    /// The path below deploy/k8s.
+    /// The path relative to `deploy/k8s`.
     pub folder: String,
     objects: Vec<Value>,
 }
@@ -21,23 +21,24 @@ impl Rendering {
         self.objects.iter().filter(move |object| object["kind"] == kind)
     }
 
-    /// Returns the object of this kind and name.
+    /// Returns the object with this kind and name.
     pub fn find(&self, kind: &str, name: &str) -> Option<&Value> {
         self.of_kind(kind).find(|object| object["metadata"]["name"] == name)
     }
 
-    /// Returns the Deployments and Jobs, which have pods.
+    /// Returns the objects that create pods: Deployments and Jobs.
     pub fn workloads(&self) -> impl Iterator<Item = &Value> {
         self.of_kind("Deployment").chain(self.of_kind("Job"))
     }
 
-    /// All objects.
+    /// Returns all objects.
     pub fn objects(&self) -> &[Value] {
         &self.objects
     }
 }
 
-/// Returns all folders that an operator may apply; empty, with a message, if kubectl is missing.
+/// Renders all folders that an operator may apply. If kubectl is missing, returns none and prints a
+/// message.
 pub fn renderings() -> &'static [Rendering] {
     static ALL: LazyLock<Vec<Rendering>> = LazyLock::new(|| {
         let services = SERVICES.iter().map(|service| format!("services/{service}"));
@@ -53,7 +54,7 @@ fn render(folder: String) -> Option<Rendering> {
     let output = match Command::new("kubectl").arg("kustomize").arg(&path).output() {
         Ok(output) => output,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            // The harness hides `eprintln!` of a passing test.
+            // The test harness hides the output of `eprintln!` if a test passes.
             let line =
                 "\nWARNING: kubectl was not found: Kubernetes overlays were NOT rendered\n\n";
             std::io::stderr().write_all(line.as_bytes()).unwrap();

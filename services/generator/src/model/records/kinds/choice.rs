@@ -1,4 +1,4 @@
-//! Choices and constants.
+//! Values that are chosen from a list, and constants.
 
 use serde_json::Value;
 
@@ -8,13 +8,13 @@ use crate::model::records::fault::Faults;
 use crate::model::records::field::{Make, Row};
 use crate::model::records::members::Members;
 
-/// Maximum number of values of a choice.
+/// Maximum number of values to choose from.
 const MOST: usize = 10_000;
 
-/// One of some values, with weights.
+/// A value from a list, chosen by weight.
 struct Choice {
     values: Vec<(Shape, String)>,
-    /// The sums of the weights up to each value. Empty: all weights are equal.
+    /// The cumulative weights. Empty if all weights are equal.
     sums: Vec<f64>,
 }
 
@@ -48,7 +48,7 @@ impl Make for Choice {
     }
 }
 
-/// `choice`: `values`, and `weights` of equal length.
+/// Reads the type `choice`: `values`, and `weights` of equal length.
 pub fn choice(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let values = members.required("values", faults).and_then(Value::as_array);
     let weights = members.array("weights", faults);
@@ -88,7 +88,7 @@ impl Make for Constant {
     }
 }
 
-/// `constant`: `value`, of any kind.
+/// Reads the type `constant`: `value`, which can be any JSON value.
 pub fn constant(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let (shape, text) = written(members.required("value", faults)?);
     Some(Box::new(Constant(shape, text)))

@@ -1,4 +1,4 @@
-//! Values that are made of other fields.
+//! Values that are derived from other fields.
 
 use std::rc::Rc;
 
@@ -11,13 +11,13 @@ use crate::model::records::permutation::Permutation;
 
 /// A part of a template.
 pub enum Piece {
-    /// A text.
+    /// Literal text.
     Text(String),
     /// The value of a field.
     Field(SharedField),
 }
 
-/// `template`: texts and fields of the same row. A null is an empty text.
+/// The type `template`: text and fields of the same row. A null becomes an empty string.
 pub struct Template(pub Vec<Piece>);
 
 impl Make for Template {
@@ -35,7 +35,7 @@ impl Make for Template {
     }
 }
 
-/// Splits `{{name}}` out of a template. A text is `Ok`, a name `Err`.
+/// Splits a template at each `{{name}}`. Returns text as `Ok` and names as `Err`.
 pub fn pieces(template: &str) -> Vec<Result<&str, &str>> {
     let (mut found, mut rest) = (Vec::new(), template);
     while let Some((text, (name, behind))) =
@@ -49,11 +49,11 @@ pub fn pieces(template: &str) -> Vec<Result<&str, &str>> {
     found
 }
 
-/// `expression`: a calculation with fields of the same row.
+/// The type `expression`: a value that is computed from fields of the same row.
 pub struct Computed {
-    /// The calculation.
+    /// The parsed expression.
     pub expression: Expression,
-    /// Its fields, in the order of their numbers in the expression.
+    /// The fields that the expression uses, in the order of its indexes.
     pub fields: Vec<SharedField>,
 }
 
@@ -79,7 +79,7 @@ impl Make for Computed {
     }
 }
 
-/// `object`: an object of fields.
+/// The type `object`: a JSON object whose members are fields.
 pub struct Object(pub Vec<Field>);
 
 impl Make for Object {
@@ -102,13 +102,13 @@ impl Make for Object {
     }
 }
 
-/// `array`: several values of one field.
+/// The type `array`: several values of one field.
 pub struct Array {
     /// The field of the items.
     pub item: Field,
-    /// The least number of items.
+    /// The minimum number of items.
     pub least: u64,
-    /// The greatest number of items.
+    /// The maximum number of items.
     pub most: u64,
 }
 
@@ -121,7 +121,7 @@ impl Make for Array {
             if place > 0 {
                 out.push(b',');
             }
-            // Each row has numbers of its own for the greatest number of items.
+            // Each row reserves a range of indexes for the maximum number of items.
             let nth = index.wrapping_mul(self.most).wrapping_add(place);
             row.with_cell(|row, part| {
                 self.item.write(nth, row, part);
@@ -138,36 +138,37 @@ fn set_json(bytes: Vec<u8>, cell: &mut Cell) {
     cell.shape = Shape::Json;
 }
 
-/// How the rows of a reference choose theirs.
+/// How each row selects the row that it refers to.
 pub enum Choosing {
-    /// Any row, equally often.
+    /// A random row. All are equally likely.
     Uniform,
-    /// Any row; first rows far more often than last ones.
+    /// A random row. The first rows are far more likely than the last ones.
     Skewed,
-    /// Each row at most once.
+    /// Each row is selected at most once.
     Once(Permutation),
-    /// The row at a quotient and remainder of a permuted number, so that no pair occurs twice.
+    /// The quotient or the remainder of a permuted index, so that no pair of references occurs
+    /// twice.
     Pair {
-        /// Permutes the pairs.
+        /// The permutation of the pairs.
         order: Permutation,
-        /// The number of rows of the second reference.
+        /// The number of rows in the table of the second reference.
         second: u64,
-        /// Whether this is the second reference.
+        /// Whether this is the second reference of the pair.
         is_second: bool,
     },
-    /// A row before this one in the same table; null in the first.
+    /// An earlier row of the same table. The first row gets a null.
     Earlier,
     /// The parent of the row.
     Parent(Rc<Children>),
 }
 
-/// `reference`: the value of a field of another row.
+/// The type `reference`: the value of a field in another row.
 pub struct Reference {
     /// The field that is referred to.
     pub field: SharedField,
-    /// The number of its rows.
+    /// The number of rows in the table that is referred to.
     pub rows: u64,
-    /// The choice of the row.
+    /// How the row is selected.
     pub choosing: Choosing,
 }
 
@@ -185,7 +186,7 @@ impl Make for Reference {
                 (pair, false) => pair / second,
             },
             Choosing::Earlier if index == 0 => return cell.set_null(),
-            // The items of an array have numbers beyond those of the rows.
+            // The indexes of array items can exceed the number of rows.
             Choosing::Earlier => random.below(index.min(self.rows.max(1))),
             Choosing::Parent(children) => children.parent(index, row),
         };

@@ -7,18 +7,19 @@ use crate::model::records::field::{FieldKey, Make, Row, SharedField};
 use crate::model::records::members::Members;
 use crate::model::{brand, review};
 
-/// Country, the southern and northern latitude and the western and eastern longitude of a rectangle within it.
+/// For each country, a rectangle within it: the southern and northern latitude, and the western and
+/// eastern longitude.
 const RECTANGLES: &str = include_str!("../../../../data/rectangles.tsv");
-/// Words of which brand names are made, if the schema has none.
+/// The words used for brand names if the schema does not specify any.
 const ROOTS: [&str; 24] = [
     "alpine", "amber", "aqua", "aroma", "bright", "cedar", "cloud", "copper", "coral", "delta",
     "ember", "fern", "harbor", "juniper", "linen", "lunar", "maple", "nova", "orbit", "pebble",
     "river", "solar", "timber", "velvet",
 ];
-/// Coordinates have five decimals, about a metre.
+/// Coordinates have five decimals, which is a precision of about one metre.
 const UNITS: f64 = 100_000.0;
 
-/// Names of brands.
+/// Generates brand names.
 struct Brands {
     words: Option<String>,
 }
@@ -30,7 +31,7 @@ impl Make for Brands {
     }
 }
 
-/// `brand`: `words` (any).
+/// Reads the type `brand`: `words` (any).
 pub fn brands(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let words = members.text("words", faults);
     if words.is_some_and(|words| !brand::possible(words) || words.chars().count() > 200) {
@@ -40,15 +41,15 @@ pub fn brands(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn 
     Some(Box::new(Brands { words: words.map(str::to_owned) }))
 }
 
-/// The product of a review.
+/// The product that a review is about.
 pub enum Product {
-    /// A name.
+    /// A fixed name.
     Name(String),
     /// The value of a field of the same row.
     Field(SharedField),
 }
 
-/// `review`: of a product.
+/// The type `review`: reviews of a product.
 pub struct Reviews(pub Product);
 
 impl Make for Reviews {
@@ -64,15 +65,15 @@ impl Make for Reviews {
     }
 }
 
-/// The points of a table's rows.
+/// The points of the rows of a table.
 struct Points {
     key: FieldKey,
-    /// The first latitude and longitude, and the numbers of steps from them.
+    /// The minimum latitude and longitude, and the number of steps from there.
     south_west: [i64; 2],
     steps: [u64; 2],
 }
 
-/// The latitude or longitude of a point.
+/// The latitude or the longitude of a point.
 struct Coordinate {
     points: Points,
     axis: usize,
@@ -88,7 +89,8 @@ impl Make for Coordinate {
     }
 }
 
-/// `latitude` (axis 0) and `longitude` (axis 1): `country` (US), and `of` for several points in a row.
+/// Reads the types `latitude` (axis 0) and `longitude` (axis 1): `country` (US), and `of` to
+/// distinguish several points in a row.
 pub fn coordinates(
     members: &mut Members<'_>,
     axis: usize,

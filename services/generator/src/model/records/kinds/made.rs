@@ -1,4 +1,4 @@
-//! The values that the other operations of the service generate.
+//! Types for the values that the other operations of the service generate.
 
 use jiff::civil::Date;
 
@@ -11,7 +11,7 @@ use crate::model::records::members::Members;
 use crate::model::text::{Classes, Lorem, Unit, Vocabulary, sampled};
 use crate::model::{card, crypto, iban, imei, names, phone};
 
-/// A text that a function appends.
+/// A string, which a function appends.
 struct Plain<F>(F);
 
 impl<F: Fn(&mut Random, &mut String)> Make for Plain<F> {
@@ -20,7 +20,7 @@ impl<F: Fn(&mut Random, &mut String)> Make for Plain<F> {
     }
 }
 
-/// A value that a function sets, or null.
+/// A value or null, which a function sets.
 struct Set<F>(F);
 
 impl<F: Fn(&mut Random, &mut Cell)> Make for Set<F> {
@@ -50,13 +50,13 @@ fn named<T>(
     found
 }
 
-/// `iban`: `country` (DE).
+/// Reads the type `iban`: `country` (DE).
 pub fn ibans(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let country = named(members, "country", "DE", "/api/Finance/Countries", faults, iban::find)?;
     Some(plain(move |random, out| country.write(random, out)))
 }
 
-/// `phone`: `country` (US). The numbers are in E.164.
+/// Reads the type `phone`: `country` (US). The numbers are in E.164 format.
 pub fn phones(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let region = named(members, "country", "US", "/api/Phone/Countries", faults, phone::find)?;
     let Ok(numbers) = region.numbers() else {
@@ -66,12 +66,12 @@ pub fn phones(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn 
     Some(plain(move |random, out| numbers.write(random, phone::Format::E164, out)))
 }
 
-/// `imei`.
+/// Returns the generator for the type `imei`.
 pub fn imeis() -> Box<dyn Make> {
     plain(imei::write)
 }
 
-/// `socialNumber` and `vat`: `country`.
+/// Reads the types `socialNumber` and `vat`: `country`.
 pub fn national(
     members: &mut Members<'_>,
     kind: Kind,
@@ -88,19 +88,19 @@ pub fn national(
     })))
 }
 
-/// `crypto`: `coin` (Bitcoin).
+/// Reads the type `crypto`: `coin` (Bitcoin).
 pub fn coins(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let list = "/api/Finance/CryptoAddress/Types";
     let coin = named(members, "coin", "Bitcoin", list, faults, crypto::find)?;
     Some(plain(move |random, out| coin.write(random, out)))
 }
 
-/// `company`: `locale`.
+/// Returns the generator for the type `company`: `locale`.
 pub fn companies(culture: &'static names::Culture) -> Box<dyn Make> {
     plain(move |random, out| culture.write_company(random, out))
 }
 
-/// `text`: `words` (10) or `paragraphs`, `vocabulary` (latin).
+/// Reads the type `text`: `words` (10) or `paragraphs`, `vocabulary` (latin).
 pub fn texts(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let words = members.integer("words", 10, (1, 1_000), faults) as u64;
     let paragraphs = members.integer("paragraphs", 0, (0, 20), faults) as u64;
@@ -113,7 +113,7 @@ pub fn texts(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn M
         let mut lorem = Lorem::new(source, vocabulary, unit, number);
         let mut bytes = std::mem::take(out).into_bytes();
         while lorem.push(&mut bytes) {}
-        // The words are ASCII.
+        // The text is always ASCII.
         *out = String::from_utf8(bytes).unwrap_or_default();
         if unit == Unit::Paragraphs {
             *out = out.replace("<br>", "\n\n");
@@ -121,7 +121,8 @@ pub fn texts(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn M
     }))
 }
 
-/// `password`: `length` (12), `digits`, `upper`, `special` (false). Repeatable, so for tests only.
+/// Reads the type `password`: `length` (12), `digits`, `upper`, `special` (false). Passwords are
+/// repeatable, so they are for tests only.
 pub fn passwords(members: &mut Members<'_>, faults: &mut Faults) -> Box<dyn Make> {
     let length = members.integer("length", 12, (3, 250), faults) as usize;
     let classes = Classes {
@@ -134,7 +135,7 @@ pub fn passwords(members: &mut Members<'_>, faults: &mut Faults) -> Box<dyn Make
 
 type CardPart = fn(&card::Card, &mut Cell);
 
-/// `card`: `brand` (by market share), `part` (number).
+/// Reads the type `card`: `brand` (by market share), `part` (number).
 pub fn cards(members: &mut Members<'_>, day: Date, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let brand = match members.text("brand", faults) {
         None => None,

@@ -1,4 +1,4 @@
-//! The types of fields.
+//! The types of fields. Their comments list the members of each type, with defaults in parentheses.
 
 pub(super) mod choice;
 pub(super) mod derived;

@@ -1,4 +1,4 @@
-//! Identifiers, addresses of networks, files, colours and coordinates.
+//! Identifiers, network addresses, file names, user agents and colours.
 
 use std::fmt::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -12,7 +12,7 @@ use crate::model::records::fault::Faults;
 use crate::model::records::field::{Make, Row};
 use crate::model::records::members::Members;
 
-/// Writes values with a function.
+/// A value, which a function writes.
 struct Written {
     write: fn(u64, &mut Random, &mut Cell),
     is_unique: bool,
@@ -48,9 +48,9 @@ fn push_uuid(bits: u128, version: u128, out: &mut String) {
     out.push_str(&String::from_utf8_lossy(&digits));
 }
 
-/// UUIDs of version 7, a millisecond a row.
+/// UUIDs of version 7, with one millisecond per row.
 struct Ordered {
-    /// Milliseconds of the first row since 1970.
+    /// The Unix time of the first row in milliseconds.
     first: u64,
 }
 
@@ -66,7 +66,7 @@ impl Make for Ordered {
     }
 }
 
-/// `uuid`: `version` 4 or 7 (4).
+/// Reads the type `uuid`: `version` 4 or 7 (4).
 pub fn uuids(members: &mut Members<'_>, day: Date, faults: &mut Faults) -> Option<Box<dyn Make>> {
     match members.integer("version", 4, (4, 7), faults) {
         4 => Some(Box::new(Written {
@@ -86,7 +86,8 @@ pub fn uuids(members: &mut Members<'_>, day: Date, faults: &mut Faults) -> Optio
     }
 }
 
-/// `ip`: `version` 4 or 6 (4). Addresses of the networks that are reserved for documentation.
+/// Reads the type `ip`: `version` 4 or 6 (4). Addresses are from the networks that are reserved for
+/// documentation.
 pub fn ips(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     match members.integer("version", 4, (4, 6), faults) {
         4 => Some(plain(|_, random, cell| {
@@ -106,7 +107,8 @@ pub fn ips(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Mak
     }
 }
 
-/// `mac`: locally administered addresses, which no device has from its maker.
+/// Returns the generator for the type `mac`: locally administered addresses, which manufacturers
+/// never assign.
 pub fn macs() -> Box<dyn Make> {
     plain(|_, random, cell| {
         let bytes = random.bytes::<6>();
@@ -125,7 +127,7 @@ const WORDS: [&str; 24] = [
     "report", "search", "settings", "shop", "support",
 ];
 
-/// `url`: pages of domains that are reserved for examples.
+/// Returns the generator for the type `url`: pages at domains that are reserved for examples.
 pub fn urls() -> Box<dyn Make> {
     plain(|_, random, cell| {
         let top = random.pick(&["com", "net", "org"]);
@@ -135,7 +137,7 @@ pub fn urls() -> Box<dyn Make> {
     })
 }
 
-/// `fileName`.
+/// Returns the generator for the type `fileName`.
 pub fn files() -> Box<dyn Make> {
     plain(|_, random, cell| {
         let ends = ["pdf", "docx", "xlsx", "csv", "png", "jpg", "zip", "txt", "json", "mp4"];
@@ -144,7 +146,7 @@ pub fn files() -> Box<dyn Make> {
     })
 }
 
-/// `userAgent`: browsers in the form of 2026.
+/// Returns the generator for the type `userAgent`: browsers as of 2026.
 pub fn agents() -> Box<dyn Make> {
     plain(|_, random, cell| {
         let systems = [
@@ -173,7 +175,7 @@ pub fn agents() -> Box<dyn Make> {
     })
 }
 
-/// `colour`: `#rrggbb`.
+/// Returns the generator for the type `colour`: `#rrggbb`.
 pub fn colours() -> Box<dyn Make> {
     plain(|_, random, cell| {
         cell.set(Shape::Text, format_args!("#{:06x}", random.below(1 << 24)));

@@ -8,12 +8,12 @@ use crate::model::records::fault::Faults;
 use crate::model::records::field::{Make, Row};
 use crate::model::records::members::Members;
 
-/// The largest whole number that every JSON reader keeps.
+/// The largest whole number that every JSON parser represents exactly.
 const LARGEST: i64 = (1 << 53) - 1;
 /// Maximum number of decimals.
 const DECIMALS: i64 = 9;
 
-/// Whole numbers, or decimals as multiples of a power of ten.
+/// Uniformly distributed whole numbers, or decimals as multiples of a power of ten.
 struct Uniform {
     least: i64,
     count: u64,
@@ -47,7 +47,7 @@ impl Make for Uniform {
     }
 }
 
-/// `integer`: `min` (0), `max` (1000000).
+/// Reads the type `integer`: `min` (0), `max` (1000000).
 pub fn integer(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let bounds = (-LARGEST, LARGEST);
     let least = members.integer("min", 0, bounds, faults);
@@ -59,7 +59,7 @@ pub fn integer(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn
     Some(Box::new(Uniform { least, count: most.abs_diff(least) + 1, decimals: 0 }))
 }
 
-/// `decimal`: `min` (0), `max` (1000), `decimals` (2).
+/// Reads the type `decimal`: `min` (0), `max` (1000), `decimals` (2).
 pub fn decimal(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let decimals = members.integer("decimals", 2, (0, DECIMALS), faults);
     let (least, most) =
@@ -81,7 +81,7 @@ pub fn decimal(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn
     Some(Box::new(Uniform { least, count, decimals: decimals as usize }))
 }
 
-/// Normal or log-normal numbers within bounds.
+/// Normally or log-normally distributed numbers within bounds.
 struct Normal {
     mean: f64,
     deviation: f64,
@@ -92,11 +92,11 @@ struct Normal {
 }
 
 impl Make for Normal {
-    /// Draws again outside of the bounds, and takes the nearest bound after a hundred draws.
+    /// Draws again if the number is out of bounds. After a hundred draws, takes the nearest bound.
     fn write(&self, _: u64, random: &mut Random, _: &mut Row, cell: &mut Cell) {
         let mut value = f64::NAN;
         for _ in 0..100 {
-            // Box and Muller's method; 1 - u is never 0.
+            // The Box-Muller method. 1 - u is never 0.
             let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
             value = self.mean + self.deviation * radius * (TAU * random.unit()).cos();
             if self.is_log {
@@ -107,14 +107,14 @@ impl Make for Normal {
             }
         }
         let (value, decimals) = (value.clamp(self.least, self.most), self.decimals);
-        // Without the sign of a zero.
+        // Drops the sign of a negative zero.
         let value = if value.abs() < 0.5 * 10_f64.powi(-(decimals as i32)) { 0.0 } else { value };
         cell.set(Shape::Number, format_args!("{value:.decimals$}"));
     }
 }
 
-/// `normal` and `lognormal`: `mean` (0), `deviation` (1), `min`, `max`, `decimals` (2). The mean and
-/// deviation of `lognormal` are those of the logarithm.
+/// Reads the types `normal` and `lognormal`: `mean` (0), `deviation` (1), `min`, `max`, `decimals`
+/// (2). For `lognormal`, the mean and the deviation are those of the logarithm.
 pub fn normal(
     members: &mut Members<'_>,
     is_log: bool,
@@ -136,7 +136,7 @@ pub fn normal(
     is_right.then(|| Box::new(Normal { mean, deviation, least, most, decimals, is_log }) as _)
 }
 
-/// Booleans with a share of `true`, as a part of 2^32.
+/// Booleans. Contains the share of `true`, in units of 1/2^32.
 struct Boolean(u64);
 
 impl Make for Boolean {
@@ -153,17 +153,17 @@ impl Make for Boolean {
     }
 }
 
-/// `boolean`: `share` of true (0.5).
+/// Reads the type `boolean`: `share` of true (0.5).
 pub fn boolean(members: &mut Members<'_>, faults: &mut Faults) -> Box<dyn Make> {
     Box::new(Boolean(part(members.share("share", 0.5, faults))))
 }
 
-/// Returns a share as a part of 2^32.
+/// Converts a share to units of 1/2^32.
 pub fn part(share: f64) -> u64 {
     (share * (1_u64 << 32) as f64).round() as u64
 }
 
-/// Numbers in the order of the rows.
+/// Consecutive numbers, in the order of the rows.
 struct Sequence {
     start: i64,
     step: i64,
@@ -180,7 +180,7 @@ impl Make for Sequence {
     }
 }
 
-/// `sequence`: `start` (1), `step` (1).
+/// Reads the type `sequence`: `start` (1), `step` (1).
 pub fn sequence(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let start = members.integer("start", 1, (-LARGEST, LARGEST), faults);
     let step = members.integer("step", 1, (-1_000_000, 1_000_000), faults);

@@ -10,18 +10,18 @@ use crate::model::records::members::Members;
 
 /// Maximum length of an expression in bytes.
 const LONGEST: usize = 500;
-/// Maximum length of a text in letters.
+/// Maximum length of a string in characters.
 const LETTERS: u64 = 1_000;
-/// Number of repetitions beyond the least, if there is no maximum.
+/// Maximum number of additional repetitions if the expression does not specify a maximum.
 const OPEN: u32 = 8;
-/// A class with more characters, such as `.` and `\d`, is limited to its visible ones of ASCII, if it has
-/// any.
+/// A character class with more characters than this, such as `.` and `\d`, is limited to its
+/// visible ASCII characters, if it has any.
 const LARGE: u64 = 200;
 
 /// A part of an expression.
 enum Node {
     Text(String),
-    /// Ranges of characters, and the sums of their lengths.
+    /// Ranges of characters, with the cumulative sums of their lengths.
     Class(Vec<(char, u64)>, u64),
     Repeat(Box<Node>, u32, u32),
     Sequence(Vec<Node>),
@@ -73,7 +73,7 @@ impl Node {
         })
     }
 
-    /// Returns the greatest number of letters.
+    /// Returns the maximum number of characters.
     fn longest(&self) -> u64 {
         match self {
             Self::Text(text) => text.chars().count() as u64,
@@ -84,7 +84,7 @@ impl Node {
         }
     }
 
-    /// Returns the number of texts, if different choices give different texts for certain.
+    /// Returns the number of strings, if different choices are certain to give different strings.
     fn space(&self) -> Option<u64> {
         match self {
             Self::Text(_) => Some(1),
@@ -115,7 +115,8 @@ impl Node {
         }
     }
 
-    /// Appends the text with a number below [`space`](Self::space); returns what is left of it.
+    /// Appends the `nth` text, which must be below [`space`](Self::space). Returns the part of the
+    /// number that is left for the following nodes.
     fn push_nth(&self, nth: u64, out: &mut String) -> u64 {
         match self {
             Self::Text(text) => {
@@ -133,13 +134,13 @@ impl Node {
     }
 }
 
-/// Appends a character of a class, by its place.
+/// Appends the character of a class at an index.
 fn push_class(ranges: &[(char, u64)], place: u64, out: &mut String) {
     let at = ranges.partition_point(|(_, sum)| *sum <= place);
     let before = at.checked_sub(1).map_or(0, |before| ranges[before].1);
     let (first, _) = ranges[at.min(ranges.len() - 1)];
     let mut code = u64::from(u32::from(first)) + (place - before);
-    // Ranges across the gap of surrogates count without it.
+    // Ranges that contain the surrogates count without them.
     if u32::from(first) < 0xd800 && code >= 0xd800 {
         code += 0x800;
     }
@@ -165,7 +166,7 @@ impl Make for Pattern {
     }
 }
 
-/// `pattern`: `regex`, without look-around.
+/// Reads the type `pattern`: `regex`, without look-around.
 pub fn patterns(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     members.required("regex", faults)?;
     let text = members.text("regex", faults)?;

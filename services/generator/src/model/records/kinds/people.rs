@@ -1,4 +1,4 @@
-//! Persons, whose parts agree within a row.
+//! People, whose parts are consistent within a row.
 
 use std::rc::Rc;
 
@@ -15,25 +15,25 @@ use crate::model::records::cell::{Cell, Shape};
 use crate::model::records::field::{Make, Row};
 use crate::model::records::known::Known;
 
-/// Returns the parts of persons.
+/// Returns the names of the parts of a person.
 pub fn person_parts() -> impl Iterator<Item = &'static str> {
     PARTS.iter().map(|(name, _)| *name)
 }
 
-/// The persons that some fields of a table show.
+/// The people whose parts some fields of a table show.
 pub struct People {
-    /// Their maker.
+    /// The generator of people.
     pub maker: Maker,
-    /// The key of their values.
+    /// The random key that determines their values.
     pub key: FieldKey,
-    /// The most persons who live together, one row after another.
+    /// The maximum number of people in a household. Its members are in consecutive rows.
     pub household: u64,
-    /// Their place in [`Row::people`].
+    /// The index into [`Row::people`].
     pub slot: usize,
 }
 
-/// The sources of random numbers of a person. Each part has its own, so that only the parts that are
-/// shown are made.
+/// The random streams of a person. Each part has a separate stream, so that only the parts that are
+/// shown need to be generated.
 #[derive(Clone, Copy)]
 enum Source {
     Sex,
@@ -53,7 +53,7 @@ enum Source {
     Employer,
 }
 
-/// The person of a row, made part by part.
+/// The person of a row, whose parts are generated on demand.
 pub struct Drawn<'a> {
     people: &'a People,
     known: &'a Known,
@@ -64,7 +64,7 @@ impl Drawn<'_> {
         self.people.key.part(source as u64).random(self.known.index)
     }
 
-    /// Returns the first row of the household.
+    /// Returns the index of the first row of the household.
     fn head(&self) -> u64 {
         let most = self.people.household;
         let index = self.known.index;
@@ -85,7 +85,7 @@ impl Drawn<'_> {
         })
     }
 
-    /// Returns the number of the household, which is that of its first row.
+    /// Returns the number of the household, which is the number of its first row.
     fn household(&self) -> u64 {
         self.head() + 1
     }
@@ -172,12 +172,12 @@ impl Drawn<'_> {
     }
 }
 
-/// Rows whose households are made together.
+/// The number of rows whose households are generated together.
 const HOUSEHOLDS: u64 = 24;
-/// The weights of households of one person, two persons and so on.
+/// The weights of households with one person, two people and so on.
 const SIZES: [u16; 8] = [36, 33, 14, 11, 4, 1, 1, 1];
 
-/// Draws the number of persons of a household.
+/// Draws the number of people in a household.
 fn size(most: u64, random: &mut Random) -> u64 {
     let weights = &SIZES[..SIZES.len().min(most as usize)];
     let mut left = random.below(weights.iter().map(|weight| u64::from(*weight)).sum());
@@ -251,10 +251,10 @@ fn sex(person: &Drawn<'_>) -> &'static str {
     }
 }
 
-/// The parts that differ between all persons of a table.
+/// The parts that are different for all people in a table.
 const UNIQUE: [&str; 3] = ["email", "username", "workEmail"];
 
-/// A part of a person.
+/// The type `person` or `address`, for one part of a person.
 pub struct PersonPart {
     people: Rc<People>,
     part: Part,
@@ -262,7 +262,7 @@ pub struct PersonPart {
 }
 
 impl PersonPart {
-    /// Creates the part at a place of [`PARTS`].
+    /// Creates the generator for the part at an index of [`PARTS`].
     pub fn new(people: Rc<People>, place: usize) -> Self {
         let (name, part) = PARTS[place];
         Self { people, part, is_unique: UNIQUE.contains(&name) }

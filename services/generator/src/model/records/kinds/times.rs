@@ -1,4 +1,4 @@
-//! Dates, times and instants.
+//! Dates, times and timestamps.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -10,17 +10,17 @@ use crate::model::records::fault::Faults;
 use crate::model::records::field::{Make, Row};
 use crate::model::records::members::Members;
 
-/// How steps are written.
+/// How values are formatted.
 enum Form {
-    /// Days as dates.
+    /// Days, as dates.
     Date,
-    /// Seconds of a day.
+    /// Seconds since midnight, as times.
     Time,
-    /// Seconds in a zone, with its offset.
+    /// Unix seconds, as timestamps in a time zone with the offset.
     Instant(TimeZone),
 }
 
-/// Steps from a first to a last day or second.
+/// Values at a regular step between a first and a last day or second.
 struct Steps {
     first: i64,
     step: i64,
@@ -101,7 +101,7 @@ fn push_offset(seconds: i32, out: &mut String) {
     push_number(minutes % 60, 2, out);
 }
 
-/// Reads `min` and `max` with a function that explains what they must be.
+/// Reads `min` and `max`. A function parses them and says what they must be.
 fn bounds(
     members: &mut Members<'_>,
     what: &str,
@@ -133,7 +133,7 @@ fn steps(
     Some(Box::new(Steps { first, step, count: (last.abs_diff(first) / step as u64) + 1, form }))
 }
 
-/// `date`: `min` (thirty years before `day`), `max` (`day`), `step` in days (1).
+/// Reads the type `date`: `min` (thirty years before `day`), `max` (`day`), `step` in days (1).
 pub fn dates(
     members: &mut Members<'_>,
     day: jiff::civil::Date,
@@ -149,14 +149,15 @@ pub fn dates(
     steps(members, bounds, step, Form::Date, faults)
 }
 
-/// `time`: `min` (00:00:00), `max` (23:59:59), `step` in seconds (1).
+/// Reads the type `time`: `min` (00:00:00), `max` (23:59:59), `step` in seconds (1).
 pub fn times(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let bounds = bounds(members, "a time such as 08:30", (0, DAY - 1), faults, time);
     let step = members.integer("step", 1, (1, DAY), faults);
     steps(members, bounds, step, Form::Time, faults)
 }
 
-/// `timestamp`: `zone` (UTC), `min` (a year before `day`), `max` (`day`), `step` in seconds (1).
+/// Reads the type `timestamp`: `zone` (UTC), `min` (a year before `day`), `max` (`day`), `step` in
+/// seconds (1).
 pub fn timestamps(
     members: &mut Members<'_>,
     day: jiff::civil::Date,

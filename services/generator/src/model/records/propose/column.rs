@@ -1,49 +1,49 @@
-//! Columns of tables that exist, and the fields that fit them.
+//! Columns of existing tables, and suitable fields for them.
 
 use serde_json::{Value, json};
 
 use super::names::by_name;
 
-/// The share of nulls in columns that may have them.
+/// The share of nulls in nullable columns.
 const NULLS: f64 = 0.1;
 
-/// The kind of a column's values.
+/// The type of the values in a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stored {
     /// Whole numbers.
     Integer,
-    /// Decimals with a number of places.
+    /// Decimals with this number of decimal places.
     Decimal(u32),
-    /// Truth values.
+    /// Booleans.
     Boolean,
     /// Dates.
     Date,
     /// Times of day.
     Time,
-    /// Instants.
+    /// Timestamps.
     Timestamp,
     /// UUIDs.
     Uuid,
-    /// Texts with a maximum length.
+    /// Texts with a maximum length, if limited.
     Text(Option<u32>),
-    /// A field that is known.
+    /// The suitable field is already known.
     Known(Value),
 }
 
-/// A column of a table that exists.
+/// A column of an existing table.
 #[derive(Clone, Debug)]
 pub struct Column {
     pub name: String,
     pub stored: Stored,
     pub required: bool,
     pub unique: bool,
-    /// Whether it alone identifies a row.
+    /// Whether the column identifies a row by itself.
     pub is_key: bool,
-    /// The permitted values; empty for any.
+    /// The permitted values. Empty if any value is permitted.
     pub choices: Vec<Value>,
     pub least: Option<f64>,
     pub most: Option<f64>,
-    /// Table and column that it refers to.
+    /// The table and column that it refers to.
     pub refers: Option<(String, String)>,
 }
 
@@ -62,7 +62,8 @@ impl Column {
         }
     }
 
-    /// Returns the field of a table, after a hidden one if it must be shortened.
+    /// Returns the field for this column. If its values must be shortened, a hidden field precedes
+    /// it.
     pub fn fields(&self, own: &str) -> Vec<Value> {
         let (whole, length) = match self.field(own) {
             (field, None) => return vec![field],
@@ -77,7 +78,7 @@ impl Column {
         vec![hidden, shown]
     }
 
-    /// Returns the field, and the length to which it must be shortened, if any.
+    /// Returns the field, and the maximum length if its values must be shortened.
     pub fn field(&self, own: &str) -> (Value, Option<u32>) {
         let unique = self.unique || self.is_key;
         let mut field = match &self.refers {
@@ -144,7 +145,7 @@ impl Column {
     fn text(&self, length: Option<u32>, unique: bool) -> Value {
         let known = by_name(&self.name);
         if unique {
-            // Only e-mail addresses and user names of persons are unique by themselves.
+            // Of the parts of a person, only e-mail addresses and user names are unique.
             let fits = |field: &Value| field["part"] == "email" || field["part"] == "username";
             let is_long = length.is_none_or(|length| length >= 64);
             return known.filter(|field| fits(field) && is_long).unwrap_or_else(|| {
@@ -161,7 +162,7 @@ impl Column {
     }
 }
 
-/// Returns the greatest length of a field's texts that is expected.
+/// Returns the expected maximum length of a field's strings.
 fn longest(field: &Value) -> u32 {
     let word = |name: &str| field[name].as_str().unwrap_or_default();
     match (word("type"), word("part")) {

@@ -1,18 +1,18 @@
-//! Objects of JSON Schema (draft 2020-12) and of OpenAPI components.
+//! Proposes schemas for objects that JSON Schema (draft 2020-12) or OpenAPI describes.
 
 use serde_json::{Map, Value, json};
 
 use super::column::{Column, Stored};
 use super::names::by_name;
 
-/// Maximum depth of objects, arrays and references.
+/// Maximum nesting depth of objects, arrays and references.
 const DEEPEST: usize = 4;
 
-/// Proposes a schema for the objects that a JSON Schema describes. `component` is the name of a schema in
-/// an OpenAPI document, or in `$defs`.
+/// Proposes a schema for the objects that a JSON Schema describes. `component` is the name of a
+/// schema in an OpenAPI document or in `$defs`.
 ///
 /// # Errors
-/// What is missing.
+/// Returns a description of the missing part.
 pub fn of_json_schema(document: &Value, component: Option<&str>) -> Result<Value, String> {
     let (name, schema) = match component {
         None => ("records", Some(document)),
@@ -42,7 +42,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Follows local references and joins `allOf`.
+    /// Resolves local references and merges `allOf`.
     fn resolved(&self, schema: &Value) -> Value {
         let mut schema = schema.clone();
         for _ in 0..DEEPEST {
@@ -77,7 +77,7 @@ impl Reader<'_> {
             column.required = required.is_some_and(|names| names.iter().any(|one| one == name));
             match depth {
                 0 => fields.extend(column.fields("")),
-                // Fields inside of objects cannot use each other.
+                // Fields inside of an object cannot use each other.
                 _ => fields.push(column.field("").0),
             }
         }

@@ -1,4 +1,4 @@
-//! Proposes schemas for tables that exist: from SQL, JSON Schema or a sample.
+//! Proposes schemas for existing tables, from SQL, JSON Schema or a sample.
 
 mod column;
 mod json_schema;

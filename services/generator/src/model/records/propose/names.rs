@@ -1,8 +1,8 @@
-//! Recognises what a column contains by its name.
+//! Infers the content of a column from its name.
 
 use serde_json::{Value, json};
 
-/// Words of names, and the members of the field that fits.
+/// Column names, and the members of the suitable field.
 const NAMES: [(&[&str], &str, &str); 36] = [
     (&["email", "mail", "email_address", "e_mail"], "person", "email"),
     (&["first_name", "firstname", "given_name", "forename"], "person", "givenName"),
@@ -62,7 +62,7 @@ const NAMES: [(&[&str], &str, &str); 36] = [
     (&["department", "category", "tag"], "text", "1"),
 ];
 
-/// The type and members of the field for a column of texts; `None` for a name that says nothing.
+/// Returns the type and members of the field for a text column, or `None` if its name is not known.
 pub fn by_name(name: &str) -> Option<Value> {
     let name = snake_case(name);
     let fits = |words: &&[&str]| words.contains(&name.as_str());
@@ -75,7 +75,7 @@ pub fn by_name(name: &str) -> Option<Value> {
     })
 }
 
-/// Returns a name in lower case, with underscores between its words.
+/// Converts a name to lower case with underscores between words.
 fn snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 4);
     let mut before = None;

@@ -1,14 +1,15 @@
-//! Columns of a sample. Names and shapes are recognised; no value of the sample is kept.
+//! Proposes a schema for a sample. The names and shapes of its columns are detected, but the schema
+//! does not contain any values of the sample.
 
 use serde_json::{Value, json};
 
 use super::column::{Column, Stored};
 use crate::model::records::dates::{date, instant, time};
 
-/// Proposes a schema for the columns of a sample: their names and the values of each row.
+/// Proposes a schema for a sample: the names of its columns, and the values in each row.
 ///
 /// # Errors
-/// There are no columns.
+/// Returns an error if there are no columns.
 pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String> {
     if names.is_empty() || names.iter().all(String::is_empty) {
         return Err("the sample has no header".to_owned());
@@ -25,7 +26,7 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
             let (least, most) = numbers.fold((0.0_f64, 0.0_f64), |(least, most), number| {
                 (least.min(number), most.max(number))
             });
-            // Only the magnitude of the sample.
+            // Only the magnitude of the sample is used.
             column.least = Some(0.0 - rounded(-least));
             column.most = Some(rounded(most).max(1.0));
         }
@@ -44,7 +45,7 @@ fn stored(name: &str, values: &[&str]) -> Stored {
         |fits: &dyn Fn(&str) -> bool| !values.is_empty() && values.iter().all(|value| fits(value));
     let known = |field: Value| Stored::Known(field);
     let is_number = |value: &str| value.parse::<f64>().is_ok_and(f64::is_finite);
-    // A leading zero is part of a code.
+    // Numbers with a leading zero are codes.
     let is_code = values
         .iter()
         .any(|value| value.len() > 1 && value.starts_with('0') && !value.contains('.'));
@@ -73,7 +74,7 @@ fn stored(name: &str, values: &[&str]) -> Stored {
     } else {
         let shapes: Vec<_> = values.iter().map(|value| shape(value)).collect();
         match shapes.first() {
-            // One value has no shape in common with others.
+            // A single value does not reveal a common shape.
             Some(first)
                 if shapes.len() > 1
                     && first.len() < 200
@@ -94,7 +95,8 @@ fn is_uuid(value: &str) -> bool {
     value.len() == 36 && value.bytes().enumerate().all(fits)
 }
 
-/// Returns an expression for values of the same shape: classes of letters and digits, and signs.
+/// Returns a regular expression for values of the same shape: classes of letters and digits, and
+/// literal punctuation.
 fn shape(value: &str) -> String {
     let class = |letter: char| match letter {
         'A'..='Z' => "[A-Z]".to_owned(),

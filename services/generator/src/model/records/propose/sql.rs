@@ -1,4 +1,4 @@
-//! Tables of `CREATE TABLE` statements.
+//! Proposes schemas for the tables in `CREATE TABLE` statements.
 
 use std::collections::HashSet;
 
@@ -12,20 +12,21 @@ use sqlparser::parser::Parser;
 
 use super::column::{Column, Stored};
 
-/// A table that exists.
+/// An existing table.
 struct Existing {
     name: String,
     columns: Vec<Column>,
     key: Vec<String>,
-    /// Sets of columns whose values occur once together.
+    /// Sets of columns whose combination of values is unique.
     unique: Vec<Vec<String>>,
 }
 
-/// Proposes a schema for the tables of `CREATE TABLE` statements of PostgreSQL, MySQL or SQLite. Other
-/// statements are skipped.
+/// Proposes a schema for the tables in `CREATE TABLE` statements of PostgreSQL, MySQL or SQLite.
+/// Other statements are skipped.
 ///
 /// # Errors
-/// What no dialect understands, or that there are no tables.
+/// Returns the error for PostgreSQL if none of the dialects can parse the text, or an error if it
+/// does not create any table.
 pub fn of_sql(text: &str) -> Result<Value, String> {
     let dialects: [&dyn Dialect; 3] = [&PostgreSqlDialect {}, &MySqlDialect {}, &SQLiteDialect {}];
     let mut errors = Vec::new();
@@ -99,7 +100,7 @@ impl Existing {
         self.columns.iter_mut().find(|column| column.name.eq_ignore_ascii_case(name))
     }
 
-    /// Returns two references that identify a row together.
+    /// Returns two references that together identify a row.
     fn pair(&self) -> Option<[&str; 2]> {
         let sets = std::iter::once(&self.key).chain(&self.unique);
         let refers = |name: &String| {
@@ -126,7 +127,7 @@ fn proposed(table: &Existing) -> Value {
     proposed
 }
 
-/// Adds the column that references without one mean: the key of the table.
+/// Completes references without a column: they refer to the key of the table.
 fn resolve(tables: &mut [Existing]) {
     let keys: Vec<_> = tables
         .iter()
@@ -148,7 +149,8 @@ fn resolve(tables: &mut [Existing]) {
     }
 }
 
-/// Orders tables so that those that are referred to come first. Circles stay in the order of the file.
+/// Sorts the tables so that each follows the tables that it refers to. Cycles keep the order of the
+/// file.
 fn in_order(mut left: Vec<Existing>) -> Vec<Existing> {
     let mut ordered: Vec<Existing> = Vec::new();
     while !left.is_empty() {
@@ -191,7 +193,7 @@ fn column(definition: &ColumnDef) -> Column {
     column
 }
 
-/// Returns what a type stores, by its text.
+/// Returns the type of the values that a column stores, from the text of its SQL type.
 fn stored(text: &str) -> Stored {
     let text = text.to_lowercase();
     let (name, arguments) = text.split_once('(').unwrap_or((&text, ""));
@@ -224,7 +226,7 @@ fn stored(text: &str) -> Stored {
     }
 }
 
-/// Applies a check of one column: `IN`, comparisons, `BETWEEN`, joined by `AND`.
+/// Applies a check on one column: `IN`, comparisons and `BETWEEN`, joined by `AND`.
 fn check(expression: &Expr, column: &mut Column) {
     match expression {
         Expr::Nested(inner) => check(inner, column),
@@ -285,7 +287,7 @@ fn names(columns: &[IndexColumn]) -> Vec<String> {
     columns.iter().map(name).collect()
 }
 
-/// Returns a table's name without its schema.
+/// Returns the name of a table without its schema.
 fn last(name: &ObjectName) -> String {
     let part = name.0.last().and_then(|part| part.as_ident());
     part.map(|ident| ident.value.clone()).unwrap_or_default()

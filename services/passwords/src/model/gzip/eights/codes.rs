@@ -13,7 +13,7 @@ use super::lanes::{Lanes, four_times, load, load_front};
 use super::rows::Eight;
 use crate::model::gzip::tables::Tables;
 
-/// The number of tail bytes read for eight lines.
+/// The number of tail bytes that are read for eight lines.
 pub const READ: usize = 4 * 4 + 2 * 64;
 
 /// The tables that convert digits to codes.
@@ -21,13 +21,13 @@ pub struct Codes {
     /// The code of each digit, repeated four times because a lookup uses six bits.
     codes: __m512i,
     lengths: __m512i,
-    /// 2 to the power of each code length.
+    /// 2 to the power of the length of each code.
     factors: __m512i,
     /// Selects the first four bytes of each tail.
     fours: __m512i,
-    /// Selects the digits of four bytes, first digit first.
+    /// Selects the digits of four bytes, most significant digit first.
     digits: __m512i,
-    /// The same as `digits`, but every other digit is replaced by the one before it.
+    /// Like `digits`, but every other digit is replaced by the one before it.
     before: __m512i,
 }
 
@@ -136,7 +136,7 @@ impl Codes {
     fn eight_digits(&self, bytes: __m512i) -> Lanes {
         let Lanes { bits, lengths } = self.pairs(bytes);
         let one = _mm512_set1_epi16(1);
-        // The factor for each second pair: 2 to the power of the length of the first pair.
+        // The factor for every second pair: 2 to the power of the length of the first pair.
         let factors = _mm512_sllv_epi16(one, _mm512_slli_epi32::<16>(lengths));
         let bits = _mm512_madd_epi16(bits, factors);
         let lengths = _mm512_madd_epi16(lengths, one);

@@ -15,17 +15,19 @@ use super::lanes::{LINES, Lanes, load_words};
 use crate::model::bucket::Counts;
 use crate::model::gzip::tables::{COUNT_BITS, Tables};
 
-/// A longer ending and the two digits before it exceed 64 bits.
+/// Maximum length of an ending in bits. A longer ending and the two digits before it would exceed
+/// 64 bits.
 const LONGEST: u32 = 54;
 
-/// Returns the endings of the next eight lines if all their counts are valid and short enough.
+/// Returns the endings of the next eight lines, or `None` if a count is invalid or an ending is too
+/// long.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
 pub fn endings(tables: &Tables, counts: &mut Counts<'_>) -> Option<Lanes> {
     short_endings(tables, counts).or_else(|| long_endings(tables, counts))
 }
 
-/// Returns endings for counts of one or two bytes that are in the table.
+/// Returns the endings for counts of one or two bytes that are in the table, otherwise `None`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
 fn short_endings(tables: &Tables, counts: &mut Counts<'_>) -> Option<Lanes> {

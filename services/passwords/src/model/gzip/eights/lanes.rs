@@ -19,7 +19,7 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// Appends `next`. The result has at most 64 bits.
+    /// Appends the codes of `next`. The result must not exceed 64 bits per lane.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
     pub fn then(self, next: Self) -> Self {

@@ -3,7 +3,7 @@
 //! Each of the eight 64-bit lanes of a register processes one line. Digits become codes, codes are
 //! concatenated to up to 256 bits in four registers, and these are shifted to the bit offset where
 //! the line begins. Then columns are transposed to rows, and one store writes each line. The next
-//! line overwrites the bytes written past the end.
+//! line overwrites the bytes that were written past the end of the line.
 
 mod codes;
 mod endings;
@@ -32,13 +32,13 @@ static IS_THERE: LazyLock<bool> = LazyLock::new(|| {
         && std::arch::is_x86_feature_detected!("bmi2")
 });
 
-/// Returns true if this processor has the features that [`encode`] requires.
+/// Returns whether this processor has the features that [`encode`] requires.
 pub fn is_there() -> bool {
     *IS_THERE
 }
 
-/// Encodes lines in groups of eight. Leaves the last few lines, and all lines from the first group
-/// with an invalid count or a count above 999,999,999.
+/// Encodes lines in groups of eight. Stops before the first group that contains an invalid count or
+/// a count above 999,999,999, and before the last few lines.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
 pub fn encode(lines: &mut Lines<'_>, bits: &mut Bits<'_>) {
     match lines.bucket.kind() {
@@ -74,8 +74,8 @@ fn encode_tails<const TAIL: usize>(lines: &mut Lines<'_>, bits: &mut Bits<'_>) {
     bits.held.bits = words(carried)[LINES - 1];
 }
 
-/// Returns the first digits of eight lines, one byte each. They are not stored with the tails.
-/// `digit` is the digit of an earlier line.
+/// Returns the first digits of eight lines, one byte each. The bucket does not store them with the
+/// tails. `digit` is the digit of an earlier line.
 #[inline(always)]
 fn first_digits(ends: &[u16; 16], line: usize, digit: &mut usize) -> u64 {
     let end = |digit: usize| usize::from(ends[digit % 16]);

@@ -17,15 +17,15 @@ use super::lanes::{LINES, words};
 /// Buffer size for eight lines: a line has at most 229 bits, and each store writes 32 bytes.
 pub const ROOM: usize = 256 + 32;
 
-/// Eight lines of up to 229 bits: all first words, all second words, and so on.
+/// Eight lines of up to 229 bits: all first words, then all second words, and so on.
 pub struct Eight {
     pub words: [__m512i; 4],
     pub lengths: __m512i,
 }
 
 impl Eight {
-    /// Writes the lines after the `held` bits of an unfinished byte in lane 7 of `carried`. Returns
-    /// the new unfinished byte in the same lane, and the number of bits including `held`.
+    /// Writes the lines after the `held` bits of an incomplete byte in lane 7 of `carried`. Returns
+    /// the new incomplete byte in the same lane, and the number of bits including `held`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
     pub fn write(self, room: &mut [u8; ROOM], carried: __m512i, held: u32) -> (__m512i, usize) {
