@@ -91,7 +91,7 @@ impl State {
     pub fn replace(&self, corpus: Corpus) {
         let kind = corpus.kind();
         self.snapshots[kind.position()].store(Some(Arc::new(corpus.into())));
-        self.set_failing(kind, None);
+        self.failing[kind.position()].store(NONE_FAILING, Ordering::Relaxed);
         self.set_unusable(kind, false);
         self.exchanges.send_replace(());
     }
@@ -117,9 +117,38 @@ impl State {
         HashPrefix::from_value(self.failing[kind.position()].load(Ordering::Relaxed))
     }
 
-    /// Sets or clears the prefix of a bucket that could not be served.
-    pub fn set_failing(&self, kind: Kind, prefix: Option<HashPrefix>) {
-        let value = prefix.map_or(NONE_FAILING, HashPrefix::value);
-        self.failing[kind.position()].store(value, Ordering::Relaxed);
+    /// Records the prefix of a bucket that could not be served.
+    pub fn set_failing(&self, kind: Kind, prefix: HashPrefix) {
+        self.failing[kind.position()].store(prefix.value(), Ordering::Relaxed);
+    }
+
+    /// Records that the bucket of a prefix could be read again. The failure of another bucket, which
+    /// a request may have recorded since, is kept.
+    pub fn clear_failing(&self, kind: Kind, prefix: HashPrefix) {
+        let failing = &self.failing[kind.position()];
+        let _ = failing.compare_exchange(
+            prefix.value(),
+            NONE_FAILING,
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recovered_bucket_does_not_hide_the_failure_of_another() {
+        let state = State::new(Settings::default());
+        let [first, second] = [1, 2].map(|value| HashPrefix::from_value(value).unwrap());
+        state.set_failing(Kind::Sha1, first);
+        // A request finds the second bucket damaged while the first one is checked again.
+        state.set_failing(Kind::Sha1, second);
+        state.clear_failing(Kind::Sha1, first);
+        assert_eq!(state.failing(Kind::Sha1), Some(second));
+        state.clear_failing(Kind::Sha1, second);
+        assert_eq!(state.failing(Kind::Sha1), None);
     }
 }

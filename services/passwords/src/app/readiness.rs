@@ -9,7 +9,7 @@ use crate::store::BucketProblem;
 
 /// Records that a bucket could not be served. The prefix is not logged.
 pub fn note_failure(state: &State, kind: Kind, prefix: HashPrefix, problem: &BucketProblem) {
-    state.set_failing(kind, Some(prefix));
+    state.set_failing(kind, prefix);
     metrics::count_failure(kind);
     log::error!("a bucket of the {} corpus cannot be served: {problem}", kind.label());
 }
@@ -34,7 +34,7 @@ pub fn readiness(state: &State) -> Result<(), String> {
         if snapshot.corpus().sound_bytes(prefix, &mut Vec::new()).is_err() {
             return Err(format!("the {} corpus cannot be read", kind.label()));
         }
-        state.set_failing(kind, None);
+        state.clear_failing(kind, prefix);
     }
     if loaded { Ok(()) } else { Err("no corpus is loaded".to_owned()) }
 }
