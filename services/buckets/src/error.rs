@@ -82,7 +82,7 @@ pub enum Error {
     #[error("the index was rebuilt since the scroll began: start again without scroll-id")]
     ScrollExpired,
     /// The index was rebuilt since the files of an alert were read.
-    #[error("the index was rebuilt since: start again without after")]
+    #[error("the index was rebuilt since, and files have other ids: read again without after")]
     AfterExpired,
     /// The package does not allow a parameter.
     #[error("{name} needs the package {package}")]

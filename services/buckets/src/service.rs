@@ -28,20 +28,22 @@ static CREDENTIALS: [HeaderName; 1] = [AUTHORIZATION];
 pub struct Buckets {
     state: State,
     gate: Gate,
+    /// URL under which clients reach the service, for links in webhooks.
+    base: Arc<str>,
 }
 
 impl Buckets {
-    /// Creates a service with a state.
-    pub fn new(state: State) -> Self {
+    /// Creates a service with a state. Clients reach it at the URL `base`, which has no final slash.
+    pub fn new(state: State, base: &str) -> Self {
         let keys = KeyStore::new(state.pools().clone(), state.clock().clone());
         let quotas = Quotas::new(state.clock().clone());
-        Self { gate: Gate::new(keys, quotas, KeyPolicy), state }
+        Self { gate: Gate::new(keys, quotas, KeyPolicy), state, base: base.into() }
     }
 }
 
 /// Sends the messages of alerts until the server stops.
-async fn deliver_alerts(state: State) {
-    match AlertDelivery::new(&state) {
+async fn deliver_alerts(state: State, base: Arc<str>) {
+    match AlertDelivery::new(&state, &base) {
         Ok(delivery) => {
             let pause = Duration::from_millis(state.settings().reload_ms.saturating_mul(2));
             outbound::deliver_forever(&delivery, &delivery, pause).await;
@@ -127,7 +129,7 @@ impl shell::Service for Buckets {
             Box::pin(app::follow(state.clone())),
             Box::pin(jobs::erase_removed(state.clone())),
             Box::pin(jobs::judge_missed(state.clone())),
-            Box::pin(deliver_alerts(state.clone())),
+            Box::pin(deliver_alerts(state.clone(), Arc::clone(&self.base))),
         ]
     }
 }

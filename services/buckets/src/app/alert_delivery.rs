@@ -28,6 +28,8 @@ const BATCH: usize = 100;
 /// The outbox of alerts and its sender.
 pub struct AlertDelivery {
     state: State,
+    /// URL under which receivers reach the service.
+    base: String,
     sender: WebhookSender,
 }
 
@@ -36,9 +38,9 @@ impl AlertDelivery {
     ///
     /// # Errors
     /// The HTTP client cannot be built.
-    pub fn new(state: &State) -> anyhow::Result<Self> {
+    pub fn new(state: &State, base: &str) -> anyhow::Result<Self> {
         let sender = WebhookSender::new(state.settings().webhook_reach(), USER_AGENT)?;
-        Ok(Self { state: state.clone(), sender })
+        Ok(Self { state: state.clone(), base: base.to_owned(), sender })
     }
 
     /// Returns a snapshot that has the publish of a message.
@@ -49,7 +51,8 @@ impl AlertDelivery {
         let has_publish = |snapshot: &Snapshot| {
             let generation = i64::from(snapshot.generation);
             let newest = snapshot.summary.journal.published_id();
-            let is_seen = ids_of(message).last().is_none_or(|last| *last <= newest);
+            let is_seen =
+                alert_messages::ids_of(&message.files).last().is_none_or(|last| *last <= newest);
             message.generation < generation || (message.generation == generation && is_seen)
         };
         let mut snapshot = self.state.snapshot();
@@ -142,7 +145,11 @@ impl Courier<AlertMessage> for AlertDelivery {
             return Err(DeliveryError::unwanted("the package has no alerts"));
         }
         let (own, named) = (message.clone(), url.clone());
-        let body = off_worker(move || body(&snapshot, &package, &alert, &own, now)).await;
+        let link = format!(
+            "{}/api/v2/alerts/{}/files?after={}-{}",
+            self.base, alert.id, message.generation, message.after_id
+        );
+        let body = off_worker(move || body(&snapshot, &package, &alert, &own, link, now)).await;
         let body = body.map_err(|error| DeliveryError::Temporary(error.to_string()))??;
         let message = WebhookMessage {
             url: named,
@@ -156,20 +163,16 @@ impl Courier<AlertMessage> for AlertDelivery {
     }
 }
 
-/// Returns the ids of the first files of a message.
-fn ids_of(message: &AlertMessage) -> Vec<u64> {
-    serde_json::from_str(&message.files).unwrap_or_default()
-}
-
 /// Returns the body of a message. Files that were removed since are absent.
 fn body(
     snapshot: &Arc<Snapshot>,
     package: &Package,
     alert: &Alert,
     message: &AlertMessage,
+    link: String,
     now: i64,
 ) -> Result<String, DeliveryError> {
-    let ids = ids_of(message);
+    let ids = alert_messages::ids_of(&message.files);
     // After a rebuild, the ids belong to other files.
     let is_current = message.generation == i64::from(snapshot.generation);
     let files = match is_current {
@@ -188,10 +191,7 @@ fn body(
         published_at: message.published_at,
         count: message.count,
         files,
-        link: format!(
-            "/api/v2/alerts/{}/files?after={}-{}",
-            alert.id, message.generation, message.after_id
-        ),
+        link,
     };
     serde_json::to_string(&event).map_err(|error| DeliveryError::Permanent(error.to_string()))
 }

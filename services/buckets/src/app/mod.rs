@@ -33,7 +33,7 @@ pub use files::search_files;
 pub use packages::seed_packages;
 pub use pairing::is_paired;
 pub use reconcile::reconcile;
-pub use search::search;
+pub use search::{CancelOnDrop, search};
 pub use snapshot::{copy_index, follow, lost, open, open_index, refresh};
 pub use stats::get_stats;
 pub use takedowns::pending_takedowns;

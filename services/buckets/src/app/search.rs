@@ -86,12 +86,19 @@ pub(super) fn limits(state: &State) -> (Limits, CancelOnDrop) {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let timeout = Duration::from_secs(state.settings().search_timeout);
     let limits = Limits::until(Instant::now() + timeout, threads).with_pages(state.pages().clone());
-    let guard = CancelOnDrop(limits.cancel_handle());
+    let guard = CancelOnDrop::of(&limits);
     (limits, guard)
 }
 
 /// Cancels a search when it is dropped.
-pub(super) struct CancelOnDrop(Arc<AtomicBool>);
+pub struct CancelOnDrop(Arc<AtomicBool>);
+
+impl CancelOnDrop {
+    /// Creates the guard of a search with these limits.
+    pub fn of(limits: &Limits) -> Self {
+        Self(limits.cancel_handle())
+    }
+}
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {

@@ -21,7 +21,10 @@ use anyhow::Context;
 use auth::{KeysCommand, ServiceSettings};
 use database::{MigrateCommand, Pools};
 use domain::SystemClock;
-use shell::{CommonCommand, Preview, Service, ServiceInfo, SettingError, ShellSettings};
+use shell::{
+    CommonCommand, ListenAddress, Preview, Service, ServiceInfo, SettingError, ShellSettings,
+    TlsMode,
+};
 
 use crate::app::{self, SnapshotError};
 use crate::config::{Engine, Settings};
@@ -187,7 +190,8 @@ impl Cli {
         }
         let state = app::open(pools, clock, generations, self.settings.service.clone())
             .context("the index cannot be opened")?;
-        shell::serve(&self.settings.shell, Buckets::new(state))
+        let shell = &self.settings.shell;
+        shell::serve(shell, Buckets::new(state, &base_url(shell)))
     }
 
     /// Opens the database and ensures plans and packages.
@@ -250,6 +254,25 @@ impl Cli {
             generations: self.generations()?,
             memory_mb: self.settings.service.load_memory_mb,
         })
+    }
+}
+
+/// Returns the base of links in webhooks. The host of a request is not used, because its client chooses
+/// it.
+fn base_url(shell: &ShellSettings) -> String {
+    let local = |scheme: &str, addresses: &[ListenAddress]| match addresses.first() {
+        Some(ListenAddress::Ip(address)) if address.ip().is_unspecified() => {
+            format!("{scheme}://localhost:{}", address.port())
+        }
+        Some(ListenAddress::Ip(address)) => format!("{scheme}://{address}"),
+        Some(ListenAddress::Name(address)) => format!("{scheme}://{address}"),
+        Some(ListenAddress::Unix(_)) | None => format!("{scheme}://localhost"),
+    };
+    match (&shell.public_url, shell.tls_mode) {
+        (Some(url), _) => url.clone(),
+        (None, TlsMode::Native) => local("https", &shell.tls_bind),
+        (None, TlsMode::Proxy) => local("https", &shell.bind),
+        (None, TlsMode::Off) => local("http", &shell.bind),
     }
 }
 

@@ -58,6 +58,13 @@ fn as_text(status: &Value, now: i64) -> String {
     if number(&status["removals_waiting"]) > 0 {
         let _ = writeln!(text, "{} removals wait for the writer", status["removals_waiting"]);
     }
+    if number(&status["rows_not_compared"]) > 0 {
+        let _ = writeln!(
+            text,
+            "{} new rows are not compared with alerts yet: a server or the next load does that",
+            status["rows_not_compared"]
+        );
+    }
     for run in status["runs"].as_array().into_iter().flatten() {
         let progress = &run["progress"];
         let _ = write!(

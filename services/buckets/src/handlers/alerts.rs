@@ -130,8 +130,9 @@ pub async fn remove_alert(
 /// New files of an alert
 ///
 /// Files that were added or changed since the alert was saved, or since `after`, in the order in which
-/// they were added. Files that were removed since are absent. After a rebuild of the index, `after` is
-/// 400 (`after_expired`), and without it, files are new from the rebuild on.
+/// they were added. Files that were removed since are absent. A rebuild of the index gives files other
+/// ids. Then an earlier `after` is 400 (`after_expired`), and a request without it returns all files since
+/// the alert was saved. If the index was rebuilt from its sources, files are new from then on.
 #[utoipa::path(
     operation_id = "getAlertFiles",
     tag = "alerts",

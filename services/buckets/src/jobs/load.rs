@@ -1,6 +1,6 @@
 //! Begins and resumes load runs.
 
-use super::alerts::judge;
+use super::alerts::judge_or_warn;
 use super::context::JobContext;
 use super::error::JobError;
 use super::intake_state::IntakeState;
@@ -32,7 +32,7 @@ fn run(
     checkpoints: CheckpointPolicy,
 ) -> Result<Report, JobError> {
     let context = session.context.clone();
-    judge_earlier(&session);
+    judge_or_warn(&context, &*session.index, session.generation);
     // Everything that can fail comes first, so a stopped run is only aborted for a run that can
     // begin.
     let intake = options.intake(&session, IntakeState::default())?;
@@ -40,14 +40,6 @@ fn run(
     let begun = give_up_stopped(&mut session).and_then(|()| Ok(session.writer.begin(id)?));
     noted(&context, id, begun)?;
     Loader::new(session, id, options.clone(), checkpoints, intake).finish()
-}
-
-/// Compares the files of a killed run with the alerts. A failure does not stop a load, after which
-/// they are compared again.
-fn judge_earlier(session: &Session) {
-    if let Err(error) = judge(&session.context, &*session.index, session.generation) {
-        log::warn!("files of an earlier run are not compared with alerts yet: {error}");
-    }
 }
 
 /// Loads the stored pages of a crawl as a new run and publishes them. `check` is called while the
@@ -168,7 +160,8 @@ fn resume_with(
     change: impl FnOnce(&mut LoadOptions),
 ) -> Result<Report, JobError> {
     let mut session = Session::open(context, "a resumed run loads files")?;
-    judge_earlier(&session);
+    // What a killed run has published.
+    judge_or_warn(context, &*session.index, session.generation);
     // This removes the buckets from the notes of the run.
     apply_pending_removals(&mut session)?;
     let refuse = |why: &str| JobError::Invalid(format!("run {id} cannot be resumed: {why}"));

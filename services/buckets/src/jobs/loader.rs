@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use database::DatabaseError;
 
-use super::alerts::judge;
+use super::alerts::{judge_or_warn, judge_published};
 use super::attended::{Attended, Waiting, attend};
 use super::error::JobError;
 use super::formats::{self, Bad, Item, Link, Part, Sink, Skipped, Taken};
@@ -23,6 +23,7 @@ use super::stored_listing::StoredListing;
 use super::write_session::Session;
 use crate::app::reconcile;
 use crate::engine::{Bitmap, BucketLoss, EngineError, NamedBucket};
+use crate::store::alerts::{self, Mark};
 use crate::store::{buckets, generations, load_runs, removals};
 
 /// Files in a batch for the index.
@@ -103,6 +104,9 @@ impl Loader {
         {
             // On a full disk, nothing can be recorded, and the operator needs the first error.
             log::warn!("run {}: its failure cannot be recorded: {second}", self.id);
+        }
+        if result.is_ok() && self.searched.is_none() {
+            judge_published(self.session);
         }
         result
     }
@@ -207,18 +211,8 @@ impl Loader {
         } else {
             reconcile(&context.pools, self.session.writer.journal(), &text, now)?;
             self.tell_of_dead_rows();
-            self.judge_alerts();
         }
         Ok(report)
-    }
-
-    /// Compares the new files with the alerts. If that fails, a server or the next load does it.
-    fn judge_alerts(&self) {
-        let Session { context, index, generation, .. } = &self.session;
-        let judged = index.refresh().map_err(JobError::from);
-        if let Err(error) = judged.and_then(|_| judge(context, &**index, *generation)) {
-            log::warn!("run {}: its files are not compared with alerts yet: {error}", self.id);
-        }
     }
 
     /// Returns the error for buckets that would lose too many files.
@@ -270,11 +264,16 @@ impl Loader {
             let text = format!("the new generation is not sound: {}", faults.join("; "));
             return Err(EngineError::Broken(text).into());
         }
+        // If an earlier attempt has failed: the files of the new generation have other ids.
+        judge_or_warn(context, &*searched.index, searched.generation);
         let buckets: Vec<(u64, bool)> = named.iter().map(|b| (b.id, b.truncated)).collect();
+        let last = index.summary().journal.published_id() as i64;
+        let end = Mark { generation: i64::from(*generation), id: last };
         let now = context.clock.unix();
         searched.lock.check()?;
         Ok(context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
             generations::switch(db, searched.generation, *generation, identity)?;
+            alerts::restart(db, end, now)?;
             buckets::relist(db, &buckets, now)?;
             load_runs::publish(db, self.id, text, now).map(drop)
         })?)

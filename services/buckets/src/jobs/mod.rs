@@ -19,6 +19,7 @@ mod loader;
 mod max_errors;
 mod options;
 mod progress;
+mod ranked_ids;
 mod reasons;
 mod rebuild;
 mod reject_file;

@@ -1,15 +1,18 @@
 //! Builds a new generation of the index next to the current one.
 
-use super::alerts::judge;
+use database::DatabaseError;
+
+use super::alerts::judge_or_warn;
 use super::context::JobContext;
 use super::error::JobError;
 use super::load::load_anew;
 use super::options::{CheckpointPolicy, LoadOptions};
+use super::ranked_ids::RankedIds;
 use super::report::Report;
 use super::write_session::Session;
-use crate::engine::{EngineError, FileIndex, Limits, Mode, NamedBucket, NewFile, each_row};
+use crate::engine::{Bitmap, EngineError, FileIndex, Limits, Mode, NamedBucket, NewFile, each_row};
 use crate::model::address::BucketType;
-use crate::store::generations;
+use crate::store::{alerts, generations};
 
 /// Files in a batch for the new generation.
 const BATCH: usize = 8_192;
@@ -56,20 +59,22 @@ fn write_anew(context: &JobContext, session: Session) -> Result<(u32, u64), JobE
     // The lock is held until the switch. The old writer is idle.
     session.index.refresh()?;
     let mut fresh = session.next_generation()?;
-    let files = copy(context, &*session.index, &mut fresh)?;
-    check(&*session.index, &*fresh.index)?;
+    let copied = copy(context, &*session.index, &mut fresh)?;
+    check(&*session.index, &*fresh.index, &copied)?;
     let generation = fresh.generation;
     session.lock.check()?;
     let identity = &fresh.writer.journal().identity;
-    context
-        .pools
-        .write_blocking(|db| generations::switch(db, session.generation, generation, identity))?;
-    Ok((generation, files))
+    let numbers = (i64::from(session.generation), i64::from(generation));
+    context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
+        generations::switch(db, session.generation, generation, identity)?;
+        alerts::renumber(db, numbers, &|id| copied.up_to(id))
+    })?;
+    Ok((generation, copied.count()))
 }
 
 fn settled_session(mut session: Session) -> Result<Session, JobError> {
     super::remove::apply_pending_removals(&mut session)?;
-    judge(&session.context, &*session.index, session.generation)?;
+    judge_or_warn(&session.context, &*session.index, session.generation);
     match &session.writer.journal().open {
         None => Ok(session),
         Some(open) => Err(JobError::Invalid(format!(
@@ -79,18 +84,23 @@ fn settled_session(mut session: Session) -> Result<Session, JobError> {
     }
 }
 
-fn copy(context: &JobContext, old: &dyn FileIndex, new: &mut Session) -> Result<u64, JobError> {
+/// Copies the files of the current index in the order of their ids. Returns their ids.
+fn copy(
+    context: &JobContext,
+    old: &dyn FileIndex,
+    new: &mut Session,
+) -> Result<RankedIds, JobError> {
     let buckets = context.buckets()?;
     let summary = old.summary();
     let published = summary.journal.published.clone();
     let writer = &mut new.writer;
     writer.begin(published.as_ref().map_or(0, |published| published.run))?;
     let mut batch = Vec::with_capacity(BATCH);
-    let mut files = 0;
+    let mut copied = Bitmap::new(summary.journal.rows + 1);
     each_row(old, None, &Limits::none(), |row| -> Result<(), JobError> {
         let kind = buckets.get(&row.bucket).map_or(BucketType::Aws, |bucket| bucket.kind);
+        copied.insert(row.id);
         batch.push(NewFile::of_row(row, kind.code()));
-        files += 1;
         if batch.len() >= BATCH {
             writer.add(&batch)?;
             batch.clear();
@@ -106,12 +116,16 @@ fn copy(context: &JobContext, old: &dyn FileIndex, new: &mut Session) -> Result<
     let at = published.map_or_else(|| context.clock.unix(), |published| published.at);
     writer.publish(Mode::Append, named, at)?;
     new.index.refresh()?;
-    Ok(files)
+    Ok(RankedIds::new(copied))
 }
 
-/// Checks that the new generation is consistent and has the same number of files in every bucket.
-fn check(old: &dyn FileIndex, new: &dyn FileIndex) -> Result<(), JobError> {
-    let faults = new.verify()?;
+/// Checks that the new generation is consistent and has the same number of files in every bucket, in the
+/// old order.
+fn check(old: &dyn FileIndex, new: &dyn FileIndex, copied: &RankedIds) -> Result<(), JobError> {
+    let mut faults = new.verify()?;
+    if new.summary().journal.published_id() != copied.count() {
+        faults.push("its files are not numbered in the old order".to_owned());
+    }
     if old.summary().counts != new.summary().counts || !faults.is_empty() {
         let text = format!("the new generation differs from the old one: {}", faults.join("; "));
         return Err(EngineError::Broken(text).into());

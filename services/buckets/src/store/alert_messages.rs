@@ -1,12 +1,15 @@
 //! The outbox of alerts.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 use outbound::Failure;
 
 use super::schema::alert_message;
+
+/// Files that a message names.
+pub const MOST_NAMED: usize = 100;
 
 /// A message to deliver.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
@@ -32,7 +35,7 @@ pub struct AlertMessage {
     pub tries: i32,
 }
 
-/// A message to add.
+/// Files of a run that an alert matches, for its message.
 #[derive(Clone, Debug, Insertable)]
 #[diesel(table_name = alert_message)]
 pub struct NewAlertMessage {
@@ -50,18 +53,89 @@ pub struct NewAlertMessage {
     pub files: String,
     /// Unix seconds of the publish.
     pub published_at: i64,
-    /// Unix seconds of the first attempt.
-    pub next_try: i64,
 }
 
-/// Adds messages.
-pub fn add(db: &mut Db, messages: &[NewAlertMessage]) -> Result<(), DatabaseError> {
-    for messages in messages.chunks(500) {
+/// Writes the ids of the first files of a message.
+pub fn ids_text(ids: &[u64]) -> String {
+    serde_json::to_string(ids).unwrap_or_default()
+}
+
+/// Reads the ids of the first files of a message.
+pub fn ids_of(text: &str) -> Vec<u64> {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+/// Adds files of a run to its messages, which wait until they are [released](release).
+pub fn add(db: &mut Db, run: i64, mut messages: Vec<NewAlertMessage>) -> Result<(), DatabaseError> {
+    for messages in messages.chunks_mut(500) {
+        let alerts: Vec<i64> = messages.iter().map(|message| message.alert_id).collect();
+        let known = alert_message::table
+            .filter(alert_message::run_id.eq(run).and(alert_message::next_try.is_null()))
+            .filter(alert_message::alert_id.eq_any(alerts));
+        let earlier = known.clone().select(AlertMessage::as_select()).load(db)?;
+        let earlier: HashMap<i64, AlertMessage> =
+            earlier.into_iter().map(|message| (message.alert_id, message)).collect();
+        for message in messages.iter_mut() {
+            let Some(first) = earlier.get(&message.alert_id) else { continue };
+            let mut ids = ids_of(&first.files);
+            ids.extend(ids_of(&message.files));
+            ids.truncate(MOST_NAMED);
+            message.files = ids_text(&ids);
+            message.count += first.count;
+            message.after_id = first.after_id;
+        }
+        // SQLite cannot insert or update several rows in one statement.
+        diesel::delete(known).execute(db)?;
         on_backend!(db, conn => diesel::insert_into(alert_message::table)
-            .values(messages)
+            .values(&*messages)
             .execute(conn))?;
     }
     Ok(())
+}
+
+/// Makes messages due whose runs were compared completely.
+pub fn release(db: &mut Db, now: i64) -> Result<(), DatabaseError> {
+    diesel::update(alert_message::table.filter(alert_message::next_try.is_null()))
+        .set(alert_message::next_try.eq(now))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Changes waiting messages of one generation to the ids of the next one. `place` returns the number of
+/// files up to an id that are also in the next generation.
+pub fn renumber(
+    db: &mut Db,
+    (from, to): (i64, i64),
+    place: &dyn Fn(u64) -> u64,
+) -> Result<(), DatabaseError> {
+    loop {
+        let waiting = alert_message::table
+            .filter(alert_message::over_at.is_null().and(alert_message::generation.eq(from)))
+            .order(alert_message::id)
+            .limit(1_000)
+            .select((alert_message::id, alert_message::after_id, alert_message::files));
+        let waiting: Vec<(i64, i64, String)> = waiting.load(db)?;
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        for (id, after, files) in waiting {
+            let mut ids = ids_of(&files);
+            // No file has the id 0, so a file that is gone counts as a removed one.
+            let renumbered = |id: u64| match place(id) {
+                new if new > place(id.saturating_sub(1)) => new,
+                _ => 0,
+            };
+            ids.iter_mut().for_each(|id| *id = renumbered(*id));
+            ids.sort_unstable();
+            diesel::update(alert_message::table.find(id))
+                .set((
+                    alert_message::generation.eq(to),
+                    alert_message::after_id.eq(place(after as u64) as i64),
+                    alert_message::files.eq(ids_text(&ids)),
+                ))
+                .execute(db)?;
+        }
+    }
 }
 
 /// Returns the alerts that have due messages.

@@ -3,6 +3,7 @@
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
+use super::alert_messages;
 use super::schema::{alert, alert_message, index_state};
 
 /// A place in the index: the largest id of a file in a generation.
@@ -160,6 +161,37 @@ pub fn advance(db: &mut Db, from: Mark, to: Mark) -> Result<bool, DatabaseError>
         .set((index_state::judged_generation.eq(to.generation), index_state::judged_id.eq(to.id)))
         .execute(db)?;
     Ok(changed > 0)
+}
+
+/// Changes the places of one generation to those of the next one, whose files have other ids. `place`
+/// returns the number of files up to an id that are also in the next generation.
+pub fn renumber(
+    db: &mut Db,
+    (from, to): (i64, i64),
+    place: &dyn Fn(u64) -> u64,
+) -> Result<(), DatabaseError> {
+    let last = judged(db)?;
+    if last.generation == from {
+        advance(db, last, Mark { generation: to, id: place(last.id as u64) as i64 })?;
+    }
+    let since = alert::table.filter(alert::since_generation.eq(from)).select(alert::since_id);
+    for id in since.distinct().load::<i64>(db)? {
+        let own = alert::since_generation.eq(from).and(alert::since_id.eq(id));
+        diesel::update(alert::table.filter(own))
+            .set((alert::since_generation.eq(to), alert::since_id.eq(place(id as u64) as i64)))
+            .execute(db)?;
+    }
+    alert_messages::renumber(db, (from, to), place)
+}
+
+/// Makes files new from a place of a generation that was built from sources.
+pub fn restart(db: &mut Db, at: Mark, now: i64) -> Result<(), DatabaseError> {
+    diesel::update(index_state::table)
+        .set((index_state::judged_generation.eq(at.generation), index_state::judged_id.eq(at.id)))
+        .execute(db)?;
+    move_to(db, at)?;
+    // The rest of their files cannot be compared any more.
+    alert_messages::release(db, now)
 }
 
 /// Moves all alerts of earlier generations to a place of a later one.

@@ -143,7 +143,7 @@ diesel::table! {
         count -> BigInt,
         files -> Text,
         published_at -> BigInt,
-        next_try -> BigInt,
+        next_try -> Nullable<BigInt>,
         tries -> Integer,
         over_at -> Nullable<BigInt>,
         error -> Nullable<Text>,

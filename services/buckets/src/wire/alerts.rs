@@ -126,6 +126,6 @@ pub struct AlertEvent {
     pub count: i64,
     /// The first ones; those that were removed since are absent.
     pub files: Vec<FileRecord>,
-    /// Path of all of them.
+    /// URL of all of them.
     pub link: String,
 }

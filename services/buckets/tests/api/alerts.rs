@@ -1,13 +1,14 @@
 //! `/api/v2/alerts`.
 
 use buckets::Settings;
-use buckets::jobs::{rebuild, remove};
+use buckets::jobs::{CheckpointPolicy, JobContext, load, rebuild, rebuild_from, remove, status};
 use outbound::WebhookSecret;
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{HttpPeer, PeerAnswer, PeerRequest, until};
 
-use crate::app::{App, Fixture, NOW, line, samples};
+use crate::app::{App, BASE, Fixture, NOW, line, samples};
+use crate::failing_index::FailingSearches;
 
 const BOX: &str = "box.s3.amazonaws.com";
 
@@ -159,10 +160,19 @@ async fn new_files_are_read_from_a_place_on() {
     app.refresh();
     let (status, body) = app.get(&format!("/api/v2/alerts/1/files?after={place}")).await;
     assert_eq!((status, &body["code"]), (400, &json!("after_expired")));
-    assert_eq!(app.news("").await.0, [""; 0], "a rebuild adds no files");
-    fixture.load_lines(&[&line("new.s3.amazonaws.com", "backup-3.sql", 9, 1)]);
+    assert_eq!(app.news("").await.0, ["backup-2.sql"], "all since the alert was saved");
+    let other = fixture.folder.write("3", line("new.s3.amazonaws.com", "backup-3.sql", 9, 1));
+    fixture.load(std::slice::from_ref(&other)).unwrap();
     app.refresh();
-    assert_eq!(app.news("").await.0, ["backup-3.sql"]);
+    assert_eq!(app.news("").await.0, ["backup-2.sql", "backup-3.sql"]);
+
+    let (options, settings) = (Fixture::options(&[other]), Settings::for_tests());
+    rebuild_from(&fixture.context, &options, CheckpointPolicy::of(&settings)).unwrap();
+    app.refresh();
+    assert_eq!(app.news("").await.0, [""; 0], "files of other ids, none of which is new");
+    fixture.load_lines(&[&line("new.s3.amazonaws.com", "backup-4.sql", 9, 1)]);
+    app.refresh();
+    assert_eq!(app.news("").await.0, ["backup-4.sql"]);
 }
 
 #[actix_web::test]
@@ -199,7 +209,7 @@ async fn each_publish_sends_one_signed_message() {
     let (id, at) = (request.header("webhook-id"), request.header("webhook-timestamp"));
     let signature = request.header("webhook-signature");
     assert!(secret.verifies(signature, id, at.parse().unwrap(), request.body.as_bytes()));
-    let link = event["link"].as_str().unwrap();
+    let link = event["link"].as_str().unwrap().strip_prefix(BASE).expect("a full URL");
     app.refresh();
     let (status, rest) = app.get(&format!("{link}&limit=1000")).await;
     assert_eq!((status, rest["files"].as_array().unwrap().len()), (200, 150));
@@ -288,5 +298,97 @@ async fn alerts_match_what_searches_find() {
         .collect();
     sent.sort();
     expected.sort();
+    assert_eq!(sent, expected);
+}
+
+/// Saves an alert for backups, without a running server. Returns its key.
+async fn watch_backups(fixture: &Fixture, webhook: &str) -> String {
+    let app = fixture.serve_with("free", private_webhooks()).await;
+    let body = json!({"name": "a", "query": "keywords=backup", "webhook": webhook});
+    assert_eq!(app.save(body).await.0, 201);
+    app.server.stop().await;
+    app.key
+}
+
+/// Returns the number of rows that are not compared with alerts yet.
+fn not_compared(fixture: &Fixture) -> u64 {
+    status(&fixture.context).unwrap()["rows_not_compared"].as_u64().unwrap()
+}
+
+/// Loads a file in a process that fails at one of its searches.
+fn load_failing(fixture: &Fixture, lines: &[String], search: usize) {
+    let path = fixture.folder.write("lines.ndjson", lines.join("\n"));
+    let failing = FailingSearches::new(&fixture.context.generations, search);
+    let context = JobContext { generations: failing, ..fixture.context.clone() };
+    let policy = CheckpointPolicy::of(&Settings::for_tests());
+    load(&context, &Fixture::options(&[path]), policy).unwrap();
+}
+
+#[actix_web::test]
+async fn comparison_continues_where_it_has_failed_and_sends_one_message() {
+    let peer = HttpPeer::start(|_| PeerAnswer::Body(200, String::new()));
+    let fixture = Fixture::new();
+    watch_backups(&fixture, &format!("http://{}/hook", peer.address())).await;
+    let files: Vec<String> =
+        (0..41_000).map(|number| line(BOX, &format!("backup {number}"), 1, 1)).collect();
+    load_failing(&fixture, &files, 2);
+    let app = fixture.serve_with("free", private_webhooks()).await;
+    assert_eq!(not_compared(&fixture), 21_000, "the first step is recorded");
+    assert!(peer.requests().is_empty(), "an incomplete message");
+    fixture.clock.advance(121);
+    until("a server compares the rest", async || not_compared(&fixture) == 0).await;
+    until("the message arrives", async || !peer.requests().is_empty()).await;
+    let more = line("new.s3.amazonaws.com", "another backup", 1, 1);
+    fixture.load_lines(&[&more]);
+    until("the next message arrives", async || peer.requests().len() > 1).await;
+    let events: Vec<Value> = peer.requests().iter().map(body_of).collect();
+    let counts: Vec<_> = events.iter().map(|event| event["count"].as_u64()).collect();
+    assert_eq!(counts, [Some(41_000), Some(1)]);
+    let named = events[0]["files"].as_array().unwrap();
+    assert_eq!((named.len(), &named[99]["fullPath"]), (100, &json!("backup 99")));
+    drop(app);
+}
+
+#[actix_web::test]
+async fn rebuild_keeps_files_that_were_not_compared_yet() {
+    let peer = HttpPeer::start(|_| PeerAnswer::Body(200, String::new()));
+    let fixture = Fixture::new();
+    // Dead rows, so that a rebuild gives files other ids.
+    for size in 1..4 {
+        fixture.load_lines(&[&line(BOX, "old backup", size, 1)]);
+    }
+    let key = watch_backups(&fixture, &format!("http://{}/hook", peer.address())).await;
+    let other = "new.s3.amazonaws.com";
+    load_failing(&fixture, &[line(other, "first backup", 1, 1)], 1);
+    let failing = FailingSearches::new(&fixture.context.generations, 1);
+    rebuild(&JobContext { generations: failing, ..fixture.context.clone() }).unwrap();
+    assert_eq!(not_compared(&fixture), 1, "the new file, and not the old one");
+    fixture.load_lines(&[&line(other, "first backup", 1, 1), &line(other, "a backup", 1, 1)]);
+    // Messages that wait during a rebuild name their files after it.
+    for size in 4..6 {
+        fixture.load_lines(&[&line(BOX, "old backup", size, 1)]);
+    }
+    rebuild(&fixture.context).unwrap();
+    let app = fixture.serve_with("free", private_webhooks()).await;
+    until("the messages arrive", async || peer.requests().len() > 2).await;
+    let mut sent = Vec::new();
+    for event in peer.requests().iter().map(body_of) {
+        let paths: Vec<String> = event["files"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|file| file["fullPath"].as_str().unwrap().to_owned())
+            .collect();
+        let link = event["link"].as_str().unwrap().strip_prefix(BASE).unwrap();
+        let (status, all) = app.send(Method::GET, link, &key, Value::Null).await;
+        let is_first = all["files"][0]["fullPath"].as_str() == paths.first().map(String::as_str);
+        sent.push((event["count"].as_u64().unwrap(), paths, status == 200 && is_first));
+    }
+    sent.sort();
+    let expected = [
+        (1, vec!["a backup".to_owned()], true),
+        (1, vec!["first backup".to_owned()], true),
+        (1, vec!["old backup".to_owned()], true),
+    ];
     assert_eq!(sent, expected);
 }

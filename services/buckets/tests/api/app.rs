@@ -17,6 +17,9 @@ use testkit::{Database, Folder, TestServer};
 /// Current time of the clock in tests: 2026-11-20T00:00:00Z.
 pub const NOW: i64 = 1_795_132_800;
 
+/// URL of the service in links.
+pub const BASE: &str = "https://search.example/buckets";
+
 /// Database, index and clock of a test.
 pub struct Fixture {
     database: Arc<Database>,
@@ -92,7 +95,7 @@ impl Fixture {
         let JobContext { pools, clock, generations, .. } = self.context.clone();
         let state = buckets::open(pools, clock, generations, settings).unwrap();
         // Some tests begin a download and read it after other work, which is slow on a busy machine.
-        let server = TestServer::start_with(Buckets::new(state.clone()), |settings| {
+        let server = TestServer::start_with(Buckets::new(state.clone(), BASE), |settings| {
             settings.write_timeout = 3_600;
         })
         .await;

@@ -18,6 +18,7 @@ mod downloads;
 mod errors;
 mod expressions;
 mod facets;
+mod failing_index;
 mod failures;
 mod files;
 mod formats;

@@ -154,7 +154,8 @@ CREATE TABLE alert_message (
     -- Ids of the first files as a JSON array.
     files TEXT NOT NULL,
     published_at BIGINT NOT NULL,
-    next_try BIGINT NOT NULL,
+    -- Null while the files of the run are being compared.
+    next_try BIGINT,
     tries INTEGER NOT NULL DEFAULT 0,
     over_at BIGINT,
     error TEXT,

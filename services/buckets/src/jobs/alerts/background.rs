@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use super::judge::judge;
+use crate::app::CancelOnDrop;
+use crate::engine::Limits;
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::metrics;
@@ -25,8 +27,10 @@ pub async fn judge_missed(state: State) {
         if state.fault().is_some() {
             continue;
         }
-        let looked = state.clone();
-        match tokio::task::spawn_blocking(move || look(&looked)).await {
+        let (looked, limits) = (state.clone(), Limits::none());
+        // A server that stops does not wait for the rest of the files.
+        let _cancelled = CancelOnDrop::of(&limits);
+        match tokio::task::spawn_blocking(move || look(&looked, &limits)).await {
             Ok(Ok(())) => failing = false,
             Ok(Err(error)) if !failing => {
                 failing = true;
@@ -38,7 +42,7 @@ pub async fn judge_missed(state: State) {
     }
 }
 
-fn look(state: &State) -> Result<(), JobError> {
+fn look(state: &State, limits: &Limits) -> Result<(), JobError> {
     let context = JobContext {
         pools: state.pools().clone(),
         clock: state.clock().clone(),
@@ -49,7 +53,7 @@ fn look(state: &State) -> Result<(), JobError> {
     let current = context.pools.read_blocking(generations::read)?.generation;
     // After a rebuild, the files of an old snapshot have other ids.
     if snapshot.generation == current && now - snapshot.published_at() >= PATIENCE {
-        judge(&context, &*snapshot.index, snapshot.generation)?;
+        judge(&context, &*snapshot.index, snapshot.generation, limits)?;
     }
     if context.pools.read_blocking(|db| alert_messages::has_over(db, now - KEPT))? {
         context.pools.write_blocking(|db| alert_messages::tidy(db, now - KEPT))?;

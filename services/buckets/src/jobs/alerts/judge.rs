@@ -7,21 +7,22 @@ use database::{DatabaseError, Db};
 
 use super::matcher::{Matcher, Watched};
 use crate::app;
-use crate::engine::{FileIndex, Limits};
+use crate::engine::{FileIndex, Limits, Publish};
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
+use crate::jobs::write_session::Session;
 use crate::model::address::Address;
 use crate::model::file_query::{FileQuery, Position, SortKey};
 use crate::model::package::{Capability, Package};
-use crate::store::alert_messages::{self, NewAlertMessage};
+use crate::store::alert_messages::{self, MOST_NAMED, NewAlertMessage};
 use crate::store::alerts::{self, Alert, Mark};
 use crate::store::buckets::{self, Bucket};
 use crate::store::packages;
 
-/// Files that are read at a time.
+/// Files that are compared in one step. A kill costs one step.
 const BATCH: usize = 20_000;
-/// Files that a message names.
-const MOST_NAMED: usize = 100;
+/// Maximum number of buckets that are remembered from one step to the next.
+const MOST_KNOWN: usize = 50_000;
 
 /// The matching files of an alert.
 #[derive(Default)]
@@ -30,163 +31,212 @@ struct Hits {
     first: Vec<u64>,
 }
 
-/// Compares the files of the last publish with the alerts, unless that was done. Adds a message for
-/// each alert that has new files, in the transaction that records the comparison, so each run gives
-/// an alert one message whichever process compares it.
-pub(in crate::jobs) fn judge(
+/// The matching files of each alert that has any, by its id.
+type AllHits = BTreeMap<i64, Hits>;
+
+/// Compares the files of the last publish with the alerts, unless that was done. If it fails, a server
+/// or the next load does the rest.
+pub(in crate::jobs) fn judge_or_warn(context: &JobContext, index: &dyn FileIndex, generation: u32) {
+    if let Err(error) = judge(context, index, generation, &Limits::none()) {
+        log::warn!("new files are not compared with all alerts yet: {error}");
+    }
+}
+
+/// Compares the files that a session has published with the alerts. Others may write meanwhile.
+pub(in crate::jobs) fn judge_published(session: Session) {
+    let Session { context, index, generation, writer, lock, .. } = session;
+    drop((writer, lock));
+    match index.refresh() {
+        Ok(_) => judge_or_warn(&context, &*index, generation),
+        Err(error) => log::warn!("new files are not compared with alerts yet: {error}"),
+    }
+}
+
+/// Compares the files of the last publish with the alerts, unless that was done.
+///
+/// Each step adds its files to the messages of their alerts, in the transaction that records the step.
+/// The last step releases the messages. So each run gives an alert one message, whichever processes
+/// compare its files and wherever they are killed.
+pub(super) fn judge(
     context: &JobContext,
     index: &dyn FileIndex,
     generation: u32,
+    limits: &Limits,
 ) -> Result<(), JobError> {
     let summary = index.summary();
-    let journal = &summary.journal;
-    let Some(published) = &journal.published else { return Ok(()) };
-    let to = Mark { generation: i64::from(generation), id: journal.published_id() as i64 };
-    let (from, all) = context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
+    let Some(published) = &summary.journal.published else { return Ok(()) };
+    let end = summary.journal.published_id() as i64;
+    let (mut at, all) = context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
         Ok((alerts::judged(db)?, alerts::with_webhooks(db)?))
     })?;
     // A server may still search the generation before a rebuild.
-    if (to.generation, to.id) <= (from.generation, from.id) {
+    if at.generation != i64::from(generation) || at.id >= end {
         return Ok(());
     }
-    if from.generation != to.generation || all.is_empty() {
-        // A rebuild gives all files new ids, and adds none.
-        context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
-            if alerts::advance(db, from, to)? && from.generation != to.generation {
-                alerts::move_to(db, to)?;
+    let mut comparison = Comparison::prepare(context, all, at)?;
+    while at.id < end {
+        limits.check()?;
+        let (next, hits) = comparison.step(context, index, (at.id, end), limits)?;
+        let next = Mark { id: next, ..at };
+        let is_last = next.id == end;
+        let now = context.clock.unix();
+        let stored = context.pools.write_blocking(|db| -> Result<bool, DatabaseError> {
+            if !alerts::advance(db, at, next)? {
+                return Ok(false);
             }
-            Ok(())
+            add_hits(db, published, at, &hits)?;
+            if is_last {
+                alert_messages::release(db, now)?;
+            }
+            Ok(true)
         })?;
-        return Ok(());
-    }
-    let hits = matching(context, index, &all, (from, to))?;
-    let now = context.clock.unix();
-    let messages: Vec<NewAlertMessage> = hits
-        .into_iter()
-        .map(|(at, hits)| NewAlertMessage {
-            alert_id: all[at].id,
-            run_id: published.run as i64,
-            generation: to.generation,
-            after_id: from.id.max(all[at].since_id),
-            count: hits.count,
-            files: serde_json::to_string(&hits.first).unwrap_or_default(),
-            published_at: published.at,
-            next_try: now,
-        })
-        .collect();
-    context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
-        if alerts::advance(db, from, to)? {
-            // Alerts that were removed meanwhile have no messages.
-            let named: Vec<i64> = messages.iter().map(|message| message.alert_id).collect();
-            let present = alerts::keep(db, &named)?;
-            let messages: Vec<NewAlertMessage> = messages
-                .into_iter()
-                .filter(|message| present.binary_search(&message.alert_id).is_ok())
-                .collect();
-            alert_messages::add(db, &messages)?;
+        if !stored {
+            // Another process compares them.
+            return Ok(());
         }
-        Ok(())
-    })?;
+        at = next;
+    }
     Ok(())
 }
 
-/// Returns the hits of each alert that has any, by its place in the list.
-fn matching(
-    context: &JobContext,
-    index: &dyn FileIndex,
-    all: &[Alert],
-    (from, to): (Mark, Mark),
-) -> Result<BTreeMap<usize, Hits>, JobError> {
-    let (mut matcher, places, packages) = prepare(context, all, (from, to))?;
-    let mut hits: BTreeMap<usize, Hits> = BTreeMap::new();
-    if places.is_empty() {
-        return Ok(hits);
+/// Adds the hits of the files after `after` to the messages of a run.
+fn add_hits(
+    db: &mut Db,
+    published: &Publish,
+    after: Mark,
+    hits: &AllHits,
+) -> Result<(), DatabaseError> {
+    // Alerts that were saved in an earlier generation shortly before the switch.
+    alerts::move_to(db, after)?;
+    // Alerts that were removed meanwhile have no messages.
+    let matched: Vec<i64> = hits.keys().copied().collect();
+    let present = alerts::keep(db, &matched)?;
+    let messages = present.iter().filter_map(|id| {
+        let hits = hits.get(id)?;
+        Some(NewAlertMessage {
+            alert_id: *id,
+            run_id: published.run as i64,
+            generation: after.generation,
+            after_id: after.id,
+            count: hits.count,
+            files: alert_messages::ids_text(&hits.first),
+            published_at: published.at,
+        })
+    });
+    alert_messages::add(db, published.run as i64, messages.collect())
+}
+
+/// The alerts, ready to be compared with files.
+struct Comparison {
+    matcher: Matcher,
+    /// Ids of the alerts, by their number in the matcher.
+    ids: Vec<i64>,
+    /// For each package, the time until which the buckets it shows were first indexed.
+    since: Vec<Option<i64>>,
+    buckets: HashMap<u64, Bucket>,
+}
+
+impl Comparison {
+    /// Prepares the alerts of live keys whose packages allow them.
+    fn prepare(context: &JobContext, all: Vec<Alert>, from: Mark) -> Result<Self, JobError> {
+        let now = context.clock.unix();
+        let (mut matcher, mut ids) = (Matcher::default(), Vec::new());
+        let mut packages: Vec<Package> = Vec::new();
+        let mut keys: HashMap<i64, Option<usize>> = HashMap::new();
+        context.pools.read_blocking(|db| -> Result<(), DatabaseError> {
+            for alert in all {
+                let package = match keys.get(&alert.key_id) {
+                    Some(known) => *known,
+                    None => {
+                        let found = auth::find_live(db, alert.key_id, now)?;
+                        let found = found.map(|key| package_of(db, &key)).transpose()?;
+                        let number = found.map(|package| {
+                            packages.push(package);
+                            packages.len() - 1
+                        });
+                        keys.insert(alert.key_id, number);
+                        number
+                    }
+                };
+                let Some(package) = package else { continue };
+                let Ok(search) = app::saved_search(&alert.query) else { continue };
+                let allows = |need: &Capability| packages[package].allows(*need);
+                let needs = search.needs.iter().map(|(_, need)| need).chain([&Capability::Alerts]);
+                if !needs.into_iter().all(allows) {
+                    continue;
+                }
+                let mut query = search.query;
+                if !search.echo.buckets.is_empty() {
+                    query.buckets = Some(bucket_ids(db, &search.echo.buckets)?);
+                }
+                query.excluded_buckets = bucket_ids(db, &search.echo.excluded_buckets)?;
+                let is_same = alert.since_generation == from.generation;
+                let after = if is_same { alert.since_id.max(from.id) } else { from.id };
+                // Alerts are only saved if they have a key. Without one, this never calls `each`.
+                matcher.add(Watched { query, package, after: after as u64 });
+                ids.push(alert.id);
+            }
+            Ok(())
+        })?;
+        let since = packages.iter().map(|package| package.hidden_since(now)).collect();
+        Ok(Self { matcher, ids, since, buckets: HashMap::new() })
     }
-    let takedowns = context.pools.read_blocking(app::pending_takedowns)?;
-    let now = context.clock.unix();
-    let since: Vec<Option<i64>> =
-        packages.iter().map(|package| package.hidden_since(now)).collect();
-    let mut known: HashMap<u64, Bucket> = HashMap::new();
-    let mut query = FileQuery {
-        position: Position::After(SortKey { value: 0, id: from.id as u64 }),
-        limit: BATCH,
-        ..FileQuery::default()
-    };
-    loop {
-        let found = index.search(&query, &Limits::none())?;
-        let mut missing: Vec<u64> = found.rows.iter().map(|row| row.bucket).collect();
-        missing.sort_unstable();
-        missing.dedup();
-        missing.retain(|id| !known.contains_key(id));
-        let buckets = context.pools.read_blocking(|db| buckets::by_ids(db, &missing))?;
-        known.extend(buckets.into_iter().map(|bucket| (bucket.id, bucket)));
+
+    /// Compares the next files after `after`, up to the id `end`. Returns the last compared id, which is
+    /// `end` if there are no more files, and the hits.
+    fn step(
+        &mut self,
+        context: &JobContext,
+        index: &dyn FileIndex,
+        (after, end): (i64, i64),
+        limits: &Limits,
+    ) -> Result<(i64, AllHits), JobError> {
+        let mut hits = AllHits::new();
+        if self.ids.is_empty() {
+            return Ok((end, hits));
+        }
+        let query = FileQuery {
+            position: Position::After(SortKey { value: 0, id: after as u64 }),
+            limit: BATCH,
+            ..FileQuery::default()
+        };
+        let mut found = index.search(&query, limits)?;
+        // The index may be newer than its summary was.
+        found.rows.retain(|row| row.id <= end as u64);
+        let next = found.next.map_or(end, |next| end.min(next.id as i64));
+        let takedowns = context.pools.read_blocking(app::pending_takedowns)?;
+        self.learn_buckets(context, found.rows.iter().map(|row| row.bucket).collect())?;
+        let now = context.clock.unix();
         for row in &found.rows {
-            let Some(bucket) = known.get(&row.bucket) else { continue };
+            let Some(bucket) = self.buckets.get(&row.bucket) else { continue };
             if bucket.hidden_at.is_some() || takedowns.hides(row.bucket, &row.path) {
                 continue;
             }
             let first = bucket.first_indexed.unwrap_or(now);
-            let visible = |package: usize| since[package].is_none_or(|since| first <= since);
-            matcher.matching(row, bucket.kind.code(), visible, |entry| {
-                let hits = hits.entry(places[entry]).or_default();
+            let visible = |package: usize| self.since[package].is_none_or(|since| first <= since);
+            self.matcher.matching(row, bucket.kind.code(), visible, |entry| {
+                let hits = hits.entry(self.ids[entry]).or_default();
                 hits.count += 1;
                 if hits.first.len() < MOST_NAMED {
                     hits.first.push(row.id);
                 }
             });
         }
-        let Some(next) = found.next else { return Ok(hits) };
-        query.position = Position::After(next);
+        Ok((next, hits))
     }
-}
 
-/// Prepares the alerts of live keys whose packages allow them. Returns them with their places in the
-/// list, and the packages.
-fn prepare(
-    context: &JobContext,
-    all: &[Alert],
-    (from, to): (Mark, Mark),
-) -> Result<(Matcher, Vec<usize>, Vec<Package>), JobError> {
-    let now = context.clock.unix();
-    let (mut matcher, mut places) = (Matcher::default(), Vec::new());
-    let mut packages: Vec<Package> = Vec::new();
-    let mut keys: HashMap<i64, Option<usize>> = HashMap::new();
-    context.pools.read_blocking(|db| -> Result<(), DatabaseError> {
-        for (at, alert) in all.iter().enumerate() {
-            let package = match keys.get(&alert.key_id) {
-                Some(known) => *known,
-                None => {
-                    let found = auth::find_live(db, alert.key_id, now)?;
-                    let found = found.map(|key| package_of(db, &key)).transpose()?;
-                    let number = found.map(|package| {
-                        packages.push(package);
-                        packages.len() - 1
-                    });
-                    keys.insert(alert.key_id, number);
-                    number
-                }
-            };
-            let Some(package) = package else { continue };
-            let Ok(search) = app::saved_search(&alert.query) else { continue };
-            let allows = |need: &Capability| packages[package].allows(*need);
-            let needs = search.needs.iter().map(|(_, need)| need).chain([&Capability::Alerts]);
-            if !needs.into_iter().all(allows) {
-                continue;
-            }
-            let mut query = search.query;
-            if !search.echo.buckets.is_empty() {
-                query.buckets = Some(bucket_ids(db, &search.echo.buckets)?);
-            }
-            query.excluded_buckets = bucket_ids(db, &search.echo.excluded_buckets)?;
-            let is_same = alert.since_generation == to.generation;
-            let after = if is_same { alert.since_id.max(from.id) } else { from.id };
-            // Alerts are only saved if they have a key. Without one, this never calls `each`.
-            matcher.add(Watched { query, package, after: after as u64 });
-            places.push(at);
+    /// Reads the buckets of a step.
+    fn learn_buckets(&mut self, context: &JobContext, mut ids: Vec<u64>) -> Result<(), JobError> {
+        if self.buckets.len() > MOST_KNOWN {
+            self.buckets.clear();
         }
+        ids.sort_unstable();
+        ids.dedup();
+        ids.retain(|id| !self.buckets.contains_key(id));
+        let found = context.pools.read_blocking(|db| buckets::by_ids(db, &ids))?;
+        self.buckets.extend(found.into_iter().map(|bucket| (bucket.id, bucket)));
         Ok(())
-    })?;
-    Ok((matcher, places, packages))
+    }
 }
 
 fn package_of(db: &mut Db, key: &Key) -> Result<Package, DatabaseError> {

@@ -5,4 +5,4 @@ mod judge;
 mod matcher;
 
 pub use background::judge_missed;
-pub(super) use judge::judge;
+pub(super) use judge::{judge_or_warn, judge_published};
