@@ -6,6 +6,8 @@ use clap::builder::RangedU64ValueParser;
 use outbound::Reach;
 use shell::Switch;
 
+use crate::model::{BucketPattern, CrawlLists};
+
 /// The engine that stores the file index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Engine {
@@ -62,6 +64,24 @@ pub struct Settings {
     /// Seconds without a sign of life after which another process takes over a crawl, 2 to 3600
     #[arg(long, env, global = true, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(2..=3_600))]
     pub crawl_lease: u64,
+    /// Requests per second to one bucket that is crawled, 0.001 to 1000
+    #[arg(long, env, global = true, default_value_t = 2.0, value_name = "N", value_parser = rate)]
+    pub crawl_rate: f64,
+    /// Requests per second to all crawled buckets of one provider, 0.001 to 1000
+    #[arg(long, env, global = true, default_value_t = 10.0, value_name = "N", value_parser = rate)]
+    pub crawl_provider_rate: f64,
+    /// Crawl only these buckets: addresses, hosts and *.DOMAIN, separated by commas [default: all]
+    #[arg(long, env, global = true, value_delimiter = ',', value_name = "LIST")]
+    pub crawl_allow: Vec<BucketPattern>,
+    /// Do not crawl these buckets: addresses, hosts and *.DOMAIN, separated by commas
+    #[arg(long, env, global = true, value_delimiter = ',', value_name = "LIST")]
+    pub crawl_deny: Vec<BucketPattern>,
+    /// Seconds after which the crawl of a key waits for other crawls, 1 to 86400
+    #[arg(long, env, global = true, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub crawl_key_seconds: u64,
+    /// Largest stored listing of a key's crawl, compressed, 1 to 1048576 MiB
+    #[arg(long, env, global = true, default_value_t = 4_096, value_name = "MIB", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
+    pub crawl_key_mb: i64,
     /// Seconds between two checkpoints of a load, 0 to 86400
     #[arg(long, env, global = true, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=86_400))]
     pub checkpoint_seconds: u64,
@@ -79,6 +99,12 @@ pub struct Settings {
     pub load_memory_mb: usize,
 }
 
+/// Parses requests per second.
+pub fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse::<f64>().ok().filter(|rate| (0.001..=1_000.0).contains(rate));
+    rate.ok_or_else(|| "give a number from 0.001 to 1000".to_owned())
+}
+
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
@@ -87,6 +113,11 @@ impl Settings {
     /// The addresses that webhooks may have.
     pub fn webhook_reach(&self) -> Reach {
         if self.webhook_allow_private.is_on() { Reach::anywhere() } else { Reach::public() }
+    }
+
+    /// The buckets that may be crawled.
+    pub fn crawl_lists(&self) -> CrawlLists {
+        CrawlLists { allow: self.crawl_allow.clone(), deny: self.crawl_deny.clone() }
     }
 
     /// The folder of the file index.

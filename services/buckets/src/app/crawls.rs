@@ -86,6 +86,10 @@ pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<C
     let package = permitted(state, key)?;
     let now = state.clock().unix();
     let new = checked(body, key.id, now)?;
+    if !state.settings().crawl_lists().permit(&new.bucket, &new.url) {
+        let text = "the operator of this service excludes the bucket from crawls";
+        return Err(Error::parameter("url", text));
+    }
     let key_id = key.id;
     let added = state.pools().write_as(Some(&key.owner), move |db| -> Result<Crawl, Error> {
         if crawls::find(db, &new.bucket, &new.prefix)?.is_some() {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use batch::Output;
 
-use super::sources::rate;
+use crate::config::rate;
 use crate::engine::RemovalLimit;
 use crate::jobs::{
     self, AuditOptions, AuditReport, AuditState, CheckpointPolicy, Endpoint, JobContext, JobError,

@@ -6,13 +6,14 @@ use std::time::Duration;
 use batch::Output;
 use jiff::{Span, SpanRelativeTo, Timestamp, Unit};
 
-use super::sources::{address, kind, rate};
+use super::sources::{address, kind};
 use crate::config::Settings;
 use crate::engine::RemovalLimit;
 use crate::jobs::{
-    CheckpointPolicy, Crawl, CrawlOptions, CrawlOutcome, CrawlRequest, JobContext, RemoteOptions,
-    add_crawls, crawl_next, list_crawls, pause_crawl, remove_crawl, run_crawls,
+    CheckpointPolicy, Crawl, CrawlOptions, CrawlOutcome, CrawlRequest, JobContext, KeyLimits,
+    RemoteOptions, add_crawls, crawl_next, list_crawls, pause_crawl, remove_crawl, run_crawls,
 };
+use crate::model::{Address, CrawlLists};
 
 /// Exit statuses, shown by `--help`.
 const STATUSES: &str = "\
@@ -111,12 +112,15 @@ pub struct CrawlerArguments {
 /// How buckets are requested.
 #[derive(clap::Args, Debug)]
 struct RequestArguments {
-    /// Maximum number of requests per second, to all buckets together
-    #[arg(long, value_name = "N", default_value_t = 2.0, value_parser = rate)]
-    rate: f64,
-    /// User agent of requests
+    /// User agent of requests; add how the owner of a bucket can reach you
     #[arg(long, value_name = "TEXT", default_value_t = RemoteOptions::default().user_agent)]
     user_agent: String,
+    /// Seconds for a page, 1 to 600
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=600))]
+    timeout: u64,
+    /// Attempts for a page, 1 to 10
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=10))]
+    attempts: u32,
     /// Let buckets have private addresses
     #[arg(long)]
     allow_private: bool,
@@ -125,12 +129,26 @@ struct RequestArguments {
 impl RequestArguments {
     fn options(self, settings: &Settings, removal_limit: RemovalLimit) -> CrawlOptions {
         let remote = RemoteOptions {
-            rate: self.rate,
+            rate: settings.crawl_rate,
+            provider_rate: Some(settings.crawl_provider_rate),
             user_agent: self.user_agent,
+            timeout: self.timeout,
+            attempts: self.attempts,
             allows_private: self.allow_private,
             ..RemoteOptions::default()
         };
-        CrawlOptions { remote, removal_limit, lease_seconds: settings.crawl_lease }
+        let of_keys = KeyLimits {
+            turn: Duration::from_secs(settings.crawl_key_seconds),
+            bytes: settings.crawl_key_mb << 20,
+            allows_private: false,
+        };
+        CrawlOptions {
+            remote,
+            removal_limit,
+            lease_seconds: settings.crawl_lease,
+            lists: settings.crawl_lists(),
+            of_keys,
+        }
     }
 }
 
@@ -142,7 +160,7 @@ pub fn run(
     removal_limit: RemovalLimit,
 ) -> anyhow::Result<ExitCode> {
     match command {
-        CrawlCommand::Add(arguments) => add(context, arguments)?,
+        CrawlCommand::Add(arguments) => add(context, arguments, &settings.crawl_lists())?,
         CrawlCommand::List { json } => {
             Output::from_json_flag(json).print_list(&list_crawls(context)?, line)?;
         }
@@ -196,7 +214,7 @@ fn outcome_line(done: &CrawlOutcome) -> String {
     format!("crawl {} of {}: {}", done.crawl, done.bucket, done.outcome)
 }
 
-fn add(context: &JobContext, arguments: AddArguments) -> anyhow::Result<()> {
+fn add(context: &JobContext, arguments: AddArguments, lists: &CrawlLists) -> anyhow::Result<()> {
     let AddArguments { urls, every, prefix, until, format, bucket, kind, gone_after, json } =
         arguments;
     if bucket.is_some() && urls.len() > 1 {
@@ -215,6 +233,13 @@ fn add(context: &JobContext, arguments: AddArguments) -> anyhow::Result<()> {
         ends_at: until,
         gone_after_days: gone_after,
     };
+    let excluded = urls.iter().find(|url| {
+        let address = Address::parse(bucket.as_ref().unwrap_or(url));
+        address.is_ok_and(|address| !lists.permit(address.as_str(), url))
+    });
+    if let Some(url) = excluded {
+        anyhow::bail!("{url}: CRAWL_ALLOW or CRAWL_DENY excludes the bucket");
+    }
     let ids = add_crawls(context, urls.into_iter().map(request).collect())?;
     Output::from_json_flag(json).print_list(&ids, |id| format!("crawl {id} added"))?;
     Ok(())

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use crate::config::rate;
 use crate::engine::Mode;
 use crate::jobs::{Format, JobError, LoadOptions, MaxErrors, RemoteOptions, sources_of};
 use crate::model::address::{Address, BucketType};
@@ -79,9 +80,4 @@ pub(super) fn address(text: &str) -> Result<String, String> {
 
 pub(super) fn kind(text: &str) -> Result<String, String> {
     text.parse::<BucketType>().map(|kind| kind.to_string()).map_err(|error| error.to_string())
-}
-
-pub(super) fn rate(text: &str) -> Result<f64, String> {
-    let rate = text.parse::<f64>().ok().filter(|rate| (0.001..=1_000.0).contains(rate));
-    rate.ok_or_else(|| "give a number from 0.001 to 1000".to_owned())
 }

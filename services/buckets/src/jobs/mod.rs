@@ -39,8 +39,8 @@ pub use audit::{
 };
 pub use context::JobContext;
 pub use crawls::{
-    Crawl, CrawlOptions, CrawlOutcome, CrawlRequest, add_crawls, crawl_next, list_crawls,
-    pause_crawl, remove_crawl, run_crawls,
+    Crawl, CrawlOptions, CrawlOutcome, CrawlRequest, KeyLimits, add_crawls, crawl_next,
+    list_crawls, pause_crawl, remove_crawl, run_crawls,
 };
 pub use dry_run::dry_run;
 pub use erasure::erase_removed;

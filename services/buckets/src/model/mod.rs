@@ -5,6 +5,7 @@
 pub(crate) mod address;
 pub(crate) mod attribute;
 pub(crate) mod counts;
+pub(crate) mod crawl_lists;
 pub(crate) mod expression;
 pub mod extension;
 pub(crate) mod facets;
@@ -22,6 +23,7 @@ pub mod words;
 
 pub use address::{Address, AddressError, BucketType};
 pub use attribute::{Attribute, Attributes};
+pub use crawl_lists::{BucketPattern, CrawlLists};
 pub use expression::{Expression, ExpressionError};
 pub use facets::Facets;
 pub use file_query::{Between, FileQuery, FileRow, Found, Matching, Order, Position, SortKey};

@@ -1,13 +1,18 @@
 //! `/api/v2/crawls`.
 
-use buckets::jobs::{CheckpointPolicy, CrawlOptions, RemoteOptions, list_crawls, run_crawls};
-use buckets::model::Package;
+use std::time::Duration;
+
+use buckets::jobs::{
+    CheckpointPolicy, CrawlOptions, CrawlOutcome, KeyLimits, RemoteOptions, list_crawls, run_crawls,
+};
+use buckets::model::{CrawlLists, Package};
 use buckets::store::packages;
 use buckets::{Settings, engine::RemovalLimit};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::app::{App, Fixture, NOW};
+use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
 
 const URL: &str = "https://photos.s3.eu-west-1.amazonaws.com/";
 
@@ -27,6 +32,15 @@ impl App {
     async fn add(&self, body: Value) -> (u16, Value) {
         self.send(Method::POST, "/api/v2/crawls", &self.key, body).await
     }
+}
+
+/// Runs a crawl. Listing a bucket blocks, which the thread of an asynchronous test must not.
+fn run_one(fixture: &Fixture, id: Option<i64>, options: &CrawlOptions) -> Vec<CrawlOutcome> {
+    let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| run_crawls(&fixture.context, id, options, checkpoints));
+        run.join().unwrap().unwrap()
+    })
 }
 
 #[actix_web::test]
@@ -194,16 +208,11 @@ async fn crawls_of_a_key_are_bounded_and_reach_no_private_address() {
         remote: RemoteOptions { allows_private: true, ..RemoteOptions::default() },
         removal_limit: RemovalLimit::default(),
         lease_seconds: 30,
+        lists: CrawlLists::default(),
+        of_keys: KeyLimits::default(),
     };
-    let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
     let id = private["id"].as_i64();
-    let run = || {
-        // Listing a bucket blocks, which this thread must not.
-        std::thread::scope(|scope| {
-            let run = scope.spawn(|| run_crawls(&fixture.context, id, &options, checkpoints));
-            run.join().unwrap().unwrap()
-        })
-    };
+    let run = || run_one(&fixture, id, &options);
     let outcomes = run();
     assert_eq!(outcomes[0].outcome, "failed: the address is private");
     let revoked = fixture.context.pools.write_blocking(|db| auth::revoke_owner(db, "tester", NOW));
@@ -212,4 +221,85 @@ async fn crawls_of_a_key_are_bounded_and_reach_no_private_address() {
     assert!(outcomes[0].outcome.starts_with("paused: its key is revoked"), "{outcomes:?}");
     let paused = list_crawls(&fixture.context).unwrap().into_iter().filter(|crawl| crawl.paused);
     assert_eq!(paused.map(|crawl| crawl.id).collect::<Vec<_>>(), [id.unwrap()]);
+}
+
+/// Adds a crawl of a local bucket by a key. Returns options with which it may be listed.
+async fn crawl_of_key(app: &App, bucket: &PublicBucket) -> CrawlOptions {
+    let url = format!("{}/s3/", bucket.address);
+    let (status, added) = app.add(json!({"url": url, "format": "s3", "type": "aws"})).await;
+    assert_eq!(status, 201, "{added}");
+    CrawlOptions {
+        remote: RemoteOptions { rate: 1_000.0, first_pause: 0, ..RemoteOptions::default() },
+        removal_limit: RemovalLimit::default(),
+        lease_seconds: 30,
+        lists: CrawlLists::default(),
+        of_keys: KeyLimits { allows_private: true, ..KeyLimits::default() },
+    }
+}
+
+fn pages(count: usize) -> PublicBucket {
+    let keys: Vec<String> = (0..count * PAGE).map(|number| format!("{number:06}.txt")).collect();
+    PublicBucket::start(Behaviour { keys: keys.into(), ..Behaviour::default() })
+}
+
+#[actix_web::test]
+async fn long_crawl_of_a_key_lets_others_run() {
+    let (fixture, bucket) = (Fixture::new(), pages(3));
+    let app = fixture.serve("enterprise").await;
+    let mut options = crawl_of_key(&app, &bucket).await;
+    options.of_keys.turn = Duration::ZERO;
+    for listed in 1..3 {
+        let [outcome] = &run_one(&fixture, None, &options)[..] else { panic!("it is due") };
+        assert_eq!(outcome.outcome, "it continues when other crawls have run");
+        assert_eq!(app.get("/api/v2/crawls/1").await.1["pagesListed"], listed);
+        assert!(run_one(&fixture, None, &options).is_empty(), "it waits");
+        fixture.clock.advance(60);
+    }
+    assert_eq!(run_one(&fixture, None, &options)[0].outcome, "300 new, 0 changed, 0 gone");
+    assert_eq!(bucket.requests(), 3);
+}
+
+#[actix_web::test]
+async fn large_crawl_of_a_key_stops() {
+    let (fixture, bucket) = (Fixture::new(), pages(15));
+    let app = fixture.serve("enterprise").await;
+    let mut options = crawl_of_key(&app, &bucket).await;
+    options.of_keys.bytes = 100;
+    let outcomes = run_one(&fixture, None, &options);
+    assert_eq!(outcomes[0].outcome, "failed: the pages of the listing are too long");
+    assert_eq!(bucket.requests(), 11, "the size is checked every ten pages");
+    app.refresh();
+    assert_eq!(app.results("").await, 0);
+}
+
+#[actix_web::test]
+async fn revoked_key_ends_its_running_crawl() {
+    let (fixture, bucket) = (Fixture::new(), pages(30));
+    let app = fixture.serve("enterprise").await;
+    let mut options = crawl_of_key(&app, &bucket).await;
+    options.remote.rate = 4.0;
+    let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+    let outcomes = std::thread::scope(|scope| {
+        let run = scope.spawn(|| run_crawls(&fixture.context, None, &options, checkpoints));
+        testkit::until_blocking("the first page is listed", || bucket.requests() > 0);
+        let revoke = |db: &mut database::Db| auth::revoke_owner(db, "tester", NOW);
+        assert_eq!(fixture.context.pools.write_blocking(revoke).unwrap(), 1);
+        run.join().unwrap().unwrap()
+    });
+    assert!(outcomes[0].outcome.contains("its key is revoked"), "{outcomes:?}");
+    assert!(bucket.requests() < 30, "{} requests", bucket.requests());
+}
+
+#[actix_web::test]
+async fn buckets_that_the_operator_excludes_are_refused() {
+    let crawl_deny = vec!["*.amazonaws.com".parse().unwrap()];
+    let settings = Settings { crawl_deny, ..Settings::for_tests() };
+    let app = Fixture::new().serve_with("enterprise", settings).await;
+    for url in [URL, "s3://photos", "http://s3.amazonaws.com/photos/"] {
+        let (status, answer) = app.add(json!({"url": url})).await;
+        let error = "the operator of this service excludes the bucket from crawls";
+        let expected = json!({"error": error, "code": "invalid_parameter", "parameter": "url"});
+        assert_eq!((status, answer), (400, expected), "{url}");
+    }
+    assert_eq!(app.add(json!({"url": "gs://photos"})).await.0, 201);
 }

@@ -5,11 +5,13 @@ use std::sync::atomic::Ordering;
 use buckets::Settings;
 use buckets::engine::RemovalLimit;
 use buckets::jobs::{
-    CheckpointPolicy, Crawl, CrawlOptions, CrawlOutcome, CrawlRequest, JobError, LoadOptions,
-    RemoteOptions, add_crawls, crawl_next, export, list_crawls, pause_crawl, remove_crawl, resume,
-    run_crawls, status,
+    CheckpointPolicy, Crawl, CrawlOptions, CrawlOutcome, CrawlRequest, JobError, KeyLimits,
+    LoadOptions, RemoteOptions, add_crawls, crawl_next, export, list_crawls, pause_crawl,
+    remove_crawl, resume, run_crawls, status,
 };
+use buckets::model::CrawlLists;
 use serde_json::{Value, json};
+use testkit::{HttpPeer, PeerAnswer};
 
 use crate::app::{Fixture, line};
 use crate::program::Program;
@@ -36,7 +38,8 @@ fn options() -> CrawlOptions {
     let remote =
         RemoteOptions { rate: 1_000.0, first_pause: 0, attempts: 2, ..RemoteOptions::default() };
     let removal_limit = RemovalLimit { files: 5, percent: 50 };
-    CrawlOptions { remote, removal_limit, lease_seconds: 30 }
+    let (lists, of_keys) = (CrawlLists::default(), KeyLimits::default());
+    CrawlOptions { remote, removal_limit, lease_seconds: 30, lists, of_keys }
 }
 
 impl Fixture {
@@ -380,10 +383,11 @@ fn killed_crawl_loses_one_page() {
         "crawl", "add", &url, "--format", "s3", "--bucket", BOX, "--type", "aws", "--every", "7d",
     ]);
     assert_eq!(added, json!([1]));
-    let slowly = ["crawl", "run", "--allow-private", "--rate", "4", "--crawl-lease", "2"];
+    let slowly = ["crawl", "run", "--allow-private", "--crawl-rate", "4", "--crawl-lease", "2"];
     assert!(program.killed_when(&slowly, || bucket.requests() >= 4));
     let before = bucket.requests();
-    let other = ["crawler", "--allow-private", "--rate", "1000", "--crawl-lease", "2"];
+    let rates = ["--crawl-rate", "1000", "--crawl-provider-rate", "1000"];
+    let other = [&["crawler", "--allow-private", "--crawl-lease", "2"], &rates[..]].concat();
     let has_run = || program.json(&["crawl", "list"])[0]["last_at"].is_number();
     assert!(program.killed_when(&other, has_run), "the other process takes over");
     assert!(bucket.requests() <= pages + 1, "{before} requests before the kill");
@@ -402,4 +406,74 @@ fn killed_crawl_loses_one_page() {
     let gone = program.run(&["crawl", "remove", "1"]);
     assert_eq!(gone.code, Some(1));
     assert!(gone.errors.contains("crawl 1 does not exist"), "{}", gone.errors);
+}
+
+#[test]
+fn excluded_buckets_are_neither_added_nor_requested() {
+    let program = Program::new();
+    let bucket = PublicBucket::start(Behaviour { keys: keys(2).into(), ..Behaviour::default() });
+    let url = format!("{}/s3/", bucket.address);
+    let add =
+        ["crawl", "add", &url, "--format", "s3", "--bucket", BOX, "--type", "aws", "--crawl-deny"];
+    let refused = program.run(&[&add[..], &["gcp.example,*.amazonaws.com"]].concat());
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.errors.contains("CRAWL_DENY excludes the bucket"), "{}", refused.errors);
+    program.done(&[&add[..], &["*.example.org"]].concat());
+    let run = ["crawl", "run", "1", "--allow-private"];
+    for list in [["--crawl-deny", "127.0.0.1"], ["--crawl-allow", "photos.s3.amazonaws.com"]] {
+        let ran = program.run(&[&run[..], &list].concat());
+        assert_eq!(ran.code, Some(1));
+        assert!(ran.out.contains("excludes the bucket"), "{}", ran.out);
+        assert_eq!(bucket.requests(), 0);
+    }
+    program.done(&[&run[..], &["--crawl-allow", BOX]].concat());
+    assert_eq!(bucket.requests(), 1);
+    let usage = program.run(&[&run[..], &["--crawl-allow", "https://a.example"]].concat());
+    assert_eq!(usage.code, Some(2));
+}
+
+#[test]
+fn bucket_has_its_rate_and_provider_has_another() {
+    let fixture = Fixture::new();
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys(4 * PAGE).into(), ..Behaviour::default() });
+    add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
+    let mut slow = options();
+    (slow.remote.rate, slow.remote.provider_rate) = (1_000.0, Some(20.0));
+    let began = std::time::Instant::now();
+    let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+    run_crawls(&fixture.context, None, &slow, checkpoints).unwrap();
+    // Timing: a lower bound, which a slow machine cannot miss.
+    assert!(began.elapsed().as_millis() >= 150, "four requests, 20 a second");
+    assert_eq!(bucket.requests(), 4);
+}
+
+/// Requests of crawls that may not reach private addresses do not use the proxy of the environment, which
+/// would reach them.
+#[test]
+fn proxy_of_environment_is_only_for_private_crawls() {
+    let program = Program::new();
+    let proxy = HttpPeer::start(|_| PeerAnswer::Body(404, String::new()));
+    let url = "http://files.example.invalid/a";
+    program.done(&[
+        "crawl",
+        "add",
+        url,
+        "--format",
+        "s3",
+        "--bucket",
+        "files.example.invalid/a",
+        "--type",
+        "aws",
+    ]);
+    let run = |flags: &[&str]| {
+        let mut command =
+            program.command(&[&["crawl", "run", "1", "--attempts", "1"], flags].concat());
+        command.env("HTTP_PROXY", format!("http://{}", proxy.address()));
+        program.run_command(command).out
+    };
+    assert!(run(&[]).contains("failed: "));
+    assert_eq!(proxy.requests().len(), 0);
+    assert!(run(&["--allow-private"]).contains("404"));
+    assert_eq!(proxy.requests().len(), 1);
 }

@@ -1,8 +1,9 @@
 //! Lists the bucket of a crawl and stores its pages.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::held_crawl::HeldCrawl;
+use super::options::KeyLimits;
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::formats::{Bad, Defaults, Item, Sink, Skipped, Taken};
@@ -19,10 +20,6 @@ const LONGEST_PAUSE: i64 = 86_400;
 
 /// Pages of a key between two checks of its rights and of its stored bytes.
 const CHECK: i64 = 10;
-/// Maximum stored bytes of a listing of a key.
-const MOST_BYTES: i64 = 4 << 30;
-/// Time after which other crawls have their turn before that of a key.
-const TURN: Duration = Duration::from_secs(300);
 
 /// Returns true if the stored pages must not be continued or published.
 pub(super) fn is_old(crawl: &Crawl, now: i64) -> bool {
@@ -35,6 +32,7 @@ pub(super) fn list_bucket(
     context: &JobContext,
     held: &mut HeldCrawl,
     remote: &RemoteOptions,
+    limits: KeyLimits,
 ) -> Result<Option<Refusal>, JobError> {
     let (now, crawl) = (context.clock.unix(), &mut held.crawl);
     let is_old = is_old(crawl, now);
@@ -59,7 +57,7 @@ pub(super) fn list_bucket(
     let remote = RemoteOptions { prefix: crawl.prefix.clone(), ..remote.clone() };
     let (kind, pages) = (crawl.kind.clone(), crawl.pages);
     let mut pages =
-        Pages { context, held, pages, begun: Instant::now(), refusal: None, broken: None };
+        Pages { context, held, limits, pages, begun: Instant::now(), refusal: None, broken: None };
     let read = read_pages(&listing, kind.as_deref(), &remote, from, &mut pages);
     let Pages { pages, refusal, broken, .. } = pages;
     held.crawl.pages = pages;
@@ -78,6 +76,7 @@ pub(super) fn list_bucket(
 struct Pages<'a> {
     context: &'a JobContext,
     held: &'a HeldCrawl,
+    limits: KeyLimits,
     pages: i64,
     begun: Instant,
     refusal: Option<Refusal>,
@@ -89,7 +88,7 @@ impl Pages<'_> {
     fn check_key(&self) -> Result<(), JobError> {
         self.held.check_key()?;
         let id = self.held.crawl.id;
-        if self.context.pools.read_blocking(|db| crawl_pages::bytes(db, id))? > MOST_BYTES {
+        if self.context.pools.read_blocking(|db| crawl_pages::bytes(db, id))? > self.limits.bytes {
             return Err(JobError::Invalid("the pages of the listing are too long".to_owned()));
         }
         Ok(())
@@ -114,7 +113,7 @@ impl PageSink for Pages<'_> {
         let at = (self.held.crawl.listing, self.pages);
         self.held.update(|db, held| crawls::add_page(db, held, at, (&body, &place), now))?;
         self.pages += 1;
-        let is_long = is_of_key && next.is_some() && self.begun.elapsed() > TURN;
+        let is_long = is_of_key && next.is_some() && self.begun.elapsed() > self.limits.turn;
         if is_long { Err(JobError::TurnOver) } else { Ok(()) }
     }
 

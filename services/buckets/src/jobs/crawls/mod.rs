@@ -13,5 +13,5 @@ mod run;
 
 pub use crate::store::crawls::Crawl;
 pub use manage::{CrawlRequest, add_crawls, list_crawls, pause_crawl, remove_crawl};
-pub use options::CrawlOptions;
+pub use options::{CrawlOptions, KeyLimits};
 pub use run::{CrawlOutcome, crawl_next, run_crawls};

@@ -130,14 +130,19 @@ fn run_held(
         })?;
         return Ok(CrawlOutcome::failed(held, text));
     }
+    if !options.lists.permit(&held.crawl.bucket, &held.crawl.url) {
+        let why = "CRAWL_ALLOW or CRAWL_DENY excludes the bucket".to_owned();
+        return finish(context, held, started, Err(JobError::Invalid(why)));
+    }
     // A listing that is stored as a whole only waits for its publish, unless it is old.
     let refusal = match held.crawl.is_listed && !is_old(&held.crawl, started) {
         true => Ok(None),
         false => {
             // A key must not reach hosts that only operators may name.
-            let allows_private = options.remote.allows_private && held.crawl.key_id.is_none();
+            let may_be_private = held.crawl.key_id.is_none() || options.of_keys.allows_private;
+            let allows_private = options.remote.allows_private && may_be_private;
             let remote = RemoteOptions { allows_private, ..options.remote.clone() };
-            list_bucket(context, held, &remote)
+            list_bucket(context, held, &remote, options.of_keys)
         }
     };
     let done = match refusal {

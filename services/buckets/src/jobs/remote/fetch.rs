@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
 use reqwest::header::RETRY_AFTER;
 use reqwest::redirect::Policy;
 use reqwest::{Response, StatusCode, Url};
@@ -14,7 +13,9 @@ use tokio::runtime::Runtime;
 
 use super::provider::{ProviderResolver, follow};
 use super::refusal::Refusal;
+use super::turns::Turns;
 use crate::jobs::error::JobError;
+use crate::model::address::provider_of;
 
 /// Maximum bytes of a page.
 const LARGEST_PAGE: usize = 64 << 20;
@@ -26,8 +27,11 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RemoteOptions {
-    /// `--rate`: maximum requests per second.
+    /// `--rate`: maximum requests per second, to each bucket if there is a rate of providers, or else to all
+    /// together.
     pub rate: f64,
+    /// `--provider-rate`: maximum requests per second to all buckets of a provider.
+    pub provider_rate: Option<f64>,
     /// `--user-agent`.
     pub user_agent: String,
     /// Milliseconds before the first retry. The delay doubles each time.
@@ -40,7 +44,7 @@ pub struct RemoteOptions {
     pub allows_private: bool,
     /// Only files whose path begins with this are listed.
     pub prefix: String,
-    /// The turn of the next request, which clones share.
+    /// The turns of the next requests, which clones share.
     #[serde(skip)]
     pub turns: Turns,
 }
@@ -50,6 +54,7 @@ impl Default for RemoteOptions {
         let user_agent = concat!("buckets/", env!("CARGO_PKG_VERSION")).to_owned();
         Self {
             rate: 2.0,
+            provider_rate: None,
             user_agent,
             first_pause: 1_000,
             attempts: 6,
@@ -66,29 +71,9 @@ pub(super) struct Fetcher {
     http: reqwest::Client,
     runtime: Runtime,
     options: RemoteOptions,
+    bucket: String,
     between: Duration,
-}
-
-/// The time of the last request. Runs with clones of the same options share their rate.
-#[derive(Clone, Debug, Default)]
-pub struct Turns(Arc<Mutex<Option<Instant>>>);
-
-impl PartialEq for Turns {
-    /// Returns true: requests in the past are not a part of the options.
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Turns {
-    /// Waits until a time has passed since the last request.
-    fn wait(&self, between: Duration) {
-        let mut last = self.0.lock();
-        if let Some(last) = *last {
-            sleep(between.saturating_sub(last.elapsed()));
-        }
-        *last = Some(Instant::now());
-    }
+    between_of_provider: Option<Duration>,
 }
 
 /// The reason a page cannot be fetched.
@@ -102,7 +87,7 @@ enum Failure {
 }
 
 impl Fetcher {
-    pub(super) fn new(options: &RemoteOptions) -> Result<Self, JobError> {
+    pub(super) fn new(options: &RemoteOptions, bucket: &str) -> Result<Self, JobError> {
         // If another provider was installed first, that one is used.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let client = reqwest::Client::builder();
@@ -117,9 +102,27 @@ impl Fetcher {
             .build()
             .map_err(|error| JobError::Invalid(format!("no HTTP client: {error}")))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let between = Duration::try_from_secs_f64(1.0 / options.rate)
-            .map_err(|_| JobError::Invalid("the rate must be above 0".to_owned()))?;
-        Ok(Self { http, runtime, options: options.clone(), between })
+        let between = between_requests(options.rate)?;
+        let between_of_provider = options.provider_rate.map(between_requests).transpose()?;
+        let (options, bucket) = (options.clone(), bucket.to_owned());
+        Ok(Self { http, runtime, options, bucket, between, between_of_provider })
+    }
+
+    /// Waits for the turn of the next request.
+    fn wait(&self, url: &Url) {
+        let now = Instant::now();
+        let turns = &self.options.turns;
+        let turn = match self.between_of_provider {
+            None => turns.take(&[("", self.between)], now),
+            Some(of_provider) => {
+                let host = url.host_str().unwrap_or_default();
+                let provider = provider_of(host).map_or(host, |kind| kind.as_str());
+                let (bucket, provider) =
+                    (format!("bucket {}", self.bucket), format!("provider {provider}"));
+                turns.take(&[(&bucket, self.between), (&provider, of_provider)], now)
+            }
+        };
+        sleep(turn.saturating_duration_since(now));
     }
 
     /// Fetches a page, or returns the reason it is unavailable.
@@ -134,7 +137,7 @@ impl Fetcher {
         let attempts = self.options.attempts;
         let mut pause = Duration::from_millis(self.options.first_pause);
         for attempt in 1.. {
-            self.options.turns.wait(self.between);
+            self.wait(url);
             let failure = match self.runtime.block_on(get(&self.http, url)) {
                 Ok(page) => return Ok(Ok(page)),
                 Err(failure) => failure,
@@ -158,6 +161,11 @@ impl Fetcher {
         }
         Ok(Err(Refusal { status: None, reason: "it was not requested".to_owned() }))
     }
+}
+
+fn between_requests(rate: f64) -> Result<Duration, JobError> {
+    let between = Duration::try_from_secs_f64(1.0 / rate);
+    between.map_err(|_| JobError::Invalid("the rate must be above 0".to_owned()))
 }
 
 /// Returns true if the host of a URL is a private IP address. Names are checked when they are
@@ -218,13 +226,6 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-
-    #[test]
-    fn clones_of_options_share_their_turns() {
-        let options = RemoteOptions::default();
-        options.clone().turns.wait(Duration::ZERO);
-        assert!(options.turns.0.lock().is_some());
-    }
 
     #[rstest]
     #[case("http://127.0.0.1:9000/a", true)]

@@ -6,6 +6,7 @@ mod pages;
 mod provider;
 mod refusal;
 mod stored;
+mod turns;
 
 pub use fetch::RemoteOptions;
 pub(super) use listing::Listing;

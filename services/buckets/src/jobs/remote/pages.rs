@@ -63,7 +63,7 @@ pub(in crate::jobs) fn read_pages(
     from: Option<Place>,
     sink: &mut dyn PageSink,
 ) -> Result<(), JobError> {
-    let mut fetcher = Fetcher::new(options)?;
+    let mut fetcher = Fetcher::new(options, &listing.bucket)?;
     let listing = &listing.below(&options.prefix);
     let defaults = Defaults {
         bucket: Some(listing.bucket.clone()),

@@ -130,7 +130,8 @@ async fn crawl_with_alert(program: &Program) {
         "--type",
         "aws",
     ]);
-    let ran = program.json(&["crawl", "run", "--allow-private", "--rate", "1000"]);
+    let rates = ["--crawl-rate", "1000", "--crawl-provider-rate", "1000"];
+    let ran = program.json(&[&["crawl", "run", "--allow-private"], &rates[..]].concat());
     assert_eq!((&ran[0]["complete"], &ran[0]["new"]), (&json!(true), &json!(150)));
     until("the message arrives", async || !peer.requests().is_empty()).await;
     let event: Value = serde_json::from_str(&peer.requests()[0].body).unwrap();

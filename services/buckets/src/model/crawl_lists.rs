@@ -1,0 +1,107 @@
+//! Buckets that the operator allows to be crawled, or excludes.
+
+use std::str::FromStr;
+
+/// An address of a bucket, a host with all its buckets, or `*.DOMAIN` for all hosts below a domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BucketPattern(String);
+
+impl FromStr for BucketPattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let pattern = text.trim().trim_end_matches('/').to_lowercase();
+        let rest = pattern.strip_prefix("*.").unwrap_or(&pattern);
+        let is_valid = !rest.is_empty() && !rest.contains("://") && !rest.contains(['*', ' ']);
+        if is_valid {
+            Ok(Self(pattern))
+        } else {
+            Err("write the address of a bucket, a host or *.DOMAIN".to_owned())
+        }
+    }
+}
+
+impl BucketPattern {
+    /// Returns true if an address without a scheme is covered.
+    fn covers(&self, address: &str) -> bool {
+        let address = address.trim_end_matches('/').to_lowercase();
+        match self.0.strip_prefix("*.") {
+            Some(domain) => {
+                let host = address.split(['/', ':']).next().unwrap_or_default();
+                host.strip_suffix(domain).is_some_and(|front| front.ends_with('.'))
+            }
+            None => {
+                let rest = address.strip_prefix(&self.0);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':']))
+            }
+        }
+    }
+}
+
+/// The buckets that may be crawled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CrawlLists {
+    /// Only these, unless it is empty.
+    pub allow: Vec<BucketPattern>,
+    /// None of these.
+    pub deny: Vec<BucketPattern>,
+}
+
+impl CrawlLists {
+    /// Returns true if the bucket with an address may be requested at a URL.
+    pub fn permit(&self, bucket: &str, url: &str) -> bool {
+        let place = url.split_once("://").map_or(url, |(_, place)| place);
+        let covers = |pattern: &BucketPattern| pattern.covers(bucket) || pattern.covers(place);
+        !self.deny.iter().any(covers) && (self.allow.is_empty() || self.allow.iter().any(covers))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("photos.s3.amazonaws.com", "photos.s3.amazonaws.com", true)]
+    #[case("photos.s3.amazonaws.com/", "Photos.S3.amazonaws.com", true)]
+    #[case("photos.s3.amazonaws.com", "other-photos.s3.amazonaws.com", false)]
+    #[case("*.amazonaws.com", "photos.s3.amazonaws.com", true)]
+    #[case("*.amazonaws.com", "amazonaws.com", false)]
+    #[case("*.amazonaws.com", "photos.s3.amazonaws.com.example.org", false)]
+    #[case("*.example.org", "files.example.org:9000/box", true)]
+    #[case("files.example.org", "files.example.org/box", true)]
+    #[case("files.example.org", "files.example.org:9000/box", true)]
+    #[case("files.example.org/box", "files.example.org/boxes", false)]
+    #[case("files.example.org", "files.example.organic/box", false)]
+    fn patterns_cover_buckets_hosts_and_domains(
+        #[case] pattern: &str,
+        #[case] address: &str,
+        #[case] expected: bool,
+    ) {
+        let pattern: BucketPattern = pattern.parse().unwrap();
+        assert_eq!(pattern.covers(address), expected);
+    }
+
+    #[test]
+    fn unclear_patterns_are_refused() {
+        for text in ["", "*", "*.", "https://a.example", "a*.example", "a b"] {
+            assert!(text.parse::<BucketPattern>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn denied_buckets_are_not_permitted_even_if_allowed() {
+        let lists = |allow: &[&str], deny: &[&str]| {
+            let patterns = |texts: &[&str]| texts.iter().map(|one| one.parse().unwrap()).collect();
+            CrawlLists { allow: patterns(allow), deny: patterns(deny) }
+        };
+        let bucket = "photos.s3.amazonaws.com";
+        let permit = |lists: CrawlLists| lists.permit(bucket, "http://10.0.0.1:9000/photos/");
+        assert!(permit(lists(&[], &[])));
+        assert!(permit(lists(&["*.amazonaws.com"], &["*.example.org"])));
+        assert!(!permit(lists(&["*.example.org"], &[])));
+        assert!(!permit(lists(&["*.amazonaws.com"], &["photos.s3.amazonaws.com"])));
+        assert!(!permit(lists(&[], &["10.0.0.1"])), "the host that would be requested");
+    }
+}
