@@ -25,6 +25,7 @@ pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     .style("search.css", include_bytes!("../../assets/search.css"))
     .script("tools.js", include_bytes!("../../assets/tools.js"))
     .script("facets.js", include_bytes!("../../assets/facets.js"))
+    .script("alerts.js", include_bytes!("../../assets/alerts.js"))
     .script("search.js", include_bytes!("../../assets/search.js"))
 });
 
@@ -75,6 +76,7 @@ pub async fn search_page(state: Data<State>) -> HttpResponse {
         .wide()
         .script("tools.js")
         .script("facets.js")
+        .script("alerts.js")
         .script("search.js");
     SITE.respond(&page, &SearchPage { indexed: Indexed::of(&state) })
 }

@@ -13,13 +13,15 @@ async fn page_needs_no_key_and_only_own_assets() {
     assert!(!body.contains("http://") && !body.contains("https://"), "nothing is fetched");
     let assets: Vec<_> =
         body.split('"').filter_map(|part| part.strip_prefix("./assets/")).collect();
-    assert_eq!(assets.len(), 6, "{assets:?}");
+    assert_eq!(assets.len(), 7, "{assets:?}");
     for file in assets {
         let response = app.server.get(&format!("/assets/{file}")).send().await.unwrap();
         assert_eq!(response.status(), 200, "{file}");
         assert_eq!(response.headers()["cache-control"], "public, max-age=31536000, immutable");
     }
-    assert!(body.contains("id=\"facets\""), "{body}");
+    for part in ["facets", "alerts"] {
+        assert!(body.contains(&format!("id=\"{part}\"")), "{body}");
+    }
     let missing = app.server.get("/assets/search.js").send().await.unwrap();
     assert_eq!(missing.status(), 404);
 }
