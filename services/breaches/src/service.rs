@@ -159,6 +159,7 @@ impl shell::Service for Breaches {
         }
         if self.state.settings().maintenance.is_on() {
             work.push(Box::pin(jobs::maintain(state())));
+            work.push(Box::pin(jobs::write_monthly_mails(state())));
             work.push(Box::pin(jobs::measure_regularly(state())));
             work.push(Box::pin(jobs::deliver_mails(state())));
             work.push(Box::pin(jobs::deliver_webhooks(state())));

@@ -63,13 +63,20 @@ fn drop_pending(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Databa
     Ok(())
 }
 
-/// The monthly mails that are not written up to a month, by domain.
-pub fn due(db: &mut Db, month: Month) -> Result<Vec<DueReport>, DatabaseError> {
+/// The first monthly mails that are not written up to a month, in the order of their rows after `after`.
+pub fn due(
+    db: &mut Db,
+    month: Month,
+    after: i64,
+    limit: i64,
+) -> Result<Vec<DueReport>, DatabaseError> {
     let rows: Vec<(i64, i64, String, Option<i64>)> = domain_control::table
         .filter(domain_control::monthly.eq(true))
         .filter(domain_control::state.eq(VERIFIED))
         .filter(domain_control::reported.lt(month.number()))
-        .order((domain_control::domain, domain_control::id))
+        .filter(domain_control::id.gt(after))
+        .order(domain_control::id)
+        .limit(limit)
         .select((
             domain_control::id,
             domain_control::subscriber_id,

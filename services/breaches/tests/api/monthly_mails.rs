@@ -1,5 +1,6 @@
 //! Monthly mails with the counts of a domain.
 
+use breaches::jobs::{MonthlyMails, Pass};
 use breaches::store::versions;
 use serde_json::json;
 use testkit::{Mail, SmtpPeer};
@@ -42,9 +43,14 @@ async fn turn(app: &App, setting: &str) {
 }
 
 impl App {
+    /// Writes the due monthly mails.
+    async fn write_mails(&self) -> Pass {
+        MonthlyMails::default().pass(&self.state, 100).await.unwrap()
+    }
+
     /// Writes the due monthly mails, delivers them and returns all monthly mails so far.
     async fn monthly_mails(&self) -> Vec<Mail> {
-        breaches::jobs::post_monthly_reports(&self.state).await.unwrap();
+        self.write_mails().await;
         breaches::jobs::deliver_due(&self.state).await.unwrap();
         let is_monthly = |mail: &Mail| mail.plain().contains(": new exposures in ");
         self.mails().into_iter().filter(is_monthly).collect()
@@ -62,10 +68,7 @@ async fn mail_is_sent_once_after_each_month_to_those_who_want_it() {
     assert!(app.monthly_mails().await.is_empty(), "the month has not ended");
     app.clock.advance(31 * DAY);
     // Several replicas look at once, and again later.
-    let posts = (0..3).map(|_| breaches::jobs::post_monthly_reports(&app.state));
-    for posted in futures_util::future::join_all(posts).await {
-        posted.unwrap();
-    }
+    futures_util::future::join_all((0..3).map(|_| app.write_mails())).await;
     app.monthly_mails().await;
     let mails = app.monthly_mails().await;
     assert_eq!((mails.len(), mails[0].to[0].as_str()), (1, OWNER));
@@ -103,11 +106,36 @@ async fn mail_is_not_lost_when_a_server_dies_and_waits_for_its_lease() {
     // A server took the lease and died before it posted.
     let until = app.context.clock.unix() + 300;
     app.change(|db| versions::set(db, "monthly_reports_until", until)).await;
-    assert!(!breaches::jobs::post_monthly_reports(&app.state).await.unwrap());
+    assert_eq!(app.write_mails().await, Pass::Elsewhere);
     assert!(app.monthly_mails().await.is_empty());
     app.clock.advance(301);
     assert_eq!(app.monthly_mails().await.len(), 1);
     assert_eq!(app.monthly_mails().await.len(), 1);
+}
+
+#[actix_web::test]
+async fn each_pass_writes_a_limited_number_of_mails_and_continues_after_the_last_one() {
+    let app = start().await;
+    let domains = ["corp.example", "second.example", "third.example"];
+    let browser = Browser::new(&app);
+    browser.sign_in(OWNER).await;
+    for domain in domains {
+        app.verify(OWNER, domain).await;
+        let page = format!("/account/domains/{domain}/report");
+        browser.post(&page, &page, &[("monthly", "on")]).await.must(303);
+    }
+    app.clock.advance(31 * DAY);
+    let mut mails = MonthlyMails::default();
+    for (pass, written) in [(Pass::More, 2), (Pass::Complete, 3), (Pass::Complete, 3)] {
+        assert_eq!(mails.pass(&app.state, 2).await.unwrap(), pass);
+        breaches::jobs::deliver_due(&app.state).await.unwrap();
+        let sent = app.mails();
+        let about = |domain: &&str| {
+            let subject = format!("Subject: {domain}: new exposures in");
+            sent.iter().any(|mail| mail.plain().contains(&subject))
+        };
+        assert_eq!(domains.iter().filter(|domain| about(domain)).count(), written);
+    }
 }
 
 #[actix_web::test]
@@ -149,7 +177,7 @@ async fn mail_is_dropped_when_its_reason_is_gone() {
         let app = start().await;
         turn(&app, "on").await;
         app.clock.advance(31 * DAY);
-        breaches::jobs::post_monthly_reports(&app.state).await.unwrap();
+        app.write_mails().await;
         match change {
             "off" => turn(&app, "off").await,
             "revoked" => {

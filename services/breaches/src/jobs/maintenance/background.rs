@@ -1,6 +1,7 @@
-//! The background work of a server: counts domains after loads, writes notices of pastes and monthly
-//! mails, removes expired rows, continues interrupted purges, clears the log of SQLite after removals. One replica counts domains
-//! at a time, and one continues a purge. The rest runs on every replica and may run twice.
+//! The background work of a server: counts domains after loads, writes notices of pastes, removes
+//! expired rows, continues interrupted purges, clears the log of SQLite after removals. One replica
+//! counts domains at a time, and one continues a purge. The rest runs on every replica and may run
+//! twice.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +10,6 @@ use std::time::Duration;
 use database::{DatabaseError, Db};
 
 use super::domain_counts::recount_domains;
-use super::monthly_reports::post_monthly_reports;
 use super::purge::resume_purge;
 use crate::app;
 use crate::jobs::context::JobContext;
@@ -23,8 +23,6 @@ const RETRY_SECONDS: (i64, i64) = (10, 3_600);
 /// Seconds before delivered messages and expired links are deleted. Until then, an expired link is
 /// reported as such and not as unknown.
 const RETENTION_SECONDS: i64 = 30 * 86_400;
-/// Seconds between two looks for monthly mails to write.
-const REPORT_SECONDS: i64 = 600;
 /// Seconds between two deletions of expired rows.
 const PRUNE_SECONDS: i64 = 3600;
 
@@ -33,7 +31,6 @@ pub async fn maintain(state: State) {
     let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
     let (mut counted, mut pasted, mut pruned) = (None, None, 0);
     let (mut retry_at, mut wait) = (0, RETRY_SECONDS.0);
-    let mut reports_at = 0;
     let purges = PurgeThread::default();
     let mut cleared = None;
     loop {
@@ -61,12 +58,6 @@ pub async fn maintain(state: State) {
                     log::warn!("some domains could not be counted, retrying in {wait} s: {error}");
                     (retry_at, wait) = (now + wait, (wait * 2).min(RETRY_SECONDS.1));
                 }
-            }
-        }
-        if now >= reports_at {
-            reports_at = now + REPORT_SECONDS;
-            if let Err(error) = post_monthly_reports(&state).await {
-                log::warn!("some monthly mails could not be written, retrying: {error}");
             }
         }
         if now >= pruned + PRUNE_SECONDS {

@@ -18,6 +18,6 @@ pub use cluster_watch::watch_cluster;
 pub use doctor::{Findings, examine};
 pub use domain_counts::recount_domains;
 pub use measurements::{measure_accounts, measure_queues, measure_regularly};
-pub use monthly_reports::post_monthly_reports;
+pub use monthly_reports::{MonthlyMails, Pass, write_monthly_mails};
 pub use purge::{resume_purge, retire};
 pub use removal_check::{Remains, find_remains};
