@@ -82,7 +82,7 @@ enum Command {
     /// Control of domains
     #[command(subcommand)]
     Domain(domain::DomainCommand),
-    /// Report the new exposures of a domain
+    /// Report the new exposures of a domain: its addresses in breaches that were added since a date
     Report(report::Report),
     /// Jobs: loads and purges
     #[command(subcommand)]

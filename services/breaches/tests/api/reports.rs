@@ -82,6 +82,29 @@ async fn report_contains_breaches_added_since_the_date_and_their_counts() {
 }
 
 #[actix_web::test]
+async fn address_loaded_later_into_an_older_breach_is_announced_but_not_new() {
+    let app = start().await;
+    let key = app.subscriber(OWNER, "core1").await;
+    app.verify(OWNER, "corp.example").await;
+    app.deliver_notices().await;
+    let before = report(&app, &key).await;
+    app.load("Old", "bert@corp.example\nlate@corp.example\n").await;
+    let found = report(&app, &key).await;
+    assert_eq!(aliases(&found), aliases(&before));
+    // The older breach counts among all breaches of an address, which then is not exposed for the first time.
+    assert_eq!(found["Addresses"][1]["AllBreaches"], 2);
+    assert_eq!(found["FirstExposedAddresses"], 1);
+    assert_eq!(found["BreachedAddresses"], 5);
+    app.deliver_notices().await;
+    let notice = app.mails().pop().unwrap().plain();
+    assert!(notice.contains("corp.example is in the breach of The Old"), "{notice}");
+    let browser = Browser::new(&app);
+    browser.sign_in(OWNER).await;
+    let page = browser.get(&format!("{PAGE}?since=2026-01-01")).await.expect(200);
+    assert!(page.text().contains("added later to an older breach are not included"));
+}
+
+#[actix_web::test]
 async fn report_shows_what_a_domain_search_shows() {
     let app = start().await;
     let key = app.subscriber(OWNER, "core1").await;
