@@ -1,8 +1,10 @@
 //! `/api/Schemas`: the record schemas that keys have saved.
 
+use actix_web::dev::Payload;
 use actix_web::web::{Data, Path};
-use actix_web::{Error, HttpRequest, HttpResponse, delete, get, put};
-use auth::{After, Caller};
+use actix_web::{Error, FromRequest, HttpRequest, HttpResponse, delete, get, put};
+use auth::Caller;
+use futures_util::future::LocalBoxFuture;
 use jiff::Timestamp;
 use shell::{Credentials, Fault, Violation};
 
@@ -20,6 +22,29 @@ const LONGEST: usize = 64 << 10;
 /// Maximum length of a name in characters.
 const NAME: usize = 64;
 
+/// The caller's key, then an extractor, which does not run without a key: a body that will be refused is not
+/// read.
+pub struct Keyed<T> {
+    key_id: i64,
+    input: T,
+}
+
+impl<T: FromRequest + 'static> FromRequest for Keyed<T> {
+    type Error = Error;
+    type Future = LocalBoxFuture<'static, Result<Self, Error>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, mut payload) = (request.clone(), payload.take());
+        Box::pin(async move {
+            let caller = Caller::extract(&request).await?;
+            let missing = || Fault::Unauthorized(Credentials::Missing).into_error(&request);
+            let key_id = caller.key.as_ref().map(|key| key.id).ok_or_else(missing)?;
+            let input = T::from_request(&request, &mut payload).await.map_err(Into::into)?;
+            Ok(Self { key_id, input })
+        })
+    }
+}
+
 /// List saved schemas
 ///
 /// The schemas of records that the key has saved, by name.
@@ -32,11 +57,10 @@ const NAME: usize = 64;
 )]
 #[get("/api/Schemas")]
 pub async fn list_schemas(
-    caller: Caller,
+    Keyed { key_id, input: () }: Keyed<()>,
     state: Data<State>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Error> {
-    let key_id = key_id(&caller, &request)?;
     let saved = app::list_schemas(&state, key_id).await;
     let saved = saved.map_err(|cause| error::Error::from(cause).answered(&request))?;
     let shown = |(name, changed)| {
@@ -64,13 +88,11 @@ pub async fn list_schemas(
 )]
 #[get("/api/Schemas/{name}")]
 pub async fn read_schema(
-    caller: Caller,
-    path: After<Path<SchemaPath>>,
+    Keyed { key_id, input: path }: Keyed<Path<SchemaPath>>,
     state: Data<State>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Error> {
-    let key_id = key_id(&caller, &request)?;
-    let name = path.0.into_inner().name;
+    let name = path.into_inner().name;
     let saved = app::read_schema(&state, key_id, name).await;
     match saved.map_err(|cause| error::Error::from(cause).answered(&request))? {
         Some(schema) => Ok(reply::fresh(schema)),
@@ -93,12 +115,11 @@ pub async fn read_schema(
 #[put("/api/Schemas/{name}")]
 pub async fn save_schema(
     path: Path<SchemaPath>,
-    After(BodyInput(SchemaRequest(schema))): After<BodyInput<SchemaRequest>>,
-    caller: Caller,
+    Keyed { key_id, input }: Keyed<BodyInput<SchemaRequest>>,
     state: Data<State>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Error> {
-    let key_id = key_id(&caller, &request)?;
+    let BodyInput(SchemaRequest(schema)) = input;
     let name = path.into_inner().name;
     let refuse = |field: &str, text: String| {
         let violation = Violation::new(field.to_owned(), "schema", text);
@@ -137,24 +158,15 @@ pub async fn save_schema(
 )]
 #[delete("/api/Schemas/{name}")]
 pub async fn remove_schema(
-    caller: Caller,
-    path: After<Path<SchemaPath>>,
+    Keyed { key_id, input: path }: Keyed<Path<SchemaPath>>,
     state: Data<State>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Error> {
-    let key_id = key_id(&caller, &request)?;
-    let name = path.0.into_inner().name;
+    let name = path.into_inner().name;
     let removed = app::remove_schema(&state, key_id, name).await;
     let removed = removed.map_err(|cause| error::Error::from(cause).answered(&request))?;
     match removed {
         true => Ok(HttpResponse::NoContent().finish()),
         false => Err(Fault::NotFound.into_error(&request)),
     }
-}
-
-/// Returns the id of the caller's key. Returns an error if the caller does not have one, because
-/// schemas belong to keys.
-fn key_id(caller: &Caller, request: &HttpRequest) -> Result<i64, Error> {
-    let missing = || Fault::Unauthorized(Credentials::Missing).into_error(request);
-    caller.key.as_ref().map(|key| key.id).ok_or_else(missing)
 }

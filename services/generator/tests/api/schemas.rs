@@ -1,5 +1,8 @@
 //! Schemas that keys have saved.
 
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{Answer, Exchange};
@@ -83,4 +86,36 @@ async fn schemas_with_faults_too_many_and_too_large_ones_are_refused() {
     assert!(errors["errors"]["name"][0].as_str().unwrap().contains("remove one first"), "{errors}");
     // Replacing a schema does not need another slot.
     assert_eq!(put("/7", schema(1)).await.status, 204);
+}
+
+/// Sends a request whose client waits for the permission to send its body, and returns the head of the answer.
+fn head_of_answer(address: SocketAddr, key: &str) -> String {
+    let request = format!(
+        "PUT /api/Schemas/shop HTTP/1.1\r\nhost: a\r\n{key}content-type: application/json\r\n\
+         content-length: 45\r\nexpect: 100-continue\r\n\r\n"
+    );
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") {
+        stream.read_exact(&mut byte).unwrap();
+        head.extend(byte);
+    }
+    String::from_utf8(head).unwrap()
+}
+
+#[actix_web::test]
+async fn a_caller_without_a_key_is_refused_before_the_body_is_read() {
+    let app = App::start().await;
+    let (_, key) = app.issue_key();
+    let address = app.server.running().http;
+    let unknown = "0".repeat(32);
+    for (key, status) in [
+        (String::new(), "401 Unauthorized"),
+        (format!("x-api-key: {unknown}\r\n"), "401 Unauthorized"),
+        (format!("x-api-key: {key}\r\n"), "100 Continue"),
+    ] {
+        let head = actix_web::web::block(move || head_of_answer(address, &key)).await.unwrap();
+        assert!(head.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{head}");
+    }
 }
