@@ -116,6 +116,11 @@ impl Tally {
     pub fn count(&mut self) {
         self.count += 1;
     }
+
+    /// Replaces the number of values.
+    pub fn set(&mut self, count: u64) {
+        self.count = count;
+    }
 }
 
 impl Drop for Tally {

@@ -189,7 +189,8 @@ impl RecordsCommand {
     ) -> anyhow::Result<()> {
         let Given { value, bounds, schema, .. } = read;
         let Some(form) = self.format.row_form() else {
-            out.write_all(&write_book(schema, table, (self.offset, self.rows), usize::MAX)?)?;
+            let (book, _) = write_book(schema, table, (self.offset, self.rows), usize::MAX)?;
+            out.write_all(&book)?;
             return Ok(out.flush()?);
         };
         if self.bom && form == RowForm::Csv {

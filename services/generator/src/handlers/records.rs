@@ -11,7 +11,7 @@ use shell::{Fault, Violation, is_head};
 use super::input::BodyInput;
 use super::{list, reply, stream};
 use crate::error::{self, BodyFailures, Failures};
-use crate::metrics::{Kind, Tally};
+use crate::metrics::{self, Kind, Tally};
 use crate::model::records::{Bounds, parse};
 use crate::model::{SEEDED_DAY, Seed};
 use crate::state::State;
@@ -132,7 +132,11 @@ pub async fn generate_records(
     let (body, kind) = if input.is_zip {
         let archive = Archive::new(form, &schema, table, part, input.has_mark);
         let mut archive = archive.map_err(refuse_table)?;
-        let next = move |out: &mut Vec<u8>| archive.push(out);
+        let next = move |out: &mut Vec<u8>| {
+            let more = archive.push(out);
+            tally.set(archive.rows_written());
+            more
+        };
         (stream::body(&request, &caller, &state, (!is_head).then_some(next)), ARCHIVE)
     } else {
         let mut document = Document::new(form, &schema, table, part).map_err(refuse_table)?;
@@ -140,9 +144,7 @@ pub async fn generate_records(
         let next = move |out: &mut Vec<u8>| {
             out.extend_from_slice(std::mem::take(&mut mark).as_bytes());
             let more = document.push(out);
-            if more {
-                tally.count();
-            }
+            tally.set(document.rows_written());
             more
         };
         let next = (!is_head).then_some(next);
@@ -184,14 +186,15 @@ async fn book(
         // The schema has already been parsed successfully.
         let schema =
             parse(&schema, &bounds).map_err(|_| Fault::Internal("the schema changed".into()))?;
-        write_book(&schema, table.as_deref(), part, BOOK_BYTES).map_err(|cause| {
-            match Book::is_fault_of_disk(&cause) {
-                true => Fault::Internal(format!("{cause:#}")),
-                false => {
-                    Fault::InvalidBody(vec![Violation::new("rows", "rows", format!("{cause:#}."))])
-                }
+        let made = write_book(&schema, table.as_deref(), part, BOOK_BYTES);
+        let (book, rows) = made.map_err(|cause| match Book::is_fault_of_disk(&cause) {
+            true => Fault::Internal(format!("{cause:#}")),
+            false => {
+                Fault::InvalidBody(vec![Violation::new("rows", "rows", format!("{cause:#}."))])
             }
-        })
+        })?;
+        metrics::made(Kind::Record, rows);
+        Ok(book)
     };
     let made = actix_web::web::block(work).await;
     let made = made.unwrap_or_else(|cause| Err(Fault::Internal(cause.to_string())));

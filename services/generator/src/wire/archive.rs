@@ -35,6 +35,8 @@ impl Write for Shared {
 pub struct Archive {
     files: std::vec::IntoIter<(String, Document)>,
     current: Option<Document>,
+    /// The number of rows of the files before.
+    before: u64,
     part: Vec<u8>,
     zip: Option<ZipWriter<StreamWriter<Shared>>>,
     written: Shared,
@@ -80,11 +82,17 @@ impl Archive {
         Ok(Self {
             files: files.into_iter(),
             current: None,
+            before: 0,
             part: Vec::with_capacity(PART + 4_096),
             zip,
             written,
             has_mark,
         })
+    }
+
+    /// Returns the number of rows that were written.
+    pub fn rows_written(&self) -> u64 {
+        self.before + self.current.as_ref().map_or(0, Document::rows_written)
     }
 
     /// Appends a part of a file. Returns false after the end of the archive.
@@ -122,6 +130,7 @@ impl Archive {
         }
         zip.write_all(&self.part)?;
         if !more {
+            self.before += document.rows_written();
             self.current = None;
         }
         Ok(true)

@@ -93,8 +93,8 @@ impl Book {
     }
 }
 
-/// Writes a workbook with a part of the rows, given as an offset and a number. It has a sheet for
-/// one table or for each table, and at most `most_bytes` of text.
+/// Writes a workbook of a part of the rows, an offset and a number, with a sheet for one table or each, with at
+/// most `most_bytes` of text. Also returns the number of its rows.
 ///
 /// # Errors
 /// Returns an error if the table is unknown, there are too many rows, a string is too long, or the
@@ -104,9 +104,9 @@ pub fn write_book(
     wanted: Option<&str>,
     part: (u64, Option<u64>),
     most_bytes: usize,
-) -> anyhow::Result<Vec<u8>> {
+) -> anyhow::Result<(Vec<u8>, u64)> {
     let mut book = Book::new();
-    let mut bytes = 0_usize;
+    let (mut bytes, mut written) = (0_usize, 0);
     let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted == name);
     for table in schema.tables.iter().filter(|table| is_wanted(&table.name)) {
         book.begin(&table.name, table.columns())?;
@@ -121,8 +121,9 @@ pub fn write_book(
             book.push(
                 cells.map(|cell| (cell.as_text().unwrap_or_default(), cell.shape == Shape::Number)),
             )?;
+            written += 1;
         }
     }
     ensure!(book.sheets > 0, "no table of the schema has this name");
-    book.into_bytes()
+    Ok((book.into_bytes()?, written))
 }

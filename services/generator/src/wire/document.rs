@@ -73,7 +73,10 @@ pub struct Document {
     rows: Option<Rows>,
     /// For each table, `"name":` for each of its columns.
     labels: Vec<Vec<u8>>,
+    /// The number of rows of the current table.
     written: u64,
+    /// The number of rows of the tables before.
+    before: u64,
 }
 
 impl Document {
@@ -101,7 +104,7 @@ impl Document {
             _ => {}
         }
         let labels = Vec::new();
-        Ok(Self { form, tables, place: 0, part, rows: None, labels, written: 0 })
+        Ok(Self { form, tables, place: 0, part, rows: None, labels, written: 0, before: 0 })
     }
 
     /// Appends the beginning of the next table. Returns the name of the table and the range of its
@@ -123,6 +126,11 @@ impl Document {
         end(self.form, written, (is_several, self.place == self.tables.len()), out);
     }
 
+    /// Returns the number of rows that [`push`](Self::push) has appended.
+    pub fn rows_written(&self) -> u64 {
+        self.before + self.written
+    }
+
     /// Appends a row, or the end of a table. Returns false after the end of the document.
     pub fn push(&mut self, out: &mut Vec<u8>) -> bool {
         let is_several = self.tables.len() > 1;
@@ -131,7 +139,6 @@ impl Document {
             Some(rows) => rows,
             none => {
                 begin(self.form, table, (self.place, is_several), out);
-                self.written = 0;
                 self.labels = table.columns().map(label).collect();
                 none.insert(table.part(self.part.0, self.part.1))
             }
@@ -146,6 +153,7 @@ impl Document {
         self.place += 1;
         let is_last = self.place == self.tables.len();
         end(self.form, self.written, (is_several, is_last), out);
+        self.before += std::mem::take(&mut self.written);
         !is_last
     }
 }

@@ -55,6 +55,31 @@ async fn values_are_counted_by_kind_from_zero() {
 }
 
 #[actix_web::test]
+async fn rows_are_counted_alike_in_every_format() {
+    let (_program, served) = served(&[]);
+    let fields = serde_json::json!([{"name": "id", "type": "sequence"}]);
+    let schema = serde_json::json!({"tables": [
+        {"name": "a", "rows": 900, "fields": fields}, {"name": "b", "rows": 13, "fields": fields}]});
+    let mut rows = 0.0;
+    for (query, count) in [
+        ("format=json", 913.0),
+        ("format=sql", 913.0),
+        ("format=csv&table=b", 13.0),
+        ("format=ndjson&table=a&rows=800&offset=150", 750.0),
+        ("format=csv&zip=true", 913.0),
+        ("format=ndjson&zip=true&rows=10", 20.0),
+        ("format=xlsx", 913.0),
+        ("format=xlsx&table=b&offset=3", 10.0),
+    ] {
+        let path = format!("/api/Records?{query}");
+        let answer = served.request(reqwest::Method::POST, &path).json(&schema).answer().await;
+        assert_eq!(answer.status, 200, "{query}");
+        rows += count;
+        until(&served, "generator_values_total{kind=\"record\"}", rows).await;
+    }
+}
+
+#[actix_web::test]
 async fn refused_keys_and_used_up_quotas_are_counted() {
     let (program, served) = served(&[("ANONYMOUS_RPM", "3"), ("ANONYMOUS_BURST", "3")]);
     program.done(&["plans", "set", "tiny", "--per-minute", "1", "--name", "Tiny"]);
