@@ -63,13 +63,6 @@ pub fn fill(
             earlier
         }
         true => {
-            for table in &tables {
-                let name = &table.name;
-                let has_rows = fill_progress::has_rows(db, name).with_context(|| {
-                    format!("the table {name} cannot be read. Create it first: it must exist and be empty")
-                })?;
-                ensure!(!has_rows, "the table {name} is not empty: empty it first");
-            }
             let progress = |table: &&Table| Progress {
                 table_name: table.name.clone(),
                 digest: digest.clone(),
@@ -78,8 +71,7 @@ pub fn fill(
                 next_row: 0,
             };
             let begun: Vec<_> = tables.iter().map(progress).collect();
-            fill_progress::begin(db, &begun)
-                .context("cannot create the table generator_progress")?;
+            fill_progress::begin(db, &begun)?;
             begun
         }
     };

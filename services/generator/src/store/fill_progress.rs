@@ -79,20 +79,34 @@ pub fn read(db: &mut Db) -> Result<Vec<Progress>, DatabaseError> {
     Ok(diesel::sql_query(all).load(db)?)
 }
 
-/// Returns whether a table contains rows. Its name must not contain quotes, which schemas ensure.
-///
-/// # Errors
-/// Returns an error if there is no such table, or it cannot be read.
-pub fn has_rows(db: &mut Db, table: &str) -> Result<bool, DatabaseError> {
+/// Returns whether a table has rows. Names have no quotes, which schemas ensure.
+fn has_rows(db: &mut Db, table: &str) -> Result<bool, DatabaseError> {
     let sql = format!("SELECT COUNT(*) AS found FROM (SELECT 1 FROM \"{table}\" LIMIT 1) AS t");
     Ok(diesel::sql_query(sql).get_result::<Found>(db)?.found > 0)
 }
 
-/// Begins the progress of the tables.
+/// The reasons for which a run cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub enum BeginError {
+    /// A table does not exist, or cannot be read.
+    #[error("the table {0} cannot be read. Create it first: it must exist and be empty")]
+    Unreadable(String, #[source] DatabaseError),
+    /// A table has rows.
+    #[error("the table {0} is not empty: empty it first")]
+    NotEmpty(String),
+    /// Another run has begun, or the database cannot be written.
+    #[error("cannot create the table generator_progress, which another run has, too")]
+    Database(#[from] DatabaseError),
+}
+
+/// Begins the progress of tables, which must be empty.
+///
+/// Of two runs at once, one creates `generator_progress`. The other waits for the end of this transaction, and
+/// fails. If the first run has ended by then, the other finds its rows, because tables are read afterwards.
 ///
 /// # Errors
-/// Returns an error if another run has begun, or the database cannot be written.
-pub fn begin(db: &mut Db, tables: &[Progress]) -> Result<(), DatabaseError> {
+/// [`BeginError`]; nothing is changed.
+pub fn begin(db: &mut Db, tables: &[Progress]) -> Result<(), BeginError> {
     let mut sql =
         "CREATE TABLE generator_progress (table_name TEXT PRIMARY KEY, digest TEXT NOT NULL, \
          seed TEXT NOT NULL, ref_date TEXT NOT NULL, next_row BIGINT NOT NULL);\n"
@@ -103,7 +117,18 @@ pub fn begin(db: &mut Db, tables: &[Progress]) -> Result<(), DatabaseError> {
             "INSERT INTO generator_progress VALUES ({table_name}, {digest}, {seed}, {ref_date}, {next_row});\n"
         );
     }
-    transaction(db, |db| Ok(db.batch_execute(&sql)?))
+    transaction(db, |db| {
+        db.batch_execute(&sql).map_err(DatabaseError::from)?;
+        for Progress { table_name, .. } in tables {
+            let name = || table_name.clone();
+            match has_rows(db, table_name) {
+                Ok(false) => {}
+                Ok(true) => return Err(BeginError::NotEmpty(name())),
+                Err(cause) => return Err(BeginError::Unreadable(name(), cause)),
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Writes rows and advances the progress of their table in one transaction. Returns false and

@@ -159,3 +159,35 @@ fn a_row_that_the_database_refuses_is_named_and_leaves_no_part_of_its_batch() {
     );
     assert_eq!(setup.progress().unwrap(), 0);
 }
+
+/// A run that finds neither rows nor progress, because another run has not committed them, must not write
+/// after the other has ended.
+#[test]
+fn a_run_that_begins_while_another_ends_finds_its_rows() {
+    let setup = Setup::new(5);
+    let late = |db: &mut Db| {
+        database::transaction(db, |db| {
+            db.batch_execute(
+                "CREATE TABLE generator_progress (table_name TEXT); INSERT INTO customers VALUES (1, 'a', 'b')",
+            )?;
+            let late = setup.program.start(&setup.arguments(&[]));
+            let waiting = "SELECT COUNT(*) AS number FROM pg_locks WHERE NOT granted AND pid IN \
+                 (SELECT pid FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()))";
+            // SQLite shows no waiting connections. There the run may also begin after the commit.
+            while let Db::Pg(db) = db
+                && diesel::sql_query(waiting).get_result::<Number>(db)?.number == 0
+            {
+                std::thread::yield_now();
+            }
+            db.batch_execute("DROP TABLE generator_progress")?;
+            Ok::<_, DatabaseError>(late)
+        })
+    };
+    let mut late = setup.pools.write_blocking(late).unwrap();
+    assert_eq!(late.wait(), Some(1));
+    let rows = "SELECT COUNT(*) AS number FROM customers";
+    assert_eq!(setup.query::<Number>(rows).unwrap().number, 1);
+    let rows = "SELECT COUNT(*) AS number FROM orders";
+    assert_eq!(setup.query::<Number>(rows).unwrap().number, 0);
+    assert!(setup.progress().is_err());
+}
