@@ -9,9 +9,9 @@ use super::random::Random;
 
 /// The version of the algorithms and the data.
 ///
-/// Within a version, the same seed and parameters give the same bytes. Any change to a list, to a
-/// pattern or to the order of random numbers requires a new version.
-pub const DATA_VERSION: &str = "2.7.0";
+/// Within a version, the same seed and parameters give the same bytes. Any change of a list, a
+/// pattern or the order of random numbers requires a new version.
+pub const DATA_VERSION: &str = "2.8.0";
 
 /// The default reference day for cards and people that are generated from a seed.
 pub const SEEDED_DAY: Date = date(2030, 1, 1);

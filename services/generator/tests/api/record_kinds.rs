@@ -138,10 +138,10 @@ async fn goods_texts_and_coordinates_fit_their_row() {
         {"name": "brand", "type": "brand", "words": "river"},
         {"name": "review", "type": "review", "of": "brand"},
         {"name": "text", "type": "text", "paragraphs": 2},
-        {"name": "lat", "type": "latitude", "country": "IS"},
-        {"name": "lon", "type": "longitude", "country": "IS"},
-        {"name": "again", "type": "latitude", "country": "IS"},
-        {"name": "other", "type": "latitude", "country": "IS", "of": "office"}]});
+        {"name": "lat", "type": "latitude", "country": "IT"},
+        {"name": "lon", "type": "longitude", "country": "IT"},
+        {"name": "again", "type": "latitude", "country": "IT"},
+        {"name": "other", "type": "latitude", "country": "IT", "of": "office"}]});
     let made = rows(&app, "rows=200", &schema).await;
     let brands: HashSet<&str> = made.iter().map(|row| row["brand"].as_str().unwrap()).collect();
     assert!(brands.len() > 20, "{brands:?}");
@@ -152,10 +152,26 @@ async fn goods_texts_and_coordinates_fit_their_row() {
     for row in &made {
         assert_eq!(row["text"].as_str().unwrap().matches("\n\n").count(), 1);
         let (lat, lon) = (row["lat"].as_f64().unwrap(), row["lon"].as_f64().unwrap());
-        assert!((64.4..=65.4).contains(&lat) && (-20.5..=-15.5).contains(&lon), "{row}");
+        assert!((36.6..47.1).contains(&lat) && (6.6..18.6).contains(&lon), "{row}");
+        // The Adriatic and the Tyrrhenian Sea.
+        assert!(!((43.0..45.0).contains(&lat) && (14.2..15.0).contains(&lon)), "{row}");
+        assert!(!((38.5..41.2).contains(&lat) && (9.9..12.0).contains(&lon)), "{row}");
         assert_eq!(row["lat"], row["again"]);
     }
     assert!(made.iter().any(|row| row["lat"] != row["other"]));
+    // Sicily, Sardinia, Apulia, and the Alps.
+    for (latitudes, longitudes) in [
+        (36.6..38.4, 12.0..15.7),
+        (38.8..41.3, 8.1..9.9),
+        (39.5..42.0, 15.0..18.6),
+        (46.0..47.1, 6.6..13.8),
+    ] {
+        let is_there = |row: &&Value| {
+            latitudes.contains(&row["lat"].as_f64().unwrap())
+                && longitudes.contains(&row["lon"].as_f64().unwrap())
+        };
+        assert!(made.iter().any(|row| is_there(&row)), "{latitudes:?} {longitudes:?}");
+    }
     let wrong = json!({"fields": [
         {"name": "a", "type": "latitude", "country": "XX"}, {"name": "b", "type": "brand", "words": "!"},
         {"name": "c", "type": "review", "of": "nope"}, {"name": "d", "type": "sequence"},

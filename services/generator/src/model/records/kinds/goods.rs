@@ -7,8 +7,7 @@ use crate::model::records::field::{FieldKey, Make, Row, SharedField};
 use crate::model::records::members::Members;
 use crate::model::{brand, review};
 
-/// For each country, a rectangle within it: the southern and northern latitude, and the western and
-/// eastern longitude.
+/// Rectangles within countries, made by `scripts/outlines`, which describes them.
 const RECTANGLES: &str = include_str!("../../../../data/rectangles.tsv");
 /// The words used for brand names if the schema does not specify any.
 const ROOTS: [&str; 24] = [
@@ -18,6 +17,8 @@ const ROOTS: [&str; 24] = [
 ];
 /// Coordinates have five decimals, which is a precision of about one metre.
 const UNITS: f64 = 100_000.0;
+/// Thousandths of a degree, the unit of rectangles.
+const UNITS_OF_AREA: u64 = 1_000;
 
 /// Generates brand names.
 struct Brands {
@@ -65,26 +66,61 @@ impl Make for Reviews {
     }
 }
 
-/// The points of the rows of a table.
-struct Points {
-    key: FieldKey,
-    /// The minimum latitude and longitude, and the number of steps from there.
-    south_west: [i64; 2],
-    steps: [u64; 2],
+/// The area of a country, in rectangles of the same height. Lengths are thousandths of a degree.
+#[derive(Default)]
+struct Area {
+    height: u64,
+    /// The southern latitude, the western longitude, and the width of each rectangle.
+    rectangles: Vec<(i64, i64, u64)>,
+    /// The sum of the sizes of the rectangles to each, with it.
+    sums: Vec<u64>,
 }
 
-/// The latitude or the longitude of a point.
+impl Area {
+    /// Reads the line of a country after its code.
+    fn read(line: &str) -> Option<Self> {
+        let (height, bands) = line.split_once('\t')?;
+        let mut area = Self { height: height.parse().ok()?, ..Self::default() };
+        let mut sum = 0;
+        for band in bands.split('\t') {
+            let (south, parts) = band.split_once(':')?;
+            let south: i64 = south.parse().ok()?;
+            // A degree of longitude is shorter in the north.
+            let middle = (south as f64 + area.height as f64 / 2.0) / UNITS_OF_AREA as f64;
+            for part in parts.split(' ') {
+                let (west, east) = part.split_once(',')?;
+                let (west, east): (i64, i64) = (west.parse().ok()?, east.parse().ok()?);
+                let width = west.abs_diff(east);
+                sum += (width as f64 * middle.to_radians().cos() * UNITS_OF_AREA as f64) as u64;
+                area.rectangles.push((south, west, width));
+                area.sums.push(sum);
+            }
+        }
+        Some(area)
+    }
+
+    /// Returns the latitude (axis 0) or longitude (axis 1) of the point of a row, in [`UNITS`].
+    fn coordinate(&self, key: &FieldKey, axis: usize, index: u64) -> i64 {
+        let place = key.part(2).random(index).below(self.sums.last().copied().unwrap_or(1));
+        let rectangle = self.rectangles.get(self.sums.partition_point(|&sum| sum <= place));
+        let (south, west, width) = rectangle.copied().unwrap_or_default();
+        let (start, length) = [(south, self.height), (west, width)][axis];
+        let steps = UNITS as u64 / UNITS_OF_AREA;
+        let step = key.part(axis as u64).random(index).below((length * steps).max(1));
+        start * steps as i64 + step as i64
+    }
+}
+
+/// The latitude or longitude of the points of a table's rows.
 struct Coordinate {
-    points: Points,
+    key: FieldKey,
+    area: Area,
     axis: usize,
 }
 
 impl Make for Coordinate {
     fn write(&self, index: u64, _: &mut Random, _: &mut Row, cell: &mut Cell) {
-        let points = &self.points;
-        let mut random = points.key.part(self.axis as u64).random(index);
-        let units = points.south_west[self.axis] + random.below(points.steps[self.axis]) as i64;
-        let degrees = units as f64 / UNITS;
+        let degrees = self.area.coordinate(&self.key, self.axis, index) as f64 / UNITS;
         cell.set(Shape::Number, format_args!("{degrees:.5}"));
     }
 }
@@ -99,35 +135,38 @@ pub fn coordinates(
 ) -> Option<Box<dyn Make>> {
     let country = members.text("country", faults).unwrap_or("US");
     let of = members.text("of", faults).unwrap_or_default();
-    let row = RECTANGLES.lines().filter_map(|row| row.split_once('\t'));
-    let Some((code, bounds)) = row.into_iter().find(|(code, _)| code.eq_ignore_ascii_case(country))
-    else {
-        let codes: Vec<_> = RECTANGLES.lines().filter_map(|row| row.get(..2)).collect();
+    let mut lines = RECTANGLES.lines().filter_map(|line| line.split_once('\t'));
+    let line = lines.find(|(code, _)| code.eq_ignore_ascii_case(country));
+    let Some((code, area)) = line.and_then(|(code, line)| Some((code, Area::read(line)?))) else {
+        let codes: Vec<_> = RECTANGLES.lines().filter_map(|line| line.get(..2)).collect();
         faults.add(members.at("country"), format!("must be one of {}", codes.join(", ")));
         return None;
     };
-    let mut bounds = bounds.split('\t').map(|bound| bound.parse::<f64>().unwrap_or_default());
-    let [south, north, west, east] =
-        std::array::from_fn(|_| (bounds.next().unwrap_or_default() * UNITS).round() as i64);
-    let steps = [south.abs_diff(north) + 1, west.abs_diff(east) + 1];
-    let points =
-        Points { key: key(&format!("point {code} {of}")), south_west: [south, west], steps };
-    Some(Box::new(Coordinate { points, axis }))
+    Some(Box::new(Coordinate { key: key(&format!("point {code} {of}")), area, axis }))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::RECTANGLES;
+    use super::{Area, RECTANGLES};
     use crate::model::names;
 
     #[test]
-    fn every_country_of_a_culture_has_a_rectangle() {
+    fn every_country_of_a_culture_has_rectangles_that_do_not_overlap() {
         for culture in names::all() {
-            let row = RECTANGLES.lines().find(|row| row.get(..2) == Some(culture.country));
-            let bounds: Vec<f64> =
-                row.unwrap().split('\t').skip(1).map(|bound| bound.parse().unwrap()).collect();
-            assert!(bounds.len() == 4 && bounds[0] < bounds[1] && bounds[2] < bounds[3], "{row:?}");
-            assert!(bounds[..2].iter().all(|bound| bound.abs() < 90.0), "{row:?}");
+            let mut lines = RECTANGLES.lines().filter_map(|line| line.split_once('\t'));
+            let (_, line) = lines.find(|(code, _)| *code == culture.country).unwrap();
+            let area = Area::read(line).unwrap();
+            assert!(area.rectangles.len() > 40, "{}", culture.country);
+            for pair in area.rectangles.windows(2) {
+                let ((south, west, width), (north, other, _)) = (pair[0], pair[1]);
+                let is_apart = if south == north {
+                    west + width.cast_signed() < other
+                } else {
+                    south + area.height.cast_signed() <= north
+                };
+                assert!(is_apart && width > 0, "{} {pair:?}", culture.country);
+            }
+            assert!(area.sums.is_sorted_by(|sum, next| sum < next), "{}", culture.country);
         }
     }
 }
