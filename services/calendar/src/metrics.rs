@@ -32,6 +32,14 @@ static LISTS_REFUSED: LazyLock<IntCounter> = LazyLock::new(|| {
     let help = "Costly lists that were refused because they waited for LIST_TIME_MS";
     register(IntCounter::new("calendar_costly_lists_refused_total", help))
 });
+static ANSWERS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    let help = "Reads that could use an answer in memory, by source: memory or made";
+    register(IntCounterVec::new(Opts::new("calendar_kept_answers_total", help), &["source"]))
+});
+static ANSWER_BYTES: LazyLock<IntGauge> = LazyLock::new(|| {
+    let help = "Bytes of memory of kept answers, about";
+    register(IntGauge::new("calendar_kept_answers_bytes", help))
+});
 static IMPORTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     let options = Opts::new("calendar_imports_total", "iCalendar files sent over HTTP by outcome");
     register(IntCounterVec::new(options, &["outcome"]))
@@ -66,6 +74,26 @@ impl ImportOutcome {
     }
 }
 
+/// The source of an answer that may be kept in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerSource {
+    /// It was in memory.
+    Memory,
+    /// It was made.
+    Made,
+}
+
+impl AnswerSource {
+    const ALL: [Self; 2] = [Self::Memory, Self::Made];
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Made => "made",
+        }
+    }
+}
+
 /// Shows all metrics with 0 from the start: an alert on their increase would miss the first event.
 pub fn show() {
     describe_events(&mut std::iter::empty());
@@ -73,6 +101,10 @@ pub fn show() {
     describe_webhooks(0);
     LISTS_WAITING.set(0);
     LISTS_REFUSED.inc_by(0);
+    describe_kept_answers(0);
+    for source in AnswerSource::ALL {
+        ANSWERS.with_label_values(&[source.label()]);
+    }
     for outcome in ImportOutcome::ALL {
         IMPORTS.with_label_values(&[outcome.label()]);
     }
@@ -129,4 +161,14 @@ impl Drop for WaitingList {
 /// Counts an import.
 pub fn count_import(outcome: ImportOutcome) {
     IMPORTS.with_label_values(&[outcome.label()]).inc();
+}
+
+/// Counts an answer that may be kept in memory.
+pub fn count_answer(source: AnswerSource) {
+    ANSWERS.with_label_values(&[source.label()]).inc();
+}
+
+/// Publishes the bytes of memory of kept answers.
+pub fn describe_kept_answers(bytes: u64) {
+    ANSWER_BYTES.set(i64::try_from(bytes).unwrap_or(i64::MAX));
 }

@@ -14,6 +14,7 @@ use crate::config::Settings;
 use crate::model::cost::Currency;
 use crate::policy::CalendarPolicy;
 use crate::store::event_index::EventIndex;
+pub use crate::store::kept_answers::{KeptAnswers, Moment};
 use crate::store::media::Media;
 use crate::store::remote_images::ImageFetcher;
 
@@ -40,6 +41,8 @@ pub struct State {
     pub sanitizers: Arc<FairTurns>,
     /// All events in memory, for lists that the database cannot answer quickly.
     pub index: Arc<EventIndex>,
+    /// Answers to earlier requests; `None` if none are kept.
+    pub answers: Option<Arc<KeptAnswers>>,
     /// One permit per costly list that is being read. Other reads keep a connection and a core.
     pub costly_lists: Arc<Semaphore>,
     /// Memory for the texts of long pages.
@@ -61,6 +64,10 @@ impl State {
             CalendarPolicy { reads: settings.rate_read_rpm, writes: settings.rate_write_rpm };
         let keys = KeyStore::new(pools.clone(), clock.clone());
         let gate = Gate::new(keys, Quotas::new(clock.clone()), policy);
+        let answers = match settings.render_cache_mb {
+            0 => None,
+            mebibytes => Some(Arc::new(KeptAnswers::new(pools.clone(), mebibytes << 20))),
+        };
         let currency = settings.currency();
         let site = Arc::new(Site { settings, currency });
         let sanitizers = FairTurns::new(MAX_SANITIZERS);
@@ -79,6 +86,7 @@ impl State {
             webhooks: None,
             sanitizers,
             index,
+            answers,
             costly_lists,
             long_pages,
             has_erased: Arc::default(),

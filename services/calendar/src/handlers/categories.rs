@@ -7,6 +7,7 @@ use super::input::Input;
 use super::item_routes::{item_routes, list_routes};
 use super::path::{Id, parse_id};
 use super::reply;
+use super::reuse::{Lasting, Reuse};
 use super::terms::Terms;
 use crate::app::{ReadList, terms};
 use crate::error::Error;
@@ -21,7 +22,7 @@ list_routes! {
     items: Terms(Taxonomy::Category), tag: "categories", path: "/calendar/events/v1/categories",
     /// Lists categories.
     list: list_categories "listCategories", page: CategoryListJson, params: CategoryListParameters, errors: [400],
-    use_case: terms::list_categories,
+    use_case: terms::list_categories, lasting: Lasting::of_terms,
     /// Creates a category.
     create: create_category "createCategory", body: TermJson, fields: CategoryCreate,
 }

@@ -7,6 +7,7 @@ use super::input::Input;
 use super::item_routes::{item_routes, list_routes};
 use super::path::{Id, Slug, parse_id};
 use super::reply;
+use super::reuse::{Lasting, Reuse};
 use crate::app::ReadList;
 use crate::app::events::{self, EventKey};
 use crate::error::Error;
@@ -71,7 +72,7 @@ list_routes! {
     ///
     /// The default window starts yesterday at 00:00 and ends in two years.
     list: list_events "listEvents", page: EventListJson, params: EventListParameters, errors: [400, 404, 503],
-    use_case: events::list,
+    use_case: events::list, lasting: Lasting::of_events,
     /// Creates an event.
     create: create_event "createEvent", body: EventJson, fields: EventCreate,
 }

@@ -7,6 +7,7 @@ use futures_util::stream::try_unfold;
 use shell::Validators;
 
 use super::input::Input;
+use super::reuse::{Lasting, Reuse};
 use crate::app::feeds::{self, Feed, FeedText, Pieces};
 use crate::error::Error;
 use crate::state::State;
@@ -29,8 +30,8 @@ pub async fn export_ical(
     request: HttpRequest,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let feed = feeds::feed(&state, input.request).await?;
-    answer(feed, &request).await
+    let reuse = Reuse::of(&request, &state, &input.request, Lasting::of_events);
+    reuse.answer(async { answer(feeds::feed(&state, input.request).await?, &request).await }).await
 }
 
 /// Returns a feed, or 304 if the client already has it.

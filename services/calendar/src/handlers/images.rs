@@ -6,6 +6,7 @@ use actix_web::{HttpRequest, HttpResponse, get, post};
 use super::input::Input;
 use super::path::{Id, parse_id};
 use super::reply;
+use super::reuse::{Lasting, Reuse};
 use super::upload::{UploadForm, receive};
 use crate::app::uploads::{self, IMAGE_BYTES};
 use crate::error::Error;
@@ -50,6 +51,11 @@ pub async fn get_image(
     request: HttpRequest,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let json = uploads::find_image(&state, input.request, parse_id(&digits)).await?;
-    reply::read(&json, None, &request, input.fields.as_deref())
+    let reuse = Reuse::of(&request, &state, &input.request, |_| Lasting::Always);
+    reuse
+        .answer(async {
+            let json = uploads::find_image(&state, input.request, parse_id(&digits)).await?;
+            reply::read(&json, None, &request, input.fields.as_deref())
+        })
+        .await
 }

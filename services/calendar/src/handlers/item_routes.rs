@@ -2,13 +2,13 @@
 
 /// Defines the two handlers of a list: GET and POST.
 ///
-/// `list` is the use case that reads a page; `create` stores a new item.
+/// `use_case` reads a page, which stays the same for `lasting`; `create` stores a new item.
 macro_rules! list_routes {
     (
         items: $items:expr, tag: $tag:tt, path: $path:tt,
         $(#[$list_doc:meta])*
         list: $list:ident $list_id:tt, page: $page:ident, params: $params:ident, errors: [$($error:tt),*],
-        use_case: $use_case:path,
+        use_case: $use_case:path, lasting: $lasting:path,
         $(#[$create_doc:meta])*
         create: $create:ident $create_id:tt, body: $body:ident, fields: $fields:ident,
     ) => {
@@ -18,12 +18,22 @@ macro_rules! list_routes {
             responses((status = 200, body = $page), $((status = $error)),*),
         )]
         #[get($path)]
-        pub async fn $list(input: Input, state: Data<State>) -> Result<HttpResponse, Error> {
-            let ReadList { list, page } = $use_case(&state, input.request).await?;
-            let mut response = reply::list(&list, &list.meta, input.fields.as_deref())?;
-            // Dropped with the headers, once the body is compressed and counted by its connection.
-            response.extensions_mut().insert(page);
-            Ok(response)
+        pub async fn $list(
+            input: Input,
+            request: HttpRequest,
+            state: Data<State>,
+        ) -> Result<HttpResponse, Error> {
+            let reuse = Reuse::of(&request, &state, &input.request, $lasting);
+            reuse
+                .answer(async {
+                    let ReadList { list, page } = $use_case(&state, input.request).await?;
+                    let mut response = reply::list(&list, &list.meta, input.fields.as_deref())?;
+                    // Dropped with the headers, once the body is compressed and counted by its
+                    // connection.
+                    response.extensions_mut().insert(page);
+                    Ok(response)
+                })
+                .await
         }
 
         $(#[$create_doc])*
@@ -65,7 +75,8 @@ macro_rules! item_routes {
             request: HttpRequest,
             state: Data<State>,
         ) -> Result<HttpResponse, Error> {
-            $items.find($key(&path), input, &request, &state).await
+            let reuse = Reuse::of(&request, &state, &input.request, |_| Lasting::Always);
+            reuse.answer($items.find($key(&path), input, &request, &state)).await
         }
 
         item_routes!(@write post, $post, $post_id, $tag, $body, $update, $route, $path, $key, $param, $items);

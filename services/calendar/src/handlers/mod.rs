@@ -16,6 +16,7 @@ pub(crate) mod organizers;
 pub(crate) mod pages;
 mod path;
 mod reply;
+mod reuse;
 pub(crate) mod tags;
 mod terms;
 mod upload;

@@ -7,6 +7,7 @@ use super::input::Input;
 use super::item_routes::{item_routes, list_routes};
 use super::path::{Id, parse_id};
 use super::reply;
+use super::reuse::{Lasting, Reuse};
 use super::terms::Terms;
 use crate::app::{ReadList, terms};
 use crate::error::Error;
@@ -21,7 +22,7 @@ list_routes! {
     items: Terms(Taxonomy::Tag), tag: "tags", path: "/calendar/events/v1/tags",
     /// Lists tags.
     list: list_tags "listTags", page: TagListJson, params: TagListParameters, errors: [400],
-    use_case: terms::list_tags,
+    use_case: terms::list_tags, lasting: Lasting::of_terms,
     /// Creates a tag.
     create: create_tag "createTag", body: TermJson, fields: TagCreate,
 }

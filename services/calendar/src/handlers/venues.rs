@@ -8,6 +8,7 @@ use super::item_routes::{item_routes, list_routes};
 use super::linked::{Items, id, slug};
 use super::path::{Id, Slug};
 use super::reply;
+use super::reuse::{Lasting, Reuse};
 use crate::app::{ReadList, linked};
 use crate::error::Error;
 use crate::model::linked::Kind;
@@ -21,7 +22,7 @@ list_routes! {
     items: Items(Kind::Venue), tag: "venues", path: "/calendar/events/v1/venues",
     /// Lists venues, newest first.
     list: list_venues "listVenues", page: VenueListJson, params: LinkedListParameters, errors: [400, 404, 503],
-    use_case: linked::list_venues,
+    use_case: linked::list_venues, lasting: Lasting::of_linked,
     /// Creates a venue, or returns the one that has the same name.
     create: create_venue "createVenue", body: VenueJson, fields: VenueCreate,
 }

@@ -14,6 +14,7 @@ pub async fn refresh_index(state: &State) {
         let lacked = state.index.refresh(&mut state.pools.connect()?)?;
         metrics::describe_index(lacked, state.index.build_time(), state.index.bytes());
         state.index.statuses(metrics::describe_events);
+        metrics::describe_kept_answers(state.answers.as_ref().map_or(0, |kept| kept.tidy()));
         Ok::<_, DatabaseError>(())
     };
     match tokio::task::spawn_blocking(refresh).await {

@@ -256,6 +256,12 @@ impl App {
         std::fs::read_dir(self.database.folder().join("media")).map_or(0, Iterator::count)
     }
 
+    /// Runs a statement without HTTP.
+    pub fn execute(&self, statement: &str) {
+        let run = |db: &mut Db| calendar::Sql::new(db, statement).execute(db);
+        self.state.pools.write_blocking(run).unwrap();
+    }
+
     /// Returns the number of rows in a table.
     pub fn rows(&self, table: &str) -> i64 {
         let count = |db: &mut Db| {

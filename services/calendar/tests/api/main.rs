@@ -34,6 +34,7 @@ mod import_standards;
 mod import_times;
 mod imports;
 mod included;
+mod kept_answers;
 mod linked;
 mod loading;
 mod log;

@@ -269,7 +269,8 @@ CREATE TABLE webhook_outbox (
 CREATE INDEX webhook_outbox_due ON webhook_outbox (webhook_id, over_utc, next_try, id);
 CREATE INDEX webhook_outbox_over ON webhook_outbox (over_utc);
 
--- A number that every change of an event, or of a resource that events show, increases.
+-- A number that every change of what an answer shows increases: events, the resources that they show,
+-- and the roles of callers. Links change together with their event, term, venue or organizer.
 CREATE TABLE content_version (
     n BIGINT NOT NULL
 );
@@ -281,13 +282,17 @@ BEGIN
 END $$;
 CREATE TRIGGER content_events AFTER INSERT OR UPDATE OR DELETE ON events
     FOR EACH STATEMENT EXECUTE FUNCTION count_content();
-CREATE TRIGGER content_venues AFTER UPDATE OR DELETE ON venues
+CREATE TRIGGER content_venues AFTER INSERT OR UPDATE OR DELETE ON venues
     FOR EACH STATEMENT EXECUTE FUNCTION count_content();
-CREATE TRIGGER content_organizers AFTER UPDATE OR DELETE ON organizers
+CREATE TRIGGER content_organizers AFTER INSERT OR UPDATE OR DELETE ON organizers
     FOR EACH STATEMENT EXECUTE FUNCTION count_content();
-CREATE TRIGGER content_terms AFTER UPDATE OR DELETE ON terms
+CREATE TRIGGER content_terms AFTER INSERT OR UPDATE OR DELETE ON terms
     FOR EACH STATEMENT EXECUTE FUNCTION count_content();
-CREATE TRIGGER content_images AFTER UPDATE OR DELETE ON images
+CREATE TRIGGER content_images AFTER INSERT OR UPDATE OR DELETE ON images
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_statuses AFTER INSERT OR UPDATE OR DELETE ON event_statuses
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_users AFTER UPDATE OR DELETE ON users
     FOR EACH STATEMENT EXECUTE FUNCTION count_content();
 
 -- The month page shows the few events that last at least a day separately. This index finds them

@@ -266,7 +266,8 @@ CREATE TABLE webhook_outbox (
 CREATE INDEX webhook_outbox_due ON webhook_outbox (webhook_id, over_utc, next_try, id);
 CREATE INDEX webhook_outbox_over ON webhook_outbox (over_utc);
 
--- A number that every change of an event, or of a resource that events show, increases.
+-- A number that every change of what an answer shows increases: events, the resources that they show,
+-- and the roles of callers. Links change together with their event, term, venue or organizer.
 CREATE TABLE content_version (
     n BIGINT NOT NULL
 );
@@ -280,10 +281,16 @@ END;
 CREATE TRIGGER content_events_delete AFTER DELETE ON events BEGIN
     UPDATE content_version SET n = n + 1;
 END;
+CREATE TRIGGER content_venues_insert AFTER INSERT ON venues BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
 CREATE TRIGGER content_venues_update AFTER UPDATE ON venues BEGIN
     UPDATE content_version SET n = n + 1;
 END;
 CREATE TRIGGER content_venues_delete AFTER DELETE ON venues BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_organizers_insert AFTER INSERT ON organizers BEGIN
     UPDATE content_version SET n = n + 1;
 END;
 CREATE TRIGGER content_organizers_update AFTER UPDATE ON organizers BEGIN
@@ -292,16 +299,37 @@ END;
 CREATE TRIGGER content_organizers_delete AFTER DELETE ON organizers BEGIN
     UPDATE content_version SET n = n + 1;
 END;
+CREATE TRIGGER content_terms_insert AFTER INSERT ON terms BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
 CREATE TRIGGER content_terms_update AFTER UPDATE ON terms BEGIN
     UPDATE content_version SET n = n + 1;
 END;
 CREATE TRIGGER content_terms_delete AFTER DELETE ON terms BEGIN
     UPDATE content_version SET n = n + 1;
 END;
+CREATE TRIGGER content_images_insert AFTER INSERT ON images BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
 CREATE TRIGGER content_images_update AFTER UPDATE ON images BEGIN
     UPDATE content_version SET n = n + 1;
 END;
 CREATE TRIGGER content_images_delete AFTER DELETE ON images BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_event_statuses_insert AFTER INSERT ON event_statuses BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_event_statuses_update AFTER UPDATE ON event_statuses BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_event_statuses_delete AFTER DELETE ON event_statuses BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_users_update AFTER UPDATE ON users BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_users_delete AFTER DELETE ON users BEGIN
     UPDATE content_version SET n = n + 1;
 END;
 

@@ -5,6 +5,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Path, Payload};
 use askama::Template;
 
+use super::super::reuse::Lasting;
 use super::head::Head;
 use super::visit::{Reader, Subscription, Visit};
 use crate::app::pages::{self, Named};
@@ -27,7 +28,7 @@ struct EventPage<'a> {
 /// Shows an event.
 pub async fn event(visit: Visit, slug: Path<String>) -> HttpResponse {
     visit
-        .answer(async |reader| match shown(reader, &slug).await {
+        .reuse(Lasting::Second, async |reader| match shown(reader, &slug).await {
             Err(Error::NoRoute) => reader.moved(Named::Event, &slug).await,
             outcome => outcome,
         })

@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use askama::Template;
 
+use super::super::reuse::Lasting;
 use super::head::Head;
 use super::visit::{Reader, Subscription, Visit};
 use crate::app::pages::{self, Choices, ListView, PageRequest, Steps};
@@ -87,7 +88,7 @@ impl PeriodLinks {
 
 /// Lists events.
 pub async fn list(visit: Visit) -> HttpResponse {
-    visit.answer(async |reader| shown(reader, reader.query().clone()).await).await
+    visit.reuse(Lasting::Second, shown).await
 }
 
 /// Shows the list of a query.

@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::web::Path;
 use askama::Template;
 
+use super::super::reuse::Lasting;
 use super::head::Head;
 use super::visit::{Reader, Subscription, Visit};
 use crate::app::pages;
@@ -27,13 +28,13 @@ struct MonthPage<'a> {
 
 /// Shows the current month.
 pub async fn this_month(visit: Visit) -> HttpResponse {
-    visit.answer(async |reader| shown(reader, None).await).await
+    visit.reuse(Lasting::Day, async |reader| shown(reader, None).await).await
 }
 
 /// Shows a month.
 pub async fn month(visit: Visit, code: Path<String>) -> HttpResponse {
     visit
-        .answer(async |reader| {
+        .reuse(Lasting::Day, async |reader| {
             let month = Month::parse(&code).ok_or(Error::NoRoute)?;
             shown(reader, Some(month)).await
         })

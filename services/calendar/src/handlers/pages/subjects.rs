@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::web::Path;
 use askama::Template;
 
+use super::super::reuse::Lasting;
 use super::head::Head;
 use super::list::EventList;
 use super::visit::{Reader, Subscription, Visit};
@@ -58,7 +59,7 @@ pub async fn tag(visit: Visit, slug: Path<String>) -> HttpResponse {
 /// Shows the page of a slug, or redirects from a former slug.
 async fn show(visit: Visit, named: Named, slug: &str) -> HttpResponse {
     visit
-        .answer(async |reader| {
+        .reuse(Lasting::Second, async |reader| {
             let shown = match named {
                 Named::Linked(kind) => linked(reader, kind, slug).await,
                 Named::Term(taxonomy) => term(reader, taxonomy, slug).await,

@@ -12,6 +12,7 @@ use shell::{Validators, base_url, read_body};
 
 use super::super::ical;
 use super::super::input::from_form;
+use super::super::reuse::{Lasting, Reuse};
 use super::failure::failure;
 use super::head::{Around, Head};
 use super::site::SITE;
@@ -90,12 +91,40 @@ impl Visit {
         self,
         show: impl AsyncFnOnce(&Reader) -> Result<HttpResponse, Error>,
     ) -> HttpResponse {
+        self.answer_with(None, show).await
+    }
+
+    /// Responds like [`Visit::answer`], from memory if an earlier page still lasts. Calendar files
+    /// last for a day.
+    pub async fn reuse(
+        self,
+        lasting: Lasting,
+        show: impl AsyncFnOnce(&Reader) -> Result<HttpResponse, Error>,
+    ) -> HttpResponse {
+        self.answer_with(Some(lasting), show).await
+    }
+
+    async fn answer_with(
+        self,
+        lasting: Option<Lasting>,
+        show: impl AsyncFnOnce(&Reader) -> Result<HttpResponse, Error>,
+    ) -> HttpResponse {
         let Visit { state, urls, http, query } = self;
         let (state_of_failure, base) = (state.clone(), urls.base.clone());
         let answered = async {
             let root = format!("{}/", urls.relative().base);
-            let request = PageRequest { urls, query: query? };
-            show(&Reader { state, request, root, http }).await
+            let query = query?;
+            let lasting = if query.as_calendar { lasting.and(Some(Lasting::Day)) } else { lasting };
+            let request = PageRequest { urls, query };
+            let reader = Reader { state, request, root, http };
+            match lasting {
+                Some(lasting) => {
+                    let Reader { state, request, http, .. } = &reader;
+                    let reuse = Reuse::of_page(http, state, &request.urls, lasting);
+                    reuse.answer(show(&reader)).await
+                }
+                None => show(&reader).await,
+            }
         };
         answered.await.unwrap_or_else(|error| {
             failure(&error, &state_of_failure.site.settings.site_name, &base)
