@@ -64,8 +64,8 @@ pub use store::linked_posts::by_ids as linked_by_ids;
 pub use store::links::of_event as links_of_event;
 pub use store::media::Media;
 pub use store::months::{
-    first_of_days, first_statements as first_of_days_statements, overnight as count_overnight,
-    overnight_statement,
+    days as days_of_month, first_of_days, first_statements as first_of_days_statements,
+    overnight as count_overnight, overnight_statement,
 };
 pub use store::read_transactions::read_transaction;
 pub use store::remote_images::{ImageFetcher, MAX_BYTES as MAX_IMAGE_BYTES};

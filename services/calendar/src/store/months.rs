@@ -1,6 +1,6 @@
 //! Queries of the month page: a few events of each day, and their number.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use database::{Backend, DatabaseError, Db};
 use diesel::QueryableByName;
@@ -9,7 +9,6 @@ use diesel::sql_types::{BigInt, Bool, Text};
 use super::event_index::{EventIndex, ListError};
 use super::sql::Sql;
 use crate::model::month::{DAY, MonthEntry};
-use crate::model::window::{Limits, Window};
 
 const COLUMNS: &str = "select e.id, e.title, e.slug, e.start_local, e.end_local, e.all_day from events e where e.pub = 1 and ";
 
@@ -49,6 +48,52 @@ struct DayRow {
 const OVERNIGHT: &str = "e.pub = 1 and e.end_local - e.start_local < 86400 and \
      (e.start_local % 86400 + 86400) % 86400 + e.end_local - e.start_local > 86400";
 
+/// The events of the days of a month.
+pub struct Days {
+    /// The first events of each day that last less than a day, in list order.
+    pub first: Vec<MonthEntry>,
+    /// The number of events that begin on each day.
+    pub starts: Vec<i64>,
+    /// The number of events that began on the day before each day, last less than a day and end after
+    /// midnight.
+    pub overnight: Vec<i64>,
+}
+
+/// Reads the events of the days of a month, at most `most` for each day. A day is given by its local
+/// midnight. The index in memory knows the events; without it, statements count and find them.
+pub fn days(
+    db: &mut Db,
+    index: &EventIndex,
+    midnights: &[i64],
+    most: usize,
+) -> Result<Days, ListError> {
+    let Some(days) = index.days(db, midnights, most)? else {
+        return Ok(Days {
+            first: first_of_days(db, midnights, most)?,
+            starts: starts(db, midnights)?,
+            overnight: overnight(db, midnights)?,
+        });
+    };
+    let mut sql = Sql::new(db, COLUMNS);
+    sql.push("e.id ").among(&[days.starting.as_slice(), days.continued.as_slice()].concat());
+    let found = entries(db, sql)?;
+    let found: HashMap<i64, MonthEntry> = found.into_iter().map(|one| (one.id, one)).collect();
+    let entry = |id: &i64| found.get(id).cloned();
+    let all = days.starting.iter().chain(&days.continued).filter_map(entry);
+    Ok(Days { first: in_list_order(all.collect()), starts: days.starts, overnight: days.overnight })
+}
+
+/// Sorts the events that begin on the days, followed by those that began before, and removes
+/// repeated ones.
+fn in_list_order(mut all: Vec<MonthEntry>) -> Vec<MonthEntry> {
+    // An event that continues after midnight can be among the first of two days.
+    let mut known = HashSet::new();
+    all.retain(|entry| known.insert(entry.id));
+    // Both parts have list order, which differs from this one only between equal starts.
+    all.sort_by_key(|entry| entry.start_local);
+    all
+}
+
 /// Reads the first events of each of these days that last less than a day, in list order. A day is
 /// given by its local midnight.
 pub fn first_of_days(
@@ -60,12 +105,7 @@ pub fn first_of_days(
     for statement in first_statements(db, midnights, most) {
         all.extend(entries(db, statement)?);
     }
-    // An event that continues after midnight can be among the first of two days.
-    let mut known = HashSet::new();
-    all.retain(|entry| known.insert(entry.id));
-    // Both statements have list order, which differs from this one only between equal starts.
-    all.sort_by_key(|entry| entry.start_local);
-    Ok(all)
+    Ok(in_list_order(all))
 }
 
 /// Returns the statements of [`first_of_days`]: events that begin on the days, and events that
@@ -165,15 +205,7 @@ fn entries(db: &mut Db, sql: Sql) -> Result<Vec<MonthEntry>, DatabaseError> {
 }
 
 /// Counts the events that begin on each of these days.
-pub fn starts(db: &mut Db, index: &EventIndex, midnights: &[i64]) -> Result<Vec<i64>, ListError> {
-    let day = |midnight: &i64| {
-        let (start_min, start_max) = (Some(*midnight), Some(midnight + DAY - 1));
-        Window::on_wall(Limits { start_min, start_max, ..Limits::default() })
-    };
-    let days: Vec<Window> = midnights.iter().map(day).collect();
-    if let Some(counts) = index.counts(db, &days)? {
-        return Ok(counts);
-    }
+fn starts(db: &mut Db, midnights: &[i64]) -> Result<Vec<i64>, DatabaseError> {
     let of_day = |midnight: &str| {
         format!(
             "(select {midnight} as midnight, count(*) as n from events e where e.pub = 1 and \
@@ -181,7 +213,7 @@ pub fn starts(db: &mut Db, index: &EventIndex, midnights: &[i64]) -> Result<Vec<
         )
     };
     let statement = of_each_day(db, midnights, of_day);
-    Ok(counts_of_days(db, midnights, statement)?)
+    counts_of_days(db, midnights, statement)
 }
 
 fn counts_of_days(

@@ -3,8 +3,9 @@
 use std::ops::RangeInclusive;
 
 use calendar::{
-    EventFilter, Limits, MonthEntry, Paging, Scope, Slice, Sql, Unpublished, Window,
-    count_overnight, first_of_days, first_of_days_statements, list_statement, overnight_statement,
+    EventFilter, EventIndex, Limits, MonthEntry, Paging, Scope, Slice, Sql, Unpublished, Window,
+    count_overnight, days_of_month, first_of_days, first_of_days_statements, list_statement,
+    overnight_statement, read_transaction,
 };
 use database::{DatabaseError, Db};
 use diesel::sql_types::{BigInt, Text};
@@ -217,6 +218,16 @@ async fn month_statements_find_what_a_comparison_of_all_events_finds() {
         let counts = count_overnight(&mut db, &midnights).unwrap();
         assert!(counts.contains(&0) && counts.contains(&1));
         let shown = first_of_days(&mut db, &midnights, 4).unwrap();
+        let index = EventIndex::default();
+        index.refresh(&mut db).unwrap();
+        let days = read_transaction(&mut db, |db| days_of_month(db, &index, &midnights, 4));
+        let days = days.unwrap();
+        assert_eq!((&days.first, &days.overnight), (&shown, &counts));
+        let begins = |midnight: &i64| {
+            let on_day = |event: &&EventTimes| event.start_local.div_euclid(DAY) * DAY == *midnight;
+            i64::try_from(all.iter().filter(on_day).count()).unwrap()
+        };
+        assert_eq!(days.starts, midnights.iter().map(begins).collect::<Vec<_>>());
         for (midnight, counted) in midnights.iter().zip(counts) {
             let on_day = |start: i64, end: i64| {
                 start < midnight + DAY && (start >= *midnight || end > *midnight)

@@ -9,8 +9,9 @@ use crate::error::Error;
 use crate::model::month::{DAY, Month, midnight};
 use crate::state::State;
 use crate::store::event_index::IndexAccess;
+use crate::store::months::{self, Days};
 use crate::store::read_transactions::read_transaction;
-use crate::store::{event_list, event_statuses, months};
+use crate::store::{event_list, event_statuses};
 use crate::wire::list_input::EventListInput;
 use crate::wire::pages::month::{self, MonthRows, MonthView, SHOWN};
 use crate::wire::pages::query::PageQuery;
@@ -36,14 +37,11 @@ pub async fn month_page(
             let midnights: Vec<i64> = month.days().into_iter().map(midnight).collect();
             let end = last + DAY;
             let mut rows = read_transaction(context.db, |db| {
-                Ok::<_, ListInterrupt>(MonthRows {
-                    month,
-                    today,
-                    first: months::first_of_days(db, &midnights, SHOWN)?,
-                    lasting: months::lasting(db, (first, end - 1), LASTING)?,
-                    starts: months::starts(db, &index, &midnights)?,
-                    overnight: months::overnight(db, &midnights)?,
-                })
+                let lasting = months::lasting(db, (first, end - 1), LASTING)?;
+                let Days { first, starts, overnight } =
+                    months::days(db, &index, &midnights, SHOWN)?;
+                let rows = MonthRows { month, today, first, lasting, starts, overnight };
+                Ok::<_, ListInterrupt>(rows)
             })?;
             let ids: Vec<i64> = rows.first.iter().chain(&rows.lasting).map(|one| one.id).collect();
             let statuses = event_statuses::of_events(context.db, &ids)?;

@@ -12,11 +12,11 @@ use super::deadline::{Deadline, ListError};
 use super::entries;
 use super::index::Index;
 use super::links;
+use super::month::{self, MonthDays};
 use super::query::{self, Found, Sets};
 use crate::model::changes::{Change, ChangeFilter};
 use crate::model::list::{EventFilter, Paging};
 use crate::model::search::Words;
-use crate::model::window::Window;
 use crate::store::links::of_events;
 use crate::store::read_transactions::read_transaction;
 
@@ -143,13 +143,18 @@ impl EventIndex {
         self.current(db, None, |index| Ok(query::changes(index, filter, rows)))
     }
 
-    /// Counts the public events of windows, or returns `None` if the index is not built. Must run
-    /// in a read transaction.
+    /// Returns the public events of the days of a month, or `None` if the index is not built. Must
+    /// run in a read transaction.
     ///
     /// # Errors
     /// The connection is behind the index, or the database failed.
-    pub fn counts(&self, db: &mut Db, windows: &[Window]) -> Result<Option<Vec<i64>>, ListError> {
-        self.current(db, None, |index| Ok(query::counts(index, windows)))
+    pub fn days(
+        &self,
+        db: &mut Db,
+        midnights: &[i64],
+        most: usize,
+    ) -> Result<Option<MonthDays>, ListError> {
+        self.current(db, None, |index| Ok(month::days(index, midnights, most)))
     }
 
     /// Uses the index at the state that a connection sees. Without a deadline until which it may

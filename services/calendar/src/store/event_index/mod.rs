@@ -10,6 +10,7 @@ mod entries;
 mod index;
 pub(crate) mod links;
 mod live_index;
+mod month;
 mod order;
 mod posting;
 mod query;

@@ -12,7 +12,7 @@ use super::index::Index;
 use super::links::{LinkFilter, link_filters, own_link_filters};
 use super::order::Wanted;
 use crate::model::changes::{Change, ChangeFilter};
-use crate::model::list::{EventFilter, Paging, Scope, Slice};
+use crate::model::list::{EventFilter, Paging, Slice};
 use crate::model::search::{self, Words};
 use crate::model::window::Window;
 use crate::store::sql::Sql;
@@ -273,13 +273,4 @@ pub fn changes(index: &Index, filter: &ChangeFilter, rows: i64) -> (Vec<Change>,
     let (found, total) = index.order(Key::Modified).after(&wanted, is_after, most);
     let change = |at: u32| Change { event: table.id(at), at: key(at).0, is_gone: false };
     (found.into_iter().map(change).collect(), number(total))
-}
-
-/// Counts the public events of windows.
-pub fn counts(index: &Index, windows: &[Window]) -> Vec<i64> {
-    let table = &index.table;
-    let public = Scope::public();
-    let traits: Vec<bool> = table.traits().iter().map(|one| one.is_visible(&public)).collect();
-    let wanted = windows.iter().map(|window| Wanted::new(table, traits.clone(), *window));
-    wanted.map(|wanted| number(index.order(Key::Start).count(&wanted))).collect()
 }
