@@ -82,10 +82,25 @@ pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Resu
         }
     }
     progress.finish();
+    // The manifest must not name files that a power failure could still take back.
+    sync_folder(folder).with_context(unwritable)?;
     write_manifest(kind, folder, &ranges).with_context(unwritable)?;
     journal.finish().with_context(unwritable)?;
     let exported = Exported::new(folder.to_owned(), corpus.header(), prefixes);
     Ok(Exported { changes: Some(changes), ..exported })
+}
+
+/// Writes everything in the file system of the folder to the disk, at once because the folder may
+/// have millions of new files.
+#[cfg(target_os = "linux")]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(File::open(folder)?)?)
+}
+
+/// Writes the names of the files to the disk.
+#[cfg(not(target_os = "linux"))]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
 }
 
 /// Locks the folder until the returned file is closed.
