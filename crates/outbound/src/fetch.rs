@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use reqwest::header::{AsHeaderName, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{AsHeaderName, CONTENT_TYPE, HeaderMap, HeaderValue, TRANSFER_ENCODING};
 use reqwest::redirect::{Attempt, Policy};
-use reqwest::{Client, Response};
+use reqwest::{Client, Response, Version};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
@@ -176,6 +176,14 @@ impl Download {
     /// Returns the value of a header, if it is present and is text.
     pub fn header(&self, name: impl AsHeaderName) -> Option<&str> {
         self.response.headers().get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// Returns whether a truncated body would be detected: the response has a length or chunks, or
+    /// is an HTTP/2 stream, which marks its own end.
+    pub fn shows_its_end(&self) -> bool {
+        self.response.content_length().is_some()
+            || self.response.headers().contains_key(TRANSFER_ENCODING)
+            || self.response.version() >= Version::HTTP_2
     }
 
     /// Reads the whole body, which must not exceed `limit` bytes.

@@ -85,6 +85,17 @@ async fn bodies_end_at_the_limit() {
 }
 
 #[tokio::test]
+async fn only_a_body_with_a_length_shows_its_end() {
+    let peer = HttpPeer::start(answer);
+    let fetcher = fetcher(&peer, |_| ());
+    for (path, expected) in [("", true), ("endless", false)] {
+        let address = format!("http://site.example/{path}");
+        let download = fetcher.open(&address, None).await.unwrap();
+        assert_eq!(download.shows_its_end(), expected, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_slow_response_times_out() {
     let peer = HttpPeer::start(answer);
     let quick = fetcher(&peer, |rules| rules.timeout = Duration::from_millis(50));

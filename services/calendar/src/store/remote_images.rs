@@ -23,6 +23,8 @@ pub enum FetchError {
     MediaType,
     #[error("must be the address of an image of at most 10 MiB")]
     TooLarge,
+    #[error("must be an address that answers with the length of the image")]
+    NoLength,
 }
 
 impl From<outbound::FetchError> for FetchError {
@@ -70,6 +72,10 @@ impl ImageFetcher {
     ) -> Result<Vec<u8>, FetchError> {
         let download = self.0.open(address, traceparent).await?;
         check(&download)?;
+        // The connection may end early, and half an image would be stored for good.
+        if !download.shows_its_end() {
+            return Err(FetchError::NoLength);
+        }
         Ok(download.whole(MAX_BYTES).await?)
     }
 }

@@ -1,7 +1,8 @@
 //! Images: fetched from a peer on loopback, stored once, served by this service.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr};
+use std::io::{Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -255,6 +256,24 @@ async fn urls_of_other_content_or_private_hosts_are_rejected() {
         app.post("/events", &event(&address)).await.expect(400);
     }
     assert_eq!((app.rows("entities"), app.rows("events"), app.media_files()), (before, 0, 0));
+}
+
+#[actix_web::test]
+async fn image_without_a_length_is_rejected_because_it_may_be_truncated() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.read(&mut [0; 4096]).unwrap();
+        let head = b"HTTP/1.1 200 OK\r\ncontent-type: image/png\r\nconnection: close\r\n\r\n";
+        stream.write_all(&[head, &PNG[..PNG.len() / 2]].concat()).unwrap();
+    });
+    let app = Peer::start().await.app().await;
+    let address = format!("http://pictures.example:{port}/a.png");
+    let answer = app.post("/events", &event(&address)).await.expect(400);
+    let said = answer.json["data"]["params"]["image"].as_str().unwrap();
+    assert!(said.contains("with the length of the image"), "{said}");
+    assert_eq!(app.media_files(), 0);
 }
 
 #[actix_web::test]
