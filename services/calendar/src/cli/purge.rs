@@ -9,11 +9,10 @@ use crate::state::State;
 
 /// Arguments of `purge`.
 #[derive(clap::Args)]
-#[group(required = true, multiple = true, id = "selection", args = ["trash_older_than", "events"])]
 pub struct PurgeCommand {
     /// Remove events, venues and organizers that were moved to the trash more than this number of
     /// days ago; 0 to 36500
-    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(i64).range(0..=36_500))]
+    #[arg(long, value_name = "DAYS", required_unless_present = "events", value_parser = clap::value_parser!(i64).range(0..=36_500))]
     trash_older_than: Option<i64>,
     /// Remove the event with this id, whatever its status; may be repeated
     #[arg(long = "event", value_name = "ID")]

@@ -99,9 +99,17 @@ fn scheduled_events_stay_scheduled_and_protected_ones_are_left_out() {
     assert!(message.contains("needs the time of publication in date_utc"), "{message}");
 }
 
-#[test]
-fn ambiguous_names_are_written_as_ids_and_slugs() {
+/// Returns a program whose calendar has these resources.
+fn program_with(lines: &[Value]) -> Program {
     let program = program();
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let ran = program.pipe(&["load", "-"], text.as_bytes());
+    assert!(lines.is_empty() || ran.code == Some(0), "{}", ran.errors);
+    program
+}
+
+#[test]
+fn ambiguous_names_are_written_with_ids_or_as_slugs() {
     let lines = [
         json!({"type": "venue", "venue": "Hall", "description": "old"}),
         json!({"type": "venue", "venue": "Hall", "description": "new", "slug": "new-hall"}),
@@ -111,13 +119,36 @@ fn ambiguous_names_are_written_as_ids_and_slugs() {
         json!({"type": "event", "title": "x", "start_date": "2041-03-01", "end_date": "2041-03-01",
             "venue": [2], "tags": ["a|b"], "categories": ["Music"]}),
     ];
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let ran = program.pipe(&["load", "-"], text.as_bytes());
-    assert_eq!(ran.code, Some(0), "{}", ran.errors);
+    let program = program_with(&lines);
     let table = table_of(&program);
-    assert!(table.contains(",id:2,") && table.contains(",Music,ab,"), "{table}");
+    assert!(table.contains(",id:2 Hall,") && table.contains(",Music,a||b,"), "{table}");
     let (code, report, errors) = load(&program, &table, &["--upsert"]);
     assert_eq!((code, counts(&report)), (Some(0), [0, 0, 1, 0]), "{errors}{report}");
+    // In another calendar the id belongs to another venue, or to none.
+    let other = program_with(&[
+        json!({"type": "venue", "venue": "Barn"}),
+        json!({"type": "venue", "venue": "Inn"}),
+    ]);
+    for program in [other, program_with(&[])] {
+        let (code, report, errors) = load(&program, &table, &[]);
+        assert_eq!((code, counts(&report)), (Some(1), [0, 0, 0, 1]), "{errors}{report}");
+        let message = report["faults"][0]["message"].as_str().unwrap();
+        assert!(message.starts_with("venue "), "{message}");
+    }
+}
+
+#[test]
+fn names_with_separators_return() {
+    let lines = [
+        json!({"type": "venue", "venue": "Hall \"A\" | B"}),
+        json!({"type": "event", "title": "x", "start_date": "2041-03-01", "end_date": "2041-03-01",
+            "venue": [1], "organizer": {"organizer": "|"}}),
+    ];
+    let table = table_of(&program_with(&lines));
+    let other = program_with(&[json!({"type": "venue", "venue": "Other"})]);
+    let (code, report, errors) = load(&other, &table, &[]);
+    assert_eq!((code, counts(&report)), (Some(0), [1, 0, 0, 0]), "{errors}{report}");
+    assert_eq!(table_of(&other), table);
 }
 
 #[test]
@@ -140,7 +171,7 @@ fn faults_are_reported_by_line() {
         [
             "4 start_date must be a date",
             "6 has 5 cells, and the table has 4 columns",
-            "7 venue \"id:x\" is not a name or id: and a number",
+            "7 venue \"id:x\" is not a name, or id:, a number and perhaps a name",
             "8 venue must name existing venues",
         ]
     );

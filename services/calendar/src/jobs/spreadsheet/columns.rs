@@ -59,10 +59,30 @@ impl Column {
     }
 }
 
-/// Separates several values in a cell.
+/// Separates several values in a cell. A value has it twice.
 pub const SEPARATOR: char = '|';
 
-/// The beginning of a reference to a venue or organizer by its id.
+/// Doubles the separators in a value.
+pub fn escaped(value: &str) -> String {
+    value.replace(SEPARATOR, "||")
+}
+
+/// Returns the values of a cell, without those that are empty.
+pub fn values(cell: &str) -> Vec<String> {
+    let mut values = vec![String::new()];
+    let mut rest = cell.chars().peekable();
+    while let Some(c) = rest.next() {
+        let is_separator = c == SEPARATOR && rest.next_if_eq(&SEPARATOR).is_none();
+        match values.last_mut() {
+            Some(value) if !is_separator => value.push(c),
+            _ => values.push(String::new()),
+        }
+    }
+    let trimmed = values.iter().map(|value| value.trim().to_owned());
+    trimmed.filter(|value| !value.is_empty()).collect()
+}
+
+/// The beginning of a reference to a venue or organizer by its id, which its name may follow.
 pub const ID: &str = "id:";
 
 /// Returns whether a spreadsheet could take a text for a formula, or the text is quoted like one.
@@ -92,6 +112,15 @@ mod tests {
         }
         // A text that was not exported keeps its apostrophe.
         assert_eq!(active("'tis"), "'tis");
+    }
+
+    #[test]
+    fn values_return_as_they_were_escaped() {
+        for names in [vec!["A | B", "|", "C"], vec!["plain"], vec![]] {
+            let cell = names.iter().map(|name| escaped(name)).collect::<Vec<_>>().join(" | ");
+            assert_eq!(values(&cell), names);
+        }
+        assert_eq!(values("a|b | | c"), ["a", "b", "c"]);
     }
 
     #[test]

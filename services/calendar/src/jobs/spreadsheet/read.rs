@@ -7,7 +7,7 @@ use std::rc::Rc;
 use csv::{ByteRecord, Reader, ReaderBuilder};
 use serde_json::{Map, Value, json};
 
-use super::columns::{COLUMNS, Column, ID, SEPARATOR, active};
+use super::columns::{COLUMNS, Column, ID, active, values};
 use crate::wire::params::Params;
 
 /// Maximum length of a row in bytes.
@@ -206,7 +206,6 @@ fn separator(line: &[u8]) -> Option<u8> {
 
 /// Decodes a cell. `None` leaves the field.
 fn value(column: Column, text: &str) -> Result<Option<Value>, String> {
-    let parts = || text.split(SEPARATOR).map(str::trim).filter(|part| !part.is_empty());
     Ok(match column {
         Column::Field(_) | Column::Flag(_) if text.is_empty() => None,
         Column::Flag(name) => {
@@ -214,17 +213,21 @@ fn value(column: Column, text: &str) -> Result<Option<Value>, String> {
         }
         Column::Field(_) | Column::Clearing(_) => Some(text.into()),
         // Within an object, digits are a name as well.
-        Column::Terms(_) => Some(parts().map(|part| json!({"name": part})).collect()),
+        Column::Terms(_) => Some(values(text).iter().map(|part| json!({"name": part})).collect()),
         Column::Linked(name) => {
-            let one = |part: &str| match part.strip_prefix(ID) {
-                Some(id) => id
-                    .trim()
-                    .parse::<i64>()
-                    .map(Value::from)
-                    .map_err(|_| format!("{name} {part:?} is not a name or {ID} and a number")),
-                None => Ok(json!({name: part})),
+            let one = |part: &String| {
+                let Some(reference) = part.strip_prefix(ID) else { return Ok(json!({name: part})) };
+                let (id, label) =
+                    reference.trim().split_once(' ').unwrap_or((reference.trim(), ""));
+                let id: i64 = id.parse().map_err(|_| {
+                    format!("{name} {part:?} is not a name, or {ID}, a number and perhaps a name")
+                })?;
+                Ok(match label.trim() {
+                    "" => Value::from(id),
+                    label => json!({"id": id, name: label}),
+                })
             };
-            Some(Value::Array(parts().map(one).collect::<Result<_, String>>()?))
+            Some(Value::Array(values(text).iter().map(one).collect::<Result<_, String>>()?))
         }
     })
 }

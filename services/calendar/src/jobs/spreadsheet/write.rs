@@ -8,7 +8,7 @@ use batch::{ProgressReporter, Unit};
 use database::{DatabaseError, Db};
 use serde::Serialize;
 
-use super::columns::{COLUMNS, Column, ID, SEPARATOR, inert};
+use super::columns::{COLUMNS, Column, ID, SEPARATOR, escaped, inert};
 use crate::model::event::{Event, Links};
 use crate::model::event_status::EventStatus;
 use crate::model::linked::Kind;
@@ -125,12 +125,13 @@ fn field(name: &str, event: &Event, status: &EventStatus) -> String {
     }
 }
 
-/// Returns whether a cell can have a name.
+/// Returns whether a cell can have a name without an id.
 fn is_plain(name: &str) -> bool {
-    !name.contains(SEPARATOR) && name.trim() == name && !name.starts_with(ID) && !name.is_empty()
+    name.trim() == name && !name.starts_with(ID) && !name.is_empty()
 }
 
-/// Names venues or organizers, by id where the name means another one.
+/// Names venues or organizers. Where the name alone would mean another one, the id precedes it: a
+/// load into another calendar, where the id belongs to another name, then reports the row.
 fn linked(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<String, DatabaseError> {
     let mut labels = Vec::new();
     for id in ids {
@@ -138,7 +139,8 @@ fn linked(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<String, DatabaseError>
         let folded = search::fold_name(&name);
         let found = linked_posts::named(db, kind, &folded, &Scope::untrashed(), None)?;
         let is_unique = is_plain(&name) && found.first() == Some(id);
-        labels.push(if is_unique { name } else { format!("{ID}{id}") });
+        let name = escaped(&name);
+        labels.push(if is_unique { name } else { format!("{ID}{id} {name}") });
     }
     Ok(joined(&labels))
 }
@@ -156,7 +158,7 @@ fn named(db: &mut Db, taxonomy: Taxonomy, ids: &[i64]) -> Result<String, Databas
         // Digits may also be an id.
         let is_number = term.name.bytes().all(|byte| byte.is_ascii_digit());
         let is_unique = is_plain(&term.name) && found == Some(*id) && !is_number;
-        labels.push(if is_unique { term.name } else { term.slug });
+        labels.push(if is_unique { escaped(&term.name) } else { term.slug });
     }
     Ok(joined(&labels))
 }
