@@ -1,15 +1,15 @@
-//! Writes the addresses of a benchmark, one per line, in pseudo-random order; every run writes the
-//! same ones.
+//! Writes the addresses for a benchmark, one per line, in pseudo-random order. Every run writes the
+//! same addresses.
 //!
 //! Usage: `addresses NUMBER`, `addresses further SIZE KNOWN ROUND`, or `addresses dense NUMBER
 //! PREFIXES SIZE`.
 //!
-//! Half of the addresses of the first form are at five large domains, the others at 100,000 small
-//! ones; their lengths are realistic. The second form writes SIZE addresses, half of them among the
-//! first KNOWN of the first form and half after them, different ones for each ROUND. The third form
-//! hashes NUMBER addresses. It finds the first PREFIXES 6-character prefixes shared by exactly SIZE
-//! addresses and writes these addresses, each after its prefix and a blank. At 200 million, there
-//! are 12 prefixes with 30 addresses.
+//! In the first form, half of the addresses are at five large domains, the others at 100,000 small
+//! ones. Their lengths are realistic. The second form writes SIZE addresses. Half of them are among
+//! the first KNOWN of the first form and half after them, and they differ for each ROUND. The third
+//! form hashes NUMBER addresses and finds the first PREFIXES 6-character prefixes that exactly SIZE
+//! addresses share. It writes these addresses, each after its prefix and a blank. At 200 million,
+//! there are 12 prefixes with 30 addresses.
 
 use std::io::{BufWriter, Write};
 

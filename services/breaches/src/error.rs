@@ -1,4 +1,4 @@
-//! All errors of the API with status, body and headers.
+//! All errors of the API, with their status, body and headers.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
@@ -9,7 +9,7 @@ use shell::{Credentials, ErrorFormat, Fault, RequestInfo};
 
 use crate::wire::{ErrorBody, MessageBody};
 
-/// Seconds after which a client may retry when the database is unavailable.
+/// Seconds after which a client may retry while the database is unavailable.
 const RETRY_AFTER: u64 = 5;
 
 /// An error of the API. The display text is the message of the body.
@@ -21,30 +21,30 @@ pub enum Error {
     /// The hash prefix is invalid.
     #[error("The hash prefix must be exactly 6 hexadecimal characters.")]
     Prefix,
-    /// The body of a search for several prefixes is invalid.
+    /// The body of a search by several prefixes is invalid.
     #[error(
         "The body must be a JSON object with an array of 1 to 1000 prefixes of exactly 6 hexadecimal characters."
     )]
     Prefixes,
-    /// More prefixes than a full quota covers, with the maximum.
+    /// The request has more prefixes than a full quota covers. Contains the maximum.
     #[error("The subscription covers at most {0} prefixes in one request.")]
     TooManyPrefixes(u32),
-    /// The body of a check of many addresses is invalid.
+    /// The body of a bulk check is invalid.
     #[error("The body must be a JSON object with an array \"emails\" of 1 to 1000 strings.")]
     Emails,
-    /// More addresses than a full quota covers, with the maximum.
+    /// The request has more addresses than a full quota covers. Contains the maximum.
     #[error("The subscription covers at most {0} addresses in one request.")]
     TooManyEmails(u32),
-    /// The body of a check of many addresses is too large; contains the maximum in KiB.
+    /// The body of a bulk check is too large. Contains the maximum in KiB.
     #[error("The body must not be larger than {0} KiB.")]
     BodyTooLarge(usize),
-    /// The body of a check of many addresses is not declared as JSON.
+    /// The body of a bulk check is not declared as JSON.
     #[error("The content type of the body must be application/json.")]
     MediaType,
     /// A boolean query parameter is neither `true` nor `false`.
     #[error("The value of {0} must be true or false.")]
     Boolean(String),
-    /// The begin of a report is missing or invalid.
+    /// The start of a report is missing or invalid.
     #[error(
         "The value of since must be a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z."
     )]
@@ -52,22 +52,23 @@ pub enum Error {
     /// The domain in the path is invalid.
     #[error("The domain name is not valid.")]
     Domain,
-    /// The key is missing; contains the name of the header.
+    /// The key is missing. Contains the name of the key header.
     #[error("Access denied due to missing {0}.")]
     KeyMissing(String),
     /// The key is malformed.
     #[error("Access denied due to improperly formed {0}.")]
     KeyMalformed(String),
-    /// The key is unknown, revoked or expired, or a test key was used outside the test accounts.
+    /// The key is unknown, revoked or expired, or a test key was used for something other than the
+    /// test accounts.
     #[error("Access denied due to invalid {0}.")]
     KeyInvalid(String),
-    /// The user agent is missing.
+    /// The request has no user agent.
     #[error("Access denied due to missing user-agent.")]
     UserAgent,
     /// The plan does not include the operation.
     #[error("Access denied, the subscription does not include this resource.")]
     NotInPlan,
-    /// The subscription ended on this date.
+    /// The subscription ended. Contains the date.
     #[error("Access denied, the subscription ended on {0}.")]
     Ended(String),
     /// The caller has not verified the domain.
@@ -83,7 +84,7 @@ pub enum Error {
         /// Maximum of the plan.
         max: i32,
     },
-    /// More large domains than the plan covers.
+    /// The subscriber has more large domains than the plan covers.
     #[error("Access denied, the subscription allows {max} breached domains and {used} are in use.")]
     TooManyDomains {
         /// Maximum of the plan.
@@ -91,25 +92,25 @@ pub enum Error {
         /// Large domains in use.
         used: i64,
     },
-    /// The domain was not verified.
+    /// The domain could not be verified.
     #[error(transparent)]
     Verification(#[from] VerificationError),
-    /// A browser's preflight for a keyed operation.
+    /// A browser sent a CORS preflight for an operation that needs a key.
     #[error("Access denied, cross-origin requests are not accepted for this resource.")]
     CrossOrigin,
-    /// Nothing was found; the body is empty.
+    /// Nothing was found. The body is empty.
     #[error("not found")]
     NotFound,
-    /// The path has only these methods.
+    /// The path does not support the method. Contains the supported methods.
     #[error("Method not allowed.")]
     MethodNotAllowed(String),
-    /// The quota is exhausted; contains the seconds to wait.
+    /// The quota is exhausted. Contains the number of seconds to wait.
     #[error("Rate limit is exceeded. Try again in {0} seconds.")]
     TooMany(u64),
     /// The operator blocks this client.
     #[error("Request blocked.")]
     Blocked,
-    /// The query is not valid UTF-8, or the request violates HTTP.
+    /// The query is not valid UTF-8, or the request violates the HTTP specification.
     #[error("The request could not be read.")]
     Unreadable,
     /// The HTTP parser rejected the request with this status.
@@ -118,18 +119,18 @@ pub enum Error {
     /// The database is unavailable or overloaded.
     #[error("The service is temporarily unavailable.")]
     Unavailable,
-    /// A bug or a damaged database. The cause is logged and not sent.
+    /// A bug or a damaged database. The cause is logged but not sent.
     #[error("{0}")]
     Internal(String),
 }
 
-/// Why a domain was not verified. The display text is the message of the body.
+/// The reason that a domain was not verified. Its display text is the message of the body.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VerificationError {
     /// The domain is invalid or cannot be verified.
     #[error("The DomainName field did not contain a valid domain.")]
     DomainName,
-    /// The alias is not one of the five.
+    /// The alias is not one of the five permitted ones.
     #[error(
         "The EmailAlias field did not contain a valid value. Acceptable values are: admin, hostmaster, info, security, webmaster."
     )]
@@ -146,19 +147,19 @@ pub enum VerificationError {
     /// The file at this path has other content.
     #[error("The file {0} was found but it does not carry the expected value.")]
     OtherFile(String),
-    /// The home page has no tag with this prefix.
+    /// The home page does not have a tag with this prefix.
     #[error("No {0}-verification meta tag was found in the head of the home page.")]
     NoTag(String),
     /// The home page has a tag with this prefix and another value.
     #[error("A {0}-verification meta tag was found but it does not carry the expected value.")]
     OtherTag(String),
-    /// The website could not be read: the document and the reason.
+    /// The website could not be read. Contains the document and the reason.
     #[error("{0} could not be read: {1}.")]
     Website(String, String),
-    /// The subscriber has too many pending domains.
+    /// The subscriber has too many domains that are not verified yet.
     #[error("Access denied, too many domains await verification: verify or remove some of them.")]
     TooManyPending,
-    /// The plan covers no further large domain.
+    /// The plan does not cover another large domain.
     #[error("Access denied, the subscription allows {max} breached domains and {used} are in use.")]
     NoRoom {
         /// Maximum of the plan.
@@ -206,7 +207,7 @@ impl Error {
         }
     }
 
-    /// Converts an error of the key check; `header` is the key header to quote.
+    /// Converts an error of the key check. `header` is the key header to quote.
     pub fn from_auth(error: AuthError, header: &str) -> Self {
         let header = || header.to_owned();
         match error {
@@ -220,7 +221,7 @@ impl Error {
         }
     }
 
-    /// The body of the response. [`Error::NotFound`] is sent without it.
+    /// Returns the body of the response. [`Error::NotFound`] is sent without a body.
     pub fn body(&self) -> ErrorBody {
         let message = match self {
             Self::Internal(_) => "The service failed.".to_owned(),
@@ -268,7 +269,7 @@ impl From<DatabaseError> for Error {
     }
 }
 
-/// Gives errors outside handlers the same bodies.
+/// Gives errors that occur outside handlers the same bodies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ErrorBodies;
 

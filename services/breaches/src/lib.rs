@@ -1,9 +1,9 @@
 //! The breach lookup service finds the breaches that contain an address or a domain.
 //!
-//! The checks in `policy` and `app::admission` need one database access per request. Catalogue,
-//! opt-outs and block list are held in memory (`state::Snapshot`) and reloaded when their versions
-//! in the database change. Loads and other long work are in `jobs`. The operator uses commands of
-//! the same binary ([`Cli`]).
+//! The checks in `policy` and `app::admission` access the database once per request. The catalogue,
+//! the opt-outs and the block list are kept in memory (`state::Snapshot`) and reloaded when their
+//! versions in the database change. Loads and other long-running work are in `jobs`. Operators use
+//! commands of the same binary ([`Cli`]).
 
 mod app;
 mod cli;

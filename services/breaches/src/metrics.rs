@@ -1,4 +1,4 @@
-//! Metrics of this service in addition to those of the shell. The metrics of a cluster are in
+//! Metrics of this service, in addition to those of the shell. The metrics of a cluster are in
 //! `jobs/maintenance/cluster_watch.rs`.
 
 use std::sync::LazyLock;
@@ -55,7 +55,7 @@ static OPT_OUTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     counters("breaches_opt_outs_total", "Opt-outs on the pages by kind", &["kind"])
 });
 
-/// Values of the label `state` of jobs. The first three are unfinished.
+/// Values of the label `state` of jobs. Jobs in the first three states are unfinished.
 const JOB_STATES: [&str; 5] = ["running", "interrupted", "failed", "done", "cancelled"];
 /// Values of the label `outcome` of proofs.
 const PROOF_OUTCOMES: [&str; 2] = ["verified", "refused"];
@@ -70,7 +70,8 @@ fn counters(name: &str, help: &str, labels: &[&str]) -> IntCounterVec {
     register(IntCounterVec::new(Opts::new(name, help), labels))
 }
 
-/// Shows the counters with 0 from the start: an alert on their increase would miss the first event.
+/// Initializes the counters with 0. Otherwise an alert on their increase would miss the first
+/// event.
 pub fn show() {
     for channel in Channel::ALL {
         FAILED.with_label_values(&[channel.label()]);
@@ -88,7 +89,7 @@ pub fn show() {
     }
 }
 
-/// Counts a message that failed for good.
+/// Counts a message that was abandoned.
 pub fn count_failed_message(channel: Channel) {
     FAILED.with_label_values(&[channel.label()]).inc();
 }
@@ -103,13 +104,12 @@ pub fn count_proof(method: VerificationMethod, is_verified: bool) {
     PROOFS.with_label_values(&[method.word(), PROOF_OUTCOMES[usize::from(!is_verified)]]).inc();
 }
 
-/// Counts an opt-out.
 pub fn count_opt_out(choice: OptOut) {
     OPT_OUTS.with_label_values(&[choice.word()]).inc();
 }
 
-/// Publishes the catalogue that is in use from now on: its version, and the numbers of active, inactive
-/// and retired breaches.
+/// Publishes the catalogue that is now in use: its version, and the numbers of active, inactive and
+/// retired breaches.
 pub fn describe_catalogue(version: i64, [active, inactive, retired]: [i64; 3]) {
     CATALOGUE_VERSION.set(version);
     for (state, breaches) in [("active", active), ("inactive", inactive), ("retired", retired)] {
@@ -124,7 +124,7 @@ pub fn describe_accounts(accounts: i64, runs: i64, run_bytes: i64) {
     RUN_BYTES.set(run_bytes);
 }
 
-/// Publishes the number of jobs of each state, and the age of the oldest one that is unfinished.
+/// Publishes the number of jobs per state, and the age of the oldest unfinished job.
 pub fn describe_jobs(mut figures: impl FnMut(&str) -> (i64, i64)) {
     for (place, state) in JOB_STATES.into_iter().enumerate() {
         let (jobs, oldest) = figures(state);
@@ -135,7 +135,7 @@ pub fn describe_jobs(mut figures: impl FnMut(&str) -> (i64, i64)) {
     }
 }
 
-/// Publishes the messages of a channel that wait for delivery.
+/// Publishes the number and age of the pending messages of a channel.
 pub fn describe_waiting(channel: Channel, waiting: Waiting) {
     let label = &[channel.label()];
     WAITING.with_label_values(label).set(waiting.messages);

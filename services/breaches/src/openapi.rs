@@ -1,4 +1,4 @@
-//! The OpenAPI document apart from the operations: info, tags, security, shared errors and headers.
+//! The OpenAPI document without its operations: info, tags, security, shared errors and headers.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use utoipa::openapi::{
 use crate::error::Error;
 use crate::wire::ErrorBody;
 
-/// The document without its paths.
+/// Returns the document without its paths.
 pub fn document() -> OpenApi {
     #[derive(utoipa::OpenApi)]
     #[openapi(
@@ -49,23 +49,24 @@ pub fn document() -> OpenApi {
     document
 }
 
-/// The extension by which an operation declares its failures. The document that is served has none.
+/// The extension in which an operation declares its failures. It is removed from the published
+/// document.
 const DECLARED: &str = "x-failures";
 
-/// The operations that can fail with an error.
+/// The operations to which a failure applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     Every,
-    /// Those that need a key.
+    /// Operations that need a key.
     Keyed,
     /// Those that declare it.
     Declared,
 }
 
-/// A failure as an example.
+/// A failure, with a sample of its message.
 struct Row {
     name: &'static str,
-    /// When it happens.
+    /// The condition under which the failure occurs.
     when: &'static str,
     error: Error,
     scope: Scope,
@@ -81,8 +82,8 @@ impl Row {
     }
 }
 
-/// The failures of the API; texts and numbers in their messages are samples. The operations that verify
-/// domains document their own.
+/// Returns the failures of the API. Strings and numbers in their messages are samples. Operations
+/// that verify domains document their own failures.
 fn failures() -> Vec<Row> {
     let key = || "breach-api-key".to_owned();
     let row = |name, when, error, scope| Row { name, when, error, scope };
@@ -188,7 +189,7 @@ fn failures() -> Vec<Row> {
     ]
 }
 
-/// Takes the names of the failures that an operation declares.
+/// Removes the declared failures from an operation and returns their names.
 fn take_declared(operation: &mut Operation) -> Vec<String> {
     let Some(extensions) = &mut operation.extensions else { return Vec::new() };
     let names = extensions.remove(DECLARED);
@@ -198,7 +199,7 @@ fn take_declared(operation: &mut Operation) -> Vec<String> {
     names.and_then(|names| serde_json::from_value(names).ok()).unwrap_or_default()
 }
 
-/// Headers that several operations send: component name, description, example.
+/// Returns the headers that several operations send: component name, description and example.
 fn headers() -> [(&'static str, &'static str, Value); 8] {
     [
         ("access-control-allow-origin", "Pages of any origin may read the answer", json!("*")),
@@ -220,7 +221,7 @@ fn headers() -> [(&'static str, &'static str, Value); 8] {
     ]
 }
 
-/// The headers of a response by component name.
+/// Returns the component names of the headers of a response.
 fn headers_of(keyed: bool, status: &str) -> Vec<&'static str> {
     let mut names = match keyed {
         true => vec!["cache-control.private"],
@@ -233,22 +234,22 @@ fn headers_of(keyed: bool, status: &str) -> Vec<&'static str> {
         "200" => names.push("link"),
         "405" => names.push("allow"),
         "429" => names.push("retry-after"),
-        // An operation without a key answers 503 only to blocked clients, without `retry-after`.
+        // An operation without a key returns 503 only to blocked clients, without `retry-after`.
         "503" if keyed => names.push("retry-after"),
         _ => {}
     }
     names
 }
 
-/// Adds errors with their messages to every operation and headers to every response. Descriptions
-/// given by an operation are kept.
+/// Adds errors with their messages to every operation, and headers to every response. Descriptions
+/// that an operation already has are kept.
 pub fn complete(document: &mut OpenApi) {
     describe(document.components.get_or_insert_default());
     for item in document.paths.paths.values_mut() {
         let operations = [&mut item.get, &mut item.post];
         for operation in operations.into_iter().flatten() {
             let keyed = operation.security.is_some();
-            // A body that is too large is 400 unless the operation declares otherwise.
+            // A body that is too large gives 400, unless the operation declares 413.
             operation.responses.responses.remove("413");
             add_failures(operation, keyed);
             add_headers(operation, keyed);

@@ -1,5 +1,5 @@
-//! Access rules that need no database: blocked clients, user agents, key headers, and the cost of
-//! requests without a key.
+//! Access rules that do not need the database: blocked clients, user agents, key headers, and the
+//! cost of requests without a key.
 
 use std::net::IpAddr;
 
@@ -13,24 +13,24 @@ use crate::error::Error;
 use crate::model::BlockList;
 use crate::model::plan::Operation;
 
-/// The callers that a path allows.
+/// The callers that may use a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Any caller, from any origin.
     Keyless,
     /// Callers with a key whose plan includes the operation.
     Keyed(Operation),
-    /// A page or one of its files.
+    /// A page, or a file that belongs to pages.
     Page,
     /// The documentation, which is not an operation of the API.
     Documentation,
-    /// Nothing is served there.
+    /// The service does not serve this path.
     Unknown,
 }
 
-/// The headers that carry keys, and the cost of requests without a key.
+/// The headers that may carry keys, and the cost of requests without a key.
 ///
-/// The cost of requests with a key follows from its look-up (`app::charge`).
+/// The cost of a request with a key is determined when the key is looked up (`app::charge`).
 #[derive(Clone, Debug)]
 pub struct KeyPolicy {
     headers: Vec<String>,
@@ -49,10 +49,11 @@ impl KeyPolicy {
 }
 
 impl Policy for KeyPolicy {
-    /// Returns the first header that has a value. If a header is repeated, the first line is used.
+    /// Returns the first key header that has a value. If a header is repeated, its first line is
+    /// used. Returns `None` if there is none.
     fn credential(&self, request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
         let values = self.headers.iter().filter_map(|name| request.headers().get(name.as_str()));
-        // A value that is not ASCII is malformed like any other invalid key.
+        // A value that is not ASCII is treated as malformed, like any other invalid key.
         let mut texts = values.map(|value| value.to_str().unwrap_or("?").trim());
         Ok(texts.find(|text| !text.is_empty()).map(Credential::from))
     }
@@ -61,23 +62,24 @@ impl Policy for KeyPolicy {
         Some(self.keyless.clone())
     }
 
-    /// The specification has no rate limit for requests with rejected keys.
+    /// Returns the cost of a request with a rejected key: none, because the specification does not
+    /// limit such requests.
     fn refused(&self, _request: &HttpRequest) -> Charge {
         Rate::UNLIMITED.into()
     }
 }
 
-/// Returns whether a request is a preflight: `OPTIONS` with `access-control-request-method`.
+/// Returns whether a request is a CORS preflight: `OPTIONS` with `access-control-request-method`.
 pub fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
     method == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// Whether a request must name its user agent.
+/// Whether a request must have a user agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agent {
-    /// Requests without one are refused.
+    /// Requests without a user agent are rejected.
     Required,
-    /// Mail programs that unsubscribe may have none.
+    /// Not required, because mail programs that unsubscribe may not send one.
     Optional,
 }
 

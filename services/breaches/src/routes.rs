@@ -1,4 +1,4 @@
-//! All operations of the service in the order of the documentation, with their access.
+//! All operations of the service, in documentation order, with the callers that may use them.
 
 use std::sync::LazyLock;
 
@@ -15,12 +15,13 @@ use crate::model::plan::Operation;
 use crate::pages::SITE;
 use crate::policy::Access::{self, Keyed, Keyless};
 
-/// Replaces an error with its page if a page was requested, or if a browser asked for an unknown path.
+/// Replaces an error by an error page if a page was requested, or if a browser requested an unknown
+/// path.
 pub fn explain(response: ServiceResponse) -> ServiceResponse {
     pages::explain(response)
 }
 
-/// The spellings of a path that are equal. An empty parameter becomes a blank, which every
+/// The spellings of a path that are equivalent. An empty parameter becomes a blank, which every
 /// operation rejects.
 pub const PATHS: PathRules = PathRules {
     ignore_case: true,
@@ -55,7 +56,7 @@ pub fn register(routes: &mut Routes<'_>) {
     add_pages(routes);
 }
 
-/// Adds the pages, which are not part of the document.
+/// Adds the pages. They are not part of the OpenAPI document.
 fn add_pages(routes: &mut Routes<'_>) {
     use pages::{
         account, approval, catalogue, domain_report, domain_search, domains, home, key, notices,
@@ -113,7 +114,7 @@ fn add_pages(routes: &mut Routes<'_>) {
 
 static OPERATIONS: LazyLock<Operations> = LazyLock::new(|| Operations::of(register).with(PATHS));
 
-/// Returns whether a request may be that of a mail program that unsubscribes.
+/// Returns whether a request may come from a mail program that unsubscribes (RFC 8058).
 pub fn is_one_click(method: &Method, path: &str) -> bool {
     method == Method::POST && path.trim_end_matches('/').eq_ignore_ascii_case("/unsubscribe")
 }
@@ -172,7 +173,7 @@ mod tests {
         }
     }
 
-    // Paths that nearly match routes are tested in the shell.
+    // Paths that are similar to a route are tested in the shell.
     #[test]
     fn unregistered_path_is_unknown() {
         for path in ["/api/v3/breaches/x", "/api/v3/breachedaccount/range/ABCDEF/", "*"] {
@@ -209,7 +210,7 @@ mod tests {
         assert_eq!(redact("/account/domains/b.example"), "/account/domains/{domain}");
     }
 
-    /// Segments of requests for ranges, in any order, also repeated and encoded.
+    /// Generates path segments of range requests, in any order, some of them repeated or encoded.
     fn segment() -> impl Strategy<Value = String> {
         prop_oneof![
             Just("range".to_owned()),

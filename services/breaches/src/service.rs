@@ -1,4 +1,4 @@
-//! Integrates the service into the shell: middleware, CORS, cache and attribution headers.
+//! Connects the service to the shell: middleware, CORS, and the cache and attribution headers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,10 +27,10 @@ static KEYLESS: CorsRule = CorsRule {
     preflight: 204,
 };
 
-/// The header by which pages vary.
+/// The request header on which pages depend.
 static COOKIES: [HeaderName; 1] = [header::COOKIE];
 
-/// The service with its state.
+/// The service and its state.
 #[derive(Clone)]
 pub struct Breaches {
     state: State,
@@ -48,8 +48,8 @@ impl Breaches {
 
     /// Steps 2 to 4 of the checks, and the preflight of keyed operations.
     ///
-    /// Rejects paths that are not in the table of operations before the router, which would decode
-    /// and serve some of them.
+    /// Paths that are not in the table of operations are rejected before they reach the router,
+    /// which would decode some of them and serve them.
     fn check(&self, request: &ServiceRequest, access: Access) -> Result<(), Error> {
         let (method, headers) = (request.method(), request.headers());
         let (snapshot, now) = (self.state.snapshot(), self.state.clock().unix());
@@ -82,7 +82,7 @@ impl shell::Service for Breaches {
         openapi::document()
     }
 
-    /// All statuses are in the table of errors.
+    /// Every status here must be in the table of errors.
     fn shared_statuses() -> &'static [StatusCode] {
         &[]
     }
@@ -131,7 +131,7 @@ impl shell::Service for Breaches {
             decorate(&request, access, response.status().is_success(), response.headers_mut());
             return Box::pin(async { Ok(ServiceResponse::new(request, response)) });
         }
-        // Read by CORS and the handlers of keyed operations.
+        // Read by the CORS middleware and by handlers of keyed operations.
         request.extensions_mut().insert(access);
         Box::pin(async move {
             let (request, mut response) = routes::explain(next.call(request).await?).into_parts();
@@ -168,7 +168,8 @@ impl shell::Service for Breaches {
     }
 }
 
-/// Reloads catalogue, opt-outs and block list when they change. Logs a failure once.
+/// Reloads the catalogue, the opt-outs and the block list whenever they change. Logs a persistent
+/// failure only once.
 async fn keep_fresh(state: State) {
     let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
     let mut failing = false;
@@ -192,7 +193,7 @@ fn cors(request: &ServiceRequest) -> Option<&'static CorsRule> {
     (access == Some(Access::Keyless)).then_some(&KEYLESS)
 }
 
-/// Adds headers that depend on the path and the transport only.
+/// Adds the headers that depend only on the path and the transport.
 fn decorate(request: &HttpRequest, access: Access, data: bool, headers: &mut HeaderMap) {
     if matches!(access, Access::Keyed(_)) {
         let private = HeaderValue::from_static("private, no-store");

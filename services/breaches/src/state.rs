@@ -1,5 +1,5 @@
-//! State shared by handlers, use cases and the server: pools, clock, gate, and the snapshot in
-//! memory.
+//! The state shared by handlers, use cases and the server: pools, clock, gate, and the in-memory
+//! snapshot.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -41,27 +41,26 @@ struct Inner {
     deny_list: DenyList,
     form_key: FormKey,
     snapshot: ArcSwap<Snapshot>,
-    /// Describes the part of the data that cannot be reached.
+    /// Describes the part of the data that cannot be reached, if any.
     missing: ArcSwap<Option<String>>,
-    /// Held while a new snapshot is read and stored.
+    /// Locked while a new snapshot is read and stored.
     reloading: Mutex<()>,
 }
 
-/// Catalogue, opt-outs and block list in memory, read at one moment. It is replaced as a whole when
-/// their versions in the database change.
+/// The catalogue, the opt-outs and the block list in memory, all read at the same time. A snapshot
+/// is replaced as a whole when the versions in the database change.
 #[derive(Debug)]
 pub struct Snapshot {
-    /// The catalogue with its responses.
+    /// The catalogue, with its prepared responses.
     pub answers: Arc<CatalogueAnswers>,
-    /// The opt-outs.
     pub opt_outs: Arc<opt_outs::OptOuts>,
-    /// Clients that the operator blocks.
+    /// The clients that the operator has blocked.
     pub blocks: BlockList,
     versions: versions::Versions,
 }
 
 impl Snapshot {
-    /// Reads the parts that changed since `previous`.
+    /// Reads the parts that have changed since `previous`.
     ///
     /// # Errors
     /// Returns errors of the database.
@@ -70,7 +69,7 @@ impl Snapshot {
         settings: &Settings,
         previous: Option<&Self>,
     ) -> Result<Self, DatabaseError> {
-        // Read first, so a concurrent change is noticed at the next reload.
+        // Read first, so that the next reload notices a concurrent change.
         let versions = versions::current(db)?;
         let answers = match previous {
             Some(old) if old.versions.catalogue == versions.catalogue => Arc::clone(&old.answers),
@@ -88,8 +87,8 @@ impl Snapshot {
 }
 
 impl Snapshot {
-    /// Returns whether the owner of an account had everything removed. Such an account should have
-    /// no row.
+    /// Returns whether the owner of an account had all data removed. Such an account should not
+    /// have a row.
     ///
     /// # Errors
     /// Returns errors of the database.
@@ -118,10 +117,10 @@ fn block_list(db: &mut Db) -> Result<BlockList, DatabaseError> {
     Ok(list)
 }
 
-/// The configured deny list, or the built-in one.
+/// Returns the configured deny list, or the built-in one.
 ///
 /// # Errors
-/// Returns the path if it cannot be read.
+/// If the file cannot be read, the error names its path.
 pub fn deny_list(settings: &Settings) -> anyhow::Result<DenyList> {
     let Some(path) = &settings.verification.verify_deny else { return Ok(DenyList::built_in()) };
     let text = std::fs::read_to_string(path)
@@ -129,8 +128,8 @@ pub fn deny_list(settings: &Settings) -> anyhow::Result<DenyList> {
     Ok(DenyList::parse(&text))
 }
 
-/// Reads the key of forms, which all replicas share, and creates it at the first start. A database that
-/// cannot be written gets a key for this process only.
+/// Reads the key for form tokens, which all replicas share. Creates it at the first start. If the
+/// database cannot be written, returns a key that only this process uses.
 fn form_key(pools: &Pools) -> Result<FormKey, DatabaseError> {
     if let Some(known) = pools.read_blocking(server_keys::forms)? {
         return Ok(FormKey::new(known));
@@ -145,7 +144,7 @@ fn form_key(pools: &Pools) -> Result<FormKey, DatabaseError> {
 }
 
 impl State {
-    /// Reads catalogue, opt-outs and block list.
+    /// Creates the state and reads the catalogue, the opt-outs and the block list.
     ///
     /// # Errors
     /// Returns errors of the database, and an error if the deny list cannot be read.
@@ -181,86 +180,86 @@ impl State {
         })
     }
 
-    /// Connections to the database.
+    /// Returns the connection pools of the database.
     pub fn pools(&self) -> &Pools {
         &self.inner.pools
     }
 
-    /// The layout of the accounts.
+    /// Returns the table layout of the accounts.
     pub fn layout(&self) -> Layout {
         self.inner.layout
     }
 
-    /// Runs short reads of requests.
+    /// Returns the reader that runs short reads of requests.
     pub fn reader(&self) -> &WorkerReader<ReaderCache> {
         &self.inner.reader
     }
 
-    /// The clock.
     pub fn clock(&self) -> &SharedClock {
         &self.inner.clock
     }
 
-    /// Checks keys and charges requests.
+    /// Returns the gate, which checks keys and charges requests.
     pub fn gate(&self) -> &Gate {
         &self.inner.gate
     }
 
-    /// Limits of the pages.
+    /// Returns the quotas of the pages.
     pub fn quotas(&self) -> &Quotas {
         &self.inner.quotas
     }
 
-    /// The key of form tokens.
+    /// Returns the key of form tokens.
     pub fn form_key(&self) -> &FormKey {
         &self.inner.form_key
     }
 
-    /// The settings of this service.
+    /// Returns the settings of this service.
     pub fn settings(&self) -> &Settings {
         &self.inner.settings
     }
 
-    /// Mail servers, name servers, websites.
+    /// Returns the clients of external servers: mail servers, name servers, websites.
     pub fn external(&self) -> &External {
         &self.inner.external
     }
 
-    /// Domains that cannot be verified.
+    /// Returns the list of domains that cannot be verified.
     pub fn deny_list(&self) -> &DenyList {
         &self.inner.deny_list
     }
 
-    /// The filters that all connections share for reading accounts.
+    /// Returns the account filters that all reading connections share.
     pub fn account_filters(&self) -> &AccountFilters {
         self.inner.reader.shared()
     }
 
-    /// The current snapshot.
+    /// Returns the current snapshot.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.inner.snapshot.load_full()
     }
 
-    /// Describes the part of the data that cannot be reached, for operators.
+    /// Returns a description, for operators, of the part of the data that cannot be reached. `None`
+    /// if everything can.
     pub fn missing(&self) -> Option<String> {
         self.inner.missing.load().as_ref().clone()
     }
 
-    /// Sets the description of the part that cannot be reached.
+    /// Sets the description of the part of the data that cannot be reached.
     pub fn set_missing(&self, missing: Option<String>) {
         self.inner.missing.store(Arc::new(missing));
     }
 
-    /// The version of the catalogue in the current snapshot.
+    /// Returns the version of the catalogue in the current snapshot.
     pub fn snapshot_version(&self) -> i64 {
         self.inner.snapshot.load().answers.catalogue.version
     }
 
-    /// Replaces the snapshot if the database changed. Concurrent calls run one after another, so
-    /// none stores an older snapshot over a newer one.
+    /// Replaces the snapshot if the database has changed. Concurrent calls run one after another,
+    /// so that an older snapshot never replaces a newer one.
     ///
     /// # Errors
-    /// Returns errors of the database; the old snapshot is kept.
+    /// Returns errors of the database. The old snapshot is then kept.
     pub async fn reload(&self) -> Result<(), DatabaseError> {
         let state = self.clone();
         let _turn = self.inner.reloading.lock().await;

@@ -1,5 +1,6 @@
-//! Measures searches of an index without HTTP: warm medians in milliseconds and exact totals. Then
-//! measures some of them again while the slowest expression or a common literal runs on all cores.
+//! Measures searches of an index without HTTP: median times with warm caches in milliseconds, and
+//! exact totals. Then measures some of them again while the slowest expression or a common literal
+//! runs on all cores.
 //!
 //! Usage: search_times GENERATION_FOLDER [ROUNDS]
 
@@ -11,13 +12,13 @@ use std::time::{Duration, Instant};
 use buckets::engine::{EmbeddedIndex, EngineError, FileIndex, Limits};
 use buckets::model::{Attribute, Expression, FileQuery, Keywords, Matching, Order, Position};
 
-/// An expression without known texts, so every name is read.
+/// An expression without literal text, so that every name is read.
 const SLOWEST: &str = r"(\w+[-_ ])+\w+x$";
-/// Searches that run concurrently with another one.
+/// Searches that are measured while another one is running.
 const MEASURED: [&str; 4] =
     ["rare word", "word + bucket", "common word, first page", "literal: 4,000 hits"];
 
-/// Searches whose files are also counted by bucket and extension.
+/// Searches whose files are also counted by bucket and by extension.
 const COUNTED: [&str; 8] = [
     "rare word",
     "two words",
@@ -102,7 +103,7 @@ fn searches() -> Result<Vec<(&'static str, FileQuery)>, Box<dyn std::error::Erro
     ])
 }
 
-/// Runs a search and returns its total.
+/// Runs a search. Returns its total.
 type Run = fn(&EmbeddedIndex, &FileQuery, &Limits) -> Result<u64, EngineError>;
 
 fn search(index: &EmbeddedIndex, query: &FileQuery, limits: &Limits) -> Result<u64, EngineError> {
@@ -113,7 +114,7 @@ fn facets(index: &EmbeddedIndex, query: &FileQuery, limits: &Limits) -> Result<u
     Ok(index.facets(query, limits)?.total())
 }
 
-/// Median and worst time, and the total.
+/// Returns the median and the worst time, and the total.
 fn timed(
     index: &EmbeddedIndex,
     query: &FileQuery,

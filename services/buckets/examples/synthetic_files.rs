@@ -1,5 +1,6 @@
-//! Writes synthetic file records as NDJSON, with realistic words, extensions, dates and sizes, in
-//! 20,000 buckets of very different sizes. The same number gives the same records.
+//! Writes synthetic file records as NDJSON. They have realistic words, extensions, dates and sizes,
+//! and are in 20,000 buckets of very different sizes. The same number always gives the same
+//! records.
 //!
 //! Usage: synthetic_files COUNT > FILE
 
@@ -35,7 +36,7 @@ impl Stream {
         self.next() % bound
     }
 
-    /// Small numbers are frequent, large ones rare.
+    /// Returns a number below `bound`. Small numbers are frequent, large ones are rare.
     fn skewed(&mut self, bound: u64) -> u64 {
         let unit = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
         ((unit * unit * unit) * bound as f64) as u64

@@ -1,4 +1,4 @@
-//! Settings of this service in addition to the shared ones.
+//! Settings of this service, in addition to the shared ones.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Returns the name in settings and metrics.
+    /// Returns the name used in settings and metrics.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Embedded => "embedded",
@@ -110,7 +110,7 @@ fn cores() -> usize {
 }
 
 impl Settings {
-    /// The addresses that webhooks may have.
+    /// Returns the reach of webhooks: the addresses to which they may connect.
     pub fn webhook_reach(&self) -> Reach {
         if self.webhook_allow_private.is_on() { Reach::anywhere() } else { Reach::public() }
     }
@@ -125,7 +125,7 @@ impl Settings {
         self.index_dir.clone().unwrap_or_else(|| data_dir.join("index"))
     }
 
-    /// The defaults with frequent reloads, for tests.
+    /// Returns the default settings with frequent reloads, for tests.
     pub fn for_tests() -> Self {
         Self { reload_ms: 20, load_memory_mb: 64, ..shell::defaults() }
     }

@@ -1,4 +1,4 @@
-//! The errors of the API with their statuses and bodies.
+//! The errors of the API, with their status and body.
 
 use actix_web::http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::http::{Method, StatusCode};
@@ -10,7 +10,7 @@ use utoipa::{IntoResponses, ToSchema};
 
 use crate::wire::ParameterError;
 
-/// Longest request target in bytes.
+/// Maximum length of a request target in bytes.
 pub const LONGEST_TARGET: usize = 32 * 1_024;
 
 /// The body of every failure.
@@ -30,7 +30,7 @@ pub struct ErrorBody {
     package: Option<String>,
 }
 
-/// The failures that each operation may answer with.
+/// The errors that any operation may return.
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "documentation: its variants are never made")]
 pub enum Failures {
@@ -52,7 +52,7 @@ pub enum Failures {
     Unavailable(#[to_schema] ErrorBody),
 }
 
-/// The further failures of operations on a stored resource.
+/// Additional errors of operations on a stored resource.
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "documentation: its variants are never made")]
 pub enum StoredFailures {
@@ -67,18 +67,18 @@ pub enum Error {
     /// A parameter breaks a rule.
     #[error("{text}")]
     Parameter {
-        /// The parameter.
+        /// Name of the parameter.
         name: &'static str,
-        /// The rule that it breaks.
+        /// Describes the rule that the parameter breaks.
         text: String,
     },
-    /// The expression is not valid.
+    /// The regular expression is not valid.
     #[error("{0}")]
     Regexp(String),
-    /// `start` exceeds the reach of offset paging.
+    /// `start` exceeds the maximum of offset paging.
     #[error("start must be below 1000000; scrolling (enterprise) goes further")]
     OffsetTooLarge,
-    /// The index was rebuilt since the scroll began.
+    /// The index was rebuilt after the scroll had begun.
     #[error("the index was rebuilt since the scroll began: start again without scroll-id")]
     ScrollExpired,
     /// The index was rebuilt since the files of an alert were read.
@@ -87,33 +87,33 @@ pub enum Error {
     /// The package does not allow a parameter.
     #[error("{name} needs the package {package}")]
     Package {
-        /// The parameter.
+        /// Name of the parameter.
         name: &'static str,
         /// The cheapest package that allows it.
         package: String,
     },
-    /// The request target is too long.
+    /// The request target exceeds the maximum length.
     #[error("the request target is longer than {LONGEST_TARGET} bytes")]
     TargetTooLong,
     /// The time limit passed.
     #[error("the search took too long: narrow it")]
     Timeout,
-    /// Too many regular-expression searches at once.
+    /// Too many regular-expression searches are running.
     #[error("too many regular-expression searches at once: try again")]
     Busy,
-    /// Too many downloads at once.
+    /// Too many downloads are running.
     #[error("too many downloads at once: try again")]
     ManyDownloads,
-    /// It exists already, or the caller has as many as the package allows.
+    /// The resource already exists, or the caller has as many of them as the package allows.
     #[error("{0}")]
     Conflict(String),
-    /// There is no index yet.
+    /// The index has not been created yet.
     #[error("the index is not ready")]
     NotReady,
-    /// The shell or an extractor failed.
+    /// The shell or an extractor reported a fault.
     #[error("{0:?}")]
     Fault(Fault),
-    /// A bug or a broken dependency.
+    /// A bug, or a failure of a dependency.
     #[error("{0}")]
     Internal(String),
 }
@@ -167,7 +167,7 @@ impl Error {
         ErrorBody { error, code, parameter, package }
     }
 
-    /// Returns the seconds to wait before a retry.
+    /// Returns the number of seconds to wait before a retry, if known.
     fn retry_after(&self) -> Option<u64> {
         match self {
             Self::Busy | Self::ManyDownloads | Self::NotReady => Some(1),
@@ -225,7 +225,7 @@ fn fault_text(fault: &Fault) -> String {
             return violations.first().map_or_else(String::new, violation_text);
         }
         Fault::Unavailable { .. } => "the service cannot answer now: try again",
-        // The HTTP library rejects some long targets before the service sees them.
+        // The HTTP library rejects some long targets before they reach the service.
         Fault::Unreadable(StatusCode::URI_TOO_LONG) => return Error::TargetTooLong.to_string(),
         Fault::Internal(_) => "internal error",
         _ => "the request cannot be read",
@@ -238,7 +238,7 @@ fn names_of(allow: &[Method]) -> Vec<&str> {
     allow.iter().map(Method::as_str).collect()
 }
 
-/// Returns the error for a method that a path does not have.
+/// Returns the message for a method that a path does not support.
 fn methods_text(allow: &[Method]) -> String {
     match &names_of(allow)[..] {
         [] => "the method is not allowed".to_owned(),
@@ -247,7 +247,7 @@ fn methods_text(allow: &[Method]) -> String {
     }
 }
 
-/// Returns the name of the invalid parameter; for an item of a list, that of the list.
+/// Returns the name of the invalid parameter. For an item of a list, returns the name of the list.
 fn parameter_of(violation: &Violation) -> String {
     violation.field.split('[').next().unwrap_or_default().to_owned()
 }
@@ -326,7 +326,7 @@ impl From<ParameterError> for Error {
     }
 }
 
-/// Formats errors from outside the handlers in the same way.
+/// Gives errors that occur outside the handlers the same format.
 pub struct ErrorBodies;
 
 impl ErrorFormat for ErrorBodies {

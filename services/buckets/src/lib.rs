@@ -1,8 +1,8 @@
 //! Searches an index of files in open cloud-storage buckets.
 //!
-//! The HTTP API only reads: files by words or regular expressions, buckets, statistics. Operators
-//! load, remove and issue keys by commands. File rows are stored in a file index ([`engine`]),
-//! everything else in SQL ([`store`]).
+//! The HTTP API searches files by words or regular expressions, lists buckets, and returns
+//! statistics. Operators use commands to load data, remove data and issue keys. File rows are
+//! stored in a file index ([`engine`]), everything else in SQL ([`store`]).
 
 mod app;
 mod cli;

@@ -1,4 +1,4 @@
-//! Metrics of this service in addition to those of the shell.
+//! Metrics of this service, in addition to those of the shell.
 
 use std::sync::LazyLock;
 
@@ -10,10 +10,10 @@ use crate::model::file_query::Matching;
 /// Values of the label `engine`.
 const ENGINES: [&str; 2] = ["embedded", "cluster"];
 
-/// Regular-expression searches that are running.
+/// Number of regular-expression searches that are running.
 pub static REGEXP_RUNNING: LazyLock<IntGauge> =
     LazyLock::new(|| gauge("buckets_regexp_running", "Regular-expression searches that run"));
-/// Regular-expression searches that are waiting.
+/// Number of regular-expression searches that are waiting for a slot.
 pub static REGEXP_WAITING: LazyLock<IntGauge> =
     LazyLock::new(|| gauge("buckets_regexp_waiting", "Regular-expression searches that wait"));
 static GENERATION: LazyLock<IntGauge> =
@@ -70,22 +70,23 @@ pub fn searched(operation: &str, results: u64) {
     RESULTS.with_label_values(&[operation]).observe(results as f64);
 }
 
-/// Records that a search for files begins.
+/// Records the start of a file search.
 pub fn began(engine: &str, matching: &Matching) {
     SEARCHES.with_label_values(&[engine, matching.kind()]).inc();
 }
 
-/// Records that a search knew its total without counting.
+/// Records that the total of a search was known without counting.
 pub fn knew_total(engine: &str) {
     KNOWN_TOTALS.with_label_values(&[engine]).inc();
 }
 
-/// Records the speed of the current load; 0 if there is none.
+/// Records the speed of the current load; 0 if no load is running.
 pub fn loading(files_per_second: f64) {
     LOAD_RATE.set(files_per_second);
 }
 
-/// Records the number of crawls by state and the delay of the longest due one.
+/// Records the number of crawls by state, and the delay of the crawl that has been due for the
+/// longest time.
 pub fn crawling(active: i64, paused: i64, running: i64, overdue_seconds: i64) {
     CRAWLS.with_label_values(&["active"]).set(active);
     CRAWLS.with_label_values(&["paused"]).set(paused);
@@ -93,29 +94,29 @@ pub fn crawling(active: i64, paused: i64, running: i64, overdue_seconds: i64) {
     CRAWL_OVERDUE.set(overdue_seconds);
 }
 
-/// Records the number of messages of alerts that wait.
+/// Records the number of alert messages that are waiting.
 pub fn alerting(waiting: i64) {
     ALERT_MESSAGES.set(waiting);
 }
 
-/// Figures of a published snapshot.
+/// Metrics of a published snapshot.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexFigures {
     /// Generation of the index.
     pub generation: u64,
-    /// Visible files.
+    /// Number of visible files.
     pub files: u64,
-    /// Listed buckets.
+    /// Number of listed buckets.
     pub buckets: u64,
-    /// Bytes of the index on disk.
+    /// Size of the index on disk in bytes.
     pub bytes: u64,
-    /// Rows of replaced and removed files.
+    /// Number of rows of replaced and removed files.
     pub dead_rows: u64,
-    /// When it was published, in Unix seconds; 0: never.
+    /// When it was published, in Unix seconds; 0 if never.
     pub published_at: i64,
 }
 
-/// Records the figures of a published snapshot.
+/// Records the metrics of a published snapshot.
 pub fn published(figures: &IndexFigures) {
     LazyLock::force(&REGEXP_RUNNING);
     LazyLock::force(&REGEXP_WAITING);

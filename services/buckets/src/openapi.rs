@@ -1,4 +1,4 @@
-//! The document around the operations.
+//! The OpenAPI document without its operations.
 
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};

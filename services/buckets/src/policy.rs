@@ -1,10 +1,10 @@
-//! Keys and costs of requests.
+//! Keys of requests, and the cost of requests.
 
 use actix_web::HttpRequest;
 use auth::{AuthError, Charge, Credential, Key, Policy, Quota};
 use shell::params::Input;
 
-/// Path of the caller's own account, which is free of charge.
+/// Path of the caller's account, which is free of charge.
 const ACCOUNT: &str = "/api/account";
 
 /// The policy of this service.
@@ -16,7 +16,7 @@ impl Policy for KeyPolicy {
             return Ok(Some(key));
         }
         let query = Input::query(request.query_string());
-        // A key is accepted even if another parameter cannot be decoded.
+        // A key must be accepted even if another parameter cannot be decoded.
         let keys = query.texts().filter(|(name, key)| *name == "access_token" && !key.is_empty());
         Ok(keys.last().map(|(_, key)| Credential::from(key)))
     }

@@ -6,7 +6,7 @@ use crate::handlers::{account, alerts, buckets, crawls, facets, files, page, sta
 
 /// Registers every operation.
 pub fn register(routes: &mut Routes<'_>) {
-    // The HTML page is not part of the API document.
+    // The HTML page is not part of the OpenAPI document.
     routes.page("/", actix_web::web::get().to(page::search_page));
     routes.assets(&page::SITE);
     routes.add(files::search_files);

@@ -1,4 +1,5 @@
-//! State shared by requests: pools, clock, settings, the published snapshot, expression slots.
+//! The state that requests share: pools, clock, settings, the published snapshot, and slots for
+//! expressions.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -18,7 +19,8 @@ use crate::model::package::{Capability, Package};
 use crate::model::takedowns::Takedowns;
 use crate::store::buckets::Bucket;
 
-/// Bytes of rows that are found and not yet serialised. A response takes seven times as much.
+/// Maximum number of bytes of rows that have been found but not yet serialized. Their responses
+/// take seven times as much memory.
 const MEMORY_FOR_PAGES: u32 = 4 << 20;
 
 /// The state of one server. Clones share it.
@@ -34,7 +36,7 @@ struct Inner {
     settings: Settings,
     snapshot: ArcSwap<Snapshot>,
     slots: ExpressionSlots,
-    /// Running downloads of each account that has any.
+    /// Number of running downloads of each account that has any.
     downloads: Mutex<HashMap<String, usize>>,
     pages: PagePermits,
     /// The reason the index is unusable.
@@ -42,21 +44,21 @@ struct Inner {
     looking: Mutex<()>,
 }
 
-/// The expressions that are running or waiting.
+/// The regular-expression searches that are running or waiting.
 pub struct ExpressionSlots {
-    /// One permit for each expression that may run.
+    /// One permit per expression that may run.
     pub running: Arc<Semaphore>,
-    /// The expressions of each account that has any.
+    /// The share of each account that runs expressions or waits.
     pub shares: Mutex<HashMap<String, Share>>,
 }
 
-/// The expressions of one account.
+/// The expression searches of one account.
 pub struct Share {
-    /// One permit for each expression of the account that may run.
+    /// One permit per expression of the account that may run.
     pub running: Arc<Semaphore>,
-    /// Searches of the account that are running or waiting.
+    /// Number of the account's searches that are running or waiting.
     pub searches: usize,
-    /// Searches of the account that are waiting for a permit.
+    /// Number of the account's searches that are waiting for a permit.
     pub waiting: usize,
 }
 
@@ -93,7 +95,6 @@ impl State {
         &self.inner.pools
     }
 
-    /// Returns the clock.
     pub fn clock(&self) -> &SharedClock {
         &self.inner.clock
     }
@@ -103,28 +104,28 @@ impl State {
         &*self.inner.generations
     }
 
-    /// Returns a shared handle to the generations.
+    /// Returns a shared handle to the generations of the index.
     pub fn shared_generations(&self) -> &Arc<dyn Generations> {
         &self.inner.generations
     }
 
-    /// Returns the reason the index is unusable, if it is.
+    /// Returns the reason if the index is unusable.
     pub fn fault(&self) -> Option<String> {
         self.inner.fault.lock().clone()
     }
 
-    /// Records whether the index is usable.
+    /// Records the reason that the index is unusable; `None` if it is usable.
     pub fn set_fault(&self, fault: Option<String>) {
         *self.inner.fault.lock() = fault;
     }
 
-    /// Waits until no other thread looks for a newer snapshot. Only the holder publishes, because an
-    /// older look that ends last would show what was removed meanwhile.
+    /// Waits until no other thread is looking for a newer snapshot. Only the holder of the guard
+    /// may publish. Otherwise a check that started earlier but ended later would bring back files
+    /// that were removed in the meantime.
     pub fn look(&self) -> MutexGuard<'_, ()> {
         self.inner.looking.lock()
     }
 
-    /// Returns the settings.
     pub fn settings(&self) -> &Settings {
         &self.inner.settings
     }
@@ -139,12 +140,12 @@ impl State {
         self.inner.snapshot.store(Arc::new(snapshot));
     }
 
-    /// Returns the memory for pages that are found and not yet written.
+    /// Returns the memory permits for pages that have been found but not yet written.
     pub fn pages(&self) -> &PagePermits {
         &self.inner.pages
     }
 
-    /// Returns the number of running downloads by account.
+    /// Returns the number of running downloads per account.
     pub fn downloads(&self) -> &Mutex<HashMap<String, usize>> {
         &self.inner.downloads
     }
@@ -155,32 +156,31 @@ impl State {
     }
 }
 
-/// Matching versions of buckets, packages and index. Requests read it without querying the
+/// Buckets, packages and index that belong together. Requests read a snapshot without querying the
 /// database. It is loaded and replaced as a whole.
 #[derive(Clone)]
 pub struct Snapshot {
-    /// The index.
     pub index: Arc<dyn FileIndex>,
-    /// State of the index when the snapshot was read.
+    /// State of the index at the time when the snapshot was read.
     pub summary: Arc<IndexSummary>,
     /// Generation of the index.
     pub generation: u32,
-    /// Version of the SQL rows.
+    /// Version of the SQL rows in the snapshot.
     pub version: i64,
     /// Packages, cheapest first.
     pub packages: Vec<Package>,
     /// Files that are hidden until their data is erased.
     pub takedowns: Takedowns,
-    /// Number of hidden files in buckets that are not hidden as a whole.
+    /// Number of hidden files by bucket, for buckets that are not hidden as a whole.
     pub hidden: BTreeMap<u64, u64>,
     /// Buckets by ascending id.
     buckets: Arc<Vec<Bucket>>,
-    /// Positions in `buckets`.
+    /// Positions in `buckets`, by address.
     by_address: Arc<HashMap<String, usize>>,
 }
 
 impl Snapshot {
-    /// Creates a snapshot from buckets in ascending order of ids.
+    /// Creates a snapshot. The buckets must be in ascending order of their ids.
     pub fn new(
         index: Arc<dyn FileIndex>,
         summary: Arc<IndexSummary>,
@@ -212,7 +212,7 @@ impl Snapshot {
         self.buckets.get(at)
     }
 
-    /// Resolves the items of a bucket filter to ids in ascending order. Unknown items are ignored.
+    /// Resolves the items of a bucket filter to ids, in ascending order. Unknown items are ignored.
     pub fn bucket_ids(&self, parts: &[String]) -> Vec<u64> {
         let mut ids: Vec<u64> = parts.iter().filter_map(|part| self.bucket_id(part)).collect();
         ids.sort_unstable();
@@ -228,7 +228,8 @@ impl Snapshot {
         self.by_address.get(address.as_str()).map(|&at| self.buckets[at].id)
     }
 
-    /// Returns listed buckets by ascending id, optionally only those first indexed until `since`.
+    /// Returns the listed buckets in ascending order of id. With `since`, only those first indexed
+    /// up to that time.
     pub fn listed(&self, since: Option<i64>) -> impl Iterator<Item = &Bucket> {
         self.buckets.iter().filter(move |bucket| {
             let first = bucket.first_indexed;
@@ -237,7 +238,7 @@ impl Snapshot {
         })
     }
 
-    /// Returns the ids of buckets first indexed after `since`, ascending.
+    /// Returns the ids of buckets first indexed after `since`, in ascending order.
     pub fn indexed_after(&self, since: i64) -> Vec<u64> {
         let later = |bucket: &&Bucket| bucket.first_indexed.is_none_or(|first| first > since);
         self.buckets.iter().filter(later).map(|bucket| bucket.id).collect()
@@ -249,7 +250,8 @@ impl Snapshot {
         self.summary.counts.get(&id).copied().unwrap_or(0).saturating_sub(hidden)
     }
 
-    /// Counts listed buckets and their files, optionally only buckets first indexed until `since`.
+    /// Counts the listed buckets and their files. With `since`, only buckets first indexed up to
+    /// that time.
     pub fn counts(&self, since: Option<i64>) -> Counts {
         let mut counts = Counts::default();
         for bucket in self.listed(since) {
@@ -259,19 +261,19 @@ impl Snapshot {
         counts
     }
 
-    /// Returns the time of the last publish, 0 if there was none.
+    /// Returns the time of the last publish, or 0 if there was none.
     pub fn published_at(&self) -> i64 {
         self.summary.journal.published.as_ref().map_or(0, |published| published.at)
     }
 
-    /// Returns the package of a plan. Keys without a plan have the cheapest package.
+    /// Returns the package of a plan. Keys without a plan get the cheapest package.
     pub fn package(&self, plan: Option<&str>) -> Package {
         let named = self.packages.iter().find(|package| Some(package.code.as_str()) == plan);
         let [free, ..] = Package::seeds();
         named.or(self.packages.first()).cloned().unwrap_or(free)
     }
 
-    /// Returns the cheapest package with a capability.
+    /// Returns the cheapest package that has a capability, if there is one.
     pub fn cheapest_with(&self, capability: Capability) -> Option<&Package> {
         self.packages.iter().find(|package| package.allows(capability))
     }

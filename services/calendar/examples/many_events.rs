@@ -17,7 +17,7 @@ struct Arguments {
     database: DatabaseSettings,
 }
 
-/// Words of descriptions, each with the percentage of events that contain it.
+/// Words of descriptions, each with the percentage of events whose description contains it.
 const WORDS: [(&str, i64); 24] = [
     ("music", 90),
     ("from", 85),
@@ -71,7 +71,7 @@ fn run(db: &mut Db, text: &str) -> Result<(), DatabaseError> {
     Sql::new(db, text).execute(db).map(drop)
 }
 
-/// Returns an expression that writes the description of event `i`.
+/// Returns an SQL expression that produces the description of event `i`.
 fn description() -> String {
     let words = WORDS.iter().zip(1..).map(|((word, share), place)| {
         // A prime per word, so the words occur independently of each other.
@@ -121,7 +121,7 @@ fn fill(db: &mut Db, count: i64, now: i64) -> Result<(), DatabaseError> {
         Db::Sqlite(_) => "char(10)",
         Db::Pg(_) => "chr(10)",
     };
-    // One in a hundred is featured.
+    // One percent of the events is featured.
     let featured = "i % 100 = 0";
     run(
         db,

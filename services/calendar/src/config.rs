@@ -223,14 +223,15 @@ fn parse_code(text: &str) -> Result<String, String> {
     fits.then(|| text.to_owned()).ok_or_else(|| "a code of ISO 4217 such as EUR".to_owned())
 }
 
-/// Parses a currency symbol, which has no digits because costs are parsed with it.
+/// Parses a currency symbol. It has no digits, because costs that contain it must remain parsable.
 fn parse_symbol(text: &str) -> Result<String, String> {
     let fits = text.chars().count() <= 10
         && !text.contains(|c: char| c.is_numeric() || c.is_control() || matches!(c, '<' | '"'));
     fits.then(|| text.to_owned()).ok_or_else(|| "at most 10 characters, no digits".to_owned())
 }
 
-/// Parses a login, which must fit before the colon of a basic authorization header.
+/// Parses a login. It must not contain a colon, because it precedes the colon in a basic
+/// authorization header.
 pub fn parse_login(text: &str) -> Result<String, String> {
     let fits = (1..=60).contains(&text.chars().count())
         && !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == ':');

@@ -75,7 +75,7 @@ pub enum Error {
     Internal(String),
 }
 
-/// Status, code and message of an error, with the additional fields of its `data`.
+/// Status, code and message of an error response, with additional fields of its `data`.
 struct Answer<'a> {
     status: u16,
     code: String,
@@ -110,7 +110,7 @@ enum More<'a> {
     TermExists { term_id: i64 },
 }
 
-/// Details of invalid parameters; an empty list if there are none.
+/// Details of invalid parameters. Serialized as an empty list if there are none.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Details {
@@ -135,7 +135,7 @@ fn answer<'a>(status: u16, code: impl Into<String>, message: impl Into<String>) 
     Answer { status, code, message, more: More::Nothing {}, additional_data: None }
 }
 
-/// Builds an error whose code and message begin with the kind of a resource.
+/// Builds an error about a resource. Its code and message begin with the kind of the resource.
 fn about<'a>(kind: &str, status: u16, code: &str, state: &str) -> Answer<'a> {
     answer(status, format!("{kind}-{code}"), format!("The {kind} {state}."))
 }
@@ -217,7 +217,7 @@ impl Error {
         }
     }
 
-    /// Returns the response of errors that do not concern a resource.
+    /// Returns the response for an error that is not about a particular resource.
     fn general(&self) -> Answer<'_> {
         match self {
             Error::NoRoute => {
@@ -266,7 +266,7 @@ impl Error {
         }
     }
 
-    /// Converts a database failure during a deletion. A busy database stays busy.
+    /// Converts a database failure during a deletion. A busy database is still reported as busy.
     pub fn while_deleting(self, kind: &'static str) -> Error {
         match self {
             Error::Store(cause) if !cause.is_temporary() => Error::CouldNotDelete(kind, cause),
@@ -274,7 +274,7 @@ impl Error {
         }
     }
 
-    /// Returns the seconds after which a retry may succeed, if known.
+    /// Returns the number of seconds after which a retry may succeed, if known.
     pub fn retry_after(&self) -> Option<u64> {
         match self {
             Error::TooManyRequests(seconds) | Error::Unavailable(seconds) => Some(*seconds),
@@ -365,7 +365,7 @@ impl From<&Fault> for Error {
     }
 }
 
-/// The format of errors outside of handlers.
+/// The format of errors that occur outside handlers.
 pub struct ErrorBodies;
 
 impl ErrorFormat for ErrorBodies {

@@ -2,8 +2,9 @@
 //!
 //! A request passes the middleware of `handlers::edge` (alias prefix, OPTIONS, method override,
 //! CORS) to a handler, which reads the caller and the parameters. The handler calls one use case of
-//! `app`, which works in one visit to the database and renders the response. Rules are in `model`,
-//! names of parameters and responses in `wire`, queries in `store`.
+//! `app`, which does its database work in a single read or transaction and renders the response.
+//! The rules are in `model`, the names of parameters and responses in `wire`, and the queries in
+//! `store`.
 
 mod app;
 mod cli;

@@ -1,4 +1,4 @@
-//! Metrics of this service in addition to those of the shell.
+//! Metrics of this service, in addition to those of the shell.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -48,17 +48,16 @@ static WEBHOOKS_WAITING: LazyLock<IntGauge> = LazyLock::new(|| {
     register(IntGauge::new("calendar_webhooks_waiting", "Webhook messages to deliver"))
 });
 
-/// The label of free-text statuses, which users choose.
+/// The label used for all custom statuses, whose names users choose.
 const OTHER: &str = "other";
 
-/// The outcome of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImportOutcome {
     /// All entries were imported.
     Whole,
     /// Some entries failed.
     Partial,
-    /// The file or the database failed.
+    /// The file was rejected, or the database failed.
     Refused,
 }
 
@@ -110,7 +109,7 @@ pub fn show() {
     }
 }
 
-/// Publishes the number of events of each status.
+/// Publishes the number of events per status.
 pub fn describe_events(events: &mut dyn Iterator<Item = (&str, usize)>) {
     let known = Stage::ALL.map(Status::of);
     let mut counts = [0_usize; Stage::ALL.len() + 1];
@@ -124,19 +123,20 @@ pub fn describe_events(events: &mut dyn Iterator<Item = (&str, usize)>) {
     }
 }
 
-/// Publishes the state of the index: the changes that it lacked, the time of its last build, its bytes of memory.
+/// Publishes the state of the index: the number of changes that it was behind, the duration of its
+/// last build, and its size in bytes.
 pub fn describe_index(behind: i64, build: Option<Duration>, bytes: usize) {
     BEHIND.set(behind);
     BUILD_SECONDS.set(build.unwrap_or_default().as_secs_f64());
     BYTES.set(i64::try_from(bytes).unwrap_or(i64::MAX));
 }
 
-/// Publishes the number of webhook messages to deliver.
+/// Publishes the number of pending webhook messages.
 pub fn describe_webhooks(waiting: i64) {
     WEBHOOKS_WAITING.set(waiting);
 }
 
-/// A costly list that waits, counted until it is dropped.
+/// A costly list that is waiting for a permit. Counted until it is dropped.
 pub struct WaitingList(());
 
 impl WaitingList {
@@ -146,7 +146,7 @@ impl WaitingList {
         Self(())
     }
 
-    /// Counts that the list was refused.
+    /// Counts the list as refused.
     pub fn refuse(self) {
         LISTS_REFUSED.inc();
     }
@@ -158,7 +158,6 @@ impl Drop for WaitingList {
     }
 }
 
-/// Counts an import.
 pub fn count_import(outcome: ImportOutcome) {
     IMPORTS.with_label_values(&[outcome.label()]).inc();
 }

@@ -1,4 +1,4 @@
-//! The OpenAPI document without its operations.
+//! The OpenAPI document without its paths.
 
 use serde_json::{Map, Value};
 use shell::ServiceInfo;
@@ -19,7 +19,7 @@ use crate::wire::parameters::{
     VenueFields,
 };
 
-// Parameters of the operations, for the index of the API.
+// Declared here so that the index of the API lists them.
 pub const INDEX: Takes = Takes::new(IndexParameters::parameters);
 pub const EVENT_LIST: Takes = Takes::new(EventListParameters::parameters);
 pub const FEED: Takes = Takes::new(FeedParameters::parameters);
@@ -55,7 +55,7 @@ pub fn document(info: &ServiceInfo) -> OpenApi {
 /// The parameter that selects the keys of a response.
 const FIELDS: &str = "_fields";
 
-/// The paths whose responses have no selectable keys: the index, the document, feeds.
+/// Paths whose responses do not have selectable keys: the index, the document, feeds.
 const WITHOUT_FIELDS: [&str; 3] = ["", "/doc", "/ical"];
 
 /// Completes the declared query parameters, and marks optional credentials and bodies.
@@ -93,7 +93,7 @@ pub fn amend(document: &mut OpenApi) {
     }
 }
 
-/// Returns the alternatives of no credentials or one kind of credentials; with them callers see
+/// Returns two alternatives: no credentials, or one kind of credentials, with which callers may see
 /// more.
 fn optional_credentials() -> Vec<SecurityRequirement> {
     let schemes = ["key", "bearer", "basic"];
@@ -101,7 +101,8 @@ fn optional_credentials() -> Vec<SecurityRequirement> {
     std::iter::once(SecurityRequirement::default()).chain(schemes).collect()
 }
 
-/// Returns a document whose paths are relative to the namespace, as is its server URL.
+/// Returns a copy of the document whose server URL includes the namespace and whose paths are
+/// relative to it.
 pub fn below_namespace(document: &OpenApi) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     let prefix = format!("/{NAMESPACE}");

@@ -14,7 +14,7 @@ use crate::openapi::{
 };
 use crate::policy::CREDENTIALS;
 
-/// Paths with and without a trailing slash are the same.
+/// Paths with and without a trailing slash are equivalent.
 pub const PATHS: PathRules = PathRules::NO_TRAILING_SLASH;
 
 /// Wraps the handler of every operation.
@@ -29,8 +29,8 @@ pub async fn around(
     edge::around(request, next, site).await
 }
 
-/// Returns the headers that identify the caller, for paths whose responses depend on them. Pages
-/// are the same for everyone.
+/// Returns the headers that identify the caller, for paths whose responses depend on the caller.
+/// Pages do not.
 pub fn credentials(path: &str) -> &'static [HeaderName] {
     if edge::is_api_path(path) { &CREDENTIALS } else { &[] }
 }
@@ -49,13 +49,13 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(images::create_image);
     routes.add(images::get_image);
     add_pages(routes);
-    // Not part of the API, so not in its document.
+    // These routes are not part of the API, so the document omits them.
     routes.configure(|config| {
         config.service(media::get_media);
     });
 }
 
-/// Adds the HTML pages, which are not in the document.
+/// Adds the HTML pages. The document omits them.
 fn add_pages(routes: &mut Routes<'_>) {
     use pages::{atom, embed, event, list, month, period, recorded, site_map, subjects};
     let (get, post) = (web::get, web::post);

@@ -20,13 +20,14 @@ use crate::jobs::{
 use crate::state::{Document, State};
 use crate::{metrics, openapi, routes};
 
-/// How often due publications are looked for.
+/// Interval at which due publications are looked up.
 const PUBLISH_INTERVAL: Duration = Duration::from_secs(60);
 
-/// How often the event index follows the change log. A list that needs it does so itself.
+/// Interval at which the event index is updated from the change log. Lists that need the index also
+/// update it.
 const INDEX_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The service.
+/// The calendar service, as registered with the shell.
 #[derive(Clone)]
 pub struct Calendar {
     pub state: State,
@@ -52,7 +53,7 @@ impl Service for Calendar {
 
     fn shared_statuses() -> &'static [StatusCode] {
         &[
-            // Credentials that are sent must be valid even if none are required.
+            // Invalid credentials are rejected even where none are required.
             StatusCode::UNAUTHORIZED,
             StatusCode::TOO_MANY_REQUESTS,
             StatusCode::INTERNAL_SERVER_ERROR,

@@ -18,11 +18,11 @@ pub use crate::store::kept_answers::{KeptAnswers, Moment};
 use crate::store::media::Media;
 use crate::store::remote_images::ImageFetcher;
 
-/// Number of writes that are sanitized at a time, since a parser needs a multiple of its input.
+/// Maximum number of concurrent sanitizers. Parsing takes a multiple of the memory of its input.
 const MAX_SANITIZERS: usize = 2;
 
-/// Bytes of text in the long pages that may be built at a time. Building one takes about three times
-/// its text.
+/// Bytes of text in all long pages that may be built at the same time. Building one takes about
+/// three times the size of its text.
 const BYTES_OF_LONG_PAGES: u32 = 8 << 20;
 
 /// The state of the service. Clones share it.
@@ -33,25 +33,26 @@ pub struct State {
     pub gate: Gate,
     pub site: Arc<Site>,
     pub media: Media,
-    /// Fetches images that writes name by URL; `None` if URLs are only recorded.
+    /// Fetches images that writes name by URL. `None` if URLs are only recorded.
     pub image_fetcher: Option<ImageFetcher>,
-    /// Sends webhooks; `None` if none are sent.
+    /// Sends webhooks. `None` if webhooks are disabled.
     pub webhooks: Option<WebhookSender>,
-    /// Turns for sanitizing the texts of writes.
+    /// Limits how many writes sanitize long text at the same time.
     pub sanitizers: Arc<FairTurns>,
-    /// All events in memory, for lists that the database cannot answer quickly.
+    /// In-memory index of all events, for lists that the database cannot answer quickly.
     pub index: Arc<EventIndex>,
     /// Answers to earlier requests; `None` if none are kept.
     pub answers: Option<Arc<KeptAnswers>>,
     /// One permit per costly list that is being read. Other reads keep a connection and a core.
     pub costly_lists: Arc<Semaphore>,
-    /// Memory for the texts of long pages.
+    /// Memory permits for pages with a lot of text.
     pub long_pages: PagePermits,
-    /// Whether this process has erased anything that may still be in the log of SQLite.
+    /// Whether this process has erased anything that the write-ahead log of SQLite may still
+    /// contain.
     pub has_erased: Arc<AtomicBool>,
 }
 
-/// The settings as the rules use them.
+/// The settings in the form that the rules use.
 pub struct Site {
     pub settings: Settings,
     pub currency: Currency,

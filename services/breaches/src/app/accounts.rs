@@ -17,22 +17,22 @@ use crate::store::layout::Layout;
 use crate::store::pastes;
 use crate::wire::{BreachedAccountQuery, HashSuffix, Paste, RangeEntry};
 
-/// Bytes of a range entry with two or three breaches.
+/// Typical size in bytes of a range entry, with two or three breaches.
 const TYPICAL_ENTRY: usize = 96;
 
-/// The wanted breaches of an account and their format.
+/// The breaches of an account that are requested, and their format.
 #[derive(Clone, Debug)]
 pub struct AccountFilter {
-    /// True for names only, false for all attributes.
+    /// Whether to return only names instead of all attributes.
     pub truncated: bool,
-    /// Only breaches of this domain, in lower case.
+    /// Return only breaches of this domain, in lower case.
     pub domain: Option<String>,
-    /// True to include unverified breaches.
+    /// Whether to include unverified breaches.
     pub unverified: bool,
 }
 
 impl From<BreachedAccountQuery> for AccountFilter {
-    /// An empty domain means no filter.
+    /// An empty domain disables the domain filter.
     fn from(query: BreachedAccountQuery) -> Self {
         let BreachedAccountQuery { truncate_response, domain, include_unverified } = query;
         Self {
@@ -44,7 +44,7 @@ impl From<BreachedAccountQuery> for AccountFilter {
 }
 
 impl AccountFilter {
-    /// Returns whether a breach that may be shown is wanted.
+    /// Returns whether a visible breach passes the filter.
     pub fn includes(&self, breach: &Breach) -> bool {
         let Self { truncated: _, domain, unverified } = self;
         (*unverified || breach.flags.verified)
@@ -52,7 +52,7 @@ impl AccountFilter {
     }
 }
 
-/// The breaches of an address as a JSON array.
+/// Returns the breaches of an address as a JSON array.
 ///
 /// # Errors
 /// Returns the errors of the checks, and [`Error::NotFound`] if no breach may be shown.
@@ -78,7 +78,7 @@ pub async fn breached_account(
     .await
 }
 
-/// The pastes of an address.
+/// Returns the pastes of an address.
 ///
 /// # Errors
 /// Returns the errors of the checks, and [`Error::NotFound`] if there are none.
@@ -105,7 +105,7 @@ pub async fn pastes_of_account(
     .await
 }
 
-/// The addresses whose hashes begin with a prefix, with their breaches, as a JSON array.
+/// Returns the addresses whose hashes begin with a prefix, with their breaches, as a JSON array.
 ///
 /// # Errors
 /// Returns the errors of the checks.
@@ -122,21 +122,21 @@ pub async fn breached_range(
     .await
 }
 
-/// Prefixes read in one transaction.
+/// Number of prefixes read per transaction.
 const PREFIXES_AT_ONCE: usize = 25;
 
-/// The ranges of many prefixes as one streamed JSON object. Only a few ranges are in memory at a
-/// time.
+/// Returns the ranges of many prefixes as a streamed JSON object. Only a few ranges are in memory
+/// at a time.
 ///
 /// # Errors
-/// Returns the errors of the checks. A failing stream truncates the response.
+/// Returns the errors of the checks. If the stream fails, the response is truncated.
 pub async fn breached_ranges(
     state: &State,
     request: KeyedRequest,
     prefixes: Result<Vec<EmailPrefix>, Error>,
 ) -> Result<impl Stream<Item = Result<Bytes, Error>> + use<>, Error> {
     let run = run_keyed(state, request, move |_, context, caller| {
-        // The view is valid only in this transaction.
+        // The view is only valid within this transaction.
         Ok((RequestContext { view: None, ..context.clone() }, caller.clone(), prefixes?))
     });
     let (context, caller, prefixes) = run.await?;
@@ -158,14 +158,14 @@ pub async fn breached_ranges(
                 })
             };
             let piece = pools.read(read).await;
-            // After a failure, nothing follows, so the object is not closed.
+            // After a failure nothing follows, so the JSON object is not closed.
             let next = if piece.is_ok() { end } else { all };
             Some((piece, next))
         }
     }))
 }
 
-/// Some members of the object. The first piece opens it and the last one closes it.
+/// Generates some members of the object. The first piece opens it and the last one closes it.
 fn ranges(
     db: &mut Db,
     context: &RequestContext,
@@ -208,7 +208,7 @@ fn write_range(
     serde_json::to_writer(body, &entries).map_err(|error| Error::Internal(error.to_string()))
 }
 
-/// The entry of an account in the response, if it may be shown.
+/// Returns the entry of an account in the response, or `None` if it may not be shown.
 fn range_entry<'c>(
     db: &mut Db,
     context: &'c RequestContext,

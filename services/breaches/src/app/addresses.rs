@@ -7,7 +7,7 @@ use crate::model::OptOut;
 use crate::store::{accounts, breaches, mail_tokens, opt_outs, pastes, stealer_logs, subscribers};
 use crate::wire;
 
-/// All data stored about an address, for the operator.
+/// All data stored about an address, in the form shown to the operator.
 #[derive(Debug, serde::Serialize)]
 pub struct HeldData {
     stored: bool,
@@ -15,11 +15,11 @@ pub struct HeldData {
     breaches: Vec<String>,
     pastes: Vec<wire::Paste>,
     websites: Vec<String>,
-    /// Number of the opt-out's kind.
+    /// Database code of the kind of opt-out.
     opt_out: Option<i16>,
     /// Number of the subscriber.
     subscriber: Option<i64>,
-    /// Mail links to the address, used or not.
+    /// Number of mail links sent to the address, both used and unused.
     mail_links: i64,
 }
 

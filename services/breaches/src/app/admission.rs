@@ -1,4 +1,4 @@
-//! The checks of keyed operations: key, rate, subscription, plan, and scope of test keys.
+//! The checks of keyed operations: key, rate, subscription, plan, and the scope of test keys.
 
 use std::sync::Arc;
 
@@ -18,25 +18,24 @@ use crate::store::domain_controls::{self, Control};
 use crate::store::key_holders::{self, Holder, KeyLookup};
 use crate::store::reader_cache::ReaderCache;
 
-/// The end of the built-in subscription of test keys: 2099-12-31T23:59:59.
+/// When the built-in subscription of test keys ends: 2099-12-31T23:59:59 UTC.
 const TEST_UNTIL: i64 = 4_102_444_799;
 
 /// The test key that has a built-in subscription.
 const ZERO_KEY: &str = "00000000000000000000000000000000";
 
-/// The caller of an operation, after every check that does not depend on the target.
+/// The caller of an operation that has passed every check that does not depend on the target.
 #[derive(Clone, Debug)]
 pub struct Caller {
     /// The subscriber; `None` for a test key.
     pub subscriber: Option<i64>,
-    /// The plan.
     pub plan: Arc<Plan>,
     /// When the subscription ends.
     pub until: i64,
 }
 
 impl Caller {
-    /// Step 9 of the checks: a test key may only access the test domain and its subdomains.
+    /// Step 9 of the checks: a test key may access only the test domain and its subdomains.
     pub fn check_scope(&self, context: &RequestContext, domain: &str) -> Result<(), Error> {
         if self.subscriber.is_none() && !context.settings().test_email_domain.covers(domain) {
             return Err(Error::KeyInvalid(context.settings().key_header().to_owned()));
@@ -44,8 +43,8 @@ impl Caller {
         Ok(())
     }
 
-    /// Steps 9 and 10: the caller controls the domain. Returns `None` for a test key, whose domains
-    /// have no row.
+    /// Steps 9 and 10 of the checks: the caller must control the domain. Returns `None` for a test
+    /// key, because its domains are not stored.
     pub fn check_control(
         &self,
         db: &mut Db,
@@ -64,15 +63,12 @@ impl Caller {
 /// The address of a search.
 #[derive(Debug)]
 pub struct SearchedAddress {
-    /// The address.
     pub address: EmailAddress,
-    /// Its digest.
     pub digest: Sha1Digest,
-    /// Its account.
     pub row: Option<AccountRow>,
 }
 
-/// Runs a keyed operation: all checks and reads in one database access.
+/// Runs a keyed operation. All checks and reads happen in one database access.
 pub fn run_keyed<T: Send + 'static, W>(
     state: &State,
     request: KeyedRequest,
@@ -90,9 +86,9 @@ where
     })
 }
 
-/// Runs a keyed search by address: all checks and reads in one database access.
+/// Runs a keyed search by address. All checks and reads happen in one database access.
 ///
-/// Invalid input is reported at its place in the order of checks, after key, rate and plan.
+/// Invalid input is reported at its position in the order of the checks: after key, rate and plan.
 pub fn run_keyed_search<I: Send + 'static, T: Send + 'static, W>(
     state: &State,
     request: KeyedRequest,
@@ -142,7 +138,7 @@ fn admit(
     decide(context, KeyedRequest { domain, ..request }, found)
 }
 
-/// The searched domain, if it has its own quota. Only domains that the caller controls have one;
+/// Returns the searched domain if it has its own quota. Only domains that the caller controls do;
 /// otherwise a client could create any number of quotas.
 fn charged_domain(
     db: &mut Db,
@@ -156,8 +152,8 @@ fn charged_domain(
     Ok(controlled.then(|| domain.clone()))
 }
 
-/// Steps 5 to 7 for a search by address. If the API key must be read from a database on one server, the
-/// accounts with the key `wanted` are read in the same round trip.
+/// Steps 5 to 7 for a search by address. If the API key must be read from the database and the
+/// database is on one server, the accounts with the key `wanted` are read in the same round trip.
 fn admit_with_accounts(
     db: &mut Db,
     cache: Option<&mut ReaderCache>,
@@ -169,7 +165,8 @@ fn admit_with_accounts(
         return Ok((admit(db, cache, context, request)?, None));
     }
     if context.state.layout().is_distributed() {
-        // A join with the tables of the coordinator would send them to every server.
+        // A join with the coordinator's tables would make the coordinator send them to every
+        // server.
         let caller = admit(db, cache, context, request)?;
         return Ok((caller, Some(accounts::routed_with_key(db, wanted)?)));
     }
@@ -178,7 +175,7 @@ fn admit_with_accounts(
     Ok((decide(context, request, found)?, rows))
 }
 
-/// Charges the request, then checks subscription and plan.
+/// Charges the request, then checks the subscription and the plan.
 fn decide(
     context: &RequestContext,
     request: KeyedRequest,
@@ -189,7 +186,7 @@ fn decide(
         KeyLookup::Live(holder) => charge::most_of_holder(context, operation, holder),
         KeyLookup::Unknown | KeyLookup::Dead => charge::most_of_test_key(context),
     };
-    // A request that costs more than a full quota is refused.
+    // A request that costs more than a full quota is rejected.
     let payable = searches.filter(|count| *count <= most);
     let finding = match found {
         KeyLookup::Live(holder) => {
@@ -215,14 +212,14 @@ fn decide(
     }
 }
 
-/// Returns whether an unknown key may call an operation for the test accounts.
+/// Returns whether an unknown key counts as a test key for an operation.
 fn is_test_key(context: &RequestContext, presented: &Presented, operation: Operation) -> bool {
     context.settings().test_keys.is_on()
         && operation.has_test_keys()
         && (!operation.needs_zero_test_key() || presented.is_text(ZERO_KEY))
 }
 
-/// Step 7: the subscription is active and its plan includes the operation.
+/// Step 7 of the checks: the subscription is active and its plan includes the operation.
 fn subscriber(
     context: &RequestContext,
     operation: Operation,

@@ -1,4 +1,4 @@
-//! Breaches: changes by the operator, the export, and the catalogue for pages.
+//! Breaches: changes by the operator, the export, and the catalogue as shown on pages.
 
 use database::{DatabaseError, Db};
 
@@ -8,10 +8,10 @@ use crate::state::State;
 use crate::store::{admin_events, breaches, versions};
 use crate::wire;
 
-/// Changes a breach in the transaction of `db` and publishes a new version of the catalogue if it
-/// differs.
+/// Changes a breach in the transaction of `db`. If it differs, publishes a new version of the
+/// catalogue.
 ///
-/// `action` names the change in the audit trail.
+/// `action` is the name of the change in the audit trail.
 ///
 /// # Errors
 /// [`OperatorError::Rejected`] if no breach has this name, and errors of `change`.
@@ -41,7 +41,7 @@ pub fn change_breach(
     Ok(wire::Breach::from(&breach))
 }
 
-/// The listed breaches in catalogue order.
+/// Returns the listed breaches in catalogue order.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -51,7 +51,7 @@ pub fn listed_breaches(db: &mut Db) -> Result<Vec<wire::Breach>, DatabaseError> 
     Ok(listed.map(wire::Breach::from).collect())
 }
 
-/// The size of the catalogue and its latest breaches.
+/// The size of the catalogue, and its latest breaches.
 #[derive(Clone, Debug)]
 pub struct CatalogueSummary {
     /// The number of listed breaches.
@@ -68,11 +68,11 @@ fn newest_first(catalogue: &Catalogue) -> Vec<&Breach> {
     listed
 }
 
-/// Returns the size of the catalogue and its `latest` breaches.
+/// Returns the size of the catalogue and its `latest` newest breaches.
 pub fn summary(state: &State, latest: usize) -> CatalogueSummary {
     let snapshot = state.snapshot();
     let listed = newest_first(&snapshot.answers.catalogue);
-    // Each count fits into `i64`, but the sum may not.
+    // Each count fits into an `i64`, but their sum may not.
     let accounts = listed.iter().fold(0_i64, |sum, breach| sum.saturating_add(breach.pwn_count));
     CatalogueSummary {
         breaches: listed.len(),
@@ -81,7 +81,7 @@ pub fn summary(state: &State, latest: usize) -> CatalogueSummary {
     }
 }
 
-/// Returns the listed breaches, newest first, whose title, name or domain contains a text.
+/// Returns the listed breaches whose title, name or domain contains a string, newest first.
 pub fn find_breaches(state: &State, text: &str) -> Vec<Breach> {
     let (snapshot, text) = (state.snapshot(), text.trim().to_lowercase());
     let has = |part: &String| part.to_lowercase().contains(&text);
@@ -90,7 +90,7 @@ pub fn find_breaches(state: &State, text: &str) -> Vec<Breach> {
     found.into_iter().cloned().collect()
 }
 
-/// Returns a listed breach by its name.
+/// Returns the listed breach with a name, if there is one.
 pub fn listed_breach(state: &State, name: &str) -> Option<Breach> {
     let snapshot = state.snapshot();
     let catalogue = &snapshot.answers.catalogue;

@@ -1,4 +1,4 @@
-//! The check of many addresses of verified domains.
+//! The bulk check: breaches of many addresses of verified domains.
 
 use std::collections::HashMap;
 
@@ -21,23 +21,24 @@ use crate::store::accounts::{self, AccountRow};
 use crate::store::domain_controls;
 use crate::wire::ErrorBody;
 
-/// Addresses looked up in one transaction.
+/// Number of addresses looked up per transaction.
 const ADDRESSES_AT_ONCE: usize = 50;
 
 /// The part of a domain that the caller may see.
 #[derive(Clone, Debug)]
 enum Coverage {
     Full,
-    /// Only breaches that need no subscription; the error is for addresses without one.
+    /// Only breaches that do not need a subscription. Contains the error to report for addresses
+    /// that have no such breach.
     Limited(ErrorBody),
     Nothing(ErrorBody),
 }
 
 /// An address of the request.
 struct Wanted {
-    /// The text of the request.
+    /// The address as the request gives it.
     email: String,
-    /// `None` if it is invalid.
+    /// The parsed address; `None` if it is invalid.
     address: Option<EmailAddress>,
 }
 
@@ -47,18 +48,20 @@ struct Entry {
     result: Result<Shown, ErrorBody>,
 }
 
-/// The breaches of an address by their indexes in the catalogue.
+/// The breaches of an address, as indexes into the catalogue.
 struct Shown {
     breaches: Vec<usize>,
     limited: bool,
 }
 
-/// The breaches of many addresses as a JSON array in pieces, in the order of the request.
+/// Returns the breaches of many addresses as a JSON array that is streamed in the order of the
+/// request.
 ///
-/// Holds a batch of accounts and one piece in memory. Looks up no further batch once it is dropped.
+/// Only one batch of accounts and one piece are in memory. When the stream is dropped, no further
+/// batch is looked up.
 ///
 /// # Errors
-/// Returns the errors of the checks. A failing stream truncates the response.
+/// Returns the errors of the checks. If the stream fails, the response is truncated.
 pub async fn breached_accounts(
     state: &State,
     request: KeyedRequest,
@@ -71,7 +74,7 @@ pub async fn breached_accounts(
     let check = move |db: &mut Db, context: &RequestContext, caller: &Caller| {
         let (wanted, filter) = input?;
         let coverage = coverage(db, context, caller, &wanted)?;
-        // The view is valid only in this transaction.
+        // The view is only valid within this transaction.
         let context = RequestContext { view: None, ..context.clone() };
         let (wanted, found) = (wanted.into_iter(), Vec::new().into_iter());
         Ok(Check { context, filter, coverage, wanted, found, is_open: false, is_complete: false })
@@ -80,7 +83,8 @@ pub async fn breached_accounts(
     Ok(stream::try_unfold(check, Check::next_piece))
 }
 
-/// The coverage of the domains that the caller controls. The domains of a test key are not stored.
+/// Returns the coverage of each domain that the caller controls. The domains of a test key are not
+/// stored.
 fn coverage(
     db: &mut Db,
     context: &RequestContext,
@@ -100,7 +104,7 @@ fn coverage(
     let larger = LargerDomains::read(db, caller)?;
     let controls = domain_controls::verified_of(db, subscriber, &domains)?;
     let covered = controls.into_iter().map(|control| {
-        // An inherited domain is counted seconds after it was added.
+        // The addresses of an inherited domain are counted a few seconds after it is added.
         let size = control.size_now.unwrap_or(0);
         let used = larger.up_to(Some(&control), size);
         let access = domain_access::decide(context, caller, Some(&control), size, used);
@@ -115,13 +119,13 @@ fn coverage(
     Ok(covered.collect())
 }
 
-/// A check in progress.
+/// A bulk check in progress.
 struct Check {
     context: RequestContext,
     filter: AccountFilter,
     coverage: HashMap<String, Coverage>,
     wanted: std::vec::IntoIter<Wanted>,
-    /// Entries that were looked up and not written.
+    /// Entries that have been looked up but not yet written.
     found: std::vec::IntoIter<Entry>,
     is_open: bool,
     is_complete: bool,
@@ -198,7 +202,7 @@ impl Check {
     }
 }
 
-/// The key of an address that is looked up.
+/// Returns the key of an address to look up, or `None` if it is not looked up.
 fn key((wanted, coverage): &(Wanted, Coverage)) -> Option<AccountKey> {
     match (coverage, &wanted.address) {
         (Coverage::Nothing(_), _) | (_, None) => None,

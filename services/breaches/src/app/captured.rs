@@ -1,4 +1,4 @@
-//! The responses of stealer-log searches by domain, in bounded memory.
+//! Responses to stealer-log searches by domain, built in bounded memory.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,10 +7,10 @@ use batch::{Sorted, Sorter};
 
 use super::domain_names::{MEMORY, PIECE, Pieces, order_of};
 
-/// Separates an alias and a website. No alias contains a control character.
+/// Separates an alias and a website. Aliases cannot contain control characters.
 const SEPARATOR: char = '\n';
 
-/// Collects addresses, or aliases with websites, in any order and with duplicates.
+/// Collects addresses, or pairs of alias and website, in any order and with duplicates.
 pub struct CapturedCollector {
     sorter: Sorter,
     text: String,
@@ -18,7 +18,7 @@ pub struct CapturedCollector {
 }
 
 impl CapturedCollector {
-    /// Sorts data that does not fit into memory in `folder`.
+    /// Creates an empty collector. Data that does not fit into memory is sorted in `folder`.
     pub fn new(folder: PathBuf) -> Self {
         Self { sorter: Sorter::new(folder, MEMORY), text: String::new(), is_empty: true }
     }
@@ -45,7 +45,7 @@ impl CapturedCollector {
         self.sorter.push(order_of(alias), self.text.as_bytes())
     }
 
-    /// The sorted and distinct data; `None` if there is none.
+    /// Returns the sorted and deduplicated data, or `None` if there is none.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be written.
@@ -54,14 +54,14 @@ impl CapturedCollector {
     }
 }
 
-/// A JSON array of addresses, generated while it is read.
+/// A JSON array of addresses that is generated while it is read.
 pub struct CapturedAddresses {
     sorted: Sorted,
     begun: bool,
 }
 
 impl CapturedAddresses {
-    /// Creates the array of the added addresses.
+    /// Creates the array of the collected addresses.
     pub fn new(sorted: Sorted) -> Self {
         Self { sorted, begun: false }
     }
@@ -83,15 +83,15 @@ impl Pieces for CapturedAddresses {
     }
 }
 
-/// A JSON object of websites by alias, generated while it is read.
+/// A JSON object that maps aliases to websites and is generated while it is read.
 pub struct CapturedWebsites {
     sorted: Sorted,
-    /// The alias whose array is open; `None` before the first one.
+    /// The alias whose array is open, or `None` before the first one.
     alias: Option<String>,
 }
 
 impl CapturedWebsites {
-    /// Creates the object of the added pairs.
+    /// Creates the object of the collected pairs.
     pub fn new(sorted: Sorted) -> Self {
         Self { sorted, alias: None }
     }

@@ -9,24 +9,26 @@ use super::context::RequestContext;
 use crate::model::plan::{Bucket, Operation};
 use crate::store::key_holders::Holder;
 
-/// Stealer-log operations by domain per key and minute.
+/// Maximum stealer-log operations by domain, per key and minute.
 const STEALER_DOMAIN_PER_MINUTE: u32 = 10;
-/// Requests per key and minute about the subscription or for domains that it does not control.
+/// Maximum requests about the subscription, or for domains that the key's owner does not control,
+/// per key and minute.
 const MANAGEMENT_PER_MINUTE: u32 = 120;
-/// Searches of a domain at one version of the catalogue within [`DOMAIN_SEARCH_PERIOD`].
+/// Maximum searches of a domain within [`DOMAIN_SEARCH_PERIOD`] at the same version of the
+/// catalogue.
 const DOMAIN_SEARCHES: u32 = 10;
 const DOMAIN_SEARCH_PERIOD: Duration = Duration::from_secs(600);
 
-/// The cost of searches with a test key, charged to the client address. An invalid request (`None`)
-/// costs one.
+/// Returns the charge of searches with a test key. It is charged to the client address. An invalid
+/// request (`None`) costs one token.
 pub fn of_test_key(context: &RequestContext, searches: Option<u32>) -> Charge {
     let settings = context.settings();
     let quota = Quota::per_minute(settings.test_keys_rpm).shared_by(settings.rate_replicas);
     Charge::from(quota).purpose("test").cost(searches.unwrap_or(1))
 }
 
-/// The cost of a request with a key. `domain` is the searched domain, if it has its own quota;
-/// `searches` is the number of searches in the request, `None` if it is invalid.
+/// Returns the charge of a request with a key. `domain` is the searched domain if it has its own
+/// quota. `searches` is the number of searches in the request, or `None` if it is invalid.
 pub fn of_holder(
     context: &RequestContext,
     operation: Operation,
@@ -53,12 +55,12 @@ pub fn of_holder(
     }
 }
 
-/// Maximum number of searches in one request with a test key.
+/// Returns the maximum number of searches in a request with a test key.
 pub fn most_of_test_key(context: &RequestContext) -> u32 {
     context.settings().test_keys_rpm
 }
 
-/// Maximum number of searches in one request with a key: the number that a full quota covers.
+/// Returns the maximum number of searches in a request with a key: as many as a full quota covers.
 pub fn most_of_holder(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 {
     (rpm(holder) / cost(context, operation, holder).max(1)).max(1)
 }
@@ -68,8 +70,8 @@ fn rpm(holder: &Holder) -> u32 {
     plan.map_or(1, |plan| u32::try_from(plan.per_minute).unwrap_or(1).max(1))
 }
 
-/// A search costs one token of the plan. A search by hash prefix costs the price of the plan or of
-/// the settings.
+/// Returns the cost of one search: one token of the plan, or for a search by hash prefix the price
+/// in the plan or the settings.
 fn cost(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 {
     let plan = holder.subscription.as_ref().map(|(plan, _)| plan);
     match operation {
@@ -81,7 +83,8 @@ fn cost(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 
     }
 }
 
-/// A refused request is not searched, so it costs one token, regardless of the price of a search.
+/// A rejected request does not search anything, so it costs one token regardless of the price of a
+/// search.
 fn search(
     context: &RequestContext,
     operation: Operation,

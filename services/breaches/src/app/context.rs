@@ -10,7 +10,7 @@ use crate::model::{AccountKey, Catalogue, OptOut};
 use crate::state::{Snapshot, State};
 use crate::store::accounts::AccountView;
 
-/// The server, with the snapshot and the time of one request.
+/// The server state, the snapshot and the time that one request uses.
 #[derive(Clone)]
 pub struct RequestContext {
     /// The server.
@@ -19,12 +19,12 @@ pub struct RequestContext {
     pub snapshot: Arc<Snapshot>,
     /// Unix seconds.
     pub now: i64,
-    /// The view of the accounts in the request's transaction, if it has one.
+    /// The view of the accounts in the request's transaction, if there is one.
     pub view: Option<Arc<AccountView>>,
 }
 
 impl RequestContext {
-    /// The context of a request that begins now.
+    /// Creates the context of a request that begins now.
     pub fn new(state: &State) -> Self {
         Self {
             snapshot: state.snapshot(),
@@ -34,17 +34,16 @@ impl RequestContext {
         }
     }
 
-    /// The settings of the service.
+    /// Returns the settings of the service.
     pub fn settings(&self) -> &Settings {
         self.state.settings()
     }
 
-    /// The catalogue.
     pub fn catalogue(&self) -> &Catalogue {
         &self.snapshot.answers.catalogue
     }
 
-    /// The choice of the owner of an address.
+    /// Returns the choice that the owner of an address has made, if any.
     pub fn opt_out(
         &self,
         db: &mut Db,
@@ -53,7 +52,8 @@ impl RequestContext {
         self.snapshot.opt_outs.get(db, digest)
     }
 
-    /// Returns whether an address with this key may have an opt-out, so its digest is needed.
+    /// Returns whether an address with this key may have an opt-out, in which case its digest must
+    /// be computed.
     pub fn may_be_opted_out(&self, key: AccountKey) -> bool {
         self.snapshot.opt_outs.may_contain(key)
     }

@@ -1,4 +1,4 @@
-//! Delivery of the outbox: mails and webhooks.
+//! Delivery of the outbox, which contains mails and webhook messages.
 
 use database::{DatabaseError, Db};
 use outbound::{
@@ -19,22 +19,23 @@ use crate::state::State;
 use crate::store::messages::{self, Claim, Posted};
 use crate::store::{breaches, domain_controls, subscribers, webhooks};
 
-/// Seconds after which a message about a hidden breach is dropped.
+/// Seconds after which a message about a breach that is hidden is dropped.
 const MAX_HIDDEN_SECONDS: i64 = 30 * 86_400;
 
-/// The kind of an outbox. Mails and webhooks are delivered separately, so neither delays the other.
+/// The kind of an outbox. Mails and webhook messages are delivered separately, so that neither
+/// delays the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Mails,
     Webhooks,
 }
 
-/// The receiver of messages, which are delivered in order.
+/// The receiver of messages. Messages to one receiver are delivered in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Receiver {
     /// The mail server.
     Mails,
-    /// A webhook, by its number.
+    /// A webhook, by its id.
     Webhook(i64),
 }
 
@@ -52,17 +53,17 @@ impl std::fmt::Display for Receiver {
 pub struct Delivery {
     state: State,
     kind: Kind,
-    /// A random number that marks the messages claimed by this process.
+    /// A random number that marks the messages that this process has claimed.
     owner: i64,
 }
 
 impl Delivery {
-    /// Delivery of mails.
+    /// Creates the delivery of mails.
     pub fn of_mails(state: State) -> Self {
         Self { state, kind: Kind::Mails, owner: random_owner() }
     }
 
-    /// Delivery to webhooks.
+    /// Creates the delivery of webhook messages.
     pub fn of_webhooks(state: State) -> Self {
         Self { state, kind: Kind::Webhooks, owner: random_owner() }
     }
@@ -76,8 +77,8 @@ impl Delivery {
     }
 }
 
-/// The number of this process among those that deliver. If the random source fails, the process id
-/// serves.
+/// Returns a number that identifies this process among those that deliver. If the random source
+/// fails, the process id is used.
 fn random_owner() -> i64 {
     let mut bytes = [0; 8];
     match getrandom::fill(&mut bytes) {
@@ -174,18 +175,18 @@ impl Courier<Posted> for Delivery {
     }
 }
 
-/// A message that is still wanted.
+/// A message that still has to be delivered.
 struct Wanted {
     /// Address of the subscriber.
     email: String,
-    /// The breach that it is about.
+    /// The breach that the message is about.
     breach: Option<Breach>,
-    /// The breaches of a monthly report that are still shown, with their numbers of addresses.
+    /// For a monthly report: the breaches that are still shown, with their numbers of addresses.
     listed: Vec<(Breach, i64)>,
 }
 
-/// Reads from the database, not from the snapshot, whether a message is still wanted and claimed by
-/// this process. A message about removed data is dropped.
+/// Returns a message if it is still wanted and still claimed by this process. Reads the database
+/// rather than the snapshot. Messages about removed data are dropped.
 fn still_wanted(
     db: &mut Db,
     message: &Posted,
@@ -227,7 +228,7 @@ fn still_wanted(
         return unwanted("the breach is retired");
     }
     if !breach.active {
-        // It may be active again soon, and no second notice is posted.
+        // The breach may become active again soon, and no second notice would be posted then.
         return match now - created_at < MAX_HIDDEN_SECONDS {
             true => Ok(Err(DeliveryError::early("the breach is hidden"))),
             false => unwanted("the breach has been hidden for too long"),
@@ -236,7 +237,7 @@ fn still_wanted(
     Ok(Ok(Wanted { email: subscriber.email, breach: Some(breach), listed: Vec::new() }))
 }
 
-/// The breaches of a monthly report that were not hidden or retired meanwhile.
+/// Returns the breaches of a monthly report that have not been hidden or retired since.
 fn still_shown(db: &mut Db, notice: &Notice) -> Result<Vec<(Breach, i64)>, DatabaseError> {
     let Notice::DomainReport(report) = notice else { return Ok(Vec::new()) };
     let mut listed = Vec::new();
@@ -256,7 +257,7 @@ impl Delivery {
         })
     }
 
-    /// The mail of a notice that is still wanted.
+    /// Returns the mail for a notice that is still wanted.
     async fn mail_text(&self, message: &Posted) -> Result<Mail, DeliveryError> {
         let (token, now, owner) = (SecretToken::new().map_err(temporary)?, self.now(), self.owner);
         let (url, text) = (self.state.external().public_url.clone(), token.text.clone());
@@ -304,14 +305,14 @@ impl Delivery {
         let body = webhook_body(&message.notice, now)?;
         let id = format!("msg_{}", message.id);
         let (url, body) = (webhook.url, body.to_string());
-        // Loads and maintenance cause these messages, no request.
+        // These messages are caused by loads and maintenance rather than by a request.
         let traceparent = None;
         let message = WebhookMessage { url, secret, id, timestamp: now, body, traceparent };
         self.state.external().webhooks.send(&message).await
     }
 }
 
-/// The mails that the unsubscribe link of a notice ends.
+/// Returns the mails that the unsubscribe link of a notice ends.
 fn topic(notice: &Notice) -> Topic {
     match notice {
         Notice::DomainReport(report) => Topic::Reports(report.domain.clone()),
@@ -319,14 +320,15 @@ fn topic(notice: &Notice) -> Topic {
     }
 }
 
-/// The left side of the Message-ID: the same in each attempt, so receivers drop a repeated mail.
+/// Returns the left part of the Message-ID. It is the same in every attempt, so that receivers drop
+/// duplicates.
 fn message_id(message: &Posted) -> String {
     let Posted { id, key, created_at, .. } = message;
     let digest = digest(&format!("message {id} {created_at} {key}"));
     digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The body of a webhook call.
+/// Returns the body of a webhook message.
 fn webhook_body(notice: &Notice, timestamp: i64) -> Result<Value, DeliveryError> {
     let sent_at = instant::with_zone(timestamp);
     match notice {

@@ -1,4 +1,4 @@
-//! The part of a verified domain that the plan of its controller covers.
+//! The part of a verified domain that its controller's plan covers.
 
 use database::{DatabaseError, Db};
 
@@ -8,12 +8,12 @@ use crate::error::Error;
 use crate::model::domain_size::{self, Access, Situation};
 use crate::store::domain_controls::{self, Control, LargerDomain};
 
-/// The larger domains of a caller.
+/// The domains of a caller that count against the limit of large domains.
 #[derive(Debug)]
 pub struct LargerDomains(Vec<LargerDomain>);
 
 impl LargerDomains {
-    /// Reads them. A test key has none.
+    /// Reads the larger domains of a caller. A test key has none.
     pub fn read(db: &mut Db, caller: &Caller) -> Result<Self, DatabaseError> {
         let larger = match caller.subscriber {
             Some(subscriber) => domain_controls::larger_domains(db, subscriber)?,
@@ -22,8 +22,8 @@ impl LargerDomains {
         Ok(Self(larger))
     }
 
-    /// The number of them up to this one, with its current size. Inherited domains do not count
-    /// against proved or older ones.
+    /// Returns the number of larger domains up to and including this one, given its current size.
+    /// Inherited domains do not count against proved or older ones.
     pub fn up_to(&self, control: Option<&Control>, size: i64) -> i64 {
         let Some(control) = control else { return 0 };
         let counts = |other: &LargerDomain| {
@@ -35,7 +35,8 @@ impl LargerDomains {
     }
 }
 
-/// Decides on a domain of `size` addresses, without those in spam lists only.
+/// Decides on the access to a domain of `size` addresses. Addresses that are only in spam lists do
+/// not count.
 pub fn decide(
     context: &RequestContext,
     caller: &Caller,
@@ -54,7 +55,8 @@ pub fn decide(
     })
 }
 
-/// Why a caller sees less than the whole domain, or nothing of it.
+/// Returns why a caller sees only a part of the domain or nothing of it. `None` if the caller sees
+/// all of it.
 pub fn refusal(caller: &Caller, access: Access, size: i64, larger_domains: i64) -> Option<Error> {
     let features = &caller.plan.features;
     match access {

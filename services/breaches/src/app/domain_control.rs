@@ -1,8 +1,8 @@
 //! Control of domains: by proof, by the operator, and by inheritance.
 //!
-//! An inherited subdomain is verified first and counted later, outside the transaction, because a
-//! walk over its accounts would block all writers. Loads without notices record their links from
-//! the verification on, so links added in the meantime are not announced.
+//! An inherited subdomain is verified first and counted later, outside the transaction, because
+//! walking over its accounts would block all writers. From the verification on, loads that suppress
+//! notices record their links, so links added before the count are not announced.
 
 use database::{DatabaseError, Db, Pools};
 use domain::{DomainName, EmailAddress};
@@ -20,19 +20,20 @@ use crate::store::accounts::domain_walk;
 use crate::store::domain_controls::{self, Verification};
 use crate::store::{admin_events, breaches, domain_inheritance, turns};
 
-/// Characters of a token.
+/// The characters of which tokens consist.
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
-/// Length of a token.
+/// Length of a token in characters.
 const LENGTH: usize = 24;
 
-/// Generates a token of 24 characters of `[a-z0-9]` from the system's random source.
+/// Generates a token of 24 characters from `[a-z0-9]`, using the system's random source.
 pub fn new_code() -> Result<String, OperatorError> {
     let mut code = String::with_capacity(LENGTH);
     let mut bytes = [0; 64];
     while code.len() < LENGTH {
         getrandom::fill(&mut bytes)
             .map_err(|error| OperatorError::Rejected(format!("no random bytes: {error}")))?;
-        // 252 is the largest multiple of 36 in a byte. Larger values would favour some characters.
+        // 252 is the largest multiple of 36 that a byte can hold. Larger values would favour some
+        // characters.
         let fair = bytes.iter().filter(|byte| **byte < 252);
         let letters = fair.map(|byte| char::from(LETTERS[usize::from(*byte) % LETTERS.len()]));
         code.extend(letters.take(LENGTH - code.len()));
@@ -40,7 +41,8 @@ pub fn new_code() -> Result<String, OperatorError> {
     Ok(code)
 }
 
-/// The proof of a subscriber's control of a domain. Repeated calls return the same proof.
+/// Returns the proof by which a subscriber can show control of a domain. Repeated calls return the
+/// same proof.
 ///
 /// # Errors
 /// [`VerificationError::DomainName`] for a domain that cannot be verified,
@@ -61,8 +63,8 @@ pub async fn proof(state: &State, subscriber: i64, domain: &DomainName) -> Resul
     Ok(Proof { prefix: state.settings().verification.verify_prefix.clone(), code })
 }
 
-/// The proof of a domain that the subscriber has already. The operator may have verified a domain
-/// of the deny list.
+/// Returns the proof of a domain that the subscriber already has. This may be a domain on the deny
+/// list that the operator verified.
 ///
 /// # Errors
 /// [`Error::NotFound`], and errors of the database.
@@ -77,8 +79,8 @@ pub async fn known_proof(
     Ok(Proof { prefix: state.settings().verification.verify_prefix.clone(), code })
 }
 
-/// Counts a domain with the catalogue in the database. It walks over the accounts, so it needs a
-/// connection that blocks no one.
+/// Counts a domain using the catalogue in the database. This walks over the accounts, so `db` must
+/// be a connection that does not block others.
 pub fn count_now(db: &mut Db, domain: &str) -> Result<DomainCount, DatabaseError> {
     domain_walk::in_one_snapshot(db, |db| {
         let catalogue = breaches::catalogue(db)?;
@@ -86,8 +88,8 @@ pub fn count_now(db: &mut Db, domain: &str) -> Result<DomainCount, DatabaseError
     })
 }
 
-/// Stores the counts of a domain for all its controllers. Inherited subdomains that no longer fit
-/// into a plan are disabled.
+/// Stores the counts of a domain for all its controllers. Disables inherited subdomains that no
+/// longer fit into a plan.
 pub fn note_size(
     db: &mut Db,
     domain: &str,
@@ -104,7 +106,8 @@ pub fn note_size(
     Ok(())
 }
 
-/// A plan without subdomains keeps existing ones, because it may have lapsed for a day.
+/// If the plan no longer includes subdomains, existing ones are kept, because the plan may have
+/// lapsed only for a day.
 fn keep_within_plan(db: &mut Db, subscriber: i64, now: i64) -> Result<(), DatabaseError> {
     let features = subscriber_plan::current(db, subscriber, now)?.plan.features;
     match features.auto_subdomain {
@@ -113,7 +116,7 @@ fn keep_within_plan(db: &mut Db, subscriber: i64, now: i64) -> Result<(), Databa
     }
 }
 
-/// Stores the counts of an inherited subdomain. Its current links are not announced.
+/// Stores the counts of an inherited subdomain. Links that exist now are not announced.
 pub fn note_count(
     db: &mut Db,
     domain: &str,
@@ -121,7 +124,7 @@ pub fn note_count(
     now: i64,
 ) -> Result<(), DatabaseError> {
     if count.size.no_spam > FREE_SIZE {
-        // `note_size` needs their locks, which come before those of notices.
+        // `note_size` needs these locks, which must be taken before those of notices.
         for subscriber in domain_controls::controllers(db, domain)? {
             turns::take_subscriber(db, subscriber)?;
         }
@@ -130,8 +133,8 @@ pub fn note_count(
     note_size(db, domain, count, now)
 }
 
-/// Counts inherited subdomains. A subdomain stays verified if that fails; the next change of the catalogue
-/// counts it.
+/// Counts inherited subdomains. If that fails, a subdomain stays verified, and the next change of
+/// the catalogue triggers another count.
 pub async fn count_added(state: &State, added: Vec<String>) {
     for domain in added {
         if let Err(error) = count_one(state, domain).await {
@@ -152,26 +155,24 @@ async fn count_one(state: &State, domain: String) -> Result<(), DatabaseError> {
 /// A domain to mark as verified.
 #[derive(Clone, Copy, Debug)]
 pub struct Completion<'a> {
-    /// Its controller.
+    /// Id of the subscriber who controls the domain.
     pub subscriber: i64,
-    /// The domain.
     pub domain: &'a str,
     /// How it was verified.
     pub method: VerificationMethod,
-    /// Its counts.
     pub count: &'a DomainCount,
-    /// When.
+    /// Time of the verification in Unix seconds.
     pub now: i64,
 }
 
-/// Locks the subscriber and checks whether the plan has room for a domain. Small domains do not
-/// count, and inherited domains give way to a domain with its own proof.
+/// Locks the subscriber and checks that the plan has room for a domain. Small domains do not count,
+/// and a domain with its own proof displaces inherited ones.
 pub fn admit(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
     turns::take_subscriber(db, new.subscriber)?;
     check_room(db, new)
 }
 
-/// Checks whether the plan of a subscriber has room for a domain.
+/// Checks that the plan of a subscriber has room for a domain.
 pub fn check_room(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
     if new.count.size.no_spam <= FREE_SIZE {
         return Ok(());
@@ -191,9 +192,9 @@ pub fn check_room(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
     }
 }
 
-/// Verifies a domain; plans with automatic subdomains also get the known ones. Returns these, which
-/// [`count_added`] must count. Returns `None` if a parent domain was to prove it but no longer
-/// does.
+/// Verifies a domain. If the plan includes subdomains, also verifies the known ones and returns
+/// them; they must be passed to [`count_added`]. Returns `None` if the domain depends on a parent
+/// domain that no longer proves it.
 ///
 /// The transaction must hold the lock of the subscriber.
 pub fn complete(db: &mut Db, new: &Completion<'_>) -> Result<Option<Vec<String>>, OperatorError> {
@@ -224,7 +225,7 @@ pub fn complete(db: &mut Db, new: &Completion<'_>) -> Result<Option<Vec<String>>
     Ok(Some(added))
 }
 
-/// Verifies the known subdomains of a verified domain and returns them, uncounted.
+/// Verifies the known subdomains of a verified domain. Returns them; they have not been counted.
 fn add_known(
     db: &mut Db,
     subscriber: i64,
@@ -243,7 +244,7 @@ fn add_known(
     Ok(missing.into_iter().map(|(domain, _)| domain).collect())
 }
 
-/// The subdomains that a verified domain adds and the subscriber does not have.
+/// Returns the subdomains that a verified domain adds and that the subscriber does not have.
 fn missing(
     db: &mut Db,
     subscriber: i64,
@@ -255,7 +256,8 @@ fn missing(
     domain_inheritance::missing(db, subscriber, root, has_room)
 }
 
-/// The verified domains with newly known subdomains that plans include, with their subscribers.
+/// Returns the verified domains for which the plan includes newly known subdomains, with their
+/// subscribers.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -270,8 +272,8 @@ pub fn outgrown_domains(db: &mut Db, now: i64) -> Result<Vec<(i64, String)>, Dat
     Ok(outgrown)
 }
 
-/// Adds the newly known subdomains of a domain from [`outgrown_domains`], unless it was revoked
-/// meanwhile. Returns the domains that [`count_added`] must count.
+/// Adds the newly known subdomains of a domain from [`outgrown_domains`], unless the domain has
+/// been revoked in the meantime. Returns the domains to pass to [`count_added`].
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -289,10 +291,11 @@ pub fn add_subdomains(
     }
 }
 
-/// Verifies a domain as the operator. Returns the verified domains, all of them counted.
+/// Verifies a domain on behalf of the operator. Returns the verified domains, which have all been
+/// counted.
 ///
 /// # Errors
-/// [`OperatorError::Rejected`] without such a subscriber.
+/// [`OperatorError::Rejected`] if there is no such subscriber.
 pub fn verify_domain(
     pools: &Pools,
     email: &EmailAddress,
@@ -300,7 +303,8 @@ pub fn verify_domain(
     now: i64,
 ) -> Result<Vec<String>, OperatorError> {
     let name = domain.as_str();
-    // Counted on a reading connection, because writers would wait for the walk over all accounts.
+    // Counted on a reading connection, because writers would otherwise wait for the walk over all
+    // accounts.
     let mut reader = pools.connect()?;
     subscriber_id(&mut reader, email)?;
     let count = count_now(&mut reader, name)?;
@@ -327,7 +331,7 @@ pub fn verify_domain(
     Ok(verified)
 }
 
-/// Revokes a subscriber's control of a domain, with its inherited subdomains.
+/// Revokes a subscriber's control of a domain and of its inherited subdomains.
 pub fn revoke_domain(
     db: &mut Db,
     email: &EmailAddress,

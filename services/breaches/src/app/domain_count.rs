@@ -9,14 +9,12 @@ use crate::model::{Breach, Catalogue, id_list};
 use crate::store::accounts::domain_walk;
 use crate::store::{stealer_logs, suppressed_links};
 
-/// The counts of a domain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DomainCount {
-    /// Its size.
     pub size: Counted,
     /// Addresses in visible stealer logs.
     pub captured: i64,
-    /// Addresses in each visible breach, without links whose notices are suppressed.
+    /// Number of addresses in each visible breach, without links for which notices were suppressed.
     pub announced: BTreeMap<i32, i64>,
 }
 

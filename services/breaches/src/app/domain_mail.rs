@@ -14,13 +14,14 @@ use crate::state::State;
 use crate::store::mail_tokens::{self, DOMAIN_LINK, MailToken, NewMailToken};
 use crate::store::{subscribers, turns};
 
-/// Lifetime of a mail link.
+/// Lifetime of a mail link in seconds.
 const LINK_SECONDS: i64 = 24 * 3600;
 
-/// Sends the mail whose link proves control of a domain.
+/// Sends the mail with the link that proves control of a domain.
 ///
 /// # Errors
-/// [`Error::TooMany`] if too many were sent, [`Error::Unavailable`] if it cannot be sent.
+/// [`Error::TooMany`] if too many mails were sent, [`Error::Unavailable`] if the mail cannot be
+/// sent.
 pub async fn send(
     state: &State,
     subscriber: i64,
@@ -55,20 +56,19 @@ pub async fn send(
 /// The state of an approval link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approval {
-    /// It may be used; contains its subscriber and domain.
+    /// The link can be used. Contains its subscriber and domain.
     Open {
         /// Address of the subscriber.
         owner: String,
-        /// The domain.
         domain: String,
     },
-    /// It was used or has expired.
+    /// The link was used or has expired.
     Closed,
     /// The link does not exist.
     Unknown,
 }
 
-/// Reads a link without consuming it, because mail scanners open links.
+/// Returns the state of a link without consuming it, because mail scanners open links.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -91,7 +91,8 @@ pub async fn approval(state: &State, token: &str) -> Result<Approval, Error> {
     Ok(state.pools().read(look).await?)
 }
 
-/// Consumes a link and verifies its domain. The link is not consumed if the plan has no room.
+/// Consumes a link and verifies its domain. If the plan has no room for the domain, the link is not
+/// consumed.
 ///
 /// # Errors
 /// [`VerificationError::NoRoom`](crate::error::VerificationError::NoRoom), and errors of the
@@ -122,7 +123,8 @@ async fn approve_once(state: &State, token: &str) -> Result<Approval, Error> {
         let Some(subscriber) = found.and_then(|found| found.subscriber_id) else {
             return Ok(None);
         };
-        // Locked before the link is consumed; revoking a domain uses the same order.
+        // The lock must be taken before the link is consumed. Revoking a domain uses the same
+        // order.
         turns::take_subscriber(db, subscriber)?;
         if !mail_tokens::use_up(db, &digest, DOMAIN_LINK, now)? {
             return Ok(None);

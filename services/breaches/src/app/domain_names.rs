@@ -1,4 +1,4 @@
-//! The response of a domain search: breach names by alias, in bounded memory.
+//! The response to a domain search: breach names by alias, built in bounded memory.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,35 +9,36 @@ use batch::{ByteSize, Sorted, Sorter};
 use crate::model::{Breach, id_list};
 use crate::state::Snapshot;
 
-/// Memory of one search. Larger data is sorted on disk.
+/// Memory of a single search. Larger data is sorted on disk.
 pub(super) const MEMORY: ByteSize = ByteSize(8 << 20);
-/// Bytes per piece of the response.
+/// Number of bytes per piece of the response.
 pub(super) const PIECE: usize = 64 * 1024;
-/// Separates an alias and the packed ids of its breaches. No alias contains a control character.
+/// Separates an alias and the packed ids of its breaches. Aliases cannot contain control
+/// characters.
 const SEPARATOR: u8 = b'\n';
 
-/// A response that is generated piece by piece on blocking threads.
+/// A response that is generated piece by piece, on blocking threads.
 pub trait Pieces: Send + 'static {
-    /// The next piece, and whether it is the last.
+    /// Returns the next piece, and whether it is the last one.
     ///
     /// # Errors
     /// Returns an error if the disk fails.
     fn next_piece(&mut self) -> io::Result<(Vec<u8>, bool)>;
 }
 
-/// Collects aliases with their breaches in any order.
+/// Collects aliases and their breaches, in any order.
 pub struct AliasCollector {
     sorter: Sorter,
     text: Vec<u8>,
 }
 
 impl AliasCollector {
-    /// Sorts data that does not fit into memory in `folder`.
+    /// Creates an empty collector. Data that does not fit into memory is sorted in `folder`.
     pub fn new(folder: PathBuf) -> Self {
         Self { sorter: Sorter::new(folder, MEMORY), text: Vec::new() }
     }
 
-    /// Adds an alias with a packed list.
+    /// Adds an alias with a packed list of breach ids.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be written.
@@ -49,7 +50,7 @@ impl AliasCollector {
         self.sorter.push(order_of(alias), &self.text)
     }
 
-    /// The names of the breaches that pass `shown`, by alias.
+    /// Returns the names of the breaches that pass `shown`, by alias.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be written.
@@ -62,7 +63,7 @@ impl AliasCollector {
     }
 }
 
-/// A number that sorts aliases by their first eight bytes.
+/// Returns a number that sorts aliases by their first eight bytes.
 pub(super) fn order_of(alias: &str) -> i64 {
     let mut first = [0; 8];
     for (byte, letter) in first.iter_mut().zip(alias.bytes()) {
@@ -71,10 +72,10 @@ pub(super) fn order_of(alias: &str) -> i64 {
     (u64::from_be_bytes(first) ^ (1 << 63)).cast_signed()
 }
 
-/// Breach names by alias, both in byte order, generated while they are read.
+/// Breach names by alias, both in byte order. They are generated while they are read.
 pub struct DomainNames {
     sorted: Sorted,
-    /// The next alias with its list, read ahead.
+    /// The next alias and its list, read in advance.
     next: Option<(String, Vec<u8>)>,
     begun: bool,
     snapshot: Arc<Snapshot>,
@@ -82,7 +83,7 @@ pub struct DomainNames {
 }
 
 impl DomainNames {
-    /// The next alias with a visible breach, and the names of its breaches.
+    /// Returns the next alias with a visible breach, and the names of its visible breaches.
     ///
     /// # Errors
     /// Returns an error if the disk fails.
@@ -91,7 +92,7 @@ impl DomainNames {
         Ok(Some((alias, self.snapshot.answers.catalogue.names(&list, self.shown))))
     }
 
-    /// The next alias with a visible breach, and the ids of its breaches.
+    /// Returns the next alias with a visible breach, and the ids of its visible breaches.
     ///
     /// # Errors
     /// Returns an error if the disk fails.
@@ -102,14 +103,14 @@ impl DomainNames {
         Ok(Some((alias, id_list::ids(&list).filter(shown).collect())))
     }
 
-    /// The snapshot with the breaches.
+    /// Returns the snapshot that the breaches come from.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.snapshot)
     }
 
     fn next_shown(&mut self) -> io::Result<Option<(String, Vec<u8>)>> {
         while let Some((alias, mut list)) = self.read()? {
-            // Addresses at both spellings of a domain share an alias.
+            // Addresses under two spellings of a domain share an alias.
             while let Some((other, more)) = self.read()? {
                 if other != alias {
                     self.next = Some((other, more));
@@ -136,7 +137,7 @@ impl DomainNames {
 }
 
 impl Pieces for DomainNames {
-    /// A JSON object.
+    /// Generates a JSON object.
     fn next_piece(&mut self) -> io::Result<(Vec<u8>, bool)> {
         let mut piece = Vec::with_capacity(PIECE / 8);
         if !self.begun {

@@ -1,4 +1,4 @@
-//! The addresses of a domain for its controllers.
+//! The addresses of a domain, as shown to its controllers.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,17 +19,16 @@ use crate::model::Catalogue;
 use crate::model::domain_size::Access;
 use crate::state::State;
 
-/// Maximum searches of a subscriber. Each reads a whole domain.
+/// Maximum number of searches per subscriber and period. Each one reads a whole domain.
 const SEARCHES: (u32, Duration) = (30, Duration::from_secs(60));
 /// Maximum number of aliases on a page.
 const ROWS: usize = 500;
 
-/// The filter of a report.
 #[derive(Clone, Debug, Default)]
 pub struct ReportFilter {
     /// A substring of the alias; empty for all.
     pub alias: String,
-    /// Only addresses in the latest breach of the domain.
+    /// Whether to include only addresses in the latest breach of the domain.
     pub latest: bool,
 }
 
@@ -49,19 +48,19 @@ pub struct AliasRow {
 pub struct DomainReport {
     /// The addresses with the most breaches.
     pub rows: Vec<AliasRow>,
-    /// Number of addresses that match the filter.
+    /// Number of addresses that pass the filter.
     pub matching: usize,
-    /// Number of addresses.
+    /// Number of addresses before the filter is applied.
     pub all: usize,
-    /// The latest breach.
+    /// Name of the most recently added breach that contains an address of the domain.
     pub latest: Option<String>,
-    /// True if only breaches that need no subscription are shown.
+    /// Whether only breaches that do not need a subscription are shown.
     pub limited: bool,
-    /// The reason if nothing is shown.
+    /// The error that prevents showing anything, if any.
     pub refused: Option<Error>,
 }
 
-/// Searches a verified domain for a page.
+/// Searches a verified domain for display on a page.
 ///
 /// # Errors
 /// [`Error::NotVerified`], and errors of the database.
@@ -83,7 +82,7 @@ pub async fn domain_report(
     off_worker(fill).await?.map_err(|error| Error::Internal(error.to_string()))
 }
 
-/// Reads every alias and keeps those with the most breaches.
+/// Reads all aliases and keeps those with the most breaches.
 fn fill(
     mut report: DomainReport,
     mut names: DomainNames,
@@ -99,7 +98,7 @@ fn fill(
             if added > newest {
                 (newest, report.latest) = (added, Some((*name).to_owned()));
                 if filter.latest {
-                    // No earlier address was in this breach.
+                    // No earlier address was in this breach, so all of them are dropped.
                     most.clear();
                     report.matching = 0;
                 }
@@ -120,10 +119,11 @@ fn fill(
     Ok(report)
 }
 
-/// The complete result of a search, for an export.
+/// Returns the complete result of a search, for an export.
 ///
 /// # Errors
-/// [`Error::NotVerified`], refusals of the plan, and [`Error::NotFound`] if there is nothing.
+/// [`Error::NotVerified`], the errors of a plan that does not cover the domain, and
+/// [`Error::NotFound`] if the result is empty.
 pub async fn domain_export(
     state: &State,
     subscriber: i64,
@@ -137,7 +137,7 @@ pub async fn domain_export(
     }
 }
 
-/// Searches a verified domain for its controller, and records its counts.
+/// Searches a verified domain on behalf of its controller, and records its counts.
 ///
 /// # Errors
 /// [`Error::NotVerified`], [`Error::TooMany`], and errors of the database.
@@ -159,7 +159,7 @@ pub async fn searched(state: &State, subscriber: i64, domain: &DomainName) -> Re
 }
 
 impl Found {
-    /// Returns whether only some breaches may be shown, and why nothing may be.
+    /// Returns whether only some breaches may be shown, and the reason if nothing may be shown.
     pub fn verdict(&self) -> (bool, Option<Error>) {
         match self.access {
             Access::Full => (false, None),

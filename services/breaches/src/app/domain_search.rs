@@ -19,15 +19,15 @@ use crate::store::accounts::domain_walk;
 use crate::store::domain_controls::{self, Control};
 use crate::wire::SubscribedDomain;
 
-/// Maximum time that a response waits for its counts to be written.
+/// Maximum time for which a response waits until its counts are written.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The response of a domain search.
+/// The response to a domain search.
 #[derive(Debug)]
 pub struct DomainAnswer {
     /// Breach names by alias.
     pub names: DomainNames,
-    /// True if it contains only breaches that need no subscription.
+    /// Whether the response contains only breaches that do not need a subscription.
     pub limited: bool,
 }
 
@@ -37,7 +37,7 @@ pub struct Found {
     counted: Counted,
     /// The part of the domain that the plan covers.
     pub access: Access,
-    /// True if any address is in a breach that needs no subscription.
+    /// Whether any address is in a breach that does not need a subscription.
     any_free: bool,
     /// Breach names by alias.
     pub names: DomainNames,
@@ -46,12 +46,12 @@ pub struct Found {
 }
 
 impl Found {
-    /// Returns whether no address of the domain is in a breach.
+    /// Returns whether none of the domain's addresses is in a breach.
     pub fn is_empty(&self) -> bool {
         self.counted.all == 0
     }
 
-    /// Why the plan shows nothing of the domain, if so.
+    /// Returns the reason if the plan does not allow showing anything of the domain.
     pub fn refusal(&self) -> Option<Error> {
         match self.access {
             Access::SubscriptionFreeOnly if self.any_free => None,
@@ -66,8 +66,8 @@ impl Found {
 /// Searches a domain and records its counts.
 ///
 /// # Errors
-/// Returns the errors of the checks, and [`Error::NotFound`] if no address of the domain is in a
-/// breach.
+/// Returns the errors of the checks, and [`Error::NotFound`] if none of the domain's addresses is
+/// in a breach.
 pub async fn search_domain(
     state: &State,
     request: KeyedRequest,
@@ -81,7 +81,7 @@ pub async fn search_domain(
     Ok(DomainAnswer { names: found.names, limited })
 }
 
-/// Searches a domain for a request with a key, and records its counts.
+/// Searches a domain for a request with a key and records its counts.
 ///
 /// # Errors
 /// Returns the errors of the checks.
@@ -138,15 +138,15 @@ pub fn search(
     Ok(Found { control, counted, access, any_free, names, larger_domains, caller: caller.clone() })
 }
 
-/// An error of sorting on disk.
+/// Converts an error of sorting on disk.
 pub fn unsorted(error: std::io::Error) -> Error {
     Error::Internal(format!("the aliases of a domain cannot be sorted: {error}"))
 }
 
-/// Records new counts of a search.
+/// Records the new counts of a search.
 ///
-/// The response does not fail or wait long if a load holds the lock: the counts are written later
-/// or by the next search.
+/// The response must neither fail nor wait long if a load holds the lock. In that case the counts
+/// are written later, or by the next search.
 pub async fn record_counts(state: &State, found: &Found) {
     let Some(control) = &found.control else { return };
     let counted = found.counted;
@@ -166,7 +166,7 @@ pub async fn record_counts(state: &State, found: &Found) {
     }
 }
 
-/// The verified domains of the subscription.
+/// Returns the verified domains of the subscription.
 ///
 /// # Errors
 /// Returns the errors of the checks.
@@ -195,7 +195,7 @@ fn subscribed_domain(control: Control, until: i64) -> SubscribedDomain {
     }
 }
 
-/// The only domain of the built-in subscription. Its counts are not stored.
+/// Returns the only domain of the built-in subscription. Its counts are not stored.
 fn built_in(context: &RequestContext, caller: &Caller) -> SubscribedDomain {
     SubscribedDomain {
         domain_name: context.settings().test_email_domain.to_string(),

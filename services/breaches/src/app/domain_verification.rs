@@ -1,4 +1,4 @@
-//! Verification of domains, by the API and by pages.
+//! Verification of domains, through the API and through pages.
 
 use database::{DatabaseError, Db};
 use domain::DomainName;
@@ -15,7 +15,7 @@ use crate::state::State;
 use crate::store::{domain_controls, domain_inheritance};
 use crate::wire::{DnsToken, DomainRequest, MailRequest};
 
-/// The token of a domain, for a TXT record.
+/// Returns the token to publish in a TXT record of a domain.
 ///
 /// # Errors
 /// Returns the errors of the checks, and [`VerificationError::DomainName`].
@@ -58,14 +58,14 @@ pub async fn send_email(
     domain_mail::send(state, subscriber, &domain, alias).await
 }
 
-/// The calling subscriber and the domain of the body.
+/// Returns the calling subscriber and the domain in the body, after all checks.
 async fn admitted(
     state: &State,
     request: KeyedRequest,
     name: Option<String>,
 ) -> Result<(i64, DomainName), Error> {
     let subscriber = run_keyed(state, request, |_, _, caller| Ok(caller.subscriber)).await?;
-    // Test keys are refused earlier.
+    // Test keys have already been rejected.
     let subscriber = subscriber.ok_or(Error::NotInPlan)?;
     let name = name.ok_or(VerificationError::NotJson)?;
     let domain = DomainName::parse(&name).map_err(|_| VerificationError::DomainName)?;
@@ -75,7 +75,8 @@ async fn admitted(
 /// Looks for a proof and verifies the domain.
 ///
 /// # Errors
-/// [`VerificationError`] if there is none, [`Error::Unavailable`] if a resolver does not answer.
+/// [`VerificationError`] if the proof is missing, [`Error::Unavailable`] if a resolver does not
+/// respond.
 pub async fn verify(
     state: &State,
     subscriber: i64,
@@ -96,7 +97,7 @@ pub async fn verify(
             metrics::count_proof(method, true);
             return Ok(());
         }
-        // The domain or its parent was revoked meanwhile.
+        // The domain or its parent has been revoked in the meantime.
     }
 }
 
@@ -108,16 +109,16 @@ fn count_refusal<T>(method: VerificationMethod, outcome: &Result<T, Error>) {
 
 /// The facts that decide how a domain is verified.
 enum Facts {
-    /// The domain is verified already.
+    /// The domain is already verified.
     Verified,
-    /// A verified parent domain adds it, and the plan has room for it.
+    /// A verified parent domain adds this one, and the plan has room for it.
     Included(DomainCount),
-    /// The result of the lookup, and why the parent domain was not enough.
+    /// The result of the lookup, and the error that ruled out the parent domain.
     Looked { found: Result<DomainCount, Error>, no_room: Option<Error> },
 }
 
 impl Facts {
-    /// Returns the method whose refusal is the answer, if none verifies the domain.
+    /// Returns the method whose rejection is reported if none verifies the domain.
     fn tried(&self, method: VerificationMethod) -> VerificationMethod {
         match self {
             Self::Looked { no_room: Some(_), .. } => VerificationMethod::Parent,
@@ -126,7 +127,7 @@ impl Facts {
     }
 }
 
-/// Gathers the facts. A proof is looked for only if it is needed.
+/// Gathers the facts. Looks for a proof only if one is needed.
 async fn gather(
     state: &State,
     subscriber: i64,
@@ -158,7 +159,7 @@ async fn gather(
     Ok(Facts::Looked { found, no_room })
 }
 
-/// Chooses the method that verifies the domain. Returns `None` if it is verified already.
+/// Chooses the method that verifies the domain. Returns `None` if it is already verified.
 fn decide(
     facts: Facts,
     method: VerificationMethod,
@@ -171,8 +172,8 @@ fn decide(
     }
 }
 
-/// Verifies the domain unless the plan has no room for it. Returns false if the proof no longer counts: the parent
-/// domain or the code was revoked.
+/// Verifies the domain if the plan has room for it. Returns false if the proof no longer counts,
+/// because the parent domain or the code has been revoked.
 async fn write(
     state: &State,
     subscriber: i64,
@@ -212,7 +213,7 @@ fn status(db: &mut Db, subscriber: i64, domain: &str, now: i64) -> Result<Status
     Ok(if is_included { Status::Included } else { Status::Pending })
 }
 
-/// Counts a domain that a parent domain adds, and checks whether the plan has room for it.
+/// Counts a domain that a parent domain adds, and checks that the plan has room for it.
 async fn room_below(
     state: &State,
     subscriber: i64,

@@ -1,4 +1,4 @@
-//! The exposure of an address, for its owner and for the public.
+//! The exposure of an address, as shown to its owner and to the public.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ use crate::state::State;
 use crate::store::{accounts, pastes, stealer_logs};
 use crate::wire;
 
-/// Maximum searches of a client on the home page.
+/// Maximum number of searches per client and period on the home page.
 const PUBLIC_RATE: (u32, Duration) = (10, Duration::from_secs(60));
 
 /// The breaches, pastes and websites of an address.
@@ -25,13 +25,13 @@ pub struct Exposure {
     pub breaches: Vec<Breach>,
     /// Pastes, newest first.
     pub pastes: Vec<wire::Paste>,
-    /// Exposed classes of data with the number of breaches, most frequent first.
+    /// Exposed data classes, each with its number of breaches, most frequent first.
     pub data_classes: Vec<(String, usize)>,
-    /// Websites at which the address was captured; only for its owner.
+    /// Websites at which the address was captured. Empty unless the report is for its owner.
     pub websites: Vec<String>,
 }
 
-/// The public exposure of an address.
+/// Returns the exposure of an address as the public may see it.
 ///
 /// # Errors
 /// [`Error::TooMany`] if the client searches too often, and errors of the database.
@@ -47,7 +47,7 @@ pub async fn public_exposure(
     exposure(state, address, Viewer::Anybody).await
 }
 
-/// The exposure of an address for its owner.
+/// Returns the exposure of an address as its owner may see it.
 ///
 /// # Errors
 /// Returns errors of the database.

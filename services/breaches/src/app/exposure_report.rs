@@ -24,12 +24,11 @@ use crate::wire::{ReportTotals, ReportedBreach, ReportedClass};
 /// Maximum number of addresses on a page.
 const ROWS: usize = 500;
 
-/// The addresses of a domain in new breaches, by alias. They are read one by one, and counted.
+/// The addresses of a domain in new breaches, by alias. They are read and counted one at a time.
 #[derive(Debug)]
 pub struct ReportRows {
-    /// The domain.
     pub domain: DomainName,
-    /// When new breaches were added.
+    /// The period in which a breach must have been added to count as new.
     pub period: Period,
     names: DomainNames,
     snapshot: Arc<Snapshot>,
@@ -39,7 +38,7 @@ pub struct ReportRows {
 /// An address in new breaches.
 #[derive(Debug)]
 pub struct ReportRow {
-    /// The part before the @.
+    /// The part before the `@`.
     pub alias: String,
     /// Ids of its new breaches.
     pub new: Vec<u16>,
@@ -48,13 +47,13 @@ pub struct ReportRow {
 }
 
 impl ReportRows {
-    /// The report of a search.
+    /// Creates the report of a search.
     pub fn new(domain: DomainName, period: Period, names: DomainNames) -> Self {
         let snapshot = names.snapshot();
         Self { domain, period, names, snapshot, found: Exposures::default() }
     }
 
-    /// The next address.
+    /// Returns the next address.
     ///
     /// # Errors
     /// Returns an error if the disk fails.
@@ -62,7 +61,7 @@ impl ReportRows {
         while let Some((alias, ids)) = self.names.next_ids()? {
             let catalogue = &self.snapshot.answers.catalogue;
             let breaches = ids.iter().filter_map(|id| catalogue.by_id(*id));
-            // Breaches that were added after the period do not count in it.
+            // Breaches that were added after the period do not count.
             let known: Vec<&Breach> =
                 breaches.filter(|breach| breach.added < self.period.until).collect();
             let all = known.len();
@@ -77,7 +76,7 @@ impl ReportRows {
         Ok(None)
     }
 
-    /// The breaches of an address by name.
+    /// Returns the breaches of an address, sorted by name.
     pub fn breaches_of(&self, row: &ReportRow) -> Vec<&Breach> {
         let catalogue = &self.snapshot.answers.catalogue;
         let mut new: Vec<&Breach> = row.new.iter().filter_map(|id| catalogue.by_id(*id)).collect();
@@ -85,12 +84,12 @@ impl ReportRows {
         new
     }
 
-    /// The counts. They are complete once every address was read.
+    /// Returns the counts. They are complete once all addresses have been read.
     pub fn found(&self) -> &Exposures {
         &self.found
     }
 
-    /// The new breaches, most addresses first.
+    /// Returns the new breaches, those with the most addresses first.
     pub fn breaches(&self) -> Vec<ReportedBreach> {
         let catalogue = &self.snapshot.answers.catalogue;
         let known = |(id, addresses)| Some(ReportedBreach::new(catalogue.by_id(id)?, addresses));
@@ -99,7 +98,7 @@ impl ReportRows {
         breaches
     }
 
-    /// The data classes of the new breaches, most addresses first.
+    /// Returns the data classes of the new breaches, those with the most addresses first.
     pub fn classes(&self) -> Vec<ReportedClass> {
         let class =
             |(name, addresses): (&str, i64)| ReportedClass { name: name.to_owned(), addresses };
@@ -132,27 +131,26 @@ impl ReportRows {
     }
 }
 
-/// A report for readers.
+/// A report for display.
 #[derive(Debug)]
 pub struct ExposureReport {
-    /// The domain.
     pub domain: DomainName,
-    /// When new breaches were added.
+    /// The period in which a breach must have been added to count as new.
     pub period: Period,
-    /// The counts.
+    /// The counts, which include addresses that are not in `rows`.
     pub totals: ReportTotals,
-    /// The new breaches, most addresses first.
+    /// The new breaches, those with the most addresses first.
     pub breaches: Vec<ReportedBreach>,
-    /// Their data classes, most addresses first.
+    /// The data classes of the new breaches, those with the most addresses first.
     pub classes: Vec<ReportedClass>,
     /// The addresses with the most breaches.
     pub rows: Vec<AliasRow>,
-    /// True if only breaches that need no subscription are shown.
+    /// Whether only breaches that do not need a subscription are shown.
     pub limited: bool,
 }
 
-/// The report of a verified domain since a second, and whether it contains only breaches that need no
-/// subscription.
+/// Returns the report of a verified domain since a time in Unix seconds, and whether it contains
+/// only breaches that do not need a subscription.
 ///
 /// # Errors
 /// Returns the errors of the checks.
@@ -167,16 +165,16 @@ pub async fn reported_domain(
     };
     let name = domain.as_ref().ok().cloned();
     let found = domain_search::searched(state, request, domain).await?;
-    // Without a domain, the search has failed.
+    // Without a valid domain, the search has already failed.
     let domain = name.ok_or(Error::Domain)?;
     let limited = found.access == Access::SubscriptionFreeOnly;
     Ok((ReportRows::new(domain, Period { since, until: i64::MAX }, found.names), limited))
 }
 
-/// The report of a subscriber's domain since a second, as a file.
+/// Returns the report of a subscriber's domain since a time in Unix seconds, for a file.
 ///
 /// # Errors
-/// [`Error::NotVerified`], and refusals of the plan.
+/// [`Error::NotVerified`], and the errors of a plan that does not cover the domain.
 pub async fn report_rows(
     state: &State,
     subscriber: i64,
@@ -193,10 +191,10 @@ pub async fn report_rows(
     }
 }
 
-/// The report of a subscriber's domain since a second, for a page.
+/// Returns the report of a subscriber's domain since a time in Unix seconds, for a page.
 ///
 /// # Errors
-/// [`Error::NotVerified`], and refusals of the plan.
+/// [`Error::NotVerified`], and the errors of a plan that does not cover the domain.
 pub async fn report_page(
     state: &State,
     subscriber: i64,
@@ -209,7 +207,7 @@ pub async fn report_page(
     Ok(ExposureReport { limited, ..report })
 }
 
-/// The report of any domain, for the operator.
+/// Returns the report of any domain, for the operator.
 ///
 /// # Errors
 /// Returns errors of the database.

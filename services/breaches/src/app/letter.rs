@@ -1,10 +1,10 @@
-//! The content of a notice, as plain text and in the design of the pages.
+//! The content of a notice, rendered as plain text and as HTML in the design of the pages.
 
 use askama::Template;
 
 use crate::external::{Mail, NoticeHeaders};
 
-/// The content of a notice. Texts are plain; the HTML part escapes them.
+/// The content of a notice, as plain text. The HTML part escapes it.
 #[derive(Debug)]
 pub struct Letter {
     /// Subject and heading.
@@ -13,13 +13,13 @@ pub struct Letter {
     pub lead: String,
     /// Names and values, one per line.
     pub facts: Vec<(String, String)>,
-    /// More text.
+    /// Further paragraphs, which follow the facts.
     pub paragraphs: Vec<String>,
-    /// Labels and addresses of pages.
+    /// Links to pages, as (label, URL).
     pub links: Vec<(&'static str, String)>,
-    /// The notices that the unsubscribe link ends.
+    /// Describes the notices that the unsubscribe link ends.
     pub topic: String,
-    /// The unsubscribe link.
+    /// The URL that ends these notices.
     pub unsubscribe: String,
 }
 
@@ -30,12 +30,12 @@ struct Html<'a> {
 }
 
 impl Letter {
-    /// The mail to an address. `id` is the same in each attempt to deliver it.
+    /// Builds the mail to an address. `id` must be the same in every delivery attempt.
     pub fn to(self, address: &str, id: String) -> Mail {
         Mail {
             to: address.to_owned(),
             text: self.text(),
-            // Rendering writes to a string, which does not fail.
+            // Rendering to a string does not fail.
             html: Html { letter: &self }.render().ok(),
             notice: Some(NoticeHeaders { id, unsubscribe: self.unsubscribe }),
             subject: self.subject,

@@ -1,4 +1,4 @@
-//! Limits of mails by address, client and domain. They are counted in the database, so they hold
+//! Limits on mails per address, client and domain. They are counted in the database, so they apply
 //! across replicas and restarts.
 
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// A maximum number of mails of a party within a period.
+/// A maximum number of mails per party and period.
 pub struct MailLimit {
     party: Vec<u8>,
     most: usize,
@@ -27,7 +27,7 @@ impl MailLimit {
         Self { party: digest(party), most, seconds }
     }
 
-    /// Limits of mails that verify a domain: per address and in total.
+    /// Returns the limits on mails that verify a domain: per address and in total.
     pub fn of_domain(domain: &DomainName, alias: EmailAlias) -> Vec<Self> {
         vec![
             Self::new(&format!("alias {}@{domain}", alias.as_str()), 1, 10 * MINUTE),
@@ -35,7 +35,7 @@ impl MailLimit {
         ]
     }
 
-    /// Limits of mails requested on a page: per address and per client.
+    /// Returns the limits on mails requested on a page: per address and per client.
     pub fn of_person(address: &str, client: IpAddr) -> Vec<Self> {
         vec![
             Self::new(&format!("address {address}"), 3, HOUR),
@@ -44,7 +44,7 @@ impl MailLimit {
     }
 }
 
-/// The network of a client. An IPv6 subscriber owns a /64.
+/// Returns the network that counts as one client. An IPv6 customer usually gets a /64.
 fn network(client: IpAddr) -> IpAddr {
     match client.to_canonical() {
         IpAddr::V6(ip) => IpAddr::V6((ip.to_bits() >> 64 << 64).into()),
@@ -52,11 +52,11 @@ fn network(client: IpAddr) -> IpAddr {
     }
 }
 
-/// Counts a mail against all limits, or against none if one is exhausted. Concurrent calls see each
-/// other.
+/// Counts a mail against all limits, or against none if one of them is exhausted. Concurrent calls
+/// are serialized.
 ///
 /// # Errors
-/// [`Error::TooMany`] with the seconds until the mail may be sent.
+/// [`Error::TooMany`] with the number of seconds until the mail may be sent.
 pub fn take(db: &mut Db, limits: &[MailLimit], now: i64) -> Result<(), Error> {
     let parties: Vec<&[u8]> = limits.iter().map(|limit| limit.party.as_slice()).collect();
     turns::take(db, &parties)?;
@@ -64,7 +64,7 @@ pub fn take(db: &mut Db, limits: &[MailLimit], now: i64) -> Result<(), Error> {
     for limit in limits {
         let sent = mail_counts::since(db, &limit.party, now - limit.seconds)?;
         if sent.len() >= limit.most {
-            // The mail that must leave the period before another may be sent.
+            // The mail that must drop out of the period before another one may be sent.
             let oldest = sent[sent.len() - limit.most];
             wait = wait.max(oldest + limit.seconds - now);
         }
@@ -78,7 +78,7 @@ pub fn take(db: &mut Db, limits: &[MailLimit], now: i64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Deletes counts that no limit needs.
+/// Deletes counts that are no longer relevant to any limit.
 pub fn prune(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
     mail_counts::prune(db, now - DAY)
 }

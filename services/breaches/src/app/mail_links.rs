@@ -1,4 +1,4 @@
-//! Mail links requested on a page.
+//! Mail links that people request on a page.
 
 use std::net::IpAddr;
 
@@ -18,20 +18,20 @@ const DAY: i64 = 24 * 60 * MINUTE;
 /// The purpose of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// A session.
+    /// Signing in, which begins a session.
     SignIn,
-    /// Notices of new breaches.
+    /// Confirming notices of new breaches.
     Notices,
-    /// The choices of an owner.
+    /// Showing the choices for opting out.
     OptOut,
-    /// The end of notices.
+    /// Ending notices about an address or a domain.
     Unsubscribe,
-    /// The end of monthly mails about a domain.
+    /// Ending the monthly mails about a domain.
     UnsubscribeReports,
 }
 
 impl Purpose {
-    /// The name in the database.
+    /// Returns the name used in the database.
     pub fn word(self) -> &'static str {
         match self {
             Self::SignIn => "sign-in",
@@ -42,7 +42,7 @@ impl Purpose {
         }
     }
 
-    /// The path of the page that accepts the link.
+    /// Returns the path of the page that accepts the link.
     pub fn path(self) -> &'static str {
         match self {
             Self::SignIn => "/sign-in/confirm",
@@ -52,7 +52,7 @@ impl Purpose {
         }
     }
 
-    /// Its lifetime in seconds.
+    /// Returns the lifetime of the link in seconds.
     pub fn lifetime(self) -> i64 {
         match self {
             Self::SignIn => 15 * MINUTE,
@@ -62,7 +62,7 @@ impl Purpose {
     }
 }
 
-/// Sends a link to an address, known or not.
+/// Sends a link to an address, whether it is known or not.
 ///
 /// # Errors
 /// [`Error::Email`] if the address cannot receive mail, [`Error::TooMany`] if a limit is exceeded,
@@ -136,7 +136,8 @@ impl Topic {
     }
 }
 
-/// Stores an unsubscribe link. It contains no address and is deleted with its subscriber.
+/// Stores an unsubscribe link. It does not contain an address, and is deleted together with its
+/// subscriber.
 pub fn store_unsubscribe(
     db: &mut Db,
     token: &SecretToken,
@@ -147,8 +148,8 @@ pub fn store_unsubscribe(
     store(db, token, topic.purpose(), Some(subscriber), topic.subject(), now)
 }
 
-/// Returns the subscriber of an unsubscribe link and what it ends. A link works any number of times until
-/// it expires.
+/// Returns the subscriber of an unsubscribe link and the mails that the link ends. A link can be
+/// used any number of times until it expires.
 pub fn unsubscribes(
     db: &mut Db,
     token: &str,
@@ -167,8 +168,8 @@ pub fn unsubscribes(
     Ok(None)
 }
 
-/// The address of a link if the link is valid. Does not consume it, because mail scanners open
-/// links.
+/// Returns the address for which a link was sent, if the link is valid. Does not consume it,
+/// because mail scanners open links.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -182,7 +183,7 @@ pub async fn look(state: &State, token: &str, purpose: Purpose) -> Result<Option
     Ok(state.pools().read(look).await?)
 }
 
-/// Consumes a link in a transaction. Returns its address if it was valid.
+/// Consumes a link within a transaction. Returns its address if it was valid.
 pub fn use_up(
     db: &mut Db,
     token: &str,

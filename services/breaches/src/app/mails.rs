@@ -1,4 +1,4 @@
-//! The texts of mails.
+//! The text of mails.
 
 use domain::DomainName;
 
@@ -8,11 +8,11 @@ use crate::model::notice::{DomainReport, FoundPaste};
 use crate::model::verification::EmailAlias;
 use crate::model::{Breach, instant, markup};
 
-/// The end of every requested mail.
+/// The last paragraph of every requested mail.
 const NOT_YOU: &str =
     "If you did not request this, ignore this mail. Nothing happens unless you open the link.";
 
-/// The mail that proves control of a domain.
+/// Builds the mail with the link that proves control of a domain.
 pub fn domain_approval(owner: &str, domain: &DomainName, alias: EmailAlias, link: &str) -> Mail {
     Mail::plain(
         format!("{}@{domain}", alias.as_str()),
@@ -26,7 +26,7 @@ pub fn domain_approval(owner: &str, domain: &DomainName, alias: EmailAlias, link
     )
 }
 
-/// The sign-in link.
+/// Builds the mail with a sign-in link.
 pub fn sign_in(address: &str, link: &str) -> Mail {
     Mail::plain(
         address.to_owned(),
@@ -37,7 +37,7 @@ pub fn sign_in(address: &str, link: &str) -> Mail {
     )
 }
 
-/// The confirmation of notices.
+/// Builds the mail with the link that confirms notices.
 pub fn confirm_notices(address: &str, link: &str) -> Mail {
     Mail::plain(
         address.to_owned(),
@@ -49,7 +49,7 @@ pub fn confirm_notices(address: &str, link: &str) -> Mail {
     )
 }
 
-/// The link to the opt-out choices.
+/// Builds the mail with the link to the opt-out choices.
 pub fn opt_out(address: &str, link: &str) -> Mail {
     Mail::plain(
         address.to_owned(),
@@ -61,11 +61,11 @@ pub fn opt_out(address: &str, link: &str) -> Mail {
     )
 }
 
-/// Advice after a breach.
+/// Advice for the owner of a breached account.
 const ADVICE: &str = "Change the password of this account and of every account that uses the same one. \
      Turn on two-factor authentication where it is available.";
 
-/// The notice that a breach contains the recipient's address.
+/// Builds the notice that a breach contains the recipient's address.
 pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: String) -> Letter {
     let Breach { title, name, breach_date, pwn_count, data_classes, .. } = breach;
     let description = markup::text(&breach.description);
@@ -88,14 +88,15 @@ pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: String
     }
 }
 
-/// The notices that the unsubscribe link of a notice about an own address ends.
+/// Describes the notices that the unsubscribe link in a notice about the recipient's own address
+/// ends.
 const OWN_TOPIC: &str = "notices about your address";
 
 fn facts<const N: usize>(facts: [(&str, String); N]) -> Vec<(String, String)> {
     facts.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
-/// Explains a stealer log and links to its websites; nothing for other breaches.
+/// Explains a stealer log and links to the captured websites. Adds nothing for other breaches.
 fn add_websites(
     breach: &Breach,
     page: String,
@@ -108,7 +109,7 @@ fn add_websites(
     }
 }
 
-/// The notice that a paste contains the recipient's address.
+/// Builds the notice that a paste contains the recipient's address.
 pub fn new_paste(address: &str, source: &str, id: &str, url: &str, unsubscribe: String) -> Letter {
     Letter {
         subject: "Your address is in a paste".to_owned(),
@@ -121,7 +122,8 @@ pub fn new_paste(address: &str, source: &str, id: &str, url: &str, unsubscribe: 
     }
 }
 
-/// A breach contains addresses of a domain, which the mail does not name.
+/// Builds the notice that a breach contains addresses of a domain. The mail does not contain the
+/// addresses.
 pub fn domain_breach(
     domain: &str,
     breach: &Breach,
@@ -151,7 +153,8 @@ fn domain_topic(domain: &str) -> String {
     format!("mails about {domain}")
 }
 
-/// Pastes contain addresses of a domain, which the mail does not name.
+/// Builds the notice that pastes contain addresses of a domain. The mail does not contain the
+/// addresses.
 pub fn domain_pastes(
     domain: &str,
     count: i64,
@@ -178,7 +181,7 @@ pub fn domain_pastes(
     }
 }
 
-/// The counts of a domain in the last months. The mail names no address.
+/// Builds the mail with the counts of a domain in the last months. It does not contain addresses.
 pub fn domain_report(
     report: &DomainReport,
     listed: &[(Breach, i64)],

@@ -1,4 +1,4 @@
-//! The use cases: permissions, order of checks, and transactions.
+//! The use cases: permissions, the order of checks, and transactions.
 
 mod accounts;
 mod addresses;

@@ -1,4 +1,4 @@
-//! Monthly mails with the counts of a domain's new exposures.
+//! Monthly mails with the counts of new exposures of a domain.
 
 use database::{DatabaseError, Db};
 use domain::DomainName;
@@ -16,7 +16,7 @@ use crate::state::State;
 use crate::store::monthly_reports::{self, DueReport};
 use crate::store::{domain_controls, messages, subscribers};
 
-/// Maximum number of breaches in a mail.
+/// Maximum number of breaches listed in a mail.
 const LISTED_BREACHES: usize = 20;
 
 /// Returns whether a subscriber gets a monthly mail about a domain.
@@ -51,8 +51,8 @@ pub async fn set_monthly_report(
     }
 }
 
-/// Turns the monthly mail about a domain on or off. The first one is about the current month. Returns
-/// false if the subscriber does not control the domain.
+/// Turns the monthly mail about a domain on or off. The first mail is about the current month.
+/// Returns false if the subscriber does not control the domain.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -66,8 +66,8 @@ pub fn change_monthly_report(
     monthly_reports::set(db, subscriber, domain, monthly, Month::last_before(now))
 }
 
-/// The mail of a subscriber about the months after the last reported one, up to `month`. Returns `None`
-/// if the subscriber may not see the domain.
+/// Builds the mail to a subscriber about the months after the last reported one, up to `month`.
+/// Returns `None` if the subscriber may not see the domain.
 ///
 /// # Errors
 /// Returns errors of the database and of the disk.
@@ -112,8 +112,8 @@ pub fn monthly_notice(
     })))
 }
 
-/// Marks the month as reported and posts the mail, if there is one, in one transaction. So a mail is
-/// posted exactly once, whichever replica writes it and whenever it dies.
+/// Marks the month as reported and posts the mail (if there is one) in one transaction. A mail is
+/// therefore posted exactly once, even if several replicas write it or one is killed.
 ///
 /// # Errors
 /// Returns errors of the database.

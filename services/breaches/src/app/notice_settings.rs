@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::state::State;
 use crate::store::{domain_controls, messages, subscribers};
 
-/// Sends a link that confirms notices.
+/// Sends the link that confirms notices.
 ///
 /// # Errors
 /// [`Error::Email`], [`Error::TooMany`], [`Error::Unavailable`].
@@ -25,7 +25,7 @@ pub async fn ask_for_notices(
     mail_links::send(state, client, address, Purpose::Notices, mails::confirm_notices).await
 }
 
-/// The address that a valid link confirms.
+/// Returns the address that a link confirms, if the link is valid.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -33,7 +33,7 @@ pub async fn wants_notices(state: &State, link: &str) -> Result<Option<String>, 
     mail_links::look(state, link, Purpose::Notices).await
 }
 
-/// Confirms notices with a link. Returns the address if the link was valid.
+/// Confirms notices with a link. Returns its address if it was valid.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -51,7 +51,7 @@ pub async fn confirm_notices(state: &State, link: &str) -> Result<Option<String>
     Ok(state.pools().write(confirm).await?)
 }
 
-/// The notices that an unsubscribe link ended.
+/// The notices that an unsubscribe link has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unsubscribed {
     /// Notices about this address.
@@ -90,7 +90,7 @@ pub async fn unsubscribe(state: &State, link: &str) -> Result<Option<Unsubscribe
     Ok(state.pools().write(end).await?)
 }
 
-/// The verified domains of a subscriber about which no mails are sent.
+/// Returns the verified domains of a subscriber for which mails are turned off.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -110,7 +110,8 @@ pub async fn resume_domain(state: &State, subscriber: i64, domain: &str) -> Resu
     Ok(state.pools().write(resume).await?)
 }
 
-/// Turns notices of a subscriber on. Earlier exposures are announced only to those who had them on before.
+/// Turns notices of a subscriber on. Exposures from before are announced only if the subscriber
+/// already had notices on.
 fn begin_notices(
     db: &mut Db,
     context: &RequestContext,
@@ -124,7 +125,7 @@ fn begin_notices(
     subscribers::set_notify(db, subscriber, true)
 }
 
-/// Ends notices about the subscriber's address and removes pending ones.
+/// Ends notices about the subscriber's own address and removes pending ones.
 fn end_notices(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     messages::drop_own(db, subscriber)?;
     subscribers::set_notify(db, subscriber, false)

@@ -1,8 +1,8 @@
-//! Posts notices. After every change of the catalogue, the addresses of subscribers and the
-//! verified domains are compared with earlier notices.
+//! Posts notices. After every change of the catalogue, compares the addresses of subscribers and
+//! the verified domains with the notices posted before.
 //!
 //! A message and its record are written in one transaction, so a resumed load or a restarted server
-//! posts no notice twice.
+//! does not post a notice twice.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::store::{
     webhooks,
 };
 
-/// Maximum number of pastes in a message about a domain.
+/// Maximum number of pastes listed in a message about a domain.
 const LISTED_PASTES: i64 = 20;
 
 /// The breaches and pastes of an address that its owner may see.
@@ -49,7 +49,7 @@ fn exposed(
     Ok(found)
 }
 
-/// Records what exists when notices begin, so only later links are announced.
+/// Records what exists when notices are turned on, so that only later links are announced.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -66,7 +66,7 @@ pub fn begin(
     notices::record(db, subscriber, PASTE, &pastes)
 }
 
-/// Posts new notices for some subscribers.
+/// Posts new notices for some of the subscribers.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -103,13 +103,14 @@ pub fn post_listener_notices(
     Ok(())
 }
 
-/// The key of the message about a breach that contains a subscriber's own address.
+/// Returns the deduplication key of the message about a breach that contains a subscriber's own
+/// address.
 pub fn breach_key(breach: u16, subscriber: i64) -> String {
     format!("breach {breach} {subscriber}")
 }
 
-/// Records the links of a domain when it is verified, unless it has a controller already, so only
-/// later links are announced.
+/// Records the links of a domain when it is verified, so that only later links are announced. Does
+/// nothing if the domain already has a controller.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -128,8 +129,8 @@ pub fn begin_domain(
     }
 }
 
-/// Serialises comparisons of a domain with its last count. Returns false if its last controller gave it
-/// up, so nothing may be recorded.
+/// Serializes comparisons of a domain with its last count. Returns false if the domain no longer
+/// has a controller; nothing may be recorded then.
 fn take_turn(db: &mut Db, domain: &str) -> Result<bool, DatabaseError> {
     turns::take_notices(db, &[domain])?;
     Ok(!domain_controls::verified_among(db, &[domain])?.is_empty())
@@ -139,8 +140,8 @@ fn rows(counts: &BTreeMap<i32, i64>) -> Vec<(i32, i64)> {
     counts.iter().map(|(id, count)| (*id, *count)).collect()
 }
 
-/// Compares a domain with its last count and posts notices for all its controllers. The first count
-/// posts none.
+/// Compares a domain with its last count and posts notices to all its controllers. The first count
+/// does not post any.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -159,8 +160,8 @@ pub fn post_domain_notices(
     };
     let before: BTreeMap<i32, i64> = before.into_iter().collect();
     let breach = |id: &i32| u16::try_from(*id).ok().and_then(|id| catalogue.by_id(id));
-    // The record of a breach that is hidden, or unknown to this replica, is kept, so the breach is
-    // not announced again when it is shown.
+    // The record of a breach that is hidden, or unknown to this replica, is kept. Otherwise the
+    // breach would be announced again once it is shown.
     let mut recorded = before.clone();
     recorded.retain(|id, _| !breach(id).is_some_and(Breach::shown_for_domain));
     recorded.extend(counts);
@@ -194,8 +195,8 @@ fn post_domain(
     post_to_controllers(db, domain, &key, &notice, now)
 }
 
-/// Posts notices about pastes with new addresses of verified domains, in the transaction that ends
-/// a load of pastes.
+/// Posts notices about pastes that contain new addresses of verified domains, in the transaction
+/// that ends a load of pastes.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -208,8 +209,8 @@ pub fn post_paste_notices(db: &mut Db, job: i64, now: i64) -> Result<(), Databas
     untold_pastes::clear(db)
 }
 
-/// Posts a message for all controllers of a domain and their webhooks, except those whose
-/// subscription ended.
+/// Posts a message to all controllers of a domain and to their webhooks, except those whose
+/// subscription has ended.
 fn post_to_controllers(
     db: &mut Db,
     domain: &str,

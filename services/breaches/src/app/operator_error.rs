@@ -4,10 +4,10 @@ use database::DatabaseError;
 
 use crate::error::Error;
 
-/// Why a change by the operator was rejected.
+/// The reason for rejecting a change by the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
-    /// A rule forbids it; the text is a message for the operator.
+    /// A rule forbids it. Contains a message for the operator.
     #[error("{0}")]
     Rejected(String),
     /// The database failed.

@@ -1,4 +1,4 @@
-//! Opt-outs: the links by which owners choose, and the effect of a choice on the stored data.
+//! Opt-outs: the links with which owners choose, and what a choice does to the stored data.
 
 use std::net::IpAddr;
 
@@ -18,7 +18,7 @@ use crate::store::{
     sessions, stealer_logs, subscribers, unused_domains, versions,
 };
 
-/// Applies a choice: hides an address or removes its data, in one transaction.
+/// Applies a choice in one transaction: hides an address or removes its data.
 pub fn opt_out(
     db: &mut Db,
     address: &EmailAddress,
@@ -36,7 +36,7 @@ pub fn opt_out(
     Ok(())
 }
 
-/// Reverts a public opt-out. Data removed by the other kinds cannot be restored.
+/// Reverts a public opt-out. Data that other kinds of opt-out removed cannot be restored.
 pub fn opt_in(db: &mut Db, address: &EmailAddress, now: i64) -> Result<(), OperatorError> {
     versions::lock_accounts(db)?;
     match opt_outs::get(db, &address.sha1())? {
@@ -84,7 +84,7 @@ fn remove_all(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorError> 
     remove_domain(db, address)
 }
 
-/// Removes the name of the address's domain if no account uses it any more.
+/// Removes the name of the address's domain if it is no longer used.
 fn remove_domain(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorError> {
     if let Some(id) = mail_domains::id(db, address.domain())? {
         unused_domains::remove_if_unused(db, id)?;
@@ -92,9 +92,9 @@ fn remove_domain(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorErro
     Ok(())
 }
 
-/// Removes the owner's mail links, notice records and pending notices, and the subscriber if it has
-/// only an address. After [`OptOut::Delete`], requested notices continue, so their subscriber
-/// stays.
+/// Removes the owner's mail links, notice records and pending notices. Also removes the subscriber,
+/// unless more than the address is stored. After [`OptOut::Delete`], requested notices continue, so
+/// their subscriber is kept.
 fn forget_owner(db: &mut Db, address: &EmailAddress, choice: OptOut) -> Result<(), OperatorError> {
     mail_tokens::forget_address(db, address.as_str())?;
     let Some(subscriber) = subscribers::id(db, address)? else { return Ok(()) };
@@ -108,7 +108,7 @@ fn forget_owner(db: &mut Db, address: &EmailAddress, choice: OptOut) -> Result<(
     Ok(())
 }
 
-/// Sends a link to the opt-out choices.
+/// Sends the link to the opt-out choices.
 ///
 /// # Errors
 /// [`Error::Email`], [`Error::TooMany`], [`Error::Unavailable`].
@@ -120,7 +120,7 @@ pub async fn ask_for_opt_out(
     mail_links::send(state, client, address, Purpose::OptOut, mails::opt_out).await
 }
 
-/// The address of a valid link.
+/// Returns the address of a link, if the link is valid.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -128,8 +128,8 @@ pub async fn opt_out_link(state: &State, link: &str) -> Result<Option<String>, E
     mail_links::look(state, link, Purpose::OptOut).await
 }
 
-/// Applies a choice with a link. Returns the address if the link was valid. A deletion ends all
-/// sessions of the owner.
+/// Applies a choice made through a link. Returns its address if the link was valid. A deletion ends
+/// all sessions of the owner.
 ///
 /// # Errors
 /// Returns errors of the database.

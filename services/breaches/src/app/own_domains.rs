@@ -15,19 +15,17 @@ use crate::state::State;
 use crate::store::domain_controls::{self, Control};
 use crate::store::{admin_events, domain_inheritance};
 
-/// Maximum proof look-ups of a subscriber. Each contacts a foreign server.
+/// Maximum number of proof lookups per subscriber and period. Each one contacts an external server.
 const LOOKS: (u32, Duration) = (30, Duration::from_secs(60));
 
 /// A domain in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnDomain {
-    /// The domain.
     pub name: String,
-    /// True if it is verified.
     pub verified: bool,
-    /// True if it was inherited from another domain.
+    /// Whether the domain was inherited from another one.
     pub inherited: bool,
-    /// Breached addresses, without those in spam lists only.
+    /// Number of breached addresses, excluding those that are only in spam lists.
     pub addresses: Option<i64>,
     /// Addresses in stealer logs.
     pub captured: Captured,
@@ -51,12 +49,12 @@ impl OwnDomain {
     }
 }
 
-/// The number of addresses of a domain in stealer logs, or why it is not shown.
+/// The number of addresses of a domain in stealer logs, or the reason for not showing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Captured {
-    /// The last count.
+    /// The number of addresses, as last counted.
     Counted(i64),
-    /// Not counted yet.
+    /// The domain has not been counted yet.
     NotCounted,
     /// The plan does not include stealer logs.
     NotInPlan,
@@ -67,13 +65,12 @@ pub enum Captured {
 /// A domain and the proof of its control.
 #[derive(Clone, Debug)]
 pub struct DomainDetail {
-    /// The domain.
     pub row: OwnDomain,
     /// The proof of its control.
     pub proof: Proof,
 }
 
-/// The domains of a subscriber, by name.
+/// Returns the domains of a subscriber, sorted by name.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -88,7 +85,7 @@ pub async fn domains(state: &State, subscriber: i64) -> Result<Vec<OwnDomain>, E
     Ok(controls.into_iter().map(|control| OwnDomain::new(control, &plan)).collect())
 }
 
-/// Adds a domain to verify.
+/// Adds a domain that the subscriber wants to verify.
 ///
 /// # Errors
 /// [`VerificationError::DomainName`], [`VerificationError::TooManyPending`].
@@ -98,7 +95,7 @@ pub async fn add_domain(state: &State, subscriber: i64, name: &str) -> Result<Do
     Ok(domain)
 }
 
-/// A domain of a subscriber.
+/// Returns a domain of a subscriber.
 ///
 /// # Errors
 /// [`Error::NotFound`], and errors of the database.
@@ -113,7 +110,7 @@ pub async fn domain_detail(
     Ok(DomainDetail { row, proof })
 }
 
-/// Looks for a proof by one of the three methods that need no mail.
+/// Looks for a proof by one of the three methods that do not involve a mail.
 ///
 /// # Errors
 /// [`VerificationError`], [`Error::TooMany`], [`Error::Unavailable`].
@@ -130,7 +127,7 @@ pub async fn verify_domain_by(
     domain_verification::verify(state, subscriber, domain, method).await
 }
 
-/// Sends the mail whose link proves control of a domain.
+/// Sends the mail with the link that proves control of a domain.
 ///
 /// # Errors
 /// [`VerificationError::EmailAlias`], [`Error::TooMany`], [`Error::Unavailable`].
@@ -148,7 +145,7 @@ pub async fn send_domain_mail(
     domain_mail::send(state, subscriber, domain, alias).await
 }
 
-/// Removes a domain with its inherited subdomains. Returns whether it existed.
+/// Removes a domain and its inherited subdomains. Returns whether it existed.
 ///
 /// # Errors
 /// Returns errors of the database.

@@ -9,19 +9,19 @@ use crate::model::plan::Family;
 use crate::state::State;
 use crate::store::{admin_events, key_holders};
 
-/// Maximum number of new keys. Each ends the previous one and leaves a permanent row.
+/// Maximum number of new keys per day. Each one ends the previous key and leaves a permanent row.
 const LIMIT: KeyLimit = KeyLimit { most: 10, seconds: 24 * 60 * 60 };
 
 /// The API key of a subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnKey {
-    /// The first characters of the live key and its creation time.
+    /// The first characters of the live key, and its creation time.
     pub live: Option<(String, i64)>,
-    /// True if the plan includes a key.
+    /// Whether the plan includes a key.
     pub offered: bool,
 }
 
-/// The key of a subscriber.
+/// Returns the key of a subscriber.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -35,11 +35,12 @@ pub async fn key_of(state: &State, subscriber: i64, email: &str) -> Result<OwnKe
     state.pools().read(read).await
 }
 
-/// Creates a key for a subscriber, which ends the previous one. Its text is shown once.
+/// Creates a key for a subscriber and revokes the previous one. Returns its text, which cannot be
+/// shown again.
 ///
 /// # Errors
-/// [`Error::NotInPlan`] if the plan includes no key, [`Error::TooMany`] beyond [`LIMIT`], and
-/// errors of the database.
+/// [`Error::NotInPlan`] if the plan does not include a key, [`Error::TooMany`] beyond [`LIMIT`],
+/// and errors of the database.
 pub async fn issue_key(state: &State, subscriber: i64, email: &str) -> Result<String, Error> {
     let (email, now) = (email.to_owned(), state.clock().unix());
     let issue = move |db: &mut Db| {

@@ -19,11 +19,11 @@ const MAX_LENGTH: usize = 2_000;
 pub struct OwnWebhook {
     /// The URL that receives messages.
     pub url: String,
-    /// When it was added.
+    /// When the webhook was added, in Unix seconds.
     pub created_at: i64,
 }
 
-/// The webhooks of a subscriber.
+/// Returns the webhooks of a subscriber.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -33,8 +33,8 @@ pub async fn webhooks(state: &State, subscriber: i64) -> Result<Vec<OwnWebhook>,
     Ok(rows.into_iter().map(view).collect())
 }
 
-/// Adds a webhook and returns its secret, which is shown once. The inner error is a message for the
-/// subscriber.
+/// Adds a webhook. Returns its secret, which cannot be shown again. The inner error is a message
+/// for the subscriber.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -50,7 +50,7 @@ pub async fn add_webhook(
     let secret = WebhookSecret::generate().map_err(|error| Error::Internal(error.to_string()))?;
     let (text, url, now) = (secret.text(), url.to_owned(), state.clock().unix());
     let add = move |db: &mut Db| -> Result<_, DatabaseError> {
-        // Concurrent requests see each other's webhooks.
+        // The lock makes concurrent requests see each other's webhooks.
         turns::take(db, &[digest(&format!("subscriber {subscriber}")).as_slice()])?;
         let known = webhooks::of_subscriber(db, subscriber)?;
         if known.iter().any(|webhook| webhook.url == url) {

@@ -1,4 +1,4 @@
-//! Reports of new exposures as files, generated while their addresses are read.
+//! Reports of new exposures as files. They are generated while their addresses are read.
 
 use std::io;
 
@@ -12,15 +12,15 @@ use crate::wire::{ReportTotals, ReportedAddress};
 #[derive(Debug)]
 pub struct ReportJson {
     rows: ReportRows,
-    /// When the report was made.
+    /// The time at which the report was made.
     now: i64,
     begun: bool,
-    /// True once an address was written.
+    /// Whether an address has been written.
     is_filled: bool,
 }
 
 impl ReportJson {
-    /// Creates it.
+    /// Creates the JSON report.
     pub fn new(rows: ReportRows, now: i64) -> Self {
         Self { rows, now, begun: false, is_filled: false }
     }
@@ -45,7 +45,7 @@ impl ReportJson {
         piece.extend_from_slice(br#","DataClasses":"#);
         serde_json::to_writer(&mut *piece, &self.rows.classes())?;
         let totals = serde_json::to_vec(&ReportTotals::from(self.rows.found()))?;
-        // The members of the totals continue this object.
+        // The members of the totals are appended to this object.
         piece.push(b',');
         piece.extend(totals.into_iter().skip(1));
         Ok(())
@@ -76,19 +76,19 @@ impl Pieces for ReportJson {
     }
 }
 
-/// A report as CSV, with a row for each address and new breach.
+/// A report as CSV, with a row for each pair of address and new breach.
 #[derive(Debug)]
 pub struct ReportCsv {
     rows: ReportRows,
     begun: bool,
 }
 
-/// The header of the CSV.
+/// The header of the CSV file.
 const COLUMNS: [&str; 7] =
     ["Address", "Breach", "Title", "BreachDate", "AddedDate", "DataClasses", "AllBreaches"];
 
 impl ReportCsv {
-    /// Creates it.
+    /// Creates the CSV report.
     pub fn new(rows: ReportRows) -> Self {
         Self { rows, begun: false }
     }

@@ -6,9 +6,9 @@ use crate::error::Error;
 
 /// A new secret of 256 random bits.
 pub struct SecretToken {
-    /// 64 hexadecimal characters.
+    /// The secret, as 64 hexadecimal characters.
     pub text: String,
-    /// The stored digest.
+    /// The digest of `text`. Only the digest is stored.
     pub digest: Vec<u8>,
 }
 
@@ -26,12 +26,12 @@ impl SecretToken {
     }
 }
 
-/// The digest of a secret.
+/// Returns the digest of a secret.
 pub fn digest(text: &str) -> Vec<u8> {
     Sha256::digest(text).to_vec()
 }
 
-/// A secret that identifies a browser without a session.
+/// Generates a secret that identifies a browser without a session.
 ///
 /// # Errors
 /// [`Error::Internal`] if the random source fails.

@@ -1,4 +1,4 @@
-//! Sessions, which begin with a mail link.
+//! Sessions. Each one begins with a mail link.
 
 use std::net::IpAddr;
 
@@ -19,13 +19,13 @@ const LIFETIME: i64 = 24 * 3600;
 
 /// A session that has just begun.
 pub struct Session {
-    /// The secret for the browser's cookie.
+    /// The secret for the browser's session cookie.
     pub token: String,
-    /// Its lifetime in seconds.
+    /// Lifetime of the session in seconds.
     pub lifetime: i64,
 }
 
-/// Sends a sign-in link to an address, known or not.
+/// Sends a sign-in link to an address, whether it is known or not.
 ///
 /// # Errors
 /// [`Error::Email`], [`Error::TooMany`], [`Error::Unavailable`].
@@ -37,8 +37,8 @@ pub async fn sign_in_link(
     mail_links::send(state, client, address, Purpose::SignIn, mails::sign_in).await
 }
 
-/// Begins a session with a sign-in link. Returns `None` if the link is invalid. The first session
-/// creates a subscriber.
+/// Begins a session with a sign-in link. Returns `None` if the link is not valid. The first session
+/// of an address creates a subscriber.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -59,7 +59,7 @@ pub async fn sign_in(state: &State, link: &str) -> Result<Option<Session>, Error
     Ok(begun.then_some(Session { token, lifetime: LIFETIME }))
 }
 
-/// The subscriber of a session.
+/// Returns the subscriber of a session, or `None` if the session is not valid.
 ///
 /// # Errors
 /// Returns errors of the database.

@@ -13,7 +13,7 @@ use crate::model::{AccountKey, Breach, OptOut, address_text};
 use crate::state::State;
 use crate::store::stealer_logs::{self, Pair};
 
-/// The websites at which an address was captured.
+/// Returns the websites at which an address was captured.
 ///
 /// # Errors
 /// Returns the errors of the checks, and [`Error::NotFound`] if there are none.
@@ -36,7 +36,7 @@ pub async fn stealer_logs_by_email(
     .await
 }
 
-/// The addresses captured at a website.
+/// Returns the addresses captured at a website.
 ///
 /// # Errors
 /// Returns the errors of the checks, and [`Error::NotFound`] if there are none.
@@ -60,7 +60,7 @@ pub async fn stealer_logs_by_website_domain(
     Ok(CapturedAddresses::new(found))
 }
 
-/// The websites at which addresses of a mail domain were captured, by alias.
+/// Returns the websites at which addresses of a mail domain were captured, by alias.
 ///
 /// # Errors
 /// Returns the errors of the checks, and [`Error::NotFound`] if there are none.
@@ -85,7 +85,8 @@ pub async fn stealer_logs_by_email_domain(
     Ok(CapturedWebsites::new(found))
 }
 
-/// Walks over the pairs of a domain that the caller controls, on a connection that blocks no one.
+/// Walks over the pairs of a domain that the caller controls, on a connection that does not block
+/// others.
 async fn captured(
     state: &State,
     request: KeyedRequest,
@@ -109,7 +110,7 @@ fn unsorted(error: std::io::Error) -> Error {
     Error::Internal(format!("the pairs of a domain cannot be sorted: {error}"))
 }
 
-/// Returns whether the controllers of a domain may see a pair.
+/// Returns whether the controllers of a domain may see a pair of address and website.
 fn may_be_seen(
     db: &mut Db,
     context: &RequestContext,
@@ -125,7 +126,7 @@ fn is_shown(context: &RequestContext, breach: i32) -> bool {
     breach.is_some_and(Breach::shown_for_domain)
 }
 
-/// Returns whether the owner of an address had everything removed.
+/// Returns whether the owner of an address had all data removed.
 fn is_removed(
     db: &mut Db,
     context: &RequestContext,

@@ -7,19 +7,19 @@ use crate::model::plan::{self, Plan};
 use crate::state::State;
 use crate::store::{domain_controls, plan_features, subscribers};
 
-/// The code of the plan without a subscription.
+/// The code of the plan that applies without a subscription.
 const FREE: &str = "free";
 
 /// The current plan of a subscriber.
 #[derive(Clone, Debug)]
 pub struct CurrentPlan {
-    /// The plan; the free one without an active subscription.
+    /// The plan; the free plan if there is no active subscription.
     pub plan: Plan,
-    /// When the active subscription ends.
+    /// When the active subscription ends, in Unix seconds.
     pub until: Option<i64>,
 }
 
-/// The plan of a subscriber at a second.
+/// Returns the plan of a subscriber at a time in Unix seconds.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -46,14 +46,13 @@ fn read(db: &mut Db, code: &str) -> Result<Option<Plan>, DatabaseError> {
     Ok(Some(Plan { code: code.to_owned(), name: found.name, per_minute, features }))
 }
 
-/// The plan of a subscriber and its use.
+/// The plan of a subscriber, and how much of it is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnPlan {
-    /// The plan.
     pub plan: Plan,
-    /// When it ends, in Unix seconds.
+    /// When the subscription ends, in Unix seconds.
     pub until: Option<i64>,
-    /// The number of the subscriber's larger domains, which the plan limits.
+    /// The number of the subscriber's domains that count against the plan's limit of large domains.
     pub larger_domains: usize,
 }
 

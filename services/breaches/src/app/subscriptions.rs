@@ -12,7 +12,7 @@ use crate::state::State;
 use crate::store::{admin_events, subscribers};
 use crate::wire::SubscriptionStatus;
 
-/// The subscription of the caller.
+/// Returns the subscription of the caller.
 ///
 /// # Errors
 /// Returns the errors of the checks.
@@ -26,7 +26,7 @@ pub async fn subscription_status(
     .await
 }
 
-/// The number of a subscriber.
+/// Returns the id of a subscriber.
 ///
 /// # Errors
 /// [`OperatorError::Rejected`] if no subscriber has this address.
@@ -35,7 +35,7 @@ pub fn subscriber_id(db: &mut Db, email: &EmailAddress) -> Result<i64, OperatorE
         .ok_or_else(|| OperatorError::Rejected(format!("the subscriber {email} does not exist")))
 }
 
-/// Adds a subscriber and returns the number. With `if_missing`, an existing one is accepted.
+/// Adds a subscriber and returns the id. With `if_missing`, an existing subscriber is accepted.
 ///
 /// # Errors
 /// [`OperatorError::Rejected`] if the subscriber exists.
@@ -55,7 +55,7 @@ pub fn add_subscriber(
     }
 }
 
-/// Starts or renews a subscription until Unix second `until`.
+/// Starts or renews a subscription that ends at `until`, in Unix seconds.
 ///
 /// # Errors
 /// [`OperatorError::Rejected`] if the subscriber does not exist, the plan is not offered, or the
@@ -88,13 +88,13 @@ pub fn set_subscription(
     Ok(())
 }
 
-/// Returns whether a plan is the current or last plan of a subscriber.
+/// Returns whether a plan is the current or the last plan of a subscriber.
 fn has_plan(db: &mut Db, subscriber: i64, plan: &str) -> Result<bool, DatabaseError> {
     let own = subscribers::subscription_of(db, subscriber)?;
     Ok(own.is_some_and(|own| own.plan_code == plan))
 }
 
-/// Ends a subscription now.
+/// Ends a subscription immediately.
 ///
 /// # Errors
 /// [`OperatorError::Rejected`] if there is no subscription.

@@ -79,7 +79,7 @@ pub struct LoadFlags {
 }
 
 impl AccountsCommand {
-    /// Returns whether the command only reports changes.
+    /// Returns whether this is a dry run, which only reports what would change.
     pub fn is_dry_run(&self) -> bool {
         match self {
             Self::Load(flags) => flags.dry_run,

@@ -77,7 +77,7 @@ pub enum AddressCommand {
 }
 
 impl AddressCommand {
-    /// Runs the command. `mails` is the folder of mails, if there is one.
+    /// Runs the command. `mails` is the folder to which mails are written, if there is one.
     pub fn run(self, context: &JobContext, mails: PathBuf) -> anyhow::Result<ExitCode> {
         let now = context.clock.unix();
         match self {
@@ -127,7 +127,7 @@ impl AddressCommand {
     }
 }
 
-/// Empties the write-ahead log of SQLite, which may contain what was removed.
+/// Truncates the write-ahead log of SQLite, which may still contain removed data.
 fn clear_log(context: &JobContext) -> anyhow::Result<()> {
     Ok(traces::clear_log(&mut context.pools.connect()?)?)
 }

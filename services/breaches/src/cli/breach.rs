@@ -105,7 +105,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// Returns whether no attribute is given.
+    /// Returns whether no attribute was given.
     fn is_empty(&self) -> bool {
         let Self {
             verified,
@@ -225,7 +225,7 @@ impl BreachCommand {
             }
             Self::Export { output } => {
                 let listed = context.pools.read_blocking(app::listed_breaches)?;
-                // JSON in both cases, with line breaks for readers.
+                // JSON in both cases, but with line breaks for human readers.
                 output.print(&listed, serde_json::to_string_pretty(&listed)?)
             }
         }

@@ -28,7 +28,7 @@ pub enum CatalogueCommand {
 }
 
 impl CatalogueCommand {
-    /// Returns whether the command only reports changes.
+    /// Returns whether this is a dry run, which only reports what would change.
     pub fn is_dry_run(&self) -> bool {
         let Self::Import { dry_run, .. } = self;
         *dry_run
@@ -54,7 +54,7 @@ impl CatalogueCommand {
     }
 }
 
-/// The changes, one breach a line.
+/// Returns the changes, one line per breach.
 fn lines(done: &ImportReport) -> Vec<String> {
     let added = done.added.iter().map(|name| format!("+ {name}"));
     let changed = done.changed.iter().map(|(name, what)| format!("~ {name}: {}", what.join(", ")));

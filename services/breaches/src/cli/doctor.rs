@@ -13,7 +13,7 @@ pub struct Doctor {
 }
 
 impl Doctor {
-    /// Checks the database. Returns exit code 1 if something is wrong.
+    /// Checks the database. Returns exit code 1 if there is a fault.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let found = jobs::examine(context)?;
         let text = format!(

@@ -1,4 +1,4 @@
-//! Sets up mail, DNS and HTTP clients from the settings.
+//! Sets up the mail, DNS and HTTP clients according to the settings.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::model::webhook_url;
 /// The user agent of outgoing requests.
 const USER_AGENT: &str = concat!("breaches/", env!("CARGO_PKG_VERSION"));
 
-/// Creates the clients of external servers.
+/// Creates the clients for external servers.
 ///
 /// # Errors
 /// Returns an error if a setting is invalid.
@@ -39,7 +39,7 @@ pub fn external(shell: &ShellSettings, settings: &Settings) -> anyhow::Result<Ex
     })
 }
 
-/// Returns whether the URL of a webhook is allowed, based on its text.
+/// Returns whether a webhook URL is allowed, judging by its text alone.
 pub fn may_call(settings: &Settings, url: &str) -> bool {
     let reach = reach(&settings.verification);
     webhook_url::is_plain(url) && web_url(url).is_some_and(|url| reach.may_name(&url))
@@ -49,7 +49,7 @@ fn reach(settings: &VerificationSettings) -> Reach {
     if settings.verify_allow_private { Reach::anywhere() } else { guarded() }
 }
 
-/// The public internet at the ports of websites.
+/// Returns a reach that includes the public internet, at the ports of websites only.
 fn guarded() -> Reach {
     let nameable = |url: &url::Url| {
         names_public_host(url) && matches!(url.port_or_known_default(), Some(80 | 443))
@@ -65,7 +65,7 @@ fn mailer(
     let from = settings.mail.sender(public_url);
     let wrong = |name| move |error: MailError| SettingError(format!("{name}: {error}"));
     match &settings.mail.smtp_url {
-        // The URL may contain a password, so the error does not quote it.
+        // The URL may contain a password, so the error must not quote it.
         Some(url) => {
             Ok(Arc::new(SmtpMailer::new(url, &from).map_err(wrong("SMTP_URL or MAIL_FROM"))?))
         }
@@ -76,8 +76,8 @@ fn mailer(
     }
 }
 
-/// The base of links in mails. The host of a request is not used, because a stranger could then
-/// send links to another host.
+/// Returns the base URL of links in mails. The host of a request is not used, because an attacker
+/// could then send out links to another host.
 fn public_url(shell: &ShellSettings) -> String {
     let local = |scheme: &str, addresses: &[ListenAddress]| match addresses.first() {
         Some(ListenAddress::Ip(address)) => {

@@ -1,4 +1,4 @@
-//! Flags of commands that read input files.
+//! Flags of commands that read files.
 
 use crate::jobs::TextEncoding;
 
@@ -16,7 +16,7 @@ pub struct InputFlags {
 }
 
 impl InputFlags {
-    /// The encoding of the files.
+    /// Returns the encoding of the files.
     pub fn encoding(&self) -> TextEncoding {
         match self.encoding {
             EncodingName::Auto => TextEncoding::Auto,

@@ -99,7 +99,7 @@ fn line(job: &Job) -> String {
     )
 }
 
-/// Runs the job again with its own parameters, from its checkpoint. Its input must be unchanged.
+/// Runs the job again with its stored parameters, from its checkpoint. Its input must be unchanged.
 fn resume(context: &JobContext, job: &Job, output: Output) -> anyhow::Result<ExitCode> {
     if matches!(job.state.as_str(), "done" | "cancelled") {
         bail!("job {} is {}", job.id, job.state);

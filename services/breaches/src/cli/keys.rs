@@ -1,4 +1,4 @@
-//! `keys`: the command of the shared crate, with an audit event for every change and a JSON output.
+//! `keys`: the command of the shared crate, plus an audit event for every change and JSON output.
 
 use std::process::ExitCode;
 
@@ -44,7 +44,7 @@ impl Keys {
     }
 }
 
-/// Checks that keys belong to subscribers. Each subscriber has one live key.
+/// Requires that keys belong to subscribers. Each subscriber has one live key.
 pub struct Subscribers;
 
 impl Owners for Subscribers {

@@ -49,7 +49,7 @@ impl Migrate {
             set_for_sessions(&mut database, &format!("breaches.partitions={}", self.partitions));
         }
         let applied = database.migrate(data_dir, name, &migrations).map_err(|error| {
-            // Without the extension, the call that distributes a table is the first to fail.
+            // Without the Citus extension, the call that distributes a table fails first.
             if error.to_string().contains("create_distributed_table") {
                 anyhow!("the database lacks the extension citus; run CREATE EXTENSION citus; on every server")
             } else {
@@ -75,7 +75,7 @@ fn set_for_sessions(database: &mut DatabaseSettings, setting: &str) {
     }
 }
 
-/// The URL with a setting added before its options.
+/// Returns the URL with a setting added before its options.
 fn with_setting(url: &str, setting: &str) -> String {
     let setting = format!("options=-c%20{}", setting.replace('=', "%3D"));
     match url.split_once("options=") {
@@ -90,10 +90,11 @@ fn with_setting(url: &str, setting: &str) -> String {
 
 /// Adds the settings of sessions for a database. Returns whether there are any.
 ///
-/// On one PostgreSQL server, `serve` keeps one plan for each prepared statement. Otherwise the server
-/// replans look-ups in partitioned tables each time, which takes longer than the look-ups. Jobs benefit from
-/// plans for their values, and Citus needs them to find the server of a key. If the URL has options, even
-/// empty ones, they are kept, because a pooler may reject others.
+/// On a single PostgreSQL server, `serve` uses generic plans for prepared statements. Otherwise the
+/// server would replan lookups in partitioned tables every time, which takes longer than the
+/// lookups themselves. Jobs benefit from plans for their actual values, and Citus needs such plans
+/// to find the server of a key. If the URL has options, even empty ones, they are left unchanged,
+/// because a pooler may reject others.
 pub fn set_up_sessions(
     database: &mut DatabaseSettings,
     pools: &Pools,

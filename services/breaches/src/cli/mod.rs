@@ -117,8 +117,8 @@ impl Command {
         }
     }
 
-    /// Returns whether the command is useless without an existing database. A mistyped path must
-    /// not create one.
+    /// Returns whether the command needs an existing database, because a mistyped path must not
+    /// create a new one.
     fn reads_only(&self) -> bool {
         matches!(
             self,
@@ -194,12 +194,12 @@ impl shell::Cli for Cli {
 }
 
 impl Cli {
-    /// The database settings with the tuning of this service.
+    /// Returns the database settings, with the tuning of this service.
     fn database(&self) -> DatabaseSettings {
         let mut database = self.settings.database.clone();
         database.sqlite.page_size = Some(8_192);
         database.sqlite.mmap_bytes = self.settings.service.sqlite_mmap;
-        // Removed people must not stay in free pages.
+        // Data of people who had it removed must not remain in free pages.
         database.sqlite.secure_delete = true;
         database
     }
@@ -207,7 +207,8 @@ impl Cli {
     /// Opens the database. A new one gets its plans and test accounts.
     fn context(&self) -> anyhow::Result<JobContext> {
         let pools = self.open(&self.database())?;
-        // The sessions of a server depend on its database, so its connections are opened again.
+        // The session settings of a server depend on its database, so the connections are opened
+        // again.
         let mut database = self.database();
         let pools = match migrate::set_up_sessions(&mut database, &pools, self.serves())? {
             true => self.open(&database)?,

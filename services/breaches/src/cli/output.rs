@@ -1,4 +1,4 @@
-//! Output of commands: JSON for programs, text for readers.
+//! Output of commands: JSON for programs, text for people.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::jobs::{Forecast, JobContext, Outcome, SkipReason};
 use crate::store::admin_events;
 
-/// Exit code if some rows of a load were skipped.
+/// Exit code if a load skipped some rows.
 const SOME_SKIPPED: u8 = 3;
 
 /// The flag `--json` of a command.
@@ -22,18 +22,18 @@ pub struct Output {
 }
 
 impl Output {
-    /// The form of the output.
+    /// Returns the output format.
     fn form(self) -> batch::Output {
         batch::Output::from_json_flag(self.json)
     }
 
-    /// Prints a value as one line of JSON, or a text.
+    /// Prints a value: as one line of JSON, or as text.
     pub fn print(self, value: &impl Serialize, text: impl Display) -> anyhow::Result<ExitCode> {
         self.form().print(value, text)?;
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Prints values as JSON, or one text a line.
+    /// Prints a list of values: as JSON, or as one line of text per value.
     pub fn print_list<T: Serialize>(
         self,
         values: &[T],
@@ -105,7 +105,7 @@ pub struct LoadEnding {
     pub output: Output,
 }
 
-/// Records a change by the operator: the action and its subject.
+/// Records a change by the operator in the audit trail: its action and its subject.
 pub fn record(context: &JobContext, event: Option<(&str, String)>) -> Result<(), DatabaseError> {
     let Some((action, subject)) = event else { return Ok(()) };
     let now = context.clock.unix();

@@ -28,7 +28,7 @@ pub enum PastesCommand {
 }
 
 impl PastesCommand {
-    /// Returns whether the command only reports changes.
+    /// Returns whether this is a dry run, which only reports what would change.
     pub fn is_dry_run(&self) -> bool {
         let Self::Load { dry_run, .. } = self;
         *dry_run

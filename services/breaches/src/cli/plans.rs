@@ -1,5 +1,5 @@
-//! `plans`: the command of the shared crate with the features of this service, an audit event for
-//! every change, and a JSON output.
+//! `plans`: the command of the shared crate, with the features of this service, an audit event for
+//! every change, and JSON output.
 
 use std::process::ExitCode;
 
@@ -42,7 +42,7 @@ impl Plans {
     }
 }
 
-/// A plan as `plans list` prints it.
+/// Returns a plan in the form that `plans list` prints.
 fn plan_as_json(context: &JobContext, code: &str) -> anyhow::Result<Value> {
     let list = PlansCommand::<FeatureFlags>::List { json: true };
     let mut text = Vec::new();
@@ -93,7 +93,7 @@ fn family(word: &str) -> Result<Family, String> {
     Family::from_word(word).ok_or_else(|| "must be core, pro, highrpm, test or free".to_owned())
 }
 
-/// The features of plans, apart from their rate.
+/// The features of plans, in addition to their rate.
 pub struct FeatureColumns;
 
 impl PlanColumns<FeatureFlags> for FeatureColumns {

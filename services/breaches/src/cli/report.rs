@@ -41,7 +41,8 @@ fn since(text: &str) -> Result<i64, String> {
 }
 
 impl Report {
-    /// Prints the new exposures of a domain, with sensitive breaches, as its controller sees them.
+    /// Prints the new exposures of a domain, including sensitive breaches, as its controller sees
+    /// them.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let domain = DomainName::parse(&self.domain)?;
         let period = Period { since: self.since, until: i64::MAX };
@@ -76,7 +77,7 @@ fn print(mut pieces: impl Pieces, newline: bool, out: &mut impl Write) -> anyhow
     Ok(out.flush()?)
 }
 
-/// The report for readers. Names and addresses are separated by tabs.
+/// Formats the report as text. Names and addresses are separated by tabs.
 fn text(report: &ExposureReport, now: i64) -> String {
     let (since, until) = (instant::with_zone(report.period.since), instant::with_zone(now));
     let totals = &report.totals;

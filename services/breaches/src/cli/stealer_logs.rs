@@ -60,7 +60,7 @@ pub enum StealerLogsCommand {
 }
 
 impl StealerLogsCommand {
-    /// Returns whether the command only reports changes.
+    /// Returns whether this is a dry run, which only reports what would change.
     pub fn is_dry_run(&self) -> bool {
         let Self::Load { dry_run, .. } = self;
         *dry_run

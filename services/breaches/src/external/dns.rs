@@ -1,15 +1,16 @@
-//! TXT records.
+//! Lookup of TXT records.
 
 use futures_util::future::BoxFuture;
 use outbound::{Dns, DnsError};
 
 /// Looks up TXT records.
 pub trait TxtRecords: Send + Sync {
-    /// The TXT records of a name, each with its strings joined; empty if the name does not exist.
+    /// Returns the TXT records of a name. The strings of each record are joined. The result is
+    /// empty if the name does not exist.
     fn txt(&self, name: &str) -> BoxFuture<'_, Result<Vec<String>, DnsError>>;
 }
 
-/// TXT records from the Domain Name System.
+/// Looks up TXT records in the Domain Name System.
 pub struct DnsRecords(pub Dns);
 
 impl TxtRecords for DnsRecords {

@@ -1,4 +1,4 @@
-//! Mails, and the two ways to send them: an SMTP server and a folder of files.
+//! Mails, and two ways to send them: through an SMTP server, or to files in a folder.
 
 use std::error::Error as _;
 use std::fs::{DirBuilder, OpenOptions};
@@ -14,54 +14,50 @@ use lettre::message::header::{ContentType, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart};
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 
-/// A mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mail {
     /// Address of the recipient.
     pub to: String,
-    /// Subject.
     pub subject: String,
-    /// Text.
     pub text: String,
-    /// The same as HTML.
+    /// The content as HTML, if the mail has any.
     pub html: Option<String>,
-    /// The headers of a notice that the recipient did not request.
+    /// Headers that only a notice has, because the recipient did not request it.
     pub notice: Option<NoticeHeaders>,
 }
 
 impl Mail {
-    /// A requested mail in plain text.
+    /// Creates a requested mail, in plain text.
     pub fn plain(to: String, subject: String, text: String) -> Self {
         Self { to, subject, text, html: None, notice: None }
     }
 }
 
-/// The headers of a notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoticeHeaders {
-    /// The left side of the Message-ID, the same in each attempt to deliver the notice.
+    /// The left part of the Message-ID. It is the same in every attempt to deliver the notice.
     pub id: String,
-    /// The link that ends such notices, with a POST request as in RFC 8058.
+    /// The link that ends such notices when it gets a POST request (RFC 8058).
     pub unsubscribe: String,
 }
 
-/// Why a mail was not sent. The text contains neither recipient nor content.
+/// The reason that a mail was not sent. Contains neither the recipient nor the content.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct MailError {
-    /// True if retrying is pointless.
+    /// Whether retrying is pointless.
     pub permanent: bool,
     /// The reason, for the operator.
     pub why: String,
 }
 
 impl MailError {
-    /// A failure that may be retried.
+    /// Creates an error after which sending may be retried.
     pub(super) fn temporary(why: impl std::fmt::Display) -> Self {
         Self { permanent: false, why: why.to_string() }
     }
 
-    /// A permanent failure.
+    /// Creates an error after which sending must not be retried.
     fn permanent(why: impl std::fmt::Display) -> Self {
         Self { permanent: true, why: why.to_string() }
     }
@@ -69,7 +65,7 @@ impl MailError {
 
 /// Sends mails.
 pub trait Mailer: Send + Sync {
-    /// Sends a mail once.
+    /// Makes one attempt to send a mail.
     fn send(&self, mail: Mail) -> BoxFuture<'_, Result<(), MailError>>;
 }
 
@@ -78,18 +74,19 @@ pub trait Mailer: Send + Sync {
 pub fn takes_mail(address: &str) -> bool {
     let Some(address) = recipient(address) else { return false };
     let party = Mailbox::new(None, address);
-    // Building a message checks whether a header can contain the address.
+    // Building a message fails if a header cannot contain the address.
     Message::builder().from(party.clone()).to(party).body(String::new()).is_ok()
 }
 
-/// The recipient with the A-labels of the domain, which every mail server takes.
+/// Returns the recipient with its domain as A-labels, which every mail server accepts. Returns
+/// `None` if mail cannot be sent to the address.
 fn recipient(address: &str) -> Option<Address> {
     let address = EmailAddress::parse(address).ok()?;
     Address::new(address.local(), address.domain()).ok()
 }
 
-/// Builds the message. Its id contains the domain of the sender, not the name of this host, and is
-/// random unless the mail has one.
+/// Builds the message. Its Message-ID contains the domain of the sender rather than the name of
+/// this host, and is random unless the mail specifies one.
 fn message(from: &Mailbox, mail: Mail) -> Result<Message, MailError> {
     let to = recipient(&mail.to);
     let to = to.ok_or_else(|| MailError::permanent("the address cannot receive mail"))?;
@@ -163,7 +160,7 @@ impl Mailer for SmtpMailer {
     }
 }
 
-/// Converts an error. The server's text may quote the recipient, so only its code is kept.
+/// Converts an SMTP error. The server's text may quote the recipient, so only its code is kept.
 fn mail_error(error: &lettre::transport::smtp::Error) -> MailError {
     match error.status() {
         Some(code) if error.is_permanent() => {
@@ -176,8 +173,8 @@ fn mail_error(error: &lettre::transport::smtp::Error) -> MailError {
     }
 }
 
-/// Converts an error of a feature that the server does not offer. The library names the feature
-/// only in the text.
+/// Converts an error about a feature that the server does not offer. The library names the feature
+/// only in its text.
 fn unsupported(error: &lettre::transport::smtp::Error) -> MailError {
     if error.source().is_some_and(|source| source.to_string().contains("SMTPUTF8")) {
         MailError::permanent("the mail server does not offer SMTPUTF8, which the address needs")
@@ -186,7 +183,7 @@ fn unsupported(error: &lettre::transport::smtp::Error) -> MailError {
     }
 }
 
-/// Writes each mail to a file in a folder. File names sort by time.
+/// Writes each mail to a file in a folder. The files sort by time.
 pub struct FolderMailer {
     from: Mailbox,
     folder: PathBuf,
@@ -194,7 +191,7 @@ pub struct FolderMailer {
 }
 
 impl FolderMailer {
-    /// Creates a mailer for a folder, which is created with the first mail.
+    /// Creates a mailer for a folder. The folder is created with the first mail.
     ///
     /// # Errors
     /// Returns an error if the sender is invalid.

@@ -1,6 +1,6 @@
-//! External servers that the service calls: mail, DNS, websites, webhooks.
+//! External servers that the service uses: mail, DNS, websites, webhooks.
 //!
-//! Each is behind a trait so that tests can replace it.
+//! Each one is behind a trait, so that tests can replace it.
 
 mod dns;
 mod mail;

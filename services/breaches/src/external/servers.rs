@@ -20,12 +20,12 @@ pub struct External {
     pub websites: Arc<dyn Websites>,
     /// Calls webhooks.
     pub webhooks: WebhookSender,
-    /// The URL of this service in mails and pages, without a trailing slash.
+    /// The URL of this service for links in mails and pages, without a trailing slash.
     pub public_url: String,
 }
 
 impl External {
-    /// Servers that do not answer, for tests and for read-only commands.
+    /// Returns servers that never respond, for tests and for read-only commands.
     ///
     /// # Errors
     /// Returns an error if the HTTP client cannot be built.
@@ -41,7 +41,7 @@ impl External {
     }
 }
 
-/// Servers that do not answer.
+/// Servers that never respond.
 struct Unavailable;
 
 impl Mailer for Unavailable {

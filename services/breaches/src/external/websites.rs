@@ -1,4 +1,4 @@
-//! Files and pages of the websites of domains.
+//! Files and home pages of the websites of domains.
 
 use futures_util::future::BoxFuture;
 use outbound::{FetchError, FetchRules, Fetcher, Reach};
@@ -7,10 +7,10 @@ use url::Url;
 /// Ports of websites.
 const PORTS: &[u16] = &[80, 443];
 
-/// Why a website could not be read.
+/// The reason that a website could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SiteError {
-    /// No answer by HTTPS or HTTP.
+    /// There was no response by HTTPS or HTTP.
     #[error("the website gives no answer")]
     Unreachable,
     /// The response has an error status.
@@ -23,10 +23,10 @@ pub enum SiteError {
 
 /// Reads websites.
 pub trait Websites: Send + Sync {
-    /// The whole document, which may have at most `limit` bytes.
+    /// Reads a whole document of at most `limit` bytes.
     fn file(&self, request: SiteRequest) -> BoxFuture<'_, Result<Vec<u8>, SiteError>>;
 
-    /// The first `limit` bytes of the document.
+    /// Reads the first `limit` bytes of a document.
     fn beginning(&self, request: SiteRequest) -> BoxFuture<'_, Result<Vec<u8>, SiteError>>;
 }
 
@@ -35,18 +35,18 @@ pub trait Websites: Send + Sync {
 pub struct SiteRequest {
     pub domain: String,
     pub path: String,
-    /// Maximum number of bytes that are read.
+    /// Maximum number of bytes to read.
     pub limit: usize,
-    /// The `traceparent`, if the request belongs to a trace.
+    /// The `traceparent` header, if the request is part of a trace.
     pub traceparent: Option<String>,
 }
 
-/// Fetches by HTTPS or, if that fails, by HTTP. Follows redirects to the same host or its `www`
-/// only.
+/// Fetches documents by HTTPS or, if that fails, by HTTP. Follows redirects only within the same
+/// host or to its `www`.
 pub struct SiteFetcher(Fetcher);
 
 impl SiteFetcher {
-    /// Creates a fetcher for the allowed addresses.
+    /// Creates a fetcher that connects only to the given reach.
     ///
     /// # Errors
     /// Returns an error if the HTTP client cannot be built.
@@ -61,7 +61,7 @@ impl SiteFetcher {
         for scheme in ["https", "http"] {
             match self.fetch_by(scheme, request, whole).await {
                 Ok(found) => return Ok(found),
-                // Report the more specific of two failures.
+                // The more specific of the two failures is reported.
                 Err(SiteError::Unreachable) => {}
                 Err(error) => failure = error,
             }
@@ -106,7 +106,7 @@ fn failed(error: FetchError) -> SiteError {
     }
 }
 
-/// Returns whether a redirect stays at the host or goes to its `www`.
+/// Returns whether a redirect stays on the host or leads to its `www`.
 fn stays_at_home(first: &Url, to: &Url) -> bool {
     let (Some(first), Some(to)) = (first.host_str(), to.host_str()) else { return false };
     to == first || to.strip_prefix("www.") == Some(first)

@@ -12,7 +12,7 @@ use crate::model::instant;
 use crate::state::State;
 use crate::wire::{ExposureReport, NamesByAlias, ReportQuery, SubscribedDomain};
 
-/// The header of a response that contains only breaches that need no subscription.
+/// The header that marks a response with only those breaches that do not need a subscription.
 const LIMITED: (&str, &str) = ("x-domain-search-limited", "subscription-free");
 
 /// Breached addresses of a domain

@@ -1,4 +1,4 @@
-//! Reads path, query and body of requests.
+//! Extraction of path, query and body from requests.
 
 use ::domain::{DomainName, EmailAddress};
 use actix_web::dev::Payload;
@@ -20,7 +20,7 @@ use crate::policy::Access;
 use crate::state::State;
 use crate::wire::Body;
 
-/// Reads the key of a request. The table of routes determines the operation.
+/// Reads the key of a request. The operation comes from the table of routes.
 pub fn keyed_request(request: &HttpRequest, state: &State) -> Result<KeyedRequest, Error> {
     let Some(Access::Keyed(operation)) = request.extensions().get::<Access>().copied() else {
         return Err(Error::Internal("the operation needs no key".to_owned()));
@@ -30,7 +30,7 @@ pub fn keyed_request(request: &HttpRequest, state: &State) -> Result<KeyedReques
     Ok(KeyedRequest::new(presented, operation))
 }
 
-/// Charges a request without a key to the client address, if there is a limit.
+/// Charges a request without a key to the client address, if such requests are limited.
 pub fn charge_keyless(request: &HttpRequest, state: &State) -> Result<(), Error> {
     match state.gate().admit_anonymous(request) {
         Ok(_) => Ok(()),
@@ -42,40 +42,42 @@ fn auth_error(error: AuthError, state: &State) -> Error {
     Error::from_auth(error, state.settings().key_header())
 }
 
-/// The last path segment, percent-decoded once, with `+` unchanged. `None` if it is not UTF-8.
+/// The last path segment, percent-decoded once, with `+` left unchanged. `None` if it is not valid
+/// UTF-8.
 #[derive(Clone, Debug)]
 pub struct Segment(Option<String>);
 
 impl Segment {
-    /// Reads it from a request.
+    /// Reads the segment from a request.
     pub fn of(request: &HttpRequest) -> Self {
         let raw = request.uri().path().rsplit('/').next().unwrap_or_default();
         Self(percent_decode_str(raw).decode_utf8().ok().map(Into::into))
     }
 
-    /// The text; empty if it is not UTF-8, which every operation rejects.
+    /// Returns the text. If it is not valid UTF-8, returns an empty string, which every operation
+    /// rejects.
     pub fn text(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// The text as an address.
+    /// Parses the text as an address.
     pub fn email(&self) -> Result<EmailAddress, Error> {
         EmailAddress::parse(self.text()).map_err(|_| Error::Email)
     }
 
-    /// The text as a hash prefix.
+    /// Parses the text as a hash prefix.
     pub fn prefix(&self) -> Result<EmailPrefix, Error> {
         EmailPrefix::parse(self.text()).ok_or(Error::Prefix)
     }
 
-    /// The text as a domain.
+    /// Parses the text as a domain.
     pub fn domain(&self) -> Result<DomainName, Error> {
         DomainName::parse(self.text()).map_err(|_| Error::Domain)
     }
 }
 
-/// The key of a request with its JSON body of any media type. The content is `None` if it is
-/// invalid or too large. The body is read completely before the caller is looked up.
+/// The key of a request and its JSON body, regardless of its media type. The content is `None` if
+/// it is invalid or too large. The body is read completely before the caller is looked up.
 pub struct KeyedBody<B: Body>(pub KeyedRequest, pub Option<B::Content>);
 
 impl<B: Body + 'static> FromRequest for KeyedBody<B> {
@@ -94,8 +96,8 @@ impl<B: Body + 'static> FromRequest for KeyedBody<B> {
     }
 }
 
-/// The key of a request with its JSON body, whose media type and size are reported. The content is
-/// `None` if it is invalid.
+/// The key of a request and its JSON body. A wrong media type and a body that is too large are
+/// errors. The content is `None` if it is invalid.
 pub struct KeyedJson<B: Body>(pub KeyedRequest, pub Result<Option<B::Content>, Error>);
 
 impl<B: Body + 'static> FromRequest for KeyedJson<B> {
@@ -113,7 +115,8 @@ impl<B: Body + 'static> FromRequest for KeyedJson<B> {
     }
 }
 
-/// A body without a content type is read as JSON.
+/// Reads a JSON body. A body without a content type is also read as JSON. Returns `None` if the
+/// content is invalid.
 async fn json_body<B: Body>(
     request: &HttpRequest,
     payload: &mut Payload,
@@ -129,7 +132,7 @@ async fn json_body<B: Body>(
     }
 }
 
-/// The rules for query parameters.
+/// The parsing rules for query parameters.
 const RULES: Rules = Rules {
     names: Names::IgnoringCase,
     undecodable: Undecodable::Input,
@@ -137,15 +140,15 @@ const RULES: Rules = Rules {
     ..Rules::PLAIN
 };
 
-/// The rules with empty values treated as absent.
+/// Parsing rules that treat empty values as absent.
 const EMPTY_IS_ABSENT: Rules = Rules { empty: Empty::Absent, ..RULES };
 
-/// The query parameters of an operation.
+/// Parses the query parameters of an operation.
 pub fn query<T: DeserializeOwned>(request: &HttpRequest) -> Result<T, Error> {
     read_query(request, &RULES)
 }
 
-/// The query parameters of an operation, with empty values treated as absent.
+/// Parses the query parameters of an operation, treating empty values as absent.
 pub fn query_without_empty<T: DeserializeOwned>(request: &HttpRequest) -> Result<T, Error> {
     read_query(request, &EMPTY_IS_ABSENT)
 }

@@ -1,4 +1,4 @@
-//! Response helpers.
+//! Functions that build responses.
 
 use actix_web::body::MessageBody;
 use actix_web::http::header::{self, ContentType, HeaderValue};
@@ -15,13 +15,14 @@ use crate::state::Snapshot;
 /// Cache header of the catalogue responses: five minutes.
 const CATALOGUE_CACHE: &str = "public, max-age=300";
 
-/// A response whose body is JSON.
+/// Returns a response with a JSON body.
 pub fn json(body: impl MessageBody + 'static) -> HttpResponse {
     let json = HeaderValue::from_static("application/json");
     HttpResponse::Ok().insert_header((header::CONTENT_TYPE, json)).body(body)
 }
 
-/// A response from the catalogue with cache headers, or 304 if the client's copy is current.
+/// Returns a response from the catalogue with cache headers, or 304 if the client's copy is
+/// current.
 pub fn catalogue(request: &HttpRequest, snapshot: &Snapshot, body: Bytes) -> HttpResponse {
     let tag = EntityTag::new(&snapshot.answers.version_tag);
     let changed_at = snapshot.answers.catalogue.changed_at;
@@ -31,8 +32,8 @@ pub fn catalogue(request: &HttpRequest, snapshot: &Snapshot, body: Bytes) -> Htt
     })
 }
 
-/// The response of a domain search. A short one is sent immediately; otherwise it is streamed in
-/// pieces that are generated on blocking threads at the client's pace.
+/// Returns the response to a domain search. A short one is sent at once. A longer one is streamed:
+/// its pieces are generated on blocking threads at the client's pace.
 pub async fn in_pieces(
     mut response: HttpResponseBuilder,
     names: impl Pieces,
@@ -50,8 +51,9 @@ pub async fn in_pieces(
     Ok(response.streaming(first.chain(others)))
 }
 
-/// A JSON response that is generated at the client's pace, and no further once the client has left.
-/// A failure before the first piece has a status of its own; a later one truncates the response.
+/// Returns a JSON response that is generated at the client's pace, and only until the client
+/// disconnects. A failure before the first piece has its own status; a later one truncates the
+/// response.
 pub async fn json_pieces(
     pieces: impl Stream<Item = Result<Bytes, Error>> + 'static,
 ) -> Result<HttpResponse, Error> {

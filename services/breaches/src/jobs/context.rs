@@ -7,19 +7,17 @@ use super::error::JobError;
 use super::retry::is_retryable;
 use crate::config::Settings;
 
-/// The context of a job.
 #[derive(Clone)]
 pub struct JobContext {
     /// Connections to the database.
     pub pools: Pools,
-    /// The clock.
     pub clock: SharedClock,
-    /// Memory, temporary folder, test domain.
+    /// The settings, such as memory, temporary folder and test domain.
     pub settings: Settings,
 }
 
 impl JobContext {
-    /// Runs a short transaction, retrying while others hold the lock.
+    /// Runs a short transaction, retrying while other writers hold the lock.
     pub fn write<T>(
         &self,
         work: impl FnMut(&mut Db) -> Result<T, JobError>,

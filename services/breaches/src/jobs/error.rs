@@ -2,22 +2,22 @@
 
 use super::load::missing_column::MissingColumn;
 
-/// Why a job ended early.
+/// The reason that a job ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
-    /// A rule forbids it; the text is a message for the operator.
+    /// A rule forbids it. Contains a message for the operator.
     #[error("{0}")]
     Rejected(String),
     /// The operator cancelled the job.
     #[error("the job was cancelled")]
     Cancelled,
-    /// Another process finished the same job.
+    /// Another process has finished the same job.
     #[error("another process finished the job")]
     DoneElsewhere,
     /// A file could not be read or written.
     #[error("{what}: {error}")]
     File {
-        /// The file and the attempted action.
+        /// The file and the action that failed.
         what: String,
         /// The cause.
         error: std::io::Error,
@@ -28,7 +28,7 @@ pub enum JobError {
 }
 
 impl JobError {
-    /// The text for the job's record. It contains nothing from the input file.
+    /// Returns the text for the job's record. It does not contain anything from the input file.
     pub fn for_record(&self) -> String {
         if let Self::File { what, error } = self
             && let Some(missing) = error.get_ref().and_then(|cause| cause.downcast_ref())
@@ -39,7 +39,7 @@ impl JobError {
         self.to_string()
     }
 
-    /// Wraps a file error.
+    /// Returns a function that wraps a file error, for use with `map_err`.
     pub fn file(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let what = what.into();
         move |error| Self::File { what, error }

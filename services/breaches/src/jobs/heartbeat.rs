@@ -1,4 +1,4 @@
-//! Records in the row of a job that it is alive, and its progress.
+//! Records in a job's row that the job is alive, and its progress.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -12,13 +12,13 @@ use super::context::JobContext;
 use crate::store::jobs::{self, Counts};
 use crate::store::load_connections;
 
-/// Time between two heartbeats.
+/// Interval between two heartbeats.
 const EVERY: Duration = Duration::from_secs(2);
 
 /// A thread that records the counts of a job until it is dropped.
 ///
-/// It has its own connection, so the job does not wait for locks because of heartbeats. A heartbeat
-/// is skipped if the database is busy.
+/// It has its own connection, so that heartbeats never make the job wait for locks. If the database
+/// is busy, a heartbeat is skipped.
 pub struct Heartbeat {
     counts: Arc<Mutex<Counts>>,
     stop: Option<Sender<()>>,
@@ -43,7 +43,7 @@ impl Heartbeat {
         Self { counts, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// Sets the counts of the next heartbeat.
+    /// Sets the counts that the next heartbeat records.
     pub fn set(&self, counts: Counts) {
         *self.counts.lock() = counts;
     }

@@ -16,45 +16,47 @@ use super::heartbeat::Heartbeat;
 use super::load::tally::Tally;
 use crate::store::jobs;
 
-/// The share of `LOAD_MEMORY_MB` for sorting. The rest is for domains and the database.
+/// The fraction of `LOAD_MEMORY_MB` used for sorting. The rest is for domains and the database.
 const SORTING: (u64, u64) = (7, 10);
 
-/// Memory for sorting, in bytes.
+/// Returns the memory available for sorting.
 pub fn sorting_budget(context: &JobContext) -> ByteSize {
     ByteSize((context.settings.load_memory_mb as u64 * (1 << 20)) / SORTING.1 * SORTING.0)
 }
 
-/// A running job.
+/// A job that is running.
 pub struct Running {
-    /// Its number.
+    /// The id in the database.
     pub id: i64,
-    /// The last key or line committed by an earlier run.
+    /// The last key or line that an earlier run has committed.
     pub after: Option<i64>,
 }
 
-/// The stored options of a job.
+/// The options of a job in the form in which they are stored.
 #[derive(Debug)]
 pub struct Params {
     own: String,
-    /// The same options with the opposite choice of notices, if there is one.
+    /// The same options with the opposite setting for notices. `None` if the job does not have that
+    /// setting.
     other: Option<String>,
     /// The job to resume.
     resumed: Option<i64>,
 }
 
 impl Params {
-    /// Options without a choice of notices.
+    /// Returns options without a setting for notices.
     pub fn only(text: &str) -> Self {
         Self { own: text.to_owned(), other: None, resumed: None }
     }
 
-    /// Options of a load, and the same with the opposite choice of notices.
+    /// Returns the options of a load. `other` are the same options with the opposite setting for
+    /// notices.
     pub fn of_load<O: Serialize>(options: &O, other: &O) -> Result<Self, DatabaseError> {
         let text = |options| serde_json::to_string(options).map_err(DatabaseError::broken);
         Ok(Self { own: text(options)?, other: Some(text(other)?), resumed: None })
     }
 
-    /// Resumes the job with this number, if there is one, instead of looking for one.
+    /// Requests that the job with this number (if given) is resumed, instead of searching for one.
     #[must_use]
     pub fn resuming(self, job: Option<i64>) -> Self {
         Self { resumed: job, ..self }
@@ -62,9 +64,9 @@ impl Params {
 }
 
 /// Begins a job, or resumes an unfinished one with the same input and options. Fails if an
-/// unfinished job has committed batches with the opposite choice of notices.
+/// unfinished job has already committed batches with the opposite setting for notices.
 ///
-/// A job that is resumed by its number must have the same input; no other job is begun.
+/// If a job is resumed by its number, its input must be the same. No new job is begun in that case.
 pub fn begin(
     context: &JobContext,
     kind: &str,
@@ -122,8 +124,8 @@ fn begun_otherwise(job: i64) -> JobError {
     ))
 }
 
-/// Ends this run of a job unless `moved`. Called in the transaction that tried to move the
-/// checkpoint.
+/// Ends this run of a job unless `moved` is true. Must be called in the transaction that tried to
+/// move the checkpoint.
 ///
 /// # Errors
 /// [`JobError::Cancelled`], or [`JobError::DoneElsewhere`] if another process finished the job.
@@ -137,7 +139,7 @@ pub fn expect_open(db: &mut Db, id: i64, moved: bool) -> Result<(), JobError> {
     }
 }
 
-/// Returns the number of links that a load added. If another process finished the job, it is the
+/// Returns the number of links that a load added. If another process finished the job, this is the
 /// total of both.
 pub fn added_by_any(
     context: &JobContext,
@@ -153,7 +155,7 @@ pub fn added_by_any(
     }
 }
 
-/// Runs the body of a job with a heartbeat and records its failure. A cancelled job stays
+/// Runs the body of a job with a heartbeat, and records its failure. A job that was cancelled stays
 /// cancelled.
 pub fn noted<T>(
     context: &JobContext,
@@ -189,10 +191,11 @@ pub fn sorted(
 }
 
 const MIB: u64 = 1 << 20;
-/// The start of the fingerprint of an input that can be read only once.
+/// The beginning of the fingerprint of an input that can be read only once.
 const STREAM: &str = "stream ";
 
-/// The size, the time of the last change, and the digests of the first and the last MiB.
+/// Returns the fingerprint of a file: its size, its modification time, and the digests of its first
+/// and last MiB.
 fn file_fingerprint(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let about = file.metadata()?;
@@ -209,8 +212,8 @@ fn digest(file: &mut File) -> io::Result<Sha1Digest> {
     Ok(Sha1Digest::of(bytes))
 }
 
-/// The joint fingerprint of several files. The fingerprint of standard input or another stream,
-/// which can be read only once, matches no other run.
+/// Returns a common fingerprint of several files. The fingerprint of a stream such as standard
+/// input never matches that of another run, because a stream can be read only once.
 ///
 /// # Errors
 /// Returns the name of a file that cannot be read.

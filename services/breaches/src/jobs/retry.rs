@@ -1,4 +1,5 @@
-//! Retries while the database is busy, so a load of hours does not fail because of another writer.
+//! Retries while the database is busy, so that a load that takes hours does not fail because of
+//! another writer.
 
 use database::{Backend, DatabaseError, Db, Pools, Retries, transaction};
 
@@ -10,7 +11,7 @@ pub fn is_retryable(error: &JobError) -> bool {
     matches!(error, JobError::Database(DatabaseError::Busy))
 }
 
-/// The connection of a job, replaced when it is lost.
+/// The connection of a job. It is replaced when it is lost.
 pub struct RetryingConnection {
     pools: Pools,
     db: Db,
@@ -22,15 +23,15 @@ impl RetryingConnection {
         Ok(Self { db: load_connections::connect(pools)?, pools: pools.clone() })
     }
 
-    /// The connection, for reads and settings.
+    /// Returns the connection, for reads and settings.
     pub fn db(&mut self) -> &mut Db {
         &mut self.db
     }
 
     /// Runs a transaction until it is committed or fails permanently.
     ///
-    /// A transaction whose commit was not acknowledged is run again, so `work` must be harmless if
-    /// it is repeated.
+    /// If the commit was not acknowledged, the transaction is run again, so `work` must be
+    /// idempotent.
     pub fn transaction<T>(
         &mut self,
         mut work: impl FnMut(&mut Db) -> Result<T, JobError>,
@@ -41,7 +42,7 @@ impl RetryingConnection {
                 Err(error) if is_retryable(&error) => retries.pause(),
                 done => return done,
             };
-            // The lock of SQLite is released eventually; a lost connection to a server must be
+            // The lock of SQLite is eventually released, but a lost connection to a server must be
             // replaced.
             if self.db.backend() == Backend::Postgres
                 && let Ok(new) = load_connections::connect(&self.pools)

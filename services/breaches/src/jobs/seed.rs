@@ -11,9 +11,9 @@ use crate::store::{
     stealer_logs, versions,
 };
 
-/// Fills a new database. An existing one is not changed.
+/// Fills a new database. Does not change an existing one.
 pub fn first_start(context: &JobContext) -> Result<(), JobError> {
-    // Every command calls this, so only the first one takes the write lock.
+    // Every command calls this, but only the first one needs the write lock.
     if context.pools.read_blocking(|db| versions::get(db, versions::SEEDED_AT))?.is_some() {
         return Ok(());
     }
@@ -61,7 +61,8 @@ pub fn seed_test(context: &JobContext, use_catalogue: bool) -> Result<(), JobErr
     })
 }
 
-/// `seed-test --remove`: removes the test accounts and the fixture breaches without other accounts.
+/// `seed-test --remove`: removes the test accounts, and the fixture breaches that contain no other
+/// accounts.
 pub fn remove_test(context: &JobContext) -> Result<(), JobError> {
     let now = context.clock.unix();
     context.pools.write_blocking(|db| {
@@ -139,8 +140,8 @@ fn add_pair(
     Ok(())
 }
 
-/// The id of the breach that represents a fixture: the fixture itself, or an entry of a loaded
-/// catalogue with the same flags.
+/// Returns the id of the breach that represents a fixture: the fixture itself, or an entry of a
+/// loaded catalogue that has the same flags.
 fn representative(db: &mut Db, fixture: Breach, use_catalogue: bool) -> Result<u16, DatabaseError> {
     if use_catalogue {
         let known = match fixture.name.as_str() {

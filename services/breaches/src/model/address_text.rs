@@ -1,8 +1,9 @@
 //! Splits an address into the local part of an account row and a mail domain, and joins them again.
 //!
-//! An account row has the local part; the domain is stored once, as A-labels. The digest of an
-//! address covers the domain *as written*, so an internationalised domain is kept too. It follows a
-//! separator, a control character that no local part can contain.
+//! An account row contains the local part. The domain is stored only once, as A-labels. The digest
+//! of an address covers the domain *as written*, so an internationalised domain must be kept in
+//! that form too. It is appended to the local part after a separator, a control character that
+//! local parts cannot contain.
 
 use std::borrow::Cow;
 
@@ -10,7 +11,7 @@ use domain::{EmailAddress, Sha1Digest};
 
 const SEPARATOR: char = '\u{1f}';
 
-/// The local part to store for an address.
+/// Returns the local part to store for an address.
 pub fn stored_local(address: &EmailAddress) -> Cow<'_, str> {
     let written = &address.as_str()[address.local().len() + 1..];
     if written == address.domain() {
@@ -20,17 +21,17 @@ pub fn stored_local(address: &EmailAddress) -> Cow<'_, str> {
     }
 }
 
-/// The local part without the written domain.
+/// Returns the local part without the domain as written.
 pub fn alias(stored: &str) -> &str {
     stored.split_once(SEPARATOR).map_or(stored, |(local, _)| local)
 }
 
-/// The normalised text of an address with the stored local part `stored` at `domain`.
+/// Returns the normalised text of an address, given its stored local part and its domain.
 pub fn full_text(stored: &str, domain: &str) -> String {
     parts(stored, domain).concat()
 }
 
-/// The digest of the normalised text.
+/// Returns the digest of the normalised text of an address.
 pub fn digest(stored: &str, domain: &str) -> Sha1Digest {
     Sha1Digest::of_joined(&parts(stored, domain))
 }
@@ -40,7 +41,7 @@ fn parts<'a>(stored: &'a str, domain: &'a str) -> [&'a str; 3] {
     [local, "@", domain]
 }
 
-/// Returns whether the row `stored` at `domain` belongs to `address`.
+/// Returns whether the stored local part `stored` at `domain` belongs to `address`.
 pub fn matches(stored: &str, domain: &str, address: &EmailAddress) -> bool {
     domain == address.domain() && stored == stored_local(address)
 }

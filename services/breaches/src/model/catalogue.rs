@@ -1,16 +1,16 @@
-//! All breaches in memory, in response order.
+//! All breaches in memory, in the order of responses.
 
 use std::collections::HashMap;
 
 use super::breach::Breach;
 use super::id_list;
 
-/// The breach catalogue at one version.
+/// The breach catalogue at a particular version.
 #[derive(Debug, Default)]
 pub struct Catalogue {
     /// Incremented with every change.
     pub version: i64,
-    /// When it last changed, in Unix seconds.
+    /// When the catalogue last changed, in Unix seconds.
     pub changed_at: i64,
     breaches: Vec<Breach>,
     by_id: HashMap<u16, usize>,
@@ -19,7 +19,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Sorts by lower-case title, then by name.
+    /// Creates a catalogue, sorted by lower-case title and then by name.
     pub fn new(
         version: i64,
         changed_at: i64,
@@ -35,7 +35,7 @@ impl Catalogue {
         Self { version, changed_at, breaches, by_id, by_name, data_classes }
     }
 
-    /// The numbers of active, inactive and retired breaches.
+    /// Returns the numbers of active, inactive and retired breaches.
     pub fn states(&self) -> [i64; 3] {
         let mut states = [0; 3];
         for breach in &self.breaches {
@@ -45,33 +45,36 @@ impl Catalogue {
         states
     }
 
-    /// All breaches, including inactive ones, by title.
+    /// Returns all breaches, including inactive ones, sorted by title.
     pub fn all(&self) -> &[Breach] {
         &self.breaches
     }
 
-    /// The index in [`Catalogue::all`] of the breach with this id.
+    /// Returns the index in [`Catalogue::all`] of the breach with an id, if there is one.
     pub fn index(&self, id: u16) -> Option<usize> {
         self.by_id.get(&id).copied()
     }
 
-    /// The breach with this id.
+    /// Returns the breach with an id, if there is one.
     pub fn by_id(&self, id: u16) -> Option<&Breach> {
         self.breaches.get(self.index(id)?)
     }
 
-    /// The index of the listed breach with this name, ignoring case.
+    /// Returns the index of the listed breach with a name, ignoring case. Returns `None` if there
+    /// is none.
     pub fn listed_index(&self, name: &str) -> Option<usize> {
         let index = *self.by_name.get(&name.to_lowercase())?;
         self.breaches.get(index).is_some_and(Breach::listed).then_some(index)
     }
 
-    /// The breach with this name, ignoring case, in any state.
+    /// Returns the breach with a name, ignoring case and regardless of its state. Returns `None` if
+    /// there is none.
     pub fn by_name(&self, name: &str) -> Option<&Breach> {
         self.breaches.get(*self.by_name.get(&name.to_lowercase())?)
     }
 
-    /// The index of the most recently added listed breach; of several, the first by name.
+    /// Returns the index of the listed breach that was added last. If there are several, the first
+    /// by name. `None` if no breach is listed.
     pub fn latest(&self) -> Option<usize> {
         let listed = self.breaches.iter().enumerate().filter(|(_, breach)| breach.listed());
         listed
@@ -79,12 +82,12 @@ impl Catalogue {
             .map(|(index, _)| index)
     }
 
-    /// The known data classes, sorted ignoring case.
+    /// Returns the known data classes, sorted ignoring case.
     pub fn data_classes(&self) -> &[String] {
         &self.data_classes
     }
 
-    /// The indexes of the breaches of an account that pass `shown`, in response order.
+    /// Returns the indexes of an account's breaches that pass `shown`, in the order of responses.
     pub fn indexes(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> Vec<usize> {
         let mut indexes: Vec<usize> = id_list::ids(list)
             .filter_map(|id| self.index(id))
@@ -94,7 +97,7 @@ impl Catalogue {
         indexes
     }
 
-    /// The names of the breaches of an account that pass `shown`, in byte order.
+    /// Returns the names of an account's breaches that pass `shown`, in byte order.
     pub fn names(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> Vec<&str> {
         let mut names: Vec<&str> = id_list::ids(list)
             .filter_map(|id| self.by_id(id))

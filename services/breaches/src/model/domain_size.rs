@@ -6,14 +6,14 @@ use super::catalogue::Catalogue;
 /// The numbers of breached addresses of a domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Breached addresses.
+    /// Number of breached addresses.
     pub all: i64,
-    /// Breached addresses, without those in spam lists only.
+    /// Number of breached addresses, excluding those that are only in spam lists.
     pub no_spam: i64,
 }
 
 impl Counted {
-    /// Counts an account by its packed list.
+    /// Counts an account, given its packed list of breaches.
     pub fn add(&mut self, catalogue: &Catalogue, list: &[u8]) {
         let not_spam = |breach: &Breach| breach.shown_for_domain() && !breach.flags.spam_list;
         self.all += i64::from(catalogue.any(list, Breach::shown_for_domain));
@@ -21,36 +21,37 @@ impl Counted {
     }
 }
 
-/// Domains up to this size need no plan and do not count as larger domains.
+/// Domains up to this size do not need a plan and do not count as larger domains.
 pub const FREE_SIZE: i64 = 10;
 
-/// The input of a decision. All counts leave out addresses in spam lists only.
+/// The facts on which the decision depends. All counts exclude addresses that are only in spam
+/// lists.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation {
-    /// Breached addresses now.
+    /// Number of breached addresses at present.
     pub now: i64,
-    /// Breached addresses when the current subscription began.
+    /// Number of breached addresses when the current subscription period began.
     pub locked_in: Option<i64>,
-    /// Largest domain that the plan covers.
+    /// Size of the largest domain that the plan covers.
     pub max_size: i64,
-    /// Verified domains of the subscriber with more than [`FREE_SIZE`] addresses.
+    /// Number of the subscriber's verified domains with more than [`FREE_SIZE`] addresses.
     pub larger_domains: i64,
     /// Number of larger domains that the plan covers.
     pub max_domains: i64,
 }
 
-/// The part of a domain that may be searched.
+/// The part of a domain that the subscriber may search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Everything.
+    /// All breaches.
     Full,
-    /// Only breaches that need no subscription.
+    /// Only breaches that do not need a subscription.
     SubscriptionFreeOnly,
-    /// Nothing: the subscriber has too many larger domains.
+    /// Nothing, because the subscriber has too many larger domains.
     TooManyDomains,
 }
 
-/// Decides on a search. The locked-in count allows a domain to grow during a subscription period.
+/// Decides on a search. The locked-in count lets a domain grow during a subscription period.
 pub fn decide(situation: Situation) -> Access {
     let effective = situation.locked_in.map_or(situation.now, |locked| locked.min(situation.now));
     if effective <= FREE_SIZE {
@@ -99,13 +100,13 @@ mod tests {
             (26, None, 25, 1, 1, free),
             (26, None, 100, 1, 1, full),
             (MAX, None, MAX, 1, 1, full),
-            // The smaller of the counts now and at the renewal is used.
+            // The smaller of the current count and the count at renewal is used.
             (40, Some(25), 25, 1, 1, full),
             (40, Some(26), 25, 1, 1, free),
             (25, Some(40), 25, 1, 1, full),
             (40, Some(10), 0, 9, 0, full),
             (40, Some(0), 0, 9, 0, full),
-            // Domains beyond the number that a plan covers; size is checked first.
+            // Domains beyond the number that a plan covers. The size is checked first.
             (11, None, 25, 3, 3, full),
             (11, None, 25, 4, 3, many),
             (11, None, 25, 1, 0, many),

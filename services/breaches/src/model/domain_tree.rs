@@ -1,25 +1,25 @@
-//! Determines which domains of a subscriber are inherited from a verified parent domain.
+//! Determines which domains a subscriber inherits from a verified parent domain.
 
 use std::collections::HashMap;
 use std::iter::successors;
 
-/// State of a subscriber's domain, as inheritance needs it.
+/// The state of a subscriber's domain, to the extent that it matters for inheritance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holding {
     /// Number of the domain.
     pub id: i64,
-    /// True if control of the domain itself was proved.
+    /// Whether control of the domain itself was proved.
     pub proved: bool,
-    /// True if the subscriber removed it: neither it nor its subdomains are inherited.
+    /// Whether the subscriber removed the domain. Neither it nor its subdomains are inherited then.
     pub detached: bool,
 }
 
-/// The domains of one subscriber.
+/// The domains of one subscriber, by name.
 #[derive(Clone, Debug, Default)]
 pub struct DomainTree(HashMap<String, Holding>);
 
 impl DomainTree {
-    /// Builds a tree from domains by name.
+    /// Builds a tree from domains and their names.
     pub fn new(domains: impl IntoIterator<Item = (String, Holding)>) -> Self {
         Self(domains.into_iter().collect())
     }
@@ -34,8 +34,8 @@ impl DomainTree {
         self.0.remove(name);
     }
 
-    /// The number of the nearest verified parent of a name. Returns `None` if the name, or a domain
-    /// in between, was removed by the subscriber.
+    /// Returns the id of the nearest verified parent of a name. Returns `None` if there is none, or
+    /// if the subscriber removed the name or a domain in between.
     pub fn root_of(&self, name: &str) -> Option<i64> {
         if self.0.get(name).is_some_and(|own| own.detached) {
             return None;
@@ -44,13 +44,13 @@ impl DomainTree {
         held.find(|above| above.proved || above.detached).filter(|found| found.proved).map(|r| r.id)
     }
 
-    /// Returns whether a verified domain is above a name, ignoring removed domains in between.
+    /// Returns whether any parent of a name is verified. Removed domains in between do not matter.
     pub fn has_root(&self, name: &str) -> bool {
         above(name).any(|above| self.0.get(above).is_some_and(|above| above.proved))
     }
 }
 
-/// The parents of a domain, nearest first.
+/// Returns the parents of a domain, nearest first.
 fn above(name: &str) -> impl Iterator<Item = &str> {
     successors(Some(name), |name| name.split_once('.').map(|(_, above)| above)).skip(1)
 }
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(tree.root_of("b.a.corp.example"), None);
         assert!(tree.has_root("b.a.corp.example"));
         assert_eq!(tree.root_of("aa.corp.example"), Some(1));
-        // Once verified itself, it passes on its subdomains.
+        // Once it is verified itself, it passes on its subdomains again.
         tree.set("a.corp.example", Holding { proved: true, ..REMOVED });
         assert_eq!(tree.root_of("b.a.corp.example"), Some(3));
         tree.remove("a.corp.example");

@@ -1,41 +1,41 @@
-//! Reads an entry of a catalogue file in its published form.
+//! Reads an entry of a catalogue file in the published format.
 
 use serde_json::{Map, Value};
 
 use super::breach::{Breach, Flags};
 use super::{instant, markup};
 
-/// Why an entry is rejected.
+/// The reason for rejecting an entry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
-    /// Not a JSON object.
+    /// The entry is not a JSON object.
     #[error("the entry is not a JSON object")]
     NoObject,
-    /// A member is missing or has another type.
+    /// A member is missing or has a different type.
     #[error("{0} is missing or has the wrong type")]
     Member(&'static str),
-    /// A name with other characters.
+    /// The name contains an invalid character.
     #[error("Name must be 1 to 64 letters, digits or hyphens, beginning with a letter or digit")]
     Name,
-    /// A date in another format.
+    /// A date has an invalid format.
     #[error("{0} is not a valid date")]
     Date(&'static str),
-    /// A modification date before the date of addition.
+    /// The modification date precedes the date of addition.
     #[error("ModifiedDate is earlier than AddedDate")]
     Order,
-    /// Active content in the description.
+    /// The description contains active content.
     #[error(
         "Description contains more than plain markup: a script, a frame, a form, a style, an event handler \
          or a link that is neither http, https nor mailto"
     )]
     ActiveContent,
-    /// A link that is not an absolute URL.
+    /// A link is not an absolute URL.
     #[error("{0} is not an absolute http or https URL")]
     Link(&'static str),
-    /// Control characters, which break feeds, mails and terminals.
+    /// A string contains control characters, which break feeds, mails and terminals.
     #[error("{0} contains control characters")]
     Control(&'static str),
-    /// A domain with other characters.
+    /// The domain contains an invalid character.
     #[error("Domain contains other characters than letters, digits, hyphens and dots")]
     Domain,
 }
@@ -63,7 +63,7 @@ const KNOWN: [&str; 20] = [
     "IsStealerLog",
 ];
 
-/// Reads an entry. The id is 0 and the breach is active.
+/// Reads an entry. Its id is set to 0 and the breach is active.
 ///
 /// # Errors
 /// See [`EntryError`].
@@ -105,7 +105,7 @@ pub fn read(value: &Value) -> Result<Breach, EntryError> {
     Ok(breach)
 }
 
-/// Checks the texts of a breach that pages, feeds and mails show.
+/// Checks the strings of a breach that pages, feeds and mails show.
 ///
 /// # Errors
 /// See [`EntryError`].
@@ -139,7 +139,7 @@ pub fn check_texts(breach: &Breach) -> Result<(), EntryError> {
     Ok(())
 }
 
-/// Returns whether a character has no place in a line of text: a control character, one that
+/// Returns whether a character must not occur in a line of text: a control character, one that
 /// changes the direction of text, or one that XML forbids.
 pub fn is_unprintable(character: char) -> bool {
     character.is_control()
@@ -147,20 +147,20 @@ pub fn is_unprintable(character: char) -> bool {
         || matches!(character, '\u{2028}' | '\u{2029}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// The members of an entry that this version does not know.
+/// Returns the members of an entry that this version does not know.
 pub fn unknown_members(value: &Value) -> Vec<&str> {
     let members = value.as_object().into_iter().flat_map(Map::keys);
     members.map(String::as_str).filter(|key| !KNOWN.contains(key)).collect()
 }
 
-/// Returns whether a text is a valid breach name.
+/// Returns whether a string is a valid breach name.
 pub fn is_name(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && !text.starts_with('-')
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Returns whether a text is an absolute `http` or `https` URL.
+/// Returns whether a string is an absolute `http` or `https` URL.
 pub fn is_absolute(url: &str) -> bool {
     ["https://", "http://"]
         .iter()
@@ -177,7 +177,7 @@ fn text<'a>(object: &'a Map<String, Value>, key: &'static str) -> Result<&'a str
     }
 }
 
-/// Returns false for text with NUL, which PostgreSQL cannot store.
+/// Returns false for text that contains NUL, which PostgreSQL cannot store.
 fn is_storable(text: &str) -> bool {
     !text.contains('\0')
 }

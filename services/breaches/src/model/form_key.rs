@@ -1,22 +1,22 @@
-//! The key of form tokens.
+//! The key for form tokens.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// The key with which this service makes the CSRF tokens of its forms.
+/// The key with which this service computes the CSRF tokens of its forms.
 #[derive(Clone)]
 pub struct FormKey(Vec<u8>);
 
 impl FormKey {
-    /// A key of random bytes.
+    /// Creates a key from random bytes.
     pub fn new(bytes: Vec<u8>) -> Self {
         Self(bytes)
     }
 
-    /// The CSRF token for the holder of a secret: an HMAC, which only this service can make and which does
-    /// not reveal the secret.
+    /// Returns the CSRF token for the holder of a secret. The token is an HMAC, so only this
+    /// service can compute it, and it does not reveal the secret.
     pub fn token(&self, secret: &str) -> String {
-        // HMAC takes keys of any length.
+        // HMAC accepts keys of any length, so this does not fail.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { return String::new() };
         mac.update(secret.as_bytes());
         mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()

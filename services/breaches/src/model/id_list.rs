@@ -1,6 +1,6 @@
 //! The packed breach ids of an account: ascending, two little-endian bytes each.
 
-/// The ids in a packed list.
+/// Returns the ids in a packed list.
 pub fn ids(list: &[u8]) -> impl Iterator<Item = u16> + '_ {
     list.as_chunks::<2>().0.iter().map(|pair| u16::from_le_bytes(*pair))
 }
@@ -18,7 +18,7 @@ pub fn contains(list: &[u8], id: u16) -> bool {
     ids(list).any(|each| each == id)
 }
 
-/// The list with `id` added, or `None` if it contains it.
+/// Returns the list with `id` added, or `None` if it already contains it.
 pub fn with(list: &[u8], id: u16) -> Option<Vec<u8>> {
     let place = ids(list).position(|each| each >= id).unwrap_or(list.len() / 2);
     if list[2 * place..].starts_with(&id.to_le_bytes()) {
@@ -31,7 +31,7 @@ pub fn with(list: &[u8], id: u16) -> Option<Vec<u8>> {
     Some(longer)
 }
 
-/// The union of two lists, or `None` if the first contains the second.
+/// Returns the union of two lists, or `None` if the first already contains the second.
 pub fn union(list: &[u8], more: &[u8]) -> Option<Vec<u8>> {
     if ids(more).all(|id| contains(list, id)) {
         return None;
@@ -51,7 +51,7 @@ pub fn union(list: &[u8], more: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// The list without `id`, or `None` if it does not contain it.
+/// Returns the list without `id`, or `None` if it does not contain it.
 pub fn without(list: &[u8], id: u16) -> Option<Vec<u8>> {
     contains(list, id)
         .then(|| ids(list).filter(|each| *each != id).flat_map(u16::to_le_bytes).collect())

@@ -1,51 +1,53 @@
-//! Date formats of the API and the loaders.
+//! Date formats of the API and of loads.
 
 use jiff::civil::{Date, DateTime};
 use jiff::{SignedDuration, Timestamp};
 
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
-/// The UTC time of a Unix second. Unlike `jiff`'s instants, civil times include all of 9999-12-31.
+/// Converts Unix seconds to a UTC time. Unlike the instants of `jiff`, civil times cover all of
+/// 9999-12-31.
 fn civil(seconds: i64) -> DateTime {
     EPOCH.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(EPOCH)
 }
 
-/// The Unix second of a UTC time.
+/// Converts a UTC time to Unix seconds.
 fn unix(time: DateTime) -> i64 {
     time.duration_since(EPOCH).as_secs()
 }
 
-/// `YYYY-MM-DDTHH:MM:SSZ`.
+/// Formats a time as `YYYY-MM-DDTHH:MM:SSZ`.
 pub fn with_zone(seconds: i64) -> String {
     civil(seconds).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// `YYYY-MM-DDTHH:MM:SS`, UTC without a zone letter.
+/// Formats a time as `YYYY-MM-DDTHH:MM:SS`, in UTC but without a zone letter.
 pub fn without_zone(seconds: i64) -> String {
     civil(seconds).strftime("%Y-%m-%dT%H:%M:%S").to_string()
 }
 
-/// `YYYY-MM-DD`.
+/// Formats a day as `YYYY-MM-DD`.
 pub fn date(seconds: i64) -> String {
     civil(seconds).date().to_string()
 }
 
-/// The format of mails and feeds: `Sun, 22 Nov 2026 10:00:00 +0000`.
+/// Formats a time as mails and feeds require: `Sun, 22 Nov 2026 10:00:00 +0000`.
 pub fn mail_date(seconds: i64) -> String {
     civil(seconds).strftime("%a, %d %b %Y %H:%M:%S +0000").to_string()
 }
 
-/// The name of the month: `November 2026`.
+/// Formats a month as `November 2026`.
 pub fn month(seconds: i64) -> String {
     civil(seconds).strftime("%B %Y").to_string()
 }
 
-/// The start of the minute.
+/// Returns the start of the minute.
 pub fn whole_minute(seconds: i64) -> i64 {
     seconds.div_euclid(60) * 60
 }
 
-/// Parses `YYYY-MM-DDTHH:MM[:SS]` in UTC, or with `Z` or an offset.
+/// Parses `YYYY-MM-DDTHH:MM[:SS]` in UTC, or with `Z` or an offset. Returns `None` for any other
+/// text.
 pub fn parse(text: &str) -> Option<i64> {
     if text.len() < 16 {
         return None;
@@ -53,7 +55,7 @@ pub fn parse(text: &str) -> Option<i64> {
     if let Ok(instant) = text.parse::<Timestamp>() {
         return has_valid_offset(text).then(|| instant.as_second());
     }
-    // Parsing as a civil time would silently drop any text after the time.
+    // Parsing as a civil time would silently ignore any text after the time.
     let is_plain = |byte: u8| byte.is_ascii_digit() || b":.".contains(&byte);
     let text = text.strip_suffix(['Z', 'z']).unwrap_or(text);
     let civil: DateTime = text.parse().ok()?;
@@ -64,8 +66,8 @@ pub fn parse(text: &str) -> Option<i64> {
     Some(unix(civil))
 }
 
-/// Returns whether the offset of an instant, if any, is less than a day (RFC 3339). `jiff` accepts
-/// offsets of up to 25 hours.
+/// Returns whether the offset of an instant, if it has one, is less than a day (RFC 3339). `jiff`
+/// accepts offsets of up to 25 hours.
 fn has_valid_offset(text: &str) -> bool {
     let time = text.get(11..).unwrap_or_default();
     let Some((_, offset)) = time.split_once(['+', '-']) else { return true };
@@ -73,31 +75,33 @@ fn has_valid_offset(text: &str) -> bool {
     hours.is_some_and(|hours| hours < 24)
 }
 
-/// Parses a date, or a date with a time, as an end. A date means the end of that day in UTC: the first
-/// second of the next one, as with keys.
+/// Parses a date, optionally with a time, as the end of a period. A date without a time means the
+/// end of that day in UTC, which is the first second of the next day, as with keys. Returns `None`
+/// for any other text.
 pub fn parse_until(text: &str) -> Option<i64> {
     if let Some(seconds) = parse(text) {
         return Some(seconds);
     }
     let date = is_date(text).then(|| text.parse::<Date>().ok()).flatten()?;
-    // The last day of the calendar has no next one.
+    // The last day of the calendar does not have a next one.
     let next = date.tomorrow().map(|next| unix(next.at(0, 0, 0, 0)));
     Some(next.unwrap_or_else(|_| unix(date.at(23, 59, 59, 0))))
 }
 
-/// Parses a date, or a date with a time, as a beginning. A date means the start of that day in UTC.
+/// Parses a date, optionally with a time, as the beginning of a period. A date without a time means
+/// the start of that day in UTC. Returns `None` for any other text.
 pub fn parse_since(text: &str) -> Option<i64> {
     let date = || is_date(text).then(|| text.parse::<Date>().ok()).flatten();
     parse(text).or_else(|| date().map(|date| unix(date.at(0, 0, 0, 0))))
 }
 
-/// The year and the month, 1 to 12.
+/// Returns the year and the month (1 to 12).
 pub fn year_and_month(seconds: i64) -> (i16, i8) {
     let date = civil(seconds).date();
     (date.year(), date.month())
 }
 
-/// The first second of a month. Months outside the calendar begin in 1970.
+/// Returns the first second of a month. For months outside the calendar, returns 1970.
 pub fn start_of_month(year: i64, month: i64) -> i64 {
     let date = i16::try_from(year).ok().zip(i8::try_from(month).ok());
     let date = date.and_then(|(year, month)| Date::new(year, month, 1).ok());

@@ -1,5 +1,5 @@
-//! Validates addresses of loads. Leaked lists often have a secret after the address; a line from
-//! which it was not split off must be rejected.
+//! Validates addresses of loads. Leaked lists often have a secret after the address. A line in
+//! which the secret was not separated from the address must be rejected.
 
 use std::net::Ipv4Addr;
 use std::sync::LazyLock;
@@ -9,16 +9,17 @@ use regex::Regex;
 
 use super::website::{is_possible, is_top_level};
 
-/// Hyphens that separate a name or a secret from an address in Chinese lists. No known mail provider
-/// allows them in a local part.
+/// Hyphens that separate a name or a secret from an address in Chinese lists. No known mail
+/// provider allows them in local parts.
 const LONG_DASH: &str = "----";
 
 /// Parses an address more strictly than searches do, so only addresses are stored.
 ///
 /// # Errors
-/// See [`EmailError`]. `Domain` also means that the domain contains a character or a `--` that no
-/// host name contains, or ends like a host name with a secret after it. `Local` also means a
-/// separator or a second `@`, as in an address followed by a secret with an `@`.
+/// See [`EmailError`]. `Domain` is also returned if the domain contains a character or a `--` that
+/// host names cannot contain, or if it ends like a host name followed by a secret. `Local` is also
+/// returned for a separator or a second `@`, which occur if an address is followed by a secret that
+/// contains an `@`.
 pub fn parse(text: &str) -> Result<EmailAddress, EmailError> {
     let address = EmailAddress::parse(text)?;
     let local = address.local();
@@ -37,10 +38,10 @@ pub fn is_domain(text: &str) -> bool {
     text.is_ascii() && host_end(text) == text.len() && has_possible_end(text)
 }
 
-/// Returns the length of the start of a text that may be a domain as written. It ends at the first
-/// character that no host name contains, and at a `--` outside of A-labels.
+/// Returns the length of the beginning of a string that may be a domain as written. It ends at the
+/// first character that host names cannot contain, and at a `--` outside A-labels.
 ///
-/// Leaked domains may contain `_`, be numeric or be in any script.
+/// Leaked domains may contain `_`, be numeric, or be in any script.
 pub fn host_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut label = 0;
@@ -64,7 +65,7 @@ pub fn host_end(text: &str) -> usize {
     text.len()
 }
 
-/// Returns whether the `--` at `place` belongs to an A-label, as its prefix or after its ASCII
+/// Returns whether the `--` at `place` belongs to an A-label: to its prefix, or after its ASCII
 /// characters.
 fn is_part_of_a_label(label: &[u8], place: usize) -> bool {
     let is_prefixed = label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"xn--"));
@@ -74,7 +75,7 @@ fn is_part_of_a_label(label: &[u8], place: usize) -> bool {
     is_prefixed && (place == 2 || (place > 4 && is_last))
 }
 
-/// Returns whether a character beyond ASCII is a letter, a mark or a digit.
+/// Returns whether a non-ASCII character is a letter, a mark or a digit.
 pub fn is_word(character: char) -> bool {
     static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\p{M}$").ok());
     let is_mark =
@@ -82,8 +83,8 @@ pub fn is_word(character: char) -> bool {
     character.is_alphanumeric() || is_mark(character)
 }
 
-/// Returns whether a domain, as A-labels, ends like one: in an IP address, in a top-level domain, or
-/// in other letters that do not follow a top-level domain as in `163.com.secret`.
+/// Returns whether a domain (as A-labels) ends as a domain can: in an IP address, in a top-level
+/// domain, or in other letters that do not follow a top-level domain as in `163.com.secret`.
 fn has_possible_end(domain: &str) -> bool {
     let Some((rest, last)) = domain.rsplit_once('.') else { return false };
     if last.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -98,7 +99,8 @@ fn has_possible_end(domain: &str) -> bool {
     }
 }
 
-/// Extracts the address from a text that an older version stored as an address.
+/// Extracts the address from a string that an older version stored as an address. Returns `None` if
+/// it does not contain one.
 pub fn within(text: &str) -> Option<EmailAddress> {
     let at = text.find('@')?;
     let before = &text[..at];
@@ -111,7 +113,7 @@ pub fn within(text: &str) -> Option<EmailAddress> {
     if let Ok(address) = parse(&text[start..end]) {
         return Some(address);
     }
-    // The secret follows a hyphen, a dot or a letter of another script.
+    // The secret begins with a hyphen, a dot or a letter of another script.
     while let Some(cut) = text[at + 1..end].rfind(|c: char| !c.is_ascii_alphanumeric()) {
         end = at + 1 + cut;
         if let Ok(address) = parse(&text[start..end])
@@ -123,7 +125,8 @@ pub fn within(text: &str) -> Option<EmailAddress> {
     None
 }
 
-/// Returns whether a character separates an address from other text, so no local part contains it.
+/// Returns whether a character separates an address from other text, and therefore cannot be part
+/// of a local part.
 fn is_separator(character: char) -> bool {
     if character.is_ascii() {
         matches!(character, '@' | ':' | ';' | ',' | '|' | '<' | '>')

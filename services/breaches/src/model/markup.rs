@@ -1,4 +1,4 @@
-//! The markup that descriptions may have: text with links, emphasis and lists.
+//! The markup that descriptions may contain: text with links, emphasis and lists.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
@@ -37,28 +37,28 @@ static ALLOWED: LazyLock<Builder<'static>> = LazyLock::new(|| {
     builder
 });
 
-/// Removes markup that is not allowed.
+/// Returns the HTML without markup that is not allowed.
 pub fn allowed(html: &str) -> String {
     ALLOWED.clean(html).to_string()
 }
 
 static NOTHING: LazyLock<Builder<'static>> = LazyLock::new(Builder::empty);
 
-/// The text without its markup.
+/// Returns the text without any markup.
 pub fn text(html: &str) -> String {
-    // `ammonia` escapes exactly these characters.
+    // These are exactly the characters that `ammonia` escapes.
     let entities = [("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&amp;", "&")];
     let text = NOTHING.clean(html).to_string();
     entities.iter().fold(text, |text, (entity, letter)| text.replace(entity, letter))
 }
 
-/// Returns whether all markup is allowed.
+/// Returns whether all of the markup is allowed.
 pub fn is_allowed(html: &str) -> bool {
     tags(html) == tags(&allowed(html))
 }
 
-/// Counts the tags by name and attribute names, as a simple parser sees them. Input that deceives
-/// this parser differs from its cleaned form or loses nothing that matters.
+/// Counts the tags by their name and attribute names, as a simple parser sees them. Input that
+/// deceives this parser either differs from its cleaned form or loses nothing that matters.
 fn tags(html: &str) -> BTreeMap<String, usize> {
     let mut found = BTreeMap::new();
     for rest in html.split('<').skip(1) {
@@ -70,7 +70,7 @@ fn tags(html: &str) -> BTreeMap<String, usize> {
     found
 }
 
-/// The name of a tag and its sorted attribute names.
+/// Returns the name of a tag followed by its sorted attribute names.
 fn tag(text: &str) -> String {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '>' | '/' | '=');
     let (name, mut rest) = text.split_at(text.find(is_end).unwrap_or(text.len()));
@@ -80,7 +80,7 @@ fn tag(text: &str) -> String {
         if rest.is_empty() || rest.starts_with('>') {
             break;
         }
-        // An equals sign before a name is part of the name.
+        // An equals sign at the start belongs to the name.
         let end = rest.char_indices().skip(1).find(|(_, c)| is_end(*c));
         let (attribute, tail) = rest.split_at(end.map_or(rest.len(), |(end, _)| end));
         attributes.push(attribute.to_lowercase());

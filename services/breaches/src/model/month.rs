@@ -7,38 +7,38 @@ use super::instant;
 pub struct Month(i64);
 
 impl Month {
-    /// The month with a stored number.
+    /// Returns the month with a stored number.
     pub fn from_number(number: i64) -> Self {
         Self(number)
     }
 
-    /// The number in the database.
+    /// Returns the number that is stored in the database.
     pub fn number(self) -> i64 {
         self.0
     }
 
-    /// The month of a Unix second.
+    /// Returns the month of a time in Unix seconds.
     pub fn of(seconds: i64) -> Self {
         let (year, month) = instant::year_and_month(seconds);
         Self(i64::from(year) * 12 + i64::from(month) - 1)
     }
 
-    /// The last complete month before a Unix second.
+    /// Returns the last complete month before a time in Unix seconds.
     pub fn last_before(seconds: i64) -> Self {
         Self::of(seconds).previous()
     }
 
-    /// The month before.
+    /// Returns the month before.
     pub fn previous(self) -> Self {
         Self(self.0 - 1)
     }
 
-    /// The month after.
+    /// Returns the month after.
     pub fn next(self) -> Self {
         Self(self.0 + 1)
     }
 
-    /// The first second.
+    /// Returns the first second of the month.
     pub fn start(self) -> i64 {
         let (year, month) = (self.0.div_euclid(12), self.0.rem_euclid(12) + 1);
         instant::start_of_month(year, month)

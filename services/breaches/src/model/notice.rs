@@ -1,6 +1,6 @@
 //! Notices about new breaches and pastes.
 
-/// The content of a message. It contains no address; the outbox stores it as JSON.
+/// The content of a message. It does not contain addresses. The outbox stores it as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Notice {
@@ -13,27 +13,27 @@ pub enum Notice {
     Paste {
         /// Source of the paste.
         source: String,
-        /// Its id there.
+        /// Id of the paste at its source.
         id: String,
     },
     /// Addresses of a verified domain are in a breach.
     Domain {
-        /// The domain.
+        /// Name of the domain.
         domain: String,
         /// Name of the breach.
         breach: String,
-        /// Number of addresses that are new in it.
+        /// Number of addresses that are new in the breach.
         new_accounts: i64,
-        /// Version of the catalogue that contains it.
+        /// Version of the catalogue that contains the new addresses.
         catalogue_version: i64,
     },
     /// The monthly counts of a verified domain.
     DomainReport(DomainReport),
     /// Addresses of a verified domain are in pastes.
     DomainPastes {
-        /// The domain.
+        /// Name of the domain.
         domain: String,
-        /// Number of pastes with addresses.
+        /// Number of pastes that contain addresses of the domain.
         count: i64,
         /// The last of them.
         last: Vec<FoundPaste>,
@@ -41,7 +41,8 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// The verified domain that it is about; `None` if it is about the subscriber's own address.
+    /// Returns the verified domain that the notice is about, or `None` if it is about the
+    /// subscriber's own address.
     pub fn domain(&self) -> Option<&str> {
         match self {
             Self::Breach { .. } | Self::Paste { .. } => None,
@@ -51,7 +52,7 @@ impl Notice {
         }
     }
 
-    /// The name of the breach that it is about.
+    /// Returns the name of the breach that the notice is about, if any.
     pub fn breach(&self) -> Option<&str> {
         match self {
             Self::Breach { breach } | Self::Domain { breach, .. } => Some(breach),
@@ -66,23 +67,23 @@ pub const REPORT_KEY: &str = "report";
 /// The monthly counts of a verified domain.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DomainReport {
-    /// The domain.
+    /// Name of the domain.
     pub domain: String,
     /// The first second of the reported months.
     pub since: i64,
-    /// The second after the last one.
+    /// The end of the reported months, exclusive.
     pub until: i64,
-    /// Addresses in breaches that were added in these months.
+    /// Number of addresses in breaches that were added in these months.
     pub exposed: i64,
     /// Those of them that were in no breach before.
     pub first: i64,
     /// Those of them that are in several breaches.
     pub repeated: i64,
-    /// True if only breaches that need no subscription are counted.
+    /// Whether only breaches that do not need a subscription are counted.
     pub limited: bool,
     /// Number of these breaches.
     pub count: usize,
-    /// Those with the most addresses.
+    /// The breaches with the most addresses.
     pub breaches: Vec<BreachCount>,
 }
 
@@ -91,18 +92,18 @@ pub struct DomainReport {
 pub struct BreachCount {
     /// Name of the breach.
     pub breach: String,
-    /// Number of addresses.
+    /// Number of addresses of the domain in the breach.
     pub addresses: i64,
 }
 
-/// A paste with addresses of a domain.
+/// A paste that contains addresses of a domain.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FoundPaste {
     /// Source of the paste.
     pub source: String,
-    /// Its id there.
+    /// Id of the paste at its source.
     pub id: String,
-    /// Number of addresses that are new in it.
+    /// Number of addresses that are new in the paste.
     pub addresses: i64,
 }
 
@@ -111,17 +112,17 @@ pub struct FoundPaste {
 pub struct Recipient {
     /// Number of the subscriber.
     pub subscriber: i64,
-    /// Number of the webhook; `None` for a mail.
+    /// Id of the webhook, or `None` for a mail.
     pub webhook: Option<i64>,
 }
 
 impl Recipient {
-    /// A subscriber, by mail.
+    /// Returns a subscriber as the recipient of mails.
     pub fn mail(subscriber: i64) -> Self {
         Self { subscriber, webhook: None }
     }
 
-    /// A webhook of a subscriber.
+    /// Returns a webhook of a subscriber as the recipient.
     pub fn webhook(subscriber: i64, webhook: i64) -> Self {
         Self { subscriber, webhook: Some(webhook) }
     }

@@ -1,4 +1,4 @@
-//! Opt-outs: addresses whose owners asked not to be shown.
+//! Opt-outs of address owners who do not want their address to be shown.
 
 use domain::Sha1Digest;
 
@@ -7,11 +7,11 @@ use super::account_key::AccountKey;
 /// The choice of an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptOut {
-    /// Hidden from public searches; controllers of the domain still see it.
+    /// Hides the address from public searches. Controllers of its domain still see it.
     Public,
-    /// Everything is removed; only the digest stays, so the address is not loaded again.
+    /// Removes all data and keeps only the digest, so that the address is not loaded again.
     Breaches,
-    /// Everything is removed and nothing is kept.
+    /// Removes all data and keeps nothing.
     Delete,
 }
 
@@ -19,7 +19,7 @@ impl OptOut {
     /// All choices.
     pub const ALL: [Self; 3] = [Self::Public, Self::Breaches, Self::Delete];
 
-    /// The name of the choice.
+    /// Returns the name of the choice.
     pub fn word(self) -> &'static str {
         match self {
             Self::Public => "public",
@@ -28,7 +28,7 @@ impl OptOut {
         }
     }
 
-    /// The number in the database. `Delete` leaves no row.
+    /// Returns the number stored in the database. `Delete` does not leave a row.
     pub fn kind(self) -> i16 {
         match self {
             Self::Public => 1,
@@ -37,7 +37,7 @@ impl OptOut {
         }
     }
 
-    /// The choice with this number.
+    /// Returns the choice with a stored number, or `None` if there is none.
     pub fn from_kind(kind: i16) -> Option<Self> {
         match kind {
             1 => Some(Self::Public),
@@ -48,7 +48,7 @@ impl OptOut {
     }
 }
 
-/// The opted-out digests, held in memory in 21 bytes each.
+/// The digests of opted-out addresses. They take 21 bytes of memory each.
 #[derive(Debug, Default)]
 pub struct OptOutSet {
     sorted: Vec<([u8; 20], u8)>,
@@ -61,21 +61,21 @@ impl OptOutSet {
         Self { sorted: rows }
     }
 
-    /// The choice of the owner of the address with this digest.
+    /// Returns the choice made by the owner of the address with a digest, if any.
     pub fn get(&self, digest: &Sha1Digest) -> Option<OptOut> {
         let place = self.sorted.binary_search_by(|(hash, _)| hash.cmp(&digest.0)).ok()?;
         OptOut::from_kind(i16::from(self.sorted.get(place)?.1))
     }
 
-    /// Returns whether any digest starts with the bytes of `key`. If not, the full digest is not
-    /// needed.
+    /// Returns whether any digest begins with the bytes of `key`. If none does, the full digest
+    /// need not be computed.
     pub fn may_contain(&self, key: AccountKey) -> bool {
         let first = key.first_bytes();
         let place = self.sorted.partition_point(|(hash, _)| hash[..8] < first[..]);
         self.sorted.get(place).is_some_and(|(hash, _)| hash[..8] == first[..])
     }
 
-    /// The number of digests.
+    /// Returns the number of digests.
     pub fn len(&self) -> usize {
         self.sorted.len()
     }

@@ -1,4 +1,4 @@
-//! Finds the meta tags in the head of a page like a browser.
+//! Finds the meta tags in the head of a page in the way that browsers do.
 
 use std::cell::{Cell, RefCell};
 
@@ -9,19 +9,20 @@ use html5ever::tokenizer::{
     BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
 
-/// Bytes passed to the tokenizer at once.
+/// Number of bytes passed to the tokenizer at once.
 const PIECE: usize = 1_024;
 
-/// Maximum number of bytes that may begin an attribute, in consecutive pieces without a token. The
-/// tokenizer compares each attribute with all previous ones of its tag; no honest tag comes near
-/// this limit.
+/// Maximum number of bytes that may begin an attribute, in consecutive pieces that do not complete
+/// a token. The tokenizer compares each attribute of a tag with all previous ones. Legitimate tags
+/// do not come near this limit.
 const MAX_SEPARATORS: usize = 16_384;
 
-/// The `content` of each `meta` tag with a name (ignoring case) in the head of a page.
+/// Returns the `content` of each `meta` tag in the head of a page that has a given name, ignoring
+/// case.
 ///
 /// Only start tags that HTML5 puts into the head count. Tags in comments, scripts, styles,
-/// `noscript`, `template`, titles and attribute values do not count, nor does anything after the
-/// first text or element of the body, which visitors may have written.
+/// `noscript`, `template`, titles and attribute values do not count. Neither does anything after
+/// the first text or element of the body, because visitors may have written it.
 pub fn meta_contents(html: &str, name: &str) -> Vec<String> {
     let head = Head { name: name.to_owned(), ..Head::default() };
     let tokenizer = Tokenizer::new(head, TokenizerOpts::default());
@@ -40,15 +41,15 @@ pub fn meta_contents(html: &str, name: &str) -> Vec<String> {
     tokenizer.sink.contents.take()
 }
 
-/// Reads tokens until the head ends.
+/// Consumes tokens until the head ends.
 #[derive(Default)]
 struct Head {
-    /// The name of the wanted tags.
+    /// The name of the meta tags to find.
     name: String,
     contents: RefCell<Vec<String>>,
-    /// Open templates; their content does not belong to the page.
+    /// Number of open templates. Their content is not part of the page.
     templates: Cell<usize>,
-    /// True while the tokenizer reads an element that contains only text.
+    /// True while the tokenizer is in an element that can only contain text.
     in_text: Cell<bool>,
     ended: Cell<bool>,
     saw_token: Cell<bool>,
@@ -158,7 +159,7 @@ mod tests {
     fn text_that_resembles_a_tag_is_not_found() {
         let text = "meta name=proof content=CODE";
         for html in [
-            // A visitor can write this without a special character, after a comment.
+            // A visitor could write this after a comment without using a special character.
             format!("<!-- newest entry -->{text} <b>x</b>"),
             format!("<head><!-- newest entry -->{text}<!-- end --></head>"),
             format!("<!-- {TAG}"),

@@ -1,31 +1,32 @@
-//! Pastes: texts on paste sites that contain addresses.
+//! Pastes: documents on paste sites that contain addresses.
 
-/// A paste.
+/// A paste, without its addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paste {
-    /// The site where it was posted.
+    /// The site on which it was posted.
     pub source: String,
-    /// Its id there.
+    /// Id of the paste on that site.
     pub id: String,
-    /// Its title there.
+    /// Title of the paste on that site, if it has one.
     pub title: Option<String>,
-    /// When it was posted, in Unix seconds.
+    /// When the paste was posted, in Unix seconds.
     pub date: Option<i64>,
-    /// Number of addresses in it.
+    /// Number of addresses that it contains.
     pub email_count: i64,
 }
 
-/// Returns whether a text is a source name: 1 to 32 ASCII letters.
+/// Returns whether a string is a source name: 1 to 32 ASCII letters.
 pub fn is_source(text: &str) -> bool {
     (1..=32).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Returns whether the source marks an opted-out record, which is never returned for an address.
+/// Returns whether a source marks an opted-out record. Such records are never returned for an
+/// address.
 pub fn is_opt_out_mark(source: &str) -> bool {
     matches!(source, "PermanentOptOut" | "OptOut")
 }
 
-/// Sorts newest first and unknown dates last, then by source and id.
+/// Sorts by date with the newest first and unknown dates last, then by source and id.
 pub fn sort(pastes: &mut [Paste]) {
     pastes.sort_by(|a, b| (b.date, &a.source, &a.id).cmp(&(a.date, &b.source, &b.id)));
 }

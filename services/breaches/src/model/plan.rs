@@ -1,17 +1,17 @@
 //! Plans and the operations that they cover.
 
-/// The family of a plan, which determines most of its operations.
+/// The family of a plan. It determines most of the plan's operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Searches by address, domain and paste.
     Core,
-    /// Everything.
+    /// All operations.
     Pro,
-    /// Many searches by address, no domains.
+    /// Many searches by address, but no domains.
     HighRpm,
     /// The built-in plan of test keys.
     Test,
-    /// No operations with a key.
+    /// No operations that need a key.
     Free,
 }
 
@@ -19,7 +19,7 @@ impl Family {
     /// All families.
     pub const ALL: [Self; 5] = [Self::Core, Self::Pro, Self::HighRpm, Self::Test, Self::Free];
 
-    /// The name in the database and on the command line.
+    /// Returns the name used in the database and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Core => "core",
@@ -30,7 +30,7 @@ impl Family {
         }
     }
 
-    /// The family with this name.
+    /// Returns the family with a name, or `None` if there is none.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|family| family.word() == word)
     }
@@ -47,11 +47,11 @@ pub enum Operation {
     BreachedAccountRange,
     /// Breaches of the addresses with one of several hash prefixes.
     BreachedAccountRanges,
-    /// The token that proves control of a domain by DNS.
+    /// Returns the token that proves control of a domain by DNS.
     GenerateDnsToken,
-    /// The check of that token.
+    /// Checks whether the domain publishes that token.
     VerifyDnsToken,
-    /// The mail that proves control of a domain.
+    /// Sends the mail that proves control of a domain.
     SendEmail,
     /// Breached addresses of a domain.
     BreachedDomain,
@@ -63,29 +63,29 @@ pub enum Operation {
     StealerLogsByEmail,
     /// Addresses captured at a website.
     StealerLogsByWebsiteDomain,
-    /// Captured addresses of a domain.
+    /// Addresses of a domain that were captured.
     StealerLogsByEmailDomain,
     /// Pastes with an address.
     PasteAccount,
-    /// The subscription itself.
+    /// Describes the caller's subscription.
     SubscriptionStatus,
 }
 
-/// The quota that an operation is charged to.
+/// The quota to which an operation is charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bucket {
     /// The plan's requests per minute.
     Search,
     /// Stealer-log operations by domain.
     StealerDomain,
-    /// One domain at one catalogue version.
+    /// Searches of a domain at one version of the catalogue.
     DomainSearch,
-    /// The subscription and its domains.
+    /// Requests about the subscription and its domains.
     Management,
 }
 
 impl Operation {
-    /// The quota that pays for it.
+    /// Returns the quota to which the operation is charged.
     pub fn bucket(self) -> Bucket {
         match self {
             Self::BreachedAccount
@@ -106,19 +106,20 @@ impl Operation {
         }
     }
 
-    /// Returns whether a test key may call it. Proving control of a domain needs a subscriber.
+    /// Returns whether a test key may call the operation. Proving control of a domain needs a
+    /// subscriber.
     pub fn has_test_keys(self) -> bool {
         !matches!(self, Self::GenerateDnsToken | Self::VerifyDnsToken | Self::SendEmail)
     }
 
-    /// Returns whether only the all-zero test key may call it, so a mistyped key is reported as
-    /// such.
+    /// Returns whether only the all-zero test key may call the operation, so that a mistyped key is
+    /// reported as such.
     pub fn needs_zero_test_key(self) -> bool {
         matches!(self, Self::SubscribedDomains | Self::SubscriptionStatus)
     }
 }
 
-/// The largest domain size, which means unlimited.
+/// A maximum domain size that means unlimited.
 pub const UNLIMITED: i32 = i32::MAX;
 
 /// A plan with its features.
@@ -126,38 +127,38 @@ pub const UNLIMITED: i32 = i32::MAX;
 pub struct Plan {
     /// Key of the plan.
     pub code: String,
-    /// Displayed name.
+    /// Name of the plan, as displayed.
     pub name: String,
-    /// Searches per minute, and the burst.
+    /// Searches per minute, which is also the burst.
     pub per_minute: i32,
-    /// Its features.
+    /// The operations and limits of the plan, other than its rate.
     pub features: Features,
 }
 
-/// The features of a plan, apart from its rate.
+/// The features of a plan, in addition to its rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Features {
     /// Family of the plan.
     pub family: Family,
-    /// Price of a range request in searches; `None` means `KANON_COST`.
+    /// Price of a range request, in searches. `None` means `KANON_COST`.
     pub kanon_cost: Option<i32>,
     /// Largest searchable domain.
     pub max_domain_size: i32,
-    /// Number of domains with more than ten addresses.
+    /// Maximum number of domains with more than ten addresses.
     pub max_domains: i32,
-    /// Stealer-log operations.
+    /// Whether the operations on stealer logs are included.
     pub stealer_logs: bool,
-    /// Domain verification by API.
+    /// Whether domains can be verified by API.
     pub bulk_domain_add: bool,
-    /// Subdomains of a verified domain are verified too.
+    /// Whether subdomains of a verified domain are verified too.
     pub auto_subdomain: bool,
     /// Customers' domains may be added.
     pub customer_domains: bool,
-    /// Searches by hash prefix.
+    /// Whether searches by hash prefix are included.
     pub kanon: bool,
-    /// Checks of many addresses of verified domains in one request.
+    /// Whether the plan includes bulk checks of addresses of verified domains.
     pub bulk_check: bool,
-    /// One sentence about the scope.
+    /// A sentence that describes the scope of the plan.
     pub description: String,
 }
 
@@ -186,7 +187,7 @@ impl Features {
     }
 }
 
-/// The plans of a new database, in the order of the price list.
+/// Returns the plans of a new database, in the order of the price list.
 pub fn seed() -> Vec<Plan> {
     let mut plans = Vec::new();
     let core =
@@ -251,7 +252,7 @@ fn plan(
     }
 }
 
-/// The plan of the built-in subscription that test keys use.
+/// Returns the plan of the built-in subscription that test keys use.
 pub fn test() -> Plan {
     let mut plan = plan(Family::Test, "test", "Test", 0, 60, UNLIMITED, 1);
     plan.code = "test".into();
@@ -263,7 +264,7 @@ pub fn test() -> Plan {
     plan
 }
 
-/// The plan of subscribers without a subscription.
+/// Returns the plan of subscribers without a subscription.
 pub fn free() -> Plan {
     let mut plan = plan(Family::Free, "free", "Free", 0, 1, 10, 1);
     plan.code = "free".into();

@@ -1,31 +1,31 @@
-//! Reports of the new exposures of a domain: which breaches are new, and what is counted.
+//! Reports of new exposures of a domain: which breaches count as new, and what is counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::breach::Breach;
 
-/// The time in which a breach must have been added to be new.
+/// The period in which a breach must have been added to count as new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
     /// The first second.
     pub since: i64,
-    /// The second after the last one.
+    /// The end of the period, exclusive.
     pub until: i64,
 }
 
 impl Period {
-    /// Returns whether a breach was added in this time.
+    /// Returns whether a breach was added in this period.
     pub fn contains(self, breach: &Breach) -> bool {
         (self.since..self.until).contains(&breach.added)
     }
 }
 
-/// The counts of a report. They add up while its addresses are read.
+/// The counts of a report. They are updated while its addresses are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exposures {
-    /// Addresses in any breach, new or not.
+    /// Number of addresses in any breach, whether it is new or not.
     pub breached: i64,
-    /// Addresses in a new breach.
+    /// Number of addresses in a new breach.
     pub exposed: i64,
     /// Those of them that were in no breach before.
     pub first: i64,
@@ -38,7 +38,7 @@ pub struct Exposures {
 }
 
 impl Exposures {
-    /// Counts an address with its new breaches and the number of all its breaches.
+    /// Counts an address, given its new breaches and the number of all its breaches.
     pub fn add(&mut self, new: &[&Breach], all: usize) {
         self.breached += 1;
         if new.is_empty() {
@@ -61,12 +61,12 @@ impl Exposures {
         }
     }
 
-    /// The new breaches by id, and their numbers of addresses.
+    /// Returns the ids of the new breaches with their numbers of addresses.
     pub fn breaches(&self) -> impl Iterator<Item = (u16, i64)> + '_ {
         self.by_breach.iter().map(|(id, count)| (*id, *count))
     }
 
-    /// The data classes of the new breaches and their numbers of addresses, most first.
+    /// Returns the data classes of the new breaches with their numbers of addresses, largest first.
     pub fn classes(&self) -> Vec<(&str, i64)> {
         let mut classes: Vec<(&str, i64)> =
             self.by_class.iter().map(|(class, count)| (class.as_str(), *count)).collect();

@@ -1,8 +1,8 @@
-//! Texts in files that spreadsheets open.
+//! Text in files that spreadsheets open.
 
 use std::borrow::Cow;
 
-/// Prevents spreadsheets from reading a text as a formula. Leaked addresses may begin with any
+/// Prevents spreadsheets from evaluating a string as a formula. Leaked addresses may begin with any
 /// character.
 pub fn inert(text: &str) -> Cow<'_, str> {
     match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {

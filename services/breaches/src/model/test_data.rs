@@ -1,4 +1,4 @@
-//! Breaches and accounts at the test domain, which show every behaviour.
+//! Breaches and accounts at the test domain, which demonstrate all kinds of behaviour.
 
 use super::breach::{Breach, Flags};
 use super::opt_out::OptOut;
@@ -7,15 +7,15 @@ use super::paste::Paste;
 /// An account of the test domain.
 #[derive(Clone, Copy, Debug)]
 pub struct TestAccount {
-    /// Local part.
+    /// Local part of the address.
     pub alias: &'static str,
     /// Names of its breaches.
     pub breaches: &'static [&'static str],
     /// The opt-out of its owner.
     pub opt_out: Option<OptOut>,
-    /// True if the test paste contains it.
+    /// Whether the test paste contains the account.
     pub pasted: bool,
-    /// True if it was captured by a stealer log at `shop.` below the test domain.
+    /// Whether a stealer log captured it at `shop.` below the test domain.
     pub captured: bool,
 }
 
@@ -47,7 +47,7 @@ pub const ACCOUNTS: [TestAccount; 16] = [
     account("unverified-breach", &["Inkwell"]),
 ];
 
-/// The paste of the test accounts.
+/// Returns the paste that contains test accounts.
 pub fn paste() -> Paste {
     Paste {
         source: "Pastebin".into(),
@@ -58,12 +58,12 @@ pub fn paste() -> Paste {
     }
 }
 
-/// The host below the test domain at which one account was captured.
+/// Returns the host below the test domain at which one account was captured.
 pub fn website(test_domain: &str) -> String {
     format!("shop.{test_domain}")
 }
 
-/// The fictional breaches; their ids are assigned later.
+/// Returns the fictional breaches. Their ids are assigned later.
 pub fn fixtures() -> Vec<Breach> {
     let verified = Flags { verified: true, ..Flags::default() };
     vec![

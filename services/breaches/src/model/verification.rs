@@ -11,24 +11,24 @@ use super::page_head;
 pub enum VerificationMethod {
     /// A TXT record at the domain.
     Dns,
-    /// A link in a mail to an address at the domain that only its owner reads.
+    /// A link in a mail to an address at the domain that only its owner can read.
     Email,
     /// A file on the website of the domain.
     File,
-    /// A tag in the home page of the domain.
+    /// A meta tag on the home page of the domain.
     MetaTag,
-    /// The operator vouches for it.
+    /// The operator vouched for the subscriber.
     Operator,
     /// A parent domain is verified, and the plan includes subdomains.
     Parent,
 }
 
 impl VerificationMethod {
-    /// The methods that clients and pages use. Operators use a command.
+    /// The methods that clients and visitors of pages use. Operators use a command.
     pub const ATTEMPTED: [Self; 5] =
         [Self::Dns, Self::Email, Self::File, Self::MetaTag, Self::Parent];
 
-    /// The name in the database.
+    /// Returns the name used in the database.
     pub fn word(self) -> &'static str {
         match self {
             Self::Dns => "dns",
@@ -41,7 +41,7 @@ impl VerificationMethod {
     }
 }
 
-/// An address at a domain that only its owner reads.
+/// The local part of an address that only the owner of a domain can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmailAlias(&'static str);
 
@@ -50,12 +50,12 @@ impl EmailAlias {
     pub const ALL: [Self; 5] =
         [Self("admin"), Self("hostmaster"), Self("info"), Self("security"), Self("webmaster")];
 
-    /// Parses an alias, ignoring case.
+    /// Parses an alias, ignoring case. Returns `None` if it is not one of the five.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|alias| alias.0.eq_ignore_ascii_case(text.trim()))
     }
 
-    /// The alias.
+    /// Returns the local part.
     pub fn as_str(self) -> &'static str {
         self.0
     }
@@ -64,11 +64,11 @@ impl EmailAlias {
 /// The result of looking for a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// The proof.
+    /// The proof was found.
     Proof,
     /// Nothing was found.
     Absent,
-    /// A proof with another value was found.
+    /// A proof was found, but with a different value.
     Other,
 }
 
@@ -81,39 +81,39 @@ impl Evidence {
     }
 }
 
-/// The proof that an owner publishes: the prefix of the operator, and the code of the subscriber
-/// and the domain.
+/// The proof that an owner publishes: the operator's prefix, and a code that belongs to the
+/// subscriber and the domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// `VERIFY_PREFIX`.
+    /// The operator's setting `VERIFY_PREFIX`.
     pub prefix: String,
-    /// 24 characters of `[a-z0-9]`.
+    /// 24 random characters of `[a-z0-9]`.
     pub code: String,
 }
 
 impl Proof {
-    /// The TXT record.
+    /// Returns the content of the TXT record.
     pub fn txt_record(&self) -> String {
         format!("{}-verify=dweb_{}", self.prefix, self.code)
     }
 
-    /// The path of the file.
+    /// Returns the path of the file.
     pub fn file_path(&self) -> String {
         format!("/{}-verification.txt", self.prefix)
     }
 
-    /// The content of the file.
+    /// Returns the content of the file.
     pub fn file_content(&self) -> String {
         format!("{}-verify={}", self.prefix, self.code)
     }
 
-    /// The tag in the head of the home page.
+    /// Returns the tag for the head of the home page.
     pub fn meta_tag(&self) -> String {
         format!("<meta name=\"{}-verification\" content=\"{}\">", self.prefix, self.code)
     }
 
-    /// Looks for the proof in TXT records, each with its strings joined. Quotes and blanks around a
-    /// record are ignored.
+    /// Looks for the proof in TXT records, each of which has its strings joined. Quotes and blanks
+    /// around a record are ignored.
     pub fn in_txt(&self, records: &[String]) -> Evidence {
         let (name, expected) = (format!("{}-verify=", self.prefix), self.txt_record());
         let bare = records.iter().map(|record| record.trim().trim_matches('"').trim());
@@ -131,7 +131,7 @@ impl Proof {
         }
     }
 
-    /// Looks for the proof in the head of a page; its body may be written by visitors.
+    /// Looks for the proof in the head of a page. Its body may be written by visitors.
     pub fn in_page(&self, html: &[u8]) -> Evidence {
         let html = String::from_utf8_lossy(html);
         let name = format!("{}-verification", self.prefix);
@@ -145,7 +145,7 @@ impl Proof {
 pub struct DenyList(HashSet<String>);
 
 impl DenyList {
-    /// Parses a list with one domain a line; `#` begins a comment.
+    /// Parses a list with one domain per line. `#` begins a comment.
     pub fn parse(text: &str) -> Self {
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
         let names = lines.filter(|line| !line.is_empty());
@@ -155,7 +155,7 @@ impl DenyList {
         Self(names.collect())
     }
 
-    /// The built-in list.
+    /// Returns the built-in list.
     pub fn built_in() -> Self {
         Self::parse(include_str!("../../data/verify_deny.txt"))
     }

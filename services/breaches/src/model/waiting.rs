@@ -1,11 +1,11 @@
-//! Messages that wait for delivery.
+//! Messages that are waiting for delivery.
 
-/// The way by which a message is delivered.
+/// The way in which a message is delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
-    /// A mail.
+    /// A mail to the subscriber.
     Mail,
-    /// A call of a webhook.
+    /// A request to a webhook.
     Webhook,
 }
 
@@ -13,7 +13,7 @@ impl Channel {
     /// All channels.
     pub const ALL: [Self; 2] = [Self::Mail, Self::Webhook];
 
-    /// The name in metrics.
+    /// Returns the name used in metrics.
     pub fn label(self) -> &'static str {
         match self {
             Self::Mail => "mail",
@@ -22,13 +22,13 @@ impl Channel {
     }
 }
 
-/// Messages of a channel that wait for delivery.
+/// The messages of a channel that are waiting for delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
-    /// Their number.
+    /// Number of messages.
     pub messages: i64,
-    /// Age of the oldest one in seconds.
+    /// Age of the oldest message in seconds.
     pub oldest: i64,
-    /// Seconds since an attempt was due.
+    /// Seconds since the earliest due attempt should have been made.
     pub overdue: i64,
 }

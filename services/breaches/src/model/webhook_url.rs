@@ -1,7 +1,7 @@
-//! Validation of webhook URLs as entered.
+//! Validation of webhook URLs as users enter them.
 
-/// Returns whether a URL has no control characters. URL parsers silently skip tabs and line breaks,
-/// so a URL with them would not be the one that is called.
+/// Returns whether a URL is free of control characters. URL parsers silently skip tabs and line
+/// breaks, so a URL that contains them would differ from the one that is called.
 pub fn is_plain(text: &str) -> bool {
     !text.chars().any(char::is_control)
 }

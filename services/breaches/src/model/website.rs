@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use domain::DomainName;
 
-/// Top-level domains, and names that private networks use.
+/// Top-level domains, and names that private networks use instead.
 static TOP_LEVEL: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let lines = include_str!("../../data/top_level_domains.txt").lines();
     lines.filter(|line| !line.starts_with('#')).collect()
@@ -16,15 +16,16 @@ pub fn is_top_level(label: &str) -> bool {
     TOP_LEVEL.contains(label)
 }
 
-/// Returns whether a domain can be a website: its last label is a top-level domain. A password with
-/// a dot rarely ends in one.
+/// Returns whether a domain can be that of a website: its last label is a top-level domain.
+/// Passwords that contain a dot rarely end in one.
 pub fn is_possible(domain: &str) -> bool {
     domain.rsplit('.').next().is_some_and(is_top_level)
 }
 
-/// The host of a URL or a bare host, in lower case, without a leading `www.` and without a port.
+/// Returns the host of a URL or a bare host in lower case, without a leading `www.` and without a
+/// port.
 ///
-/// Returns `None` for an IP address and for anything else that is not the domain of a website.
+/// Returns `None` for IP addresses and for anything else that is not the domain of a website.
 pub fn host(text: &str) -> Option<DomainName> {
     let text = text.trim();
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);

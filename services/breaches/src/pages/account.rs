@@ -8,24 +8,23 @@ use crate::app::{OwnKey, OwnPlan, OwnWebhook};
 use crate::model::instant;
 use crate::model::plan::{Family, UNLIMITED};
 
-/// The displayed plan of a subscriber.
+/// A subscriber's plan, as displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanView {
-    /// Name.
     pub name: String,
-    /// One sentence about the scope.
+    /// A sentence that describes the scope of the plan.
     pub description: String,
-    /// The day on which it ends.
+    /// The day on which the subscription ends.
     pub until: Option<String>,
-    /// Searches per minute.
+    /// Number of searches per minute, with thousands separators.
     pub per_minute: String,
-    /// True if the plan includes an API key.
+    /// Whether the plan includes an API key.
     pub has_key: bool,
-    /// The size of the largest searchable domain.
+    /// Size of the largest domain that may be searched.
     pub max_size: String,
-    /// The number of larger domains that it covers.
+    /// Number of larger domains that the plan covers.
     pub max_domains: String,
-    /// The number of larger domains in use.
+    /// Number of larger domains that the subscriber has.
     pub larger_domains: String,
 }
 
@@ -49,7 +48,7 @@ impl From<OwnPlan> for PlanView {
     }
 }
 
-/// Turns notices on and off.
+/// The page that turns notices on and off.
 #[derive(Template)]
 #[template(path = "notifications.html")]
 pub struct NotificationsPage {
@@ -63,9 +62,8 @@ pub struct NotificationsPage {
 #[derive(Template)]
 #[template(path = "subscription.html")]
 pub struct SubscriptionPage {
-    /// The frame of the account.
+    /// The frame of the account pages.
     pub frame: Frame,
-    /// The plan.
     pub plan: PlanView,
 }
 

@@ -5,28 +5,26 @@ use askama::Template;
 use crate::app::CatalogueSummary;
 use crate::model::{Breach, entry, instant, markup};
 
-/// A displayed breach.
+/// A breach, as displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BreachView {
-    /// Stable key.
+    /// Stable key of the breach.
     pub name: String,
-    /// Title.
     pub title: String,
-    /// Domain of the breached site, or empty.
+    /// Domain of the breached site; may be empty.
     pub domain: String,
-    /// `YYYY-MM-DD`.
+    /// When the breach occurred, as `YYYY-MM-DD`.
     pub breach_date: String,
-    /// `YYYY-MM-DD`.
+    /// When the breach was added, as `YYYY-MM-DD`.
     pub added_date: String,
-    /// When it was added, in Unix seconds.
+    /// When the breach was added, in Unix seconds.
     pub added: i64,
-    /// Number of addresses with thousands separators.
+    /// Number of addresses, with thousands separators.
     pub accounts: String,
     /// HTML of the catalogue.
     pub description: String,
-    /// Classes of data.
     pub data_classes: Vec<String>,
-    /// Its flags in words.
+    /// The flags of the breach in words.
     pub marks: Vec<&'static str>,
     /// Attribution requested by the provider of the data.
     pub attribution: Option<String>,
@@ -67,12 +65,12 @@ impl From<Breach> for BreachView {
     }
 }
 
-/// Returns whether a link may be followed by a browser.
+/// Returns whether a browser may follow a link.
 fn is_web(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
 
-/// A number with thousands separators.
+/// Formats a number with thousands separators.
 pub fn grouped(number: i64) -> String {
     batch::Count(u64::try_from(number).unwrap_or(0)).to_string()
 }
@@ -82,7 +80,7 @@ pub fn views(breaches: Vec<Breach>) -> Vec<BreachView> {
     breaches.into_iter().map(BreachView::from).collect()
 }
 
-/// The home page: a search form, and the catalogue in figures.
+/// The home page: a search form, and figures about the catalogue.
 #[derive(Template)]
 #[template(path = "home.html")]
 pub struct HomePage<'a> {
@@ -93,7 +91,7 @@ pub struct HomePage<'a> {
 }
 
 impl<'a> HomePage<'a> {
-    /// Fills the page.
+    /// Creates the page.
     pub fn new(csrf: &'a str, summary: CatalogueSummary) -> Self {
         Self {
             csrf,
@@ -104,7 +102,7 @@ impl<'a> HomePage<'a> {
     }
 }
 
-/// The list of breaches, filtered by a text.
+/// The list of breaches, filtered by a search string.
 #[derive(Template)]
 #[template(path = "catalogue.html")]
 pub struct CataloguePage<'a> {
@@ -112,7 +110,7 @@ pub struct CataloguePage<'a> {
     pub breaches: &'a [BreachView],
 }
 
-/// One breach.
+/// The page of one breach.
 #[derive(Template)]
 #[template(path = "breach.html")]
 pub struct BreachPage<'a> {
@@ -138,7 +136,7 @@ impl Feed<'_> {
         instant::mail_date(breach.added)
     }
 
-    /// A text without the characters that XML forbids, whatever older versions stored.
+    /// Returns a string without characters that XML forbids. Older versions may have stored some.
     fn plain(&self, text: &str) -> String {
         text.replace(entry::is_unprintable, " ")
     }

@@ -1,4 +1,4 @@
-//! The addresses of a domain as a spreadsheet.
+//! The addresses of a domain as a file for spreadsheets.
 
 use std::io;
 
@@ -7,10 +7,11 @@ use domain::DomainName;
 use crate::app::{DomainNames, Pieces};
 use crate::model::spreadsheet::inert;
 
-/// Bytes per piece of the table.
+/// Number of bytes per piece of the table.
 const PIECE: usize = 64 * 1024;
 
-/// A CSV of address, number of breaches and their names, generated while it is read.
+/// A CSV file of addresses, their numbers of breaches and the names of these. It is generated while
+/// it is read.
 pub struct DomainTable {
     domain: DomainName,
     names: DomainNames,

@@ -41,7 +41,7 @@ impl VerifyPage<'_> {
     }
 }
 
-/// Asks for confirmation before a domain is removed.
+/// The page that asks for confirmation before a domain is removed.
 #[derive(Template)]
 #[template(path = "domain_remove.html")]
 pub struct RemovePage<'a> {

@@ -17,7 +17,7 @@ pub struct ExposedPage<'a> {
 }
 
 impl<'a> ExposedPage<'a> {
-    /// Fills the page.
+    /// Creates the page.
     pub fn new(csrf: &'a str, address: &'a str, mut exposure: Exposure) -> Self {
         let breaches = views(std::mem::take(&mut exposure.breaches));
         Self { csrf, address, exposure, breaches }
@@ -34,7 +34,7 @@ pub struct OverviewPage {
 }
 
 impl OverviewPage {
-    /// Fills the page.
+    /// Creates the page.
     pub fn new(frame: Frame, mut exposure: Exposure) -> Self {
         let breaches = views(std::mem::take(&mut exposure.breaches));
         Self { frame, exposure, breaches }
@@ -45,8 +45,8 @@ impl OverviewPage {
 #[derive(Template)]
 #[template(path = "stealer_logs.html")]
 pub struct StealerLogsPage<'a> {
-    /// The frame of the account.
+    /// The frame of the account pages.
     pub frame: Frame,
-    /// The websites, in alphabetical order.
+    /// The websites in alphabetical order.
     pub websites: &'a [String],
 }

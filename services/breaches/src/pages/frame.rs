@@ -10,7 +10,7 @@ pub struct Frame {
     pub current: &'static str,
 }
 
-/// Paths of the pages, their keys and names.
+/// Paths of the pages, with their keys and names.
 const TABS: [(&str, &str, &str); 7] = [
     ("/account", "overview", "Overview"),
     ("/account/stealer-logs", "stealer-logs", "Stealer logs"),
@@ -22,7 +22,7 @@ const TABS: [(&str, &str, &str); 7] = [
 ];
 
 impl Frame {
-    /// The pages.
+    /// Returns the pages.
     pub fn tabs(&self) -> [(&'static str, &'static str, &'static str); 7] {
         TABS
     }

@@ -1,28 +1,28 @@
-//! Pages with one message and at most one button.
+//! Pages that consist of a message and at most one button.
 
 use askama::Template;
 
-/// A page with a heading and a sentence.
+/// A page that consists of a heading and a sentence.
 #[derive(Template)]
 #[template(path = "message.html")]
 pub struct Message<'a> {
-    /// Heading.
+    /// Heading of the page.
     pub title: &'a str,
-    /// Sentence.
+    /// The sentence below the heading.
     pub text: &'a str,
-    /// `good`, `bad`, `warn` or nothing.
+    /// CSS class of the sentence: `good`, `bad`, `warn` or empty.
     pub kind: &'a str,
-    /// The next page: path and label.
+    /// The page to continue with, as (path, label).
     pub next: Option<(&'a str, &'a str)>,
 }
 
-/// A mail link with a button that consumes it.
+/// The page of a mail link, with a button that consumes the link.
 #[derive(Template)]
 #[template(path = "confirm.html")]
 pub struct Confirm<'a> {
-    /// Heading.
+    /// Heading of the page.
     pub title: &'a str,
-    /// The effect of the button.
+    /// Describes the effect of the button.
     pub text: &'a str,
     /// Path of the form.
     pub action: &'a str,
@@ -34,7 +34,7 @@ pub struct Confirm<'a> {
     pub button: &'a str,
 }
 
-/// A mail link that is used or expired.
+/// Reports that a mail link was used or has expired.
 pub const DEAD_LINK: Message<'_> = Message {
     title: "This link does not work",
     text: "It was already used or has expired. Request a new one.",
@@ -42,7 +42,7 @@ pub const DEAD_LINK: Message<'_> = Message {
     next: None,
 };
 
-/// Asks the visitor to check their mail.
+/// Asks visitors to check their mail.
 pub fn mail_sent(text: &str) -> Message<'_> {
     Message { title: "Check your mail", text, kind: "good", next: None }
 }
@@ -52,7 +52,7 @@ pub fn done<'a>(title: &'a str, text: &'a str) -> Message<'a> {
     Message { title, text, kind: "good", next: None }
 }
 
-/// The page of a failed request.
+/// The error page of a failed request.
 #[derive(Template)]
 #[template(path = "failure.html")]
 pub struct FailurePage<'a> {

@@ -1,4 +1,4 @@
-//! View models and template input of the pages. Pages work without scripts.
+//! View models and template input of the pages, which work without scripts.
 
 mod account;
 mod breach;

@@ -12,9 +12,9 @@ use crate::model::instant;
 pub struct ReportPage<'a> {
     pub frame: Frame,
     pub report: &'a ExposureReport,
-    /// True if the subscriber gets a mail each month.
+    /// Whether the subscriber gets a monthly mail.
     pub monthly: bool,
-    /// When the report was made.
+    /// The time at which the report was made.
     pub now: i64,
 }
 
@@ -27,7 +27,7 @@ impl ReportPage<'_> {
         instant::date(self.now)
     }
 
-    /// The day of a time such as `2026-01-31T12:00:00Z`.
+    /// Returns the day of a time such as `2026-01-31T12:00:00Z`.
     fn day<'t>(&self, time: &'t str) -> &'t str {
         time.get(..10).unwrap_or(time)
     }

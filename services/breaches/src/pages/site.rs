@@ -1,4 +1,4 @@
-//! The shared parts of the pages.
+//! The parts that all pages share.
 
 use std::sync::LazyLock;
 

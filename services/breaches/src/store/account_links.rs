@@ -1,4 +1,4 @@
-//! Writes single accounts: links them to a breach, removes links, removes accounts.
+//! Writes to single accounts: links them to a breach, removes links, removes accounts.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use super::schema::{account, paste_account, stealer_log};
 use super::shard;
 use crate::model::{AccountKey, address_text, id_list};
 
-/// Accounts looked up in one statement.
+/// Number of accounts looked up per statement.
 const MANY: usize = 1_000;
 
 /// Replaces the packed list of an account.
@@ -22,13 +22,12 @@ pub fn set_list(db: &mut Db, (k, seq): (i64, i16), list: &[u8]) -> Result<(), Da
     Ok(())
 }
 
-/// Moves the appended accounts with a key to the table so that they can be changed.
+/// Moves the appended accounts with a key to the table, so that they can be changed.
 pub fn merge_key(db: &mut Db, key: AccountKey) -> Result<(), DatabaseError> {
     merge_between(db, key.0, key.0).map(drop)
 }
 
-/// Moves the accounts with keys from `low` to `high` from runs to the table and returns their
-/// number.
+/// Moves the accounts with keys from `low` to `high` from runs to the table. Returns their number.
 pub fn merge_between(db: &mut Db, low: i64, high: i64) -> Result<usize, DatabaseError> {
     let mut moved = Linked::default();
     let accounts = accounts::merge(db, low, high, &mut moved)?;
@@ -36,7 +35,8 @@ pub fn merge_between(db: &mut Db, low: i64, high: i64) -> Result<usize, Database
     Ok(accounts)
 }
 
-/// Returns the account of an address after moving all of it to the table.
+/// Returns the account of an address. First moves all data of the account to the table. Returns
+/// `None` if there is no account.
 pub fn find_merged(
     db: &mut Db,
     address: &EmailAddress,
@@ -46,8 +46,8 @@ pub fn find_merged(
     Ok(accounts::pick(accounts::in_table(db, key)?, address))
 }
 
-/// Returns the account of an address after moving all of it to the table. Creates it with an empty
-/// list if it does not exist.
+/// Returns the account of an address. First moves all data of the account to the table. If it does
+/// not exist, creates it with an empty list.
 pub fn ensure(db: &mut Db, address: &EmailAddress) -> Result<AccountRow, DatabaseError> {
     let key = AccountKey::of(&address.sha1());
     merge_key(db, key)?;
@@ -85,7 +85,7 @@ pub fn link_one(db: &mut Db, address: &EmailAddress, breach: u16) -> Result<bool
     Ok(true)
 }
 
-/// Writes a shorter list, or removes the account if nothing else refers to it.
+/// Writes a shortened list. Removes the account if nothing refers to it any longer.
 pub fn shorten(db: &mut Db, place: (i64, i16), list: &[u8]) -> Result<(), DatabaseError> {
     if list.is_empty() && is_bare(db, place)? {
         remove(db, place)
@@ -94,7 +94,7 @@ pub fn shorten(db: &mut Db, place: (i64, i16), list: &[u8]) -> Result<(), Databa
     }
 }
 
-/// Returns whether an account has no stealer log and no paste.
+/// Returns whether an account has neither a stealer log nor a paste.
 pub fn is_bare(db: &mut Db, (k, seq): (i64, i16)) -> Result<bool, DatabaseError> {
     let pairs = shard::key_is::<stealer_log::table>(k).and(stealer_log::seq.eq(seq));
     let pair = stealer_log::table.filter(pairs).select(stealer_log::k);
@@ -103,7 +103,7 @@ pub fn is_bare(db: &mut Db, (k, seq): (i64, i16)) -> Result<bool, DatabaseError>
     Ok(pair.first::<i64>(db).optional()?.is_none() && link.first::<i64>(db).optional()?.is_none())
 }
 
-/// The accounts among some that have a stealer log or a paste.
+/// Returns which of the given accounts have a stealer log or a paste.
 pub fn with_data(db: &mut Db, places: &[(i64, i16)]) -> Result<HashSet<(i64, i16)>, DatabaseError> {
     let mut found = HashSet::new();
     for places in places.chunks(MANY) {
@@ -129,7 +129,7 @@ pub fn with_data(db: &mut Db, places: &[(i64, i16)]) -> Result<HashSet<(i64, i16
     Ok(found)
 }
 
-/// Removes an account with its stealer-log pairs and paste links.
+/// Removes an account, its stealer-log pairs and its paste links.
 pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), DatabaseError> {
     let pairs = shard::key_is::<stealer_log::table>(k).and(stealer_log::seq.eq(seq));
     diesel::delete(stealer_log::table.filter(pairs)).execute(db)?;
@@ -140,13 +140,14 @@ pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The key of the address whose stored local part precedes the last `@` of `sorted_text`.
+/// Returns the key of the address whose stored local part is before the last `@` of `sorted_text`.
 pub fn sorted_key(sorted_text: &str) -> AccountKey {
     let (local, domain) = split(sorted_text);
     AccountKey::of(&address_text::digest(local, domain))
 }
 
-/// Returns the account of the address `sorted_text` from the rows with its key.
+/// Returns the account of the address `sorted_text`, given the rows with its key. Returns `None` if
+/// it is not among them.
 pub fn pick_sorted(rows: Vec<AccountRow>, sorted_text: &str) -> Option<AccountRow> {
     let (local, domain) = split(sorted_text);
     rows.into_iter().find(|row| row.local == local && row.domain == domain)

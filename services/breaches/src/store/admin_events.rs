@@ -5,7 +5,7 @@ use diesel::prelude::*;
 
 use super::schema::admin_event;
 
-/// Writes an event. The actor is the system user who runs the command.
+/// Writes an event. Its actor is the system user who runs the command.
 pub fn add(
     db: &mut Db,
     now: i64,

@@ -5,27 +5,27 @@ use diesel::prelude::*;
 
 use super::schema::block;
 
-/// An entry of the block list: a network or a substring of a user agent.
+/// An entry of the block list: a network or a user-agent substring.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, serde::Serialize)]
 pub struct Block {
-    /// Number.
+    /// The id by which the operator removes the entry.
     pub id: i64,
     /// Network of refused clients.
     pub cidr: Option<String>,
-    /// Substring of refused user agents, in lower case.
+    /// Substring of blocked user agents, in lower case.
     pub user_agent: Option<String>,
-    /// When it ends, in Unix seconds.
+    /// When the block ends, in Unix seconds.
     pub until: Option<i64>,
-    /// When it was created, in Unix seconds.
+    /// When the entry was created, in Unix seconds.
     pub created_at: i64,
 }
 
-/// All entries.
+/// Returns all entries, in the order in which they were added.
 pub fn all(db: &mut Db) -> Result<Vec<Block>, DatabaseError> {
     Ok(block::table.order(block::id).load(db)?)
 }
 
-/// Adds an entry.
+/// Adds an entry and returns its id.
 pub fn add(
     db: &mut Db,
     cidr: Option<&str>,
@@ -44,7 +44,7 @@ pub fn add(
         .get_result(db)?)
 }
 
-/// Removes an entry.
+/// Removes an entry. Returns [`DatabaseError::NotFound`] if it does not exist.
 pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     match diesel::delete(block::table.find(id)).execute(db)? {
         0 => Err(DatabaseError::NotFound),

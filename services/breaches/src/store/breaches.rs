@@ -1,4 +1,4 @@
-//! Catalogue rows.
+//! Rows of the breach catalogue.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -104,13 +104,13 @@ impl Row {
     }
 }
 
-/// All breaches.
+/// Returns all breaches.
 pub fn all(db: &mut Db) -> Result<Vec<Breach>, DatabaseError> {
     breach::table.order(breach::id).load::<Row>(db)?.into_iter().map(Breach::try_from).collect()
 }
 
-/// The whole catalogue with its version. The version is read first, so a concurrent change is
-/// noticed at the next read.
+/// Returns the whole catalogue with its version. The version is read first, so that the next read
+/// notices a concurrent change.
 pub fn catalogue(db: &mut Db) -> Result<Catalogue, DatabaseError> {
     let version = versions::current(db)?.catalogue;
     let changed_at = versions::get(db, versions::CATALOGUE_CHANGED_AT)?.unwrap_or(0);
@@ -119,25 +119,25 @@ pub fn catalogue(db: &mut Db) -> Result<Catalogue, DatabaseError> {
     Ok(Catalogue::new(version, changed_at, breaches, classes))
 }
 
-/// The breach with this name, ignoring case.
+/// Returns the breach with a name, ignoring case.
 pub fn by_name(db: &mut Db, name: &str) -> Result<Option<Breach>, DatabaseError> {
     let wanted = name.to_ascii_lowercase();
     let row = breach::table.filter(lower(breach::name).eq(wanted)).first::<Row>(db).optional()?;
     row.map(Breach::try_from).transpose()
 }
 
-/// Returns whether a breach exists and is not retired.
+/// Returns whether a breach exists and is not retired, so that accounts can be linked to it.
 pub fn takes_accounts(db: &mut Db, id: u16) -> Result<bool, DatabaseError> {
     let retired = breach::table.find(i32::from(id)).select(breach::is_retired);
     Ok(retired.first(db).optional()? == Some(false))
 }
 
-/// The number of links of a breach.
+/// Returns the number of links of a breach.
 pub fn loaded(db: &mut Db, id: u16) -> Result<i64, DatabaseError> {
     Ok(breach::table.find(i32::from(id)).select(breach::loaded_count).first(db)?)
 }
 
-/// Adds a breach under the next id and returns the id. Ids are never reused, because lists of
+/// Inserts a breach with the next id and returns the id. Ids are never reused, because the lists of
 /// accounts and notices contain them.
 pub fn insert(db: &mut Db, new: &Breach) -> Result<u16, DatabaseError> {
     let highest: Option<i32> = breach::table.select(diesel::dsl::max(breach::id)).first(db)?;
@@ -167,7 +167,7 @@ pub fn delete(db: &mut Db, id: u16) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Adds to the number of linked accounts.
+/// Adds `more` to the number of linked accounts.
 pub fn add_loaded(db: &mut Db, id: u16, more: i64) -> Result<(), DatabaseError> {
     if more != 0 {
         diesel::update(breach::table.find(i32::from(id)))
@@ -177,7 +177,8 @@ pub fn add_loaded(db: &mut Db, id: u16, more: i64) -> Result<(), DatabaseError> 
     Ok(())
 }
 
-/// Adds to the number of linked accounts, and to the published count if that equals it.
+/// Adds `more` to the number of linked accounts. If the published count equals that number, adds it
+/// there too.
 pub fn add_counts(db: &mut Db, id: u16, more: i64) -> Result<(), DatabaseError> {
     let row = breach::table.find(i32::from(id));
     diesel::update(row.filter(breach::pwn_count.eq(breach::loaded_count)))
@@ -196,7 +197,7 @@ fn add_classes(db: &mut Db, classes: &[String]) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The number of links of retired breaches.
+/// Returns the number of links of retired breaches.
 pub fn retired_links(db: &mut Db) -> Result<i64, DatabaseError> {
     let retired = breach::table.filter(breach::is_retired.eq(true));
     let counts: Vec<i64> = retired.select(breach::loaded_count).load(db)?;

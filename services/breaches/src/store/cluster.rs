@@ -1,24 +1,24 @@
-//! The servers of a database that is distributed over servers.
+//! The servers of a distributed database.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Text};
 
-/// A server with accounts.
+/// A server that stores accounts.
 #[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
 pub struct Worker {
-    /// `HOST:PORT`.
+    /// Name of the server, as `HOST:PORT`.
     #[diesel(sql_type = Text)]
     pub name: String,
-    /// Its parts of the table of accounts.
+    /// Number of parts of the table of accounts on this server.
     #[diesel(sql_type = BigInt)]
     pub parts: i64,
-    /// True if it answered.
+    /// Whether the server answered.
     #[diesel(sql_type = Bool)]
     pub is_up: bool,
 }
 
-/// Asks every server whether it is up.
+/// Checks whether each server is up.
 pub fn workers(db: &mut Db) -> Result<Vec<Worker>, DatabaseError> {
     Ok(diesel::sql_query(
         "SELECT node.nodename || ':' || node.nodeport AS name, count(part.shardid) AS parts, \

@@ -1,7 +1,7 @@
-//! The index of accounts by domain on SQLite, as a table that is filled in its own order.
+//! The index of accounts by domain on SQLite: a table that is filled in its own order.
 //!
-//! A load inserts accounts in key order, which would touch pages all over an index by domain. Here
-//! the accounts of a transaction are inserted together, sorted by domain.
+//! A load inserts accounts in key order, which would touch pages all over an ordinary index by
+//! domain. Instead, the accounts of a transaction are inserted together, sorted by domain.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -11,22 +11,21 @@ use diesel::sqlite::Sqlite;
 
 use super::schema::{account, domain_account};
 
-/// Rows of one statement; a constant, so the statement is prepared once.
+/// Number of rows per statement. It is constant, so that the statement is prepared only once.
 const GROUP: usize = 100;
 
-/// An index entry of an account.
+/// The entry of an account in the index by domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Insertable)]
 #[diesel(table_name = domain_account)]
 pub struct DomainAccount {
-    /// Id of the domain.
     pub domain_id: i32,
     /// Key of the account.
     pub k: i64,
-    /// Number among the addresses with this key.
+    /// Sequence number among the addresses with the same key.
     pub seq: i16,
 }
 
-/// Inserts accounts with `seq` 0. Diesel's own statement would insert its rows one at a time.
+/// Inserts accounts whose `seq` is 0. Diesel's own statement would insert the rows one at a time.
 struct InsertFirst<'a, const ROWS: usize>(&'a [DomainAccount; ROWS]);
 
 impl<const ROWS: usize> QueryFragment<Sqlite> for InsertFirst<'_, ROWS> {
@@ -45,7 +44,7 @@ impl<const ROWS: usize> QueryFragment<Sqlite> for InsertFirst<'_, ROWS> {
     }
 }
 
-/// The SQL depends only on the number of rows, so each length is prepared once.
+/// The SQL depends only on the number of rows, so it is prepared once per number.
 impl<const ROWS: usize> QueryId for InsertFirst<'_, ROWS> {
     type QueryId = InsertFirst<'static, ROWS>;
     const HAS_STATIC_QUERY_ID: bool = true;
@@ -53,7 +52,7 @@ impl<const ROWS: usize> QueryId for InsertFirst<'_, ROWS> {
 
 impl<const ROWS: usize, C> RunQueryDsl<C> for InsertFirst<'_, ROWS> {}
 
-/// Adds index entries and skips existing ones. Does nothing on PostgreSQL.
+/// Adds index entries, skipping existing ones. Does nothing on PostgreSQL.
 pub fn add(db: &mut Db, rows: &mut [DomainAccount]) -> Result<(), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(()) };
     rows.sort_unstable();
@@ -75,7 +74,7 @@ fn add_singly(conn: &mut SqliteConnection, rows: &[DomainAccount]) -> Result<(),
     Ok(())
 }
 
-/// The difference between the numbers of accounts and index entries; 0 on PostgreSQL.
+/// Returns the difference between the numbers of accounts and of index entries; 0 on PostgreSQL.
 pub fn unfiled(db: &mut Db) -> Result<i64, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(0) };
     let accounts: i64 = account::table.count().get_result(conn)?;

@@ -12,61 +12,61 @@ use super::schema::{
 use super::turns;
 use crate::model::domain_size::{Counted, FREE_SIZE};
 
-/// Control is proved or follows from a parent domain.
+/// Control is proved, or follows from a parent domain.
 pub(super) const VERIFIED: &str = "verified";
-/// Awaits a proof.
+/// A proof is still missing.
 const PENDING: &str = "pending";
-/// Inherited from a parent domain, but the plan has no room for it.
+/// The domain was inherited from a parent domain, but the plan has no room for it.
 pub(super) const NO_ROOM: &str = "no room";
-/// Removed by the subscriber; the parent domain does not add it again.
+/// The subscriber removed the domain. The parent domain does not add it again.
 pub(super) const REMOVED: &str = "removed";
 /// Maximum number of pending domains per subscriber.
 const MAX_PENDING: i64 = 1_000;
-/// Domains looked up in one statement.
+/// Number of domains looked up per statement.
 const CHUNK: usize = 500;
 
 /// A domain of a subscriber.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, serde::Serialize)]
 #[diesel(table_name = domain_control)]
 pub struct Control {
-    /// Number.
+    /// The id in the database.
     pub id: i64,
-    /// Domain as A-labels.
+    /// Name of the domain, as A-labels.
     pub domain: String,
     /// `pending`, `verified`, `no room` or `removed`.
     pub state: String,
-    /// How it was verified.
+    /// How the domain was verified.
     pub method: Option<String>,
-    /// When it was verified.
+    /// When the domain was verified, in Unix seconds.
     pub verified_at: Option<i64>,
-    /// The parent domain from which a subdomain was inherited.
+    /// The parent domain from which the domain was inherited, if it was.
     pub parent_id: Option<i64>,
-    /// True if it was removed by the subscriber, so no parent domain adds it again.
+    /// Whether the subscriber removed the domain, so that a parent domain does not add it again.
     pub detached: bool,
-    /// Whether its subscriber gets mails about it.
+    /// Whether the subscriber gets mails about the domain.
     pub notify: bool,
-    /// Whether its subscriber gets a monthly mail about it.
+    /// Whether the subscriber gets a monthly mail about the domain.
     pub monthly: bool,
     /// Breached addresses at the last search.
     pub pwn_count: Option<i64>,
-    /// `pwn_count` without addresses in spam lists only.
+    /// `pwn_count` without addresses that are only in spam lists.
     pub pwn_count_no_spam: Option<i64>,
-    /// `pwn_count_no_spam` when the subscription last began.
+    /// `pwn_count_no_spam` at the time when the subscription last began.
     pub pwn_count_no_spam_at_renewal: Option<i64>,
     /// `pwn_count_no_spam` as last counted.
     pub size_now: Option<i64>,
-    /// Addresses in stealer logs as last counted.
+    /// Number of addresses in stealer logs at the last count.
     pub captured: Option<i64>,
 }
 
-/// A domain that needs a larger plan.
+/// A domain that counts against the plan's limit of large domains.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct LargerDomain {
-    /// Number.
+    /// The id in the database.
     pub id: i64,
-    /// Domain as A-labels.
+    /// Name of the domain, as A-labels.
     pub domain: String,
-    /// The parent domain from which a subdomain was inherited.
+    /// The parent domain from which the domain was inherited, if it was.
     pub parent_id: Option<i64>,
 }
 
@@ -77,7 +77,7 @@ impl Control {
     }
 }
 
-/// Returns the domain if the subscriber controls it.
+/// Returns a domain if the subscriber controls it.
 pub fn verified(
     db: &mut Db,
     subscriber: i64,
@@ -92,7 +92,7 @@ pub fn verified(
         .optional()?)
 }
 
-/// All domains that the subscriber controls, by name.
+/// Returns all domains that a subscriber controls, sorted by name.
 pub fn all_verified(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, DatabaseError> {
     let mut rows = domain_control::table
         .filter(domain_control::subscriber_id.eq(subscriber))
@@ -103,7 +103,7 @@ pub fn all_verified(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, Databa
     Ok(rows)
 }
 
-/// The domains of the list that the subscriber controls.
+/// Returns which of the given domains a subscriber controls.
 pub fn verified_of(
     db: &mut Db,
     subscriber: i64,
@@ -121,7 +121,7 @@ pub fn verified_of(
     Ok(found)
 }
 
-/// All domains with a verified controller, without duplicates.
+/// Returns all domains that have a verified controller, without duplicates.
 pub fn verified_names(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::state.eq(VERIFIED))
@@ -131,7 +131,7 @@ pub fn verified_names(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
         .load(db)?)
 }
 
-/// The domains of the list that have a verified controller.
+/// Returns which of the given domains have a verified controller.
 pub fn verified_among(db: &mut Db, domains: &[&str]) -> Result<Vec<String>, DatabaseError> {
     let mut found = Vec::new();
     for chunk in domains.chunks(CHUNK) {
@@ -145,7 +145,7 @@ pub fn verified_among(db: &mut Db, domains: &[&str]) -> Result<Vec<String>, Data
     Ok(found)
 }
 
-/// All subscribers who control a domain.
+/// Returns all subscribers who control a domain.
 pub fn controllers(db: &mut Db, domain: &str) -> Result<Vec<i64>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::domain.eq(domain))
@@ -155,7 +155,7 @@ pub fn controllers(db: &mut Db, domain: &str) -> Result<Vec<i64>, DatabaseError>
         .load(db)?)
 }
 
-/// Domains that were verified themselves, with their subscribers.
+/// Returns the domains that were verified themselves, with their subscribers.
 pub fn verified_roots(db: &mut Db) -> Result<Vec<(i64, String)>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::state.eq(VERIFIED))
@@ -165,7 +165,7 @@ pub fn verified_roots(db: &mut Db) -> Result<Vec<(i64, String)>, DatabaseError> 
         .load(db)?)
 }
 
-/// The verified and pending domains of a subscriber.
+/// Returns the verified and pending domains of a subscriber.
 pub fn all(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::subscriber_id.eq(subscriber))
@@ -175,7 +175,7 @@ pub fn all(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, DatabaseError> 
         .load(db)?)
 }
 
-/// All domains with the addresses of their subscribers.
+/// Returns all domains with the addresses of their subscribers.
 pub fn with_subscribers(db: &mut Db) -> Result<Vec<(String, Control)>, DatabaseError> {
     Ok(domain_control::table
         .inner_join(subscriber::table)
@@ -184,7 +184,7 @@ pub fn with_subscribers(db: &mut Db) -> Result<Vec<(String, Control)>, DatabaseE
         .load(db)?)
 }
 
-/// The domains of a subscriber that need a larger plan, oldest first.
+/// Returns the domains of a subscriber that count against the limit of large domains, oldest first.
 pub fn larger_domains(db: &mut Db, subscriber: i64) -> Result<Vec<LargerDomain>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::subscriber_id.eq(subscriber))
@@ -209,7 +209,8 @@ pub fn set_notify(
     Ok(())
 }
 
-/// Stores the counts of a search. The first search of a period fixes its count.
+/// Stores the counts of a search. The first search in a subscription period also fixes the count
+/// for that period.
 pub fn set_counts(db: &mut Db, id: i64, counted: Counted, now: i64) -> Result<(), DatabaseError> {
     let row = domain_control::table.find(id);
     diesel::update(row)
@@ -244,8 +245,8 @@ pub fn set_size(
         .execute(db)?)
 }
 
-/// Returns the code of a domain that a subscriber wants to verify; `new` if it has none yet. Returns
-/// `None` if the subscriber has [`MAX_PENDING`] pending domains.
+/// Returns the code for a domain that a subscriber wants to verify. If there is none yet, stores
+/// and returns `new`. Returns `None` if the subscriber already has [`MAX_PENDING`] pending domains.
 pub fn begin(
     db: &mut Db,
     subscriber: i64,
@@ -286,32 +287,30 @@ pub fn begin(
     Ok(Some(code))
 }
 
-/// The code that proves a domain of a subscriber.
+/// Returns the code that proves control of a subscriber's domain.
 pub fn code(db: &mut Db, subscriber: i64, domain: &str) -> Result<Option<String>, DatabaseError> {
     let own = domain_control::subscriber_id.eq(subscriber).and(domain_control::domain.eq(domain));
     Ok(domain_control::table.filter(own).select(domain_control::code).first(db).optional()?)
 }
 
-/// A verification to store.
+/// A verification to record.
 #[derive(Clone, Copy, Debug)]
 pub struct Verification<'a> {
     /// The subscriber who controls the domain.
     pub subscriber: i64,
-    /// The domain.
     pub domain: &'a str,
-    /// Its token; an existing one is kept.
+    /// The code to store, unless there already is one.
     pub code: &'a str,
     /// How it was verified.
     pub method: &'a str,
-    /// The parent domain.
     pub parent: Option<i64>,
-    /// Its size and the number of its addresses in stealer logs, if they are counted already.
+    /// Its size and the number of its addresses in stealer logs, if they have already been counted.
     pub sizes: Option<(i64, i64)>,
-    /// When.
+    /// Time of the verification in Unix seconds.
     pub now: i64,
 }
 
-/// Marks a domain as verified; returns its number.
+/// Marks a domain as verified. Returns its id.
 pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError> {
     let changed = (
         domain_control::state.eq(VERIFIED),
@@ -343,9 +342,9 @@ pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError>
         .first(db)?)
 }
 
-/// Deletes the notice state of domains that lost their last controller, so a later
-/// controller starts afresh. Also deletes pending messages and verification links of subscribers
-/// who lost one of them.
+/// Deletes the notice state of domains that have lost their last controller, so that a later
+/// controller starts without it. Also deletes pending messages and verification links of
+/// subscribers who lost one of the domains.
 ///
 /// Waits for transactions that verify one of the domains for another subscriber.
 pub(super) fn forget_given_up(db: &mut Db, domains: &[&str]) -> Result<(), DatabaseError> {

@@ -1,7 +1,7 @@
 //! Domains that a subscriber inherits from a verified parent domain.
 //!
-//! The functions run in a transaction that holds the subscriber's lock, so decisions still hold
-//! when they are written.
+//! The functions must run in a transaction that holds the subscriber's lock, so that their
+//! decisions are still valid when they are written.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -11,7 +11,7 @@ use super::schema::domain_control;
 use super::{mail_domains, turns};
 use crate::model::domain_tree::{DomainTree, Holding, is_below};
 
-/// A domain of a subscriber in any state.
+/// A subscriber's domain, in any state.
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = domain_control)]
 struct Row {
@@ -40,14 +40,15 @@ fn tree(rows: &[Row]) -> DomainTree {
     DomainTree::new(rows.iter().map(|row| (row.domain.clone(), row.holding())))
 }
 
-/// The number of the verified domain from which the subscriber inherits a domain.
+/// Returns the id of the verified domain from which a subscriber inherits a domain, if there is
+/// one.
 pub fn root_of(db: &mut Db, subscriber: i64, domain: &str) -> Result<Option<i64>, DatabaseError> {
     Ok(tree(&rows(db, subscriber)?).root_of(domain))
 }
 
-/// The known mail domains that a verified domain adds and the subscriber does not have, with the
-/// number of the verified domain. Domains for which the plan had no room are left out unless
-/// `has_room`.
+/// Returns the known mail domains that a verified domain adds and that the subscriber does not
+/// have, each with the id of the verified domain. Unless `has_room` is true, domains for which the
+/// plan had no room are left out.
 pub fn missing(
     db: &mut Db,
     subscriber: i64,
@@ -64,15 +65,15 @@ pub fn missing(
         rows.iter().filter(kept).map(|row| row.domain.as_str()).collect();
     let known = mail_domains::below(db, root)?.into_iter();
     let missing = known.filter(|name| !kept.contains(name.as_str()));
-    // A subdomain of a nearer verified domain is inherited from that one.
+    // If a nearer verified domain exists, a subdomain is inherited from that one instead.
     Ok(missing.filter(|name| tree.root_of(name) == Some(id)).map(|name| (name, id)).collect())
 }
 
-/// Removes a domain from a subscriber, with all inherited domains below it and the mail links that
-/// would verify it again.
+/// Removes a domain from a subscriber, together with all inherited domains below it and the mail
+/// links that would verify it again.
 ///
-/// If a parent domain would add the domain again, it is marked as removed until the parent is
-/// verified again.
+/// If a parent domain would add the domain again, the domain is marked as removed until the parent
+/// is verified again.
 ///
 /// # Errors
 /// [`DatabaseError::NotFound`] if the subscriber does not have the domain.
@@ -122,7 +123,7 @@ pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Database
     forget_given_up(db, &given_up)
 }
 
-/// Lets a newly verified domain add removed subdomains again.
+/// Allows a newly verified domain to add removed subdomains again.
 pub fn attach_below(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), DatabaseError> {
     for row in rows(db, subscriber)? {
         if row.detached && (row.domain == domain || is_below(&row.domain, domain)) {
@@ -137,7 +138,7 @@ pub fn attach_below(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Da
     Ok(())
 }
 
-/// Disables the newest inherited domains that exceed a plan of `max` larger domains.
+/// Disables the newest inherited domains, so that at most `max` larger domains remain.
 pub fn keep_within(db: &mut Db, subscriber: i64, max: i32) -> Result<(), DatabaseError> {
     let larger = larger_domains(db, subscriber)?;
     let excess = larger.len().saturating_sub(usize::try_from(max).unwrap_or(0));

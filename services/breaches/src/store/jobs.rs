@@ -1,4 +1,4 @@
-//! Long jobs: their progress and results, so they can resume after a crash.
+//! Long-running jobs: their progress and results. They can resume after a crash.
 
 use std::collections::HashMap;
 
@@ -7,37 +7,36 @@ use diesel::prelude::*;
 
 use super::schema::job;
 
-/// A job.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, serde::Serialize)]
 pub struct Job {
-    /// Number.
+    /// The id by which commands refer to the job.
     pub id: i64,
     /// `accounts`, `pastes`, `stealer-logs` or `purge`.
     pub kind: String,
-    /// Identifies its input.
+    /// Fingerprint of the input files, from which a resumed job recognises them.
     pub fingerprint: String,
-    /// Its options, as JSON.
+    /// The options of the job, as JSON.
     pub params: String,
-    /// `running`, `done`, `failed` or `cancelled`; also shown as `interrupted`.
+    /// `running`, `done`, `failed` or `cancelled`; `interrupted` is only displayed.
     pub state: String,
     /// The last committed key.
     #[serde(skip)]
     pub cursor: Option<Vec<u8>>,
-    /// Rows read.
+    /// Number of rows read.
     pub read: i64,
-    /// Rows accepted.
+    /// Number of rows accepted.
     pub accepted: i64,
-    /// Rows skipped.
+    /// Number of rows skipped.
     pub skipped: i64,
-    /// New links; for a purge, removed links.
+    /// Number of new links. For a purge, number of removed links.
     pub added: i64,
-    /// Unix seconds.
+    /// When the job began, in Unix seconds.
     pub started_at: i64,
-    /// Unix seconds.
+    /// Time of the last heartbeat or change of state, in Unix seconds.
     pub updated_at: i64,
     /// Line and reason of the first skipped rows, as JSON.
     pub skips: String,
-    /// Why it failed.
+    /// Error message of a failed job.
     pub error: Option<String>,
 }
 
@@ -45,7 +44,8 @@ pub struct Job {
 const STALE_SECONDS: i64 = 60;
 
 impl Job {
-    /// Shows a running job without a heartbeat, which was probably killed, as `interrupted`.
+    /// Changes the state of a running job without a heartbeat to `interrupted` for display. It was
+    /// probably killed.
     #[must_use]
     pub fn seen_at(mut self, now: i64) -> Self {
         if self.state == "running" && now - self.updated_at > STALE_SECONDS {
@@ -55,18 +55,18 @@ impl Job {
     }
 }
 
-/// Rows counted by a job.
+/// The counts of a job's rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Rows read.
+    /// Number of rows read.
     pub read: i64,
-    /// Rows accepted.
+    /// Number of rows accepted.
     pub accepted: i64,
-    /// Rows skipped.
+    /// Number of rows skipped.
     pub skipped: i64,
 }
 
-/// An unfinished job with the same input and options.
+/// Returns an unfinished job with the same input and options, if there is one.
 pub fn unfinished(
     db: &mut Db,
     kind: &str,
@@ -108,8 +108,8 @@ pub fn begin(
         .get_result(db)?)
 }
 
-/// Stores the input counts, once, after sorting. Does not change the state, so a concurrent end of
-/// the job is kept.
+/// Stores the input counts, once, after sorting. Leaves the state unchanged, so that a concurrent
+/// end of the job is not overwritten.
 pub fn set_input(db: &mut Db, id: i64, counts: Counts, skips: &str) -> Result<(), DatabaseError> {
     diesel::update(job::table.find(id))
         .set((
@@ -130,7 +130,7 @@ pub fn restart(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Updates the heartbeat of a running job and the counts of its input so far.
+/// Updates the heartbeat of a running job, and the counts of the input so far.
 pub fn note(db: &mut Db, id: i64, counts: Counts, now: i64) -> Result<(), DatabaseError> {
     let running = job::table.filter(job::id.eq(id).and(job::state.eq("running")));
     diesel::update(running)
@@ -144,8 +144,8 @@ pub fn note(db: &mut Db, id: i64, counts: Counts, now: i64) -> Result<(), Databa
     Ok(())
 }
 
-/// Moves the checkpoint of a job. Returns false if the job was cancelled or another process
-/// finished it. A failure in another process does not stop it.
+/// Moves the checkpoint of a job. Returns false if the job was cancelled or another process has
+/// finished it. A failure recorded by another process does not stop the job.
 pub fn advance(
     db: &mut Db,
     id: i64,
@@ -160,7 +160,8 @@ pub fn advance(
     Ok(true)
 }
 
-/// Adds to the links of a job without moving its checkpoint. Returns false like [`advance`].
+/// Adds to a job's number of links without moving its checkpoint. Returns false in the same cases
+/// as [`advance`].
 pub fn count(db: &mut Db, id: i64, links: i64, now: i64) -> Result<bool, DatabaseError> {
     let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
     let rows = diesel::update(open)
@@ -174,8 +175,8 @@ pub fn count(db: &mut Db, id: i64, links: i64, now: i64) -> Result<bool, Databas
     Ok(rows == 1)
 }
 
-/// Takes over a job without a heartbeat since `silent`, or that failed before `failed`. If two processes
-/// race for it, one gets it.
+/// Takes over a job that has had no heartbeat since `silent`, or that failed before `failed`. If
+/// two processes race, exactly one gets it. Returns `None` if there is no such job.
 pub fn take_over(
     db: &mut Db,
     kind: &str,
@@ -205,7 +206,7 @@ pub fn finish(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Stores why a job failed, unless it was cancelled or another process finished it.
+/// Records why a job failed, unless it was cancelled or another process has finished it.
 pub fn fail(db: &mut Db, id: i64, error: &str, now: i64) -> Result<(), DatabaseError> {
     let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
     diesel::update(open)
@@ -223,12 +224,13 @@ pub fn cancel(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     if rows == 0 { Err(DatabaseError::NotFound) } else { Ok(()) }
 }
 
-/// A job.
+/// Returns a job.
 pub fn get(db: &mut Db, id: i64) -> Result<Job, DatabaseError> {
     Ok(job::table.find(id).first(db)?)
 }
 
-/// The number of jobs of each state, as shown at a second, with the seconds since the oldest one began.
+/// For each state as displayed at `now`, returns the number of jobs and the number of seconds since
+/// the oldest of them began.
 pub fn figures(db: &mut Db, now: i64) -> Result<HashMap<String, (i64, i64)>, DatabaseError> {
     let mut figures = HashMap::new();
     for state in ["done", "cancelled"] {
@@ -245,7 +247,7 @@ pub fn figures(db: &mut Db, now: i64) -> Result<HashMap<String, (i64, i64)>, Dat
     Ok(figures)
 }
 
-/// All jobs, newest first.
+/// Returns all jobs, newest first.
 pub fn all(db: &mut Db) -> Result<Vec<Job>, DatabaseError> {
     Ok(job::table.order(job::id.desc()).load(db)?)
 }

@@ -1,4 +1,4 @@
-//! Keys with their subscriber, subscription and plan, read in one statement.
+//! Keys with their subscriber, subscription and plan, read in a single statement.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,17 +16,16 @@ use super::schema::{account, api_key, mail_domain, plan, plan_feature, subscribe
 use crate::model::AccountKey;
 use crate::model::plan::Plan;
 
-/// A key and the subscription that pays for it.
+/// A key, and the subscription to which its requests are charged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// Number of the key.
     pub key: i64,
-    /// First second at which the key is expired.
+    /// The first second at which the key is expired.
     pub expires_at: Option<i64>,
-    /// Number of the subscriber. Quotas belong to the subscriber, so a new key does not refill
-    /// them.
+    /// Id of the subscriber. Quotas belong to the subscriber, so a new key does not refill them.
     pub subscriber: i64,
-    /// Plan and end of the subscription; `None` if there is none.
+    /// Plan and end of the subscription, or `None` if there is none.
     pub subscription: Option<(Arc<Plan>, i64)>,
 }
 
@@ -37,14 +36,14 @@ impl auth::Holder for Holder {
     }
 }
 
-/// The result of a key look-up.
+/// The result of a key lookup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyLookup {
-    /// Never issued.
+    /// The key was never issued.
     Unknown,
-    /// Revoked, expired or without an owner.
+    /// The key is revoked, expired or without an owner.
     Dead,
-    /// Valid.
+    /// The key is valid.
     Live(Arc<Holder>),
 }
 
@@ -60,7 +59,7 @@ struct Row {
     features: Option<FeatureRow>,
 }
 
-/// Keys with subscriber, subscription and plan.
+/// Selects keys with subscriber, subscription and plan.
 #[auto_type]
 fn holders() -> _ {
     api_key::table
@@ -76,7 +75,7 @@ fn holders() -> _ {
         )
 }
 
-/// The columns of [`Row`].
+/// Returns the columns of [`Row`].
 #[auto_type]
 fn columns() -> _ {
     (
@@ -105,13 +104,13 @@ fn columns() -> _ {
     )
 }
 
-/// The key with a digest and its holder.
+/// Selects the key with a digest, and its holder.
 #[auto_type]
 fn by_digest<'a>(digest: &'a [u8]) -> _ {
     holders().filter(api_key::digest.eq(digest)).select(columns())
 }
 
-/// The key with a digest, its holder, and the accounts with key `k`.
+/// Selects the key with a digest, its holder, and the accounts with key `k`.
 #[auto_type]
 pub fn with_account<'a>(digest: &'a [u8], k: i64) -> _ {
     holders()
@@ -172,7 +171,7 @@ fn looked_up(row: Option<Row>, now: i64) -> Result<KeyLookup, DatabaseError> {
     Ok(KeyLookup::Live(Arc::new(Holder { key: row.key, expires_at, subscriber, subscription })))
 }
 
-/// The hint and the creation time of an owner's live key.
+/// Returns the hint and the creation time of an owner's live key, if there is one.
 pub fn live(db: &mut Db, owner: &str, now: i64) -> Result<Option<(String, i64)>, DatabaseError> {
     let keys = auth::list_keys(db)?.into_iter().rev();
     let mut own = keys.filter(|key| {
@@ -182,13 +181,14 @@ pub fn live(db: &mut Db, owner: &str, now: i64) -> Result<Option<(String, i64)>,
     Ok(own.next().map(|key| (key.hint, key.created_at)))
 }
 
-/// Keys cached per connection. A service with more of them uses PostgreSQL.
+/// Maximum number of keys cached per connection. A service with more keys should use PostgreSQL.
 const MAX: usize = 10_000;
 
-/// Live keys that a SQLite connection has found; cleared when the file changes.
+/// The live keys that a SQLite connection has found. Cleared when the database file changes.
 ///
-/// SQLite reports whether another connection, in any process, has committed since the last check. A
-/// key revoked by another process is therefore rejected immediately, without a query per request.
+/// SQLite reports whether any other connection, in any process, has committed since the last check.
+/// A key that another process revokes is therefore rejected immediately, without a query per
+/// request.
 #[derive(Debug, Default)]
 pub struct KnownKeys {
     version: Option<i64>,
@@ -196,8 +196,8 @@ pub struct KnownKeys {
 }
 
 impl KnownKeys {
-    /// Clears the cache if another connection has committed since the last call. Called at the
-    /// beginning of each read transaction. Returns whether the database may have changed.
+    /// Clears the cache if another connection has committed since the last call. Must be called at
+    /// the beginning of each read transaction. Returns whether the database may have changed.
     pub fn renew(&mut self, db: &mut Db) -> Result<bool, DatabaseError> {
         let version = data_version(db)?;
         let changed = version.is_none() || version != self.version;
@@ -208,7 +208,7 @@ impl KnownKeys {
         Ok(changed)
     }
 
-    /// Looks up a key by its digest, in memory first.
+    /// Looks up a key by its digest, in the cache first.
     pub fn find(
         &mut self,
         db: &mut Db,
@@ -229,7 +229,7 @@ impl KnownKeys {
     }
 }
 
-/// `PRAGMA data_version` as a statement that is prepared once.
+/// `PRAGMA data_version` as a statement that is prepared only once.
 #[derive(Clone, Copy, diesel::query_builder::QueryId)]
 struct DataVersion;
 
@@ -246,8 +246,8 @@ impl QueryFragment<Sqlite> for DataVersion {
 
 impl RunQueryDsl<SqliteConnection> for DataVersion {}
 
-/// A number that changes when another connection commits; `None` on PostgreSQL, which has no
-/// equivalent.
+/// Returns a number that changes when another connection commits. `None` on PostgreSQL, which has
+/// no equivalent.
 fn data_version(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
     match db {
         Db::Sqlite(conn) => Ok(Some(DataVersion.get_result(conn)?)),

@@ -1,13 +1,13 @@
-//! The layout of the accounts: on one server or on several.
+//! The layout of the account tables: on one server or on several.
 
 use database::{Backend, DatabaseError, Db};
 
 use super::versions;
 
-/// The layout of the accounts, which the migration chose.
+/// The layout of the account tables, which was chosen when the database was migrated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// In one SQLite file or on one PostgreSQL server.
+    /// In a SQLite file, or on one PostgreSQL server.
     #[default]
     OneServer,
     /// Distributed over the servers of a Citus cluster by [`shard`](super::shard).
@@ -15,7 +15,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// Reads the layout of a database.
+    /// Reads the layout from a database.
     pub fn of(db: &mut Db) -> Result<Self, DatabaseError> {
         if db.backend() == Backend::Postgres && versions::get(db, versions::DISTRIBUTED)?.is_some()
         {

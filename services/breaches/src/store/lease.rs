@@ -1,4 +1,4 @@
-//! A lease: the exclusive right of one replica to some work, which expires on its own.
+//! A lease: the exclusive right of one replica to do some work. It expires on its own.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -6,14 +6,15 @@ use diesel::prelude::*;
 use super::schema::meta;
 use super::versions;
 
-/// A lease taken by this process. Its row contains the second at which it expires. Because a lease
-/// can be taken only after that second, the value also identifies the owner.
+/// A lease that this process has taken. Its row contains the time at which it expires. A lease can
+/// only be taken after that time, so the value also identifies the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
     key: &'static str,
-    /// The second at which it expires unless a renewal was committed without an acknowledgement.
+    /// The time at which the lease expires, unless a renewal was committed without being
+    /// acknowledged.
     until: i64,
-    /// The latest second to which such a renewal may have extended it.
+    /// The latest time to which such a renewal may have extended the lease.
     latest: i64,
 }
 
@@ -38,18 +39,20 @@ impl Lease {
         Ok(taken.then_some(Self { key, until, latest: until }))
     }
 
-    /// Expects a renewal. Must be called before its transaction: if the connection fails during the commit,
-    /// the row contains either the old value or the new one, and both belong to this process.
+    /// Announces a renewal. Must be called before the renewing transaction: if the connection fails
+    /// during the commit, the row contains either the old or the new value, and both must be
+    /// recognised as this process's own.
     ///
-    /// An expired lease expects nothing, because another process may take it in the same second.
+    /// Does nothing if the lease has expired, because another process may take it in the same
+    /// second.
     pub fn expect_renewal(&mut self, now: i64, seconds: i64) {
         if now < self.until {
             self.latest = self.latest.max(now + seconds);
         }
     }
 
-    /// Extends the lease. Returns `None` if another process took it. No other process can take it
-    /// before the transaction ends.
+    /// Extends the lease. Returns `None` if another process has taken it. Other processes cannot
+    /// take it before the transaction ends.
     ///
     /// # Errors
     /// Returns errors of the database.
@@ -58,7 +61,8 @@ impl Lease {
         Ok(self.replace(db, until)?.then_some(Self { until, latest: until, ..self }))
     }
 
-    /// Releases the lease. Returns false if another process took it; that lease is kept.
+    /// Releases the lease. Returns false if another process has taken it; that lease is left
+    /// unchanged.
     ///
     /// # Errors
     /// Returns errors of the database.
@@ -67,7 +71,8 @@ impl Lease {
     }
 
     fn replace(self, db: &mut Db, until: i64) -> Result<bool, DatabaseError> {
-        // Another process writes a value that is at least as far after `until` as a renewal before it.
+        // A value that another process writes is at least as far after `until` as that of an
+        // earlier renewal.
         let own = meta::table.filter(meta::key.eq(self.key));
         let own = own.filter(meta::value.between(self.until, self.latest));
         Ok(diesel::update(own).set(meta::value.eq(until)).execute(db)? == 1)
@@ -85,13 +90,14 @@ mod tests {
         pools
             .write_blocking(|db| -> Result<(), DatabaseError> {
                 let mut lease = Lease::take(db, "work", 0, 300)?.unwrap();
-                // The first renewal is committed and the second is rolled back. The owner knows neither.
+                // The first renewal is committed and the second is rolled back, but the owner
+                // learns of neither.
                 lease.expect_renewal(100, 300);
                 lease.renew(db, 100, 300)?;
                 lease.expect_renewal(150, 300);
                 let lease = lease.renew(db, 200, 300)?.unwrap();
                 assert_eq!(Lease::take(db, "work", 499, 300)?, None);
-                // An expired lease is not mistaken for that of the next owner.
+                // An expired lease is not confused with that of the next owner.
                 let mut expired = lease;
                 expired.expect_renewal(500, 300);
                 assert!(Lease::take(db, "work", 500, 300)?.is_some());

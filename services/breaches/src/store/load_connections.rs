@@ -1,18 +1,18 @@
-//! Connections of loads, with settings for long runs of writes.
+//! Connections of loads, with settings for long series of writes.
 
 use database::{DatabaseError, Db, Pools};
 use diesel::connection::SimpleConnection;
 
 use super::layout::Layout;
 
-/// Pages in SQLite's write-ahead log before a checkpoint. A page that several transactions change
-/// is then copied once.
+/// Number of pages in SQLite's write-ahead log before a checkpoint. A page changed by several
+/// transactions is then copied only once.
 const LOG_PAGES: usize = 32_768;
 
 /// Opens a connection for a load.
 ///
-/// All its statements find their rows by an index. PostgreSQL would otherwise keep scanning tables
-/// that were empty when it planned a statement, even after the load has filled them.
+/// Its statements always use indexes. Otherwise PostgreSQL would keep scanning tables that were
+/// empty when a statement was planned, even after the load has filled them.
 pub fn connect(pools: &Pools) -> Result<Db, DatabaseError> {
     let mut db = pools.connect()?;
     if Layout::of(&mut db)?.is_distributed() {
@@ -25,8 +25,8 @@ pub fn connect(pools: &Pools) -> Result<Db, DatabaseError> {
 
 /// Settings of every session on a distributed database.
 ///
-/// With one connection to each server, a transaction sees its own changes on all of them. A server that does not
-/// answer fails a statement in time for a 503.
+/// With a single connection to each server, a transaction sees its own changes on all servers. If a
+/// server does not respond, a statement fails early enough to return a 503.
 pub const CLUSTER_SESSION: [(&str, &str); 3] = [
     ("citus.max_adaptive_executor_pool_size", "1"),
     ("citus.multi_shard_modify_mode", "sequential"),
@@ -42,8 +42,8 @@ fn set_up_cluster_session(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Sets SQLite's page cache to `cache_kib` KiB and disables the memory map, whose resident size has
-/// no bound. Does nothing on PostgreSQL.
+/// Sets SQLite's page cache to `cache_kib` KiB and disables the memory map, whose resident size
+/// would be unbounded. Does nothing on PostgreSQL.
 ///
 /// The pages that a sorted load changes are spread over the whole index by domain.
 pub fn set_cache(db: &mut Db, cache_kib: usize) -> Result<(), DatabaseError> {
@@ -55,10 +55,10 @@ pub fn set_cache(db: &mut Db, cache_kib: usize) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Milliseconds that a progress note waits for a lock.
+/// Milliseconds for which a heartbeat waits for a lock.
 const NOTE_WAIT_MS: u32 = 500;
 
-/// Opens a connection for progress notes, which may be skipped.
+/// Opens a connection for heartbeats, which may be skipped.
 pub fn connect_for_notes(pools: &Pools) -> Result<Db, DatabaseError> {
     let mut db = pools.connect()?;
     match &mut db {

@@ -1,11 +1,11 @@
-//! Counts of mails by requester and recipient, for limits.
+//! Counts of mails per requester and recipient, used for limits.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::schema::mail_count;
 
-/// The times of a party's mails since a second, oldest first.
+/// Returns the times of a party's mails since a given time, oldest first.
 pub fn since(db: &mut Db, party: &[u8], second: i64) -> Result<Vec<i64>, DatabaseError> {
     Ok(mail_count::table
         .filter(mail_count::party.eq(party))
@@ -23,7 +23,7 @@ pub fn add(db: &mut Db, party: &[u8], now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Deletes counts from before a second.
+/// Deletes counts from before a given time.
 pub fn prune(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     Ok(diesel::delete(mail_count::table.filter(mail_count::at.lt(before))).execute(db)?)
 }

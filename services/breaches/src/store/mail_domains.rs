@@ -1,4 +1,4 @@
-//! Domains of addresses and websites, each stored once.
+//! Domains of addresses and websites. Each is stored only once.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,10 @@ use super::schema::{account, domain_account, mail_domain, stealer_log};
 use super::versions;
 use crate::model::{loaded_address, website};
 
-/// Names looked up in one statement.
+/// Number of names looked up per statement.
 const CHUNK: usize = 500;
 
-/// The id of a domain if it is known.
+/// Returns the id of a domain, if it is known.
 pub fn id(db: &mut Db, name: &str) -> Result<Option<i32>, DatabaseError> {
     Ok(mail_domain::table
         .filter(mail_domain::name.eq(name))
@@ -24,7 +24,7 @@ pub fn id(db: &mut Db, name: &str) -> Result<Option<i32>, DatabaseError> {
         .optional()?)
 }
 
-/// The ids of domains. Unknown domains are added.
+/// Returns the ids of domains, adding unknown ones.
 pub fn ids(db: &mut Db, names: &[&str]) -> Result<HashMap<String, i32>, DatabaseError> {
     let mut found = HashMap::with_capacity(names.len());
     for chunk in names.chunks(CHUNK) {
@@ -39,12 +39,12 @@ pub fn ids(db: &mut Db, names: &[&str]) -> Result<HashMap<String, i32>, Database
     Ok(found)
 }
 
-/// The name of a domain, for an account in a run.
+/// Returns the name of a domain, for an account in a run.
 pub fn name(conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseError> {
     Ok(mail_domain::table.find(id).select(mail_domain::name).first(conn)?)
 }
 
-/// The names of domains.
+/// Returns the names of domains.
 pub fn names(db: &mut Db, ids: &[i32]) -> Result<HashMap<i32, String>, DatabaseError> {
     let rows: Vec<(i32, String)> = mail_domain::table
         .filter(mail_domain::id.eq_any(ids))
@@ -53,18 +53,18 @@ pub fn names(db: &mut Db, ids: &[i32]) -> Result<HashMap<i32, String>, DatabaseE
     Ok(rows.into_iter().collect())
 }
 
-/// Domain names read by the connections of a process, so accounts in runs do not cost one statement
-/// per domain.
+/// Domain names that the connections of a process have read, so that accounts in runs do not cost a
+/// statement per domain.
 ///
-/// Names are never invalidated: the id of a name that was removed is not reused.
+/// Names are never invalidated, because the id of a removed name is not reused.
 #[derive(Debug, Default)]
 pub struct KnownNames(RwLock<HashMap<i32, Box<str>>>);
 
-/// Maximum number of names: 5 MB with usual names, 20 MB if all have maximum length.
+/// Maximum number of names. They take 5 MB with usual names, and 20 MB if all have maximum length.
 const MAX_KNOWN: usize = 65_536;
 
 impl KnownNames {
-    /// The names of domains, in the order of their ids.
+    /// Returns the names of domains, in the order of the given ids.
     pub fn names(
         &self,
         conn: &mut SqliteConnection,
@@ -82,7 +82,7 @@ impl KnownNames {
     }
 
     fn read(&self, conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseError> {
-        // A previous account may have read the same domain.
+        // A previous account may have loaded the same domain.
         if let Some(name) = self.0.read().get(&id) {
             return Ok(name.to_string());
         }
@@ -98,10 +98,10 @@ impl KnownNames {
     }
 }
 
-/// The known subdomains of a domain, read as one range of the index.
+/// Returns the known subdomains of a domain, read as a single range of the index.
 pub fn below(db: &mut Db, domain: &str) -> Result<Vec<String>, DatabaseError> {
     let start: String = domain.chars().rev().chain(['.']).collect();
-    // The character after the dot.
+    // `/` is the character after the dot.
     let end = format!("{}/", start.trim_end_matches('.'));
     Ok(match db {
         Db::Sqlite(conn) => mail_domain::table
@@ -144,10 +144,10 @@ fn add(db: &mut Db, names: &[&str]) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Domains read per query.
+/// Number of domains read per query.
 const PAGE: i64 = 10_000;
 
-/// The next few thousand domains after an id.
+/// Returns the next few thousand domains after an id.
 pub fn page(db: &mut Db, after: i32) -> Result<Vec<(i32, String)>, DatabaseError> {
     Ok(mail_domain::table
         .filter(mail_domain::id.gt(after))
@@ -157,8 +157,8 @@ pub fn page(db: &mut Db, after: i32) -> Result<Vec<(i32, String)>, DatabaseError
         .load(db)?)
 }
 
-/// Counts stored names that are neither mail domains nor websites of stealer logs, and removes those
-/// that no account and no stealer log uses.
+/// Counts stored names that are neither mail domains nor websites of stealer logs. If `remove` is
+/// true, removes those that neither an account nor a stealer log uses.
 pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
     let (mut after, mut found) = (i32::MIN, 0);
     loop {
@@ -191,7 +191,7 @@ pub fn remove_unused(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Removes a domain. Loads then forget the ids that they know.
+/// Removes a domain. Loads then discard their cached ids.
 pub(super) fn delete(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
     diesel::delete(mail_domain::table.find(id)).execute(db)?;
     versions::bump_removed_domains(db)

@@ -14,13 +14,12 @@ pub const DOMAIN_LINK: &str = "domain";
 pub struct NewMailToken<'a> {
     /// Digest of the secret in the link.
     pub digest: &'a [u8],
-    /// Its purpose.
     pub purpose: &'a str,
-    /// The subscriber who requested it, if that matters.
+    /// The subscriber who requested the link, if that matters.
     pub subscriber_id: Option<i64>,
-    /// The address or domain that it is about; empty if the subscriber determines it.
+    /// The address or domain that the link is about. Empty if the subscriber determines it.
     pub subject: &'a str,
-    /// First second at which it is expired.
+    /// The first second at which the link is expired.
     pub expires_at: i64,
 }
 
@@ -28,13 +27,13 @@ pub struct NewMailToken<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = mail_token)]
 pub struct MailToken {
-    /// The subscriber who requested it, if that matters.
+    /// The subscriber who requested the link, if that matters.
     pub subscriber_id: Option<i64>,
-    /// The address or domain that it is about; empty if the subscriber determines it.
+    /// The address or domain that the link is about. Empty if the subscriber determines it.
     pub subject: String,
-    /// First second at which it is expired.
+    /// The first second at which the link is expired.
     pub expires_at: i64,
-    /// When it was used.
+    /// When the link was used, in Unix seconds. `None` if it was not.
     pub used_at: Option<i64>,
 }
 
@@ -44,7 +43,7 @@ pub fn add(db: &mut Db, new: &NewMailToken<'_>) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The link with a digest and a purpose.
+/// Returns the link with a digest and a purpose.
 pub fn find(db: &mut Db, digest: &[u8], purpose: &str) -> Result<Option<MailToken>, DatabaseError> {
     Ok(mail_token::table
         .find(digest)
@@ -65,18 +64,18 @@ pub fn use_up(db: &mut Db, digest: &[u8], purpose: &str, now: i64) -> Result<boo
     Ok(diesel::update(row).set(mail_token::used_at.eq(now)).execute(db)? == 1)
 }
 
-/// The number of links about an address, used or not.
+/// Returns the number of links about an address, both used and unused.
 pub fn count(db: &mut Db, address: &str) -> Result<i64, DatabaseError> {
     Ok(mail_token::table.filter(mail_token::subject.eq(address)).count().get_result(db)?)
 }
 
-/// Removes all links about an address, used or not.
+/// Removes all links about an address, both used and unused.
 pub fn forget_address(db: &mut Db, address: &str) -> Result<(), DatabaseError> {
     diesel::delete(mail_token::table.filter(mail_token::subject.eq(address))).execute(db)?;
     Ok(())
 }
 
-/// Removes links that expired before a second.
+/// Removes links that expired before a given time.
 pub fn prune(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     let old = mail_token::table.filter(mail_token::expires_at.lt(before));
     Ok(diesel::delete(old).execute(db)?)

@@ -11,13 +11,13 @@ use super::schema::{outbox, subscriber, webhook};
 use crate::model::notice::{Notice, Recipient};
 use crate::model::waiting::{Channel, Waiting};
 
-/// The stored error of a message that this version cannot decode.
+/// The error recorded for a message that this version cannot decode.
 const UNREADABLE: &str = "this version cannot read the message";
 
 /// Seconds after which an undecodable message is abandoned.
 const MAX_WAIT_SECONDS: i64 = 30 * 86_400;
 
-/// Adds a message to the outbox, unless its key exists or its recipient was removed.
+/// Adds a message to the outbox, unless its key already exists or its recipient was removed.
 pub fn post(
     db: &mut Db,
     key: &str,
@@ -47,7 +47,7 @@ pub fn post(
 }
 
 /// Prevents the removal of a recipient until this transaction ends. Returns false if the recipient
-/// is gone. SQLite has a single writer and needs no lock.
+/// no longer exists. SQLite has a single writer and does not need a lock.
 fn keep(db: &mut Db, recipient: Recipient) -> Result<bool, DatabaseError> {
     let Db::Pg(conn) = db else { return Ok(true) };
     let id = subscriber::table.find(recipient.subscriber).select(subscriber::id);
@@ -62,26 +62,25 @@ fn keep(db: &mut Db, recipient: Recipient) -> Result<bool, DatabaseError> {
 /// A message to deliver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Posted {
-    /// Number.
+    /// The id in the outbox.
     pub id: i64,
-    /// Unique key, made of its subject and recipient.
+    /// Unique key, composed of the subject and the recipient.
     pub key: String,
-    /// Its recipient.
     pub recipient: Recipient,
-    /// Its content.
+    /// The content of the message.
     pub notice: Notice,
-    /// When it was written.
+    /// When the message was written, in Unix seconds.
     pub created_at: i64,
-    /// Failed attempts.
+    /// Number of failed attempts.
     pub failed: u32,
 }
 
-/// Messages taken from the outbox.
+/// Messages that were claimed from the outbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claimed {
-    /// Messages to deliver.
+    /// The messages to deliver.
     pub posted: Vec<Posted>,
-    /// Numbers of messages that this version cannot decode and that were not reported before.
+    /// Ids of messages that this version cannot decode and that have not been reported before.
     pub unreadable: Vec<i64>,
 }
 
@@ -95,7 +94,7 @@ pub fn mails_due(db: &mut Db, now: i64) -> Result<bool, DatabaseError> {
     Ok(diesel::select(exists(due)).get_result(db)?)
 }
 
-/// The webhooks with due messages.
+/// Returns the webhooks that have due messages.
 pub fn webhooks_due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
     let due = outbox::table
         .filter(outbox::webhook_id.eq(webhook::id.nullable()))
@@ -106,7 +105,8 @@ pub fn webhooks_due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
     Ok(webhooks.order(webhook::id).select(webhook::id).load(db)?)
 }
 
-/// The messages that wait for delivery at a second. Those of a disabled webhook do not.
+/// Returns the messages that are waiting for delivery at `now`. Those of a disabled webhook do not
+/// count.
 pub fn waiting(db: &mut Db, channel: Channel, now: i64) -> Result<Waiting, DatabaseError> {
     let open = || {
         let all = outbox::table.filter(outbox::sent_at.is_null()).into_boxed();
@@ -128,17 +128,17 @@ pub fn waiting(db: &mut Db, channel: Channel, now: i64) -> Result<Waiting, Datab
 
 type Row = (i64, String, i64, Option<i64>, String, i64, i32, Option<String>);
 
-/// The claim of a process on messages.
+/// A process's claim on messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// A random number of the process.
+    /// A random number that identifies the process.
     pub owner: i64,
-    /// The second at which the messages are due again unless the claim is renewed.
+    /// The time at which the messages become due again, unless the claim is renewed.
     pub until: i64,
 }
 
-/// Claims due messages, for mails or a webhook, by postponing their next attempt. If two replicas
-/// race for a message, one gets it.
+/// Claims due messages (mails, or those of a webhook) by postponing their next attempt. If two
+/// replicas race for a message, exactly one gets it.
 pub fn claim(
     db: &mut Db,
     webhook: Option<i64>,
@@ -154,7 +154,7 @@ pub fn claim(
             break;
         }
         let ids: Vec<i64> = rows.iter().map(|row| row.0).collect();
-        // Another replica may have claimed some between the two statements.
+        // Another replica may have claimed some of them between the two statements.
         let own: Vec<i64> = on_backend!(db, conn => diesel::update(outbox::table)
             .filter(outbox::id.eq_any(&ids))
             .filter(outbox::sent_at.is_null())
@@ -195,7 +195,7 @@ fn due(db: &mut Db, webhook: Option<i64>, limit: i64, now: i64) -> Result<Vec<Ro
     }
 }
 
-/// Decodes a message. One that cannot be decoded waits for a newer version.
+/// Decodes a message. A message that cannot be decoded stays for a newer version.
 fn read(
     db: &mut Db,
     (id, key, subscriber, webhook, payload, created_at, tries, error): Row,
@@ -222,7 +222,7 @@ fn read(
     Ok(())
 }
 
-/// Renews the claim on a message, unless another process has claimed it or it was delivered.
+/// Renews the claim on a message, unless another process has claimed it or it has been delivered.
 pub fn renew(db: &mut Db, id: i64, claim: Claim) -> Result<(), DatabaseError> {
     let own = outbox::table.filter(outbox::id.eq(id)).filter(outbox::owner.eq(claim.owner));
     let own = own.filter(outbox::sent_at.is_null()).filter(outbox::failed_at.is_null());
@@ -230,8 +230,8 @@ pub fn renew(db: &mut Db, id: i64, claim: Claim) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Returns whether a message is still pending and claimed by this process. It is deleted with its
-/// subscriber, webhook or domain.
+/// Returns whether a message is still pending and claimed by this process. Removing its subscriber,
+/// webhook or domain deletes a message.
 pub fn is_claimed(db: &mut Db, id: i64, owner: i64) -> Result<bool, DatabaseError> {
     let waiting = outbox::table.filter(outbox::id.eq(id)).filter(outbox::sent_at.is_null());
     let waiting = waiting.filter(outbox::owner.eq(owner));
@@ -245,8 +245,8 @@ pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Stores a failed attempt. Without a next attempt, the message is abandoned. A message that another
-/// process has claimed meanwhile is unchanged.
+/// Records a failed attempt. If there is no next attempt, the message is abandoned. Does nothing if
+/// another process has claimed the message in the meantime.
 pub fn failed(
     db: &mut Db,
     id: i64,
@@ -267,8 +267,8 @@ pub fn failed(
     Ok(())
 }
 
-/// Removes messages that were delivered or abandoned before a second. `notified` and
-/// `domain_breach` prevent that they are posted again.
+/// Deletes messages that were delivered or abandoned before a given time. The tables `notified` and
+/// `domain_breach` prevent them from being posted again.
 pub fn prune(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     let over = outbox::sent_at.lt(before).or(outbox::failed_at.lt(before));
     Ok(diesel::delete(outbox::table.filter(over)).execute(db)?)

@@ -1,4 +1,4 @@
-//! Queries, one file per group of tables.
+//! Database queries, one file per group of tables.
 
 pub mod account_links;
 pub mod accounts;
@@ -43,7 +43,7 @@ pub use layout::Layout;
 use database::Migrations;
 use diesel_migrations::embed_migrations;
 
-/// The migrations of this service, which run after those of `auth`.
+/// The migrations of this service. They run after those of `auth`.
 pub static MIGRATIONS: Migrations = Migrations {
     sqlite: embed_migrations!("migrations/sqlite"),
     postgres: embed_migrations!("migrations/postgres"),

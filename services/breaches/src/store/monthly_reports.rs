@@ -11,19 +11,18 @@ use crate::model::notice::REPORT_KEY;
 /// A monthly mail to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueReport {
-    /// Number of the domain's row.
+    /// Id of the domain's row.
     pub control: i64,
     /// The subscriber who wants it.
     pub subscriber: i64,
-    /// The domain.
     pub domain: String,
-    /// The last month that was reported.
+    /// The last month that has been reported.
     pub reported: Month,
 }
 
-/// Turns the monthly mail of a domain on or off. Months up to `reported` are not reported. Returns false
-/// if the subscriber does not control the domain. Then the mail is only turned off, because control
-/// may return without a new proof.
+/// Turns the monthly mail of a domain on or off. Months up to `reported` are not reported. Returns
+/// false if the subscriber does not control the domain. In that case the mail can only be turned
+/// off, because control may return without a new proof.
 pub fn set(
     db: &mut Db,
     subscriber: i64,
@@ -92,7 +91,7 @@ pub fn due(
 }
 
 /// Marks a month as reported. Returns false if it already was, or if the mail was turned off or the
-/// domain was lost meanwhile. If two replicas race, exactly one gets true.
+/// domain was lost in the meantime. If two replicas race, exactly one gets true.
 pub fn take(db: &mut Db, report: &DueReport, month: Month) -> Result<bool, DatabaseError> {
     let row = domain_control::table
         .filter(domain_control::id.eq(report.control))

@@ -5,13 +5,13 @@ use diesel::prelude::*;
 
 use super::schema::{domain_breach, domain_counted, notified, subscriber};
 
-/// Kind of a notice about a breach; the reference is its id.
+/// Kind of a notice about a breach. The reference is the breach's id.
 pub const BREACH: &str = "breach";
-/// Kind of a notice about a paste; the reference is its number.
+/// Kind of a notice about a paste. The reference is the paste's number.
 pub const PASTE: &str = "paste";
 
-/// Numbers and addresses of subscribers after a number who confirmed their address and want
-/// notices, ordered by number.
+/// Returns ids and addresses of subscribers after an id who have confirmed their address and want
+/// notices, ordered by id.
 pub fn listeners(db: &mut Db, after: i64, limit: i64) -> Result<Vec<(i64, String)>, DatabaseError> {
     Ok(subscriber::table
         .filter(subscriber::id.gt(after))
@@ -23,8 +23,8 @@ pub fn listeners(db: &mut Db, after: i64, limit: i64) -> Result<Vec<(i64, String
         .load(db)?)
 }
 
-/// Numbers and addresses of subscribers who want notices and whose keys are from `low` to `high`,
-/// both included.
+/// Returns ids and addresses of subscribers who want notices and whose account keys are from `low`
+/// to `high`, inclusive.
 pub fn listeners_between(
     db: &mut Db,
     low: i64,
@@ -38,7 +38,7 @@ pub fn listeners_between(
         .load(db)?)
 }
 
-/// The references of a kind about which a subscriber was notified.
+/// Returns the references of a kind about which a subscriber has been notified.
 pub fn recorded(db: &mut Db, subscriber: i64, kind: &str) -> Result<Vec<i64>, DatabaseError> {
     Ok(notified::table
         .filter(notified::subscriber_id.eq(subscriber))
@@ -47,7 +47,7 @@ pub fn recorded(db: &mut Db, subscriber: i64, kind: &str) -> Result<Vec<i64>, Da
         .load(db)?)
 }
 
-/// Records the references about which a subscriber was notified.
+/// Records references about which a subscriber has been notified.
 pub fn record(
     db: &mut Db,
     subscriber: i64,
@@ -87,8 +87,8 @@ pub fn forget_paste(db: &mut Db, paste: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The number of addresses of a domain in each breach when they were last counted; `None` if they
-/// never were.
+/// Returns the number of addresses of a domain in each breach at the last count, or `None` if they
+/// were never counted.
 pub fn counted(db: &mut Db, domain: &str) -> Result<Option<Vec<(i32, i64)>>, DatabaseError> {
     let known: Option<i64> =
         domain_counted::table.find(domain).select(domain_counted::at).first(db).optional()?;

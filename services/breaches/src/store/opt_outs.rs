@@ -8,12 +8,12 @@ use super::schema::opt_out;
 use super::versions;
 use crate::model::{AccountKey, OptOut, OptOutSet};
 
-/// The number of digests.
+/// Returns the number of digests.
 pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(opt_out::table.count().get_result(db)?)
 }
 
-/// All digests with their kinds.
+/// Returns all digests with their kinds.
 pub fn all(db: &mut Db) -> Result<Vec<([u8; 20], u8)>, DatabaseError> {
     let rows = opt_out::table.select((opt_out::hash, opt_out::kind)).load::<(Vec<u8>, i16)>(db)?;
     rows.into_iter()
@@ -25,14 +25,14 @@ pub fn all(db: &mut Db) -> Result<Vec<([u8; 20], u8)>, DatabaseError> {
         .collect()
 }
 
-/// The choice of the owner of an address.
+/// Returns the choice made by the owner of an address, if any.
 pub fn get(db: &mut Db, digest: &Sha1Digest) -> Result<Option<OptOut>, DatabaseError> {
     let kind: Option<i16> =
         opt_out::table.find(&digest.0[..]).select(opt_out::kind).first(db).optional()?;
     Ok(kind.and_then(OptOut::from_kind))
 }
 
-/// Stores an opt-out, replacing an earlier one. A deletion leaves no row.
+/// Stores an opt-out, replacing an earlier one. A deletion does not leave a row.
 pub fn set(
     db: &mut Db,
     digest: &Sha1Digest,
@@ -51,12 +51,12 @@ pub fn set(
     versions::bump_opt_out(db)
 }
 
-/// The opt-outs: in memory, or in the database if there are too many.
+/// The opt-outs, either in memory or, if there are too many, looked up in the database.
 #[derive(Debug)]
 pub enum OptOuts {
-    /// All of them.
+    /// All opt-outs, in memory.
     Memory(OptOutSet),
-    /// Each one is looked up.
+    /// Each one is looked up when needed.
     Database,
 }
 
@@ -67,7 +67,7 @@ impl Default for OptOuts {
 }
 
 impl OptOuts {
-    /// Reads the opt-outs unless there are more than `max`.
+    /// Reads the opt-outs into memory, unless there are more than `max`.
     pub fn load(db: &mut Db, max: i64) -> Result<Self, DatabaseError> {
         if count(db)? > max {
             return Ok(Self::Database);
@@ -75,7 +75,7 @@ impl OptOuts {
         Ok(Self::Memory(OptOutSet::new(all(db)?)))
     }
 
-    /// The choice of the owner of an address.
+    /// Returns the choice made by the owner of an address, if any.
     pub fn get(&self, db: &mut Db, digest: &Sha1Digest) -> Result<Option<OptOut>, DatabaseError> {
         match self {
             Self::Memory(set) => Ok(set.get(digest)),
@@ -83,7 +83,8 @@ impl OptOuts {
         }
     }
 
-    /// Returns whether an account with this key may have an opt-out, so its address must be hashed.
+    /// Returns whether an account with this key may have an opt-out, in which case its address must
+    /// be hashed.
     pub fn may_contain(&self, key: AccountKey) -> bool {
         match self {
             Self::Memory(set) => set.may_contain(key),

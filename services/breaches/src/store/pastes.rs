@@ -1,4 +1,4 @@
-//! Pastes and the accounts in them.
+//! Pastes, and the accounts that they contain.
 
 use database::{DatabaseError, Db};
 use diesel::dsl::auto_type;
@@ -9,7 +9,7 @@ use super::shard::{self, KeyIs};
 use super::{notices, untold_pastes};
 use crate::model::paste::Paste;
 
-/// The numbers of the pastes of one account.
+/// Selects the numbers of an account's pastes.
 #[auto_type]
 pub fn by_account(k: i64, seq: i16) -> _ {
     let has_key: KeyIs<paste_account::table> = shard::key_is(k);
@@ -35,23 +35,23 @@ impl From<Row> for Paste {
     }
 }
 
-/// The pastes of an account, unordered.
+/// Returns the pastes of an account, in no particular order.
 pub fn of_account(db: &mut Db, (k, seq): (i64, i16)) -> Result<Vec<Paste>, DatabaseError> {
     let pastes = numbered_of_account(db, (k, seq))?;
     Ok(pastes.into_iter().map(|(_, paste)| paste).collect())
 }
 
-/// The pastes of an account with their numbers.
+/// Returns the pastes of an account with their numbers.
 ///
-/// Two queries, because a distributed database has pastes and accounts on different servers. Few accounts
-/// have pastes, so there is rarely a second one.
+/// This takes two queries, because a distributed database stores pastes and accounts on different
+/// servers. The second one is rarely needed, because few accounts have pastes.
 pub fn numbered_of_account(
     db: &mut Db,
     (k, seq): (i64, i16),
 ) -> Result<Vec<(i64, Paste)>, DatabaseError> {
     let numbers: Vec<i64> = by_account(k, seq).load(db)?;
     let mut found = Vec::new();
-    // SQLite binds a variable per number, and their count is limited.
+    // SQLite binds a variable per number, and the number of variables is limited.
     for numbers in numbers.chunks(1_000) {
         let rows: Vec<(i64, Row)> = paste::table
             .inner_join(paste_source::table)
@@ -72,7 +72,7 @@ pub fn numbered_of_account(
     Ok(found)
 }
 
-/// Adds or changes a paste by source and id. Returns its number.
+/// Inserts or updates a paste, identified by source and id. Returns its number.
 pub fn upsert(db: &mut Db, new: &Paste) -> Result<i64, DatabaseError> {
     let source = source_id(db, &new.source)?;
     let key = paste::source.eq(source).and(paste::paste_id.eq(&new.id));
@@ -135,7 +135,7 @@ pub fn remove(db: &mut Db, source: &str, id: &str) -> Result<(), DatabaseError> 
     Ok(())
 }
 
-/// The number of pastes.
+/// Returns the number of pastes.
 pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(paste::table.count().get_result(db)?)
 }
@@ -166,7 +166,7 @@ mod tests {
             let (source, id) = ("Pastebin".to_owned(), "1".to_owned());
             let paste = Paste { source, id, title: None, date: None, email_count: 1 };
             let number = upsert(db, &paste)?;
-            // SQLite has 32,766 variables.
+            // More than the 32,766 variables that SQLite allows.
             for number in number..number + 33_000 {
                 add_account(db, (1, 0), number)?;
             }

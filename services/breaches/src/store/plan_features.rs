@@ -1,4 +1,4 @@
-//! The features of a plan, apart from its rate.
+//! The features of a plan, in addition to its rate.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -6,7 +6,6 @@ use diesel::prelude::*;
 use super::schema::plan_feature;
 use crate::model::plan::{Family, Features};
 
-/// A row.
 #[derive(Clone, Debug, Queryable, Insertable, AsChangeset)]
 #[diesel(table_name = plan_feature, treat_none_as_null = true)]
 pub struct FeatureRow {
@@ -25,7 +24,7 @@ pub struct FeatureRow {
     description: String,
 }
 
-/// Decodes a row.
+/// Decodes a row. Fails if it contains an unknown plan family.
 pub fn features(row: FeatureRow) -> Result<Features, DatabaseError> {
     let family = Family::from_word(&row.family)
         .ok_or_else(|| DatabaseError::broken(format!("plan family {}", row.family)))?;
@@ -61,7 +60,7 @@ fn row(code: &str, features: &Features) -> FeatureRow {
     }
 }
 
-/// The features of a plan.
+/// Returns the features of a plan.
 pub fn get(db: &mut Db, code: &str) -> Result<Option<Features>, DatabaseError> {
     let row: Option<FeatureRow> = plan_feature::table.find(code).first(db).optional()?;
     row.map(features).transpose()

@@ -7,12 +7,12 @@ use database::{DatabaseError, Db};
 use super::accounts::{AccountFilters, AccountView};
 use super::key_holders::KnownKeys;
 
-/// The keys that a connection looked up, and the accounts as of its transaction.
+/// The keys that a connection has looked up, and the accounts as its transaction sees them.
 #[derive(Debug, Default)]
 pub struct ReaderCache {
-    /// Keys that were looked up before.
+    /// Keys that have been looked up before.
     pub known_keys: KnownKeys,
-    /// The accounts as of the transaction; `None` before the first one.
+    /// The accounts as the transaction sees them; `None` before the first transaction.
     pub view: Option<Arc<AccountView>>,
 }
 

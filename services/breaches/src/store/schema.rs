@@ -371,8 +371,8 @@ diesel::table! {
     }
 }
 
-// Declared again because tables of another crate cannot be joined with tables of this one. Only
-// `auth` writes them.
+// Declared again, because tables of another crate cannot be joined with those of this one. Only
+// `auth` writes to them.
 diesel::table! {
     plan (code) {
         code -> Text,

@@ -8,13 +8,13 @@ use super::schema::server_key;
 /// The name of the key of form tokens.
 const FORMS: &str = "forms";
 
-/// The key of form tokens; `None` before the first start.
+/// Returns the key of form tokens, or `None` before the first start.
 pub fn forms(db: &mut Db) -> Result<Option<Vec<u8>>, DatabaseError> {
     Ok(server_key::table.find(FORMS).select(server_key::secret).first(db).optional()?)
 }
 
-/// Stores the key of form tokens unless there is one. Returns the stored key, which is the same for all
-/// replicas.
+/// Stores the key of form tokens, unless there already is one. Returns the stored key, which all
+/// replicas share.
 pub fn ensure_forms(db: &mut Db, new: &[u8]) -> Result<Vec<u8>, DatabaseError> {
     let row = (server_key::name.eq(FORMS), server_key::secret.eq(new));
     on_backend!(db, conn => diesel::insert_into(server_key::table)

@@ -26,7 +26,7 @@ pub fn add(db: &mut Db, digest: &[u8], id: i64, expires_at: i64) -> Result<(), D
     Ok(())
 }
 
-/// The subscriber of a session.
+/// Returns the subscriber of a session, if the session is valid.
 pub fn find(db: &mut Db, digest: &[u8], now: i64) -> Result<Option<SignedIn>, DatabaseError> {
     Ok(session::table
         .inner_join(subscriber::table)

@@ -1,7 +1,7 @@
 //! The column `shard` of the account tables on PostgreSQL: the first 12 bits of the hash.
 //!
-//! It follows from the key. A database that is distributed over servers routes by it, so conditions on a
-//! key or on a range of keys name it. One server ignores it.
+//! It is derived from the key. A distributed database uses it for routing, so conditions on a key
+//! or a range of keys must mention it. On a single server it is ignored.
 
 use std::marker::PhantomData;
 
@@ -19,16 +19,16 @@ use diesel::sqlite::Sqlite;
 
 use super::schema::{account, paste_account, stealer_log};
 
-/// The number of values of the column.
+/// Number of distinct values of the column.
 pub const SHARDS: i16 = 4_096;
 
-/// The shard of a key.
+/// Returns the shard of a key.
 pub fn of_key(k: i64) -> i16 {
-    // An arithmetic shift keeps 12 bits with their sign.
+    // The arithmetic shift keeps 12 bits, including the sign.
     i16::try_from((k >> 52) + i64::from(SHARDS / 2)).unwrap_or_default()
 }
 
-/// The lowest and the highest key of a shard.
+/// Returns the lowest and the highest key of a shard.
 pub fn keys(shard: i16) -> (i64, i64) {
     let low = (i64::from(shard) - i64::from(SHARDS / 2)) << 52;
     (low, low | ((1 << 52) - 1))
@@ -36,7 +36,7 @@ pub fn keys(shard: i16) -> (i64, i64) {
 
 /// A table with the columns `k` and `shard`.
 pub trait Keyed {
-    /// Its name.
+    /// The name of the table.
     const NAME: &str;
 }
 
@@ -52,7 +52,7 @@ impl Keyed for paste_account::table {
     const NAME: &str = "paste_account";
 }
 
-/// The condition that a row has a key.
+/// The condition that a row has a given key.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyIs<T> {
     k: i64,
@@ -60,12 +60,12 @@ pub struct KeyIs<T> {
     table: PhantomData<T>,
 }
 
-/// Rows with a key.
+/// Returns the condition that a row has a given key.
 pub fn key_is<T: Keyed>(k: i64) -> KeyIs<T> {
     KeyIs { k, shard: of_key(k), table: PhantomData }
 }
 
-/// The condition that the key of a row is in a range.
+/// The condition that a row's key is in a range.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyBetween<T> {
     low: i64,
@@ -74,7 +74,8 @@ pub struct KeyBetween<T> {
     table: PhantomData<T>,
 }
 
-/// Rows with keys from `low` to `high`, both included, which are in one shard.
+/// Returns the condition that a row's key is from `low` to `high`, inclusive. Both must be in the
+/// same shard.
 pub fn key_between<T: Keyed>(low: i64, high: i64) -> KeyBetween<T> {
     debug_assert_eq!(of_key(low), of_key(high));
     KeyBetween { low, high, shard: of_key(low), table: PhantomData }
@@ -89,7 +90,7 @@ fn push_column<T: Keyed, D: Backend>(
     out.push_identifier(column)
 }
 
-/// Begins a condition that names the shard; the caller closes the parenthesis.
+/// Begins a condition that mentions the shard. The caller must close the parenthesis.
 fn open_shard<'b, T: Keyed>(out: &mut AstPass<'_, 'b, Pg>, shard: &'b i16) -> QueryResult<()> {
     out.push_sql("(");
     push_column::<T, _>(out, "shard")?;
@@ -155,7 +156,7 @@ impl<T: Keyed> QueryFragment<Pg> for KeyBetween<T> {
     }
 }
 
-/// Implements the traits of a condition on the key of a table.
+/// Implements the traits of a condition on a table's key.
 macro_rules! condition {
     ($name:ident) => {
         impl<T: Keyed> QueryFragment<MultiBackend> for $name<T> {

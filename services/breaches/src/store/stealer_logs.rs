@@ -1,4 +1,4 @@
-//! Pairs of address and website from stealer logs.
+//! Pairs of address and website that come from stealer logs.
 
 use database::{DatabaseError, Db};
 use diesel::dsl::{auto_type, exists};
@@ -10,25 +10,24 @@ use super::shard::{self, KeyIs};
 use super::{accounts, mail_domains};
 use crate::model::website;
 
-/// A pair, as read by the domain operations.
+/// A pair, as read by operations on a domain.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, QueryableByName)]
 #[diesel(table_name = pair)]
 pub struct Pair {
     /// Key of the account.
     pub k: i64,
-    /// Number of the account within its key.
+    /// Sequence number of the account among those with its key.
     seq: i16,
     /// Local part as stored.
     pub local: String,
-    /// Domain of the address (when reading by website) or the website (when reading by domain).
+    /// When reading by website, the domain of the address; when reading by domain, the website.
     pub domain: String,
-    /// Id of the website.
     website_id: i32,
     /// Breach that contains the pair.
     pub breach: i32,
 }
 
-/// Websites of one account.
+/// Selects the websites of an account.
 #[auto_type]
 pub fn by_account(k: i64, seq: i16) -> _ {
     let has_key: KeyIs<stealer_log::table> = shard::key_is(k);
@@ -39,7 +38,7 @@ pub fn by_account(k: i64, seq: i16) -> _ {
         .select((mail_domain::name, stealer_log::breach_id))
 }
 
-/// The columns of a [`Pair`].
+/// Returns the columns of a [`Pair`].
 #[auto_type]
 fn pair_columns() -> _ {
     (
@@ -58,7 +57,7 @@ fn account_of_pair() -> _ {
     account::k.eq(stealer_log::k).and(account::seq.eq(stealer_log::seq))
 }
 
-/// Accounts captured at one website.
+/// Selects the accounts captured at a website.
 #[auto_type]
 pub fn by_website(website_id: i32) -> _ {
     stealer_log::table
@@ -68,7 +67,7 @@ pub fn by_website(website_id: i32) -> _ {
         .select(pair_columns())
 }
 
-/// Websites of all accounts at one domain.
+/// Selects the websites of all accounts at a domain.
 #[auto_type]
 pub fn by_domain(domain_id: i32) -> _ {
     domain_account::table
@@ -83,7 +82,7 @@ pub fn by_domain(domain_id: i32) -> _ {
         .select(pair_columns())
 }
 
-/// Websites of all accounts at one domain on PostgreSQL, which has an index by domain.
+/// Selects the websites of all accounts at a domain. For PostgreSQL, which has an index by domain.
 #[auto_type]
 pub fn by_indexed_domain(domain_id: i32) -> _ {
     account::table
@@ -95,12 +94,12 @@ pub fn by_indexed_domain(domain_id: i32) -> _ {
         .select(pair_columns())
 }
 
-/// The websites of an account with the breach of each pair.
+/// Returns the websites of an account with the breach of each pair.
 pub fn websites(db: &mut Db, (k, seq): (i64, i16)) -> Result<Vec<(String, i32)>, DatabaseError> {
     Ok(by_account(k, seq).load(db)?)
 }
 
-// The columns of a cursor.
+// The columns that a cursor returns.
 diesel::table! {
     pair (k) {
         k -> BigInt,
@@ -112,15 +111,15 @@ diesel::table! {
     }
 }
 
-/// Pairs read per query.
+/// Number of pairs read per query.
 const PAGE: i64 = 5_000;
 
-/// The last pair of the previous page: account, website and breach.
+/// The last pair of the previous page: key and sequence number of the account, website and breach.
 type After = (i64, i16, i32, i32);
 
 const START: After = (i64::MIN, -1, i32::MIN, i32::MIN);
 
-/// Visits the accounts captured at a website, with a few thousand in memory at a time.
+/// Visits the accounts captured at a website. Only a few thousand are in memory at a time.
 pub fn each_at_website<E: From<DatabaseError>>(
     db: &mut Db,
     website: &str,
@@ -131,7 +130,7 @@ pub fn each_at_website<E: From<DatabaseError>>(
     each_pair(db, page, &format!("{OF_WEBSITE} WHERE stealer_log.website_id = {id}"), visit)
 }
 
-/// Visits the captured accounts at a mail domain, with a few thousand in memory at a time.
+/// Visits the captured accounts at a mail domain. Only a few thousand are in memory at a time.
 pub fn each_at_domain<E: From<DatabaseError>>(
     db: &mut Db,
     domain: &str,
@@ -142,7 +141,7 @@ pub fn each_at_domain<E: From<DatabaseError>>(
     each_pair(db, page, &format!("{OF_DOMAIN} WHERE account.domain_id = {id}"), visit)
 }
 
-/// A page of the accounts captured at a website.
+/// Returns a page of the accounts captured at a website.
 fn website_page(
     conn: &mut SqliteConnection,
     website_id: i32,
@@ -157,7 +156,7 @@ fn website_page(
         .load(conn)
 }
 
-/// A page of the captured accounts at a mail domain, in index order.
+/// Returns a page of the captured accounts at a mail domain, in index order.
 fn domain_page(
     conn: &mut SqliteConnection,
     domain_id: i32,
@@ -174,7 +173,8 @@ fn domain_page(
         .load(conn)
 }
 
-/// Read by a cursor on PostgreSQL, whose indexes by website and by domain are not in key order.
+/// Read with a cursor on PostgreSQL, because its indexes by website and by domain are not in key
+/// order.
 const OF_WEBSITE: &str = "SELECT stealer_log.k, stealer_log.seq, account.local, \
     mail_domain.name AS domain, stealer_log.website_id, stealer_log.breach_id AS breach \
     FROM stealer_log JOIN account ON account.shard = stealer_log.shard AND account.k = stealer_log.k \
@@ -184,7 +184,7 @@ const OF_DOMAIN: &str = "SELECT stealer_log.k, stealer_log.seq, account.local, \
     FROM account JOIN stealer_log ON account.shard = stealer_log.shard AND account.k = stealer_log.k \
     AND account.seq = stealer_log.seq JOIN mail_domain ON mail_domain.id = stealer_log.website_id";
 
-/// Visits pairs on one snapshot: page by page on SQLite, by a cursor on PostgreSQL.
+/// Visits pairs in a single snapshot: page by page on SQLite, with a cursor on PostgreSQL.
 fn each_pair<E: From<DatabaseError>>(
     db: &mut Db,
     page: impl Fn(&mut SqliteConnection, After) -> QueryResult<Vec<Pair>>,
@@ -212,7 +212,7 @@ fn each_pair<E: From<DatabaseError>>(
     })
 }
 
-/// The number of captured addresses at a mail domain, without those of hidden breaches.
+/// Returns the number of captured addresses at a mail domain, excluding those in hidden breaches.
 pub fn captured_at_domain(db: &mut Db, domain: &str, hidden: &[i32]) -> Result<i64, DatabaseError> {
     use diesel::dsl::count;
     let Some(id) = mail_domains::id(db, domain)? else { return Ok(0) };
@@ -242,15 +242,14 @@ pub fn captured_at_domain(db: &mut Db, domain: &str, hidden: &[i32]) -> Result<i
 pub struct NewPair {
     /// Key of the account.
     pub k: i64,
-    /// Number of the account within its key.
+    /// Sequence number of the account among those with its key.
     pub seq: i16,
-    /// Id of the website.
     pub website_id: i32,
     /// Breach that contains the pair.
     pub breach_id: i32,
 }
 
-/// Adds pairs. Returns the number of new ones.
+/// Adds pairs. Returns the number of new pairs.
 pub fn add(db: &mut Db, pairs: &[NewPair]) -> Result<usize, DatabaseError> {
     let mut added = 0;
     for chunk in pairs.chunks(1_000) {
@@ -272,7 +271,7 @@ pub fn add(db: &mut Db, pairs: &[NewPair]) -> Result<usize, DatabaseError> {
     Ok(added)
 }
 
-/// Removes the pairs of a breach for one account.
+/// Removes an account's pairs from a breach. Returns their number.
 pub fn remove_of(db: &mut Db, (k, seq): (i64, i16), breach: u16) -> Result<usize, DatabaseError> {
     let rows = stealer_log::table
         .filter(shard::key_is::<stealer_log::table>(k).and(stealer_log::seq.eq(seq)))
@@ -281,7 +280,7 @@ pub fn remove_of(db: &mut Db, (k, seq): (i64, i16), breach: u16) -> Result<usize
 }
 
 /// Counts stored websites that cannot be websites, because a password was parsed as one. If
-/// `remove`, removes their pairs, and their names unless an account uses them.
+/// `remove` is true, removes their pairs, and their names unless an account uses them.
 pub fn each_odd_website(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
     let (mut after, mut found) = (i32::MIN, 0);
     loop {
@@ -304,7 +303,7 @@ pub fn each_odd_website(db: &mut Db, remove: bool) -> Result<u64, DatabaseError>
     }
 }
 
-/// The number of pairs.
+/// Returns the number of pairs.
 pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(stealer_log::table.count().get_result(db)?)
 }

@@ -8,18 +8,16 @@ use domain::EmailAddress;
 use super::schema::{api_key, domain_control, subscriber, subscription, webhook};
 use crate::model::AccountKey;
 
-/// A subscription.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct Subscription {
-    /// Plan.
     pub plan_code: String,
-    /// When it began.
+    /// When the subscription began, in Unix seconds.
     pub started_at: i64,
-    /// When it ends.
+    /// When the subscription ends, in Unix seconds.
     pub until: i64,
 }
 
-/// The number of a subscriber.
+/// Returns the id of a subscriber.
 pub fn id(db: &mut Db, email: &EmailAddress) -> Result<Option<i64>, DatabaseError> {
     Ok(subscriber::table
         .filter(subscriber::email.eq(email.as_str()))
@@ -28,18 +26,18 @@ pub fn id(db: &mut Db, email: &EmailAddress) -> Result<Option<i64>, DatabaseErro
         .optional()?)
 }
 
-/// The address of a subscriber.
+/// Returns the address of a subscriber.
 pub fn email(db: &mut Db, id: i64) -> Result<String, DatabaseError> {
     Ok(subscriber::table.find(id).select(subscriber::email).first(db)?)
 }
 
-/// Adds a subscriber. Returns [`DatabaseError::Conflict`] if the address exists.
+/// Adds a subscriber. Returns [`DatabaseError::Conflict`] if the address already exists.
 pub fn add(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, DatabaseError> {
     add_if_missing(db, email, now)?.ok_or(DatabaseError::Conflict)
 }
 
-/// Adds a subscriber and returns the number, or `None` if the address exists. If two transactions
-/// race, exactly one adds it.
+/// Adds a subscriber and returns the id, or `None` if the address already exists. If two
+/// transactions race, exactly one adds it.
 pub fn add_if_missing(
     db: &mut Db,
     email: &EmailAddress,
@@ -60,8 +58,8 @@ pub fn add_if_missing(
     Ok(added)
 }
 
-/// Returns the number of a subscriber, who is added if missing. If two requests race, both get the
-/// same number.
+/// Returns the id of a subscriber, adding the subscriber if necessary. If two requests race, both
+/// get the same id.
 pub fn ensure(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, DatabaseError> {
     match add_if_missing(db, email, now)? {
         Some(id) => Ok(id),
@@ -83,16 +81,16 @@ pub fn notifies(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(subscriber::table.find(id).select(subscriber::notify).first(db)?)
 }
 
-/// The columns of a subscriber that notices need.
+/// The columns of a subscriber that are needed for notices.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct Listener {
-    /// Address.
+    /// The address to which mails are sent.
     pub email: String,
-    /// True if notices about the address are wanted.
+    /// Whether notices about the subscriber's own address are wanted.
     pub notify: bool,
 }
 
-/// The recipient of a notice, if the subscriber still exists.
+/// Returns the recipient of a notice, if the subscriber still exists.
 pub fn listening(db: &mut Db, id: i64) -> Result<Option<Listener>, DatabaseError> {
     Ok(subscriber::table
         .find(id)
@@ -101,8 +99,8 @@ pub fn listening(db: &mut Db, id: i64) -> Result<Option<Listener>, DatabaseError
         .optional()?)
 }
 
-/// Returns whether a subscriber has only an address: no subscription, domain, webhook or key, now
-/// or before.
+/// Returns whether a subscriber consists only of an address: there is no subscription, domain,
+/// webhook or key, and there never was one.
 pub fn is_bare(db: &mut Db, id: i64, email: &str) -> Result<bool, DatabaseError> {
     let keys = api_key::table.filter(api_key::owner.eq(email));
     let paid = subscription::table.filter(subscription::subscriber_id.eq(id));
@@ -114,7 +112,7 @@ pub fn is_bare(db: &mut Db, id: i64, email: &str) -> Result<bool, DatabaseError>
         && !diesel::select(exists(webhooks)).get_result::<bool>(db)?)
 }
 
-/// Removes a subscriber with sessions, mail links and messages.
+/// Removes a subscriber together with sessions, mail links and messages.
 pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     diesel::delete(subscriber::table.find(id)).execute(db)?;
     Ok(())
@@ -126,12 +124,12 @@ pub fn set_notify(db: &mut Db, id: i64, notify: bool) -> Result<(), DatabaseErro
     Ok(())
 }
 
-/// Addresses of all subscribers.
+/// Returns the addresses of all subscribers.
 pub fn emails(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
     Ok(subscriber::table.order(subscriber::id).select(subscriber::email).load(db)?)
 }
 
-/// The subscription of a subscriber.
+/// Returns the subscription of a subscriber.
 pub fn subscription_of(db: &mut Db, id: i64) -> Result<Option<Subscription>, DatabaseError> {
     Ok(subscription::table
         .filter(subscription::subscriber_id.eq(id))
@@ -140,13 +138,13 @@ pub fn subscription_of(db: &mut Db, id: i64) -> Result<Option<Subscription>, Dat
         .optional()?)
 }
 
-/// Returns whether a subscriber had a subscription that is over.
+/// Returns whether a subscriber had a subscription that has ended.
 pub fn has_ended(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     let own = subscription::table.filter(subscription::subscriber_id.eq(id));
     Ok(diesel::select(exists(own.filter(subscription::until.le(now)))).get_result(db)?)
 }
 
-/// Starts or renews a subscription, which fixes the counts of the subscriber's domains for the
+/// Starts or renews a subscription. This fixes the counts of the subscriber's domains for the
 /// period.
 pub fn subscribe(
     db: &mut Db,
@@ -180,7 +178,7 @@ pub fn subscribe(
     Ok(())
 }
 
-/// Ends a subscription now.
+/// Ends a subscription immediately.
 pub fn end(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     let rows = subscription::table.filter(subscription::subscriber_id.eq(id));
     match diesel::update(rows).set(subscription::until.eq(now)).execute(db)? {

@@ -1,4 +1,4 @@
-//! Counts of links that loads without notices made at verified domains.
+//! Counts of links at verified domains that were added by loads with suppressed notices.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use diesel::prelude::*;
 
 use super::schema::suppressed_link;
 
-/// Adds counts by domain and breach.
+/// Adds to the counts by domain and breach.
 pub fn add(db: &mut Db, counts: &BTreeMap<(&str, u16), i64>) -> Result<(), DatabaseError> {
     for ((domain, breach), addresses) in counts {
         let row = (
@@ -25,7 +25,7 @@ pub fn add(db: &mut Db, counts: &BTreeMap<(&str, u16), i64>) -> Result<(), Datab
     Ok(())
 }
 
-/// The counts of a domain by breach.
+/// Returns the counts of a domain by breach.
 pub fn of_domain(db: &mut Db, domain: &str) -> Result<Vec<(i32, i64)>, DatabaseError> {
     Ok(suppressed_link::table
         .filter(suppressed_link::domain.eq(domain))

@@ -1,4 +1,4 @@
-//! Traces of removed people: where a text is still stored, and the log of SQLite.
+//! Traces of removed people: where their data is still stored, and the log of SQLite.
 
 use std::path::PathBuf;
 
@@ -7,8 +7,9 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 
-/// Copies SQLite's write-ahead log to the file and empties it. Waits for readers as long as the connection
-/// waits for locks; if that is too short, the log is emptied by a later call. Does nothing on PostgreSQL.
+/// Copies SQLite's write-ahead log into the database file and truncates it. Waits for readers as
+/// long as the connection waits for locks. If that is not long enough, a later call truncates the
+/// log. Does nothing on PostgreSQL.
 pub fn clear_log(db: &mut Db) -> Result<(), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(()) };
     Ok(conn.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?)
@@ -20,7 +21,8 @@ struct FileName {
     file: String,
 }
 
-/// The file of a SQLite database.
+/// Returns the path of a SQLite database. Returns `None` on PostgreSQL, and for a database without
+/// a file.
 pub fn file(db: &mut Db) -> Result<Option<PathBuf>, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(None) };
     let name = "SELECT file FROM pragma_database_list WHERE name = 'main'";
@@ -28,7 +30,8 @@ pub fn file(db: &mut Db) -> Result<Option<PathBuf>, DatabaseError> {
     Ok(Some(found.file).filter(|file| !file.is_empty()).map(PathBuf::from))
 }
 
-/// Tables without addresses as text. They are large, and [`super::accounts`] finds their rows by key.
+/// Tables that do not contain addresses as text. They are large, and [`super::accounts`] finds
+/// their rows by key.
 const NO_ADDRESSES: &str = "'account', 'account_block', 'account_run', 'breach', 'data_class', \
     'domain_account', 'domain_block', 'mail_domain', 'opt_out', 'paste', 'paste_account', \
     'run_filter', 'staged_row', 'stealer_log'";
@@ -47,7 +50,7 @@ struct Number {
     number: i64,
 }
 
-/// The tables and columns with texts that contain an address, and their numbers of rows.
+/// Returns the tables and columns whose text contains an address, with the numbers of rows.
 pub fn with_text(db: &mut Db, address: &str) -> Result<Vec<(String, i64)>, DatabaseError> {
     let columns = match db {
         Db::Sqlite(_) => format!(

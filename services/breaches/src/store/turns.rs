@@ -1,4 +1,5 @@
-//! Locks for count-then-insert sequences on PostgreSQL. SQLite has a single writer and needs none.
+//! Locks for count-then-insert sequences on PostgreSQL. SQLite has a single writer and does not
+//! need them.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -11,7 +12,7 @@ pub fn take_subscriber(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError
 }
 
 /// Locks the notice state of domains until the transaction ends. A transaction that also locks a
-/// subscriber does that first.
+/// subscriber must lock the subscriber first.
 pub fn take_notices(db: &mut Db, domains: &[&str]) -> Result<(), DatabaseError> {
     let digest = |domain: &&str| Sha1Digest::of(format!("notices {domain}")).0;
     let digests: Vec<_> = domains.iter().map(digest).collect();
@@ -19,7 +20,7 @@ pub fn take_notices(db: &mut Db, domains: &[&str]) -> Result<(), DatabaseError> 
     take(db, &parties)
 }
 
-/// Locks the counts of some parties, each named by a digest, until the transaction ends.
+/// Locks the counts of some parties, each identified by a digest, until the transaction ends.
 ///
 /// Locks are taken in sorted order to avoid deadlocks.
 pub fn take(db: &mut Db, parties: &[&[u8]]) -> Result<(), DatabaseError> {

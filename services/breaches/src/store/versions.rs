@@ -1,4 +1,4 @@
-//! Version numbers by which replicas notice changes, and other single values.
+//! Version numbers with which replicas detect changes, and other single values.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -11,33 +11,31 @@ pub const CATALOGUE_VERSION: &str = "catalogue_version";
 pub const CATALOGUE_CHANGED_AT: &str = "catalogue_changed_at";
 /// Incremented with every change of the opt-outs.
 pub const OPTOUT_VERSION: &str = "optout_version";
-/// Incremented when names of domains are removed, so loads look up their ids again.
+/// Incremented when names of domains are removed, so that loads look up their ids again.
 pub const REMOVED_DOMAINS: &str = "removed_domains";
 /// Incremented with every load of pastes.
 pub const PASTES_VERSION: &str = "pastes_version";
 /// The highest breach id ever assigned.
 pub const LAST_BREACH_ID: &str = "last_breach_id";
-/// Present once a new database has its plans and test data.
+/// Set once a new database has its plans and test data.
 pub const SEEDED_AT: &str = "seeded_at";
 
-/// Present if the accounts are distributed over several servers.
+/// Set if the accounts are distributed over several servers.
 pub const DISTRIBUTED: &str = "distributed";
 
 /// The versions that the server polls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Versions {
-    /// Catalogue.
     pub catalogue: i64,
-    /// Opt-outs.
     pub opt_out: i64,
 }
 
-/// Reads a number.
+/// Reads a number, or `None` if it was never written.
 pub fn get(db: &mut Db, key: &str) -> Result<Option<i64>, DatabaseError> {
     Ok(meta::table.find(key).select(meta::value).first(db).optional()?)
 }
 
-/// Writes a number.
+/// Writes the number of a key, replacing an earlier one.
 pub fn set(db: &mut Db, key: &str, value: i64) -> Result<(), DatabaseError> {
     let row = (meta::key.eq(key), meta::value.eq(value));
     on_backend!(db, conn => diesel::insert_into(meta::table)
@@ -59,7 +57,7 @@ pub fn set_once(db: &mut Db, key: &str, value: i64) -> Result<bool, DatabaseErro
     Ok(rows == 1)
 }
 
-/// Both polled versions.
+/// Returns both polled versions.
 pub fn current(db: &mut Db) -> Result<Versions, DatabaseError> {
     Ok(Versions {
         catalogue: get(db, CATALOGUE_VERSION)?.unwrap_or(0),
@@ -67,7 +65,7 @@ pub fn current(db: &mut Db) -> Result<Versions, DatabaseError> {
     })
 }
 
-/// Increments a number in the database, so concurrent increments add up.
+/// Increments a number in the database, so that concurrent increments add up.
 fn bump(db: &mut Db, key: &str) -> Result<(), DatabaseError> {
     on_backend!(db, conn => diesel::insert_into(meta::table)
         .values((meta::key.eq(key), meta::value.eq(1_i64)))
@@ -105,16 +103,16 @@ diesel::table! {
     }
 }
 
-/// The version of the last migration.
+/// Returns the version of the last applied migration.
 pub fn schema_version(db: &mut Db) -> Result<Option<String>, DatabaseError> {
     use __diesel_schema_migrations::dsl::{__diesel_schema_migrations as migrations, version};
     Ok(migrations.select(version).order(version.desc()).first(db).optional()?)
 }
 
-/// Makes this transaction the only one that changes accounts, catalogue or opt-outs.
+/// Makes this transaction the only one that can change accounts, catalogue or opt-outs.
 ///
-/// Packed lists are read, changed and written back, so concurrent loads would lose ids. SQLite has
-/// a single writer and needs no lock.
+/// Packed lists are read, changed and written back, so ids would be lost if loads ran concurrently.
+/// SQLite has a single writer and does not need a lock.
 pub fn lock_accounts(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
         diesel::sql_query("SELECT pg_advisory_xact_lock(7203591)").execute(conn)?;

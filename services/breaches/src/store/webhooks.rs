@@ -5,23 +5,23 @@ use diesel::prelude::*;
 
 use super::schema::webhook;
 
-/// A webhook. Its secret is stored in plain text because it signs every message.
+/// A webhook. Its secret is stored in plain text, because every message is signed with it.
 #[derive(Clone, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = webhook)]
 pub struct Webhook {
-    /// Number.
+    /// The id in the database.
     pub id: i64,
     /// The URL that receives messages.
     pub url: String,
-    /// The key of the signatures.
+    /// The key with which messages are signed.
     pub secret: String,
-    /// True if it is called.
+    /// Whether the webhook is called.
     pub enabled: bool,
-    /// When it was added.
+    /// When the webhook was added, in Unix seconds.
     pub created_at: i64,
 }
 
-/// The webhooks of a subscriber, oldest first.
+/// Returns the webhooks of a subscriber, oldest first.
 pub fn of_subscriber(db: &mut Db, id: i64) -> Result<Vec<Webhook>, DatabaseError> {
     Ok(webhook::table
         .filter(webhook::subscriber_id.eq(id))
@@ -30,7 +30,7 @@ pub fn of_subscriber(db: &mut Db, id: i64) -> Result<Vec<Webhook>, DatabaseError
         .load(db)?)
 }
 
-/// An enabled webhook of a subscriber by its number.
+/// Returns an enabled webhook of a subscriber by its id.
 pub fn enabled(db: &mut Db, id: i64, subscriber: i64) -> Result<Option<Webhook>, DatabaseError> {
     Ok(webhook::table
         .find(id)
@@ -41,7 +41,8 @@ pub fn enabled(db: &mut Db, id: i64, subscriber: i64) -> Result<Option<Webhook>,
         .optional()?)
 }
 
-/// Adds a webhook. Returns [`DatabaseError::Conflict`] if the subscriber has one with this URL.
+/// Adds a webhook. Returns [`DatabaseError::Conflict`] if the subscriber already has one with this
+/// URL.
 pub fn add(db: &mut Db, id: i64, url: &str, secret: &str, now: i64) -> Result<(), DatabaseError> {
     diesel::insert_into(webhook::table)
         .values((
@@ -55,7 +56,7 @@ pub fn add(db: &mut Db, id: i64, url: &str, secret: &str, now: i64) -> Result<()
     Ok(())
 }
 
-/// Removes a webhook with its pending messages. Returns whether it existed.
+/// Removes a webhook and its pending messages. Returns whether it existed.
 pub fn remove(db: &mut Db, id: i64, url: &str) -> Result<bool, DatabaseError> {
     let row = webhook::table.filter(webhook::subscriber_id.eq(id)).filter(webhook::url.eq(url));
     Ok(diesel::delete(row).execute(db)? > 0)

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// The body of an operation.
 pub trait Body {
-    /// The parsed content.
+    /// The parsed content of the body.
     type Content;
 
     /// Maximum size in bytes.
@@ -14,7 +14,7 @@ pub trait Body {
     fn parse(body: &[u8]) -> Option<Self::Content>;
 }
 
-/// The member of a JSON object with a name, ignoring case.
+/// Returns the member of a JSON object with a name, ignoring case.
 pub(super) fn member<'a>(object: &'a Value, name: &str) -> Option<&'a Value> {
     let mut members = object.as_object()?.iter();
     members.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)

@@ -1,4 +1,4 @@
-//! The check of many addresses: its request and an entry of its response.
+//! The request of a bulk check, and an entry of its response.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -33,7 +33,8 @@ fn emails() -> Array {
 impl Body for AccountsRequest {
     type Content = Vec<String>;
 
-    /// Twice the size of the longest addresses, because JSON escapes some characters.
+    /// Twice the size of a request with the longest addresses, because JSON escapes some
+    /// characters.
     const LIMIT: usize = 512 * 1024;
 
     fn parse(body: &[u8]) -> Option<Vec<String>> {

@@ -1,4 +1,4 @@
-//! The responses of the catalogue operations, rendered once per version of the catalogue.
+//! The responses of catalogue operations. They are rendered once per version of the catalogue.
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -6,14 +6,14 @@ use serde::Serialize;
 use super::breach::Breach;
 use crate::model::{self, Catalogue};
 
-/// The catalogue with its responses rendered as JSON.
+/// The catalogue, with its responses rendered as JSON.
 #[derive(Debug, Default)]
 pub struct CatalogueAnswers {
-    /// The breaches.
+    /// The catalogue from which the responses are rendered.
     pub catalogue: Catalogue,
-    /// The response of the operation `breaches` without filters.
+    /// The response to the operation `breaches` without filters.
     pub listing: Bytes,
-    /// The entity tag, made of the version.
+    /// The entity tag, which is derived from the version.
     pub version_tag: String,
     full: Vec<String>,
     truncated: Vec<String>,
@@ -46,7 +46,7 @@ impl CatalogueAnswers {
         Ok(answers)
     }
 
-    /// The listed breaches that pass a filter, in full.
+    /// Returns the listed breaches that pass a filter, with all attributes.
     pub fn list(&self, passes: impl Fn(&model::Breach) -> bool) -> String {
         let breaches = self.catalogue.all().iter().enumerate();
         let indexes: Vec<usize> = breaches
@@ -56,12 +56,12 @@ impl CatalogueAnswers {
         self.array(&indexes, false)
     }
 
-    /// One breach in full, by its index in the catalogue.
+    /// Returns one breach with all attributes, given its index in the catalogue.
     pub fn one(&self, index: usize) -> String {
         self.full.get(index).cloned().unwrap_or_default()
     }
 
-    /// The breaches at some indexes of the catalogue as a JSON array.
+    /// Returns the breaches at the given indexes of the catalogue as a JSON array.
     pub fn array(&self, indexes: &[usize], truncated: bool) -> String {
         let texts = if truncated { &self.truncated } else { &self.full };
         let chosen = || indexes.iter().filter_map(|index| texts.get(*index));

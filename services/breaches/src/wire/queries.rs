@@ -1,4 +1,4 @@
-//! Query parameters. Their names are compared ignoring case.
+//! Query parameters. Their names are case-insensitive.
 
 use serde::Deserialize;
 use utoipa::IntoParams;

@@ -51,7 +51,7 @@ pub struct SubscriptionStatus {
 }
 
 impl SubscriptionStatus {
-    /// The status of a subscription to `plan` that ends at `until`.
+    /// Returns the status of a subscription to `plan` that ends at `until`.
     pub fn new(plan: &Plan, until: i64) -> Self {
         let features = &plan.features;
         Self {

@@ -40,8 +40,8 @@ pub struct MailRequest {
     pub email_alias: String,
 }
 
-/// The string of a JSON object with a name, ignoring case. A missing member and other types give an
-/// empty string.
+/// Returns the string member of a JSON object with a name, ignoring case. If it is missing or has
+/// another type, returns an empty string.
 fn text(object: &Value, name: &str) -> String {
     member(object, name).and_then(Value::as_str).unwrap_or_default().to_owned()
 }

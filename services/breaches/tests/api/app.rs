@@ -1,4 +1,4 @@
-//! A running service with its database, clock and keys.
+//! The test harness: a running service with its own database, clock and keys.
 
 use std::sync::Arc;
 
@@ -18,19 +18,19 @@ use testkit::{Database, DnsPeer, Exchange, Folder, HttpPeer, SmtpPeer, TestServe
 pub const TEST: &str = "breach-integration-tests.example";
 pub const ZERO: &str = "00000000000000000000000000000000";
 pub const UNKNOWN: &str = "0123456789abcdef0123456789ABCDEF";
-/// Base of links in mails.
+/// Base URL of links in mails.
 pub const PUBLIC_URL: &str = "https://breaches.example";
 /// 2026-03-01T12:00:00Z.
 pub const NOW: i64 = 1_772_366_400;
 
-/// External services that the tested service uses; unavailable unless given.
+/// External servers that the tested service uses. Those that are not given are unavailable.
 #[derive(Default)]
 pub struct Peers {
     pub smtp: Option<SmtpPeer>,
     pub dns: Option<DnsPeer>,
-    /// The websites of `example.com`, `www.example.com` and `other.example`.
+    /// The website of `example.com`, `www.example.com` and `other.example`.
     pub site: Option<HttpPeer>,
-    /// Checks the addresses of websites, as in production.
+    /// Whether the addresses of websites are checked, as in production.
     pub guarded: bool,
     /// Allows webhooks on loopback.
     pub webhooks: bool,
@@ -83,7 +83,7 @@ impl App {
         Self::on(Database::new(), change, |_| ()).await
     }
 
-    /// Starts a service whose mail server, resolver and websites are peers on loopback.
+    /// Starts a service whose mail server, resolver and websites are test servers on loopback.
     pub async fn with_peers(peers: Peers) -> Self {
         Self::among(Database::new(), |_| (), |_| (), peers).await
     }
@@ -96,7 +96,7 @@ impl App {
         Self::among(database, change, shell, Peers::default()).await
     }
 
-    /// Starts a service below the path of a public URL.
+    /// Starts a service whose public URL has a path.
     pub async fn with_peers_below(public_url: &str, peers: Peers) -> Self {
         let url = Some(public_url.to_owned());
         Self::among(Database::new(), |_| (), |shell| shell.public_url = url, peers).await
@@ -126,13 +126,13 @@ impl App {
         Self { server, state, context, clock, folder: Folder::new(), database, peers }
     }
 
-    /// A request with a user agent.
+    /// Builds a request with a user agent.
     pub fn request(&self, path: &str) -> RequestBuilder {
         self.server.get(path).header("user-agent", "tests")
     }
 
-    /// A request and its response for snapshots: status, headers that do not depend on time or
-    /// port, and body.
+    /// Renders a request and its response for snapshots: status, headers that do not depend on time
+    /// or port, and body.
     pub async fn shown(&self, key: &str, path: &str) -> String {
         let request = self.request(path).header("breach-api-key", key);
         let headers = [
@@ -247,7 +247,7 @@ impl App {
         outcome
     }
 
-    /// Loads pastes, one JSON object a line.
+    /// Loads pastes, one JSON object per line.
     pub async fn load_pastes(&self, text: &str) -> Outcome {
         self.load_pastes_as(text, false).await
     }
@@ -262,7 +262,7 @@ impl App {
         outcome.await.unwrap().unwrap()
     }
 
-    /// Verifies a domain as the operator.
+    /// Verifies a domain on behalf of the operator.
     pub async fn verify(&self, email: &str, domain: &str) {
         let email = EmailAddress::parse(email).unwrap();
         let domain = DomainName::parse(domain).unwrap();
@@ -283,17 +283,17 @@ impl App {
     }
 }
 
-/// Status and body.
+/// Returns the status and the body of a response.
 pub async fn answer(response: Response) -> (u16, String) {
     (response.status().as_u16(), response.text().await.unwrap())
 }
 
-/// The status and body of an error.
+/// Returns the status and the body of an error.
 pub fn failure(status: u16, message: &str) -> (u16, String) {
     (status, format!("{{\"statusCode\":{status},\"message\":\"{message}\"}}"))
 }
 
-/// A catalogue entry.
+/// Builds a catalogue entry.
 pub fn entry(name: &str) -> Value {
     serde_json::json!({
         "Name": name, "Title": format!("The {name}"), "Domain": format!("{}.example", name.to_lowercase()),

@@ -1,4 +1,4 @@
-//! Backups and what is restored from them.
+//! Backups, and what can be restored from them.
 
 use testkit::{Exchange, Fixture, Folder, Program};
 

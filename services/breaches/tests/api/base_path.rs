@@ -22,7 +22,7 @@ async fn start() -> App {
 async fn visitor_links_stay_below_the_path_of_the_public_url() {
     let app = start().await;
     let get = async |path: &str| {
-        // The proxy strips the path below which it serves the service.
+        // The proxy removes the path below which it serves the service.
         app.request(path).header("accept", "text/html").answer().await
     };
     let starts = ["/", "/docs", "/docs/swagger-initializer.js", "/openapi.json", "/account"];

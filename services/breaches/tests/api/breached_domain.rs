@@ -57,7 +57,7 @@ async fn searches_and_reading_commands_do_not_wait_for_a_writer() {
     breaches::jobs::first_start(&app.context).unwrap();
     end.send(()).unwrap();
     writer.join().unwrap().unwrap();
-    // The count is written once the writer has ended.
+    // The count is written once the other writer has finished.
     let noted = async || {
         let controls = app.context.pools.read_blocking(domain_controls::with_subscribers).unwrap();
         controls.iter().any(|(_, control)| control.pwn_count == Some(1))

@@ -4,7 +4,7 @@ use testkit::{Answer, Exchange};
 
 use crate::app::{App, PUBLIC_URL};
 
-/// The version and the trace of all forms.
+/// The `traceparent` header that the browser sends with all forms.
 pub const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736";
 
 /// A browser without scripts. It keeps cookies and sends the hidden fields of forms.
@@ -33,7 +33,7 @@ impl<'a> Browser<'a> {
         cookies.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ")
     }
 
-    /// The value of the cookie whose name contains a word.
+    /// Returns the value of the cookie whose name contains a word.
     pub fn secret(&self, word: &str) -> String {
         let cookies = self.cookies.borrow();
         let found = cookies.iter().find(|(name, _)| name.contains(word));
@@ -46,7 +46,7 @@ impl<'a> Browser<'a> {
         answer
     }
 
-    /// Sends a form with the CSRF token of its page.
+    /// Sends a form with the CSRF token from its page.
     pub async fn post(&self, page: &str, action: &str, fields: &[(&str, &str)]) -> Answer {
         let csrf = hidden(self.get(page).await.text(), "csrf");
         let fields = [&[("csrf", csrf.as_str())], fields].concat();
@@ -61,7 +61,7 @@ impl<'a> Browser<'a> {
         answer
     }
 
-    /// Signs in with the link of the last mail.
+    /// Signs in with the link in the last mail.
     pub async fn sign_in(&self, address: &str) {
         let sent = self.post("/sign-in", "/sign-in", &[("email", address)]).await.expect(200);
         assert!(sent.text().contains("Check your mail"));
@@ -84,7 +84,7 @@ impl Must for Answer {
     }
 }
 
-/// The value of a hidden field.
+/// Returns the value of a hidden field.
 pub fn hidden(html: &str, name: &str) -> String {
     let field = format!("name=\"{name}\" value=\"");
     let rest = html.split(&field).nth(1).unwrap_or_else(|| panic!("no {name} in {html}"));
@@ -92,7 +92,7 @@ pub fn hidden(html: &str, name: &str) -> String {
 }
 
 impl App {
-    /// The token in the link of the last mail, which must lead to `path`.
+    /// Returns the token in the link of the last mail, which must lead to `path`.
     pub fn last_token(&self, path: &str) -> String {
         let mail = self.peers.smtp.as_ref().unwrap().mails().pop().unwrap();
         let link = mail.find("https://").unwrap();

@@ -1,4 +1,4 @@
-//! Checks of many addresses of verified domains in one request.
+//! Bulk checks of addresses of verified domains.
 
 use breaches::model::OptOut;
 use breaches::store::{opt_outs, plan_features, subscribers};
@@ -31,7 +31,7 @@ fn not_verified(email: &str) -> Value {
     json!({"email": email, "error": {"statusCode": 403, "message": message}})
 }
 
-/// A subscriber to Pro 1 with a verified domain.
+/// Adds a subscriber to Pro 1 with a verified domain.
 async fn controller(app: &App) -> String {
     let key = app.subscriber(OWNER, "pro1").await;
     app.verify(OWNER, "corp.example").await;
@@ -79,7 +79,7 @@ async fn each_address_has_an_entry_in_the_order_of_the_request() {
         {"email": "a\"<b>@corp.example", "breaches": []},
     ]);
     assert_eq!(check(&app, &key, &emails).await, expected);
-    // The plan brings known subdomains, and no other domains.
+    // The plan includes known subdomains, but no other domains.
     let below = json!(["ada@sub.corp.example", "ada@none.corp.example"]);
     let found = check(&app, &key, &below).await;
     assert_eq!(found[0]["breaches"], names(&["Beta"]));
@@ -195,7 +195,7 @@ async fn each_plan_allows_or_refuses_bulk_checks() {
             false => assert_eq!(answer, refused, "{plan}"),
         }
         if plan != "free" {
-            // The operator may add them to any plan of these families.
+            // The operator may add bulk checks to any plan of these families.
             allow(&app, &plan).await;
             app.clock.advance(60);
             let allowed = app.post_with(&key, BULK, &body).await.0;
@@ -213,7 +213,7 @@ async fn callers_without_permission_are_refused_as_a_whole() {
         |text: &str| failure(401, &format!("Access denied due to {text} breach-api-key."));
     assert_eq!(app.post_with("", BULK, &body).await, message("missing"));
     assert_eq!(app.post_with("short", BULK, &body).await, message("improperly formed"));
-    // A mistyped key is not answered with an error for each address.
+    // A mistyped key does not lead to an error for each address.
     let mixed = json!({"emails": [format!("account-exists@{TEST}"), "ada@corp.example"]});
     for unknown in [UNKNOWN, ZERO] {
         assert_eq!(app.post_with(unknown, BULK, &mixed).await, message("invalid"));
@@ -256,7 +256,8 @@ async fn test_keys_check_test_accounts() {
     assert_eq!(app.post_with(UNKNOWN, BULK, &json!({ "emails": emails })).await, expected);
 }
 
-/// Addresses that are checked and cost the same, whatever their validity.
+/// Builds a request with this number of addresses. All of them are checked and cost the same,
+/// whether they are valid or not.
 fn many(count: usize) -> Value {
     let domains = ["corp.example", "other.example", "invalid"];
     let emails = (0..count).map(|n| json!(format!("user{n}@{}", domains[n % 3])));
@@ -267,13 +268,13 @@ fn many(count: usize) -> Value {
 async fn each_address_costs_one_search() {
     let app = App::start().await;
     let key = controller(&app).await;
-    // 500 a minute.
+    // The limit is 500 per minute.
     assert_eq!(app.post_with(&key, BULK, &many(450)).await.0, 200);
     let single = "/api/v3/breachedaccount/ada@corp.example";
     assert_eq!(app.get_with(&key, single).await.status(), 404);
     let refused = failure(429, "Rate limit is exceeded. Try again in 1 seconds.");
     assert_eq!(app.post_with(&key, BULK, &many(50)).await, refused);
-    // Neither the refused request nor its addresses were charged.
+    // Neither the rejected request nor its addresses were charged.
     assert_eq!(app.post_with(&key, BULK, &many(49)).await.0, 200);
     assert_eq!(app.get_with(&key, single).await.status(), 429);
 }
@@ -284,7 +285,7 @@ async fn more_addresses_than_a_full_quota_are_refused() {
     let key = controller(&app).await;
     let refused = failure(400, "The subscription covers at most 500 addresses in one request.");
     assert_eq!(app.post_with(&key, BULK, &many(501)).await, refused);
-    // The refused request cost one search.
+    // The rejected request cost one search.
     assert_eq!(app.post_with(&key, BULK, &many(500)).await.0, 429);
     assert_eq!(app.post_with(&key, BULK, &many(499)).await.0, 200);
     let refused = failure(400, "The subscription covers at most 600 addresses in one request.");
@@ -351,7 +352,7 @@ async fn body_of_another_media_type_is_415() {
 async fn body_larger_than_512_kib_is_413() {
     let app = App::start().await;
     let key = controller(&app).await;
-    // Blanks around JSON do not change it.
+    // Blanks around the JSON do not matter.
     let padded = |size: usize| {
         let body = json!({"emails": ["ada@corp.example"]}).to_string();
         " ".repeat(size - body.len()) + &body
@@ -369,7 +370,7 @@ async fn body_larger_than_512_kib_is_413() {
         chunks.chunks(64 * 1024).map(|chunk| Ok::<_, std::io::Error>(chunk.to_vec())).collect();
     let chunked = reqwest::Body::wrap_stream(futures_util::stream::iter(chunks));
     assert_eq!(answer(request().body(chunked).send().await.unwrap()).await, refused);
-    // 1,000 addresses of the maximum length fit.
+    // 1,000 addresses of maximum length fit.
     let full = app.subscriber("full@example.org", "pro2").await;
     let label = "d".repeat(59);
     let long = |n: usize| format!("{n:064}@{label}.{label}.{label}.example");
@@ -408,7 +409,7 @@ async fn plan_limits_of_domains_apply_to_their_addresses() {
     let filtered = check_with(&app, &key, "?domain=alpha.example", &emails).await;
     let expected = json!({"email": "user1@large.example", "breaches": [], "limited": true});
     assert_eq!(filtered[0], expected);
-    // Two domains of a size that counts, where the plan allows one.
+    // Two domains large enough to count, where the plan allows one.
     app.verify(OWNER, "b.example").await;
     app.clock.advance(60);
     let found = check(&app, &key, &json!(["user1@b.example"])).await;

@@ -1,4 +1,4 @@
-//! How bulk checks are streamed: batches, one connection, and clients that leave.
+//! How bulk checks are streamed: batches, a single connection, and clients that disconnect.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ const BREACHES: [&str; 4] = ["Alpha", "Beta", "Gamma", "Delta"];
 /// 20 batches of 50 addresses.
 const BATCHES: usize = 20;
 
-/// A server with one connection, whose queries of accounts are counted.
+/// A server with a single connection. Its account queries are counted.
 struct Counted {
     app: App,
     server: TestServer,
@@ -28,7 +28,7 @@ struct Counted {
 }
 
 impl Counted {
-    /// Loads 1,000 addresses whose full answers have more than 40 KiB each.
+    /// Loads 1,000 addresses whose complete results exceed 40 KiB each.
     async fn start() -> Self {
         let app = App::start().await;
         let entries = BREACHES.map(|name| {
@@ -74,7 +74,7 @@ impl Counted {
     async fn post(&self, query: &str) -> Response {
         let request = self.server.post(&format!("{BULK}{query}")).header("user-agent", "tests");
         let request = request.header("breach-api-key", &self.key);
-        // Compressed, the whole answer would fit into the buffers of the connection.
+        // If compressed, the whole response would fit into the buffers of the connection.
         let request = request.header("accept-encoding", "identity");
         request.body(json!({ "emails": emails() }).to_string()).send().await.unwrap()
     }
@@ -109,7 +109,7 @@ async fn client_that_leaves_ends_the_look_ups() {
     let mut response = counted.post("?truncateResponse=false").await;
     let first = response.chunk().await.unwrap().unwrap();
     assert!(first.starts_with(br#"[{"email":"user0@corp.example","#));
-    // From now on, only the response holds the old snapshot.
+    // From here on, only the response holds the old snapshot.
     counted.app.set_breach("Alpha", |breach| breach.title = "New".into()).await;
     counted.state.reload().await.unwrap();
     assert!(snapshot.upgrade().is_some());

@@ -1,4 +1,4 @@
-//! Messages whose server died, and mails as large receivers want them.
+//! Messages whose server was killed, and mails in the form that large mail providers require.
 
 use breaches::store::messages::{self, Claim};
 use breaches::store::schema::outbox;
@@ -19,7 +19,7 @@ async fn start() -> App {
     app
 }
 
-/// The value of a header.
+/// Returns the value of a header.
 fn header(mail: &Mail, name: &str) -> String {
     let text = mail.text.replace("\n ", " ");
     let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")));
@@ -27,14 +27,14 @@ fn header(mail: &Mail, name: &str) -> String {
 }
 
 impl App {
-    /// Claims all due mails as another process.
+    /// Claims all due mails on behalf of another process.
     async fn claim_as(&self, owner: i64) -> usize {
         let now = self.context.clock.unix();
         let claim = Claim { owner, until: now + CLAIM_SECONDS };
         self.change(|db| messages::claim(db, None, 100, claim, now)).await.posted.len()
     }
 
-    /// The outcome of a request without cookies and user agent.
+    /// Returns the status of a request without cookies and without a user agent.
     async fn one_click(&self, link: &str, kind: &str, body: &str) -> u16 {
         let path = link.strip_prefix("https://breaches.example").unwrap();
         let request = self.server.post(path).header("content-type", kind).body(body.to_owned());
@@ -91,7 +91,7 @@ async fn each_attempt_has_the_same_message_id_and_each_message_another() {
     app.load("Alpha", &format!("{OWNER}\n")).await;
     app.load("Beta", &format!("{OWNER}\n")).await;
     app.deliver_notices().await;
-    // The server died before it recorded that the mails were sent.
+    // The server was killed before it recorded that the mails were sent.
     app.change(|db| {
         let unsent = (outbox::sent_at.eq(None::<i64>), outbox::next_try.eq(NOW));
         Ok(diesel::update(outbox::table).set(unsent).execute(db)?)
@@ -121,12 +121,12 @@ async fn mail_program_unsubscribes_with_one_request() {
         assert_eq!(header(&mail, "List-Unsubscribe-Post"), "List-Unsubscribe=One-Click");
         let link = header(&mail, "List-Unsubscribe");
         let link = link.strip_prefix('<').and_then(|link| link.strip_suffix('>')).unwrap();
-        // Another body needs the form's token, and another link is not valid.
+        // Any other body needs the form's token, and any other link is not valid.
         assert_eq!(app.one_click(link, kind, "x=y").await, 403);
         app.load("Beta", &format!("{OWNER}\n")).await;
         app.deliver_notices().await;
         assert_eq!(app.mails().len(), 2);
-        // Receivers repeat requests.
+        // Mail providers may repeat requests.
         for _ in 0..2 {
             assert_eq!(app.one_click(link, kind, body).await, 200);
         }

@@ -98,7 +98,8 @@ struct Number {
     number: i64,
 }
 
-/// The number of rows in the tables of accounts and domains, and of accounts in runs.
+/// Returns the number of rows in the tables of accounts and domains, and the number of accounts in
+/// runs.
 async fn stored(app: &App) -> Vec<i64> {
     let count = |db: &mut Db| -> Result<Vec<i64>, DatabaseError> {
         let mut wanted =
@@ -123,7 +124,7 @@ async fn dry_run_of_cleaning_keeps_runs_and_reports_the_real_counts() {
     app.import(&json!([entry("Beta")])).await;
     let lines: String = (0..40).map(|n| format!("user{n}@example.com\n")).collect();
     app.load("Alpha", &lines).await;
-    // In a run on SQLite.
+    // On SQLite, these are in a run.
     app.load("Beta", "ada@odd.example\nbob@odd.example\nuser1@example.com\n").await;
     app.change(|db| {
         let renamed = "UPDATE mail_domain SET name = 'odd.example:x' WHERE name = 'odd.example'";
@@ -150,7 +151,7 @@ async fn passwords_stored_as_websites_are_removed() {
         "email,website\na@example.com,shop.example\nb@example.com,game.example\n",
     )
     .await;
-    // An older version would have stored this from the column next to the address.
+    // An older version would have stored this text, taken from the column next to the address.
     app.change(|db| {
         let renamed = "UPDATE mail_domain SET name = 'correct.battery' WHERE name = 'game.example'";
         sql_query(renamed).execute(db)?;
@@ -171,6 +172,6 @@ async fn passwords_stored_as_websites_are_removed() {
         })
         .await;
     assert!(!names.contains(&"correct.battery".to_owned()), "{names:?}");
-    // The account stays because its link to the breach is correct.
+    // The account is kept, because its link to the breach is correct.
     assert_eq!(addresses(&app).await, ["a@example.com", "b@example.com"]);
 }

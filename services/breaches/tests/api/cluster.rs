@@ -1,6 +1,7 @@
-//! A database whose accounts are on several servers answers like SQLite.
+//! A database whose accounts are on several servers gives the same responses as SQLite.
 //!
-//! With `TEST_CITUS_WORKERS` the tests run on a Citus cluster, otherwise on the database of the other tests.
+//! If `TEST_CITUS_WORKERS` is set, the tests run on a Citus cluster, otherwise on the database of
+//! the other tests.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,7 @@ use testkit::Database;
 
 use crate::app::{App, entry};
 
-/// The plan of a query for its values.
+/// Explains a query for its actual values.
 struct Explained<Q>(Q);
 
 impl<Q> Query for Explained<Q> {
@@ -97,7 +98,7 @@ async fn content(app: &App) -> Content {
     .await
 }
 
-/// The answers about some addresses, ranges and domains.
+/// Returns the responses about some addresses, ranges and domains.
 async fn answers(app: &App, key: &str) -> Vec<(String, u16, Value)> {
     let mut paths: Vec<String> = Vec::new();
     for n in (0..3_200).step_by(40) {
@@ -127,7 +128,8 @@ fn lines(numbers: std::ops::Range<usize>) -> String {
     numbers.map(|n| address(n) + "\n").collect()
 }
 
-/// Loads of all kinds: a first one, half-known ones, those of breaches with lower ids, and a manifest.
+/// Runs loads of all kinds: a first load, loads of half-known addresses, loads of breaches with
+/// lower ids, and a manifest.
 async fn fill(app: &App) -> String {
     let mut logs = entry("Logs");
     logs["IsStealerLog"] = json!(true);
@@ -242,7 +244,7 @@ async fn addresses_of_living_servers_are_answered_while_one_is_down() {
     app.import(&json!([entry("Alpha")])).await;
     app.load("Alpha", &lines(0..200)).await;
     let key = app.subscriber("pro@corp.example", "pro1").await;
-    // Nothing listens at the new port of one server.
+    // Points one server to a port at which nothing listens.
     let lost: i32 = 2;
     app.change(|db| {
         let update =

@@ -1,18 +1,18 @@
-//! Operator commands of the binary and their exit codes.
+//! Operator commands of the binary, and their exit codes.
 
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 use testkit::{Database, Folder};
 
-/// A command of the binary with a database and a folder.
+/// Builds a command of the binary, with a database and a folder.
 pub fn command(database: &Database, folder: &Folder, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_breaches"));
     command.args(arguments).env("DATABASE_URL", database.url()).env("DATA_DIR", folder.path());
     command
 }
 
-/// The arguments that give a subscriber a plan.
+/// Returns the arguments that give a subscriber a plan.
 pub fn subscription<'a>(owner: &'a str, plan: &'a str) -> [&'a str; 7] {
     ["subscription", "set", owner, "--plan", plan, "--until", "2099-01-01"]
 }
@@ -37,7 +37,7 @@ impl Operator {
         self.command(arguments).output().unwrap()
     }
 
-    /// Runs a command, which must succeed, and returns its standard output.
+    /// Runs a command, which must succeed. Returns its standard output.
     pub fn run(&self, arguments: &[&str]) -> String {
         let output = self.output(arguments);
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -45,7 +45,7 @@ impl Operator {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Action and subject of every recorded change.
+    /// Returns action and subject of every recorded change.
     fn trail(&self) -> Vec<(String, String)> {
         use breaches::store::schema::admin_event::dsl::{action, admin_event, subject};
         use diesel::{QueryDsl, RunQueryDsl};
@@ -344,7 +344,7 @@ fn webhook_is_added_listed_and_removed_and_its_secret_shown_once() {
     assert!(!format!("{trail:?}").contains("whsec_"));
 }
 
-/// The error output of a command, which must fail.
+/// Returns the standard error of a command, which must fail.
 fn refusal(operator: &Operator, arguments: &[&str]) -> String {
     let output = operator.output(arguments);
     assert!(!output.status.success(), "{arguments:?}");

@@ -14,12 +14,12 @@ fn openapi_file_matches_the_code() {
     ));
 }
 
-/// Failures of all operations, by the names of their examples.
+/// Failures of all operations, given as the names of their examples.
 const ALL: [&str; 5] = ["blocked", "internal", "methodNotAllowed", "rateLimit", "userAgentMissing"];
-/// Failures of all operations with a key.
+/// Failures of all operations that need a key.
 const KEYED: [&str; 5] = ["keyInvalid", "keyMalformed", "keyMissing", "notInPlan", "unavailable"];
 
-/// Failures specific to single operations.
+/// Returns the failures that are specific to an operation.
 fn own_failures(id: &str) -> &'static [&'static str] {
     match id {
         "breachedAccount" => {
@@ -76,7 +76,7 @@ fn operations(document: &Value) -> impl Iterator<Item = (&str, &Value)> {
     operations.map(|operation| (operation["operationId"].as_str().unwrap(), operation))
 }
 
-/// Returns whether an operation needs a key. Keyless operations have an empty list.
+/// Returns whether an operation needs a key. Operations without a key have an empty list.
 fn is_keyed(operation: &Value) -> bool {
     operation["security"].as_array().is_some_and(|schemes| !schemes.is_empty())
 }
@@ -85,7 +85,7 @@ fn keys(value: &Value) -> Vec<&str> {
     value.as_object().into_iter().flat_map(|members| members.keys().map(String::as_str)).collect()
 }
 
-/// The target of a reference to a component.
+/// Returns the target of a reference to a component.
 fn referred<'d>(document: &'d Value, reference: &Value) -> &'d Value {
     let path = reference["$ref"].as_str().unwrap().strip_prefix('#').unwrap();
     document.pointer(path).unwrap_or_else(|| panic!("{path} is not in the document"))
@@ -117,7 +117,7 @@ fn every_failure_of_an_operation_has_an_example() {
                 assert!(status == "200" || media.is_null(), "{status} of {id}");
                 continue;
             }
-            // Errors about a domain have a body of their own.
+            // Errors about a domain have a different kind of body.
             if media["schema"]["$ref"] == "#/components/schemas/MessageBody" {
                 assert_eq!((status.as_str(), media["example"].is_object()), ("400", true), "{id}");
                 continue;
@@ -157,7 +157,7 @@ fn documented_security_matches_the_required_key() {
     }
 }
 
-/// A path of the document with targets that a test key finds.
+/// Returns a path of the document, filled with targets that a test key finds.
 fn filled(path: &str) -> String {
     let alias = if path.contains("stealer") { "stealer-log" } else { "account-exists" };
     let host = if path.contains("Website") { format!("shop.{TEST}") } else { TEST.to_owned() };
@@ -189,7 +189,7 @@ async fn answers_have_the_documented_headers() {
             for (name, header) in documented.as_object().unwrap() {
                 let sent = response.headers().get(name).map(|value| value.to_str().unwrap());
                 match name.as_str() {
-                    // Only sent for domains that are larger than the plan.
+                    // Only sent for domains that are larger than the plan covers.
                     "x-domain-search-limited" => {}
                     "etag" | "last-modified" | "link" => assert!(sent.is_some(), "{name} {path}"),
                     _ => {

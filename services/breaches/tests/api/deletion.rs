@@ -1,5 +1,5 @@
-//! Deletion of an address at its owner's request. Only data that a plan or requested notices need
-//! is kept.
+//! Deletion of an address at its owner's request. Only data needed for a plan or for requested
+//! notices is kept.
 
 use breaches::model::OptOut;
 use breaches::store::schema::{admin_event, mail_token, outbox, session, subscriber};
@@ -23,7 +23,7 @@ async fn start() -> App {
 }
 
 impl App {
-    /// All texts that may contain an address.
+    /// Returns all strings that may contain an address.
     async fn texts(&self) -> Vec<String> {
         self.change(|db| {
             let mut texts: Vec<String> = mail_token::table.select(mail_token::subject).load(db)?;
@@ -43,7 +43,8 @@ async fn deletion_removes_every_trace_of_an_address() {
         let app = start().await;
         let browser = Browser::new(&app);
         let email = EmailAddress::parse(OWNER).unwrap();
-        // The operator added the owner, who signed in and requested notices without confirming.
+        // The operator added the owner, who then signed in and requested notices without confirming
+        // them.
         app.change(|db| {
             breaches::add_subscriber(db, &email, false, NOW).map_err(DatabaseError::broken)
         })
@@ -77,7 +78,7 @@ async fn requested_notices_survive_a_deletion_and_can_be_ended() {
     })
     .await;
     app.change(|db| {
-        // The links contain no address, and the record of notices is deleted.
+        // The links do not contain the address, and the record of notices is deleted.
         let links: Vec<String> = mail_token::table.select(mail_token::subject).load(db)?;
         assert_eq!(links, [""]);
         assert_eq!(outbox::table.count().get_result::<i64>(db)?, 0);
@@ -87,7 +88,7 @@ async fn requested_notices_survive_a_deletion_and_can_be_ended() {
     app.load("Beta", &format!("{OWNER}\n")).await;
     app.deliver_notices().await;
     assert_eq!(app.mails().len(), 2);
-    // The link of the first mail still unsubscribes.
+    // The unsubscribe link in the first mail still works.
     let link = mail.find("https://breaches.example/unsubscribe?token=").unwrap();
     let token = link.rsplit('=').next().unwrap();
     let page = format!("/unsubscribe?token={token}");
@@ -98,7 +99,7 @@ async fn requested_notices_survive_a_deletion_and_can_be_ended() {
         "{}",
         answer.text()
     );
-    // The address is no longer needed.
+    // Now nothing needs the address any longer.
     app.change(|db| {
         breaches::opt_out(db, &email, OptOut::Delete, NOW).map_err(DatabaseError::broken)
     })

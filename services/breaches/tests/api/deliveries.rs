@@ -20,7 +20,7 @@ async fn start() -> App {
     app
 }
 
-/// A receiver that answers with a status.
+/// Starts a receiver that responds with a status.
 fn receiver(status: u16) -> HttpPeer {
     HttpPeer::start(move |_| PeerAnswer::Body(status, String::new()))
 }
@@ -30,7 +30,7 @@ fn address(text: &str) -> EmailAddress {
 }
 
 impl App {
-    /// The number of pending messages.
+    /// Returns the number of pending messages.
     async fn waiting(&self) -> i64 {
         let waiting = outbox::sent_at.is_null().and(outbox::failed_at.is_null());
         self.change(|db| Ok(outbox::table.filter(waiting).count().get_result(db)?)).await
@@ -64,7 +64,7 @@ async fn removing_a_webhook_deletes_its_messages() {
     app.clock.advance(60);
     app.deliver_notices().await;
     assert_eq!((own.requests().len(), other.requests().len()), (1, 0));
-    // A message that names a webhook of another subscriber is not sent either.
+    // A message that refers to another subscriber's webhook is not sent either.
     app.webhook(CORP, &own.url("/y")).await;
     app.load("Beta", "b@corp.example\n").await;
     app.deliver_notices().await;
@@ -103,7 +103,7 @@ async fn lost_domain_gets_no_more_notices() {
                 .await;
             assert_eq!(app.waiting().await, 0);
         } else {
-            // However it was lost: the delivery checks the control.
+            // However control was lost, the delivery checks it.
             app.change(|db| {
                 let lost = domain_control::state.eq("pending");
                 Ok(diesel::update(domain_control::table).set(lost).execute(db)?)
@@ -158,7 +158,7 @@ async fn reactivated_breach_is_announced_once() {
             assert_eq!(sent(), (2, 1));
         }
     }
-    // Only addresses loaded while it was hidden are new.
+    // Only addresses that were loaded while the breach was hidden are new.
     app.set_breach("Alpha", |breach| breach.active = false).await;
     app.load("Alpha", "c@corp.example\n").await;
     app.deliver_notices().await;
@@ -224,7 +224,7 @@ async fn replica_with_an_older_catalogue_loses_no_notice() {
     subjects.sort();
     assert_eq!(subjects.len(), 4, "{subjects:?}");
     assert_eq!(app.waiting().await, 0);
-    // It does not repeat notices that the other replica has sent.
+    // It does not repeat notices that the first replica has sent.
     assert!(breaches::jobs::recount_domains(&older, older.snapshot_version()).await.unwrap());
     app.deliver_notices().await;
     assert_eq!(app.mails().len(), 4);
@@ -258,7 +258,7 @@ async fn message_of_another_version_waits_without_delaying_others() {
     app.clock.advance(3600);
     app.deliver_notices().await;
     assert_eq!((app.mails().len(), app.waiting().await), (1, 20));
-    // A version that can decode them delivers them.
+    // A version that can decode the messages delivers them.
     let known = json!({ "kind": "breach", "breach": "Alpha" }).to_string();
     app.change(|db| {
         let waiting = outbox::table.filter(outbox::sent_at.is_null());
@@ -289,7 +289,7 @@ async fn removing_a_domain_invalidates_its_verification_link() {
         breaches::store::domain_inheritance::revoke(db, id, "corp.example")
     })
     .await;
-    // Added again, it needs a new proof.
+    // If the domain is added again, it needs a new proof.
     add().await;
     let token = link.rsplit('=').next().unwrap();
     browser.post(list, approve, &[("token", token)]).await;

@@ -1,4 +1,4 @@
-//! Every write names the key of its rows, and the migration distributes the tables.
+//! Every write mentions the key of its rows, and the migration distributes the tables.
 
 use breaches::jobs::{AccountsOptions, clean, retire};
 use breaches::model::OptOut;
@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::app::{App, entry};
 use crate::commands::command;
 
-/// Statements of all connections of this process, including those of other tests.
+/// The statements of all connections of this process, including those of other tests.
 static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 fn recorder() -> Option<Box<dyn Instrumentation>> {
@@ -34,7 +34,7 @@ fn is_distributed_write(statement: &str) -> bool {
     Regex::new(&format!(r"^\s*{write}\s+{tables}")).unwrap().is_match(statement)
 }
 
-/// Returns whether a write names its keys: an insert in its columns, other statements in a
+/// Returns whether a write mentions its keys: an insert in its columns, any other statement in a
 /// condition.
 fn names_key(statement: &str) -> bool {
     let columns = Regex::new(r"^\s*insert[^(]*\(([^)]*)\)").unwrap();
@@ -61,7 +61,7 @@ fn writes_without_a_key_are_detected() {
     assert!(!is_distributed_write("insert into domain_account (domain_id, k) values ($1, $2)"));
 }
 
-/// Replaces the extension and records the tables to distribute.
+/// Replaces the Citus extension, and records which tables are distributed.
 const STAND_IN: &str = "
     CREATE TABLE laid_out (name TEXT, key TEXT, colocated TEXT);
     CREATE FUNCTION create_distributed_table(name TEXT, key TEXT, colocate_with TEXT DEFAULT '') RETURNS void
@@ -92,7 +92,7 @@ fn migrate_distributes_by_key_if_the_extension_exists() {
     let execute = |db: &mut database::Db, statement: &str| {
         diesel::connection::SimpleConnection::batch_execute(db, statement)
     };
-    // The migrations come with the layout.
+    // The migrations depend on the layout.
     let conn = <diesel::PgConnection as diesel::Connection>::establish(database.url()).unwrap();
     let mut db = database::Db::Pg(conn);
     execute(&mut db, STAND_IN).unwrap();
@@ -110,10 +110,10 @@ fn migrate_distributes_by_key_if_the_extension_exists() {
     ];
     assert_eq!(found, [&by_shard[..], &["mail_domain"]].concat());
     assert!(run(&["migrate", "--distributed"]).status.success());
-    // It works like any other database, without the table of staged rows being on several servers.
+    // It works like any other database, except that its staging table is not actually distributed.
     let shown = run(&["address", "show", "account-exists@breach-integration-tests.example"]);
     assert!(String::from_utf8_lossy(&shown.stdout).contains("Acmegram"));
-    // A database on one server stays there.
+    // A database on a single server stays there.
     let single = testkit::Database::new();
     let run = |arguments: &[&str]| command(&single, &folder, arguments).output().unwrap();
     assert!(run(&["migrate"]).status.success());

@@ -1,4 +1,4 @@
-//! The list of a subscriber's domains on the pages.
+//! A subscriber's list of domains on the pages.
 
 use serde_json::json;
 use testkit::SmtpPeer;
@@ -8,7 +8,7 @@ use crate::browser::{Browser, Must};
 
 const OWNER: &str = "owner@example.org";
 
-/// The text of the cells of the table, row by row.
+/// Returns the text of the table cells, row by row.
 fn cells(html: &str) -> Vec<Vec<String>> {
     let body = html.split("<tbody>").nth(1).unwrap().split("</tbody>").next().unwrap();
     let text = |cell: &str| {
@@ -28,7 +28,7 @@ async fn start() -> App {
     app
 }
 
-/// Addresses of one domain, one per line.
+/// Builds addresses of one domain, one per line.
 fn people(count: u32) -> String {
     (0..count).map(|n| format!("user{n}@corp.example\n")).collect()
 }
@@ -42,7 +42,7 @@ async fn small_domain_is_searched_without_a_subscription() {
     app.verify(OWNER, "corp.example").await;
     let path = "/account/domains/corp.example";
     assert!(browser.get(path).await.text().contains("<dt>Breached addresses</dt><dd>10</dd>"));
-    // Only a subscription locks in the size.
+    // Only a subscription locks the size in.
     app.load("Alpha", &people(30)).await;
     let page = browser.get(path).await.expect(200);
     assert!(page.text().contains("has 30 breached addresses"), "{}", page.text());
@@ -111,7 +111,7 @@ async fn domain_list_counts_addresses_and_stealer_log_addresses() {
     app.set_breach("Hidden", |breach| breach.active = true).await;
     app.deliver_notices().await;
     assert_eq!(cells(browser.get(list).await.text())[0][3], "3");
-    // The next recount includes it; a smaller plan does not show it.
+    // The next recount includes it, but a smaller plan does not show it.
     let email = domain::EmailAddress::parse(OWNER).unwrap();
     app.change(|db| {
         let id = breaches::store::subscribers::id(db, &email)?.unwrap();
@@ -135,7 +135,7 @@ async fn domain_of_the_deny_list_that_the_operator_verified_is_opened_and_remove
     browser.get(&remove).await.must(200);
     browser.post(&remove, &remove, &[]).await.must(303);
     assert!(!browser.get(list).await.text().contains("gmail.com"));
-    // The subscriber cannot add it again.
+    // The subscriber cannot add the domain again.
     let refused = browser.post(list, list, &[("domain", "gmail.com")]).await;
     assert!(refused.text().contains("This domain cannot be verified"), "{}", refused.text());
 }

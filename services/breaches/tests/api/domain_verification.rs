@@ -1,4 +1,4 @@
-//! Operations 3, 4 and 5, and the verification methods with real peers on loopback.
+//! Operations 3, 4 and 5, and the verification methods with real servers on loopback.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -56,13 +56,13 @@ async fn txt_record_verifies_a_domain_permanently() {
     dns.set_txt("example.com", &["v=spf1 -all", &format!("\"{record}\"")]);
     assert_eq!(verify(&app, &key, "example.com").await, done());
     assert_eq!(app.get_with(&key, path).await.status(), 404);
-    // Neither the record nor a look-up is needed any more, and the token is kept.
+    // Neither the record nor a lookup is needed any longer, and the token stays the same.
     dns.set_txt("example.com", &[]);
     let asked = dns.questions();
     assert_eq!(verify(&app, &key, "example.com").await, done());
     assert_eq!(dns.questions(), asked);
     assert_eq!(token(&app, &key, "example.com").await, record);
-    // Another subscriber gets another token.
+    // Another subscriber gets a different token.
     let other = app.subscriber("other@example.org", "pro1").await;
     assert_ne!(token(&app, &other, "example.com").await, record);
 }
@@ -140,7 +140,7 @@ async fn verification_mail_is_sent_to_an_owner_within_limits() {
     assert_eq!(send("example.net", "hostmaster").await, done());
     app.clock.advance(600);
     assert_eq!(send("example.com", "hostmaster").await, done());
-    // Twenty a day for a domain, for all aliases together.
+    // The limit is twenty per day and domain, for all aliases together.
     for _ in 0..17 {
         app.clock.advance(600);
         assert_eq!(send("example.com", "admin").await, done());
@@ -208,7 +208,7 @@ async fn larger_domains_are_verified_up_to_the_plan_limit() {
     let text = "Access denied, the subscription allows 1 breached domains and 1 are in use.";
     let full = (403, json!({ "message": text }).to_string());
     assert_eq!(verify(&app, &key, "b.example").await, full);
-    // Small domains do not count, and the refused one is still pending.
+    // Small domains do not count, and the rejected one is still pending.
     assert_eq!(verify(&app, &key, "c.example").await, done());
     let listed = app.json_with(&key, "/api/v3/subscribeddomains").await;
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|row| &row["DomainName"]).collect();
@@ -310,6 +310,6 @@ async fn configured_deny_list_replaces_the_built_in_one() {
     let bad = message("The DomainName field did not contain a valid domain.");
     let body = json!({ "DomainName": "corp.example" });
     assert_eq!(app.post_with(&key, TOKEN, &body).await, bad);
-    // It replaces the built-in list.
+    // The configured list replaces the built-in one.
     token(&app, &key, "gmail.com").await;
 }

@@ -1,4 +1,4 @@
-//! The table of errors, byte by byte.
+//! The table of errors, compared byte by byte.
 
 use crate::app::{App, NOW, TEST, UNKNOWN, ZERO, answer, failure};
 

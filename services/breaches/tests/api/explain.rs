@@ -12,7 +12,7 @@ use crate::app::App;
 
 struct OnSqlite<Q>(Q);
 
-/// A statement for PostgreSQL, as text.
+/// Displays a statement as PostgreSQL gets it.
 struct PostgresText(String);
 
 impl<Q> Query for OnSqlite<Q> {
@@ -52,7 +52,7 @@ impl QueryId for PostgresText {
 impl<Q> RunQueryDsl<SqliteConnection> for OnSqlite<Q> {}
 impl RunQueryDsl<PgConnection> for PostgresText {}
 
-/// The plan of a query. For PostgreSQL, the generic plan that `serve` requests.
+/// Returns the query plan. For PostgreSQL, this is the generic plan that `serve` requests.
 macro_rules! plan {
     ($db:expr, $query:expr, $values:expr) => {
         match $db {
@@ -80,7 +80,7 @@ fn generic_plan(conn: &mut PgConnection, query: &str, values: &str) -> String {
     plan.join("\n")
 }
 
-/// Asserts that a plan contains these texts and scans no table.
+/// Asserts that a plan contains these strings and does not scan a table.
 fn assert_uses(plan: &str, sqlite: &[&str], postgres: &[&str]) {
     let wanted = if plan.contains("Plan") || plan.contains("cost=") { postgres } else { sqlite };
     for text in wanted {

@@ -1,4 +1,4 @@
-//! Forms of the pages: rejected input.
+//! Forms of the pages: input that is rejected.
 
 use domain::EmailAddress;
 use futures_util::future::join_all;
@@ -40,10 +40,10 @@ async fn undeliverable_address_is_refused_as_invalid() {
         }
     }
     assert!(app.mails().is_empty());
-    // Refused addresses do not count toward the client's limit of 30 mails an hour.
+    // Rejected addresses do not count towards the client's limit of 30 mails per hour.
     browser.post("/sign-in", "/sign-in", &[("email", OWNER)]).await.must(200);
     assert_eq!(app.mails().len(), 1);
-    // Such addresses may be in breaches, so they can be looked up.
+    // Such addresses may be in breaches, so looking them up must work.
     let found = browser.post("/", "/search", &[("email", "a..b@x.example")]).await.expect(200);
     assert!(found.text().contains("is not in any breach"));
 }
@@ -82,12 +82,13 @@ async fn unsubscribe_form_needs_the_csrf_token_of_its_page() {
     refused(&app, "/unsubscribe", link.rsplit('=').next().unwrap(), None).await;
 }
 
-/// Sends the form of a link like a foreign site, which has no effect, and then like its page.
+/// Sends the form of a link, first as a foreign site would, which must have no effect, and then as
+/// its own page would.
 async fn refused(app: &App, path: &str, token: &str, choice: Option<(&str, &str)>) {
     let link = format!("{path}?token={token}");
     let mut fields = vec![("token", token)];
     fields.extend(choice);
-    // Without a cookie, with a cookie, and with the token of another visitor.
+    // Without a cookie, with a cookie, and with another visitor's token.
     let attacker = Browser::new(app);
     let csrf = hidden(attacker.get(&link).await.expect(200).text(), "csrf");
     let forged = [&[("csrf", csrf.as_str())], fields.as_slice()].concat();
@@ -189,7 +190,7 @@ async fn approval_page_names_who_asks_before_its_script_sends_it() {
     assert!(text.contains(&format!("Approve only if you know {OWNER}")), "{text}");
     let script = text.split("src=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
     let script = app.get(&format!("/{}", script.trim_start_matches('/'))).await;
-    // It counts seconds before it submits.
+    // The script counts seconds before it submits the form.
     let script = script.text().await.unwrap();
     assert!(script.contains("setTimeout") && script.contains("if (seconds === 0) form.submit()"));
 }

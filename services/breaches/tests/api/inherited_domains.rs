@@ -8,7 +8,7 @@ use crate::domain_verification::{done, peers, people, subscriber, token, verify}
 
 const OWNER: &str = "owner@example.org";
 
-/// The names of the verified domains.
+/// Returns the names of the verified domains.
 async fn names(app: &App, key: &str) -> Vec<String> {
     let listed = app.json_with(key, "/api/v3/subscribeddomains").await;
     let rows = listed.as_array().unwrap().iter();
@@ -55,7 +55,7 @@ async fn subdomain_of_a_nearer_verified_parent_survives_a_revocation() {
     let key = subscriber(&app).await;
     prove(&app, &key, "corp.example").await;
     assert_eq!(verify(&app, &key, "b.a.corp.example").await, done());
-    // Already verified; verification by the operator makes it a proof of its own.
+    // Already verified. Verification by the operator turns it into a domain with its own proof.
     app.verify(OWNER, "a.corp.example").await;
     revoke(&app, "corp.example").await;
     assert_eq!(names(&app, &key).await, ["a.corp.example", "b.a.corp.example"]);
@@ -129,7 +129,7 @@ async fn inherited_subdomains_stay_within_the_plan() {
     };
     assert_eq!(search("corp.example").await, 200);
     assert_eq!(search("small.corp.example").await, 200);
-    // The next load does not add them either, and a growing subdomain does not displace others.
+    // The next load does not add them either, and a subdomain that grows does not displace others.
     app.load("Beta", &people(12, "small.corp.example")).await;
     app.deliver_notices().await;
     let within = names(&app, &key).await;
@@ -137,7 +137,7 @@ async fn inherited_subdomains_stay_within_the_plan() {
     for domain in &within {
         assert_eq!(search(domain).await, 200, "{domain}");
     }
-    // A refusal counts as one of the parent domain.
+    // The error is reported as one of the parent domain.
     assert_eq!(verify(&app, &key, "c.corp.example").await.0, 403);
     let metrics = app.server.admin("/metrics").send().await.unwrap().text().await.unwrap();
     let refused = "breaches_domain_proofs_total{method=\"parent\",outcome=\"refused\"} ";
@@ -147,7 +147,7 @@ async fn inherited_subdomains_stay_within_the_plan() {
     prove(&app, &key, "c.corp.example").await;
     assert_eq!(names(&app, &key).await, ["c.corp.example", "corp.example"]);
     assert_eq!(search("c.corp.example").await, 200);
-    // A larger plan adds the others.
+    // With a larger plan, the others are added.
     set_max_domains(&app, 10).await;
     app.load("Beta", "x@other.example\n").await;
     app.deliver_notices().await;
@@ -168,14 +168,14 @@ async fn removed_subdomain_returns_only_when_its_parent_is_verified_anew() {
     app.load("Beta", "d@sub.corp.example\ne@new.sub.corp.example\nf@new.corp.example\n").await;
     app.deliver_notices().await;
     assert_eq!(names(&app, &key).await, ["corp.example", "new.corp.example"]);
-    // The parent domain no longer proves it; its own proof would.
+    // The parent domain no longer proves it. Its own proof still would.
     assert_eq!(verify(&app, &key, "sub.corp.example").await.0, 400);
     assert_eq!(verify(&app, &key, "x.sub.corp.example").await.0, 400);
     app.verify(OWNER, "corp.example").await;
     let all =
         ["", "deep.sub.", "new.", "new.sub.", "sub."].map(|name| format!("{name}corp.example"));
     assert_eq!(names(&app, &key).await, all);
-    // Revoking and proving the parent counts as verifying it again.
+    // Revoking the parent and proving it again counts as a new verification.
     revoke(&app, "sub.corp.example").await;
     revoke(&app, "corp.example").await;
     prove(&app, &key, "corp.example").await;

@@ -1,4 +1,4 @@
-//! The input of jobs: the same file when a job is resumed, and none without lines.
+//! The input of jobs: a resumed job needs the same file, and a file without lines is rejected.
 
 use std::path::Path;
 use std::process::{Output, Stdio};
@@ -35,7 +35,7 @@ fn all_jobs(operator: &Operator) -> Vec<Job> {
     pools.read_blocking(jobs::all).unwrap()
 }
 
-/// Puts the newest job into the state of one that was killed before its first batch. Returns its number.
+/// Changes the newest job to look as if it was killed before its first batch. Returns its number.
 fn interrupt(operator: &Operator) -> i64 {
     let id = all_jobs(operator)[0].id;
     let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
@@ -130,14 +130,14 @@ fn input_without_lines_is_refused() {
             let refused = run_in(&operator, operator.folder.path(), &arguments);
             let text = errors(&refused);
             assert_eq!(refused.status.code(), Some(1), "{arguments:?}: {text}");
-            // A blank CSV file has no columns either.
+            // A blank CSV file does not have columns either.
             let named = text.contains("has no lines") || text.contains("has no column");
             assert!(named, "{arguments:?}: {text}");
         }
     }
     assert!(all_jobs(&operator).iter().all(|job| job.state == "failed"));
     assert_eq!(operator.run(&["account", "export", "--breach", "Alpha"]), "");
-    // A header or a text without an address is a line.
+    // A header, or a text without an address, counts as a line.
     let header = operator.folder.write("header.csv", "email,name\n");
     let csv = ["accounts", "load", "--breach", "Alpha", "--format", "csv"];
     operator.run(&[&csv[..], &[header.to_str().unwrap()]].concat());

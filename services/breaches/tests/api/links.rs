@@ -1,5 +1,5 @@
-//! Mail links: a scanner that opens them changes nothing, forms reveal nothing about an address,
-//! and secrets are stored as digests.
+//! Mail links: a scanner that opens them changes nothing, forms do not reveal anything about an
+//! address, and secrets are stored as digests.
 
 use breaches::store::schema;
 use diesel::{QueryDsl, RunQueryDsl};
@@ -19,7 +19,7 @@ async fn start() -> App {
     app
 }
 
-/// Opens a link like a mail scanner, by GET and HEAD.
+/// Opens a link the way a mail scanner does, by GET and HEAD.
 async fn scan(app: &App, path: &str, token: &str) {
     let link = format!("{path}?token={token}");
     for _ in 0..2 {
@@ -35,7 +35,7 @@ async fn mail_scanner_triggers_no_action() {
     let app = start().await;
     let browser = Browser::new(&app);
     // For each purpose: the form that sends the mail, the page of its link, the fields of its
-    // button, and the result.
+    // button, and the expected result.
     for (form, path, choice, done) in [
         ("/notify-me", "/notify-me/confirm", None, "Notices are on"),
         ("/opt-out", "/opt-out/choose", Some(("kind", "public")), "Done"),
@@ -54,7 +54,7 @@ async fn mail_scanner_triggers_no_action() {
             .await;
         let opted_out =
             app.change(|db| breaches::store::opt_outs::get(db, &email.sha1())).await.is_some();
-        // Only the previous buttons had an effect.
+        // Only the buttons pressed so far had an effect.
         assert_eq!((listening, opted_out), (form != "/notify-me", form == "/sign-in"), "{form}");
         let mut fields = vec![("token", token.as_str())];
         fields.extend(choice);

@@ -25,7 +25,7 @@ async fn with_alpha() -> App {
     app
 }
 
-/// All accounts with their lists.
+/// Returns all accounts with their lists.
 async fn accounts(app: &App) -> Vec<(String, Vec<u8>)> {
     let rows = app.change(|db| accounts::after(db, (i64::MIN, -1), 1_000_000)).await;
     rows.into_iter().map(|row| (row.address(), row.breaches)).collect()
@@ -124,7 +124,7 @@ async fn addresses_with_colliding_keys_are_distinguished() {
     let key = AccountKey::of(&address.sha1()).0;
     app.change(move |db| {
         account_links::merge_key(db, AccountKey(key))?;
-        // Store another address under this one's key.
+        // Stores another address under the key of this one.
         diesel::sql_query(format!("UPDATE account SET local = 'another' WHERE k = {key}"))
             .execute(db)?;
         Ok(())
@@ -140,7 +140,8 @@ async fn addresses_with_colliding_keys_are_distinguished() {
     assert_eq!(filed(&app, "example.com").await, ["another", "someone"]);
 }
 
-/// Local parts of the accounts at a domain, after checking that the index by domain is complete.
+/// Returns the local parts of the accounts at a domain, after checking that the index by domain is
+/// complete.
 async fn filed(app: &App, domain: &'static str) -> Vec<String> {
     let (rows, unfiled) = app
         .change(move |db| Ok((domain_walk::at_domain(db, domain)?, domain_accounts::unfiled(db)?)))

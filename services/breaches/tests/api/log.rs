@@ -1,4 +1,4 @@
-//! The log of requests contains no secrets.
+//! The request log does not contain secrets.
 
 use testkit::{Program, log_without};
 

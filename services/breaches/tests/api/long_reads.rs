@@ -1,4 +1,4 @@
-//! Long searches leave connections to other requests.
+//! Long searches leave connections for other requests.
 
 use std::sync::mpsc;
 
@@ -19,7 +19,7 @@ async fn other_requests_do_not_wait_for_long_searches() {
     for domain in ["example.com", "shop.example"] {
         app.verify("owner@example.org", domain).await;
     }
-    // Occupy all connections for long searches.
+    // Occupies all connections for long searches.
     let mut releases = Vec::new();
     for _ in 0..2 {
         let (release, released) = mpsc::channel::<()>();
@@ -48,7 +48,7 @@ async fn other_requests_do_not_wait_for_long_searches() {
     for path in ["subscription/status", "breachedaccount/a@example.com", "subscribeddomains"] {
         app.json_with(&key, &format!("/api/v3/{path}")).await;
     }
-    // Requests without permission are refused immediately.
+    // Requests that are not permitted are rejected immediately.
     for path in ["breacheddomain/other.example", "stealerlogsbyemaildomain/other.example"] {
         assert_eq!(app.get_with(&key, &format!("/api/v3/{path}")).await.status(), 403);
     }
@@ -59,13 +59,13 @@ async fn other_requests_do_not_wait_for_long_searches() {
     }
 }
 
-/// SQL that inserts accounts at a domain, each captured at a website.
+/// Returns SQL that inserts accounts at a domain, each of which was captured at a website.
 fn pairs(accounts: usize, sign: &str, domain: u32, website: u32, bytes: &str) -> [String; 2] {
     let numbers = format!(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {accounts})"
     );
     let local = format!("'{}' || i", "a".repeat(50));
-    // These searches do not use the shard, which only PostgreSQL has.
+    // These searches do not use the shard column, which only PostgreSQL has.
     let (columns, zeros) =
         if bytes.starts_with('x') { ("k, seq", "0") } else { ("k, seq, shard", "0, 0") };
     [
@@ -119,10 +119,10 @@ async fn stealer_log_search_streams_its_pairs_in_bounded_memory() {
     }
     let key = cluster.run(&["keys", "issue", "owner@example.org"]);
     let server = cluster.serve();
-    // Do the one-time setup of the first search with a small response.
+    // A small search first, so that one-time setup is not measured.
     let first = cluster.ask(&server, &key, "stealerlogsbywebsitedomain/z.example").await;
     assert_eq!(first.0, 200, "{}", first.1);
-    // Also fill the page cache of the database.
+    // Also fills the page cache of the database.
     for domain in ["corp.example", "x.example"] {
         assert_eq!(cluster.ask(&server, &key, &format!("breacheddomain/{domain}")).await.0, 404);
     }
@@ -133,8 +133,8 @@ async fn stealer_log_search_streams_its_pairs_in_bounded_memory() {
         let (status, body) = cluster.ask(&server, &key, &format!("stealerlogsby{search}")).await;
         let after = server.peak_memory();
         assert_eq!((status, body.matches(ends).count()), (200, PAIRS), "{search}");
-        // All pairs in memory would take more than twice as much, and the page caches of connections
-        // that a search is the first to use take up to 16 MiB each.
+        // Holding all pairs in memory would take more than twice as much. The page caches of
+        // connections that a search is the first to use take up to 16 MiB each.
         assert!(after.saturating_sub(before) < 42, "{search}: {before} {after} MiB");
     }
 }

@@ -1,4 +1,4 @@
-//! One test binary with a file per resource. Each test has a real server on its own database.
+//! One test binary, with a file per resource. Each test runs a real server on its own database.
 
 #![allow(clippy::unwrap_used)] // A test that meets an error has failed.
 

@@ -1,4 +1,4 @@
-//! Maintenance after loads continues if a part of it fails.
+//! Maintenance after loads continues even if a part of it fails.
 
 use breaches::jobs::recount_domains;
 use breaches::store::{domain_controls, versions};
@@ -8,7 +8,7 @@ use diesel::connection::SimpleConnection;
 
 use crate::app::{App, entry};
 
-/// Makes the database refuse to store the size of a domain.
+/// Makes the database reject the size of a domain.
 fn refuse(db: &mut Db, domain: &str) -> Result<(), DatabaseError> {
     let statements = match db {
         Db::Sqlite(_) => format!(

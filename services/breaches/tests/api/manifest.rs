@@ -1,4 +1,4 @@
-//! Loads of several breaches by a manifest.
+//! Loads of several breaches with a manifest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ async fn with_breaches() -> App {
     app
 }
 
-/// All accounts with their packed lists, and the counts of the breaches.
+/// Returns all accounts with their packed lists, and the counts of the breaches.
 async fn tables(app: &App) -> (BTreeMap<String, Vec<u8>>, Vec<(i64, i64)>) {
     app.change(|db| {
         let rows = accounts::after(db, (i64::MIN, -1), 1_000_000)?;
@@ -33,7 +33,7 @@ fn load(app: &App, manifest: &str) -> Result<Outcome, JobError> {
     breaches::jobs::load_accounts(&app.context, &options)
 }
 
-/// Addresses in pseudo-random order, some of them twice.
+/// Builds addresses in pseudo-random order, some of them twice.
 fn lines(seed: u64, people: u64, chosen: u64) -> String {
     let mixed = |n: u64| (n + seed * 1_000).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
     (0..chosen)
@@ -89,8 +89,8 @@ async fn invalid_manifest_is_refused_before_reading() {
 async fn loads_in_any_order_behave_like_sets() {
     let app = with_breaches().await;
     let mut model: BTreeMap<String, BTreeSet<u16>> = BTreeMap::new();
-    // The first breach is loaded again after the last one, so its id is inserted in the middle of
-    // lists.
+    // The first breach is loaded again after the last one, so that its id is inserted in the middle
+    // of lists.
     for (round, place) in [1_u16, 2, 0, 1, 0, 2].into_iter().enumerate() {
         let text = lines(round as u64, 3_000, 1_200);
         let fresh: BTreeSet<&str> = text

@@ -1,4 +1,5 @@
-//! The metrics of the service. All tests share one registry, so counters are compared with a lower limit.
+//! The metrics of the service. All tests share a registry, so counters are compared with a lower
+//! bound.
 
 use breaches::State;
 use breaches::jobs;
@@ -70,8 +71,8 @@ async fn sign_ins_and_opt_outs_are_counted_by_outcome_and_kind() {
     }
 }
 
-/// One test measures the gauges, because servers of other tests in this process set them too. It reads
-/// what it has measured at once, and repeats that if another server was quicker.
+/// A single test measures the gauges, because servers of other tests in this process set them too.
+/// It reads them immediately after measuring, and repeats that if another server interfered.
 #[actix_web::test]
 async fn gauges_show_accounts_jobs_and_waiting_messages() {
     let app = App::with(|settings| settings.seed_test_data = false).await;
@@ -84,7 +85,7 @@ async fn gauges_show_accounts_jobs_and_waiting_messages() {
     })
     .await;
     let state: &State = &app.state;
-    // On SQLite, such a small load is stored as a run.
+    // On SQLite, a load as small as this is stored as a run.
     let runs = app.change(|db| Ok(f64::from(u8::from(matches!(db, Db::Sqlite(_)))))).await;
     let expected = [
         ("breaches_accounts", 3.0),

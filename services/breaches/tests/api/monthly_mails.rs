@@ -14,7 +14,8 @@ const OWNER: &str = "owner@example.org";
 const PAGE: &str = "/account/domains/corp.example/report";
 const DAY: i64 = 86_400;
 
-/// A service with two breaches that are added in March, when it starts. No other notices are posted.
+/// Starts a service with two breaches that were added in March, when it starts. Other notices are
+/// not posted.
 async fn start() -> App {
     let app = App::with_peers(Peers { smtp: Some(SmtpPeer::start()), ..Peers::default() }).await;
     app.import(&json!([
@@ -86,7 +87,8 @@ async fn mail_is_sent_once_after_each_month_to_those_who_want_it() {
     for name in ["anna", "bert", "dora", "April", "The Old"] {
         assert!(!plain.contains(name), "{name} in {plain}");
     }
-    // The next mail covers all months since, with links of the month in which nothing was sent.
+    // The next mail covers all months since, including links from the month in which nothing was
+    // sent.
     app.clock.advance(61 * DAY);
     let mails = app.monthly_mails().await;
     assert_eq!(mails.len(), 2);
@@ -103,7 +105,7 @@ async fn mail_is_not_lost_when_a_server_dies_and_waits_for_its_lease() {
     let app = start().await;
     turn(&app, "on").await;
     app.clock.advance(31 * DAY);
-    // A server took the lease and died before it posted.
+    // A server took the lease and was killed before it posted.
     let until = app.context.clock.unix() + 300;
     app.change(|db| versions::set(db, "monthly_reports_until", until)).await;
     assert_eq!(app.write_mails().await, Pass::Elsewhere);
@@ -157,7 +159,7 @@ async fn unsubscribe_link_of_a_monthly_mail_ends_only_monthly_mails() {
     assert!(page.contains("You no longer receive monthly mails about corp.example."), "{page}");
     app.clock.advance(31 * DAY);
     assert_eq!(app.monthly_mails().await.len(), 1);
-    // Notices continue; their link ends both kinds of mails.
+    // Notices continue. Their link ends both kinds of mails.
     app.deliver_notices().await;
     app.load("Old", "new@corp.example\n").await;
     app.deliver_notices().await;
@@ -200,7 +202,7 @@ async fn mail_is_dropped_when_its_reason_is_gone() {
         }
         let mails = app.monthly_mails().await;
         if matches!(change, "retired" | "hidden") {
-            // The others are listed, without counts that include the hidden one.
+            // The other breaches are listed, without counts, which would include the hidden one.
             let plain = mails[0].plain();
             assert!(plain.contains("The More: 1") && !plain.contains("The March"), "{plain}");
             assert!(!plain.contains("Addresses: 2"), "{plain}");
@@ -208,7 +210,7 @@ async fn mail_is_dropped_when_its_reason_is_gone() {
             assert!(mails.is_empty(), "{change}");
         }
         if change == "revoked" {
-            // A new verification begins without monthly mails.
+            // A new verification starts without monthly mails.
             app.verify(OWNER, "corp.example").await;
             app.clock.advance(31 * DAY);
             assert!(app.monthly_mails().await.is_empty());

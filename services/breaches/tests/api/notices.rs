@@ -29,13 +29,13 @@ impl App {
         breaches::jobs::deliver_due(&self.state).await.unwrap();
     }
 
-    /// Does what the server does after a load of pastes.
+    /// Does what the server does after pastes were loaded.
     pub async fn deliver_listener_notices(&self) {
         breaches::jobs::notify_listeners(&self.state).await.unwrap();
         breaches::jobs::deliver_due(&self.state).await.unwrap();
     }
 
-    /// Adds a webhook of a subscriber and returns its secret.
+    /// Adds a webhook to a subscriber. Returns its secret.
     pub async fn webhook(&self, email: &str, url: &str) -> WebhookSecret {
         let email = domain::EmailAddress::parse(email).unwrap();
         let secret = WebhookSecret::generate().unwrap();
@@ -89,7 +89,7 @@ async fn owner_is_notified_once_of_each_new_breach() {
     ] {
         assert!(plain.contains(part), "{part} in {plain}");
     }
-    // Neither the same file nor another address of the same breach is a reason for a notice.
+    // Neither the same file nor another address in the same breach triggers a notice.
     app.load("Alpha", &format!("{OWNER}\nmore@example.net\n")).await;
     app.deliver_notices().await;
     assert_eq!(app.mails().len(), 1);
@@ -132,7 +132,7 @@ async fn domain_controller_is_notified_of_the_number_of_new_addresses() {
     app.load("Alpha", "a@corp.example\n").await;
     app.deliver_notices().await;
     app.verify("corp@example.org", "corp.example").await;
-    // Links from before the verification are not new; the next load is.
+    // Links from before the verification are not new. Those of the next load are.
     app.load("Alpha", "a@corp.example\nb@corp.example\nc@corp.example\n").await;
     app.deliver_notices().await;
     app.deliver_notices().await;
@@ -142,7 +142,7 @@ async fn domain_controller_is_notified_of_the_number_of_new_addresses() {
     assert!(plain.contains("2 addresses at corp.example"), "{plain}");
     assert!(plain.contains("https://breaches.example/account/domains/corp.example"), "{plain}");
     assert!(!plain.contains("b@corp.example"), "{plain}");
-    // The only link that works without signing in ends these mails.
+    // The only link that works without signing in is the one that ends these mails.
     let links: Vec<(String, String)> = app
         .change(|db| {
             Ok(mail_token::table.select((mail_token::purpose, mail_token::subject)).load(db)?)
@@ -170,7 +170,7 @@ async fn end_of_a_subscription_stops_notices_about_domains() {
         let version = app.state.snapshot_version();
         assert!(breaches::jobs::recount_domains(&app.state, version).await.unwrap());
     };
-    // A posted notice, and the next one, which is not posted.
+    // One notice has been posted, and the next one must not be posted.
     app.load("Alpha", "a@corp.example\n").await;
     recount().await;
     app.change(end(NOW)).await;
@@ -332,7 +332,7 @@ async fn webhook_call_is_signed_retried_and_given_up() {
             "newAccounts": 1, "catalogueVersion": body["catalogueVersion"],
             "sentAt": "2026-03-01T12:00:00Z"})
     );
-    // The mail about the same breach was sent independently.
+    // The mail about the same breach was sent regardless.
     assert_eq!(app.mails().len(), 1);
     // After six attempts, the message is abandoned.
     status.store(500, Ordering::SeqCst);
@@ -366,7 +366,7 @@ async fn loads_update_sizes_and_add_subdomains() {
     assert_eq!(larger, 1);
     let sizes: Vec<_> = all.iter().map(|control| control.size_now).collect();
     assert_eq!(sizes, [Some(12), Some(1)]);
-    // Links from before the subdomain was added are not new; later ones are.
+    // Links from before the subdomain was added are not new. Later ones are.
     let earlier = app.mails().len();
     app.load("Beta", "y@deep.corp.example\n").await;
     app.deliver_notices().await;
@@ -386,7 +386,7 @@ async fn concurrent_replicas_deliver_each_message_once() {
     for email in &people {
         app.listener(email).await;
     }
-    // The owner is notified of a sensitive breach too.
+    // The owner is also notified of a sensitive breach.
     app.set_breach("Alpha", |breach| breach.flags.sensitive = true).await;
     app.load("Alpha", &people.join("\n")).await;
     breaches::jobs::notify_listeners(&app.state).await.unwrap();

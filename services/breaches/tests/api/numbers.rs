@@ -1,4 +1,4 @@
-//! Numbers that logs, queues and other tables remember are not reused.
+//! Ids that logs, queues and other tables refer to are not reused.
 
 use breaches::store::{blocks, breaches as catalogue, domain_controls, schema, subscribers};
 use database::{DatabaseError, Db};
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::app::{App, NOW, entry};
 
-/// The highest number in a table.
+/// Selects the highest id in a table.
 macro_rules! last {
     ($db:expr, $table:ident) => {{
         use schema::$table::dsl::{id, $table as table};
@@ -16,7 +16,7 @@ macro_rules! last {
     }};
 }
 
-/// Numbers of removed rows, and of the rows added after them.
+/// Tables with the id of a removed row and the id of the row that was added next.
 type Numbers = Vec<(&'static str, i64, i64)>;
 
 fn subscriber(db: &mut Db, email: &str) -> Result<i64, DatabaseError> {

@@ -35,7 +35,7 @@ async fn home_page_shows_public_breaches_within_limits() {
     assert!(none.text().contains("is not in any breach"));
     let bad = browser.post("/", "/search", &[("email", "<script>")]).await.expect(400);
     assert!(bad.text().contains("not in an acceptable format") && !bad.text().contains("<script>"));
-    // Ten a minute for a client: the three above, and seven more.
+    // The limit is ten per minute and client: the three above, and seven more.
     for _ in 0..8 {
         browser.post("/", "/search", &[("email", "unknown@example.org")]).await.must(200);
     }
@@ -51,7 +51,7 @@ async fn form_without_its_csrf_token_is_refused() {
     let csrf = hidden(browser.get("/").await.text(), "csrf");
     browser.send("/search", &[("email", OWNER), ("csrf", "x")]).await.must(403);
     browser.send("/search", &[("email", OWNER), ("csrf", &csrf)]).await.must(200);
-    // The token of one browser is invalid in another.
+    // The token of one browser is not valid in another.
     Browser::new(&app).send("/search", &[("email", OWNER), ("csrf", &csrf)]).await.must(403);
     browser.sign_in(OWNER).await;
     for action in [
@@ -76,7 +76,7 @@ async fn sign_in_link_works_once_and_only_by_its_button() {
     let known = browser.post("/sign-in", "/sign-in", &[("email", OWNER)]).await.expect(200);
     let token = app.last_token("/sign-in/confirm");
     let link = format!("/sign-in/confirm?token={token}");
-    // A scanner opens the link twice, which does not sign in.
+    // A scanner opens the link twice. That does not sign anyone in.
     for _ in 0..2 {
         let page = browser.get(&link).await.expect(200);
         assert!(page.text().contains("<button type=\"submit\">Sign in</button>"));
@@ -89,7 +89,7 @@ async fn sign_in_link_works_once_and_only_by_its_button() {
     assert!(again.text().contains("does not work"));
     browser.post("/account", "/sign-out", &[]).await.must(303);
     browser.get("/account").await.must(303);
-    // The response is the same for an unknown address.
+    // The response to an unknown address is the same.
     let other = Browser::new(&app);
     let unknown = other.post("/sign-in", "/sign-in", &[("email", "new@example.org")]).await;
     assert_eq!(unknown.expect(200).text(), known.text());
@@ -109,7 +109,7 @@ async fn mails_are_limited_by_address_and_client() {
     for _ in 0..3 {
         browser.post("/sign-in", "/sign-in", &[("email", OWNER)]).await.must(200);
     }
-    // The limit of an address covers all kinds of mails.
+    // The limit per address applies to all kinds of mails together.
     browser.post("/opt-out", "/opt-out", &[("email", OWNER)]).await.must(429);
     for n in 0..27 {
         let address = format!("user{n}@example.org");
@@ -207,7 +207,7 @@ async fn domain_is_added_verified_searched_exported_and_removed() {
         "Address,Breaches,Sites\nanna@corp.example,2,Alpha Secret\nbert@corp.example,1,Alpha\n"
     );
     assert!(csv.header("content-disposition").contains("corp.example.csv"));
-    // Another subscriber has no access to it.
+    // Another subscriber does not have access to the domain.
     let other = Browser::new(&app);
     other.sign_in("other@example.org").await;
     other.get(path).await.must(404);
@@ -303,7 +303,7 @@ async fn website_proves_control_without_foreign_redirects() {
     }
     *mode.lock() = ("www".to_owned(), format!("\n{file}\n"));
     browser.post(path, &verify, &[("way", "file")]).await.must(303);
-    // A domain that was removed and added gets another code.
+    // If a domain is removed and added again, it gets a different code.
     browser.post(path, &format!("{path}/remove"), &[]).await.must(303);
     browser.post(list, list, &[("domain", "example.com")]).await.must(303);
     *mode.lock() = (String::new(), format!("<head>{tag}</head>"));
@@ -313,7 +313,7 @@ async fn website_proves_control_without_foreign_redirects() {
     let tag = tag.replace("&#60;", "<").replace("&#62;", ">").replace("&#34;", "\"");
     *mode.lock() = (String::new(), format!("<head>{tag}</head>"));
     browser.post(path, &verify, &[("way", "meta")]).await.must(303);
-    // The requests to the website belong to the trace of the browser.
+    // The requests to the website are part of the browser's trace.
     let sent = app.peers.site.as_ref().unwrap().requests();
     let traced = |sent: &&PeerRequest| sent.header("traceparent").starts_with(TRACE);
     assert_eq!(sent.iter().filter(traced).count(), sent.len());
@@ -391,7 +391,7 @@ async fn catalogue_pages_and_feed_show_listed_breaches() {
     assert_eq!(feed.header("content-type"), "application/rss+xml; charset=utf-8");
     assert!(feed.text().contains("<pubDate>Fri, 15 May 2020 10:20:00 +0000</pubDate>"));
     assert!(feed.text().contains("https://breaches.example/breaches/Odd"));
-    // Older versions stored any text.
+    // Older versions accepted any text.
     app.set_breach("Odd", |breach| breach.title = "A\u{b}B\u{ffff}".to_owned()).await;
     let feed = browser.get("/feed.xml").await.expect(200);
     assert!(feed.text().contains("<title>A B </title>"), "{}", feed.text());

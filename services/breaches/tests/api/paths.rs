@@ -1,4 +1,4 @@
-//! Only paths in the table of paths reach the router.
+//! Only paths in the table of operations reach the router.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, TestRunner};
 
 use crate::app::{App, TEST, ZERO, answer};
 
-/// The status of a path that is sent without normalisation by a client.
+/// Returns the status of a path that is sent without normalisation by an HTTP client.
 fn status(server: SocketAddr, path: &str) -> u16 {
     let headers = format!("host: tests\r\nuser-agent: tests\r\nbreach-api-key: {ZERO}");
     let request = format!("GET {path} HTTP/1.1\r\n{headers}\r\nconnection: close\r\n\r\n");
@@ -55,7 +55,7 @@ async fn one_trailing_slash_is_accepted_after_a_fixed_path() {
     }
 }
 
-/// Words and parameters of the API: correct, in another case, encoded, or corrupted.
+/// Generates words and parameters of the API: correct, in different case, encoded, or corrupted.
 fn segment() -> impl Strategy<Value = String> {
     let words = "breaches breach latestBreach dataClasses subscription status range docs Acmegram \
         breachedAccount breachedDomain pasteAccount subscribedDomains stealerLogsByEmail";

@@ -5,7 +5,8 @@ use serde_json::json;
 
 use crate::app::{App, NOW, answer, entry, failure};
 
-/// Operations 1, 2, 6, 7, 12, 13, 14, 15, 16 and reports with targets that the subscriber controls.
+/// Operations 1, 2, 6, 7, 12, 13, 14, 15, 16 and reports, with targets that the subscriber
+/// controls.
 const PATHS: [&str; 10] = [
     "breachedaccount/someone@example.com",
     "breachedaccount/range/abcdef",
@@ -43,7 +44,8 @@ async fn each_plan_allows_exactly_its_operations() {
         let key = app.subscriber(&owner, &plan).await;
         app.verify(&owner, "example.com").await;
         for (path, included) in PATHS.iter().zip(expected) {
-            // Refill the quota for each request, because the free plan allows one per minute.
+            // Refills the quota for each request, because the free plan allows one request per
+            // minute.
             app.clock.advance(60);
             let (status, body) = answer(app.get_with(&key, &format!("/api/v3/{path}")).await).await;
             if included {
@@ -75,7 +77,7 @@ async fn subscriber_without_a_subscription_is_refused_everything() {
     }
 }
 
-/// Addresses of one domain, one per line.
+/// Builds addresses of one domain, one per line.
 fn people(count: u32) -> String {
     (0..count).map(|n| format!("user{n}@example.com\n")).collect()
 }

@@ -1,4 +1,4 @@
-//! Logs, metrics, errors and job records contain no searched or loaded addresses.
+//! Logs, metrics, errors and job records do not contain addresses that were searched for or loaded.
 
 use std::fs::File;
 use std::process::{Child, Command};
@@ -28,11 +28,11 @@ async fn metrics_contain_route_patterns_but_no_address_prefix_or_key() {
     }
 }
 
-/// A loaded and searched address that cannot be confused with other text.
+/// An address that is loaded and searched for, and that cannot be confused with other text.
 const ADDRESS: &str = "private.person@secret-domain.example";
 const UNKNOWN: &str = "0123456789abcdef0123456789abcdef";
 
-/// Runs a command with all its output in one file.
+/// Runs a command, writing all of its output to a file.
 fn logged(command: &mut Command, log: &File) -> Option<i32> {
     command.env("RUST_LOG", "debug");
     command.stdout(log.try_clone().unwrap()).stderr(log.try_clone().unwrap());
@@ -174,14 +174,14 @@ async fn logs_errors_and_jobs_contain_no_address_key_or_hash() {
     }
     let base = format!("http://{http}");
     search(&base, &key).await;
-    // Errors of clients are not logged as errors of the service.
+    // Errors caused by clients are not logged as errors of the service.
     let long = reqwest::get(format!("{base}/{}", "a".repeat(50_000))).await.unwrap();
     assert_eq!(long.status(), 414);
     assert_eq!(long.json::<serde_json::Value>().await.unwrap()["statusCode"], 414);
     assert!(!std::fs::read_to_string(&path).unwrap().contains("ERROR"));
     let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
     let jobs = pools.read_blocking(jobs::all).unwrap();
-    // Errors of a failing database are logged as well.
+    // Errors of a failing database are logged too.
     pools
         .write_blocking(|db| -> Result<(), database::DatabaseError> {
             use diesel::RunQueryDsl;

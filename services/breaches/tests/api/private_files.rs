@@ -9,7 +9,7 @@ use testkit::Program;
 fn data_folder_is_readable_by_its_owner_only() {
     let program = Program::new(env!("CARGO_BIN_EXE_breaches"));
     let data = program.folder().join("data");
-    // Created by an earlier version.
+    // Simulates a folder created by an earlier version.
     fs::create_dir(&data).unwrap();
     fs::set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
     let program = program.setting("DATA_DIR", &data);

@@ -1,4 +1,4 @@
-//! Two servers of the binary on one database, changed by operator commands.
+//! Two servers on the same database, which operator commands change.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -11,14 +11,14 @@ use testkit::{Database, Folder};
 const ADDRESS: &str = "someone@example.com";
 const OTHER: &str = "other@example.com";
 
-/// A server of the binary, killed at the end of the test.
+/// A server process, killed at the end of the test.
 pub struct Serving {
     child: Child,
     base: String,
 }
 
 impl Serving {
-    /// Peak memory since the last call, in MiB.
+    /// Returns the peak memory since the last call, in MiB.
     pub fn peak_memory(&self) -> u64 {
         let process = PathBuf::from(format!("/proc/{}", self.child.id()));
         let status = std::fs::read_to_string(process.join("status")).unwrap();
@@ -52,14 +52,14 @@ impl Cluster {
         let mut command = crate::commands::command(&self.database, &self.folder, arguments);
         command
             .env("CATALOGUE_POLL_MS", "100")
-            // Searches are repeated, on a busy machine.
+            // On a busy machine, searches may have to wait.
             .env("DB_WAIT_MS", "20000")
-            // Mapped pages of the file would count as memory.
+            // Mapped pages of the database file would count as memory.
             .env("SQLITE_MMAP", "0");
         command
     }
 
-    /// Runs a command, which must succeed, and returns its standard output.
+    /// Runs a command, which must succeed. Returns its standard output.
     pub fn run(&self, arguments: &[&str]) -> String {
         let output = self.command(arguments).output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -94,8 +94,8 @@ impl Cluster {
         (response.status().as_u16(), response.text().await.unwrap())
     }
 
-    /// Returns whether operations 1 and 15 show `ADDRESS` and 8 lists the breach. These operations have
-    /// no low limit, so they can be polled.
+    /// Returns whether operations 1 and 15 show `ADDRESS`, and whether 8 lists the breach. The
+    /// limits of these operations are high enough for polling.
     async fn polled(&self, server: &Serving, key: &str) -> [bool; 3] {
         [
             self.shows(server, key, &format!("breachedaccount/{ADDRESS}"), "Alpha").await,
@@ -104,7 +104,7 @@ impl Cluster {
         ]
     }
 
-    /// Returns whether the response for a path contains a text.
+    /// Returns whether the response for a path contains a string.
     async fn shows(&self, server: &Serving, key: &str, path: &str, text: &str) -> bool {
         let (status, body) = self.ask(server, key, path).await;
         match status {
@@ -114,7 +114,8 @@ impl Cluster {
         }
     }
 
-    /// The operations among 1, 2, 6, 12, 13, 14, 15 that show `ADDRESS`, and whether 8 lists the breach.
+    /// Returns which of the operations 1, 2, 6, 12, 13, 14, 15 show `ADDRESS`, and whether 8 lists
+    /// the breach.
     async fn seen(&self, server: &Serving, key: &str) -> [bool; 8] {
         let hash = Sha1Digest::of(ADDRESS).to_string();
         let mut seen = [false; 8];
@@ -137,7 +138,7 @@ impl Cluster {
     }
 }
 
-/// The operations that show an address before any change.
+/// The result if all operations show the address, as before any change.
 const EVERYWHERE: [bool; 8] = [true; 8];
 
 #[actix_web::test]
@@ -184,7 +185,7 @@ async fn changes_by_commands_reach_two_running_servers() {
         for command in commands {
             cluster.run(command);
         }
-        // A new subscriber for each step, because domain searches are limited.
+        // Each step has its own subscriber, because domain searches are limited.
         let owner = format!("owner{step}@example.org");
         cluster.run(&["subscriber", "add", &owner]);
         cluster.run(&crate::commands::subscription(&owner, "pro5"));
@@ -238,7 +239,8 @@ async fn server_answers_while_another_process_loads() {
     let mut load = cluster.command(&["accounts", "load", "--breach", "Alpha", "-"]);
     load.stdin(Stdio::piped()).stderr(Stdio::null()).stdout(Stdio::null());
     let mut child = load.spawn().unwrap();
-    // The load cannot end before its input does. A domain search also writes: the counts of the domain.
+    // The load cannot end before its input ends. A domain search also writes, because it stores the
+    // counts of the domain.
     let mut input = child.stdin.take().unwrap();
     let text = lines + "first@example.com\n";
     input.write_all(text.as_bytes()).unwrap();
@@ -279,7 +281,7 @@ async fn domain_search_needs_less_memory_than_its_answer() {
     cluster.run(&["domain", "verify", "owner@example.org", "example.com"]);
     let key = cluster.run(&["keys", "issue", "owner@example.org"]);
     let server = cluster.serve();
-    // Do the one-time setup of the first search with a small response.
+    // A small search first, so that one-time setup is not measured.
     assert_eq!(cluster.ask(&server, &key, "breachedaccount/user1@example.com").await.0, 200);
     let before = server.peak_memory();
     let (status, body) = cluster.ask(&server, &key, "breacheddomain/example.com").await;

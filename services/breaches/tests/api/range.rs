@@ -40,8 +40,8 @@ async fn first_and_last_prefix_without_addresses_are_empty_lists() {
     }
 }
 
-/// The first addresses `userN@example.com` with the first and the last prefix, found by trying all
-/// N, and their suffixes.
+/// The first addresses `userN@example.com` that have the lowest and the highest prefix, with their
+/// suffixes. They were found by trying all N.
 const FIRST: (&str, &str) = ("user28142800@example.com", "6CA2C659BAF50C32B088B9A44EB86BB17D");
 const LAST: (&str, &str) = ("user1158913@example.com", "EF129EBA26681E9821F319D84E0E9BBCE9");
 
@@ -58,7 +58,7 @@ async fn addresses_at_the_first_and_last_prefix_are_found_only_there() {
         let expected = json!([{"hashSuffix": suffix, "websites": ["Alpha"]}]);
         assert_eq!(app.json_with(&key, &path(prefix)).await, expected);
         assert_eq!(app.json_with(&key, &path(neighbour)).await, json!([]));
-        // Test keys see test accounts only.
+        // Test keys only see test accounts.
         assert_eq!(app.json_with(ZERO, &path(prefix)).await, json!([]));
     }
 }
@@ -130,7 +130,7 @@ async fn ranges_are_answered_together_and_cost_as_much_as_single_ones() {
         let path = format!("/api/v3/breachedaccount/range/{prefix}");
         assert_eq!(body[prefix.to_uppercase()], app.json_with(&key, &path).await);
     }
-    // Of 500 a minute, 62 and 10 are used and 428 are left.
+    // Of 500 per minute, 62 and 10 are used, so 428 remain.
     let distinct = |count: usize| (0..count).map(|n| format!("{n:06x}")).collect::<Vec<_>>();
     let post = async |count| {
         let body = json!({ "prefixes": distinct(count) });
@@ -205,11 +205,11 @@ async fn more_ranges_than_a_full_quota_are_refused() {
     assert_eq!(post(&key, 1).await.0, 429);
     app.clock.advance(1);
     assert_eq!(post(&key, 1).await.0, 200);
-    // Test keys have the quota of their client address.
+    // Test keys share the quota of their client address.
     let message = "The subscription covers at most 600 prefixes in one request.";
     assert_eq!(post(UNKNOWN, 601).await, crate::app::failure(400, message));
     assert_eq!(post(UNKNOWN, 599).await.0, 200);
-    // A plan without the operation is reported first.
+    // The missing operation of the plan is reported first.
     let core = app.subscriber("core@example.org", "core1").await;
     assert_eq!(post(&core, 1_000).await.0, 403);
 }
@@ -235,7 +235,7 @@ async fn range_request_refused_with_400_costs_one_token() {
         let short = app.get_with(&key, "/api/v3/breachedaccount/range/12345").await;
         assert_eq!(short.status(), 400);
     }
-    // 12 of 50 tokens are spent; three searches cost 30, and 8 are left.
+    // 12 of 50 tokens are used. Three searches cost 30, so 8 remain.
     let three = json!({ "prefixes": ["000000", "000001", "000002"] });
     assert_eq!(app.post_with(&key, RANGES, &three).await.0, 200);
     assert_eq!(app.post_with(&key, RANGES, &json!({ "prefixes": ["000000"] })).await.0, 429);

@@ -1,4 +1,4 @@
-//! Removal of breaches and people: purges that were interrupted, and what is left in the file.
+//! Removal of breaches and people: interrupted purges, and remains in the database file.
 
 use breaches::jobs::{resume_purge, retire};
 use breaches::store::schema::job;
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::app::{App, NOW, entry};
 use crate::processes::Cluster;
 
-/// The number of links of each of two breaches, as stored with the accounts.
+/// Returns the number of links of each of two breaches, as stored with the accounts.
 async fn links(app: &App) -> [usize; 2] {
     let ids = app
         .change(|db| {
@@ -36,7 +36,7 @@ async fn retirement_removes_links_from_table_and_runs_and_unused_domains() {
     };
     app.load("Alpha", &some(0..6_000)).await;
     app.load("Beta", &some(5_000..7_000).replace("only@alone.example\n", "")).await;
-    // Small compared with the table: these accounts are in a run on SQLite.
+    // These accounts are few compared to the table, so on SQLite they are in a run.
     app.load("Alpha", "late@lonely.example\nuser6500@domain20.example\n").await;
     assert_eq!(links(&app).await, [6_003, 2_000]);
     retire(&app.context, "Alpha").unwrap();
@@ -49,7 +49,7 @@ async fn retirement_removes_links_from_table_and_runs_and_unused_domains() {
         let id = app.change(|db| mail_domains::id(db, domain)).await;
         assert_eq!(id.is_some(), is_kept, "{domain}");
     }
-    // A name that was removed can be loaded again.
+    // A removed name can be loaded again.
     app.load("Beta", "again@alone.example\n").await;
     assert_eq!(links(&app).await, [0, 2_001]);
     assert!(breaches::jobs::examine(&app.context).unwrap().is_sound());
@@ -61,7 +61,7 @@ async fn interrupted_purge_is_continued_once_and_doctor_counts_its_links() {
     app.import(&json!([entry("Alpha"), entry("Beta")])).await;
     app.load("Alpha", "a@corp.example\nb@corp.example\n").await;
     retire(&app.context, "Beta").unwrap();
-    // The process was killed after it had marked the breach.
+    // The process was killed after it had marked the breach as retired.
     app.set_breach("Alpha", |breach| breach.flags.retired = true).await;
     app.change(|db| {
         let killed = (
@@ -107,7 +107,7 @@ async fn removed_person_is_nowhere_in_the_database() {
         (output.status.code(), found)
     };
     for kind in ["remove", "opt-out", "retire"] {
-        // In the table, and on SQLite in a run.
+        // First in the table, then (on SQLite) in a run.
         load("Alpha", &file);
         let few = folder.write("few.txt", format!("{PERSON}\nuser1@kept1.example\n"));
         load("Beta", &few);

@@ -1,4 +1,4 @@
-//! Reports of the new exposures of a domain: in the API, on a page, by a command.
+//! Reports of new exposures of a domain: in the API, on a page, and by a command.
 
 use domain::EmailAddress;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ const OWNER: &str = "owner@example.org";
 const PATH: &str = "/api/v3/domainReport/corp.example?since=2026-01-01";
 const PAGE: &str = "/account/domains/corp.example/report";
 
-/// An entry that was added at a date.
+/// Builds an entry that was added on a date.
 pub fn added(name: &str, date: &str) -> Value {
     let mut entry = entry(name);
     let time = format!("{date}T00:00:00Z");
@@ -20,7 +20,7 @@ pub fn added(name: &str, date: &str) -> Value {
     entry
 }
 
-/// An old breach and two new ones; one of them is sensitive.
+/// Starts a service with an old breach and two new ones, one of them sensitive.
 async fn start() -> App {
     let app = App::with_peers(Peers { smtp: Some(SmtpPeer::start()), ..Peers::default() }).await;
     let mut new = added("New", "2026-01-01");
@@ -119,7 +119,7 @@ async fn report_shows_what_a_domain_search_shows() {
         ("anna@corp.example", breaches::model::OptOut::Breaches),
         ("bert@corp.example", breaches::model::OptOut::Public),
     ] {
-        // The row is left, as if it had been loaded since.
+        // The row stays, as if it had been loaded afterwards.
         let digest = EmailAddress::parse(address).unwrap().sha1();
         app.change(|db| breaches::store::opt_outs::set(db, &digest, Some(kind), NOW)).await;
     }
@@ -254,7 +254,7 @@ async fn pages_of_a_report_are_for_controllers_of_the_domain_only() {
     for path in ["", "/csv", "/json"] {
         stranger.get(&format!("{PAGE}{path}?since=2026-01-01")).await.must(303);
     }
-    // The form needs the token of its page.
+    // The form needs the CSRF token from its page.
     let owner = Browser::new(&app);
     owner.sign_in(OWNER).await;
     owner.send(PAGE, &[("monthly", "on"), ("csrf", "x")]).await.must(403);
@@ -283,7 +283,7 @@ async fn report_of_a_large_domain_is_streamed() {
     browser.sign_in(OWNER).await;
     let page = browser.get("/account/domains/big.example/report?since=2026-01-01").await;
     assert!(page.text().contains("500 of 12000 are shown"), "{}", page.text());
-    // Repeated addresses come first.
+    // Addresses in several breaches come first.
     assert_eq!(page.text().matches("class=\"number\">2</td></tr>").count(), 500);
 }
 

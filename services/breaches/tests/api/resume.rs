@@ -13,7 +13,7 @@ use diesel::prelude::*;
 use serde_json::json;
 use testkit::{Database, Folder};
 
-/// A database that the binary and the test use.
+/// A database that the test shares with processes of the binary.
 struct Bench {
     database: Database,
     folder: Folder,
@@ -38,7 +38,7 @@ impl Bench {
         let mut command = crate::commands::command(&self.database, &self.folder, arguments);
         command
             .env("SEED_TEST_DATA", "false")
-            // The minimum: small batches, and sorted runs on disk.
+            // The minimum, which causes small batches and sorted runs on disk.
             .env("LOAD_MEMORY_MB", "1")
             .stdout(Stdio::null())
             .stderr(Stdio::null());
@@ -66,7 +66,7 @@ impl Bench {
             .unwrap()
     }
 
-    /// All pairs of account and website.
+    /// Returns all pairs of account and website.
     fn pairs(&self) -> Vec<(i64, i16, String)> {
         use breaches::store::schema::{mail_domain, stealer_log};
         let query = stealer_log::table
@@ -78,7 +78,7 @@ impl Bench {
         self.pools().read_blocking(read).unwrap()
     }
 
-    /// All accounts with a paste.
+    /// Returns all accounts that are in a paste.
     fn pastes(&self) -> Vec<(i64, i16, String, i64)> {
         use breaches::store::schema::{paste, paste_account};
         let query = paste_account::table
@@ -94,17 +94,17 @@ impl Bench {
 /// The phase of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
-    /// Has not opened its input.
+    /// The load has not opened its input yet.
     Starting,
-    /// Reads its input and sorts it on disk.
+    /// The load is reading its input and sorting it on disk.
     Reading,
-    /// Merges, and has committed nothing since its start.
+    /// The load is merging, and has not committed anything since it started.
     Merging,
     /// Has committed a batch.
     Inserting,
 }
 
-/// A running load, and the number of links that its job had added before.
+/// A running load, with the number of links that its job had added before.
 struct Watched {
     child: Child,
     input: PathBuf,
@@ -119,7 +119,7 @@ impl Watched {
         Self { child, input, before }
     }
 
-    /// The phase; `None` if the load has ended.
+    /// Returns the phase, or `None` if the load has ended.
     fn phase(&mut self, pools: &Pools) -> Option<Phase> {
         if self.child.try_wait().unwrap().is_some() {
             return None;
@@ -134,7 +134,8 @@ impl Watched {
         if files.contains(&self.input) {
             return Some(Phase::Reading);
         }
-        // The input is also opened earlier, for its fingerprint. Sorted runs are files without a name.
+        // The input is also opened earlier, to compute its fingerprint. Sorted runs are deleted
+        // files.
         let sorted = files.iter().any(|file| file.to_string_lossy().ends_with(" (deleted)"));
         Some(if sorted { Phase::Merging } else { Phase::Starting })
     }
@@ -146,8 +147,8 @@ impl Watched {
     }
 
     /// Kills the load `steps` short time slices after the beginning of a phase. Returns the phase
-    /// in which it was killed, or `None` if it had ended. The load is stopped while it is examined,
-    /// so no short phase is missed on a busy machine.
+    /// in which it was killed, or `None` if it had already ended. The load is stopped while it is
+    /// examined, so that a short phase is not missed on a busy machine.
     fn kill_in(mut self, wanted: Phase, steps: u32, pools: &Pools) -> Option<Phase> {
         self.signal("STOP");
         while self.phase(pools)? < wanted {
@@ -169,21 +170,21 @@ impl Drop for Watched {
     }
 }
 
-/// The links added by the newest job on a file.
+/// Returns the number of links that the newest job on a file has added.
 fn added(pools: &Pools, file: &Path) -> i64 {
     let name = file.file_name().unwrap().to_str().unwrap();
     let jobs = pools.read_blocking(jobs::all).unwrap();
     jobs.iter().find(|job| job.params.contains(name)).map_or(0, |job| job.added)
 }
 
-/// A random number below `end`.
+/// Returns a random number below `end`.
 fn random(end: u32) -> u32 {
     let seed = RandomState::new().build_hasher().finish();
     u32::try_from(seed % u64::from(end)).unwrap()
 }
 
-/// Kills a load at random moments of each phase, `LOAD_KILL_ROUNDS` (default 2) times, and then lets it
-/// end. Returns the phases in which it was killed.
+/// Kills a load at random times in each phase, `LOAD_KILL_ROUNDS` (default 2) times, and then lets
+/// it finish. Returns the phases in which it was killed.
 fn kill_repeatedly(bench: &Bench, arguments: &[&str], file: &Path) -> Vec<Phase> {
     let rounds = std::env::var("LOAD_KILL_ROUNDS").ok().and_then(|text| text.parse().ok());
     let pools = bench.pools();
@@ -221,7 +222,7 @@ fn load_killed_repeatedly_gives_the_same_tables_as_one_run() {
     assert_eq!(broken.tables(), clean.tables());
     let jobs = broken.pools().read_blocking(jobs::all).unwrap();
     let alpha: Vec<_> = jobs.iter().filter(|job| job.params.contains("Alpha")).collect();
-    // If it was killed after its last batch, its job is done and the next run is another job.
+    // If the load was killed after its last batch, its job is done, and the next run is a new job.
     let added: i64 = alpha.iter().map(|job| job.added).sum();
     assert_eq!((alpha[0].state.as_str(), added), ("done", 60_000));
 }
@@ -235,8 +236,8 @@ fn further_breach_killed_repeatedly_gives_the_same_tables_as_one_run() {
     for bench in [&clean, &broken] {
         let file = bench.folder.write("first.txt", lines(0..80_000));
         assert!(bench.load("Beta", &file).status().unwrap().success());
-        // A quarter of the accounts, half of them known. On SQLite it is written to a run in several
-        // transactions.
+        // A quarter of the accounts, half of which are already known. On SQLite this load is
+        // written to a run in several transactions.
         bench.folder.write("further.txt", lines(70_000..90_000));
     }
     let file = clean.folder.join("further.txt");
@@ -339,7 +340,7 @@ fn killed_load_without_notices_resumes_without_them() {
     assert_eq!(pools.read_blocking(noted).unwrap(), [60_000]);
 }
 
-/// Peak memory of a process, in MiB.
+/// Returns the peak memory of a process, in MiB.
 fn peak(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -349,7 +350,7 @@ fn peak(process: u32) -> Option<u64> {
 #[test]
 fn load_stays_within_its_memory() {
     let bench = Bench::new();
-    // Twice as much text as the memory of the load, and enough domains for a large index.
+    // The text is twice the memory of the load, and there are enough domains for a large index.
     let file = bench.folder.join("lines.txt");
     let mut out = BufWriter::new(File::create(&file).unwrap());
     for n in 0..250_000_u64 {

@@ -1,5 +1,5 @@
-//! Additional breaches, which SQLite stores in runs: reads and changes of accounts, checked against
-//! a simple model. On PostgreSQL the same checks apply without runs.
+//! Additional breaches, which SQLite stores in runs. Reads and changes of accounts are checked
+//! against a simple model. PostgreSQL does not have runs, but the same checks apply.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::app::{App, NOW, entry};
 
-/// Breaches of each address.
+/// The breaches of each address.
 type Model = BTreeMap<String, BTreeSet<u16>>;
 
 const BREACHES: u16 = 12;
@@ -33,7 +33,7 @@ struct Runs {
     number: i64,
 }
 
-/// The number of runs; 1 on PostgreSQL, which has none.
+/// Returns the number of runs; 1 on PostgreSQL, which does not have runs.
 async fn runs(app: &App) -> i64 {
     let count = |db: &mut Db| -> Result<i64, DatabaseError> {
         let Db::Sqlite(conn) = db else { return Ok(1) };
@@ -87,7 +87,7 @@ async fn check(app: &App, model: &Model) {
     assert_eq!(rows.len(), expected.len());
     assert_eq!(found, expected);
 
-    // By page, by address, by ranges of all sizes, by domain.
+    // Read by page, by address, by ranges of all sizes, and by domain.
     let checked = expected.clone();
     app.change(move |db| {
         let (mut paged, mut after) = (Vec::new(), (i64::MIN, -1));
@@ -151,7 +151,7 @@ async fn accounts_in_runs_behave_like_accounts_in_one_table() {
     }
     assert!(runs(&app).await > 0);
     check(&app, &model).await;
-    // A breach that already has links, some of them the same.
+    // Loads a breach that already has links, some of which are the same.
     load(&app, &mut model, 2, 2, 90).await;
     load(&app, &mut model, 2, 9, 90).await;
     for breach in 5..=11 {
@@ -160,7 +160,7 @@ async fn accounts_in_runs_behave_like_accounts_in_one_table() {
     assert!((1..=8).contains(&runs(&app).await), "runs are merged when there are many");
     check(&app, &model).await;
 
-    // Remove people, completely or from one breach.
+    // Removes people, either completely or from one breach.
     let leaving: Vec<String> = model.keys().step_by(29).cloned().collect();
     for (n, address) in leaving.iter().enumerate() {
         let (email, all) = (parse(address).unwrap(), n % 2 == 0);
@@ -183,7 +183,7 @@ async fn accounts_in_runs_behave_like_accounts_in_one_table() {
     }
     check(&app, &model).await;
 
-    // Stealer logs and pastes move accounts to the table; a breach is retired.
+    // Stealer logs and pastes move accounts to the table. Then a breach is retired.
     let captured: Vec<String> = model.keys().step_by(31).cloned().collect();
     let pairs: String = captured.iter().map(|a| format!("{a},shop.example\n")).collect();
     app.load_pairs("B12", &format!("email,website\n{pairs}")).await;
@@ -213,7 +213,7 @@ async fn moving_accounts_from_runs_to_the_table_changes_no_read() {
     let middle = rows[rows.len() / 2].k;
     app.change(move |db| account_links::merge_between(db, i64::MIN, middle)).await;
     check(&app, &model).await;
-    // The remaining accounts, as a large load would move them.
+    // Moves the remaining accounts, as a large load would.
     let before = app.change(|db| accounts::in_table(db, AccountKey(middle))).await;
     assert_eq!(before.len(), 1);
     app.change(|db| account_links::merge_between(db, i64::MIN, i64::MAX)).await;

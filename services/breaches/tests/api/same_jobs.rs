@@ -1,4 +1,4 @@
-//! One job that several processes run, as overlapping schedules may cause.
+//! A job that several processes run at once, as may happen with overlapping schedules.
 
 use std::io::Write;
 use std::ops::Range;
@@ -20,24 +20,24 @@ fn newest(pools: &Pools) -> Option<Job> {
     pools.read_blocking(jobs::all).unwrap().into_iter().next()
 }
 
-/// The number of pastes in a transaction of a load.
+/// Returns the number of pastes per transaction of a load.
 fn paste_batch(pools: &Pools) -> u32 {
     if pools.read_blocking(Layout::of).unwrap().is_distributed() { 4_000 } else { 200 }
 }
 
-/// Starts a command with piped input and output.
+/// Starts a command whose input and output are piped.
 fn start(operator: &Operator, arguments: &[&str]) -> Child {
     let mut command = operator.command(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().unwrap()
 }
 
-/// Writes a part of the input of a command.
+/// Writes part of a command's input.
 fn feed(child: &mut Child, text: &str) {
     child.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
 }
 
-/// Pastes with one address each, one per line.
+/// Builds pastes with one address each, one per line.
 fn pastes(numbers: Range<u32>) -> String {
     let paste = |n: u32| {
         let emails = [format!("user{n}@load.example")];
@@ -46,10 +46,10 @@ fn pastes(numbers: Range<u32>) -> String {
     numbers.map(paste).collect()
 }
 
-/// Makes a line of input of an address.
+/// Builds the input line for an address.
 type Line = fn(&str) -> String;
 
-/// Closes the input of a command and returns its exit code and output.
+/// Closes the input of a command. Returns its exit code and output.
 fn end(child: Child) -> (Option<i32>, String) {
     let ended = child.wait_with_output().unwrap();
     let output = [ended.stdout, ended.stderr].concat();
@@ -82,7 +82,7 @@ fn load_succeeds_if_another_process_finishes_its_job() {
     let (first, all) = (batch + 50, batch + 500);
     let mut load = start(&operator, &["pastes", "load", "-"]);
     feed(&mut load, &pastes(0..first));
-    // The load has committed its first batch and waits for more input.
+    // The load has committed its first batch and is waiting for more input.
     until_blocking("a batch is stored", || {
         newest(&pools).is_some_and(|job| job.added == i64::from(batch))
     });

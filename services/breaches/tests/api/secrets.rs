@@ -1,4 +1,4 @@
-//! Lists with a secret after each address: the secret is stored nowhere.
+//! Lists with a secret after each address. The secret must not be stored anywhere.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::commands::Operator;
 
 const DOMAINS: [&str; 4] = ["163.com", "qq.com", "mail.corp.example", "gmx.de"];
 
-/// Separators that no host name contains.
+/// Separators that host names cannot contain.
 const FOREIGN: [&str; 49] = [
     ":", ";", ",", "|", " ", "\t", "  ", ":::", " : ", " | ", "||", "::", "=", "==", "=>", "->",
     "--", "---", "----", "-----", "--------", " - ", "/", "//", "\\", "#", "$", "%", "&", "*", "+",
@@ -23,7 +23,7 @@ const FOREIGN: [&str; 49] = [
     "\u{ff1a}", "\u{2014}", "\u{2192}", "\u{b7}",
 ];
 
-/// Separators that are part of host names.
+/// Separators that may be part of host names.
 const LEGAL: [&str; 11] =
     ["-", "_", ".", "__", "._", "_-_", "\u{4e28}", "\u{3163}", "\u{1c0}", "\u{aa}", "\u{2160}"];
 
@@ -31,7 +31,7 @@ fn address(n: usize) -> String {
     format!("person{n}@{}", DOMAINS[n % DOMAINS.len()])
 }
 
-/// Addresses that are stored, in order.
+/// Returns the stored addresses in order.
 async fn stored(app: &App) -> Vec<String> {
     let rows = app.change(|db| accounts::after(db, (i64::MIN, -1), 1_000_000)).await;
     let mut found: Vec<String> = rows.into_iter().map(|row| row.address()).collect();
@@ -60,7 +60,7 @@ fn load(app: &App, text: &str, format: Format) -> Result<i64, String> {
 async fn no_separator_lets_a_secret_into_the_database() {
     let app = with_alpha().await;
     for separator in FOREIGN.iter().chain(&LEGAL) {
-        // A long list, and short ones, which have too few rows for shares.
+        // A long list, and short ones with too few rows for evaluating fractions.
         for (secrets, rows) in [("hunter", 120), ("Hunter2", 3), ("\u{5bc6}\u{7801}", 3)] {
             let letters = |n: usize| ["a", "b", "c", "d", "e"][n % 5].repeat(1 + n / 5);
             let row = |n: usize| format!("{}{separator}{secrets}{}\n", address(n), letters(n));
@@ -88,7 +88,7 @@ async fn no_separator_lets_a_secret_into_the_database() {
 /// Writes a row of a list.
 type Row = fn(usize) -> String;
 
-/// Files below a folder that contain a text.
+/// Returns the files below a folder that contain a string.
 fn containing(folder: &Path, text: &str) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -153,7 +153,7 @@ async fn list_with_unusual_domains_is_refused_with_the_reason() {
         assert!(refused.contains(expected), "{refused}");
     }
     assert_eq!(stored(&app).await, [] as [String; 0]);
-    // A few mistyped domains, and companies with one address each, are part of ordinary lists.
+    // Ordinary lists contain a few mistyped domains, and companies with a single address each.
     let mut usual: String = (0..100).map(|n| address(n) + "\n").collect();
     usual += &(0..80).map(|n| format!("info@company{n}.example\n")).collect::<String>();
     usual += "a@gmail.con\nb@hotmail.comm\n";
@@ -169,7 +169,7 @@ async fn file_whose_rows_are_all_refused_is_an_error_at_any_size() {
         assert!(refused.contains(&format!("{rows} address)")), "{refused}");
         assert!(refused.contains("nothing was loaded"), "{refused}");
     }
-    // The share counts from a hundred rows.
+    // The fraction is evaluated from a hundred rows on.
     let mixed = |good: usize, bad: usize| {
         (0..good).map(|n| address(n) + "\n").collect::<String>() + &"no address\n".repeat(bad)
     };

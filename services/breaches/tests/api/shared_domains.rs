@@ -1,4 +1,4 @@
-//! Domains with several controllers, of which one gives up control.
+//! Domains with several controllers, one of whom gives up control.
 
 use breaches::store::schema::{domain_counted, suppressed_link};
 use breaches::store::{domain_inheritance, subscribers};
@@ -23,7 +23,7 @@ fn revoke(db: &mut Db, email: &str) -> Result<(), DatabaseError> {
     domain_inheritance::revoke(db, subscriber, DOMAIN)
 }
 
-/// The domains with counts, and those with links that were not announced.
+/// Returns the domains with counts, and those with suppressed links.
 fn state(db: &mut Db) -> Result<(Vec<String>, Vec<String>), DatabaseError> {
     let counted =
         domain_counted::table.select(domain_counted::domain).order(domain_counted::domain);
@@ -49,7 +49,7 @@ async fn notice_state_goes_with_the_last_controller_and_only_its_own() {
     assert_eq!(app.change(state).await, (other(), other()));
 }
 
-/// The number of transactions that wait for a lock in the database.
+/// Returns the number of transactions that are waiting for a lock in the database.
 fn waiting(pools: &Pools) -> i64 {
     #[derive(QueryableByName)]
     struct Waiting {
@@ -76,7 +76,7 @@ fn notice_state_is_kept_if_another_controller_is_verified_meanwhile() {
         operator.run(&["subscriber", "add", email]);
     }
     operator.run(&["domain", "verify", FIRST, DOMAIN]);
-    // Keeps the verification from its end.
+    // Prevents the verification from finishing.
     conn.batch_execute("BEGIN; LOCK TABLE admin_event IN ACCESS EXCLUSIVE MODE").unwrap();
     std::thread::scope(|scope| {
         let second = EmailAddress::parse(SECOND).unwrap();

@@ -57,7 +57,8 @@ async fn dry_run_counts_pairs_and_changes_nothing() {
         "plain@example.com,a.example",
         "new@example.com,a.example",
         "NEW@example.com,a.example",
-        // Its own domain counts next to another website; alone it is dropped.
+        // An address's own domain counts if there is another website. If it is the only one, it is
+        // dropped.
         "new@example.com,example.com",
         "own@example.com,example.com",
         "nonsense,a.example",
@@ -177,7 +178,7 @@ async fn csv_columns_are_found_by_common_names_or_by_flags() {
     assert_eq!(held("k2@example.org"), ["two.example"]);
 }
 
-/// The error of a load of pairs, after checking that nothing was stored.
+/// Returns the error of a load of pairs, after checking that nothing was stored.
 async fn refusal(app: &App, text: &str, column: Option<&str>) -> String {
     refusal_of(app, text, column, 1)
 }
@@ -252,7 +253,7 @@ async fn file_with_invalid_first_rows_is_refused() {
 async fn website_column_of_a_file_without_a_header_is_found_by_its_rows() {
     let (app, key) = app().await;
     app.load_pairs("Logs", "a@example.com,x,https://first.example/\n").await;
-    // A password that looks like a URL comes before the website, in the first row and later.
+    // A password that looks like a URL precedes the website, in the first row or in a later one.
     let rows: String =
         (0..20).map(|n| format!("b@example.com,x{n},https://two.example/\n")).collect();
     let text = format!(

@@ -1,4 +1,4 @@
-//! Requests under way during a stop.
+//! Requests in progress during a shutdown.
 
 use testkit::{Program, stop_under_load};
 

@@ -1,4 +1,4 @@
-//! Loads without notices: their links cause no notices, while links of other loads do.
+//! Loads with suppressed notices. Their links do not cause notices, while those of other loads do.
 
 use serde_json::{Value, json};
 use testkit::{HttpPeer, Mail, PeerAnswer, SmtpPeer};
@@ -8,7 +8,7 @@ use crate::app::{App, Peers, entry};
 const OWNER: &str = "owner@example.org";
 const CORP: &str = "corp@example.org";
 
-/// Starts a service with a listener, and a subscriber with a domain and a webhook.
+/// Starts a service with a listener, and with a subscriber who has a domain and a webhook.
 async fn start(hook: &HttpPeer) -> App {
     let peers = Peers { smtp: Some(SmtpPeer::start()), webhooks: true, ..Peers::default() };
     let app = App::with_peers(peers).await;
@@ -23,7 +23,7 @@ async fn start(hook: &HttpPeer) -> App {
     app
 }
 
-/// The numbers of new accounts that the webhook received.
+/// Returns the numbers of new accounts that the webhook received.
 fn called(hook: &HttpPeer) -> Vec<Value> {
     let bodies = hook.requests().into_iter();
     let bodies = bodies.map(|call| serde_json::from_str::<Value>(&call.body).unwrap());
@@ -46,7 +46,7 @@ async fn load_without_notices_sends_none_and_later_loads_do() {
     app.deliver_notices().await;
     app.deliver_listener_notices().await;
     assert!(app.mails().is_empty() && hook.requests().is_empty());
-    // Repeating the files adds nothing new; another address and another breach do.
+    // Repeating the files does not add anything new. Another address and another breach do.
     assert!(app.load("Alpha", &people).await.notices);
     app.load_pairs("Logs", &pairs).await;
     app.load_pastes(&paste("p1")).await;

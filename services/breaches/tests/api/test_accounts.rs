@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::app::{App, TEST, UNKNOWN, ZERO, answer};
 
-/// Alias, answer of operation 1, presence of a paste, answer within operation 6.
+/// Alias, result of operation 1, whether there is a paste, result in operation 6.
 const TABLE: [(&str, &[&str], bool, &[&str]); 16] = [
     ("account-exists", &["Acmegram"], true, &["Acmegram"]),
     (

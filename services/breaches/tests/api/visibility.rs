@@ -1,4 +1,4 @@
-//! Both tables of the visibility rules, changed on a running server.
+//! Both tables of the visibility rules, applied to a running server.
 
 use breaches::model::{Breach, OptOut};
 use database::DatabaseError;
@@ -9,8 +9,8 @@ use crate::app::{App, NOW, entry};
 
 const ADDRESS: &str = "someone@example.com";
 
-/// A server whose subscriber controls example.com. One of its addresses is in a stealer log and a
-/// paste.
+/// Starts a server whose subscriber controls example.com. One of its addresses is in a stealer log
+/// and a paste.
 async fn app() -> (App, String) {
     let app = App::start().await;
     let mut alpha = entry("Alpha");
@@ -26,8 +26,8 @@ async fn app() -> (App, String) {
     (app, key)
 }
 
-/// The operations among 1, 2, 6, 12, 13, 14, 15 that show the address, and whether 8 lists the
-/// breach.
+/// Returns which of the operations 1, 2, 6, 12, 13, 14, 15 show the address, and whether 8 lists
+/// the breach.
 async fn seen(app: &App, key: &str) -> [bool; 8] {
     let prefix = &Sha1Digest::of(ADDRESS).to_string()[..6];
     let mut seen = [false; 8];
@@ -185,7 +185,7 @@ async fn retired_breach_accepts_no_accounts_and_stays_retired() {
     };
     let refused = breaches::jobs::load_accounts(&app.context, &options).unwrap_err();
     assert_eq!(refused.to_string(), "the breach Alpha is retired");
-    // A catalogue published earlier.
+    // A catalogue that was published earlier.
     let mut alpha = entry("Alpha");
     alpha["IsRetired"] = json!(false);
     app.import(&json!([alpha])).await;

@@ -1,4 +1,4 @@
-//! Delivers the messages of alerts.
+//! Delivers the messages of alerts to their webhooks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use crate::store::alerts::{self, Alert};
 use crate::wire::alerts::AlertEvent;
 use crate::wire::files::FileRecord;
 
-/// User agent of webhooks.
+/// User agent of webhook requests.
 const USER_AGENT: &str = concat!("buckets/", env!("CARGO_PKG_VERSION"));
-/// Rows that are read at a time.
+/// Number of rows that are read at once.
 const BATCH: usize = 100;
 
-/// The outbox of alerts and its sender.
+/// The outbox of alert messages and its sender.
 pub struct AlertDelivery {
     state: State,
     /// URL under which receivers reach the service.
@@ -43,7 +43,7 @@ impl AlertDelivery {
         Ok(Self { state: state.clone(), base: base.to_owned(), sender })
     }
 
-    /// Returns a snapshot that has the publish of a message.
+    /// Returns a snapshot that includes the publish which a message is about.
     async fn current_snapshot(
         &self,
         message: &AlertMessage,
@@ -68,7 +68,7 @@ impl AlertDelivery {
     }
 }
 
-/// An alert, as the log names it.
+/// The id of an alert, displayed in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Receiver(i64);
 
@@ -196,7 +196,7 @@ fn body(
     serde_json::to_string(&event).map_err(|error| DeliveryError::Permanent(error.to_string()))
 }
 
-/// Returns the files with these ids, in ascending order, that the package shows.
+/// Returns those files with the given ids that the package may see, in ascending order.
 fn rows(
     snapshot: &Snapshot,
     package: &Package,

@@ -1,4 +1,4 @@
-//! Searches that keys save.
+//! Alerts: searches that keys save.
 
 use auth::Key;
 use outbound::{WebhookSecret, web_url};
@@ -20,9 +20,9 @@ use crate::wire::alerts::{
 };
 use crate::wire::files::{FileParameters, FileSearch};
 
-/// Default number of files in an answer.
+/// Default number of files per response.
 const DEFAULT_LIMIT: u64 = 100;
-/// Maximum bytes of a compiled expression. Each load compares its files with all alerts.
+/// Maximum size of a compiled expression in bytes. Every load compares its files with all alerts.
 const LARGEST_EXPRESSION: usize = 256 << 10;
 
 /// Parses the parameters of a saved search.
@@ -35,7 +35,8 @@ pub fn saved_search(query: &str) -> Result<FileSearch, Error> {
     Ok(search)
 }
 
-/// Checks a search to save. Its files must have something by which the alert is found.
+/// Checks a search before it is saved. It must have a condition with which matching files can be
+/// looked up.
 fn checked_search(query: &str) -> Result<FileSearch, Error> {
     let search = saved_search(query)?;
     if search.scrolling {
@@ -66,7 +67,7 @@ fn checked_search(query: &str) -> Result<FileSearch, Error> {
     }
 }
 
-/// Returns the package of a key, if it allows alerts.
+/// Returns the package of a key. Fails if it does not allow alerts.
 fn permitted(state: &State, key: &Key) -> Result<Package, Error> {
     let snapshot = state.snapshot();
     let package = snapshot.package(plan_of(key));
@@ -86,18 +87,18 @@ fn plan_of(key: &Key) -> Option<&str> {
     key.plan.as_ref().map(|plan| plan.code.as_str())
 }
 
-/// Returns the place after all files of a snapshot.
+/// Returns the mark after all files of a snapshot.
 fn end_of(snapshot: &Snapshot) -> Mark {
     let id = snapshot.summary.journal.published_id() as i64;
     Mark { generation: i64::from(snapshot.generation), id }
 }
 
-/// Returns an alert unless it belongs to another key, which looks as if it did not exist.
+/// Returns an alert of this key. An alert of another key is reported as not found.
 fn own(found: Option<Alert>, key: i64) -> Result<Alert, Error> {
     found.filter(|alert| alert.key_id == key).ok_or(Error::Fault(Fault::NotFound))
 }
 
-/// Returns the record of an alert. A secret is only shown when it is new.
+/// Returns the record of an alert. The secret is only shown when it is new.
 fn alert_record(alert: Alert, shows_secret: bool) -> AlertRecord {
     AlertRecord {
         id: alert.id,
@@ -151,7 +152,7 @@ fn new_secret() -> Result<String, Error> {
     Ok(secret.map_err(|error| Error::Internal(error.to_string()))?.text())
 }
 
-/// Saves a search. Files are new from now on.
+/// Saves a search. Only files that are added from now on count as new.
 pub async fn add_alert(state: &State, key: &Key, body: AlertBody) -> Result<AlertRecord, Error> {
     let package = permitted(state, key)?;
     let mut content = checked(state, &package, body)?;
@@ -169,8 +170,8 @@ pub async fn add_alert(state: &State, key: &Key, body: AlertBody) -> Result<Aler
     Ok(alert_record(added.await?, true))
 }
 
-/// Replaces an alert. If its search changes, files are new from now on; if its webhook changes, it
-/// gets another secret.
+/// Replaces an alert. If its search changes, only files that are added from now on count as new. If
+/// its webhook changes, it gets a new secret.
 pub async fn put_alert(
     state: &State,
     key: &Key,
@@ -196,7 +197,7 @@ pub async fn put_alert(
     Ok(alert_record(alert, is_new))
 }
 
-/// Removes an alert with its messages.
+/// Removes an alert and its messages.
 pub async fn remove_alert(state: &State, key: &Key, id: i64) -> Result<(), Error> {
     permitted(state, key)?;
     let key_id = key.id;
@@ -207,7 +208,7 @@ pub async fn remove_alert(state: &State, key: &Key, id: i64) -> Result<(), Error
     removed.await
 }
 
-/// Returns the files of an alert that are new since a place.
+/// Returns the files of an alert that are new since a mark.
 pub async fn get_alert_files(
     state: &State,
     key: &Key,
@@ -248,19 +249,19 @@ pub async fn get_alert_files(
     })
 }
 
-/// Returns the id after which files are new.
+/// Returns the id above which files count as new.
 fn start(snapshot: &Snapshot, after: Option<Mark>, since: Mark) -> Result<u64, Error> {
     let end = end_of(snapshot);
     match after {
         Some(after) if after.generation != end.generation => Err(Error::AfterExpired),
         Some(after) => Ok(after.id as u64),
-        // A rebuild has added no files.
+        // A rebuild does not add files.
         None if since.generation != end.generation => Ok(end.id as u64),
         None => Ok(since.id as u64),
     }
 }
 
-/// Parses a place: a generation, a hyphen and an id.
+/// Parses a mark: a generation, a hyphen and an id.
 fn parse_mark(text: &str) -> Result<Mark, Error> {
     let number = |text: &str| {
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -22,7 +22,7 @@ pub async fn list_buckets(
     let snapshot = state.snapshot();
     let package = snapshot.package(plan);
     let now = state.clock().unix();
-    // Comparing hundreds of thousands of addresses would block the worker thread.
+    // Comparing hundreds of thousands of addresses would block a worker thread.
     let listed = off_worker(move || answer(search, &snapshot, &package, now));
     let answer = listed.await.map_err(|error| Error::Internal(error.to_string()))?;
     metrics::searched("listBuckets", answer.meta.results);

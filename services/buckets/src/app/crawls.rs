@@ -1,4 +1,4 @@
-//! Crawls that keys add.
+//! Crawls that keys have added.
 
 use auth::Key;
 use database::DatabaseError;
@@ -12,20 +12,19 @@ use crate::state::State;
 use crate::store::crawls::{self, Crawl, NewCrawl};
 use crate::wire::crawls::{CrawlRecord, CrawlsAnswer, CrawlsMeta, DEFAULT_EVERY, NewCrawlBody};
 
-/// Changes of a crawl.
 #[derive(Clone, Copy, Debug)]
 pub enum CrawlChange {
-    /// It does not run until it is resumed.
+    /// The crawl does not run until it is resumed.
     Pause,
-    /// It runs when it is due.
+    /// Runs the crawl whenever it is due.
     Resume,
-    /// It is due immediately.
+    /// The crawl becomes due immediately.
     Run,
-    /// It is removed; the files of its bucket stay in the index.
+    /// Removes the crawl. The files of its bucket stay in the index.
     Remove,
 }
 
-/// Returns the package of a key, if it allows crawls.
+/// Returns the package of a key. Fails if it does not allow crawls.
 fn permitted(state: &State, key: &Key) -> Result<Package, Error> {
     let snapshot = state.snapshot();
     let package = snapshot.package(key.plan.as_ref().map(|plan| plan.code.as_str()));
@@ -76,12 +75,12 @@ pub async fn get_crawl(state: &State, key: &Key, id: i64) -> Result<CrawlRecord,
     Ok(record(own, state.clock().unix()))
 }
 
-/// Returns a crawl unless it belongs to another key, which looks as if it did not exist.
+/// Returns a crawl of this key. A crawl of another key is reported as not found.
 fn own(found: Option<Crawl>, key: i64) -> Result<Crawl, Error> {
     found.filter(|crawl| crawl.key_id == Some(key)).ok_or(Error::Fault(Fault::NotFound))
 }
 
-/// Adds a crawl, which is due immediately.
+/// Adds a crawl. It is due immediately.
 pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<CrawlRecord, Error> {
     let package = permitted(state, key)?;
     let now = state.clock().unix();
@@ -101,7 +100,7 @@ pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<C
             return Err(Error::Conflict(format!("the key has {count} of {most} crawls")));
         }
         let id = crawls::add(db, &new, now).map_err(|error| match error {
-            // Another request has added it meanwhile.
+            // Another request has added the same crawl in the meantime.
             DatabaseError::Conflict => {
                 Error::Conflict(format!("{} is crawled already", new.bucket))
             }
@@ -112,8 +111,8 @@ pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<C
     Ok(record(added.await?, now))
 }
 
-/// Checks the bucket of a new crawl. Its address is always that of its URL, so a key cannot list one
-/// server as the bucket of another.
+/// Checks the bucket of a new crawl. Its address is always derived from its URL, so that a key
+/// cannot list one server under the address of another.
 fn checked(body: NewCrawlBody, key: i64, now: i64) -> Result<NewCrawl, Error> {
     let NewCrawlBody { url, every_seconds, prefix, until, format, kind } = body;
     let wrong = |text: &str| Error::parameter("url", text);
@@ -164,8 +163,8 @@ fn checked(body: NewCrawlBody, key: i64, now: i64) -> Result<NewCrawl, Error> {
     })
 }
 
-/// Returns true if an HTTP client requests a URL exactly as it is written, and at its address.
-/// Another spelling of a host or path would be another bucket for takedowns and for other crawls.
+/// Returns true if HTTP clients request a URL exactly as written, and at its address. A different
+/// spelling of a host or path would count as a different bucket for takedowns and other crawls.
 fn is_plain(url: &str, address: &Address) -> bool {
     if !url.is_ascii() || url.contains('%') {
         return false;
@@ -175,7 +174,7 @@ fn is_plain(url: &str, address: &Address) -> bool {
     }
     let Some(parsed) = web_url(url) else { return false };
     let host = parsed.host_str().unwrap_or_default();
-    // A provider with another port is not recognised by its address.
+    // On a non-standard port, a provider is not recognised by its address.
     let is_hidden = address.kind().is_none() && provider_of(host).is_some();
     if host.ends_with('.') || parsed.path().contains("//") || is_hidden {
         return false;
@@ -187,7 +186,7 @@ fn is_plain(url: &str, address: &Address) -> bool {
         && Address::parse(&requested).is_ok_and(|other| other == *address)
 }
 
-/// Changes a crawl of a key. Returns its new state; `None` if it was removed.
+/// Changes a crawl of a key. Returns its new state, or `None` if it was removed.
 pub async fn change_crawl(
     state: &State,
     key: &Key,

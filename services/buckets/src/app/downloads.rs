@@ -1,4 +1,4 @@
-//! Results of file searches to take away, as CSV and NDJSON.
+//! Downloads of search results as CSV and NDJSON.
 
 use std::sync::Arc;
 
@@ -15,22 +15,22 @@ use crate::state::{Snapshot, State};
 use crate::wire::download::DownloadFormat;
 use crate::wire::files::FileSearch;
 
-/// Files in a part of a download. The longest paths make a part of about 5 MB.
+/// Number of files per part of a download. With the longest paths, a part has about 5 MB.
 const PART: usize = 256;
 
-/// A download that begins.
+/// A download that is about to begin.
 pub struct Download<S> {
     /// Exact number of matching files.
     pub results: u64,
-    /// Number of files in the download.
+    /// Number of files that the download contains.
     pub files: u64,
-    /// Its parts. Dropping it stops the download.
+    /// The stream of its parts. Dropping it stops the download.
     pub parts: S,
 }
 
-/// Finds the files of a search within the limits of the caller's package and reads them part by
-/// part, as fast as the client takes them. All parts are from one state of the index, except that
-/// files which are removed meanwhile are left out.
+/// Finds the files of a search within the limits of the caller's package, and reads them part by
+/// part at the client's pace. All parts come from the same state of the index, except that files
+/// removed in the meantime are left out.
 pub async fn download_files(
     state: &State,
     caller: (&str, Option<&str>),
@@ -56,7 +56,7 @@ pub async fn download_files(
 /// A download whose files are being read.
 struct Reading {
     state: State,
-    /// Keeps the index of the list open.
+    /// Keeps the index open as long as its list of files is read.
     snapshot: Arc<Snapshot>,
     list: Box<dyn FileList>,
     format: DownloadFormat,
@@ -81,8 +81,8 @@ impl Reading {
     }
 }
 
-/// A place among the downloads that run at once, released on drop. An account has at most half of
-/// them, so it cannot block other accounts.
+/// A slot among the concurrent downloads, released on drop. An account gets at most half of the
+/// slots, so that it cannot block others.
 struct DownloadPlace {
     state: State,
     account: String,

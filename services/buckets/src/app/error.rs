@@ -1,4 +1,4 @@
-//! Errors of opening and reading the index with the database.
+//! Errors of opening the index together with the database.
 
 use database::DatabaseError;
 

@@ -1,5 +1,5 @@
-//! Limits concurrent regular expressions: some run, some wait, others are rejected. An account can
-//! take at most half of the slots, so it cannot block other accounts.
+//! Limits concurrent regular-expression searches: some run, some wait, all others are rejected. An
+//! account gets at most half of the slots, so that it cannot block others.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use crate::error::Error;
 use crate::metrics;
 use crate::state::{Share, State};
 
-/// A slot for running one expression, released on drop.
+/// A slot in which one expression runs, released on drop.
 pub struct ExpressionSlot {
-    // Fields are dropped in this order: the search must leave last, because it removes an unused
-    // share.
+    // Fields are dropped in this order. The search must be dropped last, because it removes a share
+    // that is no longer used.
     _running: OwnedSemaphorePermit,
     _own: OwnedSemaphorePermit,
     _search: Search,
 }
 
-/// Waits for a slot for an expression of an account. Fails immediately if too many searches are
-/// waiting, in total or of this account.
+/// Waits for a slot for an account's expression. Fails immediately if too many searches are already
+/// waiting, in total or for this account.
 pub async fn acquire_slot(state: &State, account: &str) -> Result<ExpressionSlot, Error> {
     let (search, own) = Search::enter(state, account);
     let running = Arc::clone(&state.slots().running);
@@ -32,8 +32,8 @@ pub async fn acquire_slot(state: &State, account: &str) -> Result<ExpressionSlot
         return Ok(ExpressionSlot::new(running, own, search));
     }
     let waiting = Waiting::enter(&search)?;
-    // Waits for the account's own permit first, so an account never exceeds its share of the common
-    // queue.
+    // Waits for the account's own permit first, so that an account never exceeds its share of the
+    // common queue.
     let turn = async {
         let own = own.acquire_owned().await?;
         Ok::<_, AcquireError>((running.acquire_owned().await?, own))
@@ -45,7 +45,7 @@ pub async fn acquire_slot(state: &State, account: &str) -> Result<ExpressionSlot
     Ok(ExpressionSlot::new(running, own, search))
 }
 
-/// Returns the maximum number of slots of one account.
+/// Returns the maximum number of slots per account.
 fn half(places: usize) -> usize {
     places.div_ceil(2)
 }
@@ -67,7 +67,8 @@ impl Drop for ExpressionSlot {
     }
 }
 
-/// A search that is running or waiting. The last search of an account removes the account's share.
+/// A search that is running or waiting. Dropping the last search of an account removes the
+/// account's share.
 struct Search {
     state: State,
     account: String,
@@ -100,7 +101,7 @@ impl Drop for Search {
     }
 }
 
-/// A place in the queue, released on drop.
+/// A position in the queue, released on drop.
 struct Waiting<'a>(&'a Search);
 
 impl<'a> Waiting<'a> {

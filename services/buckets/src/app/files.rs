@@ -14,8 +14,8 @@ use crate::model::scroll::Scroll;
 use crate::state::{Snapshot, State};
 use crate::wire::files::{FileMeta, FileRecord, FileSearch, FilesAnswer};
 
-/// Searches files within the limits of the caller's package. The permit holds the memory of the
-/// page until the response is written.
+/// Searches files within the limits of the caller's package. The permit reserves the memory of the
+/// page until the response has been written.
 pub async fn search_files(
     state: &State,
     (owner, plan): (&str, Option<&str>),
@@ -29,16 +29,16 @@ pub async fn search_files(
     Ok((answer(request, &prepared, found), permit))
 }
 
-/// The part of a result that is requested.
+/// The requested part of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// One page.
+    /// One page of the result.
     Page,
     /// Everything that the package allows in a download.
     Download,
 }
 
-/// The inputs of a search that are not in its request.
+/// Inputs of a search that do not come from its request.
 pub(super) struct Prepared {
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) package: Package,
@@ -64,7 +64,7 @@ pub(super) async fn run_prepared<T>(
         let now = state.clock().unix();
         let query = query(request, &package, &snapshot, &binding, now, extent)?;
         match run(&snapshot, query).await {
-            // A rebuild dropped this generation before the server saw the new one.
+            // A rebuild dropped this generation before the server noticed the new one.
             Err(Error::NotReady) if std::mem::take(&mut again) => {
                 snapshot = newest(state).await?;
             }
@@ -136,7 +136,7 @@ fn query(
     Ok(query)
 }
 
-/// Returns a sort key that precedes every file.
+/// Returns a sort key that precedes those of all files.
 fn first_key(descending: bool) -> SortKey {
     SortKey { value: if descending { i64::MAX } else { i64::MIN }, id: 0 }
 }
@@ -171,7 +171,7 @@ fn answer(search: FileSearch, prepared: &Prepared, found: Found) -> FilesAnswer 
     }
 }
 
-/// Returns the record of a file, unless its bucket is unknown.
+/// Returns the record of a file, or `None` if its bucket is unknown.
 pub(super) fn record(snapshot: &Snapshot, row: FileRow) -> Option<FileRecord> {
     let bucket = snapshot.bucket(row.bucket)?;
     Some(FileRecord::new(row, &bucket.address, bucket.kind))

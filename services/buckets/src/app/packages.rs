@@ -1,4 +1,4 @@
-//! Packages: plans with additional columns.
+//! Packages: plans with the additional columns of this service.
 
 use database::{DatabaseError, Db};
 

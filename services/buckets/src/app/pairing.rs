@@ -6,15 +6,15 @@ use super::error::SnapshotError;
 use crate::engine::{EngineError, FileIndex};
 use crate::store::{generations, load_runs, removals};
 
-/// Comparisons before a mismatch is reported, because a publish or removal may fall between the two
-/// reads.
+/// Number of comparisons before a mismatch is reported, because a publish or removal may happen
+/// between the two reads.
 const ATTEMPTS: u32 = 4;
 
 /// Compares the index of a generation with the database. Returns false if the database has switched
 /// to another generation.
 ///
 /// # Errors
-/// [`EngineError::Mismatch`] if they do not match.
+/// [`EngineError::Mismatch`] if they do not belong together.
 pub fn is_paired(
     pools: &Pools,
     index: &dyn FileIndex,

@@ -1,5 +1,5 @@
-//! Updates the SQL rows to match the journal of the index, which is authoritative for publishes
-//! and removals.
+//! Updates the SQL rows from the journal of the index, which is authoritative for publishes and
+//! removals.
 
 use database::{DatabaseError, Db, Pools};
 
@@ -18,8 +18,8 @@ pub fn reconcile(
     reconcile_removal(pools, journal)
 }
 
-/// Records the number of a removal that is still pending. The next session completes it, because
-/// its data may not be erased yet.
+/// Records the index number of a removal that is still pending. Its data may not be erased yet, so
+/// the next session completes it.
 fn reconcile_removal(pools: &Pools, journal: &Journal) -> Result<(), DatabaseError> {
     let Some(removal) = journal.removal else { return Ok(()) };
     let behind = |db: &mut Db| -> Result<bool, DatabaseError> {
@@ -52,8 +52,8 @@ fn reconcile_publish(
     let buckets: Vec<(u64, bool)> =
         published.buckets.iter().map(|bucket| (bucket.id, bucket.truncated)).collect();
     pools.write_blocking(|db| -> Result<(), DatabaseError> {
-        // Another process may have updated them since, and a later removal may have unlisted a
-        // bucket.
+        // Another process may have updated the rows already, and a later removal may have unlisted
+        // a bucket.
         if load_runs::publish(db, published.run, report, now)? {
             buckets::published(db, &buckets, published.at)?;
             generations::published(db, &journal.identity)?;

@@ -15,7 +15,7 @@ use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Found, Matching};
 use crate::state::{Snapshot, State};
 
-/// Runs a search. The permit holds the memory of the page until it is dropped.
+/// Runs a search. Its memory permit must be held until the page is dropped.
 pub async fn search(
     state: &State,
     snapshot: &Snapshot,
@@ -29,7 +29,7 @@ pub async fn search(
     run(state, snapshot, account, query, find).await
 }
 
-/// Finds the files of a search, to read them in parts.
+/// Finds the files of a search, so that they can be read in parts.
 pub async fn list(
     state: &State,
     snapshot: &Snapshot,
@@ -53,7 +53,8 @@ pub async fn count_facets(
     run(state, snapshot, account, query, count).await
 }
 
-/// Runs a search off the worker threads. It stops at its time limit or when the client disconnects.
+/// Runs a search outside the worker threads. It stops at its time limit, or when the client
+/// disconnects.
 async fn run<T: Send + 'static>(
     state: &State,
     snapshot: &Snapshot,
@@ -70,7 +71,8 @@ async fn run<T: Send + 'static>(
     let (limits, _guard) = limits(state);
     let index = Arc::clone(&snapshot.index);
     let searching = off_worker(move || {
-        // Holds the slot until the search ends, which may be shortly after the client disconnects.
+        // The slot is held until the search ends, which may be shortly after the client has
+        // disconnected.
         let _slot = slot;
         let found = find(&*index, &query, &limits)?;
         if limits.knew_total() {
@@ -81,7 +83,8 @@ async fn run<T: Send + 'static>(
     searching.await.map_err(|error| Error::Internal(error.to_string()))?
 }
 
-/// Returns the limits of a search that begins now, and a guard that cancels it when dropped.
+/// Returns the limits of a search that begins now, and a guard that cancels the search when it is
+/// dropped.
 pub(super) fn limits(state: &State) -> (Limits, CancelOnDrop) {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let timeout = Duration::from_secs(state.settings().search_timeout);

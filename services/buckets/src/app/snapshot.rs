@@ -1,4 +1,5 @@
-//! Reads the snapshot and refreshes it after publishes, removals, rebuilds and changes of packages.
+//! Reads the snapshot, and refreshes it after publishes, removals, rebuilds and changes of
+//! packages.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +22,8 @@ use crate::state::{Snapshot, State};
 use crate::store::generations::IndexState;
 use crate::store::{buckets, crawls, generations, load_runs};
 
-/// Opens the index, reconciles the SQL rows with it and reads the first snapshot. Blocks.
+/// Opens the index, reconciles the SQL rows with it and reads the first snapshot. This is a
+/// blocking function.
 pub fn open(
     pools: Pools,
     clock: SharedClock,
@@ -60,7 +62,7 @@ pub fn open(
     Ok(state)
 }
 
-/// Returns the reason for `/readyz`, which is public and must not contain paths.
+/// Returns the text of an error for `/readyz`, which is public and must not contain paths.
 fn public_text(error: &EngineError) -> String {
     match error {
         EngineError::Missing(_) => "the index is missing".to_owned(),
@@ -69,13 +71,14 @@ fn public_text(error: &EngineError) -> String {
     }
 }
 
-/// Opens the current index for reading, without creating it. Before the first load it is empty. A
-/// missing index that was published is [`EngineError::Missing`].
+/// Opens the current index for reading without creating it. Before the first load, returns an empty
+/// one. If the index was published but does not exist, returns [`EngineError::Missing`].
 pub fn open_index(
     pools: &Pools,
     generations: &Arc<dyn Generations>,
 ) -> Result<(Arc<dyn FileIndex>, IndexState), SnapshotError> {
-    // Read this before opening the index: everything published until now must be in it.
+    // Must be read before the index is opened, so that the index contains everything published so
+    // far.
     let before = |db: &mut Db| -> Result<_, DatabaseError> {
         Ok((generations::read(db)?, generations::identity(db)?.publishes > 0))
     };
@@ -94,7 +97,7 @@ pub fn open_index(
         };
         let after = pools.read_blocking(before)?;
         if after.0.generation != now.generation {
-            // A rebuild has switched to its generation and dropped the old one.
+            // A rebuild has switched to its own generation and dropped the old one.
             (now, published) = after;
         } else if published {
             return Err(lost(place).into());
@@ -105,7 +108,8 @@ pub fn open_index(
     }
 }
 
-/// Copies the current index below a folder. Returns false if the engine does not store it on this machine.
+/// Copies the current index to a folder. Returns false if the engine does not store the index on
+/// this machine.
 ///
 /// # Errors
 /// [`EngineError::Missing`] if a rebuild has switched to another generation.
@@ -125,8 +129,8 @@ pub fn lost(place: String) -> EngineError {
     ))
 }
 
-/// Discards an unfinished generation of a killed rebuild, unless another process is writing,
-/// because that may be the rebuild itself.
+/// Discards the unfinished generation of a killed rebuild. Does nothing if another process is
+/// writing, because that may be the rebuild.
 fn clear_unfinished(pools: &Pools, generations: &dyn Generations) -> Result<(), SnapshotError> {
     if !generations.has_unfinished(pools.read_blocking(generations::read)?.generation)? {
         return Ok(());
@@ -135,7 +139,7 @@ fn clear_unfinished(pools: &Pools, generations: &dyn Generations) -> Result<(), 
         Err(EngineError::Locked(_)) => return Ok(()),
         taken => taken?,
     };
-    // The rebuild may have finished before the lock was free.
+    // The rebuild may have finished before the lock was available.
     let current = pools.read_blocking(generations::read)?.generation;
     if generations.has_unfinished(current)? {
         generations.discard(current + 1, &*lock)?;
@@ -144,7 +148,8 @@ fn clear_unfinished(pools: &Pools, generations: &dyn Generations) -> Result<(), 
     Ok(())
 }
 
-/// Looks for a newer snapshot and serves it. Records whether the index is usable. Blocks.
+/// Looks for a newer snapshot and starts serving it. Records whether the index is usable. This is a
+/// blocking function.
 pub fn refresh(state: &State) -> Result<(), SnapshotError> {
     let looked = {
         let _looking = state.look();
@@ -156,14 +161,14 @@ pub fn refresh(state: &State) -> Result<(), SnapshotError> {
         }
         looked
     };
-    // The files are hidden by now, because counting them takes long in a large bucket.
+    // At this point the files are already hidden. Counting them takes long in a large bucket.
     if looked? {
         recount(state);
     }
     Ok(())
 }
 
-/// Returns whether hidden files have to be counted.
+/// Looks for a newer snapshot. Returns whether hidden files must be counted.
 fn look(state: &State) -> Result<bool, SnapshotError> {
     let seen = state.snapshot();
     let pools = state.pools();
@@ -184,7 +189,7 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
     } else if switched {
         index = state.generations().open(now.generation)?;
     } else if now.generation > 1 && seen.published_at() > 0 {
-        // Older generations are dropped only after this generation was opened.
+        // Older generations may only be dropped after this one has been opened.
         state.generations().sweep(now.generation)?;
     }
     // A search may already have refreshed the index, so `refreshed` alone is not sufficient.
@@ -204,7 +209,7 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
             Ok((read(db, index, now)?, generations::read(db)?))
         })?;
         // After a switch, the buckets may already belong to the next generation. The next refresh
-        // reads both from the same generation.
+        // reads both from the same one.
         if after.generation == now.generation {
             let paths = &snapshot.takedowns.paths;
             let mut hidden = seen.hidden.clone();
@@ -221,7 +226,7 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
     Ok(false)
 }
 
-/// Counts the hidden files of the published snapshot. If that fails, the previous counts remain.
+/// Counts the hidden files of the published snapshot. If that fails, the previous counts are kept.
 fn recount(state: &State) {
     let counted = state.snapshot();
     if counted.takedowns.paths.is_empty() {
@@ -243,7 +248,7 @@ fn recount(state: &State) {
     }
 }
 
-/// Looks for a newer snapshot off the worker threads and returns the current one.
+/// Looks for a newer snapshot outside the worker threads. Returns the current snapshot.
 pub async fn newest(state: &State) -> Result<Arc<Snapshot>, Error> {
     let looking = state.clone();
     let looked = off_worker(move || refresh(&looking)).await;
@@ -254,7 +259,7 @@ pub async fn newest(state: &State) -> Result<Arc<Snapshot>, Error> {
     }
 }
 
-/// Refreshes until the server stops. Repeated failures are logged once.
+/// Refreshes the snapshot until the server stops. Repeated failures are logged once.
 pub async fn follow(state: State) {
     let pause = Duration::from_millis(state.settings().reload_ms);
     let mut failing = false;

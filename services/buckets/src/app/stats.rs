@@ -3,7 +3,7 @@
 use crate::state::State;
 use crate::wire::stats::{StatsAnswer, StatsMeta};
 
-/// Counts the whole index, and the part that the caller's package can search.
+/// Counts the whole index, and the part of it that the caller's package may search.
 pub fn get_stats(state: &State, plan: Option<&str>) -> StatsAnswer {
     let snapshot = state.snapshot();
     let package = snapshot.package(plan);

@@ -1,4 +1,4 @@
-//! Pending removals, which hide files before their data is erased.
+//! Pending removals. They hide files before their data is erased.
 
 use std::collections::BTreeMap;
 

@@ -28,9 +28,9 @@ Exit status:
      nothing was published for them, and --accept-removals does it
 Of several, 3 counts before 4, and 4 before 1.";
 
-/// Exit status of an audit with new files.
+/// Exit status of an audit that found new files.
 const NEW: u8 = 3;
-/// Exit status of an audit that waits for consent to remove files.
+/// Exit status of an audit that needs consent to remove files.
 const HELD: u8 = 4;
 
 /// Arguments of `audit`.
@@ -73,7 +73,7 @@ pub struct AuditArguments {
     json: bool,
 }
 
-/// Audits the addresses of a file.
+/// Audits the addresses in a file.
 pub fn run(
     context: &JobContext,
     arguments: AuditArguments,

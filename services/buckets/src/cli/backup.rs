@@ -16,13 +16,14 @@ use crate::engine::{EngineError, Folders, Generations, restore_generations};
 use crate::service::Buckets;
 use crate::store::MIGRATIONS;
 
-/// How often database and index are copied while loads publish between the two.
+/// Maximum number of times that database and index are copied, because loads may publish in
+/// between.
 const ATTEMPTS: u32 = 8;
 const INDEX: &str = "index";
 
 type AllSettings = ServiceSettings<Settings>;
 
-/// Copies the index and then the database, until both belong together.
+/// Copies the index and then the database, repeatedly until both belong together.
 pub fn back_up(
     settings: &AllSettings,
     generations: &Arc<dyn Generations>,
@@ -63,7 +64,7 @@ fn copy_pair(
     }
     settings.back_up(&Buckets::INFO, backup.folder())?;
     if is_copied {
-        // With PostgreSQL, the index is compared with the database that is being dumped.
+        // On PostgreSQL, the index is compared with the database that is being dumped.
         let pools = if copy.exists() { open_copy(&copy)? } else { pools.clone() };
         let generations: Arc<dyn Generations> = Arc::new(Folders::new(index));
         app::open_index(&pools, &generations)?;
@@ -81,7 +82,7 @@ fn open_copy(path: &Path) -> anyhow::Result<Pools> {
 fn is_of_a_publish(error: &anyhow::Error) -> bool {
     match error.downcast_ref() {
         Some(SnapshotError::Index(EngineError::Mismatch(_) | EngineError::Missing(_))) => true,
-        // A rebuild has dropped the generation.
+        // A rebuild has dropped this generation.
         Some(SnapshotError::Index(EngineError::Io(error))) => error.kind() == ErrorKind::NotFound,
         _ => false,
     }

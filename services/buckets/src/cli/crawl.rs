@@ -180,12 +180,12 @@ pub fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Time between two looks at the crawls that are due.
+/// Interval between two checks for due crawls.
 const LOOK: Duration = Duration::from_secs(1);
-/// Time after a failure of the index or the database.
+/// Pause after a failure of the index or the database.
 const AFTER_FAILURE: Duration = Duration::from_secs(10);
 
-/// Lists buckets when they are due, until the process is stopped.
+/// Lists buckets whenever they are due, until the process is stopped.
 pub fn crawl_forever(
     context: &JobContext,
     arguments: CrawlerArguments,
@@ -245,7 +245,7 @@ fn add(context: &JobContext, arguments: AddArguments, lists: &CrawlLists) -> any
     Ok(())
 }
 
-/// Parses a time between two runs.
+/// Parses the interval between two runs.
 fn every(text: &str) -> Result<i64, String> {
     let wrong = || "write a time of at least a minute, such as 24h, 30m or 7d".to_owned();
     let span: Span = text.parse().map_err(|_| wrong())?;

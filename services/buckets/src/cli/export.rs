@@ -13,7 +13,7 @@ pub fn run(context: &JobContext, bucket: Option<&str>) -> anyhow::Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// Unwraps a failure of the output.
+/// Unwraps a failure to write the output.
 fn source_of(error: JobError) -> anyhow::Error {
     match error {
         JobError::Io(error) => error.into(),

@@ -194,7 +194,7 @@ impl Cli {
         shell::serve(shell, Buckets::new(state, &base_url(shell)))
     }
 
-    /// Opens the database and ensures plans and packages.
+    /// Opens the database, and creates missing plans and packages.
     fn pools(&self) -> anyhow::Result<Pools> {
         let pools = self.settings.open(&Buckets::INFO, &ALL_MIGRATIONS)?;
         pools.write_at_start(app::seed_packages)?;
@@ -210,7 +210,7 @@ impl Cli {
         RemovalLimit { files: protected_files, percent: protected_percent }
     }
 
-    /// Returns the folder of the file index, unless a cluster stores the index.
+    /// Returns the folder of the file index, or `None` if a cluster stores the index.
     fn index_folder(&self) -> Option<PathBuf> {
         let settings = &self.settings.service;
         let embedded = settings.engine == Engine::Embedded;

@@ -1,4 +1,4 @@
-//! Packages on the command line: plan columns of this service.
+//! Packages on the command line: the plan columns of this service.
 
 use auth::PlanColumns;
 use database::Db;

@@ -24,7 +24,7 @@ pub struct RebuildArguments {
     paths: Vec<PathBuf>,
 }
 
-/// Builds a new generation.
+/// Builds a new generation of the index.
 pub fn run(
     context: &JobContext,
     arguments: RebuildArguments,

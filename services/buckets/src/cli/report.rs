@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use crate::jobs::{JobError, Report};
 
-/// Exit status of a load with too many bad lines, which publishes nothing.
+/// Exit status of a load with too many bad lines. Nothing is published.
 const TOO_MANY_BAD: u8 = 3;
-/// Exit status of a load that waits for consent to remove files.
+/// Exit status of a load that needs consent to remove files.
 const TOO_MANY_REMOVED: u8 = 4;
 
 /// Formats the report as text or JSON.
@@ -18,7 +18,8 @@ pub fn written(report: &Report, json: bool) -> String {
     }
 }
 
-/// Prints the report and returns the exit status. The number counts notes on incomplete sources.
+/// Prints the report and returns the exit status. The number is that of notes about incomplete
+/// sources.
 pub fn finished(done: Result<(String, usize), JobError>) -> anyhow::Result<ExitCode> {
     match done {
         Ok((text, incomplete)) => {

@@ -11,11 +11,11 @@ use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Found};
 
 /// Represents a generation until the holder of the write lock creates it. Readers never create it,
-/// because a load may be writing to the same place.
+/// because a load may be writing to the same location.
 pub struct AwaitedIndex {
     generations: Arc<dyn Generations>,
     generation: u32,
-    /// The reason a published index is unusable.
+    /// The reason if a published index is unusable.
     fault: Option<String>,
     made: OnceLock<Arc<dyn FileIndex>>,
 }

@@ -1,8 +1,8 @@
-//! A set of small numbers, with one bit for each.
+//! A set of small numbers that takes one bit per number.
 
 use std::ops::Range;
 
-/// A set of numbers below its length.
+/// A set of numbers below a fixed length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bitmap {
     words: Vec<u64>,
@@ -15,14 +15,14 @@ impl Bitmap {
         Self { words: vec![0; words] }
     }
 
-    /// Adds a number. Numbers beyond the length are ignored.
+    /// Adds a number. Numbers that are not below the length are ignored.
     pub fn insert(&mut self, number: u64) {
         if let Some(word) = self.words.get_mut((number / 64) as usize) {
             *word |= 1 << (number % 64);
         }
     }
 
-    /// Adds a range of numbers. Numbers beyond the length are ignored.
+    /// Adds a range of numbers. Numbers that are not below the length are ignored.
     pub fn insert_range(&mut self, numbers: Range<u64>) {
         let (first, last) = (numbers.start / 64, numbers.end.div_ceil(64));
         let place = |word: u64| usize::try_from(word).unwrap_or(usize::MAX).min(self.words.len());
@@ -39,7 +39,7 @@ impl Bitmap {
         self.words.get((number / 64) as usize).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
-    /// Removes the numbers from `end` on.
+    /// Removes all numbers from `end` on.
     pub fn truncate(&mut self, end: u64) {
         let place = (end / 64) as usize;
         if let Some(word) = self.words.get_mut(place) {
@@ -53,12 +53,12 @@ impl Bitmap {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Returns the words of the set. Number `n` is bit `n % 64` of word `n / 64`.
+    /// Returns the words that represent the set. Number `n` is bit `n % 64` of word `n / 64`.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// Returns the words of the set for modification.
+    /// Returns the words that represent the set, for modification.
     pub fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words
     }
@@ -70,14 +70,15 @@ impl Bitmap {
         }
     }
 
-    /// Keeps the elements that are also in another set of the same length.
+    /// Keeps only the elements that are also in another set of the same length.
     pub fn intersect(&mut self, other: &Self) {
         for (word, wanted) in self.words.iter_mut().zip(&other.words) {
             *word &= wanted;
         }
     }
 
-    /// Returns at most `limit` elements from `from`, ascending, without the first `skip`.
+    /// Returns elements from `from` on in ascending order: skips the first `skip`, then returns at
+    /// most `limit`.
     pub fn page(&self, from: u64, skip: u64, limit: usize) -> Vec<u64> {
         let mut page = Vec::with_capacity(limit.min(1_024));
         let mut skip = skip;
@@ -134,7 +135,7 @@ mod tests {
         fn inserted_ranges_equal_single_inserts(start in 0u64..330, length in 0u64..330, other in 0u64..320) {
             let (mut ranged, mut single) = (Bitmap::new(300), Bitmap::new(300));
             ranged.insert_range(start..start + length);
-            // The last word has unused bits beyond the length.
+            // The last word has unused bits after the length.
             (start..start + length).take_while(|&n| n < 320).for_each(|n| single.insert(n));
             prop_assert_eq!(&ranged, &single);
             let mut one = Bitmap::new(300);

@@ -1,11 +1,10 @@
-//! Errors of every engine.
+//! Errors that all engines have in common.
 
 use super::removal_limit::BucketLoss;
 
-/// An error of an engine.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The time limit was reached or the client disconnected.
+    /// The time limit was reached, or the client disconnected.
     #[error("the search was stopped at its time limit")]
     Stopped,
     /// Another process is writing.
@@ -20,24 +19,25 @@ pub enum EngineError {
          time, or move the index away and rebuild it: buckets rebuild PATH"
     )]
     Mismatch(String),
-    /// A publish would remove too many files of these buckets. Nothing has changed.
+    /// A publish would remove too many files from these buckets. Nothing was changed.
     #[error("too many files would be removed from {} buckets", .0.len())]
     TooManyRemoved(Vec<(u64, BucketLoss)>),
-    /// The engine does not support a construct of the expression.
+    /// The engine does not support a construct in the expression.
     #[error("{0}")]
     Unsupported(String),
-    /// Files are damaged or unreadable.
+    /// Files are damaged or cannot be read.
     #[error("index: {0}")]
     Broken(String),
     /// The search library failed.
     #[error("index: {0}")]
     Tantivy(tantivy::TantivyError),
-    /// The disk failed.
+    /// An operation on the disk failed.
     #[error("index: {0}")]
     Io(std::io::Error),
 }
 
-// No `#[from]`: it would also make the cause a source, and error chains would print it twice.
+// Without `#[from]`, which would also make the cause a source. Error chains would then print it
+// twice.
 impl From<tantivy::TantivyError> for EngineError {
     fn from(error: tantivy::TantivyError) -> Self {
         Self::Tantivy(error)

@@ -1,4 +1,4 @@
-//! Storage of generations: folders, or tables of a cluster.
+//! Storage of generations, either in folders or in the tables of a cluster.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -12,47 +12,51 @@ use super::write_lock::{HeldLock, WriteLock};
 
 /// Opens, creates and drops generations of any engine.
 pub trait Generations: Send + Sync {
-    /// Takes the write lock. Fails with the description that its holder recorded.
+    /// Takes the write lock. If another process holds it, fails with the description that the
+    /// holder recorded.
     fn lock(&self, holder: &str) -> Result<WriteLock, EngineError>;
 
-    /// Opens a generation; [`EngineError::Missing`] if it does not exist.
+    /// Opens a generation. Returns [`EngineError::Missing`] if it does not exist.
     fn open(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError>;
 
-    /// Opens a generation or creates an empty one. Only the holder of the write lock may create
-    /// one, because it would overwrite the data of another writer.
+    /// Opens a generation, or creates an empty one. Only the holder of the write lock may create
+    /// one, because that would overwrite the data of another writer.
     fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError>;
 
     /// Drops an unfinished generation. Requires the write lock.
     fn discard(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError>;
 
-    /// Drops older generations and returns true if none is left. A generation that is known to be
-    /// in use is kept. Searches in a dropped one fail with [`EngineError::Missing`].
+    /// Drops older generations, except those known to be in use. Returns true if none is left.
+    /// Searches in a dropped generation fail with [`EngineError::Missing`].
     fn sweep(&self, current: u32) -> Result<bool, EngineError>;
 
-    /// Returns the folder of all generations, if the engine stores them on this machine.
+    /// Returns the folder of all generations, or `None` if the engine does not store them on this
+    /// machine.
     fn folder(&self) -> Option<&Path> {
         None
     }
 
-    /// Copies the last commit of a generation below another folder, for a backup. Returns false if the engine does
-    /// not store generations on this machine.
+    /// Copies the last commit of a generation to another folder, for a backup. Returns false if the
+    /// engine does not store generations on this machine.
     fn copy(&self, _generation: u32, _to: &Path) -> Result<bool, EngineError> {
         Ok(false)
     }
 
-    /// Returns the newest generation, finished or not, if there is one and the engine knows it.
+    /// Returns the newest generation, whether it is finished or not. `None` if there is none or the
+    /// engine does not know.
     fn newest(&self) -> Result<Option<u32>, EngineError> {
         Ok(None)
     }
 
-    /// Returns true if a killed rebuild left the generation after `current` unfinished and a server
-    /// may discard it under the write lock. Other engines leave that to the next writer.
+    /// Returns true if a killed rebuild left the generation after `current` unfinished, and a
+    /// server may discard it while holding the write lock. Other engines leave that to the next
+    /// writer.
     fn has_unfinished(&self, _current: u32) -> Result<bool, EngineError> {
         Ok(false)
     }
 }
 
-/// Generations in subfolders of a folder.
+/// Generations stored in subfolders of a folder.
 pub struct Folders {
     root: PathBuf,
 }
@@ -68,7 +72,7 @@ impl Folders {
     }
 }
 
-/// Puts all generations that a backup has below a new `INDEX_DIR`.
+/// Restores all generations of a backup to a new `INDEX_DIR`.
 pub fn restore_generations(from: &Path, to: &Path) -> Result<(), EngineError> {
     for entry in std::fs::read_dir(from)? {
         let entry = entry?;
@@ -103,7 +107,7 @@ impl Generations for Folders {
         let folder = self.of(generation);
         if folder.exists() {
             lock.check()?;
-            // A merge of a writer that has just failed may still add a file.
+            // A merge of a writer that has just failed may still be adding files.
             retry_while(
                 || std::fs::remove_dir_all(&folder),
                 |done| matches!(done, Err(e) if e.kind() == ErrorKind::DirectoryNotEmpty),
@@ -184,8 +188,8 @@ impl Generations for Cluster {
         Ok(self.generations()?.last().copied())
     }
 
-    /// The servers that still search old generations are unknown. Such a server finds the table
-    /// missing and then looks for the newer generation.
+    /// It is not known which servers still search old generations. Such a server notices that the
+    /// table is missing and then looks for the newer generation.
     fn sweep(&self, current: u32) -> Result<bool, EngineError> {
         let mut old = self.generations()?;
         old.retain(|generation| *generation < current);

@@ -17,16 +17,15 @@ use crate::model::identity::Identity;
 pub struct NewFile {
     /// Bucket of the file.
     pub bucket: u64,
-    /// Code of the bucket's type.
+    /// Code of the type of its bucket.
     pub kind: u64,
-    /// Path inside the bucket, as listed.
+    /// Path inside the bucket, as in the listing.
     pub path: String,
-    /// Its attributes.
     pub attributes: Attributes,
 }
 
 impl NewFile {
-    /// Converts a file of one index for insertion into another.
+    /// Converts a row of one index to a file to add to another index.
     pub fn of_row(row: FileRow, kind: u64) -> Self {
         let FileRow { id: _, bucket, path, attributes } = row;
         Self { bucket, kind, path, attributes }
@@ -35,20 +34,21 @@ impl NewFile {
 
 /// A searchable index.
 pub trait FileIndex: Send + Sync {
-    /// Answers a search from one published state.
+    /// Answers a search from a single published state.
     fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError>;
 
-    /// Finds the files of a search once, to read them in parts from the same published state.
+    /// Finds the files of a search once, so that they can be read in parts from the same published
+    /// state.
     fn list(&self, query: &FileQuery, limits: &Limits) -> Result<Box<dyn FileList>, EngineError>;
 
-    /// Counts the files of a search by bucket and by extension, from one published state. The order,
-    /// the position and the limit of the query have no effect.
+    /// Counts the files of a search by bucket and by extension, in a single published state. The
+    /// order, the position and the limit of the query are ignored.
     fn facets(&self, query: &FileQuery, limits: &Limits) -> Result<Facets, EngineError>;
 
     /// Returns the state that searches use.
     fn summary(&self) -> Arc<IndexSummary>;
 
-    /// Looks for a newer state and returns true if there was one.
+    /// Looks for a newer state. Returns true if there was one.
     fn refresh(&self) -> Result<bool, EngineError>;
 
     /// Checks the index for consistency. Returns a description of each fault.
@@ -58,16 +58,16 @@ pub trait FileIndex: Send + Sync {
     fn writer(&self, memory_mb: usize) -> Result<Box<dyn FileWriter>, EngineError>;
 }
 
-/// The files of one search, in order, as of one published state.
+/// The files of one search, in order, from a single published state.
 pub trait FileList: Send {
-    /// Returns the exact number of matching files, including those outside of the list.
+    /// Returns the exact number of matching files, including those that the list does not contain.
     fn total(&self) -> u64;
 
     /// Returns the number of files in the list.
     fn files(&self) -> u64;
 
-    /// Reads the next files, at most `count`; `None` at the end. Rows that were erased since the
-    /// search are omitted, so a part can be empty.
+    /// Reads the next files, at most `count`. Returns `None` at the end. Rows erased since the
+    /// search are left out, so a part may be empty.
     ///
     /// # Errors
     /// [`EngineError::Stopped`] if the state is no longer complete.
@@ -96,31 +96,31 @@ pub trait FileWriter: Send {
     /// Returns the journal of the last commit.
     fn journal(&self) -> &Journal;
 
-    /// Returns the number of rows of replaced and removed files that remain until a rebuild; 0 for
-    /// engines that delete them.
+    /// Returns the number of rows of replaced and removed files that remain until a rebuild.
+    /// Engines that delete such rows return 0.
     fn dead_rows(&self) -> Result<u64, EngineError> {
         Ok(0)
     }
 
-    /// Sets the identity for the next commit.
+    /// Sets the identity to be written with the next commit.
     fn identify(&mut self, identity: Identity);
 
-    /// Sets the limit on files that later publishes remove; `None` for no limit.
+    /// Sets the limit on the number of files that later publishes may remove; `None` for no limit.
     fn limit_removals(&mut self, limit: Option<RemovalLimit>);
 
-    /// Begins a run. Its files stay hidden until they are published.
+    /// Begins a run. Its files are hidden until they are published.
     fn begin(&mut self, run: u64) -> Result<(), EngineError>;
 
     /// Adds files to the run.
     fn add(&mut self, files: &[NewFile]) -> Result<(), EngineError>;
 
-    /// Commits the files added so far, with notes of the loader.
+    /// Commits the files added so far, together with the loader's notes.
     fn checkpoint(&mut self, progress: String) -> Result<(), EngineError>;
 
     /// Atomically publishes the files of the run and drops the files that they replace.
     ///
     /// # Errors
-    /// [`EngineError::TooManyRemoved`] if the limit is exceeded. The run stays open.
+    /// [`EngineError::TooManyRemoved`] if the limit is exceeded. The run then stays open.
     fn publish(
         &mut self,
         mode: Mode,
@@ -128,7 +128,7 @@ pub trait FileWriter: Send {
         at: i64,
     ) -> Result<PublishCounts, EngineError>;
 
-    /// Returns the ids of the buckets in which the last publish of this writer added, replaced or
+    /// Returns the ids of the buckets in which this writer's last publish added, replaced or
     /// removed files.
     fn changed_buckets(&self) -> &Bitmap;
 
@@ -136,8 +136,8 @@ pub trait FileWriter: Send {
     fn abort(&mut self) -> Result<(), EngineError>;
 
     /// Removes a bucket, or its files below a prefix, and erases their data. Returns the number of
-    /// files that were visible, including those hidden by an attempt that was killed. Commits the
-    /// files added so far with the given notes.
+    /// files that were visible, including those that an earlier, killed attempt hid. Also commits
+    /// the files added so far, with the given notes.
     fn remove(
         &mut self,
         removal: i64,
@@ -147,7 +147,7 @@ pub trait FileWriter: Send {
     ) -> Result<u64, EngineError>;
 }
 
-/// Calls `each` with every visible file, or those of one bucket, by ascending id.
+/// Calls `each` with every visible file, or with those of one bucket, in ascending order of id.
 pub fn each_row<E: From<EngineError>>(
     index: &dyn FileIndex,
     bucket: Option<u64>,

@@ -12,20 +12,20 @@ use crate::model::identity::Identity;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// Replaces their files by those of the run.
+    /// The files of the run replace all files of the bucket.
     Replace,
-    /// Adds files. A file with an equal path is replaced.
+    /// The files of the run are added. A file with the same path is replaced.
     Append,
 }
 
 /// A bucket named by a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedBucket {
-    /// Its id.
     pub id: u64,
     /// Whether its listing was truncated.
     pub truncated: bool,
-    /// Whether one of its sources was incomplete. Then only files with equal paths are replaced.
+    /// Whether one of its sources was incomplete. In that case only files with equal paths are
+    /// replaced.
     pub partial: bool,
 }
 
@@ -36,51 +36,50 @@ impl NamedBucket {
     }
 }
 
-/// Returns a number above all ids of some buckets.
+/// Returns a number greater than all ids of the buckets.
 pub(super) fn above_ids(buckets: &[NamedBucket]) -> u64 {
     buckets.iter().map(|bucket| bucket.id).max().map_or(0, |largest| largest + 1)
 }
 
-/// Counts of a publish.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublishCounts {
     /// Files with new paths.
     pub added: u64,
-    /// Files with existing paths and other attributes.
+    /// Files whose path existed with different attributes.
     pub replaced: u64,
-    /// Files with existing paths and equal attributes, which keep their ids.
+    /// Files whose path existed with the same attributes. They keep their ids.
     #[serde(default)]
     pub unchanged: u64,
-    /// Removed files.
+    /// Number of removed files.
     pub removed: u64,
     /// Files that the run named again later.
     pub duplicates: u64,
 }
 
-/// An unfinished run as of its last checkpoint.
+/// An unfinished run, as of its last checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenRun {
     /// Id of the run.
     pub run: u64,
-    /// Rows of the path column before the run.
+    /// Number of rows in the path column before the run.
     pub first_row: u64,
-    /// Bytes of the path column before the run.
+    /// Number of bytes in the path column before the run.
     pub first_byte: u64,
     /// Notes of the loader.
     pub progress: String,
 }
 
-/// The last publish.
+/// A published run, and its changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Publish {
     /// Id of the run.
     pub run: u64,
     /// Unix seconds.
     pub at: i64,
-    /// Buckets named by the run, written as ranges of ids.
+    /// The buckets that the run named, written as ranges of ids.
     #[serde(serialize_with = "write_named", deserialize_with = "read_named")]
     pub buckets: Vec<NamedBucket>,
-    /// Counts of changes.
+    /// Numbers of files that were added, replaced and removed.
     pub counts: PublishCounts,
 }
 
@@ -95,50 +94,50 @@ fn read_named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<NamedBuc
     Ok(id_ranges::ids(ranges).map(named).collect())
 }
 
-/// The journal of an index, stored in the commit that it describes.
+/// The journal of an index. It is stored in the commit that it describes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Journal {
-    /// Number of changes that are visible to searches.
+    /// Number of changes that searches can see.
     pub sequence: u64,
-    /// Committed rows, including deleted ones.
+    /// Number of committed rows, including deleted ones.
     pub rows: u64,
     /// Committed bytes of paths.
     pub bytes: u64,
-    /// The unfinished run, whose rows are hidden.
+    /// The unfinished run, if there is one. Its rows are hidden.
     pub open: Option<OpenRun>,
-    /// The last publish.
+    /// The last published run, if there is one.
     pub published: Option<Publish>,
-    /// The last removal.
+    /// Id of the last takedown, if there was one.
     pub removal: Option<i64>,
-    /// Files hidden by the last removal, which a process that finishes it after a kill cannot
-    /// count.
+    /// Number of files that the last removal has hidden. If a process was killed, the one that
+    /// completes the removal can no longer count them.
     #[serde(default)]
     pub removed: u64,
-    /// Identifies the index and the state.
+    /// Identifies the index and its state.
     #[serde(default)]
     pub identity: Identity,
 }
 
 impl Journal {
-    /// Returns the largest id of a file that is published or was.
+    /// Returns the largest id of any file that is or was published.
     pub fn published_id(&self) -> u64 {
         self.open.as_ref().map_or(self.rows, |open| open.first_row)
     }
 
-    /// Returns the largest id of a run, 0 without runs.
+    /// Returns the largest id of a run, or 0 if there were none.
     pub fn largest_run(&self) -> u64 {
         let open = self.open.as_ref().map_or(0, |open| open.run);
         self.published.as_ref().map_or(0, |published| published.run).max(open)
     }
 
-    /// Returns the journal after a publish.
+    /// Returns the journal that results from a publish.
     pub fn with_publish(&self, publish: Publish) -> Self {
         let (sequence, identity) = (self.sequence + 1, self.identity.advanced());
         Self { sequence, open: None, published: Some(publish), identity, ..self.clone() }
     }
 
     /// Returns the journal after a removal that hides this number of files, in addition to those
-    /// hidden before a kill.
+    /// that were hidden before a kill.
     pub fn with_removal(&self, removal: i64, hides: u64) -> Self {
         let before = if self.removal == Some(removal) { self.removed } else { 0 };
         let (sequence, removed) = (self.sequence + 1, before + hides);
@@ -152,10 +151,10 @@ impl Journal {
 pub struct IndexSummary {
     /// The journal of the state.
     pub journal: Journal,
-    /// Visible files by bucket. Buckets without files are absent.
+    /// Number of visible files by bucket. Buckets without files are absent.
     pub counts: Arc<BTreeMap<u64, u64>>,
-    /// Bytes of the index on disk.
+    /// Size of the index on disk in bytes.
     pub disk_bytes: u64,
-    /// Rows of replaced and removed files that remain until a rebuild.
+    /// Number of rows of replaced and removed files that remain until a rebuild.
     pub dead_rows: u64,
 }

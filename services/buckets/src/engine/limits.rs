@@ -9,46 +9,49 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::error::EngineError;
 
-/// Bytes of text between two checks. The cost of a check is negligible for this number.
+/// Number of bytes of text between two checks. It is large enough that the cost of a check does not
+/// matter.
 const MOST_BYTES: usize = 16 * 1_024;
-/// Bytes of an expression times bytes of text that take at most 0.1 s, even if every part of the
-/// expression is tried at every byte. A smaller limit would slow down usual expressions.
+/// Maximum product of the size of an expression and of the text that it searches between two
+/// checks. This takes at most 0.1 s, even if every part of the expression is tried at every byte. A
+/// smaller value would slow down ordinary expressions.
 const CHECK_WORK: usize = 1 << 28;
 
-/// Returns the bytes of text between two checks for a compiled expression of this size.
+/// Returns the number of bytes of text between two checks, given the size of a compiled expression.
 pub(super) fn check_bytes(expression: usize) -> usize {
     (CHECK_WORK / expression.max(1)).min(MOST_BYTES)
 }
 
-/// Returns true if a single search of a text, which is not interruptible, would take too long.
+/// Returns true if a single search of a string would take too long. Such a search cannot be
+/// interrupted.
 pub(super) fn is_long(expression: usize, text: usize) -> bool {
     expression.saturating_mul(text) > CHECK_WORK
 }
 
-/// Bytes of a row in addition to its path.
+/// Memory of a row in bytes, in addition to its path.
 const ROW: usize = 128;
-/// Time between two attempts to take a lock.
+/// Interval between two attempts to take a lock.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Limits of one search.
+/// The limits of one search.
 #[derive(Clone, Debug)]
 pub struct Limits {
     pub(super) deadline: Instant,
     cancelled: Arc<AtomicBool>,
     /// Maximum number of threads for one expression.
     pub threads: usize,
-    /// Memory shared by all pages, if limited, and the permit for the page of this search.
+    /// The memory that all pages share (if limited), and the permit for the page of this search.
     pages: Option<PagePermits>,
     permit: Arc<Mutex<Option<PagePermit>>>,
     /// Whether the total was known without counting.
     knew_total: Arc<AtomicBool>,
-    /// Remaining checks until the search is stopped.
+    /// Number of remaining checks until the search is stopped.
     #[cfg(test)]
     checks: Option<Arc<std::sync::atomic::AtomicUsize>>,
 }
 
 impl Limits {
-    /// Creates limits with a deadline.
+    /// Creates limits that stop a search at a deadline.
     pub fn until(deadline: Instant, threads: usize) -> Self {
         Self {
             deadline,
@@ -62,7 +65,7 @@ impl Limits {
         }
     }
 
-    /// Returns limits for jobs, which may run for a week.
+    /// Returns the limits of jobs, which may run for a week.
     pub fn none() -> Self {
         Self::until(Instant::now() + Duration::from_secs(7 * 86_400), 1)
     }
@@ -73,17 +76,17 @@ impl Limits {
         Self { checks: Some(Arc::new(checks.into())), ..Self::none() }
     }
 
-    /// Makes the page wait for memory.
+    /// Makes the search wait for memory for its page.
     pub fn with_pages(self, pages: PagePermits) -> Self {
         Self { pages: Some(pages), ..self }
     }
 
-    /// Takes the memory permit of the page, which must be held until the page is written.
+    /// Takes the memory permit of the page. It must be held until the page has been written.
     pub fn take_permit(&self) -> Option<PagePermit> {
         self.permit.lock().take()
     }
 
-    /// Notes that the total was known without counting.
+    /// Records that the total was known without counting.
     pub(super) fn note_known_total(&self) {
         self.knew_total.store(true, Ordering::Relaxed);
     }
@@ -93,7 +96,7 @@ impl Limits {
         self.knew_total.load(Ordering::Relaxed)
     }
 
-    /// Returns a cancellation flag.
+    /// Returns a flag that cancels the search.
     pub fn cancel_handle(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.cancelled)
     }
@@ -114,7 +117,7 @@ impl Limits {
         }
     }
 
-    /// Waits for a lock that another search may hold for seconds.
+    /// Waits for a lock that another search may hold for several seconds.
     pub(super) fn lock<'a, T>(
         &self,
         mutex: &'a Mutex<T>,
@@ -127,8 +130,8 @@ impl Limits {
         }
     }
 
-    /// Waits for memory for a page with this number of rows and bytes of paths. Frees the memory of
-    /// an earlier page of the same search.
+    /// Waits for memory for a page with this number of rows and of bytes in paths. Releases the
+    /// memory of an earlier page of the same search.
     pub(super) fn wait_for_memory(&self, rows: usize, paths: usize) -> Result<(), EngineError> {
         let Some(pages) = &self.pages else { return Ok(()) };
         drop(self.take_permit());
@@ -138,7 +141,7 @@ impl Limits {
     }
 }
 
-/// Counts bytes of matched text between two checks. Rows are not a suitable measure, because their
+/// Counts the bytes of matched text between two checks. Counting rows would not do, because their
 /// costs differ by a factor of 100.
 #[derive(Debug)]
 pub(super) struct Pace {
@@ -148,7 +151,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Checks the limits every [`check_bytes`].
+    /// Creates a pace that checks the limits every [`check_bytes`] bytes.
     pub(super) fn of(expression: usize) -> Self {
         Self { counted: 0, step: check_bytes(expression) }
     }

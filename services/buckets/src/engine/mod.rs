@@ -2,7 +2,7 @@
 //!
 //! Engines store file rows only. Words, extensions, addresses, packages and their limits are
 //! resolved before a query reaches an engine. All engines pass the same conformance suite, which
-//! compares their answers to random queries with a naive model.
+//! compares their results for random queries with a naive model.
 
 mod awaited;
 mod bitmap;

@@ -1,15 +1,15 @@
-//! The limit on files that a publish removes.
+//! The limit on the number of files that a publish may remove.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The limit on files that a publish removes from a bucket.
+/// The limit on the number of files that a publish may remove from a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovalLimit {
-    /// Buckets with at most this number of files have no limit.
+    /// Buckets with at most this number of files are exempt.
     pub files: u64,
-    /// Maximum percentage of the files of a larger bucket.
+    /// Maximum percentage of the files in a larger bucket.
     pub percent: u64,
 }
 
@@ -19,12 +19,12 @@ impl Default for RemovalLimit {
     }
 }
 
-/// The files that a bucket loses by a publish.
+/// The files that a bucket loses through a publish.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BucketLoss {
-    /// Files that the run does not name.
+    /// Number of files that the run does not name.
     pub removed: u64,
-    /// All files before the run.
+    /// Number of files before the run.
     pub before: u64,
 }
 

@@ -60,13 +60,13 @@ pub async fn search_files(
     let (answer, permit) = app::search_files(&state, caller, search).await?;
     let mut response = json(&answer)?;
     response.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
-    // The permit is dropped with the response head, once the body is compressed and counted by its
-    // connection.
+    // The permit is dropped with the response head, after the body has been compressed and its
+    // connection counts it.
     response.extensions_mut().insert(permit);
     Ok(response)
 }
 
-/// Returns the format of a download that the client prefers to JSON.
+/// Returns the download format that the client prefers to JSON, if any.
 fn download_format(request: &HttpRequest) -> Option<DownloadFormat> {
     let accept = Accept::parse(request).ok()?;
     let format = |range: &str| match range {
@@ -78,7 +78,7 @@ fn download_format(request: &HttpRequest) -> Option<DownloadFormat> {
         _ => None,
     };
     let mut ranges = accept.0.iter().filter(|range| range.quality > Quality::ZERO);
-    // Of equal weights, the first one counts.
+    // If weights are equal, the first one counts.
     let weight = ranges.clone().filter(|range| format(range.item.essence_str()).is_some());
     let best = weight.map(|range| range.quality).max()?;
     ranges.find_map(|range| format(range.item.essence_str()).filter(|_| range.quality == best))?
@@ -90,8 +90,8 @@ where
     S: Stream<Item = Result<Vec<u8>, Error>> + 'static,
 {
     let parts = download.parts.map_ok(Bytes::from).inspect_err(|error| {
-        // The response head has been sent already. Closing the connection without the last chunk is the only way to
-        // report the error.
+        // The response headers have already been sent. Closing the connection without the last
+        // chunk is the only way to report the error.
         log::warn!("a download was cut off: {error}");
     });
     let file = format!("attachment; filename=\"{}\"", format.file_name());

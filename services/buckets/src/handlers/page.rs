@@ -56,7 +56,7 @@ impl Indexed {
     }
 }
 
-/// Formats a number with commas between thousands.
+/// Formats a number with commas as thousands separators.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

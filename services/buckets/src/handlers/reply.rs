@@ -1,4 +1,4 @@
-//! Writes responses.
+//! Functions that build responses.
 
 use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
@@ -8,7 +8,7 @@ use crate::error::Error;
 
 const JSON: &str = "application/json; charset=utf-8";
 
-/// Returns a JSON response with a charset.
+/// Returns a JSON response that declares its charset.
 pub(super) fn json(answer: &impl Serialize) -> Result<HttpResponse, Error> {
     Ok(HttpResponse::Ok().content_type(JSON).body(text(answer)?))
 }

@@ -9,26 +9,26 @@ use super::error::JobError;
 use super::formats::{Bad, Item, Link, Part, Sink, Skipped, Taken};
 use super::remote::{PageSink, Place, Refusal};
 
-/// Time between two looks at the load.
+/// Interval at which the load gets an opportunity to work.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Work between two events of a source.
+/// A sink that can do other work between two events of a source.
 pub(super) trait Waiting: PageSink + Send {
-    /// Called again and again while the source is silent.
+    /// Called repeatedly while the source is silent.
     fn while_waiting(&mut self);
 }
 
-/// A sink that is shared by the thread that reads the source and the one that works meanwhile.
+/// A sink shared by the thread that reads the source and the thread that works while it waits.
 pub(super) struct Attended<'a, T>(Mutex<&'a mut T>);
 
 impl<'a, T> Attended<'a, T> {
-    /// Waits until the other thread has done its work.
+    /// Waits until the other thread has finished its work.
     pub(super) fn lock(&self) -> MutexGuard<'_, &'a mut T> {
         self.0.lock()
     }
 }
 
-/// Reads sources into a sink, which works while they are silent.
+/// Reads sources into a sink, which can do other work while they are silent.
 pub(super) fn attend<T: Waiting, R>(sink: &mut T, read: impl FnOnce(&Attended<'_, T>) -> R) -> R {
     let attended = Attended(Mutex::new(sink));
     std::thread::scope(|scope| {

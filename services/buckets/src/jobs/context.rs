@@ -1,4 +1,4 @@
-//! Shared context of jobs.
+//! The context that jobs share.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,6 @@ use crate::store::buckets::{self, Bucket};
 pub struct JobContext {
     /// The database.
     pub pools: Pools,
-    /// The clock.
     pub clock: SharedClock,
     /// Generations of the index.
     pub generations: Arc<dyn Generations>,

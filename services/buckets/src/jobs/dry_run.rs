@@ -1,4 +1,4 @@
-//! Loads without writing to the index.
+//! Dry runs of loads.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Erases data of removals whose commands were killed, while a server runs.
+//! Erases the data of removals whose commands were killed, while a server is running.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use super::write_session::Session;
 use crate::state::State;
 use crate::store::removals;
 
-/// Refreshes of a server for each look at the pending removals.
+/// Number of refreshes of a server between two checks for pending removals.
 const REFRESHES: u64 = 10;
-/// Memory in MiB.
+/// Memory for the index writer in MiB.
 const MEMORY_MB: usize = 64;
 
-/// Completes removals that wait while no other process writes, until the server stops. Repeated
-/// failures are logged once.
+/// Until the server stops, completes pending removals whenever no other process is writing.
+/// Repeated failures are logged once.
 pub async fn erase_removed(state: State) {
     let pause = Duration::from_millis(state.settings().reload_ms.saturating_mul(REFRESHES));
     let context = JobContext {
@@ -43,8 +43,8 @@ pub async fn erase_removed(state: State) {
     }
 }
 
-/// Completes the pending removals if one of them is older than `patience`, because its command
-/// would have completed it.
+/// Completes the pending removals if one of them is older than `patience`. Otherwise its own
+/// command is probably about to complete it.
 fn erase(context: &JobContext, patience: Duration) -> Result<(), JobError> {
     let latest = context.clock.unix() - patience.as_secs() as i64;
     let pending = context.pools.read_blocking(removals::pending)?;

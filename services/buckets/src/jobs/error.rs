@@ -6,21 +6,19 @@ use super::remote::Refusal;
 use crate::app::SnapshotError;
 use crate::engine::{BucketLoss, EngineError};
 
-/// An error of a job.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
     /// Too many bad lines.
     #[error("{bad} of {lines} lines are bad: nothing was published")]
     TooManyBad {
-        /// Bad lines.
+        /// Number of bad lines.
         bad: u64,
-        /// All lines.
+        /// Number of lines, including the bad ones.
         lines: u64,
     },
     /// Too many files would be removed. The run stays open.
     #[error("{}", removals_text(*.run, .buckets))]
     TooManyRemoved {
-        /// The run.
         run: u64,
         /// Addresses of the buckets.
         buckets: Vec<(String, BucketLoss)>,
@@ -33,12 +31,12 @@ pub enum JobError {
         /// The I/O error.
         error: std::io::Error,
     },
-    /// A listed host cannot be reached.
+    /// A host that is being listed cannot be reached.
     #[error("{path}: {reason}")]
     Unreachable {
         /// URL of the page.
         path: String,
-        /// The network error.
+        /// Describes the network error.
         reason: String,
     },
     /// The only source is a bucket that cannot be listed.
@@ -46,18 +44,18 @@ pub enum JobError {
     Refused {
         /// The error message.
         text: String,
-        /// The refusal.
         refusal: Refusal,
     },
-    /// A stopped run, which must not be aborted.
+    /// There is a stopped run, which must not be aborted.
     #[error(
         "it waits for run {0}, which was stopped: buckets load --resume {0}, or begin another load"
     )]
     Stopped(u64),
-    /// A crawl of a key has listed for a long time. Its pages so far stay.
+    /// A crawl that belongs to a key has been listing for a long time. The pages that it has listed
+    /// so far are kept.
     #[error("it continues when other crawls have run")]
     TurnOver,
-    /// Another process has taken over a crawl, or it was removed.
+    /// Another process has taken over the crawl, or it was removed.
     #[error("another process lists crawl {0}, or it was removed")]
     Taken(i64),
     /// A source has changed since the run began.
@@ -77,7 +75,7 @@ pub enum JobError {
     Store(#[from] DatabaseError),
 }
 
-/// Describes the removals of a run that lists one bucket.
+/// Describes the removals of a run that lists a single bucket.
 pub(super) fn losses_text(buckets: &[(String, BucketLoss)]) -> String {
     let text = |(_, loss): &(String, BucketLoss)| {
         format!("would lose {} of {} files: nothing was published", loss.removed, loss.before)
@@ -85,7 +83,7 @@ pub(super) fn losses_text(buckets: &[(String, BucketLoss)]) -> String {
     buckets.iter().map(text).collect::<Vec<_>>().join("; ")
 }
 
-/// Maximum number of buckets in a message.
+/// Maximum number of buckets named in a message.
 const MOST_NAMED: usize = 20;
 
 fn removals_text(run: u64, buckets: &[(String, BucketLoss)]) -> String {

@@ -13,7 +13,7 @@ use crate::engine::{Limits, each_row};
 use crate::model::address::Address;
 use crate::model::{Attribute, Attributes};
 
-/// A line with the fields that a load reads.
+/// A line with the fields that loads read.
 #[derive(Serialize)]
 struct Line<'a> {
     bucket: &'a str,
@@ -25,7 +25,7 @@ struct Line<'a> {
     attributes: Exported,
 }
 
-/// Attributes of a line.
+/// The attributes in a line.
 struct Exported(Attributes);
 
 impl Serialize for Exported {
@@ -38,7 +38,8 @@ impl Serialize for Exported {
     }
 }
 
-/// Writes all visible files, or those of one bucket, by ascending id. Returns their number.
+/// Writes all visible files, or those of one bucket, in ascending order of id. Returns their
+/// number.
 pub fn export(
     context: &JobContext,
     address: Option<&str>,

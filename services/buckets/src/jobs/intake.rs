@@ -18,12 +18,13 @@ use crate::store::{buckets, removals};
 
 /// Maximum length of a path in bytes.
 const LONGEST_PATH: usize = 4_096;
-/// Number of lines from which the share of bad lines is also checked at every bad line.
+/// Number of lines after which the fraction of bad lines is checked at every bad line, not only at
+/// the end.
 const JUDGED_EARLY_FROM: u64 = 1_000;
 
-/// Takes the files of a run.
+/// Receives the files of a run.
 pub struct Intake {
-    /// State that is saved at checkpoints.
+    /// The state that is saved at checkpoints.
     pub state: IntakeState,
     /// Files for the index.
     pub files: Vec<NewFile>,
@@ -34,26 +35,26 @@ pub struct Intake {
     latest: Option<u64>,
     /// Whether the current source is a reject file.
     is_reject_file: bool,
-    /// Index of the current source among the abandoned ones.
+    /// Index of the current source in the list of abandoned listings, if it is one of them.
     continued: Option<usize>,
-    /// Why the current page is only a part of its bucket.
+    /// The reason if the current page is only a part of its bucket.
     part: Option<Part>,
-    /// How the current page is linked, unless pages are requested one after another.
+    /// How the current page is linked to others, unless pages are requested one by one.
     link: Option<Link>,
-    /// Whether reject files replace the files of their buckets as well.
+    /// Whether reject files also replace the files of their buckets.
     pub replaces_rejected: bool,
-    /// True if files are only counted.
+    /// Whether files are only counted.
     pub is_dry_run: bool,
     skip: u64,
     buckets: KnownBuckets,
     removed: HashMap<String, Vec<String>>,
     rejected: Vec<Rejected>,
     reject_file: Option<RejectFile>,
-    /// The current run.
+    /// Id of the current run.
     pub run: u64,
 }
 
-/// Maximum number of new buckets and bad lines that wait for SQL.
+/// Maximum number of new buckets and bad lines that are kept before they are written to SQL.
 const MOST_ROWS: usize = 10_000;
 
 impl Intake {
@@ -90,7 +91,7 @@ impl Intake {
         Ok(intake)
     }
 
-    /// Begins a source. Events that were processed before a stop are skipped.
+    /// Begins a source. Events that were already processed before a stop are skipped.
     pub fn begin_source(&mut self, index: usize, name: &str) {
         self.source = name.to_owned();
         self.source_index = index;
@@ -114,7 +115,7 @@ impl Intake {
         self.skip = 0;
     }
 
-    /// Abandons the listing of an unreachable host, which a resumed run continues.
+    /// Abandons the listing of a host that became unreachable. A resumed run continues it.
     pub fn abandon(&mut self, reason: &str) -> Result<(), JobError> {
         self.broken(reason.to_owned())?;
         let IntakeState { present, partial, place, .. } = &self.state;
@@ -128,8 +129,9 @@ impl Intake {
         Ok(())
     }
 
-    /// Continues the abandoned listing of a source. Until it ends, it counts as incomplete.
-    /// Returns its place.
+    /// Continues the abandoned listing of a source and returns the position at which it continues.
+    /// Until the listing ends, it counts as incomplete. Returns `None` if there is no such listing,
+    /// or if it continues at its beginning.
     pub fn continue_abandoned(&mut self, source: usize, name: &str) -> Option<Place> {
         let at = self.state.abandoned.iter().position(|listing| listing.source == source)?;
         let listing = self.state.abandoned.get(at)?.clone();
@@ -140,7 +142,7 @@ impl Intake {
         listing.place
     }
 
-    /// Ends the continuation of a listing, unless its host is unreachable again.
+    /// Ends the continuation of a listing, unless its host has become unreachable again.
     pub fn end_abandoned(&mut self, is_unreachable: bool) {
         let Some(at) = self.continued.take() else { return };
         let (buckets, broke_off) = std::mem::take(&mut self.state.present);
@@ -171,7 +173,8 @@ impl Intake {
         self.skip = 0;
     }
 
-    /// Returns the state for a checkpoint. While old events are skipped, it is the end of them.
+    /// Returns the state for a checkpoint. While old events are being skipped, this is the state
+    /// after all of them.
     pub fn checkpoint(&self) -> IntakeState {
         IntakeState {
             events: self.state.events.max(self.skip),
@@ -180,10 +183,10 @@ impl Intake {
         }
     }
 
-    /// Returns the named buckets for publishing.
+    /// Returns the buckets that the run has named, for publishing.
     pub fn named(&self) -> Vec<NamedBucket> {
         let named = self.state.named.iter();
-        // The end of a truncated listing is unknown, so nothing is removed.
+        // The end of a truncated listing is unknown, so no files are removed.
         let IntakeState { partial, appended, .. } = &self.state;
         let is_partial =
             |id: &u64| partial.contains(id) || (appended.contains(id) && !self.replaces_rejected);
@@ -196,7 +199,7 @@ impl Intake {
             .collect()
     }
 
-    /// Forgets a removed bucket, see [`IntakeState::forget`].
+    /// Discards a removed bucket; see [`IntakeState::forget`].
     pub fn forget(&mut self, bucket: u64) {
         self.state.forget(bucket);
         self.latest = None;
@@ -204,7 +207,7 @@ impl Intake {
 
     /// Records that the current source names a bucket.
     fn name(&mut self, bucket: u64) {
-        // Mostly the same bucket as that of the previous file.
+        // This is mostly the same bucket as that of the previous file.
         if self.latest != Some(bucket) {
             if !self.is_reject_file {
                 self.state.appended.remove(&bucket);
@@ -225,7 +228,8 @@ impl Intake {
         Ok(())
     }
 
-    /// Writes new buckets and bad lines to SQL, before the files that refer to them.
+    /// Writes new buckets and bad lines to SQL. Must happen before files that refer to them are
+    /// written.
     pub fn flush_rows(&mut self, pools: &Pools) -> Result<(), JobError> {
         let (buckets, lines) = (&self.buckets.new, &self.rejected);
         if !buckets.is_empty() || !lines.is_empty() {
@@ -242,13 +246,13 @@ impl Intake {
         Ok(())
     }
 
-    /// Writes new buckets and bad lines to SQL if there are many.
+    /// Writes new buckets and bad lines to SQL if there are many of them.
     pub fn flush_many_rows(&mut self, pools: &Pools) -> Result<(), JobError> {
         let many = self.buckets.new.len() + self.rejected.len() >= MOST_ROWS;
         if many { self.flush_rows(pools) } else { Ok(()) }
     }
 
-    /// Counts an event. Returns true if it was processed before a stop.
+    /// Counts an event. Returns true if it was already processed before a stop.
     fn is_old(&mut self) -> bool {
         self.state.events += 1;
         self.state.events <= self.skip
@@ -309,7 +313,7 @@ impl Intake {
         format!("{}: {}", self.source, shortened(reason))
     }
 
-    /// Records why the source is incomplete.
+    /// Records the reason that the source is incomplete.
     fn note_incomplete(&mut self, reason: &str) {
         self.state.present.1 = true;
         let note = self.note_of(reason);
@@ -328,7 +332,7 @@ impl Sink for Intake {
         }
         let taken = self.take(item);
         if taken.is_err() {
-            // The caller reports the file as bad, which counts as the event.
+            // The caller reports the file as bad, which counts the event again.
             self.state.events -= 1;
         }
         Ok(taken)
@@ -385,14 +389,14 @@ impl Sink for Intake {
                 }
             }
             Ok(_) => {}
-            // Its entries were rejected for the same reason, unless it has none.
+            // Its entries have been rejected for the same reason, unless it has none.
             Err(reason) => self.note_incomplete(&reason),
         }
         Ok(())
     }
 
     fn part(&mut self, why: Part) {
-        // A filtered page stays a part even if it continues another one.
+        // A filtered page remains a part even if it continues another one.
         self.part = self.part.filter(|_| why == Part::Continued).or(Some(why));
     }
 

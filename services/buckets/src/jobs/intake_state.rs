@@ -15,52 +15,52 @@ use crate::model::id_ranges::{FlaggedIds, IdSet};
 pub struct IntakeState {
     /// Number of finished sources.
     pub done: usize,
-    /// Number of processed events of the next source.
+    /// Number of events of the next source that have been processed.
     pub events: u64,
-    /// Place in the listing of the next source.
+    /// Position in the listing of the next source.
     #[serde(default)]
     pub place: Option<Place>,
-    /// Named buckets, and whether their listings were truncated.
+    /// Buckets that were named, and whether their listings were truncated.
     pub named: FlaggedIds,
-    /// Ends of truncated pages, which the next pages of their buckets continue.
+    /// Ends of truncated pages. The next pages of their buckets continue there.
     #[serde(default)]
     pub ends: BTreeMap<u64, PageEnd>,
-    /// Buckets that the current source has named, and whether it is incomplete.
+    /// Buckets that the current source has named, and whether the source is incomplete.
     #[serde(default)]
     pub present: (IdSet, bool),
-    /// Buckets named by incomplete sources.
+    /// Buckets that incomplete sources have named.
     #[serde(default)]
     pub partial: IdSet,
     /// Buckets that only reject files have named.
     #[serde(default)]
     pub appended: IdSet,
-    /// Counts so far.
+    /// The counts of everything read so far.
     pub tally: Tally,
-    /// Listings of unreachable hosts, which a resumed run continues.
+    /// Listings of unreachable hosts. A resumed run continues them.
     #[serde(default)]
     pub abandoned: Vec<AbandonedListing>,
     /// Bad lines in SQL.
     pub kept: usize,
-    /// Lengths of the reject file and of its reasons.
+    /// Lengths of the reject file and of the file of its reasons.
     #[serde(default)]
     pub reject: Option<RejectLengths>,
 }
 
-/// A listing whose host became unreachable.
+/// A listing that was abandoned because its host became unreachable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AbandonedListing {
     /// Number of its source.
     pub source: usize,
-    /// The place at which it continues.
+    /// The position at which it continues.
     pub place: Option<Place>,
     /// Buckets that are incomplete only because of this listing.
     pub partial: IdSet,
-    /// The note in the report.
+    /// The note about it in the report.
     pub note: String,
 }
 
 impl IntakeState {
-    /// Forgets a removed bucket, so this run does not list it again. If the removal is lifted
+    /// Discards a removed bucket, so that this run does not list it again. If the removal is lifted
     /// before the run ends, the rest of the bucket counts as incomplete.
     pub fn forget(&mut self, bucket: u64) {
         self.named.remove(&bucket);

@@ -1,4 +1,4 @@
-//! Inventories of S3: a manifest names CSV files without headers.
+//! S3 inventories: a manifest names CSV files that do not have headers.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 
 use super::error::JobError;
 
-/// File name of a manifest.
+/// File name of manifests.
 const MANIFEST: &str = "manifest.json";
-/// File next to a manifest.
+/// Checksum file next to a manifest.
 pub(super) const CHECKSUM: &str = "manifest.checksum";
-/// Name of the files for Hive, which list the data files of an inventory.
+/// Name of the Hive files that list the data files of an inventory.
 const HIVE: &str = "symlink.txt";
-/// Maximum bytes of a manifest.
+/// Maximum size of a manifest in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// The columns of a file of an inventory, and its bucket.
+/// The columns of an inventory's files, and its bucket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inventory {
     /// Address of the bucket.
@@ -43,25 +43,24 @@ struct DataFile {
     size: Option<u64>,
 }
 
-/// A manifest with the data files that are there.
+/// A manifest, with those of its data files that exist.
 #[derive(Debug)]
 pub(super) struct Manifest {
-    /// Its path.
     pub(super) path: PathBuf,
-    /// Its bucket and columns.
+    /// The bucket of the inventory, and its columns.
     pub(super) inventory: Inventory,
-    /// Resolved paths of the data files that are there.
+    /// Resolved paths of the data files that exist.
     pub(super) files: Vec<PathBuf>,
-    /// Why it cannot be loaded.
+    /// The reason if it cannot be loaded.
     pub(super) fault: Option<String>,
-    /// Milliseconds since 1970 and the name of its folder; later inventories have larger ones.
+    /// Milliseconds since 1970 and the name of its folder. Both are larger for later inventories.
     made: (u64, String),
-    /// Resolved folder of its configuration, and the folder of the data files in their bucket.
+    /// Resolved folder of its configuration, and the folder of the data files in the bucket.
     configuration: (PathBuf, Option<PathBuf>),
 }
 
 impl Manifest {
-    /// Reads a manifest and finds its data files. Returns `None` for other files.
+    /// Reads a manifest and finds its data files. Returns `None` if the file is not a manifest.
     pub(super) fn read(path: &Path) -> Result<Option<Self>, JobError> {
         if path.file_name().is_none_or(|name| name != MANIFEST) {
             return Ok(None);
@@ -105,7 +104,7 @@ impl Manifest {
         }))
     }
 
-    /// Returns the error for a manifest that cannot be loaded.
+    /// Fails if the manifest cannot be loaded.
     pub(super) fn refused(&self) -> Result<(), JobError> {
         match &self.fault {
             None => Ok(()),
@@ -114,11 +113,11 @@ impl Manifest {
     }
 }
 
-/// Returns the newest manifest of each configuration that can be loaded, in the given order, and
-/// the others.
+/// Returns the newest loadable manifest of each configuration in the given order, and separately
+/// all others.
 ///
 /// # Errors
-/// No manifest of a configuration can be loaded.
+/// A configuration does not have a manifest that can be loaded.
 pub(super) fn newest(all: Vec<Manifest>) -> Result<(Vec<Manifest>, Vec<Manifest>), JobError> {
     let mut chosen: BTreeMap<_, usize> = BTreeMap::new();
     let is_later = |one: &Manifest, other: &Manifest| {
@@ -139,7 +138,7 @@ pub(super) fn newest(all: Vec<Manifest>) -> Result<(Vec<Manifest>, Vec<Manifest>
     Ok((plain(chosen), plain(others)))
 }
 
-/// Returns true if a file lists the data files of an inventory for Hive.
+/// Returns true if a file is a Hive list of an inventory's data files.
 pub(super) fn is_hive(path: &Path) -> bool {
     let mut head = [0; 5];
     path.file_name().is_some_and(|name| name == HIVE)
@@ -147,7 +146,7 @@ pub(super) fn is_hive(path: &Path) -> bool {
         && head == *b"s3://"
 }
 
-/// Fails for a list of Hive, unless its inventory is among the manifests.
+/// Fails for a Hive list, unless its inventory is among the manifests.
 pub(super) fn refuse_hive(path: &Path, manifests: &[Manifest]) -> Result<(), JobError> {
     let resolved = std::fs::canonicalize(path)?;
     // `CONFIGURATION/hive/dt=DATE/symlink.txt`
@@ -162,8 +161,8 @@ pub(super) fn refuse_hive(path: &Path, manifests: &[Manifest]) -> Result<(), Job
     )))
 }
 
-/// Finds a file of an inventory by its key in the destination bucket. The bucket may be copied as a
-/// whole or in parts.
+/// Finds a file of an inventory by its key in the destination bucket. The local copy of that bucket
+/// may be complete or partial.
 fn find(folders: &[&Path], file: &DataFile) -> Result<PathBuf, String> {
     let key = Path::new(&file.key);
     let missing = || format!("{} is not found from its folder", file.key);

@@ -8,18 +8,17 @@ use database::{DatabaseError, Pools};
 use crate::model::address::{Address, AddressError, BucketType};
 use crate::store::buckets;
 
-/// The bucket of an address.
+/// The bucket to which an address refers.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Its id.
     pub id: u64,
-    /// Its type.
     pub kind: BucketType,
-    /// Its normalised address.
+    /// The normalised address of the bucket.
     pub address: String,
 }
 
-/// Maximum number of cached spellings of addresses, and their maximum length in bytes.
+/// Maximum number of cached spellings of addresses, and maximum length of a cached spelling in
+/// bytes.
 const MOST_WRITTEN: usize = 20_000;
 const LONGEST_WRITTEN: usize = 512;
 
@@ -52,7 +51,8 @@ impl KnownBuckets {
         Ok(Self { known, hashers, written: HashMap::new(), next, new: Vec::new() })
     }
 
-    /// Returns the bucket of an address, which may be new, or the reason the address is bad.
+    /// Returns the bucket of an address, which may be new. Fails with the reason if the address is
+    /// bad.
     pub fn target(&mut self, written: &str, kind: Option<&str>) -> Result<Target, String> {
         if written.len() > LONGEST_WRITTEN || kind.is_some_and(|kind| kind.len() > LONGEST_WRITTEN)
         {
@@ -88,22 +88,22 @@ impl KnownBuckets {
     }
 }
 
-/// 96 bits that practically identify an address.
+/// 96 bits that identify an address for all practical purposes.
 type Fingerprint = [u32; 3];
 
-/// Returns the fingerprint of an address. The hashers are random, so equal fingerprints cannot be
-/// constructed.
+/// Returns the fingerprint of an address. The hashers have random keys, so an attacker cannot
+/// construct equal fingerprints.
 fn fingerprint(hashers: &(RandomState, RandomState), address: &str) -> Fingerprint {
     let (first, second) = (hashers.0.hash_one(address), hashers.1.hash_one(address));
     [first as u32, (first >> 32) as u32, second as u32]
 }
 
-/// Number of maps of a [`BucketTable`].
+/// Number of maps in a [`BucketTable`].
 const SHARDS: usize = 64;
 
-/// Buckets by the fingerprints of their addresses, because a million addresses take 100 MiB and
-/// their fingerprints less than half of it. A map that grows holds its entries twice for a moment,
-/// so there are many small maps.
+/// Buckets by the fingerprints of their addresses. A million addresses take 100 MiB, and their
+/// fingerprints less than half of that. A map that grows briefly holds its entries twice, so there
+/// are many small maps.
 struct BucketTable {
     shards: Vec<HashMap<Fingerprint, (u32, BucketType)>>,
 }
@@ -123,7 +123,7 @@ impl BucketTable {
     /// Adds a bucket.
     ///
     /// # Errors
-    /// The id is larger than those in an index can be.
+    /// The id is larger than an index can store.
     fn insert(&mut self, key: Fingerprint, id: u64, kind: BucketType) -> Result<(), String> {
         let id = u32::try_from(id).map_err(|_| "there are no more bucket ids".to_owned())?;
         self.shards[shard_of(key)].insert(key, (id, kind));

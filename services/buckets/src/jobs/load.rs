@@ -46,7 +46,7 @@ fn run(
 /// index is locked.
 ///
 /// # Errors
-/// [`JobError::Stopped`] if a run other than that of a crawl was stopped.
+/// [`JobError::Stopped`] if there is a stopped run that does not belong to a crawl.
 pub(super) fn load_stored(
     context: &JobContext,
     options: &LoadOptions,
@@ -64,7 +64,7 @@ pub(super) fn load_stored(
     run(session, options, checkpoints)
 }
 
-/// Returns true if a run loads the stored pages of a crawl, which it can load again.
+/// Returns true if a run loads the stored pages of a crawl, which can be loaded again.
 fn is_of_crawl(context: &JobContext, run: u64) -> Result<bool, JobError> {
     let run = context.pools.read_blocking(|db| load_runs::find(db, run))?;
     let options = run.and_then(|run| serde_json::from_str::<LoadOptions>(&run.options).ok());
@@ -79,7 +79,7 @@ fn begin(session: &Session, mode: &str, options: &LoadOptions) -> Result<u64, Jo
     Ok(pools.write_blocking(|db| load_runs::begin(db, known, mode, &text, now))?)
 }
 
-/// Records the failure of a run to begin.
+/// Records that a run failed to begin.
 fn noted<T>(context: &JobContext, id: u64, begun: Result<T, JobError>) -> Result<T, JobError> {
     if let Err(error) = &begun {
         let (text, now) = (error.to_string(), context.clock.unix());
@@ -91,7 +91,7 @@ fn noted<T>(context: &JobContext, id: u64, begun: Result<T, JobError>) -> Result
     begun
 }
 
-/// Drops the files of a stopped run, if it is that of a crawl.
+/// Drops the files of a stopped run if it belongs to a crawl.
 pub(super) fn abort_stopped_crawl(context: &JobContext) -> Result<(), JobError> {
     let mut session = Session::open(context, "the run of a crawl is aborted")?;
     match &session.writer.journal().open {
@@ -115,7 +115,7 @@ fn give_up_stopped(session: &mut Session) -> Result<(), JobError> {
 }
 
 /// Loads sources into a new generation, which replaces the current one once it is complete and
-/// verified. Returns the generation and the report.
+/// verified. Returns the new generation and the report.
 pub(super) fn load_anew(
     searched: Session,
     options: &LoadOptions,

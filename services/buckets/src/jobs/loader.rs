@@ -1,4 +1,4 @@
-//! Runs a load from its sources to its publish.
+//! Runs a load, from reading its sources to its publish.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -26,15 +26,15 @@ use crate::engine::{Bitmap, BucketLoss, EngineError, NamedBucket};
 use crate::store::alerts::{self, Mark};
 use crate::store::{buckets, generations, load_runs, removals};
 
-/// Files in a batch for the index.
+/// Number of files passed to the index at once.
 const BATCH: usize = 2_048;
-/// Events between two reads of the clock.
+/// Number of events between two reads of the clock.
 const EVENTS: u32 = 64;
 
 /// A load run.
 pub(super) struct Loader {
     session: Session,
-    /// The current generation, if the run builds a new one.
+    /// The session of the current generation, if the run builds a new one.
     searched: Option<Session>,
     id: u64,
     options: LoadOptions,
@@ -45,12 +45,12 @@ pub(super) struct Loader {
     since_checkpoint: u64,
     checkpointed: Instant,
     events: u32,
-    /// Whether the current source is listed page by page. Then checkpoints are only taken between
+    /// Whether the current source is listed page by page. Checkpoints are then only taken between
     /// pages, where a run can be resumed.
     paged: bool,
-    /// The error of the work that was done while the source was silent.
+    /// An error that occurred in the work done while the source was silent.
     failure: Option<JobError>,
-    /// Why the latest bucket cannot be listed.
+    /// The reason if the last bucket cannot be listed.
     refusal: Option<Refusal>,
 }
 
@@ -91,18 +91,18 @@ impl Loader {
         }
     }
 
-    /// Makes the run's generation replace the current one.
+    /// Makes the generation that the run builds replace the current one at the end.
     pub(super) fn replace(&mut self, searched: Session) {
         self.searched = Some(searched);
     }
 
-    /// Reads, publishes and reports. A failure is recorded with the run.
+    /// Reads the sources, publishes the files and returns the report. Records a failure.
     pub(super) fn finish(mut self) -> Result<Report, JobError> {
         let result = self.read_all().and_then(|()| self.publish());
         if let Err(error) = &result
             && let Err(second) = self.note_failure(error)
         {
-            // On a full disk, nothing can be recorded, and the operator needs the first error.
+            // On a full disk, nothing can be recorded. The operator needs to see the first error.
             log::warn!("run {}: its failure cannot be recorded: {second}", self.id);
         }
         if result.is_ok() && self.searched.is_none() {
@@ -141,14 +141,14 @@ impl Loader {
         self.intake.refuse_empty(&sources)
     }
 
-    /// Ends a source. `unreachable` is the reason the host of a listing cannot be reached.
+    /// Ends a source. `unreachable` is the reason if the host of a listing cannot be reached.
     fn end_source(&mut self, unreachable: Option<&str>) -> Result<(), JobError> {
         self.paged = false;
         if let Some(reason) = unreachable {
             self.intake.abandon(reason)?;
         }
-        // This comes before any commit: a page that is fetched again may differ, so a run never
-        // resumes within it.
+        // This must come before any commit. A page that is fetched again may differ, so a run never
+        // resumes within a page.
         self.intake.end_source();
         self.fail_if_failed()?;
         if self.searched.is_some() {
@@ -157,7 +157,7 @@ impl Loader {
         self.pump()
     }
 
-    /// Returns the error of the work that was done while the source was silent.
+    /// Fails with the error of work that was done while the source was silent.
     fn fail_if_failed(&mut self) -> Result<(), JobError> {
         self.failure.take().map_or(Ok(()), Err)
     }
@@ -279,19 +279,19 @@ impl Loader {
         })?)
     }
 
-    /// Does pending work after an event, so a slow source is reported and does not block removals.
+    /// Does pending work after an event, so that slow sources do not delay reports and removals.
     fn after_event(&mut self) -> Result<(), JobError> {
         self.fail_if_failed()?;
         if self.paged {
             return Ok(());
         }
         self.events = self.events.wrapping_add(1);
-        // Reading the clock for every file would cost more than the file.
+        // Reading the clock for every file would cost more than processing the file.
         let due = self.events.is_multiple_of(EVENTS) && self.progress.is_due();
         if due || self.intake.files.len() >= BATCH { self.pump() } else { Ok(()) }
     }
 
-    /// Passes files to the index. Records progress and takes a checkpoint when due.
+    /// Passes files to the index. When due, records progress and takes a checkpoint.
     fn pump(&mut self) -> Result<(), JobError> {
         self.since_checkpoint += self.intake.files.len() as u64;
         self.session.writer.add(&self.intake.files)?;
@@ -351,8 +351,8 @@ impl Waiting for Loader {
     }
 }
 
-/// Reads the remaining sources, and then continues the listings that the run abandoned before it was
-/// stopped.
+/// Reads the remaining sources. Then continues the listings that the run had abandoned before it
+/// was stopped.
 fn read_sources(loader: &Attended<'_, Loader>, sources: &[Source]) -> Result<(), JobError> {
     let (done, abandoned) = {
         let IntakeState { done, abandoned, .. } = &loader.lock().intake.state;
@@ -402,7 +402,7 @@ fn read_file(mut loader: &Attended<'_, Loader>, source: &Source) -> Result<(), J
     source.check()
 }
 
-/// Reads a listing. Returns the reason its host is unreachable, unless it is the only source.
+/// Reads a listing. Returns the reason if its host is unreachable and there are other sources.
 fn read_listing(
     mut loader: &Attended<'_, Loader>,
     url: &str,

@@ -1,18 +1,18 @@
-//! The limit on bad lines.
+//! The limit on the number of bad lines.
 
 use serde::{Deserialize, Serialize};
 
 /// The limit on bad lines of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum MaxErrors {
-    /// A number.
+    /// A number of lines.
     Count(u64),
     /// A percentage of all lines.
     Percent(f64),
 }
 
 impl MaxErrors {
-    /// The percentage that allows only bad lines.
+    /// A percentage that allows all lines to be bad.
     pub const ALL: f64 = 100.0;
 }
 

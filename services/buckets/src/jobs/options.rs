@@ -19,7 +19,7 @@ use super::write_session::Session;
 use crate::config::Settings;
 use crate::engine::{Mode, RemovalLimit};
 
-/// Options of a run, stored in SQL so that it can be resumed.
+/// Options of a run. They are stored in SQL, so that the run can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LoadOptions {
     /// `--format`.
@@ -30,7 +30,7 @@ pub struct LoadOptions {
     pub kind: Option<String>,
     /// `--mode`.
     pub mode: Mode,
-    /// Whether reject files replace as well, because `--mode replace` was given.
+    /// Whether reject files also replace, because `--mode replace` was given.
     #[serde(default)]
     pub replaces_rejected: bool,
     /// `--max-errors`.
@@ -40,7 +40,7 @@ pub struct LoadOptions {
     /// Options for listing buckets.
     #[serde(default)]
     pub remote: RemoteOptions,
-    /// The limit on removed files; `None` with `--accept-removals`.
+    /// The limit on removed files; `None` if `--accept-removals` was given.
     #[serde(default = "default_limit")]
     pub removal_limit: Option<RemovalLimit>,
     /// Sources in order.
@@ -60,7 +60,7 @@ impl LoadOptions {
     /// Checks that every bucket among the sources can be listed.
     ///
     /// # Errors
-    /// Names a bucket with an unknown interface.
+    /// Names a bucket whose interface is unknown.
     pub fn check(&self) -> Result<(), JobError> {
         let mut urls = self.sources.iter().filter_map(Source::url);
         urls.try_for_each(|url| Listing::of(url, &self.defaults()).map(drop))
@@ -90,16 +90,16 @@ impl LoadOptions {
         }
     }
 
-    /// Creates an intake that continues from a state. Checks sources and opens the reject file, so
-    /// errors occur before a stopped run is aborted.
+    /// Creates an intake that continues from a state. Checks the sources and opens the reject file
+    /// here, so that errors occur before a stopped run is aborted.
     pub(super) fn intake(&self, session: &Session, state: IntakeState) -> Result<Intake, JobError> {
         let counts = &session.index.summary().counts;
         let largest = counts.keys().next_back().copied().unwrap_or(0);
         self.intake_above(&session.context, largest, state)
     }
 
-    /// Does the same without a session. New buckets get ids above `largest` and above all ids in
-    /// SQL.
+    /// Like `intake`, but without a session. New buckets get ids above `largest` and above all ids
+    /// in SQL.
     pub(super) fn intake_above(
         &self,
         context: &JobContext,

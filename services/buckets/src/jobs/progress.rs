@@ -1,4 +1,5 @@
-//! Reports the progress of a load on the terminal or in the log, and in SQL for `status`.
+//! Reports the progress of a load on the terminal or in the log, and records it in SQL for
+//! `status`.
 
 use std::time::{Duration, Instant};
 
@@ -11,9 +12,9 @@ use super::report::Tally;
 use crate::model::progress::Progress;
 use crate::store::load_runs;
 
-/// Time between two updates in SQL.
+/// Interval between two updates in SQL.
 const RECORDED: Duration = Duration::from_secs(1);
-/// Time between two log lines.
+/// Interval between two log lines.
 const LOGGED: Duration = Duration::from_secs(30);
 
 /// Reports and records progress at intervals.
@@ -30,7 +31,7 @@ pub(super) struct LoadProgress {
 }
 
 impl LoadProgress {
-    /// Begins a run with this number of sources and bytes; 0 bytes if unknown.
+    /// Begins a run with this number of sources and bytes. 0 bytes means unknown.
     pub(super) fn new(
         (pools, clock): (Pools, SharedClock),
         run: u64,
@@ -54,7 +55,7 @@ impl LoadProgress {
         }
     }
 
-    /// Returns the counter of source bytes.
+    /// Returns the counter of bytes read from sources.
     pub(super) fn bytes_done(&self) -> ByteCounter {
         self.bytes_done.clone()
     }
@@ -64,7 +65,7 @@ impl LoadProgress {
         self.recorded.elapsed() >= RECORDED
     }
 
-    /// Records and reports progress if due. Returns true if it was due.
+    /// Records and reports progress if an update is due. Returns whether it was.
     pub(super) fn update(&mut self, tally: &Tally, sources_done: u64) -> Result<bool, JobError> {
         if !self.is_due() {
             return Ok(false);

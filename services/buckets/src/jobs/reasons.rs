@@ -1,6 +1,6 @@
-//! Texts of others that are stored.
+//! Storing text that comes from others.
 
-/// Maximum length of a reason in bytes, because it may quote the source.
+/// Maximum length of a reason in bytes. A reason may quote the source.
 const LONGEST_REASON: usize = 300;
 
 /// Shortens a reason.
@@ -11,7 +11,7 @@ pub(super) fn shortened(reason: &str) -> String {
     format!("{}…", &reason[..cut])
 }
 
-/// Replaces NULs, which PostgreSQL does not support in texts.
+/// Replaces NULs, which PostgreSQL does not support in text.
 pub(super) fn printable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }

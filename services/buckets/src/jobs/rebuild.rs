@@ -14,9 +14,9 @@ use crate::engine::{Bitmap, EngineError, FileIndex, Limits, Mode, NamedBucket, N
 use crate::model::address::BucketType;
 use crate::store::{alerts, generations};
 
-/// Files in a batch for the new generation.
+/// Number of files added to the new generation at once.
 const BATCH: usize = 8_192;
-/// Description of the holder of the write lock.
+/// The description that the write lock records while a rebuild holds it.
 const HOLDER: &str = "the index is being rebuilt";
 
 /// Copies the current index without dead rows and with new file ids, verifies the copy and switches
@@ -26,11 +26,11 @@ pub fn rebuild(context: &JobContext) -> Result<(u32, u64), JobError> {
     settled(context, write_anew(context, session))
 }
 
-/// Builds an index from the sources only, verifies it and switches to it. Returns the new
-/// generation and the report.
+/// Builds an index from sources only, verifies it and switches to it. Returns the new generation
+/// and the report.
 ///
-/// Buckets that no source names are dropped. Other buckets keep their ids. Searches use the current
-/// index until the switch, and a stopped rebuild does not change it.
+/// Buckets that no source names are dropped; all others keep their ids. Searches use the current
+/// index until the switch. Stopping a rebuild does not change the current index.
 pub fn rebuild_from(
     context: &JobContext,
     options: &LoadOptions,
@@ -40,15 +40,15 @@ pub fn rebuild_from(
     settled(context, load_anew(session, options, checkpoints))
 }
 
-/// Drops old generations, or an unfinished new one.
+/// After a rebuild, drops old generations or, if it failed, the unfinished new one.
 fn settled<T>(
     context: &JobContext,
     made: Result<(u32, T), JobError>,
 ) -> Result<(u32, T), JobError> {
     match &made {
         Ok((generation, _)) => drop(context.generations.sweep(*generation)?),
-        // Opening a session discards an unfinished generation. If it fails, the next session does
-        // it.
+        // Opening a session discards the unfinished generation. If that fails, the next session
+        // does so.
         Err(_) => drop(Session::try_open(context, "a failed rebuild is being discarded")),
     }
     made
@@ -56,7 +56,7 @@ fn settled<T>(
 
 /// Copies the current index and switches to the copy.
 fn write_anew(context: &JobContext, session: Session) -> Result<(u32, u64), JobError> {
-    // The lock is held until the switch. The old writer is idle.
+    // The lock is held until the switch, and the old writer is idle.
     session.index.refresh()?;
     let mut fresh = session.next_generation()?;
     let copied = copy(context, &*session.index, &mut fresh)?;

@@ -1,4 +1,4 @@
-//! Writes the file of `--reject`: bad lines verbatim, and their reasons in a second file.
+//! Writes the files of `--reject`: bad lines verbatim, and their reasons in a second file.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::context::JobContext;
 use super::error::JobError;
 
-/// First line of a reject file, by which a load recognises it.
+/// The first line of a reject file. Loads recognise the file by it.
 const HEADER: &[u8] = b"{\"rejected\":true}\n";
 
 /// Lengths of both files at a checkpoint.
@@ -20,19 +20,19 @@ pub struct RejectLengths {
     reasons: u64,
 }
 
-/// Writes each bad line so that it can be corrected and loaded. `FILE.reasons` has the reason and
-/// the position of each line.
+/// Writes each bad line, so that it can be corrected and loaded again. `FILE.reasons` contains the
+/// reason and the position of each line.
 pub struct RejectFile {
     lines: BufWriter<File>,
     reasons: BufWriter<File>,
     lengths: RejectLengths,
-    /// Number of lines in the file.
+    /// Number of lines in the reject file.
     count: u64,
 }
 
 #[derive(Serialize)]
 struct Reason<'a> {
-    /// Line of the reject file; absent if a source cannot be read any further.
+    /// Line number in the reject file. Absent if a source cannot be read any further.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
     source: &'a str,
@@ -41,8 +41,8 @@ struct Reason<'a> {
 }
 
 impl RejectFile {
-    /// Opens both files at their ends, or at the checkpoint of a resumed run, which reads the
-    /// following lines again.
+    /// Opens both files at their end. For a resumed run, truncates them to the checkpoint, because
+    /// the following lines are read again.
     pub fn open(path: &Path, resumed: Option<RejectLengths>) -> Result<Self, JobError> {
         let reasons_path = reasons_of(path);
         let open = |path: &Path, length: Option<u64>| -> Result<(File, u64), JobError> {
@@ -67,7 +67,7 @@ impl RejectFile {
         })
     }
 
-    /// Adds a line with its reason. Without a line, only the reason is added.
+    /// Adds a line and its reason. If there is no line, only adds the reason.
     pub fn add(
         &mut self,
         source: &str,
@@ -108,8 +108,8 @@ impl RejectFile {
     }
 }
 
-/// Opens a file for appending. A new one gets the permissions of the operator's other files. Like
-/// the sources, it may contain names that are not public.
+/// Opens a file for appending. A new file gets the same permissions as the operator's other files.
+/// Like the sources, it may contain names that are not public.
 fn open_at_end(path: &Path) -> io::Result<File> {
     match OpenOptions::new().append(true).create_new(true).open(path) {
         Ok(file) => shell::follow_umask(&file).map(|()| file),
@@ -149,10 +149,10 @@ pub fn refuse_own_data(context: &JobContext, path: &Path) -> Result<(), JobError
     Ok(())
 }
 
-/// Resolves a path, which may not exist.
+/// Resolves a path, even if it does not exist.
 fn place_of(path: &Path) -> PathBuf {
     let mut path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    // The number of links that the system follows.
+    // The number of symbolic links that the operating system follows.
     for _ in 0..40 {
         let Ok(target) = fs::read_link(&path) else { break };
         path = path.parent().map_or(target.clone(), |folder| folder.join(target));
@@ -167,7 +167,7 @@ fn place_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Returns the path of the reasons for a reject file.
+/// Returns the path of the file with the reasons for a reject file.
 pub fn reasons_of(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".reasons");

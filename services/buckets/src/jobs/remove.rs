@@ -1,4 +1,4 @@
-//! Takedowns, which the holder of the write lock carries out.
+//! Takedowns. They are carried out by the holder of the write lock.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use crate::model::identity::Identity;
 use crate::store::removals::{self, AuditEntry, Removal};
 use crate::store::{buckets, generations};
 
-/// Time between two checks of a removal that is carried out by a load.
+/// Interval at which a command checks a removal that a load carries out.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Adds an address to the removal list, which hides its files from searches, and waits until their
+/// Adds an address to the removal list, which hides its files from searches. Then waits until their
 /// data is erased.
 pub fn remove(
     context: &JobContext,
@@ -26,7 +26,7 @@ pub fn remove(
     operator: &str,
 ) -> Result<Removal, JobError> {
     let address = parse(address)?;
-    // Fail early, because the request could never be carried out.
+    // Fails early if the index cannot be opened, because the request could never be carried out.
     drop(context.open_index()?);
     let act = AuditEntry { reason, operator, at: context.clock.unix() };
     let id = context.pools.write_blocking(|db| -> Result<i64, DatabaseError> {
@@ -58,7 +58,8 @@ pub fn remove(
     }
 }
 
-/// Waits until generations from before a rebuild, which still have the files, are no longer in use.
+/// Waits until generations from before a rebuild are no longer in use. They still contain the
+/// files.
 fn forget_older(context: &JobContext) -> Result<(), JobError> {
     let mut logged = false;
     loop {
@@ -74,7 +75,7 @@ fn forget_older(context: &JobContext) -> Result<(), JobError> {
     }
 }
 
-/// Takes an address off the removal list. The next load shows its files again.
+/// Takes an address off the removal list. The next load makes its files visible again.
 ///
 /// # Errors
 /// A removal of the address has not erased its files yet.
@@ -96,7 +97,8 @@ pub fn unremove(
     Ok(context.pools.write_blocking(|db| removals::lift(db, &address, &act))?)
 }
 
-/// Carries out all pending removals and deletes them from the notes of a stopped run.
+/// Carries out all pending removals, and deletes the removed buckets from the notes of a stopped
+/// run.
 pub fn apply_pending_removals(session: &mut Session) -> Result<(), JobError> {
     for removal in session.context.pools.read_blocking(removals::pending)? {
         let notes = notes_without(session, &removal)?;
@@ -119,7 +121,7 @@ fn notes_without(session: &Session, removal: &Removal) -> Result<Option<String>,
     Ok(Some(serde_json::to_string(&state).map_err(std::io::Error::other)?))
 }
 
-/// Deletes the files of a removal and marks it as completed.
+/// Deletes the files of a removal and marks the removal as completed.
 pub fn apply_removal(
     session: &mut Session,
     removal: &Removal,
@@ -132,7 +134,7 @@ pub fn apply_removal(
     complete(&session.context, removal, files, Some(&session.writer.journal().identity))
 }
 
-/// Marks a removal as completed. Records the number of the index if the removal has changed it.
+/// Marks a removal as completed. If the removal has changed the index, records the index number.
 pub fn complete(
     context: &JobContext,
     removal: &Removal,
@@ -152,7 +154,7 @@ pub fn complete(
     })?)
 }
 
-/// Deletes the files of a removal. Returns the number of visible files.
+/// Deletes the files of a removal. Returns the number of files that were visible.
 pub fn purge(
     session: &mut Session,
     removal: &Removal,

@@ -1,4 +1,4 @@
-//! The report of a run as text and JSON.
+//! The report of a run, as text and as JSON.
 
 use std::fmt;
 
@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize};
 use super::formats::Skipped;
 use crate::engine::PublishCounts;
 
-/// Counts of what was read, saved at checkpoints.
+/// Counts of what has been read. They are saved at checkpoints.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Files passed to the index.
+    /// Number of files passed to the index.
     pub files: u64,
     /// Bad lines and entries.
     pub bad: u64,
-    /// Common prefixes (folders) in listings.
+    /// Number of common prefixes (folders) in listings.
     pub skipped_prefixes: u64,
-    /// Old versions and delete markers.
+    /// Number of old versions and delete markers.
     pub skipped_versions: u64,
-    /// Keys that end in `/` and have no bytes.
+    /// Number of empty objects whose key ends in `/`.
     pub skipped_directory_markers: u64,
     /// Files of removed buckets.
     pub skipped_removed: u64,
-    /// Incomplete sources, with the reasons.
+    /// Incomplete sources, with reasons.
     pub incomplete: Vec<String>,
 }
 
@@ -51,24 +51,23 @@ impl Tally {
 /// The final report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// The run; `None` for a dry run.
+    /// The run, or `None` for a dry run.
     pub run: Option<u64>,
     /// Counts of what was read.
     #[serde(flatten)]
     pub tally: Tally,
-    /// Counts of the publish.
     #[serde(flatten)]
     pub counts: PublishCounts,
-    /// Buckets that were not listed before.
+    /// Number of buckets that were not listed before.
     pub buckets_new: u64,
-    /// Listed buckets with new, changed or gone files.
+    /// Number of listed buckets with new, changed or removed files.
     pub buckets_changed: u64,
-    /// Listed buckets whose files are all unchanged.
+    /// Number of listed buckets whose files are all unchanged.
     #[serde(default)]
     pub buckets_unchanged: u64,
-    /// Addresses of buckets with truncated listings.
+    /// Addresses of buckets whose listings were truncated.
     pub truncated: Vec<String>,
-    /// Duration in seconds.
+    /// Duration of the run in seconds.
     pub seconds: f64,
 }
 

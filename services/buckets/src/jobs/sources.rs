@@ -1,4 +1,4 @@
-//! Sources of a load: files, standard input and listings of buckets.
+//! Sources of a load: files, standard input, and listings of buckets.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -13,24 +13,24 @@ use super::error::JobError;
 use super::inventory::{self, CHECKSUM, Inventory, Manifest};
 use super::stored_listing::StoredListing;
 
-/// Characters of a path in a notice.
+/// Maximum number of characters of a path in a notice.
 const LONGEST_SHOWN: usize = 160;
-/// Name of standard input.
+/// The name of standard input.
 const STDIN: &str = "-";
 
-/// A source as of the beginning of the run.
+/// A source, as it was when the run began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Path or URL.
+    /// Path of the file, or URL of the page.
     pub path: PathBuf,
-    /// Bytes.
+    /// Size in bytes; 0 if it is not a regular file.
     pub size: u64,
-    /// Nanoseconds since 1970.
+    /// When the file was last modified, in nanoseconds since 1970; 0 if it is not a regular file.
     pub modified: u64,
     /// The inventory to which the file belongs.
     #[serde(default)]
     pub inventory: Option<Inventory>,
-    /// The pages of a crawl, which are read instead of the URL.
+    /// The stored pages of a crawl, which are read instead of the URL.
     #[serde(default)]
     pub stored: Option<StoredListing>,
 }
@@ -46,10 +46,10 @@ impl Source {
                 "{scheme} addresses cannot be listed; use https, http, s3 or gs, or load a file"
             ))));
         }
-        // Opening it checks early whether it is readable.
+        // Opening it checks early that it is readable.
         let meta = File::open(path).and_then(|file| file.metadata()).map_err(failed)?;
         if !meta.is_file() {
-            // The modification time of a pipe changes while it is read.
+            // The modification time of a pipe changes while it is being read.
             return Ok(Self::at(path));
         }
         let modified = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
@@ -61,7 +61,7 @@ impl Source {
         Self { path: path.to_owned(), size: 0, modified: 0, inventory: None, stored: None }
     }
 
-    /// Returns the source of the stored pages of a bucket.
+    /// Returns the source for the stored pages of a bucket.
     pub(super) fn of_stored(url: &str, stored: StoredListing) -> Self {
         Self { stored: Some(stored), ..Self::at(Path::new(url)) }
     }
@@ -76,12 +76,12 @@ impl Source {
         self.path == Path::new(STDIN)
     }
 
-    /// Returns the name for reports.
+    /// Returns the name to use in reports.
     pub fn name(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// Fails if the file has changed since the run began, because then what was read may not be a
+    /// Fails if the file has changed since the run began. What was read may then not be a
     /// consistent listing.
     pub fn check(&self) -> Result<(), JobError> {
         let is_file = self.size > 0 || self.modified > 0;
@@ -92,7 +92,7 @@ impl Source {
         Ok(())
     }
 
-    /// Opens the source if it has not changed. `read` counts its bytes.
+    /// Opens the source if it has not changed. `read` counts the bytes that are read.
     pub fn open(&self, read: ByteCounter) -> Result<Box<dyn Read>, JobError> {
         if self.is_stdin() {
             return Ok(Box::new(CountingReader::new(io::stdin(), read)));
@@ -105,9 +105,9 @@ impl Source {
 }
 
 /// Returns the sources for paths of a command. Folders are read recursively in order of names.
-/// Files that begin with a dot are skipped silently; pipes, sockets, devices, broken links and
-/// circular links are skipped with a notice. Of the inventories of a folder, the newest complete
-/// one of each configuration is read.
+/// Files whose names begin with a dot are skipped silently. Pipes, sockets, devices, broken links
+/// and circular links are skipped with a notice. Of the inventories in a folder, the newest
+/// complete one of each configuration is read.
 pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
     let mut found = Found::default();
     for path in paths {
@@ -126,16 +126,16 @@ pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
     Ok(sources)
 }
 
-/// Sources found so far.
+/// The sources found so far.
 #[derive(Default)]
 struct Found {
     sources: Vec<Source>,
-    /// Resolved data files of inventories, whether the inventories are read or not.
+    /// Resolved data files of inventories, whether these are read or not.
     data: HashSet<PathBuf>,
 }
 
 impl Found {
-    /// Adds a file, or the files of the inventory whose manifest it is.
+    /// Adds a file. If it is a manifest, adds the files of its inventory.
     fn add(&mut self, path: &Path) -> Result<(), JobError> {
         match Manifest::read(path)? {
             Some(manifest) => self.add_inventory(&manifest),
@@ -182,7 +182,7 @@ impl Found {
         Ok(())
     }
 
-    /// Returns the sources without data files that were also found as files.
+    /// Returns the sources, except for data files that were also found as ordinary files.
     fn without_data(self) -> Vec<Source> {
         let Self { mut sources, data } = self;
         if !data.is_empty() {
@@ -194,7 +194,7 @@ impl Found {
     }
 }
 
-/// Collects the files of a folder. `above` has the resolved parent folders.
+/// Collects the files in a folder. `above` contains the resolved parent folders.
 fn walk(folder: &Path, above: &mut Vec<PathBuf>, files: &mut Vec<PathBuf>) -> Result<(), JobError> {
     let failed = |error| JobError::Source { path: folder.display().to_string(), error };
     let place = fs::canonicalize(folder).map_err(failed)?;
@@ -217,7 +217,7 @@ fn walk(folder: &Path, above: &mut Vec<PathBuf>, files: &mut Vec<PathBuf>) -> Re
         match fs::metadata(&path) {
             Ok(meta) if meta.is_dir() => walk(&path, above, files)?,
             Ok(meta) if meta.is_file() => files.push(path),
-            // Opening a pipe would wait for a writer.
+            // Opening a pipe would block until there is a writer.
             Ok(_) => tell_of_skipped(&path, "it is neither a file nor a folder"),
             Err(error) if path.is_symlink() && error.kind() != ErrorKind::PermissionDenied => {
                 tell_of_skipped(&path, "the link is broken");
@@ -241,14 +241,14 @@ fn url_of(path: &Path) -> Option<&str> {
     schemes.iter().any(|scheme| text.starts_with(scheme)).then_some(text)
 }
 
-/// Returns the scheme of a path that looks like a URL.
+/// Returns the scheme if a path looks like a URL.
 fn scheme_of(path: &Path) -> Option<&str> {
     let (scheme, _) = path.to_str()?.split_once("://")?;
     let is_scheme = !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
     is_scheme.then_some(scheme)
 }
 
-/// Makes a path absolute, because a run may be resumed in another folder.
+/// Makes a path absolute, because a run may be resumed in a different folder.
 fn absolute(path: &Path) -> Result<PathBuf, JobError> {
     if path == Path::new(STDIN) || url_of(path).is_some() || scheme_of(path).is_some() {
         Ok(path.to_owned())

@@ -8,9 +8,9 @@ use super::error::JobError;
 use crate::store::load_runs::LoadRun;
 use crate::store::{alerts, buckets, generations, load_runs, rejected_lines, removals};
 
-/// Maximum number of runs.
+/// Maximum number of runs to show.
 const RUNS: i64 = 10;
-/// Maximum number of bad lines of the newest run.
+/// Maximum number of bad lines of the newest run to show.
 const LINES: i64 = 10;
 
 /// Returns the status as JSON.

@@ -1,4 +1,4 @@
-//! The pages of a crawl in the database.
+//! The pages of a crawl that are stored in the database.
 
 use std::io::Read;
 
@@ -8,19 +8,18 @@ use serde::{Deserialize, Serialize};
 use super::error::JobError;
 use crate::store::crawl_pages;
 
-/// Maximum bytes of a page, as for pages from servers.
+/// Maximum size of a page in bytes, as for pages from servers.
 const LARGEST_PAGE: u64 = 64 << 20;
 
 /// The stored pages of a listing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredListing {
-    /// The crawl.
     pub crawl: i64,
     /// Number of the listing.
     pub listing: i64,
-    /// Number of pages.
+    /// Number of stored pages.
     pub pages: u64,
-    /// Why the listing is incomplete.
+    /// The reason if the listing is incomplete.
     pub broken: Option<String>,
 }
 
@@ -28,7 +27,7 @@ impl StoredListing {
     /// Reads a page.
     ///
     /// # Errors
-    /// The page does not exist, because the crawl was removed or has begun another listing.
+    /// The page does not exist, because the crawl was removed or has begun a new listing.
     pub(super) fn page(&self, pools: &Pools, number: u64) -> Result<Vec<u8>, JobError> {
         let body = pools
             .read_blocking(|db| crawl_pages::find(db, (self.crawl, self.listing, number as i64)))?;
@@ -42,7 +41,7 @@ impl StoredListing {
     }
 }
 
-/// Compresses a page for the database.
+/// Compresses a page for storage in the database.
 pub(super) fn compressed(page: &[u8]) -> Result<Vec<u8>, JobError> {
     Ok(zstd::encode_all(page, 3)?)
 }

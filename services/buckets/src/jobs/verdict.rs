@@ -1,4 +1,4 @@
-//! Decides at the end of its sources whether a run may publish.
+//! Decides whether a run may publish, once its sources have been read.
 
 use super::error::JobError;
 use super::intake::Intake;
@@ -6,11 +6,11 @@ use super::intake_state::IntakeState;
 use super::max_errors::MaxErrors;
 use super::sources::Source;
 
-/// Number of lines from which the share of bad lines is checked at the end.
+/// Number of lines from which on the fraction of bad lines is checked at the end.
 const JUDGED_FROM: u64 = 100;
 
 impl Intake {
-    /// Fails if a source or a listing is incomplete, for runs that replace the index.
+    /// For runs that replace the index: fails if a source or a listing is incomplete.
     pub fn refuse_incomplete(&self) -> Result<(), JobError> {
         if let Some(first) = self.state.tally.incomplete.first() {
             return Err(JobError::Invalid(format!("{first}: the index is unchanged")));
@@ -23,7 +23,7 @@ impl Intake {
         }
     }
 
-    /// Fails at the end if no source could be read.
+    /// Fails at the end if none of the sources could be read.
     pub fn refuse_unread(&self, sources: &[Source]) -> Result<(), JobError> {
         let tally = &self.state.tally;
         if tally.incomplete.len() < sources.len() || tally.lines() > 0 {
@@ -33,7 +33,8 @@ impl Intake {
         Err(JobError::Invalid(format!("no source could be read: {reasons}")))
     }
 
-    /// Fails at the end if too many lines are bad, or all of them without an explicit number.
+    /// Fails at the end if too many lines are bad, or if all of them are and no explicit limit was
+    /// given.
     pub fn judge(&self) -> Result<(), JobError> {
         self.judge_from(JUDGED_FROM)?;
         let (bad, lines) = (self.state.tally.bad, self.state.tally.lines());
@@ -45,7 +46,7 @@ impl Intake {
         Ok(())
     }
 
-    /// Fails if the sources have no line and name no bucket.
+    /// Fails if the sources neither contain a line nor name a bucket.
     pub fn refuse_empty(&self, sources: &[Source]) -> Result<(), JobError> {
         let IntakeState { tally, named, .. } = &self.state;
         if !tally.is_empty() || !named.is_empty() {
@@ -61,7 +62,7 @@ impl Intake {
         )))
     }
 
-    /// Fails if too many lines are bad; checks their share from this number of lines.
+    /// Fails if too many lines are bad. The fraction is only checked from `least` lines on.
     pub(super) fn judge_from(&self, least: u64) -> Result<(), JobError> {
         let (bad, lines) = (self.state.tally.bad, self.state.tally.lines());
         let too_many = match self.max_errors {

@@ -1,9 +1,9 @@
-//! Checks the index for consistency and against the bucket table.
+//! Checks the consistency of the index, also with the table of buckets.
 
 use super::context::JobContext;
 use super::error::JobError;
 
-/// Returns all faults, or an empty list.
+/// Returns a description of each fault.
 pub fn verify(context: &JobContext) -> Result<Vec<String>, JobError> {
     let index = context.open_index()?;
     let mut faults = index.verify()?;

@@ -1,4 +1,4 @@
-//! The write lock with the index, its writer and consistent SQL rows.
+//! The write lock, with the index, its writer and consistent SQL rows.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -13,29 +13,26 @@ use crate::engine::{EngineError, FileIndex, FileWriter, WriteLock};
 use crate::model::identity::Identity;
 use crate::store::{generations, load_runs};
 
-/// A session of the only writer.
+/// The session of a writer. There is only one at a time.
 pub struct Session {
-    /// The context of the job.
     pub context: JobContext,
-    /// The current generation.
+    /// Number of the current generation.
     pub generation: u32,
-    /// The index.
     pub index: Arc<dyn FileIndex>,
-    /// Its writer.
     pub writer: Box<dyn FileWriter>,
-    /// Whether the published index is missing, and is only here to be replaced.
+    /// Whether the published index is missing and is about to be replaced.
     pub is_lost: bool,
-    /// The lock, which is checked before everything that deletes or switches.
+    /// The lock. It is checked before every deletion and every switch.
     pub lock: WriteLock,
 }
 
 impl Session {
-    /// Takes the write lock. `holder` describes this command to other commands.
+    /// Takes the write lock. `holder` describes this command to other commands that want the lock.
     pub fn open(context: &JobContext, holder: &str) -> Result<Self, JobError> {
         Self::begin(context, holder, false)
     }
 
-    /// Does the same, but also if the published index is missing and will be replaced.
+    /// Like `open`, but also succeeds if the published index is missing and will be replaced.
     pub fn open_anew(context: &JobContext, holder: &str) -> Result<Self, JobError> {
         Self::begin(context, holder, true)
     }
@@ -47,7 +44,7 @@ impl Session {
         })?;
         let mut is_lost = false;
         let opened = match context.generations.open(generation) {
-            // A killed rebuild of a lost index has left an empty one.
+            // A killed rebuild of a lost index left an empty one.
             Ok(index) if rebuilds && own.publishes > 0 && is_unused(&*index) => {
                 refuse_newer_index(context, generation + 1)?;
                 is_lost = true;
@@ -69,8 +66,8 @@ impl Session {
                 Some(index)
             }
         };
-        // An unfinished generation would keep the files of later removals, and may fill the disk so
-        // that nothing of the following can be written.
+        // An unfinished generation would keep the files of later removals. It may also fill the
+        // disk, so that none of the following can be written.
         context.generations.discard(generation + 1, &*lock)?;
         let index = match opened {
             Some(index) => index,
@@ -90,7 +87,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Creates an empty generation after the current one, protected by the same lock.
+    /// Creates an empty generation after the current one. The same lock protects it.
     pub fn next_generation(&self) -> Result<Self, JobError> {
         let (context, generation) = (self.context.clone(), self.generation + 1);
         context.generations.discard(generation, &*self.lock)?;
@@ -100,7 +97,7 @@ impl Session {
         Ok(Self { context, generation, index, writer, is_lost: false, lock: Box::new(()) })
     }
 
-    /// Takes the write lock unless another process holds it.
+    /// Takes the write lock. Returns `None` if another process holds it.
     pub fn try_open(context: &JobContext, holder: &str) -> Result<Option<Self>, JobError> {
         match Self::open(context, holder) {
             Ok(session) => Ok(Some(session)),
@@ -110,7 +107,7 @@ impl Session {
     }
 }
 
-/// Fails if there is a generation above `expected`. Then the database is a copy from before a
+/// Fails if there is a generation above `expected`. The database is then a copy from before a
 /// rebuild, and the newer index would be dropped.
 fn refuse_newer_index(context: &JobContext, expected: u32) -> Result<(), JobError> {
     match context.generations.newest()? {
@@ -122,7 +119,7 @@ fn refuse_newer_index(context: &JobContext, expected: u32) -> Result<(), JobErro
     }
 }
 
-/// Fails if an unknown generation has more publishes and removals than that of its rebuild.
+/// Fails if an unknown generation has more publishes and removals than its rebuild recorded.
 fn refuse_later_publishes(
     context: &JobContext,
     generation: u32,
@@ -147,7 +144,7 @@ pub(super) fn new_name() -> String {
     format!("{:016x}{:016x}", random(), random())
 }
 
-/// Adds the id of the run that holds the write lock, if it is a run.
+/// If a run holds the write lock, adds its id to the error.
 fn named(context: &JobContext, error: EngineError) -> EngineError {
     let EngineError::Locked(holder) = error else { return error };
     let run = context.pools.read_blocking(load_runs::under_way).ok().flatten();

@@ -1,4 +1,4 @@
-//! Bucket addresses in one normalised form.
+//! Bucket addresses in a single, normalised form.
 
 use std::fmt;
 use std::str::FromStr;
@@ -36,7 +36,7 @@ impl BucketType {
         }
     }
 
-    /// Returns the code used in file indexes. Codes never change.
+    /// Returns the code stored in file indexes. Codes never change.
     pub fn code(self) -> u64 {
         self as u64
     }
@@ -57,28 +57,28 @@ impl FromStr for BucketType {
     }
 }
 
-/// An error for a text that is not a bucket address.
+/// The error for a string that is not a bucket address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// The address or the bucket name is empty.
     #[error("the bucket address has no name")]
     Empty,
-    /// A character that is not allowed in host names.
+    /// The address contains a character that is not allowed in host names.
     #[error("the bucket address contains a character that is not valid in host names")]
     BadCharacter,
     /// More than 512 bytes.
     #[error("the bucket address is longer than 512 bytes")]
     TooLong,
-    /// A path after a host that takes none, or more than a container name.
+    /// There is a path after a host that does not take one, or more than a container name.
     #[error("the bucket address is followed by a path")]
     ExtraPath,
-    /// An unknown host without an explicit type.
+    /// The host is unknown, and no type was given.
     #[error("unknown provider: give the type of the bucket")]
     UnknownProvider,
     /// An unknown type.
     #[error("the bucket type must be one of aws, azure, dos, gcp, ali")]
     UnknownType,
-    /// The given type differs from the type of the host.
+    /// The given type differs from that of the host.
     #[error("the bucket type contradicts the bucket address")]
     WrongType,
 }
@@ -122,7 +122,7 @@ impl Address {
         Self::of_host(host, container)
     }
 
-    /// Parses an address and returns it with the type of its bucket.
+    /// Parses an address. Returns it with the type of its bucket.
     pub fn parse_typed(
         text: &str,
         given: Option<BucketType>,
@@ -142,12 +142,13 @@ impl Address {
         &self.text
     }
 
-    /// Returns the type if the host determines it.
+    /// Returns the type, if the host determines it.
     pub fn kind(&self) -> Option<BucketType> {
         self.kind
     }
 
-    /// Returns the part before the provider's suffix, or the whole address of a custom domain.
+    /// Returns the part before the provider's suffix. For a custom domain, returns the whole
+    /// address.
     pub fn name(&self) -> &str {
         &self.text[..self.name_length]
     }
@@ -192,7 +193,8 @@ fn join(host: &str, container: &str) -> String {
     if container.is_empty() { host.to_owned() } else { format!("{host}/{container}") }
 }
 
-/// Strips the scheme and trailing slashes. `s3://` and `gs://` name a bucket without its host.
+/// Strips the scheme and trailing slashes. `s3://` and `gs://` name a bucket without a host, so
+/// they also give the provider's suffix.
 fn without_scheme(text: &str) -> (&str, Option<&'static str>) {
     let (text, suffix) = if let Some(rest) = text.strip_prefix("s3://") {
         (rest, Some("s3.amazonaws.com"))
@@ -214,8 +216,8 @@ pub fn provider_of(host: &str) -> Option<BucketType> {
     provider(&host.to_lowercase()).map(|(_, kind)| kind)
 }
 
-/// Returns the provider of a host and the end of the bucket name. The end is 0 if the host is the
-/// provider's own.
+/// Returns the provider of a host, and the end of the bucket name in it. The end is 0 if the host
+/// is the provider's own.
 fn provider(host: &str) -> Option<(usize, BucketType)> {
     if let Some(front) = below(host, "blob.core.windows.net") {
         return Some((front.len(), BucketType::Azure));
@@ -242,7 +244,8 @@ fn provider(host: &str) -> Option<(usize, BucketType)> {
         .then_some((name.len().saturating_sub(1), BucketType::Aws))
 }
 
-/// Returns the part before `.domain`, which is empty for the domain itself.
+/// Returns the part before `.domain`. For the domain itself, the part is empty. Returns `None` if
+/// the host is not below the domain.
 fn below<'a>(host: &'a str, domain: &str) -> Option<&'a str> {
     let front = host.strip_suffix(domain)?;
     if front.is_empty() { Some(front) } else { front.strip_suffix('.') }

@@ -1,4 +1,4 @@
-//! The attributes of a file: numbers that are listed, stored, filtered and sorted.
+//! The attributes of a file: numbers that are listed, stored, filtered and sorted by.
 
 use std::ops::{Index, IndexMut};
 
@@ -6,22 +6,22 @@ use serde::Deserialize;
 
 /// A numeric attribute of every file.
 ///
-/// This enum determines what is stored, filtered and sorted. `jobs/formats/fields.rs` has the names
-/// of attributes in listings, `wire/files.rs` those in the API.
+/// This enum determines what is stored, filtered and sorted by. The names of attributes in listings
+/// are in `jobs/formats/fields.rs`, those in the API in `wire/files.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attribute {
     /// Size in bytes.
     Size,
-    /// Time of last modification in Unix seconds; 0 if unknown.
+    /// Time of the last modification in Unix seconds; 0 if unknown.
     LastModified,
 }
 
 impl Attribute {
-    /// All attributes in storage order.
+    /// All attributes, in the order in which they are stored.
     pub const ALL: [Self; 2] = [Self::Size, Self::LastModified];
 
-    /// Returns the name for sorting in searches.
+    /// Returns the name of the attribute in the sort parameter.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Size => "size",
@@ -29,7 +29,7 @@ impl Attribute {
         }
     }
 
-    /// Returns the column in the file index.
+    /// Returns the name of the column in the file index.
     pub const fn column(self) -> &'static str {
         match self {
             Self::Size => "size",
@@ -37,7 +37,7 @@ impl Attribute {
         }
     }
 
-    /// Returns the field in NDJSON lines.
+    /// Returns the name of the field in NDJSON lines.
     pub const fn member(self) -> &'static str {
         match self {
             Self::Size => "size",
@@ -45,7 +45,7 @@ impl Attribute {
         }
     }
 
-    /// Returns true if 0 means unknown. Filters never match unknown values.
+    /// Returns true if 0 means unknown. Unknown values never match a filter.
     pub const fn has_unknown(self) -> bool {
         match self {
             Self::Size => false,
@@ -54,17 +54,17 @@ impl Attribute {
     }
 }
 
-/// One value for each attribute.
+/// A value for each attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attributes<T = i64>([T; Attribute::ALL.len()]);
 
 impl<T> Attributes<T> {
-    /// Calls a function for each attribute.
+    /// Builds the values by calling a function for each attribute.
     pub fn from_fn(of: impl FnMut(Attribute) -> T) -> Self {
         Self(Attribute::ALL.map(of))
     }
 
-    /// Calls a function for each attribute.
+    /// Builds the values by calling a fallible function for each attribute.
     ///
     /// # Errors
     /// The first error of the function.

@@ -3,8 +3,8 @@
 /// Numbers of files and buckets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Files.
+    /// Number of files.
     pub files: u64,
-    /// Buckets by type code.
+    /// Number of buckets, by type code.
     pub buckets: [u64; 5],
 }

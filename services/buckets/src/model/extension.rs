@@ -1,13 +1,13 @@
-//! File extensions: valid filters and the extensions of a name.
+//! File extensions: validation of filters, and the extensions of a file name.
 
 use super::path;
 
-/// Longest extension in bytes.
+/// Maximum length of an extension in bytes.
 pub const LONGEST: usize = 32;
 /// Maximum number of dot-separated parts.
 pub const MOST_PARTS: usize = 3;
 
-/// An error for an invalid extension filter.
+/// The error for an invalid extension filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidExtension {
     /// The filter is empty.
@@ -16,7 +16,7 @@ pub enum InvalidExtension {
     /// The filter is a pattern or a path.
     #[error("must be plain extensions, without * and /: pdf instead of *.pdf")]
     Pattern,
-    /// The filter cannot match any file.
+    /// The filter is too long to match any file.
     #[error("must be of at most {MOST_PARTS} parts and {LONGEST} bytes each")]
     TooLong,
 }
@@ -44,7 +44,7 @@ pub fn parse(text: &str) -> Result<String, InvalidExtension> {
     }
 }
 
-/// Calls `each` with every extension of a file name, shortest first.
+/// Calls `each` with every extension of a file name, the shortest first.
 pub fn for_each(file_name: &str, mut each: impl FnMut(&str)) {
     if !file_name.contains('.') {
         return;
@@ -62,7 +62,7 @@ pub fn for_each(file_name: &str, mut each: impl FnMut(&str)) {
     }
 }
 
-/// Returns the shortest extension of a file name, or an empty text if it has none.
+/// Returns the shortest extension of a file name, or an empty string if it has none.
 ///
 /// ```
 /// use buckets::model::extension::shortest;
@@ -80,7 +80,8 @@ pub fn shortest(file_name: &str) -> String {
     shortest
 }
 
-/// Returns true if a file name has the extension. Reference implementation of [`for_each`].
+/// Returns true if a file name has the extension. This is the reference implementation of
+/// [`for_each`].
 pub fn has(file_name: &str, extension: &str) -> bool {
     path::fold(file_name).strip_suffix(extension).is_some_and(|stem| stem.ends_with('.'))
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-/// Counts of all files of a search.
+/// Counts of all files that match a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facets {
-    /// Files by bucket.
+    /// Number of files, by bucket id.
     pub buckets: BTreeMap<u64, u64>,
-    /// Files by their shortest extension. Files without an extension are not included.
+    /// Number of files by their shortest extension. Files without an extension do not count.
     pub extensions: BTreeMap<String, u64>,
 }
 

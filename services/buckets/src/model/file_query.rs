@@ -1,4 +1,4 @@
-//! A validated file search, as every engine answers it.
+//! A validated file search, in the form that every engine can answer.
 
 use std::sync::Arc;
 
@@ -7,23 +7,23 @@ use super::expression::Expression;
 use super::keywords::Keywords;
 use super::takedowns::HiddenPaths;
 
-/// The condition on a name or path.
+/// The condition on a name or a path.
 #[derive(Clone, Debug, Default)]
 pub enum Matching {
     /// Every file.
     #[default]
     All,
-    /// Words, phrases, exclusions.
+    /// Required and excluded words and phrases.
     Words(Keywords),
-    /// One expression for the whole text.
+    /// An expression that must match the whole string.
     Expression(Arc<Expression>),
 }
 
 impl Matching {
-    /// All names of kinds.
+    /// The names of all kinds.
     pub const KINDS: [&str; 4] = ["all", "words", "phrase", "expression"];
 
-    /// Returns the name of the kind of condition.
+    /// Returns the name of this kind of condition.
     pub fn kind(&self) -> &'static str {
         let [all, words, phrase, expression] = Self::KINDS;
         match self {
@@ -41,14 +41,14 @@ impl Matching {
 /// The sort order. Ties are sorted by ascending id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Ascending id.
+    /// By ascending id.
     #[default]
     Index,
-    /// An attribute.
+    /// By the value of an attribute.
     By(Attribute),
 }
 
-/// An interval without its bounds.
+/// An interval that excludes both of its bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Between {
     /// Values must be larger.
@@ -63,12 +63,12 @@ impl Between {
         self.from.is_none() && self.to.is_none()
     }
 
-    /// Returns true if a value is inside.
+    /// Returns true if a value is inside the interval.
     pub fn contains(self, value: i64) -> bool {
         self.from.is_none_or(|from| value > from) && self.to.is_none_or(|to| value < to)
     }
 
-    /// Returns true if an attribute value passes. Unknown values only pass an open interval.
+    /// Returns true if an attribute value passes. Unknown values pass only if neither bound is set.
     pub fn passes(self, attribute: Attribute, value: i64) -> bool {
         let unknown = value == 0 && attribute.has_unknown();
         self.is_open() || (!unknown && self.contains(value))
@@ -76,18 +76,18 @@ impl Between {
 }
 
 impl Attributes<Between> {
-    /// Returns true if no interval has a bound.
+    /// Returns true if none of the intervals has a bound.
     pub fn are_open(&self) -> bool {
         Attribute::ALL.iter().all(|attribute| self[*attribute].is_open())
     }
 }
 
-/// The position of a file in an order: sort value (0 in index order) and id.
+/// The position of a file in an order: its sort value (0 in the order of the index) and its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SortKey {
-    /// Sort value.
+    /// Value by which the file is sorted.
     pub value: i64,
-    /// File id.
+    /// Id of the file.
     pub id: u64,
 }
 
@@ -100,22 +100,22 @@ pub enum Position {
     After(SortKey),
 }
 
-/// A file search.
+/// A search for files: its conditions, order and page.
 #[derive(Clone, Debug)]
 pub struct FileQuery {
-    /// The condition on the name or path.
+    /// The condition on the name or the path.
     pub matching: Matching,
-    /// Whether to match the whole path instead of the file name.
+    /// Whether the condition applies to the whole path instead of the file name.
     pub full_path: bool,
-    /// Sorted ids of buckets to search; `None` for all.
+    /// Sorted ids of the buckets to search, or `None` for all.
     pub buckets: Option<Vec<u64>>,
-    /// Sorted ids of excluded buckets, including buckets hidden from the account.
+    /// Sorted ids of the buckets to exclude, including those hidden from the account.
     pub excluded_buckets: Vec<u64>,
     /// Files to exclude because their removal is pending.
     pub hidden: Vec<HiddenPaths>,
-    /// Sorted codes of bucket types; empty for all.
+    /// Sorted codes of the wanted bucket types; empty for all.
     pub types: Vec<u64>,
-    /// Extensions of which a file must have one; empty for all.
+    /// Wanted extensions. A file must have at least one of them. Empty for all.
     pub extensions: Vec<String>,
     /// Extensions of which a file must have none.
     pub stop_extensions: Vec<String>,
@@ -125,14 +125,14 @@ pub struct FileQuery {
     pub order: Order,
     /// Whether the largest value comes first.
     pub descending: bool,
-    /// Position of the first file.
+    /// Position of the first file to return.
     pub position: Position,
     /// Maximum number of files.
     pub limit: usize,
 }
 
 impl FileQuery {
-    /// Returns true if no filter narrows the search.
+    /// Returns true if the search has no filters.
     pub fn is_unfiltered(&self) -> bool {
         self.buckets.is_none()
             && self.excluded_buckets.is_empty()
@@ -171,7 +171,7 @@ impl FileQuery {
         Attribute::ALL.into_iter().all(pass)
     }
 
-    /// Returns the position of a file in the order of the search.
+    /// Returns the position of a file in the order of this search.
     pub fn sort_key(&self, row: &FileRow) -> SortKey {
         let value = match self.order {
             Order::Index => 0,
@@ -184,13 +184,13 @@ impl FileQuery {
 /// A file in the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRow {
-    /// Identifier.
+    /// The id, which also determines the order of the index.
     pub id: u64,
     /// Bucket of the file.
     pub bucket: u64,
-    /// Path inside the bucket, as listed.
+    /// Path inside the bucket, as in the listing.
     pub path: String,
-    /// Its attributes.
+    /// The size and the modification time of the file.
     pub attributes: Attributes,
 }
 
@@ -199,9 +199,10 @@ pub struct FileRow {
 pub struct Found {
     /// Exact number of matching files.
     pub total: u64,
-    /// The requested page, in order.
+    /// The files of the requested page, in order.
     pub rows: Vec<FileRow>,
-    /// The key of the next page, which follows the last candidate of this page; `None` at the end.
-    /// Rows that were removed during the search are missing from the page, but count as candidates.
+    /// The position after which the next page begins, which is that of the last candidate on this
+    /// page. `None` at the end. Rows removed during the search are missing from the page, but count
+    /// as candidates.
     pub next: Option<SortKey>,
 }

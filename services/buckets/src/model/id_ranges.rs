@@ -1,5 +1,5 @@
-//! Ids of buckets, written as ranges. The ids of new buckets are consecutive, so the notes of a
-//! load stay small however many buckets it names.
+//! Bucket ids, written as ranges. The ids of new buckets are consecutive, so the notes of a load
+//! stay small, however many buckets it names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::from_fn;
@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Joins consecutive ids with equal values to ranges: first id, last id, value.
+/// Joins consecutive ids with equal values into ranges of first id, last id and value.
 pub fn ranges<V: PartialEq>(
     ids: impl IntoIterator<Item = (u64, V)>,
 ) -> impl Iterator<Item = (u64, u64, V)> {
@@ -24,12 +24,12 @@ pub fn ranges<V: PartialEq>(
     })
 }
 
-/// Returns the ids of ranges.
+/// Returns the ids in ranges, each with its value.
 pub fn ids<V: Copy>(ranges: Vec<(u64, u64, V)>) -> impl Iterator<Item = (u64, V)> {
     ranges.into_iter().flat_map(|(first, last, value)| (first..=last).map(move |id| (id, value)))
 }
 
-/// A set of ids.
+/// A set of ids, serialized as ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IdSet(BTreeSet<u64>);
 
@@ -65,7 +65,7 @@ impl<'de> Deserialize<'de> for IdSet {
     }
 }
 
-/// Ids with a flag.
+/// Ids with a flag each, serialized as ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlaggedIds(BTreeMap<u64, bool>);
 

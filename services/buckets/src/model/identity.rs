@@ -1,29 +1,29 @@
-//! Detects databases and indexes that do not match.
+//! Detects that a database and an index do not belong together.
 
 use serde::{Deserialize, Serialize};
 
-/// Identity of an index with the number of its publishes and removals. Both the index and the
+/// The identity of an index, and the number of its publishes and removals. Both the index and the
 /// database record it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// Random name of the index, shared by all its generations.
+    /// Random name of the index. All of its generations have the same name.
     pub index: String,
-    /// Number of publishes and removals.
+    /// Number of publishes and removals so far.
     pub publishes: u64,
 }
 
 impl Identity {
-    /// Returns the identity after one more publish or removal.
+    /// Returns the identity after another publish or removal.
     pub fn advanced(&self) -> Self {
         Self { index: self.index.clone(), publishes: self.publishes + 1 }
     }
 
-    /// Returns why an index does not belong to the database with this identity, or `None` if it
-    /// does.
+    /// Returns the reason if an index does not belong to the database with this identity, or `None`
+    /// if it does.
     ///
     /// A process may have been killed between the two commits of a publish or removal. `unsettled`
-    /// is true if the database knows the last published run of the index, but not as published, or
-    /// the last removal of the index, but not as completed.
+    /// is true if the database knows the index's last published run but not as published, or the
+    /// index's last removal but not as completed.
     pub fn mismatch(&self, index: &Self, unsettled: bool) -> Option<String> {
         let numbers = || {
             format!(

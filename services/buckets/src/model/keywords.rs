@@ -17,7 +17,7 @@ pub struct Keywords {
     pub exclude: Vec<Phrase>,
 }
 
-/// An error for more than [`MOST_TERMS`] terms.
+/// The error for more than [`MOST_TERMS`] terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("keywords must have at most {MOST_TERMS} terms")]
 pub struct TooManyTerms;
@@ -62,7 +62,7 @@ impl Keywords {
     }
 }
 
-/// Splits off the first term. A quoted term ends at the next quote or at the end.
+/// Splits off the first term. A quoted term ends at the next quote, or at the end of the text.
 fn next_term(text: &str) -> (&str, &str) {
     if let Some(quoted) = text.strip_prefix('"') {
         return quoted.split_once('"').unwrap_or((quoted, ""));

@@ -3,16 +3,16 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// Results reachable by offset paging in any package.
+/// Number of results that offset paging can reach in any package.
 pub const OFFSET_REACH: u64 = 1_000_000;
 
-/// Maximum number of files of a download in the packages of a new database.
+/// Maximum number of files per download, in the packages of a new database.
 const DOWNLOAD_FILES: u64 = 100_000;
 
-/// Crawls of an enterprise key in a new database.
+/// Maximum number of crawls of an enterprise key, in a new database.
 const CRAWLS: u64 = 100;
 
-/// Seconds per day.
+/// Number of seconds in a day.
 const DAY: i64 = 86_400;
 
 /// Capabilities and limits of a package.
@@ -28,34 +28,34 @@ pub struct Package {
     pub sorting: bool,
     /// Whether `regexp` and `noautocorrect` are allowed.
     pub regexp: bool,
-    /// Whether excluded buckets, sizes and dates are allowed.
+    /// Whether filters by excluded bucket, size and date are allowed.
     pub filters: bool,
-    /// Days before a bucket becomes searchable.
+    /// Number of days until a new bucket becomes searchable.
     pub delay_days: i64,
-    /// Files of a download; 0: none are allowed.
+    /// Maximum number of files per download; 0 if downloads are not allowed.
     pub download_files: u64,
-    /// Crawls that a key may have; 0: none.
+    /// Maximum number of crawls per key; 0 for none.
     pub crawls: u64,
-    /// Alerts that a key may have; 0: none.
+    /// Maximum number of alerts per key; 0 for none.
     pub alerts: u64,
 }
 
 /// A capability that some packages lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capability {
-    /// Scrolling.
+    /// Paging with `paging-mode=scrolling`.
     Scrolling,
-    /// Ordering of files.
+    /// Sorting files by an attribute.
     Sorting,
-    /// Regular expressions.
+    /// Searching with regular expressions.
     Regexp,
-    /// Excluded buckets, sizes and dates.
+    /// Filters by excluded bucket, size and date.
     Filters,
     /// Downloads as CSV and NDJSON.
     Downloads,
-    /// Crawls.
+    /// Adding crawls of public buckets.
     Crawls,
-    /// Alerts.
+    /// Saving searches as alerts.
     Alerts,
 }
 
@@ -94,22 +94,24 @@ impl Package {
         }
     }
 
-    /// Returns the number of results that an account can reach by offset.
+    /// Returns the number of results that an account can reach by offset paging.
     pub fn reach(&self) -> u64 {
         self.depth.min(OFFSET_REACH)
     }
 
-    /// Returns the number of files that a download of the results from `start` on has at most.
+    /// Returns the maximum number of files in a download of the results from `start` on.
     pub fn download_reach(&self, start: u64) -> u64 {
         self.download_files.min(self.reach().saturating_sub(start))
     }
 
-    /// Returns the time after which newly indexed buckets are hidden; `None` if there is no delay.
+    /// Returns the time after which newly indexed buckets are hidden, or `None` if there is no
+    /// delay.
     pub fn hidden_since(&self, now: i64) -> Option<i64> {
         (self.delay_days > 0).then(|| now.saturating_sub(self.delay_days.saturating_mul(DAY)))
     }
 
-    /// Returns the notice for a result: first the delay, then the depth or the limit of offsets.
+    /// Returns the notice for a result: first about the delay, then about the depth or the limit of
+    /// offset paging. Returns `None` if there is nothing to say.
     pub fn notice(&self, now: i64, results: u64, scrolling: bool) -> Option<String> {
         let mut notices = Vec::new();
         notices.extend(self.delay_notice(now));
@@ -130,7 +132,7 @@ impl Package {
         (!notices.is_empty()).then(|| notices.join(" "))
     }
 
-    /// Returns the part of the notice about the delay.
+    /// Returns the part of the notice that is about the delay, if the package has one.
     pub fn delay_notice(&self, now: i64) -> Option<String> {
         let since = Timestamp::from_second(self.hidden_since(now)?).unwrap_or(Timestamp::MIN);
         let day = since.to_zoned_datetime(TimeZone::UTC).date();

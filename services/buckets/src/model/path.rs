@@ -16,7 +16,7 @@ pub fn file_name(path: &str) -> &str {
     &path[start..end]
 }
 
-/// Returns the byte range of the file name.
+/// Returns the byte range of the file name in a path.
 pub fn file_name_span(path: &[u8]) -> (usize, usize) {
     let end = path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
     let start = memchr::memrchr(b'/', &path[..end]).map_or(0, |slash| slash + 1);
@@ -45,7 +45,8 @@ pub fn url(bucket: &str, path: &str) -> String {
     url
 }
 
-/// Lower-cases character by character, so the result for a suffix is a suffix of the result.
+/// Converts to lower case character by character, so that the result for a suffix is a suffix of
+/// the result.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         text.to_ascii_lowercase()

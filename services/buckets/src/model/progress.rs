@@ -1,41 +1,41 @@
-//! Progress of a load run.
+//! The progress of a load run.
 
 use serde::{Deserialize, Serialize};
 
-/// Seconds after which a record is considered stale.
+/// Seconds after which a progress record is considered stale.
 const STALE: i64 = 10;
 
-/// Progress of a run.
+/// The progress of a load run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Finished sources.
+    /// Number of finished sources.
     pub sources_done: u64,
     /// Total number of sources.
     pub sources: u64,
-    /// Bytes read.
+    /// Number of bytes read.
     pub bytes_done: u64,
-    /// Total bytes of all sources; 0 if standard input is one of them.
+    /// Total size of all sources in bytes; 0 if standard input is one of them.
     pub bytes: u64,
-    /// Files.
+    /// Number of files.
     pub files: u64,
-    /// Bad lines.
+    /// Number of bad lines.
     pub bad: u64,
     /// Files per second since this process started.
     pub files_per_second: f64,
-    /// Estimated seconds until all bytes are read.
+    /// Estimated number of seconds until all bytes have been read.
     pub seconds_left: Option<f64>,
-    /// Time of this record in Unix seconds.
+    /// When this record was written, in Unix seconds.
     #[serde(default)]
     pub at: i64,
 }
 
 impl Progress {
-    /// Returns true if a record of this time is from a run that has stopped.
+    /// Returns true if a record written at this time belongs to a run that has stopped.
     pub fn is_stale(at: i64, now: i64) -> bool {
         now - at > STALE
     }
 
-    /// Returns the current loading rate from a JSON record; 0 if the record is stale.
+    /// Returns the loading rate in a JSON record, or 0 if the record is stale.
     pub fn current_rate(record: &str, now: i64) -> f64 {
         let progress = serde_json::from_str::<Self>(record).ok();
         let fresh = progress.filter(|progress| !Self::is_stale(progress.at, now));

@@ -1,4 +1,4 @@
-//! Scroll ids, which encode the whole state of a scroll.
+//! Scroll ids. They encode the whole state of a scroll.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,26 +10,26 @@ const VERSION: u8 = 1;
 const BODY: usize = 1 + 4 + 8 + 8 + 8 + 8;
 const CHECK: usize = 8;
 
-/// Position of a scroll.
+/// The position of a scroll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scroll {
     /// Generation of the index to which the file ids belong.
     pub generation: u32,
-    /// [`fingerprint`] of the search and its owner.
+    /// The [`fingerprint`] of the search and its owner.
     pub fingerprint: u64,
-    /// Total at the time of the first page.
+    /// The total at the time of the first page.
     pub total: u64,
     /// The last file delivered.
     pub last: SortKey,
 }
 
-/// An error for an invalid scroll id.
+/// The error for an invalid scroll id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("scroll-id is not valid")]
 pub struct InvalidScroll;
 
 impl Scroll {
-    /// Encodes the scroll as an opaque text.
+    /// Encodes the scroll as an opaque string.
     ///
     /// ```
     /// use buckets::model::SortKey;
@@ -51,7 +51,7 @@ impl Scroll {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Decodes an opaque text.
+    /// Decodes a scroll from its opaque text.
     pub fn decode(text: &str) -> Result<Self, InvalidScroll> {
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| InvalidScroll)?;
         let (body, check) = bytes.split_at_checked(BODY).ok_or(InvalidScroll)?;
@@ -73,7 +73,8 @@ impl Scroll {
     }
 }
 
-/// Returns a digest of the parts of a search. Parts are delimited, so they cannot be confused.
+/// Returns a digest of the parts of a search. The parts are delimited, so that different divisions
+/// have different digests.
 pub fn fingerprint<'a>(parts: impl IntoIterator<Item = &'a str>) -> u64 {
     let mut hash = Sha256::new();
     for part in parts {
@@ -85,7 +86,7 @@ pub fn fingerprint<'a>(parts: impl IntoIterator<Item = &'a str>) -> u64 {
     u64::from_be_bytes(first)
 }
 
-/// Checksum that detects typing errors and truncation. It provides no security.
+/// Returns a checksum that detects typing errors and truncation. It does not provide security.
 fn checksum(body: &[u8]) -> [u8; CHECK] {
     let mut check = [0; CHECK];
     check.copy_from_slice(&Sha256::digest(body)[..CHECK]);

@@ -1,25 +1,25 @@
-//! Files that removals hide before their data is erased.
+//! Files that removals hide before the data is erased.
 
-/// Files of a bucket whose paths begin with a prefix.
+/// The files of a bucket whose paths begin with a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HiddenPaths {
-    /// The bucket.
+    /// Id of the bucket.
     pub bucket: u64,
-    /// The prefix, which is not empty.
+    /// The prefix; never empty.
     pub prefix: String,
 }
 
-/// Files that searches hide because their removal is pending.
+/// The files that searches hide because their removal is pending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Takedowns {
-    /// Whole buckets by ascending id.
+    /// Buckets that are hidden as a whole, in ascending order of id.
     pub buckets: Vec<u64>,
     /// Parts of other buckets.
     pub paths: Vec<HiddenPaths>,
 }
 
 impl Takedowns {
-    /// Adds a removal. An empty prefix is the whole bucket.
+    /// Adds a removal. An empty prefix means the whole bucket.
     pub fn add(&mut self, bucket: u64, prefix: &str) {
         if prefix.is_empty() {
             if let Err(place) = self.buckets.binary_search(&bucket) {

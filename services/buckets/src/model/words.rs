@@ -1,11 +1,11 @@
-//! Splits text into words, for the index and for queries alike.
+//! Splits text into words, both for the index and for queries.
 
 use std::sync::LazyLock;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use regex_syntax::hir::{Class, HirKind};
 
-/// Longest word in bytes. Longer runs are cut at a character boundary.
+/// Maximum length of a word in bytes. Longer runs are truncated at a character boundary.
 pub const LONGEST_WORD: usize = 255;
 
 /// Calls `each` with every word of `text`, in order.
@@ -52,7 +52,7 @@ pub fn of(text: &str) -> Vec<String> {
     words
 }
 
-/// Fast path for ASCII names, where each byte is a character.
+/// Fast path for ASCII names, in which each byte is a character.
 fn for_each_ascii(text: &str, mut each: impl FnMut(&str)) {
     let mut lower = String::new();
     for run in text.split(|symbol: char| !symbol.is_ascii_alphanumeric()) {
@@ -68,7 +68,7 @@ fn for_each_ascii(text: &str, mut each: impl FnMut(&str)) {
     }
 }
 
-/// Letters (L), combining marks (M) and decimal digits (Nd) of Unicode as sorted ranges.
+/// Unicode letters (L), combining marks (M) and decimal digits (Nd), as sorted ranges.
 static WORD_CHARACTERS: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
     let parsed = regex_syntax::parse(r"[\p{L}\p{M}\p{Nd}]").map(regex_syntax::hir::Hir::into_kind);
     match parsed {

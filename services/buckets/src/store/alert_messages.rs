@@ -1,4 +1,4 @@
-//! The outbox of alerts.
+//! The outbox of alert messages.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,23 +15,22 @@ pub const MOST_NAMED: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = alert_message)]
 pub struct AlertMessage {
-    /// Identifier.
+    /// The id in the outbox.
     pub id: i64,
-    /// The alert.
     pub alert_id: i64,
     /// The run that added the files.
     pub run_id: i64,
     /// Generation of the ids.
     pub generation: i64,
-    /// The files of the run have larger ids.
+    /// The files of the run have greater ids than this.
     pub after_id: i64,
     /// Number of matching files.
     pub count: i64,
-    /// Ids of the first ones as a JSON array.
+    /// Ids of the first files, as a JSON array.
     pub files: String,
-    /// Unix seconds of the publish.
+    /// When the run was published, in Unix seconds.
     pub published_at: i64,
-    /// Failed attempts.
+    /// Number of failed attempts to deliver the message.
     pub tries: i32,
 }
 
@@ -39,19 +38,18 @@ pub struct AlertMessage {
 #[derive(Clone, Debug, Insertable)]
 #[diesel(table_name = alert_message)]
 pub struct NewAlertMessage {
-    /// The alert.
     pub alert_id: i64,
     /// The run that added the files.
     pub run_id: i64,
     /// Generation of the ids.
     pub generation: i64,
-    /// The files of the run have larger ids.
+    /// The files of the run have greater ids than this.
     pub after_id: i64,
     /// Number of matching files.
     pub count: i64,
-    /// Ids of the first ones as a JSON array.
+    /// Ids of the first files, as a JSON array.
     pub files: String,
-    /// Unix seconds of the publish.
+    /// When the run was published, in Unix seconds.
     pub published_at: i64,
 }
 
@@ -145,8 +143,8 @@ pub fn due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
     Ok(waiting.select(alert_message::alert_id).distinct().load(db)?)
 }
 
-/// Claims due messages of an alert and postpones their next attempt. If two replicas race, only one
-/// gets a message.
+/// Claims due messages of an alert by postponing their next attempt. If two replicas race, each
+/// message goes to only one.
 pub fn claim(
     db: &mut Db,
     alert: i64,
@@ -166,7 +164,7 @@ pub fn claim(
             break;
         }
         let ids: Vec<i64> = waiting.iter().map(|message| message.id).collect();
-        // Another replica may have claimed some between the two statements.
+        // Another replica may have claimed some of them between the two statements.
         let own: Vec<i64> = on_backend!(db, conn => diesel::update(alert_message::table)
             .filter(alert_message::id.eq_any(&ids))
             .filter(alert_message::over_at.is_null().and(alert_message::next_try.le(now)))
@@ -187,7 +185,7 @@ pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Records a failed attempt. Without a next attempt the message is abandoned.
+/// Records a failed attempt. If there is no next attempt, the message is abandoned.
 pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), DatabaseError> {
     let next = failure.next_try(now);
     let noted = (
@@ -200,20 +198,20 @@ pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), D
     Ok(())
 }
 
-/// Returns true if a message was delivered or abandoned before this second.
+/// Returns true if a message was delivered or abandoned before this time, in Unix seconds.
 pub fn has_over(db: &mut Db, before: i64) -> Result<bool, DatabaseError> {
     let over = alert_message::table.filter(alert_message::over_at.lt(before));
     let first: Option<i64> = over.select(alert_message::id).first(db).optional()?;
     Ok(first.is_some())
 }
 
-/// Deletes messages that were delivered or abandoned before this second.
+/// Deletes messages that were delivered or abandoned before this time, in Unix seconds.
 pub fn tidy(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     let over = alert_message::table.filter(alert_message::over_at.lt(before));
     Ok(diesel::delete(over).execute(db)?)
 }
 
-/// Counts the messages that wait.
+/// Counts the messages that are waiting.
 pub fn waiting(db: &mut Db) -> Result<i64, DatabaseError> {
     let waiting = alert_message::table.filter(alert_message::over_at.is_null());
     Ok(waiting.count().get_result(db)?)

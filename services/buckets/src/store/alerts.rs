@@ -1,4 +1,4 @@
-//! Searches that keys have saved.
+//! Alerts: searches that keys have saved.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -6,51 +6,46 @@ use diesel::prelude::*;
 use super::alert_messages;
 use super::schema::{alert, alert_message, index_state};
 
-/// A place in the index: the largest id of a file in a generation.
+/// A position in the index: a generation, and the largest id of a file in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// The generation.
     pub generation: i64,
-    /// The id.
     pub id: i64,
 }
 
-/// A saved search.
+/// A search that a key has saved.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct Alert {
-    /// Identifier.
+    /// The id by which clients refer to the alert.
     pub id: i64,
-    /// The key that has saved it.
+    /// The key that saved the search.
     pub key_id: i64,
-    /// Its name.
     pub name: String,
-    /// Parameters of the search for files, as in a URL.
+    /// Parameters of the file search, as in a URL.
     pub query: String,
-    /// URL of the webhook.
+    /// URL of the webhook, if the alert has one.
     pub webhook: Option<String>,
-    /// Secret of the webhook.
+    /// Secret with which requests to the webhook are signed.
     pub secret: Option<String>,
-    /// Generation of `since_id`.
+    /// Generation of the index to which `since_id` belongs.
     pub since_generation: i64,
-    /// New files have larger ids.
+    /// New files have greater ids than this.
     pub since_id: i64,
-    /// Unix seconds.
+    /// When the alert was added, in Unix seconds.
     pub created_at: i64,
 }
 
 impl Alert {
-    /// Returns the place from which files are new.
+    /// Returns the mark after which files are new.
     pub fn since(&self) -> Mark {
         Mark { generation: self.since_generation, id: self.since_id }
     }
 }
 
-/// The content of an alert.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlertContent {
-    /// Its name.
     pub name: String,
-    /// Parameters of the search for files, as in a URL.
+    /// Parameters of the file search, as in a URL.
     pub query: String,
     /// URL of the webhook.
     pub webhook: Option<String>,
@@ -58,7 +53,7 @@ pub struct AlertContent {
     pub secret: Option<String>,
 }
 
-/// Adds an alert and returns its id.
+/// Adds an alert. Returns its id.
 pub fn add(
     db: &mut Db,
     key: i64,
@@ -81,7 +76,7 @@ pub fn add(
         .get_result(db)?)
 }
 
-/// Changes an alert. Files are new from a place on.
+/// Changes an alert. Files are new after a mark.
 pub fn change(
     db: &mut Db,
     id: i64,
@@ -101,7 +96,7 @@ pub fn change(
     Ok(())
 }
 
-/// Returns the alerts of a key in the order of their ids.
+/// Returns the alerts of a key, in order of id.
 pub fn of_key(db: &mut Db, key: i64) -> Result<Vec<Alert>, DatabaseError> {
     Ok(alert::table.filter(alert::key_id.eq(key)).order(alert::id.asc()).load(db)?)
 }
@@ -117,7 +112,7 @@ pub fn with_webhooks(db: &mut Db) -> Result<Vec<Alert>, DatabaseError> {
 }
 
 /// Prevents the removal of alerts until this transaction ends. Returns the ids of those that exist,
-/// in ascending order. SQLite has a single writer and needs no lock.
+/// in ascending order. SQLite has a single writer and does not need a lock.
 pub fn keep(db: &mut Db, ids: &[i64]) -> Result<Vec<i64>, DatabaseError> {
     let mut found: Vec<i64> = Vec::new();
     for ids in ids.chunks(500) {
@@ -133,10 +128,10 @@ pub fn keep(db: &mut Db, ids: &[i64]) -> Result<Vec<i64>, DatabaseError> {
     Ok(found)
 }
 
-/// Removes an alert with its messages.
+/// Removes an alert and its messages.
 pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
-        // This waits for a process that is adding messages, which are then removed too.
+        // Waits for a process that is adding messages. These are then removed too.
         let own = alert::table.find(id).select(alert::id);
         own.for_update().first::<i64>(conn).optional()?;
     }
@@ -145,7 +140,7 @@ pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Returns the last file that was compared with the alerts.
+/// Returns the mark of the last file that was compared with the alerts.
 pub fn judged(db: &mut Db) -> Result<Mark, DatabaseError> {
     let columns = (index_state::judged_generation, index_state::judged_id);
     let (generation, id) = index_state::table.select(columns).first(db)?;

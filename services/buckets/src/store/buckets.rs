@@ -8,20 +8,21 @@ use diesel::prelude::*;
 use super::schema::bucket;
 use crate::model::address::BucketType;
 
-/// A bucket in the database.
+/// A bucket, as stored in the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bucket {
-    /// Identifier.
+    /// The id that files refer to.
     pub id: u64,
-    /// Normalised address.
+    /// The normalised address.
     pub address: String,
-    /// Provider.
+    /// The provider that stores the bucket.
     pub kind: BucketType,
     /// Time of the first publish; `None` if the bucket is not listed.
     pub first_indexed: Option<i64>,
     /// Whether its last listing was truncated.
     pub truncated: bool,
-    /// Time from which it is hidden, because its provider has refused it for days.
+    /// Since when it has been hidden, because its provider refused it for days; `None` if it is not
+    /// hidden.
     pub hidden_at: Option<i64>,
 }
 
@@ -44,16 +45,16 @@ const COLUMNS: (
     bucket::hidden_at,
 );
 
-/// Returns all buckets by ascending id, including unlisted ones.
+/// Returns all buckets in ascending order of id, including unlisted ones.
 pub fn all(db: &mut Db) -> Result<Vec<Bucket>, DatabaseError> {
     let rows: Vec<Row> = bucket::table.select(COLUMNS).order(bucket::id.asc()).load(db)?;
     rows.into_iter().map(from_row).collect()
 }
 
-/// Buckets that are read at a time.
+/// Number of buckets read at a time.
 const PAGE: i64 = 10_000;
 
-/// Passes all buckets by ascending id, without holding all of them.
+/// Passes all buckets to `take` in ascending order of id, without loading all of them at once.
 pub fn each(db: &mut Db, mut take: impl FnMut(Bucket)) -> Result<(), DatabaseError> {
     let mut last = 0;
     loop {
@@ -92,13 +93,13 @@ pub fn by_address(db: &mut Db, address: &str) -> Result<Option<Bucket>, Database
     row.map(from_row).transpose()
 }
 
-/// Returns the largest id; 0 without buckets.
+/// Returns the largest id, or 0 if there are no buckets.
 pub fn largest_id(db: &mut Db) -> Result<u64, DatabaseError> {
     let largest: Option<i64> = bucket::table.select(diesel::dsl::max(bucket::id)).first(db)?;
     Ok(largest.unwrap_or(0) as u64)
 }
 
-/// Inserts buckets as unlisted.
+/// Inserts buckets. They are not listed yet.
 pub fn add(db: &mut Db, buckets: &[(u64, String, BucketType)]) -> Result<(), DatabaseError> {
     for buckets in buckets.chunks(500) {
         let rows: Vec<_> = buckets
@@ -116,7 +117,7 @@ pub fn add(db: &mut Db, buckets: &[(u64, String, BucketType)]) -> Result<(), Dat
     Ok(())
 }
 
-/// Records a publish of buckets, each with the flag for truncated listings.
+/// Records that buckets were published, each with a flag for a truncated listing.
 pub fn published(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), DatabaseError> {
     for truncated in [false, true] {
         let ids: Vec<i64> =
@@ -140,7 +141,7 @@ pub fn published(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), Da
     Ok(())
 }
 
-/// Marks exactly these buckets as listed, each with the flag for truncated listings.
+/// Marks exactly these buckets as listed, each with a flag for a truncated listing.
 pub fn relist(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), DatabaseError> {
     let named: HashSet<u64> = buckets.iter().map(|bucket| bucket.0).collect();
     let listed: Vec<i64> =
@@ -160,7 +161,7 @@ pub fn last_listed(db: &mut Db, address: &str) -> Result<Option<i64>, DatabaseEr
     Ok(listed.first::<Option<i64>>(db).optional()?.flatten())
 }
 
-/// Unlists a bucket, which keeps its id.
+/// Unlists a bucket. It keeps its id.
 pub fn unlist(db: &mut Db, address: &str) -> Result<(), DatabaseError> {
     diesel::update(bucket::table.filter(bucket::address.eq(address)))
         .set(bucket::first_indexed.eq(None::<i64>))
@@ -168,14 +169,14 @@ pub fn unlist(db: &mut Db, address: &str) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Hides a bucket, which keeps its files. Returns false if it is unknown or hidden already.
+/// Hides a bucket. It keeps its files. Returns false if the bucket is unknown or already hidden.
 pub fn hide(db: &mut Db, address: &str, at: i64) -> Result<bool, DatabaseError> {
     let shown =
         bucket::table.filter(bucket::address.eq(address)).filter(bucket::hidden_at.is_null());
     Ok(diesel::update(shown).set(bucket::hidden_at.eq(at)).execute(db)? > 0)
 }
 
-/// Shows a hidden bucket again. Returns false if it is not hidden.
+/// Makes a hidden bucket visible again. Returns false if it is not hidden.
 pub fn show(db: &mut Db, address: &str) -> Result<bool, DatabaseError> {
     let hidden =
         bucket::table.filter(bucket::address.eq(address)).filter(bucket::hidden_at.is_not_null());

@@ -10,7 +10,7 @@ use super::{buckets, crawl_pages, generations};
 /// A bucket that is listed regularly.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Serialize)]
 pub struct Crawl {
-    /// Identifier.
+    /// The id by which commands and clients refer to the crawl.
     pub id: i64,
     /// URL of the bucket.
     pub url: String,
@@ -26,7 +26,7 @@ pub struct Crawl {
     pub every_seconds: i64,
     /// Unix seconds after which it does not run.
     pub ends_at: Option<i64>,
-    /// Whether it only runs by its id.
+    /// Whether the crawl runs only when it is requested by its id.
     pub paused: bool,
     /// Unix seconds of the next run.
     pub due_at: i64,
@@ -34,38 +34,38 @@ pub struct Crawl {
     pub last_at: Option<i64>,
     /// Outcome of the last run.
     pub outcome: String,
-    /// The key that added it; `None` for an operator.
+    /// The key that added it; `None` if an operator did.
     pub key_id: Option<i64>,
-    /// The process that lists it.
+    /// The process that is listing it.
     #[serde(skip)]
     pub holder: Option<String>,
-    /// Unix seconds until which the process need not give a sign of life.
+    /// Unix seconds until which the lease is valid without a heartbeat.
     pub lease_until: i64,
-    /// Unix seconds before which it is not tried again.
+    /// Unix seconds before which it is not retried.
     pub not_before: i64,
     /// Number of the current listing.
     pub listing: i64,
-    /// Stored pages of the current listing.
+    /// Number of stored pages of the current listing.
     pub pages: i64,
-    /// Place of the next page in JSON; empty at the beginning.
+    /// Position of the next page as JSON; empty at the beginning.
     #[serde(skip)]
     pub place: String,
-    /// Unix seconds of the last page.
+    /// Unix seconds at which the last page was stored.
     pub page_at: i64,
-    /// Unix seconds of the beginning of the current listing.
+    /// Unix seconds at which the current listing began.
     pub begun_at: i64,
-    /// Whether the current listing has ended and is not published yet.
+    /// Whether the current listing has ended but is not published yet.
     pub is_listed: bool,
-    /// Why the current listing is incomplete.
+    /// The reason if the current listing is incomplete.
     pub broken: Option<String>,
-    /// Days of refusals after which the bucket is hidden.
+    /// Number of days of refusals after which the bucket is hidden.
     pub gone_after_days: Option<i64>,
-    /// Unix seconds of the first refusal since its last listing.
+    /// Unix seconds of the first refusal since the bucket was last listed.
     pub gone_since: Option<i64>,
 }
 
 impl Crawl {
-    /// Returns true if a process lists it now.
+    /// Returns true if a process is listing it now.
     pub fn is_running(&self, now: i64) -> bool {
         self.holder.is_some() && self.lease_until > now
     }
@@ -88,13 +88,13 @@ pub struct NewCrawl {
     pub every_seconds: i64,
     /// Unix seconds after which it does not run.
     pub ends_at: Option<i64>,
-    /// Days of refusals after which the bucket is hidden.
+    /// Number of days of refusals after which the bucket is hidden.
     pub gone_after_days: Option<i64>,
-    /// The key that adds it.
+    /// The key that adds it; `None` for an operator.
     pub key_id: Option<i64>,
 }
 
-/// Adds a crawl, which is due immediately, and returns its id.
+/// Adds a crawl, which is due immediately. Returns its id.
 pub fn add(db: &mut Db, new: &NewCrawl, now: i64) -> Result<i64, DatabaseError> {
     Ok(diesel::insert_into(crawl::table)
         .values((
@@ -113,12 +113,12 @@ pub fn add(db: &mut Db, new: &NewCrawl, now: i64) -> Result<i64, DatabaseError> 
         .get_result(db)?)
 }
 
-/// Returns all crawls in the order of their ids.
+/// Returns all crawls, in order of id.
 pub fn all(db: &mut Db) -> Result<Vec<Crawl>, DatabaseError> {
     Ok(crawl::table.order(crawl::id.asc()).load(db)?)
 }
 
-/// Returns the crawls of a key in the order of their ids.
+/// Returns the crawls of a key, in order of id.
 pub fn of_key(db: &mut Db, key: i64) -> Result<Vec<Crawl>, DatabaseError> {
     Ok(crawl::table.filter(crawl::key_id.eq(key)).order(crawl::id.asc()).load(db)?)
 }
@@ -128,16 +128,15 @@ pub fn by_id(db: &mut Db, id: i64) -> Result<Option<Crawl>, DatabaseError> {
     Ok(crawl::table.find(id).first(db).optional()?)
 }
 
-/// Crawls in numbers.
+/// Numbers of crawls, for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CrawlFigures {
-    /// Crawls that run when they are due.
+    /// Number of crawls that run when they are due.
     pub active: i64,
-    /// Paused crawls.
     pub paused: i64,
-    /// Crawls that a process lists now.
+    /// Number of crawls that a process is listing now.
     pub running: i64,
-    /// Seconds since the longest due crawl was due; 0 if none is due.
+    /// Seconds since the most overdue crawl became due; 0 if none is due.
     pub overdue_seconds: i64,
 }
 
@@ -154,13 +153,13 @@ pub fn figures(db: &mut Db, now: i64) -> Result<CrawlFigures, DatabaseError> {
     Ok(CrawlFigures { active, paused, running, overdue_seconds })
 }
 
-/// Returns the id of the crawl of a bucket and prefix.
+/// Returns the id of the crawl for a bucket and a prefix, if there is one.
 pub fn find(db: &mut Db, bucket: &str, prefix: &str) -> Result<Option<i64>, DatabaseError> {
     let same = crawl::table.filter(crawl::bucket.eq(bucket)).filter(crawl::prefix.eq(prefix));
     Ok(same.select(crawl::id).first(db).optional()?)
 }
 
-/// Pauses or continues a crawl. Returns false if it does not exist.
+/// Pauses a crawl or lets it continue. Returns false if it does not exist.
 pub fn set_paused(db: &mut Db, id: i64, paused: bool) -> Result<bool, DatabaseError> {
     let changed =
         diesel::update(crawl::table.find(id)).set(crawl::paused.eq(paused)).execute(db)?;
@@ -173,10 +172,10 @@ pub fn make_due(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     Ok(diesel::update(crawl::table.find(id)).set(due).execute(db)? > 0)
 }
 
-/// Removes a crawl with its stored pages. If it has hidden its bucket and no other crawl lists it,
-/// the bucket is shown again. Returns false if the crawl does not exist.
+/// Removes a crawl and its stored pages. If the crawl has hidden its bucket and no other crawl
+/// lists that bucket, the bucket becomes visible again. Returns false if the crawl does not exist.
 pub fn remove(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
-    // This waits for a process that is storing a page, which finds no crawl afterwards.
+    // Waits for a process that is storing a page. It will not find the crawl afterwards.
     diesel::update(crawl::table.find(id)).set(crawl::holder.eq(None::<String>)).execute(db)?;
     let Some(removed) = by_id(db, id)? else { return Ok(false) };
     crawl_pages::clear(db, id)?;
@@ -188,19 +187,19 @@ pub fn remove(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(true)
 }
 
-/// A process that lists crawls, and the end of its lease without a sign of life.
+/// A process that lists crawls, and the time at which its lease ends without a heartbeat.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim<'a> {
     /// Random name of the process.
     pub holder: &'a str,
-    /// Unix seconds.
+    /// The current time in Unix seconds.
     pub now: i64,
-    /// Unix seconds.
+    /// When the lease ends, in Unix seconds.
     pub until: i64,
 }
 
-/// Claims the due crawl that has waited longest, except for some. Of several processes, each gets
-/// another one.
+/// Claims the due crawl that has waited longest, ignoring those in `except`. If several processes
+/// call this, each gets a different crawl. Returns `None` if none is due.
 pub fn claim_due(
     db: &mut Db,
     claim: Claim<'_>,
@@ -214,7 +213,7 @@ pub fn claim_due(
         .filter(crawl::holder.is_null().or(crawl::lease_until.le(now)))
         .select((crawl::due_at, crawl::not_before, crawl::id))
         .load(db)?;
-    // A crawl that was put off comes after those that waited meanwhile.
+    // A crawl that was put off comes after those that have been waiting in the meantime.
     due.sort_unstable_by_key(|(due_at, not_before, id)| (*due_at.max(not_before), *id));
     for (_, _, id) in due.into_iter().filter(|(_, _, id)| !except.contains(id)) {
         if let Some(claimed) = claim_one(db, id, claim)? {
@@ -224,8 +223,8 @@ pub fn claim_due(
     Ok(None)
 }
 
-/// Claims a crawl, whether it is due or not. Returns `None` if it does not exist, or if another
-/// process lists it.
+/// Claims a crawl, whether it is due or not. Returns `None` if it does not exist or if another
+/// process is listing it.
 pub fn claim_one(
     db: &mut Db,
     id: i64,
@@ -238,18 +237,17 @@ pub fn claim_one(
     if claimed == 0 { Ok(None) } else { by_id(db, id) }
 }
 
-/// A crawl with the process that has claimed it. Changes through it fail after another process
-/// has taken over the crawl, or it was removed.
+/// A crawl and the process that has claimed it. Changes through this value fail if the crawl was
+/// removed or another process has taken it over.
 #[derive(Clone, Copy, Debug)]
 pub struct Held<'a> {
-    /// The crawl.
     pub id: i64,
-    /// The process.
+    /// Random name of the process that holds the lease.
     pub holder: &'a str,
 }
 
-/// Updates a held crawl. Returns false if it is no longer held. A macro, because the types of
-/// diesel are long.
+/// Updates a held crawl. Returns false if it is no longer held. This is a macro, because Diesel's
+/// types are long.
 macro_rules! update_held {
     ($db:expr, $held:expr, $changes:expr) => {{
         let Held { id, holder } = $held;
@@ -271,12 +269,12 @@ pub fn is_held(db: &mut Db, Held { id, holder }: Held<'_>) -> Result<bool, Datab
     Ok(found.is_some())
 }
 
-/// Releases the crawl.
+/// Ends the lease of a crawl. Returns false if another process has it.
 pub fn release(db: &mut Db, held: Held<'_>) -> Result<bool, DatabaseError> {
     update_held!(db, held, crawl::holder.eq(None::<String>))
 }
 
-/// Begins another listing, without pages.
+/// Begins a new listing, which does not have pages yet.
 pub fn begin_listing(
     db: &mut Db,
     held: Held<'_>,
@@ -298,7 +296,7 @@ pub fn begin_listing(
     Ok(begun)
 }
 
-/// Stores a page and the place of the next one; an empty place ends the listing.
+/// Stores a page and the position of the next one. An empty position ends the listing.
 pub fn add_page(
     db: &mut Db,
     held: Held<'_>,
@@ -319,12 +317,12 @@ pub fn add_page(
     Ok(stored)
 }
 
-/// Ends a listing that is incomplete.
+/// Ends a listing as incomplete.
 pub fn end_listing(db: &mut Db, held: Held<'_>, broken: &str) -> Result<bool, DatabaseError> {
     update_held!(db, held, (crawl::is_listed.eq(true), crawl::broken.eq(broken)))
 }
 
-/// Records a failure that may pass. The pages so far stay.
+/// Records a temporary failure. The pages stored so far are kept.
 pub fn put_off(
     db: &mut Db,
     held: Held<'_>,
@@ -336,7 +334,7 @@ pub fn put_off(
     update_held!(db, held, later)
 }
 
-/// Records a run and when the next one is due, and deletes the stored pages.
+/// Records a run, and when the next one is due. Deletes the stored pages.
 pub fn record(
     db: &mut Db,
     held: Held<'_>,

@@ -11,7 +11,7 @@ use crate::model::identity::Identity;
 pub struct IndexState {
     /// The current generation.
     pub generation: u32,
-    /// Number of changes that are visible to searches.
+    /// Number of changes that searches can see.
     pub version: i64,
 }
 
@@ -29,7 +29,7 @@ pub fn identity(db: &mut Db) -> Result<Identity, DatabaseError> {
     Ok(Identity { index, publishes: publishes as u64 })
 }
 
-/// Names the index of this database unless it has a name. Returns the name.
+/// Names the index of this database, unless it already has a name. Returns the name.
 pub fn name_index(db: &mut Db, name: &str) -> Result<String, DatabaseError> {
     diesel::update(index_state::table.filter(index_state::index_id.eq("")))
         .set(index_state::index_id.eq(name))
@@ -45,8 +45,8 @@ pub fn published(db: &mut Db, identity: &Identity) -> Result<(), DatabaseError> 
     touch(db)
 }
 
-/// Records a removal in the index, unless a publish or removal after it was recorded. Servers are
-/// notified when the removal is completed.
+/// Records a removal from the index, unless a later publish or removal has been recorded. Servers
+/// are notified when the removal is completed.
 pub fn catch_up(db: &mut Db, identity: &Identity) -> Result<(), DatabaseError> {
     let number = identity.publishes as i64;
     diesel::update(index_state::table.filter(index_state::publishes.eq(number - 1)))

@@ -5,30 +5,29 @@ use diesel::prelude::*;
 
 use super::schema::load_run;
 
-/// A load run.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct LoadRun {
-    /// Identifier.
+    /// Id of the run.
     pub id: i64,
     /// `running`, `published` or `failed`.
     pub state: String,
     /// `replace` or `append`.
     pub mode: String,
-    /// Options and sources as JSON.
+    /// Options and sources, as JSON.
     pub options: String,
-    /// Unix seconds.
+    /// When the run began, in Unix seconds.
     pub started_at: i64,
-    /// Unix seconds.
+    /// When the run ended, in Unix seconds. `None` if it has not ended.
     pub ended_at: Option<i64>,
-    /// Progress in JSON, for `status`.
+    /// Progress as JSON, for `status`.
     pub progress: String,
     /// Final report in JSON.
     pub report: String,
-    /// Error message.
+    /// Error message of a failed run.
     pub error: Option<String>,
 }
 
-/// Inserts a run and returns its id, which is larger than all ids in the database and than `known`,
+/// Inserts a run. Returns its id, which is greater than all ids in the database and than `known`,
 /// the largest id in the index.
 pub fn begin(
     db: &mut Db,
@@ -83,7 +82,7 @@ pub fn publish(db: &mut Db, id: u64, report: &str, now: i64) -> Result<bool, Dat
     Ok(changed > 0)
 }
 
-/// Marks runs of killed processes as failed, except for `open`, which can be resumed.
+/// Marks the runs of killed processes as failed, except for `open`, which can be resumed.
 pub fn fail_strays(db: &mut Db, open: Option<u64>, now: i64) -> Result<(), DatabaseError> {
     let open = open.map_or(-1, |open| open as i64);
     let strays =
@@ -98,7 +97,7 @@ pub fn fail_strays(db: &mut Db, open: Option<u64>, now: i64) -> Result<(), Datab
     Ok(())
 }
 
-/// Returns the running run according to SQL.
+/// Returns the run that is recorded as running, if there is one.
 pub fn under_way(db: &mut Db) -> Result<Option<LoadRun>, DatabaseError> {
     let running = load_run::table.filter(load_run::state.eq("running"));
     Ok(running.order(load_run::id.desc()).first(db).optional()?)

@@ -8,7 +8,7 @@ use crate::model::package::Package;
 
 type Row = (String, i64, bool, bool, bool, bool, i64, i64, i64, i64);
 
-/// Returns the packages of all plans in order. A plan without a package row has the limits of
+/// Returns the packages of all plans, in order. A plan without a package row gets the limits of
 /// `free`.
 pub fn of_plans(db: &mut Db, codes: &[String]) -> Result<Vec<Package>, DatabaseError> {
     let rows: Vec<Row> = package::table.load(db)?;

@@ -5,22 +5,19 @@ use diesel::prelude::*;
 
 use super::schema::rejected;
 
-/// Maximum number of lines stored for each run.
+/// Maximum number of lines stored per run.
 pub const MOST_KEPT: usize = 10_000;
 
 /// A rejected line.
 #[derive(Clone, Debug, PartialEq, Eq, Insertable)]
 #[diesel(table_name = rejected)]
 pub struct Rejected {
-    /// The run.
     pub run_id: i64,
-    /// Source.
     pub source: String,
     /// Line number or entry number.
     pub position: i64,
-    /// Reason.
     pub reason: String,
-    /// Its first bytes.
+    /// The beginning of the line or entry.
     pub excerpt: String,
 }
 
@@ -33,7 +30,7 @@ pub fn add(db: &mut Db, lines: &[Rejected]) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Returns the lines of a run in order of occurrence.
+/// Returns the first rejected lines of a run, in order of occurrence.
 pub fn of_run(db: &mut Db, run: u64, count: i64) -> Result<Vec<Rejected>, DatabaseError> {
     let rows: Vec<(i64, String, i64, String, String)> = rejected::table
         .filter(rejected::run_id.eq(run as i64))

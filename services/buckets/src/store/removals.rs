@@ -6,28 +6,27 @@ use serde::Serialize;
 
 use super::schema::removal;
 
-/// A takedown.
+/// A takedown of a bucket, or of the files below a prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Serialize)]
 pub struct Removal {
-    /// Identifier.
+    /// The id by which commands refer to the takedown.
     pub id: i64,
     /// Address of the bucket.
     pub address: String,
     /// Path prefix; empty for the whole bucket.
     pub prefix: String,
-    /// Reason.
     pub reason: String,
     /// Person who requested it.
     pub operator: String,
-    /// Unix seconds.
+    /// When the takedown was requested, in Unix seconds.
     pub requested_at: i64,
-    /// Time of completion; `None` while pending.
+    /// When the takedown was completed. `None` while it is pending.
     pub applied_at: Option<i64>,
     /// Number of hidden files.
     pub files: i64,
-    /// Time when it was lifted.
+    /// When the takedown was lifted. `None` if it was not.
     pub lifted_at: Option<i64>,
-    /// Reason for lifting.
+    /// The reason for lifting it, if it was lifted.
     pub lifted_reason: Option<String>,
     /// Person who lifted it.
     pub lifted_by: Option<String>,
@@ -36,15 +35,14 @@ pub struct Removal {
 /// Author, reason and time of a change to the removal list.
 #[derive(Clone, Debug)]
 pub struct AuditEntry<'a> {
-    /// Reason.
     pub reason: &'a str,
-    /// Author.
+    /// Name of the person who makes the change.
     pub operator: &'a str,
-    /// Unix seconds.
+    /// Time of the change in Unix seconds.
     pub at: i64,
 }
 
-/// Requests a takedown. A request that already exists, for example after a kill, is reused.
+/// Requests a takedown. If the same request already exists, for example after a kill, it is reused.
 pub fn request(
     db: &mut Db,
     address: &str,
@@ -79,7 +77,7 @@ pub fn all(db: &mut Db) -> Result<Vec<Removal>, DatabaseError> {
     Ok(removal::table.order(removal::id.asc()).load(db)?)
 }
 
-/// Returns takedowns that are not lifted, whether completed or pending.
+/// Returns the takedowns that have not been lifted, whether completed or pending.
 pub fn in_force(db: &mut Db) -> Result<Vec<Removal>, DatabaseError> {
     Ok(removal::table.filter(removal::lifted_at.is_null()).order(removal::id.asc()).load(db)?)
 }
@@ -107,7 +105,7 @@ pub fn applied(db: &mut Db, id: i64, files: u64, now: i64) -> Result<(), Databas
     Ok(())
 }
 
-/// Lifts the takedowns of an address and returns their number.
+/// Lifts the takedowns of an address. Returns their number.
 pub fn lift(db: &mut Db, address: &str, act: &AuditEntry<'_>) -> Result<usize, DatabaseError> {
     let listed = removal::table
         .filter(removal::address.eq(address))

@@ -1,4 +1,4 @@
-//! Alerts: the body that saves one, their records, and their new files.
+//! Alerts: the request body, their records, and their new files.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -116,15 +116,15 @@ pub struct AlertEvent {
     pub kind: &'static str,
     /// Identifier of the alert.
     pub alert: i64,
-    /// Its name.
+    /// Name of the alert.
     pub name: String,
     /// The run that added the files.
     pub run: i64,
-    /// Unix seconds of the publish.
+    /// When the run was published, in Unix seconds.
     pub published_at: i64,
     /// Number of matching files that the run added or changed.
     pub count: i64,
-    /// The first ones; those that were removed since are absent.
+    /// The first of these files, without those that have been removed since.
     pub files: Vec<FileRecord>,
     /// URL of all of them.
     pub link: String,

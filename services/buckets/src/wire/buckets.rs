@@ -45,15 +45,15 @@ const DEFAULT_LIMIT: u64 = 100;
 
 /// A parsed and validated bucket search.
 pub struct BucketSearch {
-    /// The echo of the request.
+    /// The parameters that the response repeats.
     pub echo: BucketEcho,
-    /// The bucket type.
+    /// Only buckets of this type.
     pub kind: Option<BucketType>,
-    /// Lower-case parts of addresses.
+    /// Only buckets whose address contains all of these lower-case strings.
     pub include: Vec<String>,
-    /// Excluded parts, lower-case.
+    /// Excludes buckets whose address contains one of these lower-case strings.
     pub exclude: Vec<String>,
-    /// The sort order; by id if absent.
+    /// The sort order; `None` means by id.
     pub order: Option<BucketOrder>,
     /// Whether the largest value comes first.
     pub descending: bool,

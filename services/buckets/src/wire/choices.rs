@@ -1,4 +1,4 @@
-//! Parameters with a fixed set of values.
+//! Parameters that have a fixed set of values.
 
 use serde::Deserialize;
 
@@ -6,9 +6,9 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum BucketOrder {
-    /// Number of files.
+    /// By number of files.
     FileCount,
-    /// Address.
+    /// By address.
     BucketName,
 }
 
@@ -26,9 +26,9 @@ impl BucketOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// Smallest first.
+    /// The smallest value first.
     Asc,
-    /// Largest first.
+    /// The largest value first.
     Desc,
 }
 
@@ -46,9 +46,9 @@ impl Direction {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PagingMode {
-    /// By offset.
+    /// Pages begin at an offset.
     #[default]
     Offset,
-    /// By the last row of the previous page.
+    /// Pages continue after the last row of the previous page.
     Scrolling,
 }

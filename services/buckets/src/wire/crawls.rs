@@ -1,4 +1,4 @@
-//! Crawls: the body that adds one, and their records.
+//! Crawls: the request body, and their records.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -6,7 +6,7 @@ use validator::Validate;
 
 use crate::model::address::BucketType;
 
-/// Default seconds between the beginnings of two runs.
+/// Default number of seconds between the starts of two runs.
 pub const DEFAULT_EVERY: i64 = 86_400;
 
 /// A public bucket to list regularly.
@@ -45,7 +45,7 @@ pub struct NewCrawlBody {
     pub kind: Option<BucketType>,
 }
 
-/// An API that lists buckets.
+/// An API through which buckets can be listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ListingApi {

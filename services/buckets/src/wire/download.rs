@@ -1,23 +1,23 @@
-//! File results as CSV and NDJSON.
+//! Search results as CSV and NDJSON.
 
 use jiff::Timestamp;
 
 use super::files::FileRecord;
 
-/// The format of an answer with files.
+/// The format of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DownloadFormat {
     /// Comma-separated values with a header line (RFC 4180).
     Csv,
-    /// One file record on each line.
+    /// One file record per line.
     Ndjson,
 }
 
-/// The columns of [`DownloadFormat::Csv`], which `buckets load` can read.
+/// The columns of [`DownloadFormat::Csv`]. `buckets load` can read them.
 const HEADER: &str = "bucket,type,fullPath,size,lastModified,url\r\n";
 
 impl DownloadFormat {
-    /// Returns the value of `Content-Type`.
+    /// Returns the value of the `Content-Type` header.
     pub fn content_type(self) -> &'static str {
         match self {
             Self::Csv => "text/csv; charset=utf-8; header=present",
@@ -33,7 +33,7 @@ impl DownloadFormat {
         }
     }
 
-    /// Returns what precedes the files.
+    /// Returns the text before the first file.
     pub fn header(self) -> &'static str {
         match self {
             Self::Csv => HEADER,
@@ -41,13 +41,13 @@ impl DownloadFormat {
         }
     }
 
-    /// Appends the line of a file.
+    /// Appends the line for a file.
     pub fn push(self, file: &FileRecord, out: &mut Vec<u8>) {
         match self {
             Self::Csv => push_cells(file, out),
             Self::Ndjson => {
                 let length = out.len();
-                // A record has no maps with other keys than text, so this never fails.
+                // The keys of all maps in a record are text, so this never fails.
                 if serde_json::to_writer(&mut *out, file).is_err() {
                     out.truncate(length);
                     return;
@@ -70,8 +70,9 @@ fn push_cells(file: &FileRecord, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Appends a cell. A spreadsheet would run text that begins like a formula, so an apostrophe
-/// precedes it, which spreadsheets show as text. They also take the wide forms for formulas.
+/// Appends a cell. Text that begins like a formula would be evaluated by a spreadsheet, so it is
+/// preceded by an apostrophe, with which spreadsheets show it as text. They also accept full-width
+/// characters in formulas.
 fn push_cell(text: &str, out: &mut Vec<u8>) {
     let is_formula = text.starts_with([
         '=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
@@ -92,8 +93,8 @@ fn push_cell(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Returns a date in RFC 3339, the number of seconds if it has no such date, and an empty text if it
-/// is unknown.
+/// Formats a date in RFC 3339. If there is no such date, returns the number of seconds; if the date
+/// is unknown, an empty string.
 fn date(seconds: i64) -> String {
     match Timestamp::from_second(seconds) {
         _ if seconds == 0 => String::new(),

@@ -1,4 +1,4 @@
-//! The answer with the buckets, extensions and types of the files of a search.
+//! The response with the buckets, extensions and types of the files of a search.
 
 use serde::Serialize;
 use utoipa::ToSchema;

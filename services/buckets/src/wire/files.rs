@@ -100,9 +100,9 @@ const DEFAULT_LIMIT: u64 = 100;
 
 /// A parsed and validated file search.
 pub struct FileSearch {
-    /// The echo of the request.
+    /// The parameters that the response repeats.
     pub echo: FileEcho,
-    /// The query without bucket ids and position.
+    /// The query, without bucket ids and position.
     pub query: FileQuery,
     /// Bucket types.
     pub types: Vec<BucketType>,
@@ -110,9 +110,9 @@ pub struct FileSearch {
     pub scrolling: bool,
     /// Position of the scroll.
     pub scroll: Option<Scroll>,
-    /// `limit`, unless it is absent.
+    /// The value of `limit`; `None` if it is absent.
     pub given_limit: Option<u64>,
-    /// Restricted features in use: parameter and capability.
+    /// Restricted features in use, as (parameter, capability).
     pub needs: Vec<(&'static str, Capability)>,
     /// Notice about a corrected expression.
     pub regex_notice: Option<String>,
@@ -156,7 +156,7 @@ impl TryFrom<FileParameters> for FileSearch {
 }
 
 impl FileSearch {
-    /// Returns a digest of everything that must stay equal during a scroll, including its owner.
+    /// Returns a digest of everything that must not change during a scroll, including its owner.
     pub fn fingerprint(&self, owner: &str) -> u64 {
         let echo = FileEcho { limit: 0, start: 0, ..self.echo.clone() };
         let echo = serde_json::to_string(&echo).unwrap_or_default();
@@ -332,7 +332,7 @@ pub struct FileRecord {
 }
 
 impl FileRecord {
-    /// A file of the index with the address and type of its bucket.
+    /// Creates a record from a row of the index, with the address and the type of its bucket.
     pub fn new(row: FileRow, address: &str, kind: BucketType) -> Self {
         Self {
             id: row.id.to_string(),

@@ -10,7 +10,7 @@ const MOST_PARTS: usize = 500;
 /// Maximum number of extensions.
 const MOST_EXTENSIONS: usize = 100;
 
-/// Distinct items in order of first occurrence.
+/// Distinct items, in order of their first occurrence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts(pub Vec<String>);
 
@@ -29,7 +29,7 @@ impl<'de> Deserialize<'de> for Parts {
     }
 }
 
-/// Distinct extensions, lower-case, without leading dots.
+/// Distinct extensions, in lower case and without leading dots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extensions(pub Vec<String>);
 

@@ -1,8 +1,8 @@
-//! Parameter parsing rules of this service.
+//! Parsing rules for the parameters of this service.
 
 use shell::params::{Empty, Faults, Numbers, Repeated, Rules, Undecodable, Words};
 
-/// Parsing rules for all operations.
+/// Parsing rules that all operations use.
 pub const RULES: Rules = Rules {
     repeated: Repeated::Last,
     empty: Empty::Absent,

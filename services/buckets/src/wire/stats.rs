@@ -24,7 +24,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Buckets of all types.
+    /// Returns the number of buckets of all types.
     pub fn buckets(&self) -> u64 {
         self.aws_count + self.azure_count + self.dos_count + self.gcp_count + self.ali_count
     }

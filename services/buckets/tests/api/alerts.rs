@@ -17,7 +17,7 @@ impl App {
         self.send(Method::POST, "/api/v2/alerts", &self.key, body).await
     }
 
-    /// Returns the paths of the new files of alert 1, and the place after them.
+    /// Returns the paths of the new files of alert 1, and the mark after them.
     async fn news(&self, query: &str) -> (Vec<String>, String) {
         let (status, body) = self.get(&format!("/api/v2/alerts/1/files?{query}")).await;
         assert_eq!(status, 200, "{body}");
@@ -214,7 +214,7 @@ async fn each_publish_sends_one_signed_message() {
     let (status, rest) = app.get(&format!("{link}&limit=1000")).await;
     assert_eq!((status, rest["files"].as_array().unwrap().len()), (200, 150));
 
-    // A load without new files sends nothing, and the next one sends its own.
+    // A load without new files does not send anything, and the next load sends only its own files.
     fixture.load_lines(&lines);
     let more = line(BOX, "another backup", 1, 1);
     lines.push(&more);

@@ -1,4 +1,4 @@
-//! The service with loaded files, and a client with a key.
+//! The test harness: the service with loaded files, and a client with a key.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use domain::ManualClock;
 use serde_json::Value;
 use testkit::{Database, Folder, TestServer};
 
-/// Current time of the clock in tests: 2026-11-20T00:00:00Z.
+/// The time of the test clock: 2026-11-20T00:00:00Z.
 pub const NOW: i64 = 1_795_132_800;
 
 /// URL of the service in links.
@@ -41,7 +41,7 @@ impl Fixture {
         Self { database, folder, clock, context }
     }
 
-    /// Creates a fixture with the samples loaded.
+    /// Creates a fixture into which the samples have been loaded.
     pub fn with_samples() -> Self {
         let fixture = Self::new();
         fixture.load(&[samples()]).unwrap();
@@ -85,7 +85,7 @@ impl Fixture {
         issued.unwrap().1
     }
 
-    /// Starts the service with a key of a package. Rate limits are high.
+    /// Starts the service, with a key that has a package. Rate limits are high.
     pub async fn serve(&self, plan: &str) -> App {
         self.serve_with(plan, Settings::for_tests()).await
     }
@@ -104,12 +104,13 @@ impl Fixture {
     }
 }
 
-/// A running service and a key.
+/// A running service, and a key for it.
 pub struct App {
     pub server: TestServer,
     pub state: State,
     pub key: String,
-    /// Keeps database and folder alive, because the fixture may be dropped before the server.
+    /// Keeps the database and the folder alive, because the fixture may be dropped before the
+    /// server.
     _kept: (Arc<Database>, Arc<Folder>),
 }
 
@@ -119,13 +120,13 @@ impl App {
         buckets::refresh(&self.state).unwrap();
     }
 
-    /// Sends a GET with the key. Returns status and JSON body.
+    /// Sends a GET request with the key. Returns the status and the JSON body.
     pub async fn get(&self, path: &str) -> (u16, Value) {
         let (status, text) = self.text(path).await;
         (status, serde_json::from_str(&text).unwrap())
     }
 
-    /// Sends a GET with the key. Returns status and text.
+    /// Sends a GET request with the key. Returns the status and the text.
     pub async fn text(&self, path: &str) -> (u16, String) {
         let response = self.server.get(path).bearer_auth(&self.key).send().await.unwrap();
         (response.status().as_u16(), response.text().await.unwrap())

@@ -16,7 +16,7 @@ use crate::app::Fixture;
 use crate::program::{Program, text};
 use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
 
-/// Options for addresses at an endpoint on loopback.
+/// Builds options for addresses at an endpoint on loopback.
 fn options(endpoint: &str, lines: &str) -> AuditOptions {
     let endpoint = Endpoint::parse(endpoint).unwrap();
     AuditOptions {
@@ -37,7 +37,7 @@ impl Fixture {
         audit(&self.context, options, CheckpointPolicy::of(&Settings::for_tests())).unwrap()
     }
 
-    /// Publishes a file of an address on loopback.
+    /// Publishes a file whose bucket address is on loopback.
     fn has(&self, bucket: &str, path: &str) {
         let line = json!({"bucket": bucket, "type": "aws", "fullPath": path, "size": 1});
         self.load_lines(&[&line.to_string()]);
@@ -69,7 +69,7 @@ fn audit_reports_changes_by_bucket() {
     assert_eq!(counts(&report.buckets[0]), (0, 0, 0, many as u64));
     assert!(!report.has_new() && report.buckets[0].files.is_empty(), "{report:?}");
 
-    // The size of a key is its place, so this changes the sizes of the last two.
+    // The size of a file is the index of its key, so this changes the sizes of the last two files.
     bucket.behaviour.keys.lock().insert(many - 2, "00204-secret.sql".to_owned());
     let report = fixture.audit(&options);
     assert_eq!(counts(&report.buckets[0]), (1, 2, 0, many as u64 - 2));
@@ -101,7 +101,7 @@ fn dead_addresses_keep_their_files_and_do_not_stop_others() {
     assert_eq!(status(&fixture.context).unwrap()["open_run"], Value::Null);
 }
 
-/// A server with the API of S3 whose listing of `box` never ends, and which never answers for
+/// Starts a server with the S3 API. Its listing of `box` never ends, and it never responds for
 /// `slow`.
 fn odd_server() -> HttpPeer {
     HttpPeer::start(|request| match request.target.split(['/', '?']).nth(1) {
@@ -201,7 +201,7 @@ fn bucket_that_would_lose_most_files_is_held() {
     assert_eq!(counts(&fixture.audit(&options).buckets[0]), (0, 0, 8, 2));
 }
 
-/// Audits twice by the command, and checks its exit statuses and output.
+/// Runs the audit command twice, and checks its exit statuses and output.
 pub fn check_command(program: &Program) {
     let bucket = PublicBucket::start(Behaviour { keys: keys(2).into(), ..Behaviour::default() });
     let file: PathBuf = program.folder().write("addresses.txt", "# ours\ns3\nclosed\n");

@@ -1,4 +1,4 @@
-//! Backups and what is restored from them.
+//! Backups, and what can be restored from them.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::program::{Program, text};
 
 const FILES: usize = 2_000;
 
-/// A folder for a backup, and the program that restores it.
+/// A folder for a backup, and a program that restores it.
 struct Copy {
     folder: Folder,
     other: Program,
@@ -23,7 +23,7 @@ impl Copy {
         self.folder.join("copy")
     }
 
-    /// Backs up a program and returns what is exported after a restore.
+    /// Backs up a program and restores the backup. Returns the export of the restored index.
     fn restored(&self, program: &Program) -> String {
         program.done(&["backup", text(&self.path())]);
         self.other.done(&["restore", text(&self.path())]);

@@ -9,7 +9,7 @@ async fn api_responses_are_not_cacheable() {
     let fixture = Fixture::with_samples();
     let app = fixture.serve("premium").await;
     let key = format!("Bearer {}", app.key);
-    // The page and its assets are equal for all clients.
+    // The page and its assets are the same for all clients.
     let shared = |operation: &shell::Operation| !operation.template().starts_with("/api/");
     testkit::assert_caching::<Buckets>(&app.server, &[("authorization", &key)], shared).await;
 }

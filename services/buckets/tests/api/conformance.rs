@@ -20,7 +20,7 @@ fn limits() -> Limits {
     Limits::until(Instant::now() + Duration::from_secs(60), 2)
 }
 
-/// Returns the buckets that the last publish of a writer changed.
+/// Returns the buckets that a writer's last publish changed.
 fn changed(writer: &dyn FileWriter) -> BTreeSet<u64> {
     (0..100).filter(|&bucket| writer.changed_buckets().contains(bucket)).collect()
 }
@@ -79,7 +79,7 @@ fn file() -> impl Strategy<Value = NewFile> {
     })
 }
 
-/// Expressions built from literals, classes, alternations, repetitions, groups and anchors.
+/// Generates expressions from literals, classes, alternations, repetitions, groups and anchors.
 fn made_expression() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(vec![
         "report",
@@ -247,7 +247,7 @@ prop_compose! {
 #[derive(Clone, Debug)]
 pub enum Step {
     Publish(Mode, Vec<Vec<NewFile>>),
-    /// A publish with a limit on removed files, which is lifted if it is exceeded.
+    /// A publish with a limit on removed files. If the limit is exceeded, it is lifted.
     Limited(Mode, RemovalLimit, Vec<NewFile>),
     Abort(Vec<NewFile>),
     Remove(u64, &'static str),
@@ -278,7 +278,7 @@ fn named(files: &[NewFile]) -> Vec<NamedBucket> {
     ids.into_iter().map(|id| NamedBucket { id, truncated: false, partial: false }).collect()
 }
 
-/// An engine with the model.
+/// An engine, and the model that it is compared with.
 pub struct Pair {
     open: Box<dyn Fn() -> Box<dyn FileIndex>>,
     index: Box<dyn FileIndex>,
@@ -288,7 +288,8 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// `rewrites` is true if the engine moves the files of a run that mostly repeats others.
+    /// `rewrites` is true if the engine moves the files of a run that mostly repeats existing
+    /// files.
     pub fn new(rewrites: bool, open: impl Fn() -> Box<dyn FileIndex> + 'static) -> Self {
         let index = open();
         let model = Naive::new(rewrites);
@@ -332,7 +333,8 @@ impl Pair {
         self.index.refresh().unwrap();
     }
 
-    /// A publish beyond the limit changes nothing and keeps the run, also for another process.
+    /// Checks that a publish beyond the limit changes nothing and keeps the run, even for another
+    /// process.
     fn publish_limited(&mut self, mode: Mode, limit: RemovalLimit, files: &[NewFile]) {
         let mut writer = self.index.writer(64).unwrap();
         self.runs += 1;
@@ -404,7 +406,8 @@ impl Pair {
         self.compare_facets(query);
     }
 
-    /// Facets count the files of all pages, as searches with the extension as a filter do.
+    /// Checks that facets count the files of all pages, in agreement with searches that filter by
+    /// extension.
     fn compare_facets(&self, query: &FileQuery) {
         let facets = self.index.facets(query, &limits()).unwrap();
         assert_eq!(facets, self.model.facets(query), "{query:?}");
@@ -417,7 +420,7 @@ impl Pair {
         }
     }
 
-    /// A list that is read in parts has the files of the page.
+    /// Checks that a list read in parts contains the same files as the page.
     fn compare_list(&self, query: &FileQuery, page: &Found) {
         let mut list = self.index.list(query, &limits()).unwrap();
         assert_eq!((list.total(), list.files()), (page.total, page.rows.len() as u64), "{query:?}");
@@ -428,7 +431,7 @@ impl Pair {
         assert_eq!(rows, page.rows, "{query:?}");
     }
 
-    /// Pages by offset and by key are equal.
+    /// Checks that paging by offset and paging by key give the same pages.
     fn walk(&self, query: &FileQuery) {
         let all = FileQuery { position: Position::Offset(0), limit: 10_000, ..query.clone() };
         let expected = self.model.search(&all);

@@ -1,7 +1,7 @@
-//! Kills the program at random times and checks that publishes are atomic and durable.
+//! Kills the program at random times, and checks that publishes are atomic and durable.
 //!
-//! `CRASH_ROUNDS` (20) is the number of kills for each command. `CRASH_SEED` repeats a failed run,
-//! which prints its seed.
+//! `CRASH_ROUNDS` (20) is the number of kills per command. `CRASH_SEED` repeats a failed run, which
+//! prints its seed.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::program::{Program, holds, text};
 
 const FILES: usize = 4_000;
 
-/// Random times.
+/// Generates the random times at which processes are killed.
 struct Dice {
     seed: u64,
     state: u64,
@@ -31,7 +31,7 @@ impl Dice {
         (mixed ^ (mixed >> 31)) % end.max(1)
     }
 
-    /// Returns a random time within a command of this duration.
+    /// Returns a random time within the duration of a command.
     fn moment(&mut self, whole: Duration) -> Duration {
         Duration::from_micros(self.below(whole.as_micros() as u64 * 11 / 10))
     }
@@ -76,7 +76,7 @@ fn killed_loads_are_atomic() {
     assert_eq!(program.status()["open_run"], serde_json::Value::Null);
 }
 
-/// The index has published a run, but SQL has not.
+/// The index has published a run, but SQL does not know.
 #[test]
 fn sql_is_reconciled_after_kill_between_commits() {
     let program = Program::new();
@@ -122,7 +122,7 @@ fn load_resumes_from_last_checkpoint_after_kill() {
         while let Some(run) = program.status()["open_run"].as_u64() {
             resumed += 1;
             let resume = ["load", "--resume", &run.to_string()];
-            // A resume may be killed as well, and sometimes completes.
+            // A resume may be killed too. Sometimes it completes.
             if kills < 2 && dice.below(3) == 0 {
                 kills += 1;
                 program.killed(&resume, dice.moment(whole));
@@ -207,7 +207,7 @@ fn killed_removals_are_completed_by_next_writer() {
         program.killed(&["remove", &address], dice.moment(whole));
         let now = program.published().1;
         assert!(now == all || now == all - share(number), "seed {}, round {round}", dice.seed);
-        // A load, a rebuild or the same command completes it.
+        // A load, a rebuild or the same command completes the removal.
         let waits = program.status()["removals_waiting"] == 1;
         match dice.below(3) {
             0 if waits => {
@@ -221,7 +221,7 @@ fn killed_removals_are_completed_by_next_writer() {
         assert_eq!(program.published().1, all - share(number), "seed {}", dice.seed);
         let path = format!("dir/{number} mark-5.txt");
         assert!(!holds(&program.index(), path.as_bytes()), "seed {}: {path}", dice.seed);
-        // Lifts the removals for the next round.
+        // Lifts the removals before the next round.
         let report = program.done(&["load", "--json", text(&source)]);
         let report: serde_json::Value = serde_json::from_str(&report).unwrap();
         assert_eq!(report["skipped_removed"], (share(number) + share(6)) as u64);
@@ -261,7 +261,7 @@ fn removal_erases_unfinished_generation() {
     }
 }
 
-/// Loads while another process removes, then kills and resumes the load.
+/// Loads while another process removes. Then kills and resumes the load.
 #[test]
 fn run_does_not_undo_concurrent_removal() {
     const MANY: usize = 60_000;

@@ -17,7 +17,7 @@ use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
 const URL: &str = "https://photos.s3.eu-west-1.amazonaws.com/";
 
 impl App {
-    /// Sends a request with a key and a JSON body. Returns status and JSON body.
+    /// Sends a request with a key and a JSON body. Returns the status and the JSON body.
     pub async fn send(&self, method: Method, path: &str, key: &str, body: Value) -> (u16, Value) {
         let mut request = self.server.request(method, path).bearer_auth(key);
         if !body.is_null() {

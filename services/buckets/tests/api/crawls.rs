@@ -45,7 +45,7 @@ fn options() -> CrawlOptions {
 impl Fixture {
     fn crawl(&self, id: Option<i64>) -> Result<Vec<CrawlOutcome>, JobError> {
         let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
-        // Listing a bucket blocks, which the thread of an asynchronous test must not.
+        // Listing a bucket blocks, which is not allowed on the thread of an asynchronous test.
         std::thread::scope(|scope| {
             let crawling = scope.spawn(|| run_crawls(&self.context, id, &options(), checkpoints));
             crawling.join().unwrap()

@@ -1,4 +1,4 @@
-//! Results of file searches as CSV and NDJSON.
+//! Search results as CSV and NDJSON.
 
 use buckets::Settings;
 use reqwest::header::{ACCEPT, HeaderMap};
@@ -20,7 +20,7 @@ impl App {
         (status, headers, response.text().await.unwrap())
     }
 
-    /// Returns a response whose body is not read yet.
+    /// Returns a response whose body has not been read yet.
     async fn begin(&self, query: &str, accept: &str) -> reqwest::Response {
         let request = self.server.get(&format!("/api/v2/files?{query}"));
         request.bearer_auth(&self.key).header(ACCEPT, accept).send().await.unwrap()
@@ -148,7 +148,7 @@ async fn errors_of_downloads_are_json() {
     }
 }
 
-/// Names so long that a download does not fit into the buffers of a connection.
+/// Generates names of such length that a download does not fit into the buffers of a connection.
 fn long_names(count: usize) -> impl Iterator<Item = String> {
     (0..count).map(|number| format!("{}{number:06}.txt", "x".repeat(900)))
 }
@@ -157,7 +157,7 @@ fn long_names(count: usize) -> impl Iterator<Item = String> {
 async fn download_has_one_state_while_others_are_published() {
     let (fixture, app) = serve_names(long_names(8_000), "premium").await;
     let response = app.begin("", NDJSON).await;
-    // The whole bucket is replaced, and the server shows it.
+    // The whole bucket is replaced, and the server shows the new files.
     let path = fixture.folder.write("next.ndjson", line(A, "new.txt", 1, 1));
     let options = buckets::jobs::LoadOptions { removal_limit: None, ..Fixture::options(&[path]) };
     fixture.run(&options).unwrap();
@@ -218,7 +218,8 @@ async fn account_runs_half_of_all_downloads() {
     app.key = fixture.key("third", "premium");
     assert_eq!(app.download("", NDJSON).await.0, 503, "all places are taken");
     drop((held, other));
-    // A refused download takes a token of the rate limit, so the test does not ask until one begins.
+    // A rejected download costs a token of the rate limit, so the test does not retry until one
+    // begins.
     testkit::until("the downloads have ended", async || app.state.downloads().lock().is_empty())
         .await;
     app.key = fixture.key("fourth", "premium");

@@ -293,7 +293,8 @@ async fn search_timeout_is_503() {
 #[actix_web::test]
 async fn running_expression_stops_at_time_limit() {
     let fixture = Fixture::new();
-    // Texts for which a lazy automaton always needs new states, at some microseconds per byte.
+    // For these strings a lazy automaton needs new states constantly, which takes some microseconds
+    // per byte.
     let mut noise = 1u64;
     let mut letter = || {
         noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -317,7 +318,7 @@ async fn running_expression_stops_at_time_limit() {
     assert_eq!((status, &body["code"]), (503, &"search_timeout".into()));
 }
 
-/// The complete bodies of errors in a table of request, status and body.
+/// Complete error bodies, in a table of request, status and body.
 #[actix_web::test]
 async fn error_bodies_match_contract() {
     let app = Fixture::new().serve("premium").await;

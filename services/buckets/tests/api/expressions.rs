@@ -16,7 +16,7 @@ use rstest::rstest;
 /// Number of expressions in the long run: `EXPRESSIONS=200000 cargo test -p buckets -- --ignored
 /// --nocapture`.
 const LONG_RUN: &str = "EXPRESSIONS";
-/// Files that remain after the additional filter of a case.
+/// The bucket whose files remain after the additional filter of a case.
 const NARROW_BUCKET: u64 = 7;
 
 fn paths() -> Vec<String> {
@@ -51,7 +51,7 @@ fn files() -> Vec<NewFile> {
     (0..).zip(paths()).map(file).collect()
 }
 
-/// An index with the files in two publishes. Their ids are their positions, counted from 1.
+/// Fills an index with the files, in two publishes. Their ids are their positions, starting at 1.
 pub fn filled(index: &dyn FileIndex) -> Vec<NewFile> {
     let files = files();
     let (first, second) = files.split_at(files.len() / 3);
@@ -67,7 +67,7 @@ pub fn filled(index: &dyn FileIndex) -> Vec<NewFile> {
     files
 }
 
-/// Expressions with parts that cannot match, empty branches, NULs, anchors and Unicode.
+/// Generates expressions with parts that cannot match, empty branches, NULs, anchors and Unicode.
 fn text() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(vec![
         "a",
@@ -165,8 +165,8 @@ fn text() -> impl Strategy<Value = String> {
     })
 }
 
-/// Text, whether it is corrected, whether it matches paths, and whether the search is in one
-/// bucket.
+/// Text, whether it is corrected, whether it is matched against paths, and whether the search is
+/// limited to one bucket.
 pub type Case = (String, bool, bool, bool);
 
 pub fn case() -> impl Strategy<Value = Case> {
@@ -183,7 +183,7 @@ fn query(expression: Expression, full_path: bool, narrow: bool) -> FileQuery {
     }
 }
 
-/// Returns the ids of matching files according to a naive implementation.
+/// Returns the ids of the matching files according to a naive implementation.
 fn naive(files: &[NewFile], expression: &Expression, query: &FileQuery) -> BTreeSet<u64> {
     let syntax = syntax::Config::new().case_insensitive(true).dot_matches_new_line(true);
     let whole = format!(r"\A(?:{})\z", expression.pattern());
@@ -198,7 +198,8 @@ fn naive(files: &[NewFile], expression: &Expression, query: &FileQuery) -> BTree
     matching.map(|(id, _)| id).collect()
 }
 
-/// Searches and compares. Returns false for texts that are not valid expressions of the engine.
+/// Searches, and compares the result. Returns false for strings that are not valid expressions of
+/// the engine.
 pub fn agrees(index: &dyn FileIndex, files: &[NewFile], case: &Case) -> bool {
     let (text, correct, full_path, narrow) = case;
     let Ok(expression) = Expression::parse(text, *correct) else { return false };
@@ -220,7 +221,7 @@ pub fn agrees(index: &dyn FileIndex, files: &[NewFile], case: &Case) -> bool {
     true
 }
 
-/// Runs cases and returns the number of valid expressions.
+/// Runs cases. Returns the number of valid expressions.
 pub fn run(cases: u32, mut each: impl FnMut(&Case) -> bool) -> u32 {
     let compared = std::cell::RefCell::new((0, &mut each));
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
@@ -243,7 +244,7 @@ fn random_expressions_match_naive_results() {
     assert!(compared > 1_000, "{compared} expressions");
 }
 
-/// Combinations of branches that match nothing and branches that match the empty text.
+/// Combinations of branches that match nothing with branches that match the empty string.
 pub const HOSTILE: [&str; 12] = [
     r"|\x00",
     r"a?|.*?\x00",
@@ -285,7 +286,8 @@ fn empty_index_answers_every_expression(#[case] text: &str, #[case] full_path: b
     assert!(agrees(&index, &[], &(text.to_owned(), false, full_path, false)));
 }
 
-/// Compares many expressions and reports by how much searches exceed their limits.
+/// Compares a large number of expressions, and reports by how much searches exceed their time
+/// limits.
 #[test]
 #[ignore = "minutes; the figures are for a report"]
 fn a_long_run_of_random_expressions() {

@@ -1,4 +1,4 @@
-//! Failing engines and disconnecting clients.
+//! Failing engines, and clients that disconnect.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -22,7 +22,7 @@ use crate::app::{App, Fixture, line};
 
 type Search = dyn Fn(&Limits) -> Result<Found, EngineError> + Send + Sync;
 
-/// An engine with a given search function.
+/// An engine whose search function is given.
 struct Fake(Box<Search>);
 
 impl FileIndex for Fake {
@@ -124,7 +124,7 @@ async fn panicking_expression_releases_slot() {
     }
 }
 
-/// An index that counts searches for totals and fails them if told so.
+/// An index that counts the searches for totals, and fails them on request.
 struct Uncountable {
     inner: EmbeddedIndex,
     counts: AtomicUsize,
@@ -183,7 +183,7 @@ async fn pending_removals_hide_files_before_they_are_counted() {
     });
     fixture.context.generations = Arc::new(One(Arc::<Uncountable>::clone(&index)));
     let app = fixture.serve("free").await;
-    // A removal that another command has requested and not yet carried out.
+    // A removal that another command has requested but not carried out yet.
     let request = |address: &str, prefix: &str| {
         let sql = format!(
             "INSERT INTO removal (address, prefix, reason, operator, requested_at) \
@@ -210,7 +210,7 @@ async fn pending_removals_hide_files_before_they_are_counted() {
     assert_eq!(app.get("/api/v2/stats").await.1["stats"]["filesCount"], 2);
 }
 
-/// An index that holds up the first look for a newer state until it is let on.
+/// An index that blocks the first check for a newer state until it is released.
 struct HeldUp {
     inner: EmbeddedIndex,
     entered: Sender<()>,
@@ -270,7 +270,7 @@ async fn an_older_look_does_not_show_a_removed_bucket_again() {
             pools.write_blocking(|db| Ok(db.batch_execute(sql)?));
         changed.unwrap();
     };
-    // The first look has read the new package, and nothing of the removal.
+    // The first check has read the new package, but nothing about the removal.
     change("UPDATE package SET depth = depth + 1 WHERE code = 'free'");
     let refresh = || {
         let state = app.state.clone();
@@ -286,7 +286,7 @@ async fn an_older_look_does_not_show_a_removed_bucket_again() {
          UPDATE index_state SET version = version + 1"
     ));
     let second = refresh();
-    // It ends here unless it waits for the first one.
+    // It ends here unless it waits for the first check.
     let ended = second.recv_timeout(Duration::from_millis(500)).is_ok();
     let_on.send(()).unwrap();
     assert!(first.recv().unwrap());
@@ -294,7 +294,7 @@ async fn an_older_look_does_not_show_a_removed_bucket_again() {
     assert_eq!(app.paths("").await, Vec::<String>::new());
 }
 
-/// An index whose state is refreshed by a search before the server looks for it.
+/// An index whose state a search refreshes before the server looks for it.
 struct Ahead(EmbeddedIndex);
 
 impl FileIndex for Ahead {
@@ -369,7 +369,7 @@ async fn unsupported_expression_is_400() {
     assert_eq!((status, &body["code"]), (400, &"invalid_regexp".into()));
 }
 
-/// Sends a request and returns its connection, which is closed on drop.
+/// Sends a request. Returns its connection, which is closed on drop.
 fn ask(app: &App, target: &str) -> TcpStream {
     let address = app.server.url("").trim_start_matches("http://").to_owned();
     let mut stream = TcpStream::connect(address).unwrap();
@@ -379,7 +379,7 @@ fn ask(app: &App, target: &str) -> TcpStream {
     stream
 }
 
-/// A search that runs until it is stopped and reports its start and end.
+/// Returns a search that runs until it is stopped, and that reports its start and end.
 fn endless()
 -> (impl Fn(&Limits) -> Result<Found, EngineError> + Send + Sync, Receiver<&'static str>) {
     let (sender, heard): (Sender<&'static str>, _) = channel();
@@ -412,7 +412,7 @@ async fn next(heard: &Receiver<&'static str>) -> &'static str {
 #[actix_web::test]
 async fn search_stops_after_disconnect() {
     let (search, heard) = endless();
-    // The limit is longer than the test, so only the disconnect can end the search.
+    // The time limit exceeds the duration of the test, so only the disconnect can end the search.
     let settings = Settings { search_timeout: 3_600, regexp_running: 1, ..Settings::for_tests() };
     let app = serve(settings, search).await;
     let snapshot = app.state.snapshot();
@@ -421,7 +421,7 @@ async fn search_stops_after_disconnect() {
         ..FileQuery::default()
     };
     for _ in 0..2 {
-        // The second search uses the slot of the first one.
+        // The second search gets the slot of the first one.
         let waiting = buckets::search(&app.state, &snapshot, "tester", query.clone());
         let waiting = tokio::time::timeout(Duration::from_millis(200), waiting);
         assert!(waiting.await.is_err());

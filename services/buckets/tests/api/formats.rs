@@ -1,4 +1,4 @@
-//! Every format through the loader, both valid and malicious.
+//! Every format through the loader, with valid and with malicious content.
 
 use std::io::Write;
 
@@ -200,7 +200,7 @@ fn endless_entry_is_bounded() {
     assert_eq!((report.counts.added, report.tally.bad), (2, 1));
 }
 
-/// Loads a source with bad entries only, corrects the reject file and loads it.
+/// Loads a source that contains only bad entries, corrects the reject file and loads that.
 fn corrected(name: &str, content: impl AsRef<[u8]>, wrong: &[u8], right: &str) -> Vec<String> {
     let fixture = Fixture::new();
     fixture.folder.write(format!("in/{name}"), content);
@@ -259,7 +259,7 @@ mod hostile {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-        /// Damaged listings in every format produce a report, never a panic.
+        /// Damaged listings in any format must produce a report, never a panic.
         #[test]
         fn damaged_listings_are_read_or_refused(
             which in 0usize..4,

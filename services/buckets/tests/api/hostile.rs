@@ -1,6 +1,8 @@
-//! Malicious sources and expressions: the program stays within bounds and reports the reason.
+//! Malicious sources and expressions: the program must stay within its limits and report the
+//! reason.
 //!
-//! Memory is the peak of the process. Time limits only fail for hanging or exponential code.
+//! Memory is the peak memory of the process. The time limits fail only for code that hangs or is
+//! exponential.
 
 use std::fs::File;
 use std::io::Write;
@@ -14,9 +16,10 @@ use testkit::Ran;
 
 use crate::program::{Program, text};
 
-/// Maximum memory in MiB of a load with 64 MiB. The sources are larger, uncompressed or compressed.
+/// Maximum memory in MiB of a load that may use 64 MiB. The sources are larger, either uncompressed
+/// or compressed.
 const MOST: u64 = 200;
-/// The same with 20,000 new buckets.
+/// Maximum memory of a load with 20,000 new buckets.
 const MOST_WITH_BUCKETS: u64 = 300;
 
 const A: &str = "a.s3.amazonaws.com";
@@ -48,7 +51,7 @@ impl Case {
         ran
     }
 
-    /// Loads a source without good entries.
+    /// Loads a source that does not contain good entries.
     fn refused(&self, reason: &str) {
         let ran = self.load(&[], MOST);
         assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.errors);
@@ -56,7 +59,7 @@ impl Case {
         assert_eq!(self.program.status()["files"], 0);
     }
 
-    /// Loads a source with good entries. Returns the report.
+    /// Loads a source that contains good entries. Returns the report.
     fn loaded(&self) -> serde_json::Value {
         self.loaded_within(MOST)
     }
@@ -67,7 +70,7 @@ impl Case {
         serde_json::from_str(&ran.out).unwrap()
     }
 
-    /// Loads an incomplete source with good entries. Returns the report.
+    /// Loads an incomplete source that contains good entries. Returns the report.
     fn broken_off(&self) -> serde_json::Value {
         let ran = self.load(&["--max-errors", "100%"], MOST);
         assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.errors);
@@ -274,12 +277,12 @@ fn large_truncated_gzip_keeps_preceding_entries() {
 
 #[test]
 fn zstd_window_of_two_gigabytes_is_rejected() {
-    // Magic number, header without a size, window of 2^31 bytes, one raw block.
+    // Magic number, a header without a size, a window of 2^31 bytes, and one raw block.
     let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 21 << 3, 0x09, 0x00, 0x00, b'x'];
     Case::new("x.ndjson.zst", |file| file.write_all(&frame).unwrap()).refused("no source could");
 }
 
-/// Expressions that are expensive for backtracking, unrolling or multiplied classes.
+/// Expressions that are expensive because of backtracking, unrolling or multiplied classes.
 const SLOW: [&str; 14] = [
     r"(a*)*b",
     r"(a|aa)+$",
@@ -314,7 +317,7 @@ async fn slow_expressions_stay_within_time_and_memory() {
             let query: String = bytes.map(|byte| format!("%{byte:02X}")).collect();
             let target = format!("/api/v2/files?regexp=1&full-path=1&keywords={query}{correct}");
             let request = serving.get(&target).bearer_auth(key.trim());
-            // The limit is 2 s. The rest is for busy machines.
+            // The time limit is 2 s. The rest is tolerance for busy machines.
             let response = request.timeout(Duration::from_secs(60)).send().await.unwrap();
             let status = response.status().as_u16();
             let text = response.text().await.unwrap();

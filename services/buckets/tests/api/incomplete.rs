@@ -1,4 +1,4 @@
-//! Incomplete sources: files that were not read are not removed.
+//! Incomplete sources: files that have not been read must not be removed.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -112,7 +112,8 @@ fn tried(fixture: &Fixture, path: &Path) -> (bool, u64) {
     tried_with(fixture, &LoadOptions { max_errors, ..Fixture::options(&[path.to_owned()]) })
 }
 
-/// Does the same with these options. A source that breaks off before its first line is an error, as in a load.
+/// Like `tried`, with these options. A source that ends before its first line is an error, as in a
+/// load.
 fn tried_with(fixture: &Fixture, options: &LoadOptions) -> (bool, u64) {
     match dry_run(&fixture.context, options) {
         Ok(report) => (report.tally.incomplete.is_empty(), report.tally.files),
@@ -135,7 +136,7 @@ fn compressed_source_cut_anywhere_is_incomplete(#[case] name: &str) {
         true => gzip(&text),
         false => zstd::encode_all(text.as_bytes(), 1).unwrap(),
     };
-    // Several gzip members are one source.
+    // Several gzip members form one source.
     let packed = if name.starts_with("two") { [packed.clone(), packed].concat() } else { packed };
     let path = fixture.folder.write(name, &packed);
     assert!(tried(&fixture, &path).0);
@@ -241,7 +242,7 @@ fn source_changed_during_load_fails() {
 
     let program = Program::new();
     program.done(&["load", text(&program.source(1, 20))]);
-    // The load waits for standard input, which is its first source.
+    // The load is waiting for standard input, which is its first source.
     let growing = program.folder().write("growing.ndjson", line(A, "1", 1, 1) + "\n");
     let mut command = program.command(&["load", "-", text(&growing)]);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -304,7 +305,8 @@ fn pages_in_several_files_are_a_complete_listing() {
     assert_eq!((report.counts.replaced, report.counts.removed), (3, 2));
 }
 
-/// Pages of one file each in a format, which are linked by tokens, markers or only their keys.
+/// Writes pages of one file each in a format. They are linked by tokens, by markers, or only by
+/// their keys.
 fn linked_pages(fixture: &Fixture, format: &str) -> Vec<PathBuf> {
     let page = |number: usize| {
         let (is_first, more) = (number == 1, number < 4);

@@ -1,4 +1,4 @@
-//! Inventories of S3.
+//! S3 inventories.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::trade_formats::{expected, lines};
 const BOX: &str = "box.s3.amazonaws.com";
 const AT: &str = "copy/prefix/box/daily";
 
-/// Writes a data file and returns its entry in the manifest.
+/// Writes a data file. Returns its entry in the manifest.
 fn data(fixture: &Fixture, name: &str, rows: &str) -> serde_json::Value {
     fixture.folder.write(format!("{AT}/data/{name}"), rows);
     let key = format!("prefix/box/daily/data/{name}");
@@ -41,7 +41,7 @@ fn row(path: &str, size: u64) -> String {
     format!("\"box\",\"{path}\",\"\",\"true\",\"false\",\"{size}\",\"2022-10-25T02:57:46.000Z\"\n")
 }
 
-/// Writes an inventory with the folders of its destination bucket.
+/// Writes an inventory together with the folders of its destination bucket.
 fn inventory(fixture: &Fixture, format: &str) -> PathBuf {
     let first = row("a+b%2Cc/1.txt", 1234)
         + "\"box\",\"old.txt\",\"v\",\"false\",\"false\",\"5\",\"2022-10-25T02:57:46.000Z\"\n\
@@ -50,7 +50,7 @@ fn inventory(fixture: &Fixture, format: &str) -> PathBuf {
     manifest(fixture, "2022-10-25", format, &files)
 }
 
-/// Writes an inventory of each day, with one file that is named after the day.
+/// Writes an inventory for each day, with one file that is named after the day.
 fn days(fixture: &Fixture, days: &[&str]) {
     for day in days {
         let file = data(fixture, &format!("{day}.csv"), &row(day, 1));

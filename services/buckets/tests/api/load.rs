@@ -92,7 +92,7 @@ fn only_buckets_with_differences_are_counted_as_changed() {
     let file = |bucket: &str, path: &str| line(bucket, path, 1, 1);
     let c = "c.s3.amazonaws.com";
     fixture.load_lines(&[&file(A, "1"), &file(A, "2"), &file(B, "1"), &file(c, "1")]);
-    // One file of A is gone, B is unchanged, and D is new.
+    // One file of A is missing, B is unchanged, and D is new.
     let report =
         fixture.load_lines(&[&file(A, "1"), &file(B, "1"), &file("d.s3.amazonaws.com", "1")]);
     let buckets = (report.buckets_new, report.buckets_changed, report.buckets_unchanged);
@@ -276,7 +276,7 @@ fn corrected_reject_file_is_added_unless_replacing_is_requested() {
     assert_eq!((report.counts.added, report.counts.removed, report.tally.bad), (1, 0, 0));
     assert_eq!(exported(&fixture, None).len(), 2);
 
-    // Together with its listing, the bucket is complete.
+    // With its listing, the bucket is complete.
     fixture.load_lines(&[&line(A, "old", 1, 1)]);
     for sources in [[path.clone(), corrected.clone()], [corrected.clone(), path.clone()]] {
         let options = Fixture::options(&sources);

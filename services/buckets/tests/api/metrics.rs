@@ -44,7 +44,7 @@ async fn all_metrics_are_exported() {
         searches("embedded", kind, least);
         searches("cluster", kind, 0);
     }
-    // The second search for everything knows the total.
+    // The total is known when everything is searched for the second time.
     at_least(r#"buckets_search_known_totals_total{engine="embedded"}"#, 1);
     at_least(r#"buckets_search_known_totals_total{engine="cluster"}"#, 0);
     for route in ["/api/v2/files", "/api/v2/buckets"] {

@@ -1,4 +1,4 @@
-//! Indexes that do not exist yet, and missing ones.
+//! Indexes that do not exist yet, and indexes that are missing.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::app::{App, Fixture, line};
 
 const A: &str = "a.s3.amazonaws.com";
 
-/// A server that only refreshes on request.
+/// Starts a server that refreshes only on request.
 async fn serve(fixture: &Fixture) -> App {
     let settings = Settings { reload_ms: 3_600_000, ..Settings::for_tests() };
     fixture.serve_with("enterprise", settings).await
@@ -41,7 +41,7 @@ async fn reading_creates_no_index() {
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Folders with callbacks before and after a reader opens the index for the first time.
+/// Folders that call functions before and after a reader opens the index for the first time.
 struct Observed {
     folders: Folders,
     before: Mutex<Option<Work>>,
@@ -78,7 +78,7 @@ impl Generations for Observed {
     }
 }
 
-/// A reader with these callbacks.
+/// Creates a reader with these callbacks.
 fn reader(fixture: &Fixture, before: Option<Work>, after: Option<Work>) -> JobContext {
     let folders = Folders::new(fixture.folder.join("index"));
     let (before, after) = (Mutex::new(before), Mutex::new(after));
@@ -144,7 +144,7 @@ async fn missing_index_is_not_treated_as_empty() {
     assert_eq!(app.paths("").await, ["a.txt"]);
 }
 
-/// Folders of a process that is killed before its first switch. While it builds the second
+/// Folders of a process that is killed before its first switch. While the process builds the second
 /// generation, a removal is requested.
 struct Killed {
     folders: Folders,

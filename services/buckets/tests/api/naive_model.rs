@@ -1,4 +1,4 @@
-//! The naive model: a list of files that searches read completely.
+//! The naive model: a list of files that every search reads completely.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,11 +14,11 @@ pub struct Naive {
     files: Vec<(u64, NewFile)>,
     next: u64,
     run: Vec<(u64, NewFile)>,
-    /// Rows of the run, including removed ones.
+    /// Number of rows in the run, including removed ones.
     rows: u64,
-    /// Whether the files of a run get other ids if most of its rows are not published.
+    /// Whether the files of a run get different ids if most of its rows are not published.
     rewrites: bool,
-    /// Buckets that the last publish changed.
+    /// The buckets that the last publish changed.
     pub changed: BTreeSet<u64>,
 }
 
@@ -35,7 +35,7 @@ impl Naive {
         }
     }
 
-    /// Returns the buckets that would lose more files than the limit.
+    /// Returns the buckets that would lose more files than the limit allows.
     pub fn exceeded(
         &self,
         mode: Mode,
@@ -114,7 +114,7 @@ impl Naive {
         counts
     }
 
-    /// Ids of an aborted run are reused.
+    /// The ids of an aborted run are reused.
     pub fn abort(&mut self) {
         self.next -= std::mem::take(&mut self.rows);
         self.run.clear();

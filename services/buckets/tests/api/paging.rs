@@ -1,4 +1,4 @@
-//! Paging while rows are removed.
+//! Paging while rows are being removed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,7 +50,7 @@ impl FileIndex for Short<'_> {
     }
 }
 
-/// Reads an index of two buckets completely while the first bucket is removed.
+/// Reads an index of two buckets completely while the first bucket is being removed.
 pub fn removed_while_read(index: &dyn FileIndex, writer_of: &dyn FileIndex) {
     let mut writer = index.writer(64).unwrap();
     writer.begin(1).unwrap();

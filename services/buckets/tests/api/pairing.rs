@@ -1,4 +1,4 @@
-//! Databases and indexes that do not match.
+//! Databases and indexes that do not belong together.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A program with a SQLite database and copies of its data.
+/// A program with a SQLite database, and copies of its data.
 struct Copies(Program);
 
 impl Copies {
@@ -36,7 +36,7 @@ impl Copies {
         copy(&self.0.folder().join("data"), &self.0.folder().join(name));
     }
 
-    /// Restores the database of one copy and the index of another.
+    /// Restores the database from one copy and the index from another.
     fn restore(&self, database: &str, index: &str) {
         let folder = self.0.folder();
         let data = folder.join("data");
@@ -46,7 +46,7 @@ impl Copies {
         copy(&folder.join(index).join("index"), &self.0.index());
     }
 
-    /// Checks that commands fail with this reason and change nothing.
+    /// Checks that all commands fail with this reason and change nothing.
     fn all_refuse(&self, reason: &str) {
         let source = self.0.source(9, FILES);
         let removals = self.0.done(&["removals"]);
@@ -66,7 +66,7 @@ impl Copies {
         assert_eq!(self.0.done(&["removals"]), removals);
     }
 
-    /// Checks that both mixes of the copies "old" and "new" are rejected.
+    /// Checks that both combinations of the copies "old" and "new" are rejected.
     async fn reject_mixed(&self) {
         for (database, index, reason) in
             [("old", "new", "the database is older"), ("new", "old", "the index is older")]
@@ -80,7 +80,7 @@ impl Copies {
         }
     }
 
-    /// Returns status and text of the readiness of a server.
+    /// Returns status and text of a server's readiness check.
     async fn readiness(&self) -> (u16, String) {
         let server = self.0.served(&[]);
         let answer = server.get("/readyz").send().await.unwrap();
@@ -168,7 +168,7 @@ async fn database_from_before_rebuild_is_rejected() {
         assert!(ran.errors.contains("the index has generation 2"), "{}", ran.errors);
     }
     assert_eq!(copies.readiness().await.0, 503);
-    // Both generations exist, as if a reader still used the old one.
+    // Both generations exist, as if a reader was still using the old one.
     copy(&copies.0.folder().join("old/index/generation-1"), &copies.0.index().join("generation-1"));
     let ran = copies.0.run(&["load", text(&source)]);
     assert!(ran.errors.contains("the index has generation 2"), "{}", ran.errors);

@@ -1,4 +1,4 @@
-//! Permissions of files.
+//! Permissions of the files that the program writes.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -12,7 +12,7 @@ use crate::program::{Program, text};
 fn data_folder_is_private() {
     let program = Program::new();
     let (data, source) = (program.folder().join("data"), samples());
-    // A folder of an earlier version.
+    // Simulates a folder created by an earlier version.
     fs::create_dir(&data).unwrap();
     fs::set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
     program.done(&["load", text(&source)]);
@@ -70,7 +70,7 @@ fn reject_file_cannot_overwrite_own_data() {
     assert_eq!(program.done(&["verify"]), "the index is sound\n");
 }
 
-/// Adds and takes permissions of a folder and everything in it.
+/// Adds permissions to a folder and everything in it, and removes others.
 fn change(folder: &Path, add: u32, take: u32) {
     let mode = fs::metadata(folder).unwrap().permissions().mode();
     if folder.is_dir() {
@@ -86,7 +86,7 @@ fn reading_commands_need_no_write_permission() {
     let program = Program::in_file();
     program.done(&["load", text(&samples())]);
     change(program.folder().path(), 0o444, 0o222);
-    // Permissions do not restrict root.
+    // Permissions do not restrict the root user.
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
     for arguments in [&["status"][..], &["verify"], &["export"], &["removals"]] {
         let mut command = program.command(arguments);

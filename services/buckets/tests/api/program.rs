@@ -1,4 +1,4 @@
-//! The program as a process that can be killed and measured.
+//! The program as a process that tests can kill and measure.
 
 use std::io::Write;
 use std::ops::Deref;
@@ -23,7 +23,7 @@ impl Program {
         Self::with(testkit::Program::new(env!("CARGO_BIN_EXE_buckets")).with_database())
     }
 
-    /// The program with a SQLite database in its data folder.
+    /// Creates a program whose SQLite database is in its data folder.
     pub fn in_file() -> Self {
         Self::with(testkit::Program::new(env!("CARGO_BIN_EXE_buckets")))
     }
@@ -38,7 +38,7 @@ impl Program {
         Self(program)
     }
 
-    /// The program with its own database and the index in a cluster.
+    /// Creates a program with its own database and an index in a cluster.
     pub fn on_cluster(url: &str, name: Option<&str>) -> Self {
         let program = Self::new().0.setting("ENGINE", "cluster").setting("CLUSTER_URL", url);
         Self(match name {
@@ -72,7 +72,7 @@ impl Program {
         Served::start(command)
     }
 
-    /// Writes a source whose files have a mark.
+    /// Writes a source whose files carry a mark.
     pub fn source(&self, mark: usize, files: usize) -> PathBuf {
         let mut text = Vec::new();
         for file in 0..files {
@@ -86,7 +86,7 @@ impl Program {
         self.folder().write(format!("source-{mark}.ndjson"), text)
     }
 
-    /// Verifies the index. Returns the mark of all published files and their number.
+    /// Verifies the index. Returns the mark that all published files carry, and their number.
     pub fn published(&self) -> (Option<usize>, usize) {
         assert_eq!(self.done(&["verify"]), "the index is sound\n");
         let export = self.done(&["export"]);
@@ -110,7 +110,7 @@ impl Program {
     }
 }
 
-/// Returns true if any file of a folder contains these bytes.
+/// Returns true if any file in a folder contains these bytes.
 pub fn holds(folder: &Path, bytes: &[u8]) -> bool {
     let entries = std::fs::read_dir(folder).unwrap();
     entries.flatten().any(|entry| {

@@ -8,27 +8,27 @@ use std::thread;
 
 use parking_lot::Mutex;
 
-/// Files on a page.
+/// Number of files per page.
 pub const PAGE: usize = 100;
 
-/// Content and behaviour of the server.
+/// The content and the behaviour of the server.
 #[derive(Default)]
 pub struct Behaviour {
-    /// Keys in byte order. The size of a file is its index.
+    /// Keys in byte order. The size of a file is the index of its key.
     pub keys: Mutex<Vec<String>>,
     /// Request targets so far.
     pub requests: Mutex<Vec<String>>,
-    /// Number of requests to answer with 503.
+    /// Number of requests that get a 503 response.
     pub busy: AtomicUsize,
-    /// First request, counted from 1, from which all are answered with 503; 0 for none.
+    /// The request, counted from 1, from which on all get a 503 response; 0 for none.
     pub broken_from: AtomicUsize,
     /// Number of requests after which the server refuses connections; 0 for none.
     pub gone_after: AtomicUsize,
     /// The target of redirects.
     pub location: Mutex<Option<String>>,
-    /// Whether all requests are refused with 403.
+    /// Whether all requests get a 403 response.
     pub closed: AtomicBool,
-    /// Whether only S3 version 1 is supported.
+    /// Whether only version 1 of the S3 API is supported.
     pub old: bool,
 }
 
@@ -71,7 +71,7 @@ impl Drop for PublicBucket {
 }
 
 fn listen(listener: TcpListener, served: Arc<Behaviour>) {
-    // It ends with the process, or with the first connection after the drop.
+    // The thread ends with the process, or with the first connection after the drop.
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             if Arc::strong_count(&served) == 1 {
@@ -157,7 +157,7 @@ fn endless(token: &str) -> String {
     )
 }
 
-/// Returns the keys of a page with their sizes, and whether more follow.
+/// Returns the keys of a page with the sizes of their files, and whether more follow.
 fn page(behaviour: &Behaviour, first: usize) -> (Vec<(String, usize)>, bool) {
     let keys = behaviour.keys.lock();
     let page = keys.iter().cloned().zip(0..).skip(first).take(PAGE).collect();

@@ -52,7 +52,7 @@ async fn rebuild_drops_dead_rows_and_renumbers_files() {
     for size in 1..=3 {
         fixture.load_lines(&[&line(bucket, "1", size, 1), &line(bucket, "2", size, 1)]);
     }
-    // It only refreshes on request.
+    // The server refreshes only on request.
     let settings = Settings { reload_ms: 3_600_000, ..Settings::for_tests() };
     let app = fixture.serve_with("free", settings).await;
     let dead_rows = || status(&fixture.context).unwrap()["dead_rows"].clone();
@@ -111,7 +111,7 @@ async fn rebuild_from_sources_has_only_their_files() {
     let (code, body) = app.get(&format!("{scroll}&scroll-id={id}")).await;
     assert_eq!((code, &body["code"]), (400, &"scroll_expired".into()));
     sound(&fixture);
-    // A bucket that returns keeps its id.
+    // A bucket that is loaded again keeps its id.
     fixture.load_lines(&[&line(B, "back", 1, 1)]);
     app.refresh();
     assert_eq!(app.get(&format!("/api/v2/buckets?keywords={B}")).await.1["buckets"][0]["id"], 2);

@@ -73,7 +73,7 @@ fn stopped_listing_resumes_at_page() {
     assert_eq!(paths(&fixture), keys(5 * PAGE));
 }
 
-/// The tokens of the server count entries, so they are invalid in a changed bucket.
+/// The server's tokens count entries, so they are not valid after the bucket has changed.
 #[rstest]
 #[case::fewer_before("s3", -3)]
 #[case::more_before("s3", 3)]
@@ -172,7 +172,7 @@ fn unreachable_host_does_not_stop_other_sources() {
     assert_eq!(paths(&fixture), keys(3));
 }
 
-/// Publishes a file that is gone, and stops a run after it has abandoned a listing.
+/// Publishes a file that is no longer listed, and stops a run that has abandoned a listing.
 fn stopped_after_lost_host(fixture: &Fixture, often: CheckpointPolicy) -> ([PublicBucket; 2], u64) {
     let old = line(BOX, "gone", 1, 1);
     fixture.load_lines(&[&old]);
@@ -185,7 +185,7 @@ fn stopped_after_lost_host(fixture: &Fixture, often: CheckpointPolicy) -> ([Publ
         LoadOptions { sources: Fixture::options(&urls).sources, ..options(&bucket, "s3") };
     let stopped = buckets::jobs::load(&fixture.context, &options, often);
     assert!(matches!(stopped, Err(JobError::Source { .. })), "{stopped:?}");
-    // From now on, the second listing is empty and complete.
+    // From here on, the second listing is empty and complete.
     busy.behaviour.broken_from.store(0, Ordering::Relaxed);
     let run = status(&fixture.context).unwrap()["open_run"].as_u64().unwrap();
     ([bucket, busy], run)
@@ -198,7 +198,7 @@ fn resumed_run_continues_listing_of_lost_host() {
     let ([bucket, _busy], run) = stopped_after_lost_host(&fixture, always);
     bucket.restart();
     let before = bucket.requests();
-    // The run is stopped again within the listing.
+    // The run is stopped again in the middle of the listing.
     bucket.behaviour.broken_from.store(before + 1, Ordering::Relaxed);
     let stopped = resume(&fixture.context, run, always);
     assert!(matches!(stopped, Err(JobError::Source { .. })), "{stopped:?}");

@@ -105,7 +105,8 @@ fn unlimited_key(program: &Program) -> String {
     program.done(&["keys", "issue", "tester", "--plan", "enterprise"]).trim().to_owned()
 }
 
-/// Returns the total of all files and the number of files of a bucket, 0 if it is not listed.
+/// Returns the total of all files, and the number of files in a bucket, which is 0 if the bucket is
+/// not listed.
 async fn counted(server: &Served, key: &str, address: &str) -> (u64, u64) {
     let get = async |path: String| -> serde_json::Value {
         let answer = server.get(&path).bearer_auth(key).send().await.unwrap();
@@ -116,7 +117,7 @@ async fn counted(server: &Served, key: &str, address: &str) -> (u64, u64) {
     (all, buckets["buckets"][0]["fileCount"].as_u64().unwrap_or(0))
 }
 
-/// Starts a load that waits for its source, after it has read a file of the bucket `b1`.
+/// Starts a load that has read a file of the bucket `b1` and is waiting for more of its source.
 fn waiting_load(program: &Program) -> std::process::Child {
     let mut command = program.command(&["load", "--mode", "append", "-"]);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -168,7 +169,7 @@ async fn killed_removal_is_completed_by_server() {
     program.done(&["load", text(&program.source(1, 70))]);
     let key = unlimited_key(&program);
     let mut load = waiting_load(&program);
-    // It would erase the files.
+    // Otherwise the load would erase the files.
     let stopped = Command::new("kill").args(["-STOP", &load.id().to_string()]).status();
     assert!(stopped.unwrap().success());
     let waits = || program.status()["removals_waiting"] == 1;

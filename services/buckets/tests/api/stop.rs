@@ -1,4 +1,4 @@
-//! Requests during a stop.
+//! Requests during a shutdown.
 
 use testkit::{Program, stop_under_load};
 

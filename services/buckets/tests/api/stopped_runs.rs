@@ -35,7 +35,7 @@ fn options(paths: &[PathBuf]) -> LoadOptions {
     }
 }
 
-/// A run that stopped after three of five pages.
+/// Stops a run after three of five pages. Returns its bucket and its id.
 fn stopped(fixture: &Fixture) -> (PublicBucket, u64) {
     let bucket =
         PublicBucket::start(Behaviour { keys: keys(5 * PAGE).into(), ..Behaviour::default() });
@@ -173,7 +173,7 @@ fn killed_removal_reports_hidden_files() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "1", 1, 1), &line(A, "2", 1, 1), &line(BOX, "1", 1, 1)]);
     request(&fixture, A);
-    // Does the same as `remove` in the index, for the first removal of this database.
+    // Does to the index the same as `remove`, for the first removal of this database.
     for _killed in 0..3 {
         let mut session = Session::open(&fixture.context, "a test").unwrap();
         assert_eq!(session.writer.remove(1, 1, None, None).unwrap(), 2);

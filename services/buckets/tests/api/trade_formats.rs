@@ -1,4 +1,4 @@
-//! Outputs of the tools of the trade.
+//! Output of common command-line tools.
 
 use buckets::jobs::{JobError, LoadOptions, MaxErrors, Report, dry_run, export, sources_of};
 use rstest::rstest;
@@ -7,7 +7,7 @@ use crate::app::{Fixture, line};
 
 const BOX: &str = "box.s3.amazonaws.com";
 
-/// Loads a file into an index with another file of the bucket. Returns all lines.
+/// Loads a file into an index that already has a file of the same bucket. Returns all lines.
 fn loaded(name: &str, content: impl AsRef<[u8]>, bucket: Option<&str>) -> (Report, Vec<String>) {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(BOX, "kept", 1, 1)]);

@@ -1,4 +1,4 @@
-//! Decoding a write or a list never panics, whatever the names and values of its parameters.
+//! Decoding a write or a list never panics, regardless of the names and values of its parameters.
 #![no_main]
 
 use calendar::{

@@ -1,4 +1,4 @@
-//! Lists of changes since a moment, for mirrors.
+//! Lists of the changes since a given time, for mirrors.
 
 use super::context::RequestContext;
 use super::interrupt::ListInterrupt;

@@ -28,19 +28,19 @@ pub struct RequestContext<'a> {
     pub site: &'a Site,
     pub urls: Urls,
     pub now: Timestamp,
-    /// Images that were fetched for the write; `None` if URLs are only recorded.
+    /// Images that were fetched for the write. `None` if image URLs are only recorded.
     pub fetched: Option<&'a FetchedImages>,
-    /// The id at another site of the row that the work creates.
+    /// The id that the new row has at another site.
     pub wanted_id: Option<i64>,
-    /// Long texts that were sanitized before the transaction.
+    /// Long text that was sanitized before the transaction.
     pub sanitized: &'a SanitizedTexts,
-    /// The values of `If-Match`, if a write has them.
+    /// The values of the `If-Match` header, if a write has one.
     pub if_match: Option<&'a [String]>,
 }
 
 impl RequestContext<'_> {
-    /// Fails if `If-Match` does not name the tag of what a read returns now, either with the keys
-    /// that the write selects or with all keys.
+    /// Fails unless `If-Match` names the current tag of the resource: that of a response with the
+    /// keys that the write selects, or of one with all keys.
     pub fn check_unchanged<T: Serialize>(
         &mut self,
         params: &Params,
@@ -60,7 +60,7 @@ impl RequestContext<'_> {
         }
     }
 
-    /// Returns the caller, given the login of the key.
+    /// Returns the caller, given the login of the key's owner.
     pub fn actor(db: &mut Db, login: Option<&str>) -> Result<Actor, Error> {
         match login {
             // The key of a deleted user is invalid.
@@ -135,7 +135,7 @@ impl RequestContext<'_> {
 }
 
 impl<'a> RequestContext<'a> {
-    /// Returns the user and time of the write.
+    /// Returns the user and the time of the write.
     pub fn write_context<'b>(&self, user: &'b User) -> WriteContext<'b>
     where
         'a: 'b,

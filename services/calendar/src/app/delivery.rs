@@ -16,14 +16,14 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// Returns the delivery of a server, or `None` if it does not send webhooks.
+    /// Returns the webhook delivery of a server, or `None` if it does not send webhooks.
     pub fn new(state: &State) -> Option<Delivery> {
         let sender = state.webhooks.clone()?;
         Some(Delivery { state: state.clone(), sender })
     }
 }
 
-/// A webhook, as the log names it.
+/// The id of a webhook, displayed in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Receiver(i64);
 

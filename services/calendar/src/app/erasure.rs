@@ -1,4 +1,4 @@
-//! Removal of events, venues and organizers for good.
+//! Permanent removal of events, venues and organizers.
 
 use std::sync::atomic::Ordering;
 
@@ -12,7 +12,7 @@ use crate::state::State;
 use crate::store::media::Media;
 use crate::store::{erasure, sql};
 
-/// Erases an event. Mirrors and webhooks see it move to the trash first. Returns whether its image
+/// Erases an event. For mirrors and webhooks it first moves to the trash. Returns whether its image
 /// was removed.
 pub fn event(db: &mut Db, old: Event, now: i64) -> Result<bool, Error> {
     let event = match old.status.is_trashed() {
@@ -31,8 +31,8 @@ pub fn linked(db: &mut Db, row: Linked, now: i64) -> Result<bool, Error> {
     Ok(erasure::linked(db, &row, now)?)
 }
 
-/// Removes the files of erased images after the transaction that erased them. A failure is logged,
-/// and the next tick tries again. The log of SQLite is cleared by the next tick.
+/// Removes the files of erased images, after the transaction that erased them. A failure is logged,
+/// and the next tick retries. The write-ahead log of SQLite is cleared by the next tick.
 pub async fn finish(state: &State) {
     state.has_erased.store(true, Ordering::Relaxed);
     let (media, now) = (state.media.clone(), state.clock.unix());
@@ -41,8 +41,8 @@ pub async fn finish(state: &State) {
     }
 }
 
-/// Removes the files of erased images that no image has. A file that cannot be removed is logged and
-/// stays listed.
+/// Removes the files of erased images that no other image uses. A file that cannot be removed is
+/// logged, and its entry is kept for the next attempt.
 pub fn remove_files(db: &mut Db, media: &Media, now: i64) -> Result<(), DatabaseError> {
     sql::one_writer(db)?;
     for erasure::ErasedFile { file, erased_utc, uses } in erasure::files(db)? {
@@ -66,7 +66,7 @@ pub async fn clear_log(state: &State) {
     let pools = state.pools.clone();
     let clear = move || erasure::clear_log(&mut pools.connect()?);
     if !matches!(tokio::task::spawn_blocking(clear).await, Ok(Ok(()))) {
-        // Readers were in the way.
+        // Readers prevented the checkpoint; the next tick retries.
         state.has_erased.store(true, Ordering::Relaxed);
     }
 }

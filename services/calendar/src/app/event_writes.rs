@@ -44,8 +44,8 @@ pub fn schedule_of(site: &Zone, change: &EventChange) -> Result<Schedule, Error>
     schedule.map_err(out_of_range)
 }
 
-/// Creates an event on behalf of a user: decides its fields, reads the rows that it names, and
-/// stores both.
+/// Creates an event on behalf of a user: decides its fields, reads the rows that it refers to, and
+/// stores everything.
 pub fn create_in(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -73,8 +73,8 @@ fn decide(site: &Zone, change: &EventChange, write: WriteContext<'_>) -> Result<
     Ok(event)
 }
 
-/// Changes an event. The caller's permission has been checked. If nothing differs, the event keeps its
-/// date of change, and no change is recorded.
+/// Changes an event. The caller must have checked permission. If nothing differs, the modification
+/// date stays and no change is recorded.
 pub fn update(
     db: &mut Db,
     old: &Event,
@@ -111,7 +111,8 @@ pub fn update(
     Ok(event)
 }
 
-/// Fails if a write links an event to venues and organizers with more text than a page may have.
+/// Fails if the venues and organizers of the event would together have more text than a page may
+/// contain.
 fn check_texts(db: &mut Db, id: i64, change: &EventChange) -> Result<(), Error> {
     let links = [("organizer", &change.organizers), ("venue", &change.venues)];
     let Some((name, _)) = links.into_iter().find(|(_, links)| links.is_some()) else {
@@ -126,7 +127,7 @@ fn check_texts(db: &mut Db, id: i64, change: &EventChange) -> Result<(), Error> 
     Err(ParameterErrors::one(name, &text).into())
 }
 
-/// Moves an event to the trash. Its links stay for a restore.
+/// Moves an event to the trash. Its links are kept, so that it can be restored.
 pub fn trash(db: &mut Db, old: &Event, now: i64) -> Result<Event, Error> {
     let mut event = old.clone();
     event.set_status(Status::of(Stage::Trash));
@@ -139,14 +140,14 @@ pub fn trash(db: &mut Db, old: &Event, now: i64) -> Result<Event, Error> {
     };
     event.slug = slugs::assign(db, "events", event.id, source)?;
     event.modified_utc = now;
-    // Feeds show it as cancelled, which is a revision.
+    // Feeds show a trashed event as cancelled, which counts as a revision.
     event.sequence += i64::from(!old.status.is_trashed());
     let links = links::of_event(db, old.id)?;
     events::update(db, (old, &links), (&event, &links))?;
     Ok(event)
 }
 
-/// Cancels an event, which stays visible with this status, and restores it from the trash.
+/// Marks an event as cancelled. It stays visible, and is restored if it was in the trash.
 pub fn cancel(db: &mut Db, old: &Event, now: i64) -> Result<(), Error> {
     let mut event = old.clone();
     if old.status.is_trashed() {
@@ -165,7 +166,7 @@ pub fn cancel(db: &mut Db, old: &Event, now: i64) -> Result<(), Error> {
     Ok(events::update(db, (old, &links), (&event, &links))?)
 }
 
-/// Checks a changed author. Sending back the current author is not a change.
+/// Checks a changed author. Sending the current author is not a change.
 fn check_author(change: &EventChange, user: &User, current: Option<i64>) -> Result<(), Error> {
     match change.post.author {
         Some(author) if current == Some(author) || role::may_set_author(user, author) => Ok(()),
@@ -190,8 +191,8 @@ fn slug(
     slugs::assign(db, "events", event.id, source)
 }
 
-/// The image and the links that a write names: stored rows, and rows to store. `None` leaves links
-/// unchanged.
+/// The image and links that a write refers to: existing rows, and rows to create. `None` leaves
+/// links unchanged.
 struct Named<'a> {
     image: PlannedImage<'a>,
     categories: Option<Vec<PlannedTerm<'a>>>,
@@ -207,7 +208,7 @@ enum NamedLink<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// Reads the rows that the write names, without storing anything.
+    /// Reads the rows that the write refers to, without storing anything.
     fn gather(
         db: &mut Db,
         change: &'a EventChange,
@@ -230,7 +231,7 @@ impl<'a> Named<'a> {
         Ok(Named { image, categories, tags, venues, organizers })
     }
 
-    /// Stores new rows, sets the image, and returns the links of the event.
+    /// Stores new rows, sets the image, and returns the event's links.
     fn store(
         self,
         db: &mut Db,
@@ -285,7 +286,7 @@ fn store_links(
     for one in named {
         let id = match one {
             NamedLink::Known(id) => id,
-            // An earlier row of the same write may have this name now.
+            // An earlier row of the same write may have been stored under this name.
             NamedLink::Planned(_, change) if has_stored => {
                 linked_writes::create(db, kind, change, write)?.id
             }

@@ -47,7 +47,7 @@ impl EventKey {
         }
     }
 
-    /// Returns the error of a key without an event. Writes by slug have their own.
+    /// Returns the error for a key that matches no event. Writes by slug have a different one.
     fn missing(&self, db: &mut Db, writing: bool) -> Result<Error, Error> {
         Ok(match self {
             EventKey::Id(id) if entities::kind_of(db, *id)?.is_some() => Error::NotAnEventId,
@@ -120,12 +120,12 @@ pub async fn create(state: &State, request: Request) -> Result<EventJson, Error>
     .await
 }
 
-/// Renders an event for a single read by the caller.
+/// Renders an event as a single read returns it to the caller.
 fn single(context: &RequestContext<'_>, event: &Event, included: &Included) -> EventJson {
     json::event(event, included, context.render(), Extent::Single)
 }
 
-/// Fails if the caller has not read the current state.
+/// Fails if the caller has not seen the current state of the event.
 fn check_unchanged(
     context: &mut RequestContext<'_>,
     params: &Params,
@@ -137,7 +137,7 @@ fn check_unchanged(
     })
 }
 
-/// Reads an event, with the date of the last change including linked resources.
+/// Reads an event, with the date of the last change to it or to the resources it links to.
 pub async fn find(
     state: &State,
     request: Request,
@@ -174,7 +174,7 @@ pub async fn update(state: &State, request: Request, key: EventKey) -> Result<Ev
     .await
 }
 
-/// Moves an event to the trash, or erases it if the request says so.
+/// Moves an event to the trash, or erases it if the request demands that.
 pub async fn remove(state: &State, request: Request, key: EventKey) -> Result<EventJson, Error> {
     let removed = write(state, request, Action::Change, move |context, params| {
         let user = context.user()?;
@@ -227,7 +227,7 @@ pub async fn list(state: &State, request: Request) -> Result<ReadList<EventListJ
             if is_unlocked(event, params) { Extent::Plain } else { Extent::Protected }
         };
         let render = context.render();
-        // Each row is dropped after conversion to JSON, since rows may be long.
+        // Rows may be long, so each is dropped as soon as it is converted to JSON.
         let event = |row: Event| json::event(&row, &included, render, extent(&row));
         let events = rows.into_iter().map(event).collect();
         let collection = context.urls.collection("events");

@@ -1,4 +1,4 @@
-//! iCalendar feeds: their events, and their text in pieces.
+//! iCalendar feeds: selecting their events, and generating their text piece by piece.
 
 use std::sync::Arc;
 
@@ -25,14 +25,14 @@ use crate::store::{feeds, terms, text_lengths};
 use crate::wire::list_input::{EventListInput, ListOptions, ListRequest};
 use crate::wire::params::Params;
 
-/// Number of events that are read and written at a time.
+/// Number of events that are read and written per piece.
 const PIECE: usize = 500;
 
-/// Bytes of text that these events may have, unless a single event has more.
+/// Maximum bytes of text in a piece, unless a single event exceeds it.
 const LONGEST_PIECE: usize = 512 << 10;
 
-/// Size in bytes up to which a text is kept from the first pass over its events. A longer text is
-/// generated again, piece by piece.
+/// Feeds up to this number of bytes are kept from the first pass over their events. Longer feeds
+/// are generated again while they are sent.
 const KEPT: usize = 1 << 20;
 
 /// How long feeds show events in the trash as cancelled, in seconds.
@@ -40,33 +40,31 @@ const CANCELLED_SECONDS: i64 = 30 * DAY_SECONDS;
 
 const DAY_SECONDS: i64 = 24 * 3600;
 
-/// A feed before its events are read.
+/// A feed whose events have not been read yet.
 pub struct Feed {
-    /// The tag of its content.
+    /// The entity tag of its content, computed before the events are read.
     pub tag: EntityTag,
     state: State,
     urls: Urls,
     params: Params,
     calendar: String,
-    /// The moment since which events in the trash are shown as cancelled.
+    /// Events trashed at or after this time are shown as cancelled.
     cancelled_since: i64,
 }
 
-/// The content of a feed. Its dates are known before its text is sent.
+/// The content of a feed. Its modification date is known before its text is sent.
 pub struct FeedContent {
-    /// Its last change, in Unix seconds.
+    /// Time of the last change, in Unix seconds.
     pub modified: Option<i64>,
-    /// The suggested name of its file.
+    /// The suggested file name.
     pub file_name: String,
-    /// Number of matching events, of which it has one page.
+    /// Total number of matching events. The feed contains one page of them.
     pub total: i64,
     /// Number of pages.
     pub pages: i64,
-    /// Its text.
     pub text: FeedText,
 }
 
-/// The text of a feed.
 pub enum FeedText {
     /// The complete text.
     Whole(String),
@@ -82,11 +80,11 @@ pub struct Pieces {
     done: bool,
 }
 
-/// The events of a feed, and how they are written.
+/// The events of a feed, and the settings for writing them.
 struct Listed {
-    /// The listed events, then the cancelled ones.
+    /// The ids of listed events, followed by those of cancelled ones.
     ids: Vec<i64>,
-    /// Number of listed events.
+    /// Number of listed events, which come first in `ids`.
     events: usize,
     zones: Vec<ZoneSpan>,
     urls: Urls,
@@ -97,16 +95,17 @@ struct Listed {
     paging: Paging,
 }
 
-/// Returns a feed of the public events that a list with these parameters has. Its tag is made from
-/// the number of the last change and the parameters, so a client that has it costs nothing more.
+/// Returns a feed of the public events that match these list parameters. Its tag is derived from
+/// the number of the last change and the parameters, so a client that has the current content
+/// causes no further work.
 pub async fn feed(state: &State, request: Request) -> Result<Feed, Error> {
     let (urls, params) = (request.urls, request.params?);
     let now = state.clock.now().as_second();
-    // The same for a whole day, so that the tag does not change with every second.
+    // Rounded to a whole day, so that the tag does not change every second.
     let cancelled_since = now - now.rem_euclid(DAY_SECONDS) - CANCELLED_SECONDS;
     let list = anonymous(&params, &urls);
     let (version, calendar, filter) = read(state, list, move |context, params| {
-        // The version is read first: what changes meanwhile changes the next tag.
+        // The version is read first, so that a concurrent change alters the next tag.
         let version = feeds::version(context.db)?;
         let list = decode(context, params)?;
         let filter = format!("{:?} {:?}", list.filter, list.paging);
@@ -171,7 +170,8 @@ fn is_for_outlook(params: &Params) -> bool {
     params.text("outlook-ical").is_some_and(|flag| flag == "1")
 }
 
-/// Returns the request of a feed. A feed is the same for every caller, so the login is dropped.
+/// Returns the list request of a feed. A feed is the same for every caller, so the login is
+/// dropped.
 fn anonymous(params: &Params, urls: &Urls) -> Request {
     Request { login: None, params: Ok(params.clone()), urls: urls.clone(), if_match: None }
 }
@@ -192,18 +192,18 @@ fn decode(
     Ok(list)
 }
 
-/// The events of a feed.
+/// The events that a feed contains.
 struct Found {
-    /// The listed events, then the cancelled ones.
+    /// The ids of listed events, followed by those of cancelled ones.
     ids: Vec<i64>,
-    /// Number of listed events.
+    /// Number of listed events, which come first in `ids`.
     events: usize,
     zones: Vec<ZoneSpan>,
     total: i64,
     paging: Paging,
 }
 
-/// Reads the ids of a feed's events, their zones, the number of matches and the page.
+/// Reads the ids of a feed's events, their zones, the total number of matches, and the page.
 async fn listed(
     state: &State,
     urls: &Urls,
@@ -236,7 +236,8 @@ impl Pieces {
         Pieces { state: state.clone(), listed, next: 0, done: false }
     }
 
-    /// Writes the next piece and returns it with the last change of its events; `None` at the end.
+    /// Generates the next piece. Returns it with the time of the last change among its events, or
+    /// `None` at the end.
     pub async fn next(&mut self) -> Result<Option<(String, Option<i64>)>, Error> {
         if self.done {
             return Ok(None);
@@ -277,16 +278,17 @@ impl Pieces {
     }
 }
 
-/// Some events of a feed.
+/// A part of a feed, with the text of some of its events.
 struct Piece {
     text: String,
-    /// Number of the events.
+    /// Number of events in `text`.
     events: usize,
-    /// Their last change.
+    /// When these events, their venues or their organizers last changed, in Unix seconds. `None` if
+    /// there are none.
     modified: Option<i64>,
 }
 
-/// Writes the next events of a feed, limited in number and in bytes of text.
+/// Generates the next events of a feed, limited in number and in bytes of text.
 fn written(
     db: &mut database::Db,
     listed: &Listed,

@@ -29,7 +29,7 @@ pub async fn fetch(
     }
 }
 
-/// The image that a resource has after a write.
+/// The image of a resource after a write.
 pub enum PlannedImage<'a> {
     /// A stored image, or none.
     Known(Option<i64>),
@@ -60,7 +60,7 @@ pub fn plan<'a>(
     Ok(PlannedImage::Fetched(url, file))
 }
 
-/// Records a planned image and returns its id.
+/// Records a planned image and returns its id. Returns `None` if the resource has no image.
 pub fn store(
     db: &mut Db,
     image: &PlannedImage<'_>,
@@ -73,7 +73,7 @@ pub fn store(
             let extension = image::image_url(url).map(|url| image::extension(&url));
             images::link(db, url, &extension.unwrap_or_default(), author, now).map(Some)
         }
-        // The same write may have stored it for another resource.
+        // The same write may have stored the image for another resource.
         PlannedImage::Fetched(url, file) => match images::fetched_from(db, url)? {
             Some(id) => Ok(Some(id)),
             None => images::insert(db, url, file, author, now).map(Some),

@@ -1,5 +1,5 @@
-//! Overrides of occurrences that earlier files had, or that name an occurrence by its day, and events
-//! that share a UID.
+//! Overrides from earlier files, overrides that identify an occurrence by its day, and events that
+//! share a UID.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,7 +12,7 @@ use crate::model::event::Event;
 use crate::model::revision::Revision;
 use crate::store::{events, imported};
 
-/// Returns the ids of overrides from earlier files that are later than a series.
+/// Returns the ids of overrides from earlier files whose revision is later than that of the series.
 pub fn later_overrides(
     db: &mut Db,
     entry: &Entry,
@@ -26,9 +26,9 @@ pub fn later_overrides(
     Ok(later.map(|(name, _)| name).collect())
 }
 
-/// Returns a single event under the name of its UID with its start, if an earlier file had several events with
-/// this UID and names this one so, or if its file has several and another one has the plain UID.
-/// The order of the events in a file does not matter.
+/// Returns a single event renamed to its UID plus its start, if that is needed to distinguish it:
+/// an earlier file stored it under that name, or its file has several events with this UID and the
+/// one stored under the plain UID is not this one. The order of events in a file does not matter.
 pub fn tell_apart<'e>(
     db: &mut Db,
     entry: &'e Entry,
@@ -52,7 +52,8 @@ pub fn tell_apart<'e>(
     Ok(entry)
 }
 
-/// Returns the name of the occurrence of a timed series on the day that an override names.
+/// Returns the stored name of the occurrence of a timed series on the day that an override names.
+/// Returns `None` if there is none, or if an event is already stored under that name.
 pub fn name_on_day(db: &mut Db, uid: &str, name: &str) -> Result<Option<String>, Error> {
     if events::find_by_external_id(db, name)?.is_some() {
         return Ok(None);

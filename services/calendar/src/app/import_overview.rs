@@ -10,10 +10,11 @@ use crate::ical::{
 use crate::model::zone::Zone;
 use crate::state::State;
 
-/// Maximum number of overrides of all later occurrences in a file. They are kept in memory.
+/// Maximum number of overrides of all later occurrences (`RANGE=THISANDFUTURE`) per file. They are
+/// kept in memory.
 const MAX_RANGES: usize = 100;
 
-/// Maximum number of bytes of all of them.
+/// Maximum total size of these overrides in bytes.
 const MAX_RANGE_BYTES: usize = 8 << 20;
 
 /// The properties of an override that the overview needs.
@@ -32,35 +33,36 @@ pub struct Overview {
     pub replaced: HashSet<String>,
     /// Whether an entry has a RECURRENCE-ID.
     pub has_replacements: bool,
-    /// UIDs of entries that look like ids of occurrences. Programs that read a feed of this calendar
-    /// keep its occurrences as such events.
+    /// UIDs that look like ids of occurrences. Programs that import a feed of this calendar store
+    /// its occurrences as such events.
     pub listed: HashSet<String>,
-    /// The numbers of the components that a later revision supersedes.
+    /// Positions of the components that are superseded by a later revision.
     superseded: HashSet<usize>,
-    /// The numbers of the components that have the UID of another event.
+    /// Positions of the components that share their UID with another event.
     pub repeated: HashSet<usize>,
     /// Overrides of all later occurrences, by UID.
     ranges: HashMap<String, Vec<Component>>,
-    /// Number of bytes of these overrides.
+    /// Total size of `ranges` in bytes.
     range_bytes: usize,
-    /// The first lines of the overrides of all later occurrences that a later revision supersedes.
+    /// First lines of the overrides of all later occurrences that are superseded by a later
+    /// revision.
     superseded_ranges: HashSet<u64>,
-    /// Whether this calendar, or another instance of it, wrote the file.
+    /// Whether this calendar, or another instance of it, produced the file.
     pub is_own: bool,
-    /// Parts of the file that are ignored wherever they occur.
+    /// Parts of the file that are ignored at any position.
     pub ignored: Ignored,
     /// Number of components in the file.
     pub components: usize,
-    /// The end of a truncated file, if the end of its calendar is missing.
+    /// The position at which the file is truncated, if the end of its calendar is missing.
     pub cut: Option<Cut>,
 }
 
-/// The end of a truncated file.
+/// The position at which a file is truncated.
 #[derive(Clone, Copy)]
 pub struct Cut {
-    /// The last line.
+    /// Number of the last line before the cut.
     pub line: u64,
-    /// Whether it is within an event, which is reported separately.
+    /// Whether this is within an event, which is reported separately.
     pub is_in_event: bool,
 }
 
@@ -81,7 +83,7 @@ impl Overview {
             is_in_event = component.kind == ComponentKind::Event && !component.has_end;
             match component.kind {
                 ComponentKind::Zone => overview.zones.add(&component),
-                // They are only reported.
+                // These components are only reported.
                 ComponentKind::Event if !component.has_known_method() => {
                     overview.has_replacements |= component.find("RECURRENCE-ID").is_some();
                 }
@@ -89,8 +91,8 @@ impl Overview {
                     if component.is_range() {
                         overview.add_range(&component);
                     }
-                    // Zones may follow the events that use them. Nothing else of these events is
-                    // needed.
+                    // Zones may follow the events that use them. Only these properties of overrides
+                    // are needed later.
                     component.properties.retain(|one| OVERRIDE.contains(&one.name.as_str()));
                     replacing.push((number, component));
                 }
@@ -124,8 +126,8 @@ impl Overview {
         Ok(Overview { replaced, superseded, repeated, ..overview })
     }
 
-    /// Keeps an override of all later occurrences, unless there are too many. Of several overrides
-    /// of one occurrence, the latest revision is kept.
+    /// Keeps an override of all later occurrences, unless there are too many. If several overrides
+    /// name the same occurrence, the latest revision is kept.
     fn add_range(&mut self, component: &Component) {
         let is_full = self.ranges.values().map(Vec::len).sum::<usize>() >= MAX_RANGES
             || self.range_bytes + component.bytes() > MAX_RANGE_BYTES;
@@ -154,12 +156,12 @@ impl Overview {
         }
     }
 
-    /// Returns whether a later revision supersedes a component, given its number.
+    /// Returns whether a component, given its position, is superseded by a later revision.
     pub fn is_superseded(&self, component: &Component, number: usize) -> bool {
         self.superseded.contains(&number) || self.superseded_ranges.contains(&component.line)
     }
 
-    /// Returns whether a component is an override of all later occurrences that was kept.
+    /// Returns whether a component is one of the kept overrides of all later occurrences.
     pub fn has_range(&self, component: &Component) -> bool {
         component.is_range()
             && self.ranges(&component.text("UID")).iter().any(|one| one.line == component.line)

@@ -1,4 +1,4 @@
-//! Progress of an import, and when it yields to other writers.
+//! Progress of an import, and the points at which it yields to other writers.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use crate::ical::{Component, Entry, Warning};
 use crate::model::revision::Revision;
 use crate::wire::import::{ImportErrorJson, ImportJson};
 
-/// Number of events per transaction; other writers wait for all of them.
+/// Number of events per transaction. Other writers wait until the transaction ends.
 pub const BATCH: usize = 250;
 
-/// Time after which a transaction accepts no more events, because other writers fail after
+/// Duration after which a transaction accepts no more events, because other writers time out after
 /// `DB_WAIT_MS`.
 pub const TIME_SLICE: Duration = Duration::from_millis(150);
 
@@ -22,63 +22,61 @@ const MAX_ERRORS: usize = 1000;
 /// A pass over the events of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// Entries with their occurrences.
+    /// Entries and their occurrences are written.
     Entries,
-    /// Overrides of single occurrences, which exist by then.
+    /// Overrides of single occurrences, once those occurrences exist.
     Replacements,
 }
 
-/// A step of a pass.
+/// The next thing to do in a pass.
 pub enum Step {
-    /// A component of the file, and the work for it.
+    /// A component of the file, and the work that it requires.
     Component(Component, Work),
-    /// The end of the pass.
+    /// All components of the pass have been processed.
     End,
 }
 
-/// The work for a component.
+/// The work that a component requires.
 pub enum Work {
     /// Write the events of an entry.
     Entry {
         entry: Box<Entry>,
-        /// Whether another event of the file has its UID.
+        /// Whether another event in the file has the same UID.
         is_repeated: bool,
     },
-    /// Count an event that a later revision supersedes.
+    /// Count an event as superseded by a later revision.
     Superseded,
     /// Report a faulty event.
     Faulty(String),
-    /// It is not part of the pass.
+    /// None: the component does not belong to the pass.
     Nothing,
 }
 
-/// Limits of an import.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ImportLimits {
-    /// Maximum number of events, if limited.
+    /// Maximum number of events. `None` means unlimited.
     pub events: Option<usize>,
-    /// The deadline, if there is one.
+    /// The time at which the import must stop. `None` means no limit.
     pub deadline: Option<Instant>,
 }
 
-/// Progress of an import.
+/// The progress of an import, from which it can be continued.
 #[derive(Clone, Default)]
 pub struct Progress {
     /// Number of completed passes.
     pub passes: usize,
     /// Number of components read in the current pass.
     pub read: usize,
-    /// The first line of the last component.
+    /// The line number at which the last component begins.
     pub line: u64,
-    /// The report.
     pub report: ImportJson,
-    /// Steps that are prepared and not complete.
+    /// Steps that are prepared but not yet complete.
     pub ready: VecDeque<Arc<Step>>,
-    /// Progress of the current entry, if its events take more than one transaction.
+    /// Progress of the current entry, if its events span more than one transaction.
     pub entry: Option<EntryProgress>,
     /// Number of processed events.
     pub done: usize,
-    /// Whether nothing more is written.
+    /// Whether the import has stopped writing.
     pub is_over: bool,
 }
 
@@ -90,7 +88,7 @@ impl Progress {
         add(&mut self.report.errors, component, message.into());
     }
 
-    /// Reports a warning about an event.
+    /// Records a warning about an event.
     pub fn warn(&mut self, component: &Component, warning: impl Into<Warning>) {
         self.report.warned += 1;
         add(&mut self.report.warnings, component, warning.into());
@@ -116,35 +114,36 @@ fn add(messages: &mut Vec<ImportErrorJson>, component: &Component, warning: Warn
     }
 }
 
-/// Progress of an entry whose events take more than one transaction.
+/// Progress of an entry whose events span more than one transaction.
 #[derive(Clone)]
 pub struct EntryProgress {
     /// External ids of the events written for it.
     pub kept: HashSet<String>,
-    /// The parent of its other events.
+    /// The parent of the entry's other events.
     pub parent: Option<i64>,
-    /// Whether earlier files had occurrences that may be gone now.
+    /// Whether earlier files had occurrences that this file may have dropped.
     pub repeated: bool,
     /// Ids of overrides from earlier files that are later than the entry.
     pub overridden: HashSet<String>,
 }
 
-/// A series with overrides.
+/// State of a series that has overrides.
 #[derive(Clone, Default)]
 pub struct Series {
-    /// The name of its first occurrence, if overridden: it is stored under the plain UID.
+    /// The name of its first occurrence, if overridden. That occurrence is stored under the plain
+    /// UID.
     pub first: Option<String>,
     /// The parent of its other events.
     pub parent: Option<i64>,
-    /// Names of events that are overridden by their day, by the names of the overrides.
+    /// For overrides that name a day: the name of the override, mapped to the name of the event.
     pub by_day: HashMap<String, String>,
-    /// Its revision, once its events are written.
+    /// The revision of the entry, once its events are written.
     pub revision: Option<Revision>,
-    /// Whether the file has an older revision of it than another file.
+    /// Whether another file has a later revision of it.
     pub is_outdated: bool,
 }
 
-/// The time slice of a transaction among all writers.
+/// The time that a transaction may take before it yields to other writers.
 #[derive(Clone, Copy)]
 pub struct TimeSlice {
     began: Instant,
@@ -158,7 +157,7 @@ impl TimeSlice {
         TimeSlice { began: Instant::now(), from }
     }
 
-    /// Returns whether to yield to other writers; never before anything was done.
+    /// Returns whether to yield to other writers. Returns false until at least one event is done.
     pub fn is_over(self, done: usize) -> bool {
         done > self.from && (done >= self.from + BATCH || self.began.elapsed() >= TIME_SLICE)
     }

@@ -1,4 +1,4 @@
-//! Steps of an import, which are prepared before the transaction that writes them.
+//! Steps of an import, prepared before the transaction that writes them.
 
 use std::collections::{HashSet, VecDeque};
 use std::io::BufRead;
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::ical::{Component, ComponentKind, Entry, Reader};
 use crate::state::State;
 
-/// Maximum number of bytes of prepared components, except the last one.
+/// Maximum total size of prepared components in bytes. The last one may exceed it.
 const READY_BYTES: usize = 4 << 20;
 
 /// The state of the reader of a file.
@@ -19,12 +19,12 @@ const READY_BYTES: usize = 4 << 20;
 pub struct Reading {
     /// Number of components read in the current pass.
     read: usize,
-    /// UIDs of the series to which overrides of all later occurrences were applied.
+    /// UIDs of the series to which overrides of all later occurrences have been applied.
     with_ranges: HashSet<String>,
 }
 
 impl Reading {
-    /// Prepares the next steps of a pass: those that one transaction may write.
+    /// Prepares the next steps of a pass, up to what one transaction may write.
     pub fn next_steps(
         &mut self,
         overview: &Overview,
@@ -46,7 +46,8 @@ impl Reading {
                 ready.push_back(Arc::new(Step::End));
                 break;
             };
-            // The rest of the file is reported as skipped without being expanded.
+            // After the deadline, the rest of the file is reported as skipped without being
+            // expanded.
             let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             let work = self.work(overview, state, &mut component, (pass, is_late));
             self.read += 1;
@@ -70,7 +71,7 @@ impl Reading {
         let replaces = component.find("RECURRENCE-ID").is_some();
         let is_wanted =
             component.kind == ComponentKind::Event && replaces == (pass == Pass::Replacements);
-        // Faulty events also take time, although they write nothing.
+        // Faulty events count too, because they take time although nothing is written.
         let is_superseded = overview.is_superseded(component, self.read);
         let is_repeated = overview.repeated.contains(&self.read);
         if is_repeated && component.is_series() {
@@ -88,7 +89,7 @@ impl Reading {
         match Entry::read(component, context) {
             Ok(_) if is_superseded => Work::Superseded,
             Err(_) if is_superseded && component.is_range() => Work::Superseded,
-            // Overrides may have been in the missing part.
+            // The missing part may have contained overrides.
             Ok(entry) if entry.is_series && overview.cut.is_some() => {
                 Work::Faulty("it repeats, and the file is truncated".to_owned())
             }

@@ -26,10 +26,10 @@ use crate::store::{event_statuses, events, imported, linked_posts, links};
 use crate::wire::event_input::EventInput;
 use crate::wire::params::Params;
 
-/// Maximum number of parts of a location that may be the name of its venue.
+/// Maximum number of parts of a location that are tried as the name of its venue.
 const MAX_PARTS: usize = 8;
 
-/// The outcome for an event.
+/// The result of writing an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Created,
@@ -43,25 +43,25 @@ pub enum Outcome {
 pub struct Source<'a> {
     pub user: &'a User,
     pub own: OwnEvents<'a>,
-    /// Context for reading entries as a feed of this calendar.
+    /// The context for parsing an event in the form that a feed of this calendar gives it.
     pub entries: EntryContext<'a>,
     /// The first event of its series.
     pub parent: Option<i64>,
 }
 
-/// How events of this calendar are recognised in a file.
+/// How to recognise events of this calendar in a file.
 #[derive(Clone, Copy)]
 pub struct OwnEvents<'a> {
-    /// UIDs of this calendar end in its host.
+    /// UIDs of this calendar end with this site's host.
     pub urls: &'a Urls,
-    /// Whether this calendar, or a copy of it, wrote the entry under whatever host.
+    /// Whether this calendar or a copy of it wrote the entry, regardless of the host.
     pub is_author: bool,
-    /// CREATED of the entry. Under another host it is that of the event, as a copy of this
-    /// calendar gives the same ids to other events.
+    /// CREATED of the entry. Under another host it must equal that of the stored event, because a
+    /// copy of this calendar may use the same ids for different events.
     pub created: Option<i64>,
 }
 
-/// An event as stored, and as a feed shows it.
+/// A stored event, and its form in a feed.
 struct Stored {
     event: Event,
     links: Links,
@@ -71,7 +71,8 @@ struct Stored {
 
 /// Writes an event. Returns the outcome and its id.
 ///
-/// Events that an import trashed are restored; events that a user trashed stay in the trash.
+/// Events that were trashed by an import are restored; events that were trashed by a user stay
+/// there.
 pub fn write_occurrence(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -91,8 +92,9 @@ pub fn write_occurrence(
     }
 }
 
-/// Cancels an event, which stays visible with this status. Only the status of a known event changes,
-/// because a cancellation may lack everything else. An unknown one is created if it is complete.
+/// Marks an event as cancelled. It stays visible. Only the status of a known event changes, because
+/// a cancellation may lack all other properties. An unknown event is created if the cancellation is
+/// complete.
 pub fn cancel(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -109,7 +111,7 @@ pub fn cancel(
     let outcome = match event.status.is_trashed() {
         // Feeds of this calendar show events in the trash as cancelled.
         true if !noted.is_trashed || is_own => Outcome::Skipped,
-        // A user may have changed the status since the file cancelled it.
+        // A user may have changed the status since the file cancelled the event.
         false if noted.is_cancelled => Outcome::Unchanged,
         false if is_own && is_cancelled(context.db, event.id)? => Outcome::Unchanged,
         _ => match call_off(context.db, &event, context.now.as_second())? {
@@ -124,8 +126,8 @@ fn is_cancelled(db: &mut Db, event: i64) -> Result<bool, Error> {
     Ok(event_statuses::of_event(db, event)?.occurring == Occurring::Cancelled)
 }
 
-/// Cancels or trashes later occurrences of a UID, except those that `stays` accepts, at most `most`
-/// at a time. Returns their number.
+/// Cancels or trashes later occurrences of a UID, except those that `stays` accepts. Handles at
+/// most `most` per call. Returns their number.
 pub fn drop_surplus(
     db: &mut Db,
     (uid, now, is_cancelling): (&str, i64, bool),
@@ -144,7 +146,7 @@ pub fn drop_surplus(
     Ok(ids.len())
 }
 
-/// Cancels an event and records that its file did. Returns whether it changed.
+/// Marks an event as cancelled and records that its file did so. Returns whether the event changed.
 fn call_off(db: &mut Db, event: &Event, now: i64) -> Result<bool, Error> {
     imported::note(db, event.id, |noted| {
         (noted.is_cancelled, noted.is_trashed) = (true, false);
@@ -161,7 +163,8 @@ fn trash(db: &mut Db, event: &Event, now: i64) -> Result<(), Error> {
     Ok(imported::note(db, event.id, |noted| noted.is_trashed = true)?)
 }
 
-/// Finds an event by UID, either an imported one or one that this calendar generated.
+/// Finds an event by UID, either an imported one or one that this calendar generated. Returns
+/// `None` if neither exists.
 pub fn find(db: &mut Db, own: OwnEvents<'_>, uid: &str) -> Result<Option<Event>, Error> {
     if let Some(event) = events::find_by_external_id(db, uid)? {
         return Ok(Some(event));
@@ -204,7 +207,7 @@ fn create(
     Ok((Some(event.id), Outcome::Created))
 }
 
-/// Updates the fields of an event that differ from its form in a feed.
+/// Updates the fields of an event that differ from the form that a feed would have.
 fn update(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -232,7 +235,7 @@ fn update(
     let slug = event.slug.strip_suffix(slug::TRASHED).filter(|_| event.status.is_trashed());
     let own_page = source.own.urls.event_page(slug.unwrap_or(&event.slug));
     let is_website = |url: &String| *url != own_page && *url != event.website;
-    // Files of this calendar contain the pages of events.
+    // In files of this calendar, URLs are the events' own pages.
     if !source.own.is_author && details.url.as_ref().is_some_and(is_website) {
         fields.insert("website".to_owned(), json!(details.url));
     }
@@ -256,10 +259,11 @@ fn update(
     Ok((Some(event.id), Outcome::Updated))
 }
 
-/// Returns the status of an event after an import, or `None` if it stays. An event that an import
-/// trashed is restored, and an event whose file became private or public follows it.
+/// Returns the status of an event after an import, or `None` if it does not change. An event that
+/// an import trashed is restored, and an event follows its file when that becomes private or
+/// public.
 ///
-/// A user's decision is kept while the file does not change.
+/// A user's decision is kept until the file changes.
 fn status_after(db: &mut Db, event: &Event, is_private: bool) -> Result<Option<Status>, Error> {
     let is_hidden = matches!(event.status.stage(), Stage::Private | Stage::Trash);
     if !is_private && !is_hidden {
@@ -280,8 +284,8 @@ fn status_after(db: &mut Db, event: &Event, is_private: bool) -> Result<Option<S
     Ok((after != event.status).then_some(after))
 }
 
-/// Returns whether an import clears the status of an event that an earlier file cancelled. A status
-/// that a user set is kept.
+/// Returns whether an import clears the cancelled status that an earlier file gave an event. A
+/// status that a user set is kept.
 fn confirms(db: &mut Db, source: Source<'_>, event: i64) -> Result<bool, Error> {
     if !imported::find(db, event)?.is_cancelled {
         return Ok(false);
@@ -319,7 +323,8 @@ impl Stored {
     }
 }
 
-/// Splits the categories of a file: names of the event's tags stay tags, all others are categories.
+/// Splits the categories of a file: names of the event's existing tags stay tags, all others become
+/// categories.
 fn terms(names: &[String], links: &Links, included: &Included) -> (Vec<TermRef>, Vec<TermRef>) {
     let name_of = |id: &i64| included.terms.get(id).map(|term| html::plain(&term.name));
     let (mut tags, mut tag_names) = (Vec::new(), Vec::new());
@@ -334,7 +339,8 @@ fn terms(names: &[String], links: &Links, included: &Included) -> (Vec<TermRef>,
     (categories.cloned().map(TermRef::Text).collect(), tags)
 }
 
-/// Returns the venue of a location: one with this text, one with this name, or a new one.
+/// Returns the venue for a location: one whose address matches the text, one with this name, or a
+/// new one.
 fn venue(db: &mut Db, occurrence: &Occurrence) -> Result<Value, Error> {
     let location = occurrence.details.location.as_str();
     if location.is_empty() {

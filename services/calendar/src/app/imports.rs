@@ -28,29 +28,29 @@ use crate::store::{events, imported, sql};
 use crate::wire::import::{ImportErrorJson, ImportJson};
 use crate::wire::params::Params;
 
-/// Number of occurrences that are trashed between two checks of the time.
+/// Number of surplus occurrences that are trashed between two checks of the time slice.
 const SURPLUS: usize = 20;
 
-/// A running import.
+/// An import in progress.
 pub struct Import {
     user: User,
     urls: Urls,
     limits: ImportLimits,
     overview: Overview,
-    /// The identity of this calendar, once known.
+    /// The identity of this calendar, once it has been read.
     calendar_id: Option<String>,
     /// Whether this calendar wrote the current entry.
     is_author: bool,
-    /// CREATED of the current entry.
+    /// The CREATED property of the current entry.
     created: Option<i64>,
-    /// State of the first pass that the second needs, by UID.
+    /// State of each series that the second pass needs from the first, by UID.
     series: HashMap<String, Series>,
     so_far: Progress,
     reading: Reading,
 }
 
 impl Import {
-    /// Begins the import of a file after the first look at it. UIDs of this calendar end in the
+    /// Begins the import of a file whose overview is complete. UIDs of this calendar end with the
     /// host of `urls`.
     pub fn new(user: User, urls: Urls, limits: ImportLimits, overview: Overview) -> Import {
         let mut so_far = Progress::default();
@@ -83,7 +83,6 @@ impl Import {
         [Pass::Entries].into_iter().chain(replacements)
     }
 
-    /// Returns the report.
     pub fn into_report(self) -> ImportJson {
         self.so_far.report
     }
@@ -98,18 +97,18 @@ impl Import {
         self.so_far.done
     }
 
-    /// Returns the progress.
+    /// Returns the progress so far.
     pub fn so_far(&self) -> &Progress {
         &self.so_far
     }
 
-    /// Restores the progress from before a transaction that was rolled back.
+    /// Restores the progress to what it was before a transaction that was rolled back.
     pub fn restore(&mut self, so_far: Progress) {
         self.so_far = so_far;
     }
 
-    /// Reads and expands the next entries of a pass, unless there are some left. This takes long,
-    /// so it is done before the transaction that writes them.
+    /// Reads and expands the next entries of a pass, unless prepared ones remain. This is slow, so
+    /// it happens before the transaction that writes them.
     ///
     /// # Errors
     /// The file cannot be read, or it changed.
@@ -131,7 +130,7 @@ impl Import {
     /// Writes prepared entries inside a transaction. Returns false at the end of the pass.
     ///
     /// # Errors
-    /// The database failed. The counts are wrong then.
+    /// The database failed. The counts are then invalid.
     pub fn write(&mut self, state: &State, db: &mut Db) -> Result<bool, Error> {
         sql::one_writer(db)?;
         if self.calendar_id.is_none() {
@@ -158,7 +157,7 @@ impl Import {
         Ok(!self.so_far.is_over)
     }
 
-    /// Does the work for a component until the time slice is over. Returns whether it is complete.
+    /// Processes a component until the time slice ends. Returns whether it is complete.
     fn do_work(
         &mut self,
         state: &State,
@@ -190,7 +189,8 @@ impl Import {
         Ok(true)
     }
 
-    /// Returns whether the import has reached a limit, and reports the rest.
+    /// Returns whether the import has reached a limit. The first time, reports that the remaining
+    /// entries are skipped.
     fn stops_at(&mut self, component: &Component) -> bool {
         let late = self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let full = self.limits.events.is_some_and(|most| self.so_far.done >= most);
@@ -204,7 +204,7 @@ impl Import {
         self.so_far.is_over
     }
 
-    /// Writes the events of an entry until the time slice is over. Returns whether it is complete.
+    /// Writes the events of an entry until the time slice ends. Returns whether all are written.
     fn write_entry(
         &mut self,
         state: &State,
@@ -319,8 +319,8 @@ impl Import {
         OwnEvents { urls: &self.urls, is_author: self.is_author, created: self.created }
     }
 
-    /// Returns the revision of an entry. Those of feeds of this calendar are its own, and not
-    /// comparable with those of the files that it imported.
+    /// Returns the revision of an entry, or `None` if this calendar wrote it: revisions in feeds of
+    /// this calendar cannot be compared with those of imported files.
     fn revision(&self, entry: &Entry) -> Option<Revision> {
         entry.revision.filter(|_| !self.own().is_author)
     }
@@ -334,7 +334,7 @@ impl Import {
         Ok(())
     }
 
-    /// Returns whether another file had a later revision of an entry, or of the series that it
+    /// Returns whether an earlier import had a later revision of an entry, or of the series that it
     /// overrides.
     fn is_outdated(&mut self, db: &mut Db, entry: &Entry) -> Result<bool, Error> {
         let series = self.series.get(&entry.uid).filter(|_| entry.replaces.is_some());
@@ -351,7 +351,8 @@ impl Import {
         Ok(is_outdated)
     }
 
-    /// Returns the stored name of an overridden event. The first of a series has the plain UID.
+    /// Returns the stored name of an overridden event. The first event of a series is stored under
+    /// the plain UID.
     fn stored_name(&self, db: &mut Db, uid: &str, name: &str) -> Result<String, Error> {
         if Entry::is_of_a_day(uid, name) {
             let series = self.series.get(uid);
@@ -390,8 +391,8 @@ impl Import {
         Ok(first.map(|first| first.parent.unwrap_or(first.id)))
     }
 
-    /// Records the original start of the first event of a series. Returns whether the series used
-    /// to repeat and no longer does.
+    /// Records the original start of the first event of a series. Returns true if the entry was a
+    /// series and no longer repeats.
     fn note_first(
         &self,
         db: &mut Db,
@@ -405,7 +406,7 @@ impl Import {
         let moment = match &entry.replaces {
             Some(name) => Entry::moment_of(&entry.uid, name).map(str::to_owned),
             None if entry.is_series => Some(occurrence.original.key()),
-            // In exports of this calendar, occurrences are events without rules.
+            // Exports of this calendar write occurrences as events without rules.
             None if self.overview.is_own || self.overview.cut.is_some() => return Ok(false),
             None => None,
         };
@@ -417,7 +418,8 @@ impl Import {
         Ok(repeated)
     }
 
-    /// Writes an event of one moment within a savepoint.
+    /// Writes an event of one occurrence within a savepoint. Returns the event's id, or `None` if
+    /// an incomplete cancellation refers to an unknown event.
     fn write_one(
         &self,
         state: &State,
@@ -438,8 +440,8 @@ impl Import {
         })
     }
 
-    /// Trashes future occurrences that the file no longer has, or cancels them with it, until the time slice is over.
-    /// Returns whether it is complete.
+    /// Removes future occurrences that the file no longer has, until the time slice ends. They are
+    /// trashed, or cancelled if the file cancels the series. Returns whether none remain.
     fn drop_surplus(
         &mut self,
         state: &State,
@@ -471,7 +473,8 @@ impl Import {
     }
 }
 
-/// Returns the parent of a series, given one of its events.
+/// Returns the id of a series' parent, given one of its events. Returns `None` if that event no
+/// longer exists.
 fn parent_of(db: &mut Db, id: i64) -> Result<Option<i64>, Error> {
     let event = events::find(db, id)?;
     Ok(event.map(|event| event.parent.unwrap_or(event.id)))

@@ -6,10 +6,10 @@ use crate::error::Error;
 use crate::store::event_index::ListError;
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// The reason the work of a write stopped. Its transaction is rolled back in any case.
+/// The reason for stopping the work of a write. Its transaction is always rolled back.
 #[derive(Debug)]
 pub enum Interrupt {
-    /// The image at this URL must be fetched before the work is repeated.
+    /// The image at this URL must be fetched, then the work is repeated.
     NeedsImage(String),
     /// The write fails with an error.
     Failed(Error),
@@ -33,19 +33,19 @@ impl From<ParameterErrors> for Interrupt {
     }
 }
 
-/// The reason reading a list stopped.
+/// The reason for stopping the reading of a list.
 #[derive(Debug)]
 pub enum ListInterrupt {
-    /// The connection sees an older state than the index. The next read sees a newer one.
+    /// The connection sees an older state than the index. Reading again sees a newer one.
     Outdated,
-    /// The texts of the page have this many bytes, which needs a permit.
+    /// The page has this number of bytes of text and needs a memory permit.
     LongPage(usize),
     /// The list fails with an error.
     Failed(Error),
 }
 
 impl ListInterrupt {
-    /// Returns the error of a list that is not read again.
+    /// Returns the error to report when the list is not read again.
     pub fn into_error(self) -> Error {
         match self {
             ListInterrupt::Outdated | ListInterrupt::LongPage(_) => DatabaseError::Busy.into(),

@@ -38,7 +38,7 @@ impl PathKey {
         PathKey::Slug(slug::lookup_form(text))
     }
 
-    /// Returns the key for a kind.
+    /// Returns the key of a venue or organizer of this kind.
     pub fn of(self, kind: Kind) -> LinkedKey {
         LinkedKey { kind, path: self }
     }

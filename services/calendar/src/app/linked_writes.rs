@@ -17,21 +17,21 @@ use crate::model::status::{Stage, Status};
 use crate::store::{linked_posts, links, text_lengths};
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// The number of other venues and organizers of an event from which it may have more text than a
-/// page. Each has at most 2 MiB, the longest line of a load.
+/// If an event has at least this number of other venues and organizers, its text may exceed the
+/// limit of a page. Each has at most 2 MiB of text, the longest line of a load.
 const CROWD: i64 = 14;
 
-/// A row after a write.
+/// A row as it will be after a write.
 pub enum PlannedLinked<'a> {
     /// An existing row that stays unchanged.
     Known(Linked),
     /// A row to insert.
     New(LinkedDraft<'a>),
-    /// A row to update, and its present state.
+    /// A row to update, with its current state.
     Changed(LinkedDraft<'a>, Box<Linked>),
 }
 
-/// A row without its new slug and image.
+/// A row whose new slug and image are not assigned yet.
 pub struct LinkedDraft<'a> {
     row: Linked,
     was_trashed: bool,
@@ -41,7 +41,7 @@ pub struct LinkedDraft<'a> {
 
 /// Creates a row, or returns the existing one with the same name.
 ///
-/// Other fields overwrite an existing row only if the caller may edit it.
+/// Other fields of the write change an existing row only if the caller may edit it.
 pub fn create(
     db: &mut Db,
     kind: Kind,
@@ -119,7 +119,7 @@ fn draft<'a>(
 }
 
 impl LinkedDraft<'_> {
-    /// Assigns slug and image.
+    /// Assigns the slug and the image.
     fn finish(self, db: &mut Db, write: WriteContext<'_>) -> Result<Linked, DatabaseError> {
         let LinkedDraft { mut row, was_trashed, sent_slug, image } = self;
         let source = SlugSource {
@@ -164,8 +164,8 @@ fn check_author(change: &LinkedChange, user: &User) -> Result<(), Error> {
     }
 }
 
-/// Changes a row. The caller's permission has been checked. If nothing differs, the row keeps its
-/// date of change.
+/// Changes a row. The caller must have checked permission. If nothing differs, the modification
+/// date stays.
 pub fn update(
     db: &mut Db,
     row: Linked,
@@ -192,7 +192,7 @@ fn plan_update<'a>(
     Ok(PlannedLinked::Changed(draft, Box::new(old)))
 }
 
-/// Fails if a longer text gives an event more text than a page may have.
+/// Fails if a longer text would bring any event of the row above the text limit of a page.
 fn check_events(db: &mut Db, old: &Linked, new: &Linked) -> Result<(), Error> {
     let size = |row: &Linked| row.description.len() + row.excerpt.len();
     let more = size(new).saturating_sub(size(old));

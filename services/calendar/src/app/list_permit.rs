@@ -1,5 +1,5 @@
-//! Permits, time limits and retries of lists: costly lists wait for a permit, long pages for
-//! memory, and a list that a writer has overtaken is read again.
+//! Permits, time limits and retries of lists. Costly lists wait for a permit, long pages wait for
+//! memory, and a list that a writer overtook is read again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,40 +18,40 @@ use crate::store::event_index::Deadline;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 
-/// Maximum number of times that a list is read because a writer overtook it.
+/// Maximum number of attempts to read a list that writers overtake.
 const ATTEMPTS: usize = 5;
 
-/// Parameters that make a list costly: it searches all words, or reads the events of each venue or
+/// Parameters that make a list costly: it searches all words, or reads the events of every venue or
 /// organizer from the database.
 const COSTLY: [&str; 3] = ["search", "has_events", "only_with_upcoming"];
 
 /// The permits and the deadline of a list.
 #[derive(Clone)]
 pub struct ListPermit {
-    /// The moment at which the list is abandoned.
+    /// The time at which the list is abandoned.
     pub deadline: Deadline,
     /// Held until the work is done, even if the client has disconnected; `None` for cheap lists.
     _permit: Option<Arc<OwnedSemaphorePermit>>,
-    /// Bytes of text that the page may have.
+    /// Maximum bytes of text in the page.
     page_bytes: usize,
     /// The memory permit of a long page.
     page: Option<PagePermit>,
 }
 
-/// Maximum bytes of text in a page without a permit.
+/// Maximum bytes of text in a page without a memory permit.
 const SHORT_PAGE: usize = 256 << 10;
 
 /// Maximum bytes of text in any page.
 pub const LONGEST_PAGE: usize = 32 << 20;
 
-/// A list with the memory permit of its page, which is held until the response has been built.
+/// A list with the memory permit of its page. The permit is held until the response has been built.
 pub struct ReadList<T> {
     pub list: T,
     pub page: Option<PagePermit>,
 }
 
 impl<T> ReadList<T> {
-    /// Wraps a list whose pages are never long.
+    /// Wraps a list whose pages are always short.
     pub fn short(list: T) -> ReadList<T> {
         ReadList { list, page: None }
     }
@@ -85,13 +85,13 @@ impl ListPermit {
         }
     }
 
-    /// Returns how many bytes of text the page may have.
+    /// Returns the maximum bytes of text in the page.
     pub fn page_bytes(&self) -> usize {
         self.page_bytes
     }
 
-    /// Reads a list. Repeats it if a writer overtook it, which affects lists from the index in
-    /// memory, and once more with a memory permit if its page is long.
+    /// Reads a list. Reads it again if a writer overtook it, which affects lists from the in-memory
+    /// index, and again with a memory permit if its page is long.
     pub async fn read<T, F>(
         mut self,
         state: &State,
@@ -115,7 +115,7 @@ impl ListPermit {
         }
     }
 
-    /// Reads a list like [`ListPermit::read`], with one connection per attempt.
+    /// Reads a list like [`ListPermit::read`], taking a connection for each attempt.
     pub async fn list<T, W>(
         self,
         state: &State,
@@ -149,7 +149,7 @@ impl ListPermit {
     }
 }
 
-/// Waits for the permit of a page with this number of bytes of text.
+/// Waits for a memory permit for a page with this number of bytes of text.
 async fn page_permit(
     long_pages: &PagePermits,
     bytes: usize,

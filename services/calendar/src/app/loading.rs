@@ -1,4 +1,4 @@
-//! Loading of a line: creates a resource, or finds that it exists.
+//! Loads a line: creates the resource, or finds that it already exists.
 
 use database::DatabaseError;
 
@@ -22,7 +22,7 @@ use crate::wire::term_input::TermInput;
 /// Maximum length of an external id in characters.
 const MAX_EXTERNAL_ID: usize = 200;
 
-/// The outcome of a line.
+/// The result of loading a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loading {
     /// The resource was created.
@@ -31,14 +31,13 @@ pub enum Loading {
     Updated,
 }
 
-/// The reason a line or an event is rolled back.
+/// The reason for rolling back a line or an event.
 #[derive(Debug)]
 pub enum Undone {
-    /// It changed nothing.
+    /// Loading the line changed nothing.
     Unchanged,
-    /// It is faulty.
     Faulty(String),
-    /// The database or the program failed.
+    /// The database or the service failed.
     Failed(Error),
 }
 
@@ -81,10 +80,10 @@ fn message(errors: &ParameterErrors) -> String {
     missing.chain(invalid).collect::<Vec<_>>().join("; ")
 }
 
-/// Loads a line. With `upsert` existing resources are changed.
+/// Loads a line. With `upsert`, existing resources are updated.
 ///
 /// # Errors
-/// The reason the line must be rolled back.
+/// Returns the reason for rolling back the line.
 pub fn load_line(
     context: &mut RequestContext<'_>,
     params: &Params,
@@ -104,7 +103,8 @@ pub fn load_line(
     }
 }
 
-/// Loads an event. It is identified by external id, else by slug, else by title and start.
+/// Loads an event. Existing events are identified by external id, else by slug, else by title and
+/// start.
 fn load_event(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -177,7 +177,8 @@ fn external_id(params: &Params) -> Result<Option<String>, Undone> {
     }
 }
 
-/// Loads a venue or an organizer. It is identified by slug, which by default comes from the name.
+/// Loads a venue or an organizer. Existing ones are identified by slug, which defaults to a slug of
+/// the name.
 fn load_linked(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -203,7 +204,7 @@ fn load_linked(
     if new == before { Err(Undone::Unchanged) } else { Ok(Loading::Updated) }
 }
 
-/// Loads a term. It is identified by name and parent.
+/// Loads a term. Existing terms are identified by name and parent.
 fn load_term(
     context: &mut RequestContext<'_>,
     user: &User,

@@ -1,4 +1,4 @@
-//! Looks up the rows that a request names.
+//! Looks up the rows that a request refers to.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,8 @@ use crate::store::{events, images, linked_posts, terms, users};
 use crate::wire::names::{Known, KnownTerms, Names, TermNames};
 use crate::wire::objects::{Labels, Objects, Row};
 
-/// Returns the named rows that exist. Events and images that the caller may not read are unknown.
+/// Returns which of the named rows exist. Events and images that the caller may not read are
+/// treated as missing.
 pub fn look_up(db: &mut Db, names: &Names, actor: &Actor) -> Result<Known, DatabaseError> {
     let Names { users, events, images, venues, organizers, categories, tags, objects } = names;
     Ok(Known {
@@ -42,7 +43,8 @@ fn existing(
     Ok(found)
 }
 
-/// Looks up events. Links and terms of an event reveal as much as the event itself.
+/// Looks up events that the caller may read. The links and terms of an event reveal as much as the
+/// event itself.
 fn readable_events(db: &mut Db, ids: &[i64], actor: &Actor) -> Result<HashSet<i64>, DatabaseError> {
     let mut found = HashSet::new();
     for id in ids {
@@ -58,7 +60,7 @@ fn readable_events(db: &mut Db, ids: &[i64], actor: &Actor) -> Result<HashSet<i6
     Ok(found)
 }
 
-/// Reads the texts of rows whose objects a write sends back.
+/// Reads the slugs and names of rows whose objects a write sends back.
 fn labels(
     db: &mut Db,
     objects: &[(Row, i64)],

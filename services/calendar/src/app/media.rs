@@ -10,20 +10,20 @@ use crate::store::images;
 
 /// The file of a stored image.
 pub struct MediaFile {
-    /// Its name, a hash of its content.
+    /// Name of the file, which is a hash of its content.
     pub name: String,
     pub media_type: String,
     pub bytes: Vec<u8>,
 }
 
-/// Reads the file of an image by its id and name.
+/// Reads the file of an image, given its id and file name.
 pub async fn file(
     state: &State,
     request: Request,
     id: i64,
     name: String,
 ) -> Result<MediaFile, Error> {
-    // Stored names have only these characters, and PostgreSQL rejects NUL.
+    // Stored names consist of these characters only. PostgreSQL would reject NUL.
     if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.') {
         return Err(Error::NoRoute);
     }

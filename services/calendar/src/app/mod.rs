@@ -1,4 +1,4 @@
-//! The use cases: permissions, order of work, and what is read and written together.
+//! The use cases: which permissions are required, and what is read and written in one transaction.
 
 mod changes;
 mod context;

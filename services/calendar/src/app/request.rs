@@ -8,8 +8,8 @@ use crate::wire::params::Params;
 pub struct Request {
     /// Login of the key's owner.
     pub login: Option<String>,
-    /// The parameters, or the error of reading them. Writes report it only to callers who may
-    /// write.
+    /// The parameters, or the error from parsing them. Writes report that error only to callers who
+    /// may write.
     pub params: Result<Params, Error>,
     /// Base URL and prefix of the request.
     pub urls: Urls,

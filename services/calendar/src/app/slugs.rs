@@ -6,11 +6,9 @@ use crate::model::status::{Stage, Status};
 use crate::model::{html, slug};
 use crate::store::slugs;
 
-/// The sources of a slug.
 pub struct SlugSource<'a> {
     /// The slug in the write.
     pub sent: Option<&'a str>,
-    /// The current slug.
     pub current: &'a str,
     /// Title or name of the resource.
     pub title: &'a str,
@@ -18,11 +16,11 @@ pub struct SlugSource<'a> {
     pub is_trashed: bool,
 }
 
-/// Returns the slug of a resource after a write, unique in its table. A new slug no longer
-/// redirects to the row that had it before.
+/// Returns the slug of a resource after a write, unique in its table. If the new slug used to
+/// redirect to another row, that redirect is removed.
 ///
-/// The sent slug takes precedence, then the current one, then the title. If they have no valid
-/// characters, the id is used. In the trash the slug has a suffix.
+/// The sent slug takes precedence, then the current one, then the title. If none has valid
+/// characters, the id is used. Trashed resources get a suffix.
 pub fn assign(
     db: &mut Db,
     table: &'static str,
@@ -30,7 +28,7 @@ pub fn assign(
     source: SlugSource<'_>,
 ) -> Result<String, DatabaseError> {
     let SlugSource { sent, current, title, was_trashed, is_trashed } = source;
-    // A slug that was read can be sent back, even from the trash.
+    // A slug that was read may be sent back, even that of a trashed resource.
     let sent = sent.filter(|sent| !sent.eq_ignore_ascii_case(current));
     if sent.is_none() && !current.is_empty() && was_trashed == is_trashed {
         return Ok(current.to_owned());
@@ -48,7 +46,7 @@ pub fn assign(
     Ok(new)
 }
 
-/// Remembers the old slug of a published row, so its address redirects.
+/// Remembers the former slug of a published row, so that its URL redirects.
 pub fn remember(
     db: &mut Db,
     collection: &str,

@@ -16,7 +16,7 @@ pub fn create(db: &mut Db, taxonomy: Taxonomy, change: &TermChange) -> Result<Te
     create_as(db, taxonomy, change, None)
 }
 
-/// Creates a term, if it is free with the id of another site.
+/// Creates a term, with its id at another site if that id is free here.
 pub fn create_as(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -41,7 +41,8 @@ pub fn create_as(
     Ok(term)
 }
 
-/// Rejects a second term of the same name: under the same parent for categories, anywhere for tags.
+/// Rejects a second term with the same name: under the same parent for categories, anywhere for
+/// tags.
 fn reject_duplicate(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -55,7 +56,7 @@ fn reject_duplicate(
     }
 }
 
-/// Returns a free slug. The slug of the parent is appended before numbers are tried.
+/// Returns a free slug. If the base is taken, appends the parent's slug before trying numbers.
 fn free_slug(db: &mut Db, term: &Term, sent: Option<&str>) -> Result<String, DatabaseError> {
     let sent = sent.map(slug::slugify).filter(|slug| !slug.is_empty());
     let mut base = sent.unwrap_or_else(|| slug::slugify(&term.name));
@@ -71,7 +72,7 @@ fn free_slug(db: &mut Db, term: &Term, sent: Option<&str>) -> Result<String, Dat
     slug::free(&base, |candidate| terms::slug_taken(db, term.taxonomy, candidate, term.id))
 }
 
-/// Changes a term. If the parent would close a loop, the other terms of the loop become roots.
+/// Changes a term. If the new parent would close a loop, the other terms of the loop become roots.
 pub fn update(db: &mut Db, mut term: Term, change: &TermChange) -> Result<Term, Error> {
     if let Some(name) = &change.name {
         term.name.clone_from(name);
@@ -102,7 +103,8 @@ pub fn update(db: &mut Db, mut term: Term, change: &TermChange) -> Result<Term, 
     Ok(term)
 }
 
-/// Returns the parent to set. The terms between it and the term itself lose theirs.
+/// Returns the parent to set. If it is a descendant of the term, the terms between them and the
+/// parent itself become roots.
 fn break_loop(db: &mut Db, id: i64, parent: i64) -> Result<i64, DatabaseError> {
     if parent == id {
         return Ok(0);
@@ -122,15 +124,16 @@ fn break_loop(db: &mut Db, id: i64, parent: i64) -> Result<i64, DatabaseError> {
     Ok(parent)
 }
 
-/// A term that an event names.
+/// A term that an event refers to.
 pub enum PlannedTerm<'a> {
     /// A stored term.
     Known(i64),
-    /// The name of a new term, unless an earlier one in the same write creates it.
+    /// The name of a term to create, unless the same write has already created it.
     New(&'a str),
 }
 
-/// Decides which terms an event has. Texts are slugs or names; new terms need a permission.
+/// Decides which terms an event has. Strings are slugs or names. Creating new terms requires a
+/// permission.
 pub fn plan<'a>(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -190,7 +193,7 @@ pub fn store(
     Ok(ids)
 }
 
-/// Finds a term by slug or name.
+/// Finds a term by slug or name. Returns `None` if there is no such term.
 fn find(db: &mut Db, taxonomy: Taxonomy, text: &str) -> Result<Option<i64>, DatabaseError> {
     let name = plain_name(text);
     if name.is_empty() {

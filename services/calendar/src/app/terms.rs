@@ -37,7 +37,7 @@ pub struct TermKey {
 }
 
 impl TermKey {
-    /// Reads the term, or fails if it does not exist.
+    /// Reads the term. Fails if it does not exist.
     pub fn require(&self, db: &mut Db) -> Result<Term, Error> {
         let name = match self.taxonomy {
             Taxonomy::Category => "must be the id of a category",
@@ -57,7 +57,7 @@ fn render(
     Ok(json::own(term, &included, context.render(), with_links))
 }
 
-/// Fails if a tag has a parent.
+/// Fails if the parameters give a tag a parent.
 fn check_parent(taxonomy: Taxonomy, params: &Params) -> Result<(), Error> {
     let misplaced = taxonomy == Taxonomy::Tag && params.get("parent").is_some();
     if misplaced { Err(Error::NotHierarchical) } else { Ok(()) }
@@ -113,7 +113,7 @@ pub async fn update(state: &State, request: Request, key: TermKey) -> Result<Ter
     .await
 }
 
-/// Deletes a term permanently and returns its last state.
+/// Deletes a term permanently. Returns its last state.
 pub async fn delete(state: &State, request: Request, key: TermKey) -> Result<TermJson, Error> {
     let taxonomy = key.taxonomy;
     write(state, request, action(taxonomy), move |context, params| {
@@ -142,7 +142,6 @@ fn page(
     Ok((rows, total, list))
 }
 
-/// Lists categories.
 pub async fn list_categories(
     state: &State,
     request: Request,
@@ -156,7 +155,6 @@ pub async fn list_categories(
     Ok(ReadList::short(list.await?))
 }
 
-/// Lists tags.
 pub async fn list_tags(state: &State, request: Request) -> Result<ReadList<TagListJson>, Error> {
     let list = read(state, request, |context, params| {
         let (tags, total, list) = page(context, Taxonomy::Tag, params)?;

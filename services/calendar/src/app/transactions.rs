@@ -1,4 +1,4 @@
-//! The database work of a request: one read, or one write transaction.
+//! The database work of a request: either one read or one write transaction.
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::sanitized::SanitizedTexts;
 
-/// Maximum number of images that one write fetches.
+/// Maximum number of images that a single write fetches.
 const MAX_FETCHED_IMAGES: usize = 10;
 
 /// Runs the reads of a request on one connection.
 ///
-/// On SQLite all of them see the same snapshot. On PostgreSQL a transaction costs two more round
-/// trips. Most reads are a single statement there, and lists that need several open a read
+/// On SQLite all reads see the same snapshot. On PostgreSQL a transaction would cost two more round
+/// trips. Most requests need a single statement there; lists that need several open a read
 /// transaction themselves.
 pub async fn read<T, F>(state: &State, request: Request, work: F) -> Result<T, Error>
 where
@@ -81,9 +81,9 @@ where
 
 /// Runs the writes of a request in one transaction, one writer at a time.
 ///
-/// No transaction waits for the network: if an image is needed, the transaction is rolled back and
-/// repeated once the image has been fetched. Therefore nothing is fetched for a write without
-/// permission or with invalid fields.
+/// No transaction waits for the network. If an image is needed, the transaction is rolled back and
+/// repeated once the image has been fetched. As a result, nothing is fetched for a write that is
+/// not permitted or has invalid fields.
 pub async fn write<T, F>(
     state: &State,
     request: Request,
@@ -105,7 +105,7 @@ where
         }
     };
     let sanitized = match &login {
-        // Anonymous writes fail before any text is examined.
+        // Anonymous writes fail before any string is examined.
         None => SanitizedTexts::default(),
         Some(login) => sanitize(state, login, &params).await?,
     };
@@ -137,8 +137,8 @@ fn not_fetching() -> Error {
     Error::Internal("an image is needed, but fetching is disabled".to_owned())
 }
 
-/// Runs writes on behalf of a user, without HTTP and inside a transaction. Images are recorded by
-/// URL.
+/// Runs writes on behalf of a user inside an existing transaction, without an HTTP request. Images
+/// are only recorded by URL.
 pub fn with_context<T>(
     state: &State,
     db: &mut Db,
@@ -149,7 +149,7 @@ pub fn with_context<T>(
     run_as(state, db, (user, None), params, work)
 }
 
-/// Runs a write of an item of another site like [`with_context`], given its id there.
+/// Like [`with_context`], for an item of another site, given its id there.
 pub fn with_site_context<T>(
     state: &State,
     db: &mut Db,
@@ -184,7 +184,7 @@ fn run_as<T>(
     })
 }
 
-/// Sanitizes the long texts of a write before its transaction begins.
+/// Sanitizes the long text of a write before its transaction begins.
 async fn sanitize(state: &State, login: &str, params: &Params) -> Result<SanitizedTexts, Error> {
     let sources = SanitizedTexts::sources(params);
     if sources.is_empty() {
@@ -206,7 +206,7 @@ struct Attempt<F> {
     if_match: Option<Vec<String>>,
     action: Action,
     sanitized: SanitizedTexts,
-    /// The `traceparent` of what the write causes.
+    /// The `traceparent` header for requests that the write causes.
     traceparent: Option<String>,
     work: F,
 }

@@ -35,19 +35,19 @@ const IMPORT_TIME: Duration = Duration::from_secs(30);
 /// Maximum number of events in an import over HTTP.
 const IMPORT_EVENTS: usize = 20_000;
 
-/// Returns the user who uploads a file, or fails without permission.
+/// Returns the user who uploads a file. Fails if the user may not.
 pub async fn permit(state: &State, login: Option<String>, action: Action) -> Result<User, Error> {
     let login = login.ok_or(Error::Unauthorized)?;
     state.pools.read(move |db| permitted(db, &login, action)).await
 }
 
-/// Looks up a user and fails if the role no longer permits the action.
+/// Looks up a user. Fails if the user's role no longer permits the action.
 fn permitted(db: &mut Db, login: &str, action: Action) -> Result<User, Error> {
     let actor = RequestContext::actor(db, Some(login))?;
     actor.filter(|user| role::may(user, action)).ok_or(Error::Forbidden)
 }
 
-/// Imports a calendar and counts it.
+/// Imports a calendar and counts the result in the metrics.
 ///
 /// # Errors
 /// Those of [`import_file`].
@@ -69,7 +69,7 @@ pub async fn import(
 /// Imports a calendar.
 ///
 /// # Errors
-/// The file is not a calendar, or the database failed or stayed busy. Earlier batches stay, so
+/// The file is not a calendar, or the database failed or stayed busy. Earlier batches are kept, so
 /// sending the file again resumes the import.
 async fn import_file(
     state: &State,
@@ -103,10 +103,10 @@ async fn import_file(
     Ok(import.into_report())
 }
 
-/// Writes prepared entries. Returns whether there are more.
+/// Writes prepared entries. Returns whether more remain.
 ///
-/// If the database is busy, the batch is repeated until the deadline, because an error would not
-/// report what was already written.
+/// If the database is busy, the batch is retried until the deadline, because an error would not
+/// report which events are already written.
 async fn write_batch(
     state: &State,
     import: Import,
@@ -126,7 +126,8 @@ async fn write_batch(
             Ok::<_, Error>((import, more))
         };
         let outcome = state.pools.write_as(Some(login), batch).await;
-        // A batch that has begun is lost with its transaction.
+        // If a batch has started, its state was consumed by the transaction, so it cannot be
+        // retried.
         let is_whole = slot.lock().is_some();
         match outcome {
             Err(Error::Store(DatabaseError::Busy)) if is_whole && Instant::now() < deadline => {}
@@ -196,7 +197,7 @@ mod tests {
     const FILE: &str = "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTART:20270401T100000Z\r\n\
                         END:VEVENT\r\nEND:VCALENDAR\r\n";
 
-    /// How long a request waits for the database, in milliseconds.
+    /// Time for which a request waits for the database, in milliseconds.
     const WAIT_MS: u64 = 20;
 
     #[derive(Parser)]
@@ -223,8 +224,8 @@ mod tests {
         let mut import = Import::new(user, urls, limits, overview);
         import.prepare(&state, &mut Reader::new(Cursor::new(file)), Pass::Entries).unwrap();
 
-        // Another writer holds the database until a request that waits behind the batch times out.
-        // The first attempt of the batch has timed out by then.
+        // Another writer holds the database until a request that queues behind the batch times out.
+        // By then the first attempt of the batch has timed out too.
         let (release, released) = mpsc::channel::<()>();
         let holder = pools.write(move |_| {
             let _ = released.recv();

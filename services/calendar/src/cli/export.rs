@@ -1,4 +1,4 @@
-//! `export`: the whole calendar in a file.
+//! `export`: writes the whole calendar to a file.
 
 use std::fmt::Display;
 use std::fs::{self, File};
@@ -29,7 +29,7 @@ pub struct ExportCommand {
 }
 
 impl ExportCommand {
-    /// Writes the file and prints what it has. Exits with status 1 if files of images are missing.
+    /// Writes the file and prints a summary of it. Exits with status 1 if image files are missing.
     pub fn run(&self, state: &State) -> anyhow::Result<ExitCode> {
         if self.csv {
             let table = self.write(|out| jobs::export_table(state, out))?;
@@ -55,7 +55,7 @@ impl ExportCommand {
         }
     }
 
-    /// Prints the result, unless standard output has the file.
+    /// Prints the result, unless the export itself goes to standard output.
     fn print(&self, result: &impl Serialize, text: impl Display) -> anyhow::Result<()> {
         match self.is_stdout() {
             true => log::info!(target: "notice", "{text}"),
@@ -69,8 +69,8 @@ impl ExportCommand {
     }
 }
 
-/// Writes a file that only its owner may read, completely or not at all. A device or a pipe is written
-/// directly, and a symbolic link stays.
+/// Writes a file that only its owner may read, either completely or not at all. A device or a pipe
+/// is written directly, and a symbolic link is followed.
 fn written<T>(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>,

@@ -1,4 +1,4 @@
-//! `import`: events from an iCalendar file.
+//! `import`: imports events from an iCalendar file.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

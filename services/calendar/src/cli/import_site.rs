@@ -11,7 +11,7 @@ use outbound::{Reach, web_url};
 use crate::jobs::{self, SiteAccess};
 use crate::state::State;
 
-/// The variable with the application password.
+/// The environment variable that contains the application password.
 const PASSWORD: &str = "SITE_PASSWORD";
 
 /// Arguments of `import-site`.
@@ -42,7 +42,7 @@ impl ImportSiteCommand {
     pub fn run(&self, state: &State) -> anyhow::Result<ExitCode> {
         let url = web_url(&self.url);
         let url = url.filter(|url| url.query().is_none() && url.fragment().is_none());
-        // The text may have a password.
+        // The URL may contain a password.
         let url = url.context(
             "the address of the site must be http or https, without user, query and fragment",
         )?;

@@ -1,4 +1,5 @@
-//! `load`: events, venues, organizers and terms from a file, or a whole calendar from an export.
+//! `load`: loads events, venues, organizers and terms from a file, or a whole calendar from an
+//! export.
 
 use std::fmt;
 use std::io::{BufRead as _, BufReader, Read};
@@ -36,7 +37,7 @@ pub struct LoadCommand {
     json: bool,
 }
 
-/// The opened file.
+/// The opened file, and whether it is an export.
 pub struct Lines {
     input: Input,
     reader: BufReader<Box<dyn Read + Send>>,
@@ -44,7 +45,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Returns whether `export` wrote the file.
+    /// Returns whether the file was written by `export`.
     pub fn is_export(&self) -> bool {
         self.is_export
     }
@@ -107,7 +108,8 @@ impl LoadCommand {
             return Ok(ExitCode::SUCCESS);
         }
         let loaded = match input.is_rereadable() {
-            // A damaged file writes nothing. The load checks the file again.
+            // A damaged file is rejected before anything is written. The load verifies the file
+            // again.
             true => {
                 jobs::verify_export(reader)?;
                 let again = BufReader::with_capacity(1 << 16, input.open()?);
@@ -115,7 +117,7 @@ impl LoadCommand {
             }
             false => jobs::load_export(state, reader, state.clock.unix())?,
         };
-        // New secrets are printed first, because they are not printed again.
+        // New secrets are printed first, because they cannot be printed again.
         output.print(&loaded, Report(&loaded))?;
         jobs::gather_statistics(state);
         output.note("keys are not in an export: `calendar keys issue LOGIN` issues a new one");
@@ -123,7 +125,7 @@ impl LoadCommand {
     }
 }
 
-/// The text of a report, with the new secrets of webhooks.
+/// Displays the report of a load with the new secrets of webhooks.
 struct Report<'a>(&'a LoadedExport);
 
 impl fmt::Display for Report<'_> {

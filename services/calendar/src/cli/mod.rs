@@ -101,7 +101,8 @@ impl shell::Cli for Cli {
         let shell = &self.settings.shell;
         let backup = Backup::begin(folder, Calendar::INFO.name, Calendar::INFO.version)?;
         let media = self.settings.service.media_dir(&shell.data_dir);
-        // Every image of the copied database is stored before it, and may be removed after it.
+        // Every image in the copied database had its file before the copy. The file may be removed
+        // after it.
         backup.link("media", &media)?;
         self.settings.back_up(&Calendar::INFO, backup.folder())?;
         backup.link("media", &media)?;
@@ -121,7 +122,7 @@ impl shell::Cli for Cli {
     }
 
     fn run(mut self) -> anyhow::Result<ExitCode> {
-        // Erased texts must not stay in free pages.
+        // Erased text must not remain in free pages.
         self.settings.database.sqlite.secure_delete = true;
         let command = self.command.take();
         match command.unwrap_or_else(|| Command::Common(CommonCommand::default())) {
@@ -136,7 +137,7 @@ impl shell::Cli for Cli {
             Command::Load(command) => {
                 let lines = command.open()?;
                 let state = match lines.is_export() && !command.dry_run {
-                    // The users come from the export.
+                    // The export provides the users.
                     true => self.state_without_users()?,
                     false => self.state_for(command.dry_run)?,
                 };
@@ -181,14 +182,14 @@ impl Cli {
         Ok(state)
     }
 
-    /// Returns the state of an existing database that is not changed.
+    /// Returns the state of an existing database, for a command that does not change it.
     fn state_to_examine(self) -> anyhow::Result<State> {
         self.settings.service.check()?;
         let pools = self.settings.open_unchanged(&Calendar::INFO, &ALL_MIGRATIONS)?;
         self.state_on(pools)
     }
 
-    /// Returns the state of a database that may have no users yet.
+    /// Returns the state of a database that may not have users yet.
     fn state_without_users(self) -> anyhow::Result<State> {
         self.settings.service.check()?;
         let pools = self.settings.open(&Calendar::INFO, &ALL_MIGRATIONS)?;
@@ -198,7 +199,7 @@ impl Cli {
     fn state(self, announce: Announce) -> anyhow::Result<State> {
         let pools = self.open(announce)?;
         if let Some(folder) = &self.settings.service.media_dir {
-            // Reported at start rather than on the first upload.
+            // A failure is reported at start rather than on the first upload.
             let made = Media::new(folder.clone()).make_folder();
             made.with_context(|| {
                 format!("cannot create the folder {} (MEDIA_DIR)", folder.display())

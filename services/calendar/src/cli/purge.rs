@@ -1,4 +1,4 @@
-//! `purge`: removes trashed resources, or some events, for good.
+//! `purge`: permanently removes trashed resources, or selected events.
 
 use std::process::ExitCode;
 

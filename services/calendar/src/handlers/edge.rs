@@ -1,4 +1,4 @@
-//! The calendar's own middleware: alias prefix, OPTIONS, method override, CORS.
+//! The calendar's own middleware: alias prefix, OPTIONS, method override and CORS.
 
 use actix_web::HttpMessage as _;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -36,7 +36,7 @@ pub async fn around(
             }
         }
     };
-    // Pages render their own errors. Unknown paths get the error format of the API.
+    // Pages render their own errors. Unknown paths get errors in the format of the API.
     let is_html = |response: &ServiceResponse| {
         let kind = response.headers().get(header::CONTENT_TYPE);
         kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))
@@ -49,8 +49,8 @@ pub async fn around(
     Ok(response)
 }
 
-/// Runs a write, which continues even if its client leaves: an import of several batches is complete,
-/// and an uploaded file is never stored without its row.
+/// Runs a write to completion even if its client disconnects. An import of several batches then
+/// finishes, and an uploaded file is never stored without its row.
 async fn to_its_end(
     write: impl Future<Output = Result<ServiceResponse, actix_web::Error>> + 'static,
 ) -> Result<ServiceResponse, actix_web::Error> {
@@ -72,13 +72,14 @@ pub fn is_api_path(path: &str) -> bool {
     below(path, NAMESPACE).or_else(|| below(path, ALIAS)).is_some()
 }
 
-/// Returns the part of a path below a prefix.
+/// Returns the part of a path after a prefix, or `None` if the path does not have the prefix.
 fn below<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
     let rest = path.strip_prefix('/')?.strip_prefix(prefix)?;
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)
 }
 
-/// Rewrites a path below the alias prefix, or in the query of the root, to the registered one.
+/// Rewrites a path below the alias prefix, or one given in the query of the root, to the registered
+/// path.
 fn rewrite_alias(request: &mut ServiceRequest) {
     let given = request.uri().query().unwrap_or_default();
     let (rest, query) = match below(request.path(), ALIAS) {
@@ -99,8 +100,8 @@ fn rewrite_alias(request: &mut ServiceRequest) {
     }
 }
 
-/// Splits the query `rest_route=/tribe/events/v1/events&page=2` of the root into the path below the
-/// API and the other parameters.
+/// Splits a query on the root path such as `rest_route=/tribe/events/v1/events&page=2` into the
+/// path below the API and the other parameters. Returns `None` for any other query.
 fn by_query(path: &str, query: &str) -> Option<(String, String)> {
     const NAME: &str = "rest_route=";
     if !matches!(path, "/" | "/index.php") {
@@ -113,7 +114,8 @@ fn by_query(path: &str, query: &str) -> Option<(String, String)> {
     Some((rest, others.join("&")))
 }
 
-/// Answers OPTIONS below the API with the description of the route.
+/// Returns the response to an OPTIONS request below the API: the description of the route. `None`
+/// for other requests.
 fn options(request: &ServiceRequest, per_page: i64) -> Option<HttpResponse> {
     if request.method() != Method::OPTIONS {
         return None;
@@ -132,10 +134,10 @@ fn options(request: &ServiceRequest, per_page: i64) -> Option<HttpResponse> {
     Some(answer)
 }
 
-/// The last of repeated parameters counts.
+/// Of repeated parameters, the last one counts.
 const LAST: Rules = Rules { repeated: Repeated::Last, ..Rules::PLAIN };
 
-/// Replaces POST by the method in the header or the query.
+/// Replaces POST by the method that the header or the query names.
 fn override_method(request: &mut ServiceRequest) {
     if request.method() != Method::POST || below_namespace(request.path()).is_none() {
         return;
@@ -155,7 +157,7 @@ fn override_method(request: &mut ServiceRequest) {
     request.head_mut().method = method;
 }
 
-/// Allows pages of any origin to read the response.
+/// Allows pages from any origin to read the response.
 fn allow_origin(headers: &mut HeaderMap, origin: Option<HeaderValue>) {
     const TEXTS: [(HeaderName, &str); 3] = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "OPTIONS, GET, POST, PUT, PATCH, DELETE"),

@@ -34,10 +34,10 @@ pub async fn export_ical(
     reuse.answer(async { answer(feeds::feed(&state, input.request).await?, &request).await }).await
 }
 
-/// Returns a feed, or 304 if the client already has it.
+/// Returns a feed, or 304 if the client already has its current content.
 pub async fn answer(feed: Feed, request: &HttpRequest) -> Result<HttpResponse, Error> {
     const CACHING: &str = "public, no-cache";
-    // Weak, because the same content may be sent compressed.
+    // Weak, because the same content may be sent with and without compression.
     let validators = Validators::weak(feed.tag);
     if request.headers().contains_key(header::IF_NONE_MATCH)
         && validators.are_known(request.headers())

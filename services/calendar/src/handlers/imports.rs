@@ -11,7 +11,7 @@ use crate::model::role::Action;
 use crate::state::State;
 use crate::wire::import::ImportJson;
 
-/// Maximum size of a file in bytes.
+/// Maximum size of an imported file in bytes.
 const LIMIT: usize = 5 << 20;
 
 /// Imports an iCalendar file of at most 5 MiB: creates its events, updates those that differ, and

@@ -24,10 +24,10 @@ const BODY_LIMIT: usize = 1 << 20;
 #[derive(Clone, Copy, Debug)]
 pub struct ByAlias;
 
-/// The input of a handler: the request, and the selected response keys.
+/// The input of a handler: the request, and the response keys that it selects.
 pub struct Input {
     pub request: Request,
-    /// Keys that the response is reduced to.
+    /// The keys that the response keeps; `None` for all.
     pub fields: Option<String>,
 }
 
@@ -53,7 +53,7 @@ async fn read(request: &HttpRequest, payload: Payload) -> Result<Input, Error> {
     Ok(input)
 }
 
-/// Reads a request without its body.
+/// Reads a request, except for its body.
 pub async fn head(request: &HttpRequest) -> Result<Input, Error> {
     let state = request
         .app_data::<actix::Data<State>>()
@@ -75,7 +75,7 @@ fn fields(params: &Result<Params, Error>) -> Option<String> {
     params.as_ref().ok().and_then(|params| params.text("_fields")).map(str::to_owned)
 }
 
-/// Reads the pairs of a query or a form.
+/// Parses the pairs of a query string or a form body.
 pub fn from_form(text: &str) -> Result<Params, Error> {
     let query = params::Input::query(text);
     if let Some(violation) = query.undecodable() {

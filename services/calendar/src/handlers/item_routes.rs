@@ -1,6 +1,6 @@
-//! Handlers of lists and items, shared by all resources.
+//! Route handlers of lists and items, shared by all resources.
 
-/// Defines the two handlers of a list: GET and POST.
+/// Defines the two handlers of a list, GET and POST.
 ///
 /// `use_case` reads a page, which stays the same for `lasting`; `create` stores a new item.
 macro_rules! list_routes {

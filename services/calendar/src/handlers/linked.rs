@@ -24,7 +24,7 @@ pub fn slug(text: &str) -> PathKey {
 pub struct Items(pub Kind);
 
 impl Items {
-    /// Creates an item, or returns the one with the same name.
+    /// Creates an item, or returns the existing one with the same name.
     pub async fn create(self, input: Input, state: &State) -> Result<HttpResponse, Error> {
         let (json, location) = linked::create(state, input.request, self.0).await?;
         reply::created(&json, location, input.fields.as_deref())

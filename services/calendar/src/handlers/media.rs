@@ -11,7 +11,7 @@ use crate::app::media;
 use crate::error::Error;
 use crate::state::State;
 
-/// Returns the file of an image, which never changes.
+/// Returns the file of an image. The content of a file never changes.
 #[get("/media/{id:[0-9]+}/{name}")]
 pub async fn get_media(
     input: Input,

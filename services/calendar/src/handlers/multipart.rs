@@ -1,4 +1,4 @@
-//! Parts of a form.
+//! Parts of a multipart form.
 
 use actix_multipart::{Multipart, MultipartError};
 use actix_web::http::header::HeaderMap;

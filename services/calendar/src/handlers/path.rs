@@ -22,7 +22,7 @@ pub struct Slug {
     slug: String,
 }
 
-/// Parses the digits in a path. Numbers that are too large map to an id that does not exist.
+/// Parses the digits in a path. A number that is too large becomes an id that does not exist.
 pub fn parse_id(digits: &str) -> i64 {
     digits.parse().unwrap_or(0)
 }

@@ -12,7 +12,7 @@ use crate::wire::fields;
 /// The media type of every response.
 pub const JSON: &str = "application/json; charset=UTF-8";
 
-/// Serializes a value, reduced to the selected keys.
+/// Serializes a value, keeping only the selected keys.
 fn text<T: Serialize>(value: &T, cut: Option<&str>) -> Result<String, Error> {
     fields::written(value, cut).map_err(|error| Error::Internal(error.to_string()))
 }
@@ -56,7 +56,7 @@ pub fn list<T: Serialize>(
     Ok(response.body(text(value, cut)?))
 }
 
-/// Returns 200 with a tag for a single read, or 304 if the client has the same tag.
+/// Returns 200 with an entity tag for a single read, or 304 if the client has the same tag.
 ///
 /// `If-Modified-Since` is ignored: embedded resources and scheduled publication change a response
 /// without changing its date.
@@ -67,7 +67,7 @@ pub fn read<T: Serialize>(
     cut: Option<&str>,
 ) -> Result<HttpResponse, Error> {
     let body = text(value, cut)?;
-    // Weak, because the same content may be sent compressed.
+    // Weak, because the same content may be sent with and without compression.
     let validators = Validators::weak(fields::tag(&body));
     let validators = modified.map_or(validators, |seconds| validators.dated(seconds));
     // The content depends on the caller, so shared caches must not keep it.

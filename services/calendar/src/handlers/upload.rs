@@ -16,13 +16,13 @@ use crate::model::role::{Action, User};
 use crate::state::State;
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// Maximum size in bytes of a form, excluding its file.
+/// Maximum size in bytes of a multipart form, not counting its file.
 const FORM: usize = 64 << 10;
 
-/// Maximum number of bytes of an oversized file that are read and discarded.
+/// Maximum number of bytes that are read and discarded when a file is too large.
 const DISCARDED: usize = 32 << 20;
 
-/// Time limit for reading them.
+/// Time limit for discarding the rest of a file.
 const DISCARD_TIME: Duration = Duration::from_secs(5);
 
 /// The form that carries a file.
@@ -41,7 +41,7 @@ pub struct Upload {
     pub bytes: Bytes,
 }
 
-/// Receives a file with limited size and an accepted media type. Permission is checked before the
+/// Receives a file of limited size and an accepted media type. Permission is checked before the
 /// file is read.
 pub async fn receive(
     request: &HttpRequest,
@@ -86,7 +86,8 @@ pub async fn receive(
     }
 }
 
-/// Reads the rest of a body for a while, so a client that is still sending can read the response.
+/// Reads and discards the rest of a body for a limited time. A client that is still sending can
+/// then read the response.
 async fn discard(mut payload: actix_web::dev::Payload) {
     let reading = async {
         let mut read = 0;

@@ -1,14 +1,15 @@
-//! The frame of a calendar file.
+//! The beginning and the end of a calendar file.
 
 use super::lines::{bare, line, text_line};
 
-/// The product id of generated calendars. In them, occurrences of a series are separate events.
+/// The PRODID of generated calendars. In such calendars, occurrences of a series are separate
+/// events.
 pub const PRODUCT: &str = "-//Quintet//Calendar//EN";
 
-/// The property with the identity of the calendar that wrote a file.
+/// The property that identifies the calendar that wrote a file.
 pub const IDENTITY: &str = "X-QUINTET-CALENDAR";
 
-/// The head of a calendar file.
+/// The header properties of a calendar file.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'a> {
     /// The identity of the calendar.
@@ -17,9 +18,9 @@ pub struct Head<'a> {
     pub site: &'a str,
     /// The URL of the site.
     pub url: &'a str,
-    /// Whether the file is for Outlook, which gets no name.
+    /// Whether the file is for Outlook, which must not get a name.
     pub outlook: bool,
-    /// The number of its events and that of all, if it does not have all.
+    /// If the file does not contain all events: the number of events in it, and the total number.
     pub part: Option<(usize, i64)>,
 }
 

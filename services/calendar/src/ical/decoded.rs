@@ -1,19 +1,19 @@
-//! Input in UTF-8 with line feeds, from files in UTF-16 or with bare carriage returns.
+//! Decodes input to UTF-8 with line feeds, from UTF-16 or from files with bare carriage returns.
 
 use std::io::{self, BufRead, Read};
 
-/// Number of bytes that are decoded at a time.
+/// Number of bytes decoded per step.
 const CHUNK: usize = 16 << 10;
 
-/// A file as its lines are read: UTF-16 with a byte order mark is decoded, and if the first line
-/// ends in a bare carriage return, so do all others.
+/// A reader that decodes a file: UTF-16 with a byte order mark becomes UTF-8. If the first line
+/// ends with a bare carriage return, all carriage returns become line feeds.
 pub struct Decoded<R> {
     input: R,
     /// The encoding, once known.
     encoding: Option<Encoding>,
-    /// A unit of UTF-16 whose other half follows.
+    /// The first half of a surrogate pair whose second half follows in the next chunk.
     pending: Option<u16>,
-    /// Whether bare carriage returns end lines, once known.
+    /// Whether lines end with bare carriage returns, once known.
     has_returns: Option<bool>,
     decoded: Vec<u8>,
     consumed: usize,
@@ -59,7 +59,7 @@ impl<R: BufRead> Decoded<R> {
         Ok(())
     }
 
-    /// Adds the replacement character for half a pair at the end of the file.
+    /// Emits a replacement character for half a surrogate pair at the end of the file.
     fn finish(&mut self) -> io::Result<()> {
         if self.pending.take().is_some() {
             self.push(char::REPLACEMENT_CHARACTER);
@@ -88,7 +88,7 @@ impl<R: BufRead> Decoded<R> {
             && let Some(end) = self.decoded.iter().position(|byte| matches!(byte, b'\r' | b'\n'))
         {
             let behind = self.decoded[end..].iter().find(|byte| **byte != b'\r');
-            // At the end of a chunk the next byte is unknown. The first line is never that long.
+            // At the end of a chunk the next byte is unknown, but a first line is never that long.
             self.has_returns = Some(behind.is_some_and(|byte| *byte != b'\n'));
         }
         if self.has_returns == Some(true) {
@@ -139,7 +139,7 @@ mod tests {
         let big: Vec<u8> = units().flat_map(u16::to_be_bytes).collect();
         let little: Vec<u8> = units().flat_map(u16::to_le_bytes).collect();
         assert!(decoded(&big) == text && decoded(&little) == text);
-        // Half a pair, and half a unit.
+        // Half a surrogate pair, and half a code unit.
         assert_eq!(decoded(b"\xff\xfea\0\x3c\xd8\xb7"), "a\u{fffd}");
         assert_eq!(decoded(b"\xff\xfe\x3c\xd8a\0"), "\u{fffd}a");
     }

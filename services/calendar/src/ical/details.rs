@@ -1,4 +1,4 @@
-//! The fields of an imported event except its times.
+//! The fields of an imported event, except for its times.
 
 use url::Url;
 
@@ -14,7 +14,7 @@ const MAX_CHARACTERS: usize = 1000;
 /// Maximum number of categories.
 const MAX_CATEGORIES: usize = 50;
 
-/// Tags that identify a description as HTML, as Google writes it.
+/// HTML tags that mark a description as HTML. Google writes such descriptions.
 const TAGS: [&str; 14] = [
     "<br", "<p>", "<p ", "</p>", "<a href", "<b>", "<i>", "<u>", "<strong>", "<em>", "<ul>",
     "<ol>", "<div", "<span",
@@ -23,21 +23,21 @@ const TAGS: [&str; 14] = [
 /// The fields that all occurrences share.
 #[derive(Clone, Debug, Default)]
 pub struct Details {
-    /// One line of plain text.
+    /// The title, as plain text on one line.
     pub title: String,
-    /// Plain text.
+    /// The description, as plain text.
     pub description: String,
-    /// The description as HTML.
+    /// The description, as HTML.
     pub markup: String,
-    /// One line of plain text.
+    /// The location, as plain text on one line.
     pub location: String,
-    /// Latitude and longitude.
+    /// Latitude and longitude in degrees.
     pub geo: Option<(f64, f64)>,
-    /// Distinct, in file order.
+    /// The distinct categories, in file order.
     pub categories: Vec<String>,
     /// Name and email address.
     pub organizer: Option<(String, String)>,
-    /// An `http` or `https` URL.
+    /// The website, an `http` or `https` URL.
     pub url: Option<String>,
     /// The URL of an image on a public host.
     pub image: Option<String>,
@@ -46,7 +46,7 @@ pub struct Details {
 }
 
 impl Details {
-    /// Reads an event of a file. Values that cannot be used become warnings.
+    /// Reads the fields of an event in a file. Values that cannot be used become warnings.
     pub fn read(component: &Component, warnings: &mut Vec<Warning>) -> Details {
         let find = |name: &str| component.find(name);
         let text = |name: &str| find(name).map(Property::text).unwrap_or_default();
@@ -82,7 +82,7 @@ impl Details {
             organizer,
             url,
             image: image(component, warnings),
-            // Unknown classes are private: RFC 5545, 3.8.1.3.
+            // Unknown classes are treated as private (RFC 5545, 3.8.1.3).
             is_private: component.all("CLASS").any(|one| {
                 let class = one.value.trim();
                 !class.is_empty() && !class.eq_ignore_ascii_case("PUBLIC")
@@ -90,13 +90,13 @@ impl Details {
         }
     }
 
-    /// Returns the name of the organizer; empty if there is none.
+    /// Returns the name of the organizer, or an empty string.
     pub fn organizer_name(&self) -> &str {
         self.organizer.as_ref().map_or("", |(name, _)| name)
     }
 }
 
-/// Joins a text into one line, truncated to the maximum length after escaping.
+/// Joins the lines of a string into one, truncated to the maximum length after escaping.
 fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut room = MAX_CHARACTERS;
@@ -109,13 +109,13 @@ fn one_line(text: &str) -> String {
     line.trim_end().to_owned()
 }
 
-/// Returns whether [`one_line`] dropped the end of a text.
+/// Returns whether [`one_line`] truncated a string.
 fn is_shortened(text: &str, line: &str) -> bool {
     text.chars().filter(|c| !c.is_whitespace() && !c.is_control() && *c != ',').count()
         > line.chars().filter(|c| !c.is_whitespace() && *c != ',').count()
 }
 
-/// Joins the lines of an address, as Apple writes them.
+/// Joins the lines of an address. Apple writes addresses on several lines.
 fn location(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     one_line(&lines.collect::<Vec<_>>().join(", "))
@@ -125,7 +125,7 @@ fn markup(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     match TAGS.iter().any(|tag| lower.contains(tag)) {
         true => text.to_owned(),
-        // The same form in which this calendar writes text.
+        // This is the form in which this calendar writes text.
         false => html::escape(&html::text(&html::escape(text))),
     }
 }
@@ -146,14 +146,15 @@ fn categories(component: &Component, warnings: &mut Vec<Warning>) -> Vec<String>
     names
 }
 
-/// Reads name and email address of an organizer.
+/// Parses the name and the email address of an organizer. If there is no name, the address is used
+/// instead. Returns `None` if there is neither.
 fn organizer(property: &Property) -> Option<(String, String)> {
     let value = property.value.trim();
     let mail = match value.split_at_checked(7) {
         Some((scheme, mail)) if scheme.eq_ignore_ascii_case("mailto:") => one_line(mail),
         _ => String::new(),
     };
-    // Exported names cannot contain quotes.
+    // The export cannot write quotes in names.
     let name = one_line(&property.parameter("CN").unwrap_or_default().replace('"', "'"));
     let name = if name.is_empty() { mail.clone() } else { name };
     (!name.is_empty()).then_some((name, mail))
@@ -173,7 +174,8 @@ fn address(text: &str) -> Option<String> {
     Some(url.into())
 }
 
-/// Returns the URL of an image in the file. All other attachments become warnings.
+/// Returns the URL of the first image that the file attaches, or `None` if there is none. All other
+/// attachments become warnings.
 fn image(component: &Component, warnings: &mut Vec<Warning>) -> Option<String> {
     let mut found = None;
     for one in &component.properties {

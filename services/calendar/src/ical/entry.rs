@@ -22,7 +22,7 @@ use crate::model::revision::Revision;
 use crate::model::schedule::Schedule;
 use crate::model::zone::Zone;
 
-/// The form of the key of a day.
+/// The form of a key that names a day.
 const DAY: &str = "00000000";
 
 /// Maximum length of a UID in characters.
@@ -31,39 +31,35 @@ const LONGEST_UID: usize = 500;
 /// An event of a file with all its occurrences.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its UID, unique across calendars.
+    /// The UID, unique across calendars.
     pub uid: String,
-    /// The occurrence of another entry that it overrides.
+    /// The id of the occurrence that it overrides, if any.
     pub replaces: Option<String>,
-    /// Whether it has a rule or a list of dates.
+    /// Whether the event has a rule or a list of dates.
     pub is_series: bool,
-    /// Whether it is cancelled.
     pub is_cancelled: bool,
-    /// Whether it describes its events well enough to create them, even if they are cancelled.
+    /// Whether it contains enough to create its events, even if they are cancelled.
     pub is_complete: bool,
-    /// Its revision, if any.
+    /// The revision in the file, if any.
     pub revision: Option<Revision>,
     /// Messages about values that were replaced.
     pub warnings: Vec<Warning>,
     /// The occurrences, at least one. The first is the parent of the others.
     ///
-    /// The id of the one at DTSTART is the UID. The others add their moment, so ids stay stable
-    /// when dates are added or excluded.
+    /// The id of the occurrence at DTSTART is the UID. The ids of the others also contain their
+    /// start, so they remain stable when dates are added or excluded.
     pub occurrences: Vec<Occurrence>,
 }
 
-/// An event at one time.
+/// A single occurrence of an event.
 #[derive(Clone, Debug)]
 pub struct Occurrence {
-    /// The external id by which it is found again.
+    /// The external id. Later imports use it to find the event.
     pub external_id: String,
-    /// The start in the series.
+    /// The start according to the rule of the series, before any override.
     pub original: Moment,
-    /// The start.
     pub start: Moment,
-    /// The end.
     pub end: Moment,
-    /// Whether it is cancelled.
     pub is_cancelled: bool,
     /// All other fields.
     pub details: Arc<Details>,
@@ -73,7 +69,7 @@ impl Entry {
     /// Reads the UID.
     ///
     /// # Errors
-    /// The UID is too long or has control characters.
+    /// The UID is too long or contains control characters.
     pub fn uid(component: &Component) -> Result<String, String> {
         let uid = component.text("UID");
         match uid.chars().count() > LONGEST_UID || uid.contains(char::is_control) {
@@ -87,12 +83,12 @@ impl Entry {
     /// Reads an event of a file.
     ///
     /// # Errors
-    /// A message for users.
+    /// Returns a message for users.
     pub fn read(component: &Component, context: EntryContext<'_>) -> Result<Entry, String> {
         if component.is_cut {
             return Err("is too large, or a line of it is broken".to_owned());
         }
-        // Missing properties would be removed from an existing event.
+        // An update would remove the missing properties from an existing event.
         if !component.has_end {
             return Err("END:VEVENT is missing, the file is truncated".to_owned());
         }
@@ -147,7 +143,7 @@ impl Entry {
         };
         let occurrences = starts.into_iter().map(occurrence).collect();
         let is_series = component.is_series();
-        // A cancellation may lack title and time.
+        // A cancellation may lack the title and the times.
         let is_complete = !is_cancelled
             || (component.method != Method::Cancel && component.find("SUMMARY").is_some());
         Ok(Entry {
@@ -162,10 +158,11 @@ impl Entry {
         })
     }
 
-    /// Returns the id of the occurrence that this entry overrides.
+    /// Returns the id of the occurrence that this entry overrides, or `None` if it is not an
+    /// override.
     ///
     /// # Errors
-    /// The UID or the moment is invalid, or it overrides a range of occurrences.
+    /// The UID or the RECURRENCE-ID is invalid, or the entry overrides a range of occurrences.
     pub fn replaced(
         component: &Component,
         context: EntryContext<'_>,
@@ -179,7 +176,7 @@ impl Entry {
         Ok(Some(Entry::occurrence_id(&Entry::uid(component)?, &key)))
     }
 
-    /// Gives a single event another name.
+    /// Changes the name of a single event.
     pub fn rename(&mut self, name: String) {
         for occurrence in &mut self.occurrences {
             occurrence.external_id.clone_from(&name);
@@ -187,7 +184,8 @@ impl Entry {
         self.uid = name;
     }
 
-    /// Returns the id of an overridden occurrence.
+    /// Returns the id under which an occurrence is overridden: by its start or by its day. `None`
+    /// if it is not.
     pub fn overridden_as(
         &self,
         occurrence: &Occurrence,
@@ -214,36 +212,39 @@ impl Entry {
         uid.rsplit_once('#').is_some_and(|(_, key)| is_key(key))
     }
 
-    /// Returns whether the id of an occurrence names its day only.
+    /// Returns whether the id of an occurrence names only its day.
     pub fn is_of_a_day(uid: &str, name: &str) -> bool {
         Entry::moment_of(uid, name).is_some_and(|key| key.len() == DAY.len() && is_key(key))
     }
 
-    /// Returns the key of the local day of a moment.
+    /// Returns the key of the local day on which the time of a key falls. Returns `None` if the key
+    /// is not a time in UTC.
     pub fn local_day(key: &str, zone: &Zone) -> Option<String> {
         let at = Offset::UTC.to_timestamp(reading(key).filter(|_| is_utc(key))?).ok()?;
         Some(Moment::Time(at, zone.clone()).day_key())
     }
 
-    /// Returns keys between which all moments of a local day are.
+    /// Returns a range of keys that contains all times of a local day in any zone.
     pub fn keys_around(day: &str) -> Option<(String, String)> {
         let day = reading(day)?.date();
         let (from, below) = (day.yesterday().ok()?, day.tomorrow().ok()?.tomorrow().ok()?);
         Some((Moment::Day(from).key(), Moment::Day(below).key()))
     }
 
-    /// Returns the id of an occurrence, from the UID and its moment in the rule.
+    /// Returns the id of an occurrence, given the UID and the key of its start according to the
+    /// rule.
     pub fn occurrence_id(uid: &str, key: &str) -> String {
         format!("{uid}#{key}")
     }
 
-    /// Returns the moment in the rule of an occurrence, from its id.
+    /// Returns the key of an occurrence's start according to the rule, given its id. Returns `None`
+    /// if the id belongs to another entry or is a plain UID.
     pub fn moment_of<'a>(uid: &str, name: &'a str) -> Option<&'a str> {
         name.strip_prefix(uid)?.strip_prefix('#')
     }
 }
 
-/// Returns whether a text has a form of [`Moment::key`].
+/// Returns whether a string has the form of a [`Moment::key`].
 fn is_key(text: &str) -> bool {
     let is_form = |form: &str| {
         let fits = |(c, f): (char, char)| if f == '0' { c.is_ascii_digit() } else { c == f };
@@ -252,8 +253,8 @@ fn is_key(text: &str) -> bool {
     is_form(DAY) || is_form("00000000T000000Z")
 }
 
-/// Returns the zone in which an event lasts and repeats. Times in UTC stay in UTC, whatever zone
-/// they are shown in. `None` for all-day events.
+/// Returns the zone in which an event recurs and its duration is measured. Times in UTC stay in
+/// UTC, regardless of the zone they are shown in. `None` for all-day events.
 fn clock_of(component: &Component, start: &Moment) -> Option<Zone> {
     let in_utc = component.find("DTSTART").is_some_and(|start| is_utc(&start.value));
     match start {
@@ -263,7 +264,8 @@ fn clock_of(component: &Component, start: &Moment) -> Option<Zone> {
     }
 }
 
-/// Returns warnings for the zones of an event that neither the file nor this service knows.
+/// Returns warnings for zones of an event that are neither described in the file nor known to this
+/// service.
 fn unknown_zones(component: &Component, context: EntryContext<'_>) -> Vec<Warning> {
     const DATES: [&str; 5] = ["DTSTART", "DTEND", "RECURRENCE-ID", "EXDATE", "RDATE"];
     let mut names: Vec<(&str, &Property)> = Vec::new();
@@ -285,7 +287,7 @@ fn unknown_zones(component: &Component, context: EntryContext<'_>) -> Vec<Warnin
     names.into_iter().map(warning).collect()
 }
 
-/// Reads start and end. Outlook may write days as times.
+/// Reads start and end. Outlook may write whole days as times.
 pub(super) fn times(
     component: &Component,
     context: EntryContext<'_>,
@@ -321,7 +323,7 @@ pub(super) fn times(
 }
 
 impl Occurrence {
-    /// Returns the fields of an event write that differ from the stored ones. The caller adds
+    /// Returns the fields of an event write that differ from the stored occurrence. The caller adds
     /// fields that refer to other resources.
     pub fn fields(&self, stored: Option<&Occurrence>) -> Map<String, Value> {
         let mut fields = Map::new();
@@ -338,7 +340,7 @@ impl Occurrence {
         fields
     }
 
-    /// Returns whether a stored event starts at the same moment.
+    /// Returns whether a stored event has the same start.
     pub fn starts_with(&self, schedule: &Schedule) -> bool {
         match &self.start {
             Moment::Day(_) => schedule.all_day && schedule.start_local == self.start.seconds(),

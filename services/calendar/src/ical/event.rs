@@ -15,8 +15,8 @@ use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
 use crate::model::urls::Urls;
 use crate::model::zone::Zone;
 
-/// The property with the zone of an event whose times are written in UTC. The zone is an offset,
-/// which has no rules to write, or a local time would be ambiguous.
+/// The property with the zone of an event whose times are written in UTC. This is the case if the
+/// zone is an offset, for which no rules can be written, or if a local time would be ambiguous.
 pub const OWN_ZONE: &str = "X-QUINTET-TIMEZONE";
 
 /// The context for writing the events of a feed.
@@ -27,7 +27,7 @@ pub struct FeedContext<'a> {
     pub host: &'a str,
 }
 
-/// Writes an event. A protected event, and one in the trash, has title and times only.
+/// Writes an event. A password-protected or trashed event has only title and times.
 pub fn event(out: &mut String, event: &Event, included: &Included, feed: FeedContext<'_>) {
     let modified = utc(event.modified_utc);
     line(out, "BEGIN", "VEVENT");
@@ -39,14 +39,14 @@ pub fn event(out: &mut String, event: &Event, included: &Included, feed: FeedCon
     line(out, "SEQUENCE", &event.sequence.to_string());
     times(out, event);
     text_line(out, "SUMMARY", &html::plain(&event.title));
-    // Subscribers of an event in the trash remove it.
+    // Clients that subscribe to the feed then remove the event.
     let is_trashed = event.status.is_trashed();
     match included.occurring(event.id) {
         _ if is_trashed => line(out, "STATUS", "CANCELLED"),
         Occurring::Cancelled => line(out, "STATUS", "CANCELLED"),
-        // The closest status of iCalendar. The announced date is still shown, but is uncertain.
+        // The closest status that iCalendar has. The announced date is still given, but uncertain.
         Occurring::Postponed => line(out, "STATUS", "TENTATIVE"),
-        // Subscribers take the new date because SEQUENCE is higher.
+        // Clients accept the new date because SEQUENCE is higher.
         Occurring::Rescheduled | Occurring::Scheduled => {}
     }
     if is_trashed {
@@ -133,7 +133,7 @@ pub fn location(venue: &Linked) -> String {
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the URI of an organizer: the email address if known, else its page.
+/// Returns the URI of an organizer: the email address if known, otherwise the URL of its page.
 fn address(organizer: &Linked, urls: &Urls) -> String {
     let mail = organizer.email.trim();
     let is_mail =
@@ -145,7 +145,8 @@ fn address(organizer: &Linked, urls: &Urls) -> String {
     }
 }
 
-/// Returns the media type of an image, from its extension.
+/// Returns the media type of an image, derived from its extension. Returns `None` for an unknown
+/// extension.
 fn media_type(image: &Image) -> Option<&'static str> {
     let extension = image.extension.to_ascii_lowercase();
     let extension = if extension == "jpeg" { "jpg" } else { extension.as_str() };

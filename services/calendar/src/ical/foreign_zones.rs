@@ -1,5 +1,5 @@
-//! Time zones of other programs: IANA names with prefixes, Windows names, and zones that only the
-//! file describes.
+//! Time zones of other programs: IANA names with prefixes, Windows names, and zones that are only
+//! described in the file.
 
 use std::collections::HashMap;
 
@@ -13,10 +13,10 @@ use super::windows_zones::windows_zone;
 use crate::model::recurrence::Rule;
 use crate::model::zone::Zone;
 
-/// Maximum number of zones in a file.
+/// Maximum number of described zones per file.
 const MAX_ZONES: usize = 1000;
 
-/// Maximum number of observances in a zone, and of dates in each.
+/// Maximum number of observances per zone, and of dates per observance.
 const MAX_OBSERVANCES: usize = 100;
 
 /// The zones that a file describes, by name.
@@ -31,27 +31,28 @@ enum Described {
     Observances(Vec<Observance>),
 }
 
-/// Maximum number of rules of a zone that are examined for a moment, latest end first. Real zones
-/// have two in force at a time.
+/// Maximum number of a zone's rules that are examined for a given time, starting with those that
+/// end latest. Real zones have two rules in force at a time.
 const MAX_RULES: usize = 8;
 
-/// Maximum number of months in a rule of a zone.
+/// Maximum number of months in the rule of a zone.
 const MAX_MONTHS: usize = 2;
 
-/// The beginnings of an observance: some moments, and from the first of them a yearly rule.
+/// The times at which an observance begins: some listed times, and a yearly rule from the first of
+/// them on.
 #[derive(Debug, Default)]
 struct Observance {
     starts: Vec<DateTime>,
     rule: Option<Rule>,
-    /// The year of the last search by the rule, and the beginnings up to its end. The moments of a
-    /// series follow each other, so most searches are in the same year.
+    /// The year of the last search by the rule, with the beginnings up to the end of that year. The
+    /// occurrences of a series are in order, so most searches are in the same year.
     year: Mutex<Option<(i16, Vec<DateTime>)>>,
-    /// In minutes.
+    /// The offset from UTC in minutes.
     offset: Option<i32>,
 }
 
 impl ForeignZones {
-    /// Adds a zone that the file describes.
+    /// Adds a zone described in the file.
     pub fn add(&mut self, zone: &Component) {
         let (mut name, mut known_as, mut observances) = (None, None, Vec::new());
         for property in &zone.properties {
@@ -89,12 +90,13 @@ impl ForeignZones {
         }
     }
 
-    /// Returns the zone of a name that applies at a moment.
+    /// Returns the zone that a name denotes at a given time. Its offset is that of the observance
+    /// in force. Returns `None` for an unknown name.
     pub fn find(&self, name: &str, at: DateTime) -> Option<Zone> {
         if let Some(zone) = known(name) {
             return Some(zone);
         }
-        // Exchange escapes the commas of parameters too.
+        // Exchange also escapes commas in parameters.
         let described = self.0.get(name.trim()).or_else(|| self.0.get(&unescaped(name.trim())));
         let observances = match described? {
             Described::Known(zone) => return Some(zone.clone()),
@@ -115,7 +117,7 @@ impl ForeignZones {
         let latest =
             named.chain(ruled).filter_map(|(begin, observance)| Some((begin, observance.offset?)));
         let latest = latest.max_by_key(|(begin, _)| *begin).map(|(_, offset)| offset);
-        // Before all observances the first one applies.
+        // Before the first observance begins, that observance applies.
         let offset =
             latest.or_else(|| observances.iter().find_map(|observance| observance.offset))?;
         let sign = if offset < 0 { '-' } else { '+' };
@@ -125,12 +127,12 @@ impl ForeignZones {
 }
 
 impl Observance {
-    /// Returns the latest listed moment up to `at`.
+    /// Returns the latest listed beginning up to `at`, or `None` if all are later.
     fn latest_named(&self, at: DateTime) -> Option<DateTime> {
         self.starts.iter().copied().filter(|start| *start <= at).max()
     }
 
-    /// Returns the moment up to which the rule, if any, may begin the observance.
+    /// Returns the time up to which the rule, if any, may begin the observance.
     fn rule_until(&self, at: DateTime) -> Option<DateTime> {
         let first = *self.starts.first()?;
         let rule = self.rule.as_ref().filter(|_| first <= at)?;
@@ -138,7 +140,8 @@ impl Observance {
         Some(until.map_or(at, |until| until.min(at)).max(first))
     }
 
-    /// Returns the latest beginning by the rule.
+    /// Returns the latest beginning up to `until` according to the rule, or `None` if there is
+    /// none.
     fn latest_by_rule(&self, until: DateTime) -> Option<DateTime> {
         let mut searched = self.year.lock();
         let year = until.year();
@@ -149,21 +152,23 @@ impl Observance {
         begins[..begins.partition_point(|begin| *begin <= until)].last().copied()
     }
 
-    /// Returns the latest beginnings by the rule up to the end of a year.
+    /// Returns the latest beginnings according to the rule, up to the end of a year. Returns `None`
+    /// without a rule, or if it cannot be expanded.
     fn begins_until_end_of(&self, year: i16) -> Option<Vec<DateTime>> {
         let first = *self.starts.first()?;
-        // Years that are long past need not be examined.
+        // Years long before this one need not be examined.
         let near = first.with().year(year).build().ok()?.checked_sub(2.years()).ok()?;
         let end = date(year, 12, 31).at(23, 59, 59, 0);
         self.rule.as_ref()?.expand(near.max(first), end).ok()
     }
 }
 
-/// The prefix of `tzone://Microsoft/Utc`, and of `Custom` for a zone that only the file describes.
+/// The prefix of names such as `tzone://Microsoft/Utc`. `Custom` after it means a zone that only
+/// the file describes.
 const MICROSOFT: &str = "tzone://Microsoft/";
 
-/// Finds a zone by IANA name, by Windows name, or by suffix: some programs write a path of their
-/// own before an IANA name.
+/// Finds a zone by its IANA name, by its Windows name, or by a suffix. Some programs put their own
+/// path before the IANA name. Returns `None` if none of these is known.
 pub fn known(name: &str) -> Option<Zone> {
     let name = &*unescaped(name.trim());
     let ends = name.match_indices('/').map(|(at, _)| &name[at + 1..]).take(8);
@@ -178,7 +183,7 @@ fn wall(text: &str) -> Option<DateTime> {
     DateTime::strptime("%Y%m%dT%H%M%S", text.trim().trim_end_matches('Z')).ok()
 }
 
-/// Parses `+0100` and `-033000` as minutes.
+/// Parses offsets such as `+0100` and `-033000` as minutes. Returns `None` for any other text.
 fn minutes(text: &str) -> Option<i32> {
     let (sign, digits) = text.split_at_checked(1)?;
     let sign = match sign {

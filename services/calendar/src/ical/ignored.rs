@@ -1,4 +1,4 @@
-//! Parts of files that an import does not use.
+//! Parts of files that an import ignores.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,11 @@ use super::property::Property;
 pub struct Warning {
     /// The line of the property; `None` if it concerns the whole entry.
     pub line: Option<u64>,
-    /// The message.
     pub message: String,
 }
 
 impl Warning {
-    /// A message about a property.
+    /// Builds a message about a property.
     pub fn about(property: &Property, message: impl Into<String>) -> Warning {
         Warning { line: Some(property.line), message: message.into() }
     }
@@ -29,7 +28,7 @@ impl From<String> for Warning {
 /// Components that are not events.
 const COMPONENTS: [&str; 5] = ["VALARM", "VAVAILABILITY", "VFREEBUSY", "VJOURNAL", "VTODO"];
 
-/// Properties of events without a place in this calendar.
+/// Event properties that this calendar cannot represent.
 const PROPERTIES: [&str; 7] = [
     "ATTENDEE",
     "COMMENT",
@@ -40,7 +39,7 @@ const PROPERTIES: [&str; 7] = [
     "STYLED-DESCRIPTION",
 ];
 
-/// Properties that an event has once. Others have a meaning for each value.
+/// Properties that an event may have only once. All others may be repeated.
 const SINGLE: [&str; 12] = [
     "CLASS",
     "DESCRIPTION",
@@ -56,8 +55,8 @@ const SINGLE: [&str; 12] = [
     "URL",
 ];
 
-/// Parts of a file that are ignored wherever they occur: the first line of each kind, and their
-/// number.
+/// Parts of a file that are ignored at any position. For each kind: the line of the first one, and
+/// their number.
 #[derive(Clone, Debug, Default)]
 pub struct Ignored(BTreeMap<String, (u64, u64)>);
 
@@ -70,14 +69,14 @@ impl Ignored {
         }
     }
 
-    /// Counts a property of an event without a place in this calendar.
+    /// Counts an event property that this calendar cannot represent.
     pub fn count_property(&mut self, property: &Property) {
         if PROPERTIES.contains(&property.name.as_str()) {
             self.count(property.name.clone(), property.line);
         }
     }
 
-    /// Counts an attachment or a property of another program that is too long.
+    /// Counts a line that is too long, of an attachment or a property of another program.
     pub fn count_long_line(&mut self, line: u64) {
         self.count("a line of more than 256 KiB".to_owned(), line);
     }
@@ -86,7 +85,7 @@ impl Ignored {
         self.0.entry(what).or_insert((line, 0)).1 += 1;
     }
 
-    /// Returns the first line of each kind, and a message.
+    /// Returns the first line of each kind with a message.
     pub fn messages(&self) -> impl Iterator<Item = (u64, String)> {
         self.0.iter().map(|(what, (line, count))| {
             let more = match count - 1 {
@@ -98,7 +97,7 @@ impl Ignored {
     }
 }
 
-/// Returns warnings for values that an event has although it can have only one.
+/// Returns warnings for properties that an event has more than once although only one is allowed.
 pub fn repeated(properties: &[Property]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let named = |name: &'static str| properties.iter().filter(move |one| one.name == name);

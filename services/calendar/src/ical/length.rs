@@ -8,18 +8,18 @@ use super::moment::{EntryContext, Moment};
 use super::property::Property;
 use crate::model::zone::Zone;
 
-/// The duration of an event, which applies to each occurrence.
+/// The duration of an event. It applies to each occurrence.
 #[derive(Clone, Copy, Debug)]
 pub enum Length {
-    /// From DTEND: the difference of the local times.
+    /// From DTEND: the difference between the local times.
     Clock(Span),
-    /// From DURATION: weeks and days in local time, then exact hours, minutes and seconds, across
-    /// clock changes (RFC 5545, 3.3.6).
+    /// From DURATION: weeks and days in local time, then hours, minutes and seconds as elapsed
+    /// time, which clock changes do not affect (RFC 5545, 3.3.6).
     Duration(Span),
 }
 
 impl Length {
-    /// Returns the difference of two moments in the local time of a zone.
+    /// Returns the difference between two times, in the local time of a zone.
     pub fn between(start: &Moment, end: &Moment, clock: &Zone) -> Length {
         let wall = |moment: &Moment| moment.clone().in_zone(clock).wall();
         let (first, last) = (wall(start), wall(end));
@@ -32,12 +32,12 @@ impl Length {
         }
     }
 
-    /// Reads DURATION.
+    /// Parses a DURATION property.
     pub fn read(duration: &Property) -> Result<Length, String> {
         Length::parse("DURATION", &duration.value)
     }
 
-    /// Parses a duration of a property.
+    /// Parses the duration in a property with this name.
     pub fn parse(name: &str, text: &str) -> Result<Length, String> {
         let span: Span = text.trim().parse().map_err(|_| format!("{name} is not a duration"))?;
         Ok(Length::Duration(span))
@@ -57,7 +57,8 @@ impl Length {
     }
 }
 
-/// Adds the weeks and days of a duration.
+/// Adds the weeks and days of a duration in local time. Returns `None` if the result is out of
+/// range.
 fn on_clock(at: Timestamp, zone: &Zone, span: Span) -> Option<Timestamp> {
     let days = Span::new()
         .try_years(span.get_years())
@@ -71,7 +72,8 @@ fn on_clock(at: Timestamp, zone: &Zone, span: Span) -> Option<Timestamp> {
     }
 }
 
-/// Adds the hours, minutes and seconds of a duration.
+/// Adds the hours, minutes and seconds of a duration as elapsed time. Returns `None` if the result
+/// is out of range.
 fn exactly(at: Timestamp, span: Span) -> Option<Timestamp> {
     let time = Span::new()
         .try_hours(span.get_hours())
@@ -84,8 +86,8 @@ fn exactly(at: Timestamp, span: Span) -> Option<Timestamp> {
 /// The warning for an event that ends before it starts.
 const BACKWARDS: &str = "it ends before it starts; its end was set to its start";
 
-/// Reads the end of an event. By default an event ends at its start, and an all-day event with its
-/// day. An end before the start is the start, with a warning.
+/// Reads the end of an event. If there is none, the event ends at its start, or an all-day event at
+/// the end of its day. An end before the start is set to the start, with a warning.
 pub fn end_of(
     start: &Moment,
     end: Option<&Property>,

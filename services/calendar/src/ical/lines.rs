@@ -1,6 +1,6 @@
-//! iCalendar lines: escaped, folded, with CRLF line ends.
+//! iCalendar lines: escaped, folded, and ended with CRLF.
 
-/// Maximum number of octets in a line, without its end.
+/// Maximum number of octets in a line, excluding its CRLF.
 const OCTETS: usize = 75;
 
 /// Writes a line: a name with parameters, and a value that is already escaped.
@@ -17,14 +17,14 @@ pub fn line(out: &mut String, name: &str, value: &str) {
     out.push_str("\r\n");
 }
 
-/// Writes a text property, or nothing for an empty text.
+/// Writes a string property. Writes nothing for an empty string.
 pub fn text_line(out: &mut String, name: &str, text: &str) {
     if !text.is_empty() {
         line(out, name, &escaped(text));
     }
 }
 
-/// Escapes a text and drops control characters except line ends.
+/// Escapes a string and drops control characters except line ends.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -45,7 +45,7 @@ pub fn quoted(text: &str) -> String {
     format!("\"{}\"", bare.replace('"', "'"))
 }
 
-/// Removes line ends from a value that is not a text, such as a URL.
+/// Removes line breaks from a value that is not a string, such as a URL.
 pub fn bare(value: &str) -> String {
     value.chars().filter(|c| !c.is_control()).collect()
 }

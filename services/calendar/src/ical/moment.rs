@@ -1,4 +1,4 @@
-//! Moments in iCalendar files: days, and times in a zone.
+//! Dates and times in iCalendar files: whole days, and times in a zone.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
@@ -8,43 +8,44 @@ use super::property::Property;
 use crate::model::schedule::wall_seconds;
 use crate::model::zone::Zone;
 
-/// The context for reading moments.
+/// The context for reading dates and times.
 #[derive(Clone, Copy)]
 pub struct EntryContext<'a> {
-    /// The zones that the file describes.
+    /// The zones described in the file.
     pub zones: &'a ForeignZones,
     /// The default zone of the file, for times in UTC or without a zone.
     pub calendar: Option<&'a Zone>,
-    /// The zone of times without a zone, if the file has no default.
+    /// The zone for times without one, if the file has no default.
     pub site: &'a Zone,
     /// The current time.
     pub now: Timestamp,
 }
 
 impl EntryContext<'_> {
-    /// Returns the zone of times without a known zone.
+    /// Returns the zone for times without a known zone.
     pub fn floating(&self) -> &Zone {
         self.calendar.unwrap_or(self.site)
     }
 
-    /// Returns the zone of a name that applies at a local time.
+    /// Returns the zone that a name denotes at a local time, or `None` for an unknown name.
     pub fn zone(&self, name: &str, wall: DateTime) -> Option<Zone> {
         self.zones.find(name, wall)
     }
 }
 
-/// A day, or a time in a zone.
+/// A whole day, or a time in a zone.
 #[derive(Clone, Debug)]
 pub enum Moment {
     /// A whole day.
     Day(Date),
-    /// An instant in the local time of a zone. In a repeated hour the local time alone would be
-    /// ambiguous.
+    /// An instant and the zone in which it is shown. A local time alone would be ambiguous in a
+    /// repeated hour.
     Time(Timestamp, Zone),
 }
 
 impl PartialEq for Moment {
-    /// Times are equal if instant and zone are. All fixed-offset zones are equal.
+    /// Times are equal if both instant and zone are equal. All zones with fixed offsets are
+    /// considered equal.
     fn eq(&self, other: &Moment) -> bool {
         match (self, other) {
             (Moment::Day(day), Moment::Day(other)) => day == other,
@@ -58,12 +59,12 @@ impl PartialEq for Moment {
 }
 
 impl Moment {
-    /// Reads a property with a single moment.
+    /// Parses a property with a single date or time.
     pub fn read(property: &Property, context: EntryContext<'_>) -> Result<Moment, String> {
         Moment::parse(property.value.trim(), property, context)
     }
 
-    /// Parses one of the moments of a property.
+    /// Parses one of the dates or times of a property.
     pub fn parse(
         text: &str,
         property: &Property,
@@ -80,7 +81,7 @@ impl Moment {
         let zone = match property.parameter("TZID") {
             _ if is_utc(text) => Zone::utc(),
             None => context.floating().clone(),
-            // Entries warn about unknown zones.
+            // Entries report unknown zones as warnings.
             Some(name) => context.zone(name, wall).unwrap_or_else(|| context.floating().clone()),
         };
         let at = zone.instant(wall).ok_or_else(wrong)?;
@@ -88,7 +89,7 @@ impl Moment {
         Ok(Moment::Time(at, shown_in.unwrap_or(zone)))
     }
 
-    /// Returns the local time. A day begins at midnight.
+    /// Returns the local time. For a day, this is midnight.
     pub fn wall(&self) -> DateTime {
         match self {
             Moment::Day(day) => day.to_datetime(Time::midnight()),
@@ -96,8 +97,8 @@ impl Moment {
         }
     }
 
-    /// Returns the moment with another local time in the same zone. A skipped time moves forward;
-    /// of a repeated time it is the first.
+    /// Returns another local time in the same zone. A skipped time moves forward; of a repeated
+    /// time, the first is used.
     pub fn at(&self, wall: DateTime) -> Moment {
         match self {
             Moment::Day(_) => Moment::Day(wall.date()),
@@ -114,7 +115,7 @@ impl Moment {
         }
     }
 
-    /// Returns seconds for comparing moments of one kind.
+    /// Returns seconds, for comparing two values of the same variant.
     pub fn seconds(&self) -> i64 {
         match self {
             Moment::Day(_) => wall_seconds(self.wall()),
@@ -122,8 +123,8 @@ impl Moment {
         }
     }
 
-    /// Returns whether the local time converts back to the moment. The second pass of a repeated
-    /// hour does not.
+    /// Returns whether the local time converts back to the same instant. It does not in the second
+    /// pass of a repeated hour.
     pub fn is_clear(&self) -> bool {
         match self {
             Moment::Day(_) => true,
@@ -131,7 +132,7 @@ impl Moment {
         }
     }
 
-    /// Returns a key of the moment that is the same in every zone.
+    /// Returns a key that is the same in every zone.
     pub fn key(&self) -> String {
         match self {
             Moment::Day(day) => day.strftime("%Y%m%d").to_string(),
@@ -139,7 +140,7 @@ impl Moment {
         }
     }
 
-    /// Returns a key of the local day.
+    /// Returns the key of the local day.
     pub fn day_key(&self) -> String {
         self.wall().date().strftime("%Y%m%d").to_string()
     }
@@ -150,7 +151,8 @@ pub fn is_utc(text: &str) -> bool {
     text.trim().ends_with(['Z', 'z'])
 }
 
-/// Parses a local time, ignoring its zone. A day begins at midnight.
+/// Parses a local time, ignoring its zone. A day becomes its midnight. Returns `None` if the text
+/// is malformed.
 pub fn reading(text: &str) -> Option<DateTime> {
     let text = text.trim();
     if text.len() == 8 {

@@ -11,24 +11,24 @@ use super::reader::Component;
 use crate::model::recurrence::{Abandoned, Rule, Wanted};
 use crate::model::zone::Zone;
 
-/// Maximum number of events that a series becomes.
+/// Maximum number of events created for a series.
 const MAX_OCCURRENCES: usize = 500;
 
-/// How far ahead a series is expanded, in months.
+/// How far into the future a series is expanded, in months.
 const MONTHS_AHEAD: i32 = 24;
 
 /// Maximum number of individually listed dates.
 const MAX_DATES: usize = 5000;
 
-/// Maximum number of rules. Each may have thousands of starts.
+/// Maximum number of rules. Each may produce thousands of starts.
 const MAX_RULES: usize = 20;
 
-/// A start of an occurrence.
+/// The start of an occurrence, and its end if the file gives one.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// The start.
+    /// The moment at which the occurrence starts.
     pub moment: Moment,
-    /// The end, if the file has one for this start.
+    /// The end, if the file gives one for this occurrence.
     pub end: Option<Moment>,
 }
 
@@ -38,7 +38,7 @@ impl From<Moment> for Start {
     }
 }
 
-/// Returns the starts of a series, given its first start in the zone in which it repeats.
+/// Returns the starts of a series, given its first start in the zone in which the series recurs.
 pub fn starts_of(
     component: &Component,
     start: &Moment,
@@ -67,7 +67,7 @@ pub fn starts_of(
     let mut left_out: Vec<i64> =
         series.dates(component, "EXDATE")?.iter().map(Moment::seconds).collect();
     left_out.sort_unstable();
-    // One more for each that may be excluded, and one that shows that there are too many.
+    // One more for each start that may be excluded, and one to detect that there are too many.
     let (first, latest) = (1 + left_out.len(), MAX_OCCURRENCES + 1 + left_out.len());
     let wanted = Wanted { until: horizon, near: now.date(), first, latest, most: latest };
     for rule in rules {
@@ -104,7 +104,7 @@ pub fn starts_of(
     Ok(starts)
 }
 
-/// Keeps the first start, then the next future ones, then the latest past ones: of an endless daily
+/// Keeps the first start, then the next future ones, then the latest past ones. In an endless daily
 /// series, the coming days matter most.
 fn keep_nearest<T>(starts: &mut Vec<T>, is_past: impl Fn(&T) -> bool, most: usize) {
     let surplus = starts.len().saturating_sub(most);
@@ -113,36 +113,36 @@ fn keep_nearest<T>(starts: &mut Vec<T>, is_past: impl Fn(&T) -> bool, most: usiz
     starts.truncate(most);
 }
 
-/// Returns the beginning of a text from a file, for messages.
+/// Returns the beginning of a string from a file, for use in messages.
 pub fn shortened(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(100).collect()
 }
 
-/// A series in its zone.
+/// A series in the zone in which it recurs.
 struct Series<'a> {
     start: &'a Moment,
-    /// The start as written. A local time that is skipped on its day applies to the other days.
+    /// The start as written. If this local time is skipped on the first day, it still applies to
+    /// the other days.
     wall: DateTime,
-    /// The name of a zone whose offset varies and is known only from the file.
+    /// The name of a zone that only the file describes and whose offset varies.
     foreign: Option<&'a str>,
     context: EntryContext<'a>,
 }
 
-/// The end of a rule.
+/// The end of a rule (`UNTIL`).
 #[derive(Clone, Copy)]
 enum Until {
-    /// As a local time.
+    /// A local time.
     Wall(DateTime),
-    /// As an instant.
     Instant(Timestamp),
 }
 
 impl Until {
-    /// Returns a local time that is not before the end.
+    /// Returns a local time that is not before the end of the rule.
     fn reading(self, zone: &Zone) -> DateTime {
         match self {
             Until::Wall(wall) => wall,
-            // A clock that was set back shows the same times again.
+            // After a clock was set back, the same local times occur again.
             Until::Instant(at) => {
                 let wall = zone.wall(at);
                 wall.checked_add(Span::new().days(1)).unwrap_or(wall)
@@ -163,12 +163,13 @@ impl<'a> Series<'a> {
         Series { start, wall: wall.unwrap_or(start.wall()), foreign, context }
     }
 
-    /// Returns the zone of a foreign name on a day.
+    /// Returns the zone that the foreign name denotes at a local time, or `None` if there is no
+    /// such name or zone.
     fn foreign_zone(&self, wall: DateTime) -> Option<Zone> {
         self.context.zones.find(self.foreign?, wall)
     }
 
-    /// Returns the moment of a local time.
+    /// Converts a local time to a time of the series.
     fn at(&self, wall: DateTime) -> Moment {
         let zone = self.foreign_zone(wall);
         let at = zone.as_ref().and_then(|zone| zone.instant(wall));
@@ -178,7 +179,7 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// Converts a listed moment to the series: a day gets the time of the series, a time keeps its
+    /// Converts a listed date to the series: a day gets the time of the series, a time keeps its
     /// instant.
     fn take(&self, moment: Moment) -> Moment {
         match (moment, self.start) {
@@ -193,14 +194,14 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// Returns the starts that a rule adds to the first one.
+    /// Returns the starts that a rule adds after the first one.
     fn by_rule(
         &self,
         property: &Property,
         zone: &Zone,
         wanted: Wanted,
     ) -> Result<Vec<Moment>, String> {
-        // Some programs escape the value like a text.
+        // Some programs escape the value as if it were a string.
         let text = &*property.value.trim().replace('\\', "");
         let rule = Rule::parse(text);
         let rule = rule.ok_or_else(|| format!("the rule {} is not supported", shortened(text)))?;
@@ -221,7 +222,7 @@ impl<'a> Series<'a> {
         Ok(starts)
     }
 
-    /// Reads a listed moment. A local time without a zone is in the zone of the series.
+    /// Parses a listed date or time. A local time without a zone is in the zone of the series.
     fn moment(&self, text: &str, property: &Property) -> Result<Moment, String> {
         let moment = Moment::parse(text, property, self.context)?;
         let is_local = property.parameter("TZID").is_none() && !is_utc(text);
@@ -259,12 +260,12 @@ impl<'a> Series<'a> {
         })
     }
 
-    /// Reads the dates of all properties of a name.
+    /// Reads the dates of all properties with a name.
     fn dates(&self, component: &Component, name: &str) -> Result<Vec<Moment>, String> {
         self.listed(component, name, |text, property| self.moment(text, property))
     }
 
-    /// Reads the values of all properties of a name.
+    /// Reads the values of all properties with a name.
     fn listed<T>(
         &self,
         component: &Component,
@@ -317,7 +318,7 @@ mod tests {
         assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 1), [10, 11, 12, 13]);
         // All in the past: the oldest are dropped, except the first, which is the parent.
         assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 20), [10, 13, 14, 15]);
-        // Both: past ones are dropped first, today's are kept.
+        // Past and future: past ones are dropped first, today's are kept.
         assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 13), [10, 13, 14, 15]);
         assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 11), [10, 11, 12, 13]);
         assert_eq!(kept(&[10, 11], 20), [10, 11]);

@@ -1,15 +1,15 @@
-//! Properties of iCalendar components, and their escapes.
+//! Properties of iCalendar components, and their escape sequences.
 
 /// A property: `NAME;PARAMETER=value:value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Property {
-    /// Number of its first line in the file; 0 if it is not from a file.
+    /// Number of its first line in the file; 0 if it does not come from a file.
     pub line: u64,
-    /// In upper case.
+    /// The name, in upper case.
     pub name: String,
-    /// Names in upper case, values without quotes.
+    /// Parameters: names in upper case, values without quotes.
     pub parameters: Vec<(String, String)>,
-    /// As written, with its escapes.
+    /// The value as written, including escape sequences.
     pub value: String,
 }
 
@@ -18,17 +18,17 @@ impl Property {
     pub fn parse(line: &str) -> Option<Property> {
         let (mut quoted, mut bracketed, mut last) = (false, false, ' ');
         let colon = line.char_indices().find_map(|(at, c)| {
-            // `TZID=tzone://Microsoft/Utc`, as Outlook writes it without quotes.
+            // Outlook writes `TZID=tzone://Microsoft/Utc` without quotes.
             if c == ':' && line[at..].starts_with("://") && line[..at].ends_with("=tzone") {
                 return None;
             }
             quoted ^= c == '"';
-            // `TZID=(UTC+01:00) Amsterdam, Berlin`, as Exchange writes it without quotes.
+            // Exchange writes `TZID=(UTC+01:00) Amsterdam, Berlin` without quotes.
             bracketed = (bracketed && c != ')') || (last == '=' && c == '(');
             last = c;
             (c == ':' && !quoted && !bracketed).then_some(at)
         });
-        // An unclosed quote or bracket has no meaning.
+        // An unclosed quote or bracket is an ordinary character.
         let (head, value) = match colon {
             Some(colon) => (&line[..colon], &line[colon + 1..]),
             None => line.split_once(':')?,
@@ -46,7 +46,6 @@ impl Property {
         Some(Property { line: 0, name, parameters, value: value.to_owned() })
     }
 
-    /// Returns a parameter.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         let found = self.parameters.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
@@ -77,7 +76,7 @@ fn parameter_text(text: &str) -> String {
     }
 }
 
-/// Unescapes a text.
+/// Unescapes a string.
 pub fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();

@@ -12,9 +12,9 @@ use crate::model::zone::Zone;
 
 /// An override of an occurrence and all later ones.
 struct Range {
-    /// The start of the first of them in the series.
+    /// The original start of the first overridden occurrence.
     from: Moment,
-    /// Its new start.
+    /// The new start of that occurrence.
     start: Moment,
     length: Length,
     details: Arc<Details>,
@@ -49,7 +49,8 @@ impl Range {
         Ok((Range { from, start, length, details, is_cancelled }, warnings))
     }
 
-    /// Returns the new start of an occurrence: as much later as that of the first one.
+    /// Returns the new start of an occurrence, shifted by the same amount as the first overridden
+    /// one. Returns `None` if that is not a supported date.
     fn moved(&self, start: &Moment) -> Option<Moment> {
         let from = match &self.start {
             Moment::Time(_, zone) => self.from.clone().in_zone(zone),
@@ -65,7 +66,7 @@ impl Range {
 }
 
 impl Entry {
-    /// Applies overrides of ranges to the occurrences of a series. Faulty ones become warnings.
+    /// Applies range overrides to the occurrences of a series. Faulty overrides become warnings.
     #[must_use]
     pub fn with_ranges(mut self, ranges: &[Component], context: EntryContext<'_>) -> Entry {
         let mut read = Vec::new();

@@ -1,4 +1,4 @@
-//! Reads the components of iCalendar files, one at a time and in bounded memory.
+//! Reads the components of iCalendar files one at a time, in bounded memory.
 
 use std::io::{self, BufRead};
 use std::sync::Arc;
@@ -11,16 +11,18 @@ use super::decoded::Decoded;
 use super::ignored::Ignored;
 use super::property::Property;
 
-/// Maximum number of bytes in a line. Events with longer lines are refused, except attachments.
+/// Maximum number of bytes in a line. Events with longer lines are rejected, unless the line is an
+/// attachment.
 const LONGEST_LINE: usize = 256 << 10;
 
 /// Maximum number of bytes in an event or a time zone.
 const MAX_BYTES: usize = 2 << 20;
 
-/// Properties of a series. Without one, an import would trash occurrences. Alarms have none of them.
+/// Properties that define a series. If one were lost, an import would trash occurrences. Alarms
+/// have none of them.
 const SERIES: [&str; 5] = ["EXDATE", "EXRULE", "RDATE", "RECURRENCE-ID", "RRULE"];
 
-/// Properties that change while an event stays the same.
+/// Properties that differ between exports of an unchanged event.
 const STAMPS: [&str; 7] =
     ["CREATED", "DTSTAMP", "LAST-MODIFIED", "RECURRENCE-ID", "SEQUENCE", "STATUS", "UID"];
 
@@ -29,13 +31,13 @@ const STAMPS: [&str; 7] =
 pub struct Component {
     /// Number of its first line.
     pub line: u64,
-    /// The kind of component.
+    /// Event or time zone.
     pub kind: Kind,
-    /// Its properties. Those of observances of a time zone follow a `BEGIN`.
+    /// The properties. Those of a time zone's observances follow a `BEGIN`.
     pub properties: Vec<Property>,
-    /// Whether properties are missing, because it is too large or broken.
+    /// Whether properties are missing because the component is too large or broken.
     pub is_cut: bool,
-    /// Whether its end is in the file.
+    /// Whether the file contains its end.
     pub has_end: bool,
     /// The method of its calendar.
     pub method: Method,
@@ -43,15 +45,15 @@ pub struct Component {
     pub calendar_id: Option<Arc<str>>,
 }
 
-/// The method of a calendar: how to process its events (RFC 5546).
+/// The method of a calendar, which says how to process its events (RFC 5546).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
     /// Import the events: `PUBLISH`, `REQUEST`, or no method.
     #[default]
     Publish,
-    /// Cancel the events.
+    /// `CANCEL`: the events are cancelled.
     Cancel,
-    /// A message between organizer and attendees that changes no event.
+    /// A message between organizer and attendees. It does not change events.
     Other(&'static str),
 }
 
@@ -70,25 +72,25 @@ impl Method {
 /// The kind of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// `VEVENT`
+    /// An event, `VEVENT`.
     Event,
-    /// `VTIMEZONE`
+    /// A time zone, `VTIMEZONE`.
     Zone,
 }
 
 impl Component {
-    /// Returns whether it was read completely.
+    /// Returns whether the component was read completely.
     pub fn is_whole(&self) -> bool {
         self.has_end && !self.is_cut
     }
 
-    /// Returns whether its method changes events.
+    /// Returns whether its method is one that changes events.
     pub fn has_known_method(&self) -> bool {
         !matches!(self.method, Method::Other(_))
     }
 
-    /// Gives an event without UID one that is made from its content. Its series is unknown, so it
-    /// overrides no occurrence.
+    /// Gives an event without a UID one derived from its content. The event is not an override,
+    /// because its series is unknown.
     fn name_by_content(&mut self) {
         let mut hasher = Sha256::new();
         for one in self.properties.iter().filter(|one| !STAMPS.contains(&one.name.as_str())) {
@@ -107,7 +109,7 @@ impl Component {
         self.properties.push(Property { line, name, parameters: Vec::new(), value });
     }
 
-    /// Adds the start to the UID, for one of several series with the same UID.
+    /// Appends the start to the UID, for one of several series that share a UID.
     pub fn tell_apart(&mut self) {
         let name = self.name_with_start(&self.text("UID"));
         if let Some(uid) = self.properties.iter_mut().find(|one| one.name == "UID") {
@@ -115,12 +117,12 @@ impl Component {
         }
     }
 
-    /// Returns a UID with the start.
+    /// Returns a UID with the start appended.
     pub fn name_with_start(&self, uid: &str) -> String {
         format!("{uid}~{}", self.text("DTSTART"))
     }
 
-    /// Returns whether it has a rule or a list of dates.
+    /// Returns whether it has a recurrence rule or a list of dates.
     pub fn is_series(&self) -> bool {
         self.rules().next().is_some() || self.find("RDATE").is_some()
     }
@@ -134,29 +136,29 @@ impl Component {
         self.properties.iter().map(bytes).sum()
     }
 
-    /// Finds the first property of a name.
+    /// Returns the first property with a name, or `None` if there is none.
     pub fn find(&self, name: &str) -> Option<&Property> {
         self.properties.iter().find(|one| one.name == name)
     }
 
-    /// Finds all properties of a name.
+    /// Finds all properties with a name.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &Property> {
         self.properties.iter().filter(move |one| one.name == name)
     }
 
-    /// Returns the rules of a series. Some programs write an empty one for an event that does not
-    /// repeat.
+    /// Returns the rules of a series. Empty rules are left out; some programs write them for events
+    /// that do not repeat.
     pub fn rules(&self) -> impl Iterator<Item = &Property> {
         self.all("RRULE").filter(|one| !one.value.trim().is_empty())
     }
 
-    /// Returns the trimmed text of a property; empty if it is absent.
+    /// Returns the trimmed text of a property, or an empty string if it is absent.
     pub fn text(&self, name: &str) -> String {
         self.find(name).map(|one| one.text().trim().to_owned()).unwrap_or_default()
     }
 }
 
-/// The meaning of a line for the nesting of components.
+/// The role of a line in the nesting of components.
 enum Mark {
     /// The end of the current component.
     End,
@@ -187,27 +189,27 @@ impl Mark {
     }
 }
 
-/// A line with its continuation lines.
+/// A line joined with its continuation lines.
 struct Unfolding {
     number: u64,
     bytes: Vec<u8>,
-    /// Whether a part was dropped because it was too long.
+    /// Whether a part was dropped because the line is too long.
     is_cut: bool,
 }
 
 /// Reads components.
 pub struct Reader<R> {
     lines: BoundedLines<Decoded<R>>,
-    /// The line that is being unfolded.
+    /// The line that is currently being joined.
     pending: Option<Unfolding>,
-    /// Whether a part of the last line was dropped because it was too long.
+    /// Whether a part of the last line was dropped because it is too long.
     is_line_cut: bool,
-    /// A property to read again.
+    /// A property that the next read returns again.
     again: Option<(u64, Property)>,
     done: bool,
     /// Whether a calendar or an event has begun.
     pub is_calendar: bool,
-    /// Whether a calendar has begun and not ended.
+    /// Whether a calendar has begun and not yet ended.
     pub is_open: bool,
     /// The method of the current calendar.
     method: Method,
@@ -219,7 +221,7 @@ pub struct Reader<R> {
     pub product: Option<String>,
     /// The identity of the current calendar, if this service wrote it.
     calendar_id: Option<Arc<str>>,
-    /// Parts of the file that were skipped so far.
+    /// The parts of the file skipped so far.
     pub ignored: Ignored,
 }
 
@@ -244,7 +246,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// Returns the next event or time zone and skips everything else.
+    /// Returns the next event or time zone, skipping everything else. Returns `None` at the end.
     ///
     /// # Errors
     /// The input cannot be read.
@@ -275,7 +277,7 @@ impl<R: BufRead> Reader<R> {
                 _ => continue,
             };
             let kind = match kind.as_str() {
-                // A file may consist of events only.
+                // A file may consist of bare events.
                 "VEVENT" => {
                     self.is_calendar = true;
                     Kind::Event
@@ -296,8 +298,8 @@ impl<R: BufRead> Reader<R> {
         Ok(None)
     }
 
-    /// Reads the rest of a component, up to its end or to evidence that its end is missing: the
-    /// next component, or the end of the calendar or file.
+    /// Reads the rest of a component. It ends with its end line, or where that line is evidently
+    /// missing: before the next component, or at the end of the calendar or file.
     fn component(&mut self, line: u64, kind: Kind) -> io::Result<Component> {
         let (properties, method, calendar_id) = (Vec::new(), self.method, self.calendar_id.clone());
         let mut component = Component {
@@ -327,14 +329,16 @@ impl<R: BufRead> Reader<R> {
                 Some(Mark::InnerEnd) => depth = depth.saturating_sub(1),
                 None => {}
             }
-            // Alarms in events are skipped. Observances are the rules of a zone.
+            // Alarms within events are skipped. Observances are kept, because they are the rules of
+            // a zone.
             let kept = kind == Kind::Zone || (depth == 0 && property.name != "END");
             bytes += property.name.len() + property.value.len() + 64;
-            // Only of attachments, and of properties of other programs, nothing is missed.
+            // Attachments and properties of other programs can be cut without losing anything that
+            // is used.
             let is_extra = property.name == "ATTACH" || property.name.starts_with("X-");
             let is_missed = self.is_line_cut && !is_extra;
             component.is_cut |= kept && (bytes > MAX_BYTES || is_missed);
-            // It follows an alarm without an end.
+            // A property of a series within an alarm: the alarm's end is missing.
             let is_hidden = SERIES.contains(&property.name.as_str()) && depth > 0;
             component.is_cut |= kind == Kind::Event && is_hidden;
             if kept && kind == Kind::Event {
@@ -363,7 +367,7 @@ impl<R: BufRead> Reader<R> {
                 Property::parse(&text).map(|property| Property { line: line.number, ..property });
             let is_valueless = property.is_none() && SERIES.contains(&name.as_str());
             (self.line, self.is_line_cut) = (line.number, line.is_cut || is_valueless);
-            // The name of a line without its end may be unknown.
+            // If the end of a line is missing, its name may be incomplete.
             let (name, parameters, value) = Default::default();
             let cut = Property { line: line.number, name, parameters, value };
             if let Some(property) = property.or(self.is_line_cut.then_some(cut)) {
@@ -373,7 +377,8 @@ impl<R: BufRead> Reader<R> {
         Ok(None)
     }
 
-    /// Joins a line with its continuation lines, which begin with white space.
+    /// Joins a line with its continuation lines, which begin with whitespace. Returns `None` at the
+    /// end.
     fn unfolded(&mut self) -> io::Result<Option<Unfolding>> {
         while !self.done {
             let Some((number, line)) = self.lines.next_line()? else {
@@ -404,7 +409,7 @@ impl<R: BufRead> Reader<R> {
 }
 
 fn text(bytes: Vec<u8>) -> String {
-    // Bytes that are not UTF-8 are decoded as Latin-1.
+    // Lines that are not valid UTF-8 are decoded as Latin-1.
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect());
     text.trim_end_matches('\r').replace('\0', "")
@@ -428,7 +433,7 @@ mod tests {
         let texts: Vec<String> =
             first.properties.iter().map(|one| format!("{}={}", one.name, one.value)).collect();
         assert_eq!((first.line, texts.join(" ")), (2, "SUMMARY=Größe UID=12".to_owned()));
-        // The second one ends with the file.
+        // The second one is ended by the end of the file.
         let second = reader.next_component().unwrap().unwrap();
         assert_eq!((second.properties[0].value.as_str(), second.has_end), ("3", false));
         assert!(first.has_end);

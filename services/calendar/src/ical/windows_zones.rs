@@ -1,9 +1,9 @@
-//! Names of Windows for time zones.
+//! Windows names of time zones.
 
 use crate::model::zone::Zone;
 
-/// Names of Windows with the zone that each means most often (CLDR 48, `windowsZones`). Offsets such as
-/// `UTC-02` are zones of this service too.
+/// Windows names, each with the zone that it denotes most often (CLDR 48, `windowsZones`). Offsets
+/// such as `UTC-02` are themselves zones of this service.
 const NAMES: &[(&str, &str)] = &[
     ("AUS Central Standard Time", "Australia/Darwin"),
     ("AUS Eastern Standard Time", "Australia/Sydney"),
@@ -143,8 +143,8 @@ const NAMES: &[(&str, &str)] = &[
     ("tzone://Microsoft/Utc", "UTC"),
 ];
 
-/// Names that Windows displays, which Exchange writes, each by the first of its places: the others
-/// have changed from version to version.
+/// Display names of Windows zones, as written by Exchange. Each is identified by its first place,
+/// because the others have changed between versions.
 const DISPLAYED: &[(&str, &str)] = &[
     ("Abu Dhabi", "Asia/Dubai"),
     ("Adelaide", "Australia/Adelaide"),
@@ -295,8 +295,8 @@ const DISPLAYED: &[(&str, &str)] = &[
     ("Yukon", "America/Whitehorse"),
 ];
 
-/// Finds a zone by its name in Windows, or by the name that Windows displays, such as
-/// `(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna`.
+/// Finds a zone by its Windows name or by its display name, such as `(UTC+01:00) Amsterdam, Berlin,
+/// Bern, Rome, Stockholm, Vienna`. Returns `None` for an unknown name.
 pub fn windows_zone(name: &str) -> Option<Zone> {
     if let Some(zone) = find(NAMES, name) {
         return Some(zone);

@@ -1,4 +1,4 @@
-//! `doctor`: checks database and media folder against each other. Changes nothing.
+//! `doctor`: checks that the database and the media folder are consistent. Changes nothing.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::state::State;
 use crate::store::{checks, read_transactions, sql, transfer};
 
-/// The findings. Numbers of faults are 0 in a sound calendar.
+/// The findings. In a sound calendar, all numbers of faults are 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Findings {
     /// Whether nothing is wrong.
@@ -23,26 +23,26 @@ pub struct Findings {
     pub users: i64,
     /// Files in the media folder.
     pub files: u64,
-    /// Faults in the structure of the database.
+    /// Faults in the structure of the database file.
     pub damages: i64,
-    /// Rows that refer to rows that do not exist.
+    /// References to rows that do not exist.
     pub dangling: i64,
-    /// Files of images that are missing.
+    /// Image files that are missing from the media folder.
     pub missing_files: u64,
-    /// Files of images whose content is not that of their name.
+    /// Image files whose content does not match the hash in their name.
     pub damaged_files: u64,
-    /// Files that no image has. A file may be stored a moment before its image, and is removed some
+    /// Files that no image uses. A file is stored shortly before its image, and removed some
     /// minutes after it.
     pub orphan_files: u64,
-    /// Categories and tags with a wrong number of events.
+    /// Categories and tags whose stored number of events is wrong.
     pub wrong_counts: i64,
-    /// Links of events with another start than the event.
+    /// Links whose copy of the start differs from that of the event.
     pub wrong_starts: i64,
-    /// Events whose searched text or whose columns for lists differ from their fields.
+    /// Events whose derived search text or list columns differ from their fields.
     pub wrong_index: i64,
-    /// Former slugs that name no row.
+    /// Former slugs that no longer refer to a row.
     pub dead_redirects: i64,
-    /// Whether the load of an export has not finished.
+    /// Whether loading an export was started and not finished.
     pub is_unfinished: bool,
 }
 
@@ -89,13 +89,13 @@ impl fmt::Display for Findings {
     }
 }
 
-/// Examines everything.
+/// Runs all checks.
 ///
 /// # Errors
 /// The database failed, or the media folder cannot be read.
 pub fn examine(state: &State) -> anyhow::Result<Findings> {
     let mut db = state.pools.connect()?;
-    // Reading damaged rows may fail, so the damage is reported first.
+    // Reading damaged rows may fail, so structural damage is reported first.
     let faults = structural_faults(&mut db)?;
     faults.iter().for_each(|fault| log::error!("{fault}"));
     let mut found = read_transactions::read_transaction(&mut db, |db| {
@@ -129,7 +129,7 @@ fn rows(db: &mut Db, found: &mut Findings) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Compares the media folder with the rows of images.
+/// Compares the files in the media folder with the rows of images.
 fn files(state: &State, db: &mut Db, found: &mut Findings) -> anyhow::Result<()> {
     let mut expected: HashSet<String> = checks::erased_files(db)?.into_iter().collect();
     let mut last = String::new();

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use database::{DatabaseError, Db, Pools};
 
-/// The reason for the rollback of a dry run.
+/// Carries the result of a dry run, or its error, out of the rolled back transaction.
 enum Stop<T, E> {
     Done(T),
     Failed(E),

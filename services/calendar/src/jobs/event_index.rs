@@ -6,8 +6,8 @@ use crate::metrics;
 use crate::state::State;
 use crate::store::event_index;
 
-/// Builds or updates the index and publishes its metrics. A failure is logged, and the next request or tick tries
-/// again.
+/// Builds or updates the index and publishes its metrics. A failure is logged, and the next request
+/// or tick retries.
 pub async fn refresh_index(state: &State) {
     let state = state.clone();
     let refresh = move || {
@@ -26,7 +26,8 @@ pub async fn refresh_index(state: &State) {
     }
 }
 
-/// Deletes all but the last 10,000 changes. A process that is further behind rebuilds its index.
+/// Deletes all but the last 10,000 recorded changes. A process that is further behind rebuilds its
+/// index.
 pub async fn prune_changes(state: &State) {
     if let Err(error) = state.pools.write(event_index::prune).await {
         log::warn!("cannot prune the change log: {error}");

@@ -18,20 +18,19 @@ use crate::state::State;
 use crate::store::statistics;
 use crate::wire::import::ImportJson;
 
-/// Options of an import.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// Runs everything in one transaction that is rolled back.
+    /// Runs the import in a single transaction that is rolled back.
     pub dry_run: bool,
-    /// Public URL of the calendar; UIDs of its own feeds end in this host.
+    /// Public URL of the calendar. UIDs of its own feeds end with the host of this URL.
     pub base: Option<String>,
 }
 
 /// Imports a file. Retries for a minute while the database is busy or unreachable.
 ///
 /// # Errors
-/// The file cannot be read or is not a calendar, or the database failed. Earlier batches stay, and
-/// the error reports the last imported line.
+/// The file cannot be read or is not a calendar, or the database failed. Earlier batches are kept,
+/// and the error reports the last imported line.
 pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::Result<ImportJson> {
     let user = state.pools.read_blocking(first_user)?;
     let file = rereadable(input).context("cannot be read")?;
@@ -68,7 +67,8 @@ pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::R
     Ok(report)
 }
 
-/// Opens an input that is read more than once. Standard input is copied to a temporary file.
+/// Opens an input so that it can be read more than once. Standard input is copied to a temporary
+/// file.
 fn rereadable(input: &Input) -> io::Result<File> {
     match input.path().filter(|_| input.is_rereadable()) {
         Some(path) => File::open(path),
@@ -81,7 +81,7 @@ fn rereadable(input: &Input) -> io::Result<File> {
     }
 }
 
-/// Describes the progress of a failed import; `None` if nothing was imported.
+/// Describes how far a failed import got. `None` if nothing was imported.
 fn progress_of(so_far: &Progress) -> Option<String> {
     let Progress { passes, line, report, .. } = so_far;
     let done = match (passes, line) {
@@ -93,7 +93,7 @@ fn progress_of(so_far: &Progress) -> Option<String> {
     Some(format!("{done} ({report}); run the same command to resume"))
 }
 
-/// Writes a batch in a transaction. Each retry restarts the batch.
+/// Writes a batch in a transaction. A retry starts the batch over.
 fn write_batch(
     queue: &mut WriterQueue<'_, Error>,
     import: &mut Import,
@@ -146,10 +146,10 @@ mod tests {
     use crate::store::sql::Sql;
     use crate::store::{MIGRATIONS, imported, users};
 
-    /// More events than one transaction takes.
+    /// Number of events in the tests; more than fit in one transaction.
     const EVENTS: u64 = 300;
 
-    /// Maximum number of events in a transaction: a batch and one faulty event.
+    /// Maximum number of events in a transaction: a batch plus one faulty event.
     const LARGEST: usize = 251;
 
     #[derive(Parser)]
@@ -158,7 +158,7 @@ mod tests {
         site: Settings,
     }
 
-    /// Runs [`attempt_of`] on many events and a faulty one.
+    /// Runs [`attempt_of`] with many events and a faulty one.
     fn attempt(
         judge: impl Fn(u64) -> Result<(), DatabaseError>,
     ) -> (Result<(), Error>, Progress, u64) {
@@ -179,7 +179,7 @@ mod tests {
         State::new(pools, SystemClock::shared(), site, media)
     }
 
-    /// Writes a file with these entries and begins its import.
+    /// Writes a file with these entries and starts importing it.
     fn begin(database: &Database, state: &State, name: &str, entries: &str) -> (Import, PathBuf) {
         let text = format!("BEGIN:VCALENDAR\n{entries}END:VCALENDAR\n");
         let path = database.folder().join(name);
@@ -190,8 +190,8 @@ mod tests {
         (Import::new(user, urls, ImportLimits::default(), overview), path)
     }
 
-    /// Imports a file, where `judge` decides the outcome of each attempt by its number. Returns the
-    /// outcome, the progress and the number of events.
+    /// Imports a file. `judge` decides the outcome of each attempt, given its number. Returns the
+    /// result, the progress and the number of events.
     fn attempt_of(
         entries: &str,
         judge: impl Fn(u64) -> Result<(), DatabaseError>,
@@ -205,7 +205,8 @@ mod tests {
         let outcome = write(&state, &mut import, &file, &progress, |import| {
             write_batch(&mut queue, import, |db, import| {
                 let done = import.done();
-                // The transaction neither reads nor expands.
+                // Entries are already prepared, so the transaction itself neither reads nor
+                // expands.
                 assert!(!import.so_far().ready.is_empty());
                 let more = import.write(&state, db)?;
                 assert!(import.done() - done <= LARGEST, "{}", import.done() - done);
@@ -239,7 +240,8 @@ mod tests {
              SUMMARY:1\nEND:VEVENT\n"
         );
         let (old, new) = (text(1, &moved), text(2, ""));
-        // The second file is imported within the series of the first one, or before its override.
+        // The second file is imported while the series of the first is incomplete, or before its
+        // override.
         for (is_old_first, is_within, skipped) in
             [(true, true, (2, 0)), (true, false, (1, 0)), (false, true, (0, 2))]
         {
@@ -290,14 +292,14 @@ mod tests {
              END:VEVENT\n"
         );
         let entries = format!("{daily}{FAULTY}{moved}");
-        // Every other attempt is rolled back, also within the series.
+        // Every other attempt is rolled back, including attempts within the series.
         let busy = |attempt: u64| if attempt % 2 == 1 { Err(DatabaseError::Busy) } else { Ok(()) };
         let (outcome, so_far, rows) = attempt_of(&entries, busy);
         outcome.unwrap();
         let report = &so_far.report;
         assert_eq!((report.created, report.failed, rows), (400, 1, 400), "{report}");
         assert_eq!((report.updated, report.unchanged, report.skipped), (0, 0, 0), "{report}");
-        // If the first entry fails halfway, no entry is complete.
+        // If the first entry fails halfway, none is complete.
         let broken =
             |attempt: u64| if attempt == 2 { Err(DatabaseError::NotFound) } else { Ok(()) };
         let (outcome, so_far, rows) = attempt_of(&entries, broken);
@@ -322,7 +324,7 @@ mod tests {
         let (outcome, so_far, rows) = attempt(broken);
         assert!(outcome.is_err());
         assert!((1..EVENTS).contains(&rows), "{rows}");
-        // An event has four lines, and the first one begins on the second line.
+        // An event takes four lines, and the first one begins on the second line.
         let line = 2 + 4 * (rows - 1);
         let expected = format!(
             "all entries up to line {line} are imported ({rows} created, 0 updated, \

@@ -1,11 +1,11 @@
 //! Loads events, venues, organizers and terms with the code that creates them over HTTP.
 //!
 //! A line is the body of a create request plus `type`: `event`, `venue`, `organizer`, `category` or
-//! `tag`. Existing resources are kept, or changed on request. Many lines share a transaction; a
-//! faulty line is rolled back alone and reported.
+//! `tag`. Existing resources are kept unchanged, or updated on request. Many lines share a
+//! transaction. A faulty line is rolled back on its own and reported.
 //!
-//! Transactions are short while a server uses the database. Otherwise they are long for a file,
-//! because SQLite writes each page of an index once per transaction that changes it.
+//! Transactions are short while a server uses the database. Otherwise a file is loaded in long
+//! transactions, because SQLite writes each changed page of an index once per transaction.
 
 use std::fmt;
 use std::io::BufRead;
@@ -26,30 +26,29 @@ use crate::state::State;
 use crate::store::{sql, statistics, users};
 use crate::wire::params::Params;
 
-/// Maximum length of a line in bytes, twice that of a request body.
+/// Maximum length of a line in bytes: twice that of a request body.
 const LONGEST_LINE: usize = 2 << 20;
 
-/// Number of lines per transaction; other writers wait for all of them.
+/// Number of lines per transaction. Other writers wait until it ends.
 const BATCH: usize = 250;
 
-/// Size in bytes after which a batch accepts no more lines.
+/// Number of bytes after which a batch accepts no more lines.
 const BATCH_BYTES: usize = 4 << 20;
 
 /// Number of lines per transaction of a [`BulkWriter`].
 const BULK: u64 = 100_000;
 
-/// Size in bytes after which a transaction of a [`BulkWriter`] accepts no more batches.
+/// Number of bytes after which a transaction of a [`BulkWriter`] accepts no more batches.
 const BULK_BYTES: usize = 256 << 20;
 
 /// Maximum number of faulty lines reported individually.
 const MAX_FAULTS: usize = 100;
 
-/// Options of a load.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LoadOptions {
-    /// Runs everything in one transaction that is rolled back.
+    /// Runs the load in a single transaction that is rolled back.
     pub dry_run: bool,
-    /// Changes existing resources to match their line.
+    /// Whether existing resources are updated to match their line.
     pub upsert: bool,
 }
 
@@ -62,18 +61,18 @@ pub struct Loaded {
     pub updated: u64,
     /// Number of unchanged resources.
     pub unchanged: u64,
-    /// Number of faulty lines, which changed nothing.
+    /// Number of faulty lines. They changed nothing.
     pub failed: u64,
     /// The first faulty lines.
     pub faults: Vec<Fault>,
 }
 
-/// A faulty line.
+/// A line that could not be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
     /// Line number, from 1.
     pub line: u64,
-    /// The error.
+    /// The reason, for the operator.
     pub message: String,
 }
 
@@ -85,7 +84,7 @@ impl fmt::Display for Loaded {
 }
 
 impl Loaded {
-    /// Returns whether no line was read.
+    /// Returns whether the input had no lines.
     pub fn is_empty(&self) -> bool {
         self.created + self.updated + self.unchanged + self.failed == 0
     }
@@ -111,14 +110,14 @@ impl Loaded {
 /// statistics at the end.
 ///
 /// # Errors
-/// The lines cannot be read, or the database failed. Earlier batches stay, and the error reports
-/// the last loaded line.
+/// The lines cannot be read, or the database failed. Earlier batches are kept, and the error
+/// reports the last loaded line.
 pub fn load(state: &State, lines: impl BufRead, options: LoadOptions) -> anyhow::Result<Loaded> {
     load_with(state, json_lines(lines), options, None)
 }
 
-/// Like [`load`], for lines that can be read without waiting for another program. Long transactions
-/// wait for no line.
+/// Like [`load`], for input that is available without waiting for another program. Long
+/// transactions therefore never wait for the next line.
 ///
 /// # Errors
 /// Those of [`load`].
@@ -131,10 +130,10 @@ pub fn load_file(
     load_with(state, json_lines(lines), options, bulk)
 }
 
-/// Loads the events of a table (CSV) like [`load`].
+/// Loads events from a CSV table, like [`load`].
 ///
 /// # Errors
-/// Those of [`load`]; the first line does not have the names of columns.
+/// Those of [`load`]. Also fails if the first line does not consist of column names.
 pub fn load_table(
     state: &State,
     table: impl BufRead,
@@ -180,7 +179,7 @@ fn load_with(
         }
     };
     batches.progress.finish();
-    // Lines loaded before a failure stay, so statistics are needed for them too.
+    // Lines loaded before a failure are kept, so they need statistics too.
     if loaded.created > 0
         && !options.dry_run
         && let Err(error) = state.pools.connect().and_then(|mut db| statistics::gather(&mut db))
@@ -196,7 +195,7 @@ fn load_with(
     }
 }
 
-/// Loads many batches per transaction. If the lines cannot be read further, those before are kept.
+/// Loads many batches per transaction. If reading fails, the lines before the failure are kept.
 fn load_in_bulk(
     batches: &mut Batches<impl Source>,
     loaded: &mut Loaded,
@@ -242,16 +241,16 @@ fn load_batches(
 /// A line number with the parsed line or its error.
 type Parsed = (u64, Result<Params, String>);
 
-/// A line with its number and its length in bytes. Blank lines have no result.
+/// A line: its number, its content, and its length in bytes. Blank lines have no content.
 type SourceLine = (u64, Option<Result<Params, String>>, usize);
 
-/// A source of lines to load.
+/// A file whose lines are loaded.
 trait Source {
     /// Returns the next line, or `None` at the end.
     fn next(&mut self) -> anyhow::Result<Option<SourceLine>>;
 }
 
-/// Lines of JSON objects.
+/// JSON objects, one per line.
 struct JsonLines<R>(BoundedLines<R>);
 
 impl<R: BufRead> Source for JsonLines<R> {
@@ -274,7 +273,7 @@ impl<R: BufRead> Source for TableRows<R> {
     }
 }
 
-/// Reads lines in batches.
+/// Groups lines into batches.
 struct Batches<S> {
     source: S,
     progress: ProgressReporter,
@@ -285,7 +284,7 @@ struct Batches<S> {
 }
 
 impl<S: Source> Batches<S> {
-    /// Returns the next lines that are not blank, or an empty batch at the end.
+    /// Returns the next batch of non-blank lines, or an empty batch at the end.
     fn next(&mut self) -> anyhow::Result<Vec<Parsed>> {
         let (mut batch, mut bytes) = (Vec::new(), 0);
         while batch.len() < BATCH && bytes < BATCH_BYTES {
@@ -307,13 +306,13 @@ fn parse(text: &str) -> Result<Params, String> {
     }
 }
 
-/// Returns the first user, on whose behalf everything is loaded.
+/// Returns the first user, who becomes the author of everything that is loaded.
 pub(super) fn first_user(db: &mut Db) -> Result<User, Error> {
     let users = users::list(db)?;
     users.into_iter().next().ok_or_else(|| Error::Internal("there are no users yet".to_owned()))
 }
 
-/// Writes a batch inside a transaction, each line within a savepoint.
+/// Writes a batch inside a transaction, with a savepoint per line.
 fn write(
     state: &State,
     db: &mut Db,

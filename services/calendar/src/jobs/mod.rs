@@ -1,5 +1,5 @@
-//! Background work and long commands: webhooks, first start, due publications, event index,
-//! loading, import, transfer, purge, removal of users, doctor.
+//! Background tasks and long commands: webhooks, first start, scheduled publication, event index,
+//! load, import, transfer, purge, removal of users, doctor.
 
 mod doctor;
 mod dry_run;

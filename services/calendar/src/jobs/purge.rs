@@ -1,4 +1,4 @@
-//! Purge: removal of trashed resources, or of some events, for good.
+//! `purge`: permanent removal of trashed resources, or of selected events.
 
 use std::fmt;
 
@@ -12,19 +12,19 @@ use crate::model::linked::Kind;
 use crate::state::State;
 use crate::store::{self, events, linked_posts, sql, transfer};
 
-/// Number of resources of each kind that one transaction removes.
+/// Number of resources of each kind removed per transaction.
 const BATCH: usize = 20;
 
 const DAY_SECONDS: i64 = 86_400;
 
-/// The resources that a purge removes.
+/// Selects the resources to remove.
 #[derive(Clone, Debug, Default)]
 pub struct PurgeOptions {
-    /// Resources that have been in the trash for more than this number of days.
+    /// Removes resources that have been in the trash for more than this number of days.
     pub older_than: Option<i64>,
-    /// Ids of events, in any status.
+    /// Ids of events to remove, regardless of their status.
     pub events: Vec<i64>,
-    /// Whether to count only.
+    /// Whether the resources are only counted, and nothing is removed.
     pub dry_run: bool,
 }
 
@@ -34,9 +34,9 @@ pub struct Purged {
     pub events: i64,
     pub venues: i64,
     pub organizers: i64,
-    /// Images of removed resources that nothing else has. A dry run does not count them.
+    /// Removed images that only removed resources used. A dry run does not count them.
     pub images: i64,
-    /// Events that do not exist.
+    /// Number of requested events that do not exist.
     pub missing: i64,
 }
 
@@ -68,7 +68,8 @@ impl fmt::Display for Purged {
     }
 }
 
-/// Removes resources in short transactions. After a failure or a kill, a repetition removes the rest.
+/// Removes resources in short transactions. If it fails or is killed, running it again removes the
+/// rest.
 ///
 /// # Errors
 /// The database failed or stayed busy.
@@ -101,7 +102,7 @@ fn count(db: &mut Db, before: Option<i64>, ids: &[i64]) -> Result<Purged, Databa
     let mut found = Purged::default();
     for id in ids {
         match events::find(db, *id)? {
-            // It is counted with the trash.
+            // Already counted with the trash.
             Some(event) if event.status.is_trashed() && before > Some(event.modified_utc) => {}
             Some(_) => found.events += 1,
             None => found.missing += 1,
@@ -133,7 +134,7 @@ fn remove_events(db: &mut Db, ids: &[i64], now: i64) -> Result<Purged, Error> {
 
 fn remove_trashed(db: &mut Db, before: i64, now: i64) -> Result<Purged, Error> {
     sql::one_writer(db)?;
-    // The load compares the rows at its end.
+    // The load of an export compares the numbers of rows at its end.
     if transfer::unfinished(db)?.is_some() {
         return Ok(Purged::default());
     }
@@ -151,8 +152,8 @@ fn remove_trashed(db: &mut Db, before: i64, now: i64) -> Result<Purged, Error> {
     Ok(removed)
 }
 
-/// Removes what has been in the trash for TRASH_DAYS. Replicas take turns, and each transaction
-/// removes only what is still there. A failure is logged, and the next tick tries again.
+/// Removes resources that have been in the trash for TRASH_DAYS. Replicas take turns, and each
+/// transaction removes only what still exists. A failure is logged, and the next tick retries.
 pub async fn empty_trash(state: &State) {
     let days = state.site.settings.trash_days;
     if days > 0 {

@@ -1,4 +1,4 @@
-//! Removal of a user, whose resources another user gets.
+//! Removal of a user. Another user becomes the author of all resources.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ impl From<DatabaseError> for RemovalError {
     }
 }
 
-/// Numbers of resources that changed their author.
+/// Numbers of resources whose author has changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Inherited {
     pub events: usize,
@@ -57,11 +57,11 @@ impl fmt::Display for Inherited {
     }
 }
 
-/// Revokes the keys of a user, gives all resources to another user in short transactions, and deletes
-/// the user. After a failure or a kill, a repetition does the rest.
+/// Revokes the keys of a user, makes another user the author of all resources in short
+/// transactions, and deletes the user. If it fails or is killed, running it again does the rest.
 ///
 /// # Errors
-/// A login does not exist, the user must stay, or the database failed.
+/// A login does not exist, the user must not be removed, or the database failed.
 pub fn remove_user(
     pools: &Pools,
     (login, heir): (&str, &str),
@@ -101,11 +101,11 @@ fn check(db: &mut Db, user: &User, heir: &User) -> Result<(), RemovalError> {
     }
 }
 
-/// Gives some resources to the heir. If none were left, deletes the user and returns true.
+/// Transfers some resources to the heir. If none are left, deletes the user and returns true.
 fn give(db: &mut Db, user: &User, heir: &User, now: i64) -> Result<(Inherited, bool), Error> {
     sql::one_writer(db)?;
     let mut given = Inherited::default();
-    // The date of a resource in the trash is that of its deletion.
+    // The modification date of a trashed resource is the date of its deletion.
     let modified = |status: &Status, at: i64| if status.is_trashed() { at } else { now };
     let ids = users::rows_of(db, "events", user.id)?;
     for old in events::by_ids(db, &ids)? {

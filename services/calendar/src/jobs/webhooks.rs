@@ -12,10 +12,10 @@ use crate::store::webhooks;
 /// Interval between checks of the outbox.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// How long finished messages are kept, in seconds.
+/// Time for which finished messages are kept, in seconds.
 const KEPT: i64 = 7 * 24 * 3600;
 
-/// Delivers due messages forever. Returns immediately if webhooks are disabled.
+/// Delivers due messages in an endless loop. Returns immediately if webhooks are disabled.
 pub async fn deliver_forever(state: State) {
     if let Some(delivery) = Delivery::new(&state) {
         outbound::deliver_forever(&delivery, &delivery, PAUSE).await;
@@ -33,7 +33,7 @@ pub async fn deliver_due(state: &State) -> Result<usize, OutboxError> {
     }
 }
 
-/// Publishes the number of messages to deliver.
+/// Publishes the number of pending messages as a metric.
 pub async fn measure_messages(state: &State) {
     match state.pools.read(webhooks::all_waiting).await {
         Ok(waiting) => metrics::describe_webhooks(waiting),

@@ -1,4 +1,4 @@
-//! The queue of a command's transactions.
+//! The writer queue of a command.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use database::{DatabaseError, Pools, Retries, WriterQueue};
 
 use crate::error::Error;
 
-/// Time during which a transaction is retried while the database is busy or unreachable.
+/// Time for which a transaction is retried while the database is busy or unreachable.
 const RETRY_TIME: Duration = Duration::from_secs(60);
 
-/// Creates the queue of a command's transactions.
+/// Creates the queue for the transactions of a command.
 pub fn writer_queue(pools: &Pools) -> WriterQueue<'_, Error> {
     let is_busy = |error: &Error| matches!(error, Error::Store(DatabaseError::Busy));
     WriterQueue::new(pools, Retries::up_to(RETRY_TIME), is_busy)

@@ -1,4 +1,4 @@
-//! The dates of a list request as links to its pages repeat them.
+//! The date parameters of a list request, resolved so that page links can repeat them.
 
 use jiff::Timestamp;
 use jiff::civil::{DateTime, Time};
@@ -7,9 +7,9 @@ use super::schedule::day_end;
 use super::when::{NotADate, PointInTime, When};
 use super::zone::Zone;
 
-/// Returns the date that a bound means, so page links keep their meaning over time: a day with its
-/// edge, or if times count, a local time or an instant. Returns `None` for a text that is an instant
-/// already.
+/// Resolves a date bound to an absolute date, so that page links keep their meaning over time. The
+/// result is a day with its edge or, if times count, a local time or an instant. Returns `None` if
+/// the text is already an instant.
 ///
 /// # Errors
 /// The date is outside the supported years.
@@ -39,12 +39,12 @@ fn written(wall: DateTime) -> String {
     wall.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-/// The end of the day that a bound without a time refers to.
+/// The edge of the day that a bound without a time refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DayEdge {
-    /// 00:00:00
+    /// The first second of the day, 00:00:00.
     Start,
-    /// 23:59:59
+    /// The last second of the day, 23:59:59.
     End,
 }
 

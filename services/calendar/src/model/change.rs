@@ -1,4 +1,4 @@
-//! The fields of a write: each optional and already validated.
+//! The fields of a write request. Each is optional and already validated.
 
 use super::event::Event;
 use super::event_status::EventStatusChange;
@@ -12,7 +12,8 @@ use super::status::Status;
 use super::term::TermRef;
 use super::when::NotADate;
 
-/// A new publication date as (local time in the site's zone, Unix seconds).
+/// The new publication date as (local time in the site's zone, Unix seconds). `None` leaves the
+/// date unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Publication(pub Option<(i64, i64)>);
 
@@ -23,18 +24,19 @@ impl Publication {
     }
 }
 
-/// The fields that writes of events, venues and organizers share.
+/// The fields that writes of events, venues and organizers share. A field that is `None` keeps its
+/// value.
 #[derive(Clone, Debug, Default)]
 pub struct PostChange {
-    /// The description, HTML.
+    /// The description, as HTML.
     pub description: Option<String>,
-    /// The excerpt, HTML.
+    /// The excerpt, as HTML.
     pub excerpt: Option<String>,
     /// The slug.
     pub slug: Option<String>,
     /// The status.
     pub status: Option<Status>,
-    /// Id of the owning user.
+    /// Id of the user who owns the resource.
     pub author: Option<i64>,
     /// The publication date.
     pub publication: Publication,
@@ -43,7 +45,7 @@ pub struct PostChange {
 }
 
 impl PostChange {
-    /// Returns the status after the write. A row that is being created has no current status.
+    /// Returns the status after the write. `current` is `None` when the row is being created.
     fn status_after(
         &self,
         user: &User,
@@ -55,7 +57,7 @@ impl PostChange {
     }
 }
 
-/// Replaces a text, unless it is shown the same: clients send back what they were shown.
+/// Replaces `old` unless both strings render the same, because clients send back the rendered form.
 fn replace_shown(old: &mut String, new: Option<&String>, show: fn(&str) -> String) {
     if let Some(new) = new
         && new != old
@@ -65,7 +67,7 @@ fn replace_shown(old: &mut String, new: Option<&String>, show: fn(&str) -> Strin
     }
 }
 
-/// Replaces a text. Returns whether it changed.
+/// Replaces `old` if a new value is given. Returns whether it changed.
 fn replace(old: &mut String, new: Option<&String>) -> bool {
     let Some(new) = new else { return false };
     let differs = new != old;
@@ -73,18 +75,18 @@ fn replace(old: &mut String, new: Option<&String>) -> bool {
     differs
 }
 
-/// The fields of an event write.
+/// The fields of an event write. A field that is `None` keeps its value.
 #[derive(Clone, Debug, Default)]
 pub struct EventChange {
-    /// The title, with inline HTML.
+    /// The title, which may contain inline HTML.
     pub title: Option<String>,
     /// The fields that all posts share.
     pub post: PostChange,
     /// Start, end, zone and all-day flag.
     pub schedule: ScheduleChange,
-    /// The cost, as sent.
+    /// The cost: one string per price, as sent by the client.
     pub cost: Option<Vec<String>>,
-    /// The website; empty for none.
+    /// The website. An empty string removes it.
     pub website: Option<String>,
     /// Whether a map is shown.
     pub show_map: Option<bool>,
@@ -96,17 +98,17 @@ pub struct EventChange {
     pub sticky: Option<bool>,
     /// Whether the event is featured.
     pub featured: Option<bool>,
-    /// The password that protects the event.
+    /// The password that protects the event. An empty string removes it.
     pub password: Option<String>,
     /// Whether it takes place as announced.
     pub event_status: EventStatusChange,
-    /// Its categories.
+    /// The categories, which replace the current ones.
     pub categories: Option<Vec<TermRef>>,
-    /// Its tags.
+    /// The tags, which replace the current ones.
     pub tags: Option<Vec<TermRef>>,
-    /// Its venues.
+    /// The venues, which replace the current ones.
     pub venues: Option<Vec<LinkRef>>,
-    /// Its organizers.
+    /// The organizers, which replace the current ones.
     pub organizers: Option<Vec<LinkRef>>,
     /// The external id. Not settable over HTTP.
     pub external_id: Option<String>,
@@ -115,7 +117,7 @@ pub struct EventChange {
 }
 
 impl EventChange {
-    /// Applies the write to an event. The store sets links, image and slug.
+    /// Applies the write to an event. The store assigns links, image and slug separately.
     pub fn apply(
         &self,
         event: &mut Event,
@@ -165,9 +167,9 @@ impl EventChange {
 /// A venue or organizer in an event write.
 #[derive(Clone, Debug)]
 pub enum LinkRef {
-    /// An existing one.
+    /// The id of an existing venue or organizer.
     Id(i64),
-    /// A new one, created with the event.
+    /// A new venue or organizer, created together with the event.
     New(Box<LinkedChange>),
 }
 
@@ -180,7 +182,7 @@ pub struct LinkedChange {
     pub post: PostChange,
     /// The telephone number.
     pub phone: Option<String>,
-    /// The website; empty for none.
+    /// The website. An empty string removes it.
     pub website: Option<String>,
     /// The mail address.
     pub email: Option<String>,
@@ -202,12 +204,12 @@ pub struct LinkedChange {
     pub show_map: Option<bool>,
     /// Whether a link to a map is shown.
     pub show_map_link: Option<bool>,
-    /// The coordinates.
+    /// The coordinates. `Some(None)` removes them.
     pub geo: Option<Option<Point>>,
 }
 
 impl LinkedChange {
-    /// Returns a new row of a kind, with default values.
+    /// Returns a new, empty venue or organizer with default values.
     pub fn blank(kind: Kind, author: i64, now: i64, now_local: i64) -> Linked {
         Linked {
             kind,
@@ -230,7 +232,8 @@ impl LinkedChange {
         }
     }
 
-    /// Returns whether the write has any field other than the name, which could change a duplicate.
+    /// Returns whether the write has any field other than the name. Such a field could change an
+    /// existing row with the same name.
     pub fn has_fields_besides_name(&self) -> bool {
         self.post.status.is_some()
             || self.post.author.is_some()
@@ -260,7 +263,7 @@ impl LinkedChange {
         ]
     }
 
-    /// Applies the write to a row. The store sets image and slug.
+    /// Applies the write to a row. The store assigns image and slug separately.
     pub fn apply(&self, row: &mut Linked, user: &User, creating: bool, now: i64) {
         replace_shown(&mut row.name, self.name.as_ref(), html::title);
         let (description, excerpt) = (self.post.description.as_ref(), self.post.excerpt.as_ref());
@@ -301,7 +304,7 @@ impl LinkedChange {
         }
     }
 
-    /// Returns the folded name, by which duplicates are found.
+    /// Returns the case-folded name, which is used to find duplicates.
     pub fn folded_name(&self) -> String {
         super::search::fold_name(&html::plain(self.name.as_deref().unwrap_or_default()))
     }

@@ -1,15 +1,15 @@
-//! Lists of event changes, for mirrors.
+//! Lists of event changes, from which mirrors update themselves.
 
 use super::list::Scope;
 
-/// The filter of a change list.
+/// Selects the changes of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeFilter {
     /// The events that the caller may see.
     pub scope: Scope,
-    /// The earliest second of a change.
+    /// Only changes at or after this time, in Unix seconds.
     pub since: i64,
-    /// In that earliest second, only events with a greater id.
+    /// Among changes in the second `since`, only events with a greater id.
     pub behind: i64,
 }
 

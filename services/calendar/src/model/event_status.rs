@@ -1,21 +1,21 @@
 //! Whether an event takes place as announced.
 
-/// Whether an event takes place as announced.
+/// Whether an event takes place as announced, and if not, what happened to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Occurring {
-    /// As announced.
+    /// The event takes place as announced.
     #[default]
     Scheduled,
-    /// It does not take place.
+    /// The event does not take place.
     Cancelled,
-    /// It takes place later; the new date is not known.
+    /// The event takes place later; the new date is not known.
     Postponed,
-    /// Its date has changed.
+    /// The date of the event has changed.
     Rescheduled,
 }
 
 impl Occurring {
-    /// Parses a name. The recorded plugin writes `canceled`.
+    /// Parses a name. The recorded plugin writes `canceled`. Returns `None` for an unknown name.
     pub fn parse(text: &str) -> Option<Occurring> {
         Some(match text.trim().to_ascii_lowercase().as_str() {
             "" | "scheduled" => Occurring::Scheduled,
@@ -26,7 +26,7 @@ impl Occurring {
         })
     }
 
-    /// Returns the name.
+    /// Returns the name used in requests and responses.
     pub fn name(self) -> &'static str {
         match self {
             Occurring::Scheduled => "scheduled",
@@ -36,7 +36,7 @@ impl Occurring {
         }
     }
 
-    /// Returns the word that pages show; empty for an event that takes place as announced.
+    /// Returns the word shown on pages, or an empty string if the event takes place as announced.
     pub fn word(self) -> &'static str {
         match self {
             Occurring::Scheduled => "",
@@ -46,7 +46,7 @@ impl Occurring {
         }
     }
 
-    /// Returns the term of schema.org.
+    /// Returns the corresponding schema.org term.
     pub fn schema(self) -> &'static str {
         match self {
             Occurring::Scheduled => "https://schema.org/EventScheduled",
@@ -57,7 +57,7 @@ impl Occurring {
     }
 }
 
-/// The status of an event, and the reason.
+/// Whether an event takes place as announced, with a reason if it does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventStatus {
     /// Whether it takes place as announced.
@@ -66,17 +66,18 @@ pub struct EventStatus {
     pub reason: String,
 }
 
-/// The fields of a write that concern it.
+/// The fields of a write that change an event's [`EventStatus`].
 #[derive(Clone, Debug, Default)]
 pub struct EventStatusChange {
-    /// The new status.
+    /// The new status; `None` keeps the current one.
     pub occurring: Option<Occurring>,
-    /// The new reason.
+    /// The new reason; `None` keeps the current one.
     pub reason: Option<String>,
 }
 
 impl EventStatusChange {
-    /// Returns the status after a write. An event that takes place as announced has no reason.
+    /// Returns the status after a write. The reason is dropped if the event takes place as
+    /// announced.
     pub fn over(&self, old: &EventStatus) -> EventStatus {
         let occurring = self.occurring.unwrap_or(old.occurring);
         let reason = match (occurring, &self.reason) {

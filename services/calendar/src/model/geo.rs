@@ -16,7 +16,7 @@ pub struct Point {
     pub lng: f64,
 }
 
-/// The unit of a radius.
+/// The unit of the radius in a location filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Statute miles.
@@ -26,7 +26,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Parses the parameter value of a unit.
+    /// Parses the parameter value of a unit. Returns `None` for any other value.
     pub fn named(name: &str) -> Option<Unit> {
         match name {
             "miles" => Some(Unit::Miles),
@@ -44,16 +44,16 @@ impl Unit {
     }
 }
 
-/// A rectangle that contains every point within a radius; a coarse filter for an index.
+/// A rectangle that contains every point of a circle. Used as a coarse filter on indexed columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rectangle {
-    /// The southern edge.
+    /// Latitude of the southern edge in degrees.
     pub south: f64,
-    /// The northern edge.
+    /// Latitude of the northern edge in degrees.
     pub north: f64,
-    /// The western edge.
+    /// Longitude of the western edge in degrees.
     pub west: f64,
-    /// The eastern edge.
+    /// Longitude of the eastern edge in degrees.
     pub east: f64,
 }
 
@@ -67,8 +67,8 @@ impl Point {
         2.0 * EARTH_KM * a.sqrt().min(1.0).asin()
     }
 
-    /// Returns the bounding rectangle of a circle. Across the date line or a pole it spans all
-    /// longitudes.
+    /// Returns the bounding rectangle of a circle. If the circle crosses the date line or contains
+    /// a pole, the rectangle spans all longitudes.
     pub fn around(self, km: f64) -> Rectangle {
         let angle = (km / EARTH_KM).to_degrees();
         let (south, north) = (self.lat - angle, self.lat + angle);

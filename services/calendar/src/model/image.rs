@@ -3,12 +3,12 @@
 use outbound::names_public_host;
 use url::Url;
 
-/// The image in a write.
+/// The image that a write refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageRef {
-    /// No image.
+    /// The image is removed from the resource.
     Clear,
-    /// An existing image.
+    /// The id of an existing image.
     Id(i64),
     /// The URL of an image.
     Url(String),
@@ -17,19 +17,19 @@ pub enum ImageRef {
 /// A stored image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// Its id.
+    /// The id, which is unique among events, venues, organizers and images.
     pub id: i64,
-    /// The URL that it was given by.
+    /// The URL under which a client submitted it.
     pub url: String,
     /// The name of its file, if it is stored here.
     pub file: Option<String>,
     /// The extension in its URL.
     pub extension: String,
-    /// Width in pixels.
+    /// Width in pixels, if known.
     pub width: Option<i64>,
-    /// Height in pixels.
+    /// Height in pixels, if known.
     pub height: Option<i64>,
-    /// Size in bytes.
+    /// Size of the file in bytes, if known.
     pub filesize: Option<i64>,
 }
 
@@ -82,11 +82,11 @@ pub struct ImageFile {
     pub width: i64,
     /// Height in pixels.
     pub height: i64,
-    /// Size in bytes.
+    /// Size of the file in bytes.
     pub filesize: i64,
 }
 
-/// Parses an absolute `http` or `https` URL.
+/// Parses an absolute `http` or `https` URL. Returns `None` for anything else.
 pub fn web_url(text: &str) -> Option<Url> {
     let url = Url::parse(text).ok()?;
     let fits = matches!(url.scheme(), "http" | "https") && url.has_host();
@@ -99,7 +99,8 @@ pub fn encoded_for_attribute(address: &str) -> String {
     encodings.into_iter().fold(address.to_owned(), |text, (from, to)| text.replace(from, to))
 }
 
-/// Parses the URL of an image on a host that is public by its name.
+/// Parses an image URL. Returns `None` if it is not a web URL, or if its host does not look public
+/// by name.
 pub fn image_url(text: &str) -> Option<Url> {
     outbound::web_url(text).filter(names_public_host)
 }
@@ -119,7 +120,7 @@ mod tests {
 
     #[test]
     fn image_urls_must_be_public_web_urls() {
-        // `outbound` tests which addresses are public.
+        // Whether an IP address is public is tested in `outbound`.
         assert!(image_url("https://cdn.example/a.png").is_some());
         for text in ["ftp://example.org/a.png", "/a.png", "http://localhost/a"] {
             assert!(image_url(text).is_none(), "{text}");

@@ -1,14 +1,14 @@
-//! Removal of metadata from images: place, camera, time, author, comments.
+//! Removes metadata from images: location, camera, time, author, comments.
 
 use std::ops::Range;
 
 use super::image::Format;
 
-/// The orientation of an image that is shown unchanged.
+/// The EXIF orientation of an image that needs no rotation.
 const UPRIGHT: u16 = 1;
 
 /// Returns an image without its metadata, or `None` if it cannot be parsed. The orientation is
-/// kept, as browsers would otherwise show photographs sideways.
+/// kept, because browsers would otherwise show photographs sideways.
 pub fn stripped(bytes: &[u8], format: Format) -> Option<Vec<u8>> {
     match format {
         Format::Jpeg => jpeg(bytes),
@@ -47,9 +47,10 @@ fn jpeg(bytes: &[u8]) -> Option<Vec<u8>> {
                     out.extend(exif);
                 }
             }
-            // Colours are kept, other images and their places are not.
+            // APP2: the colour profile is kept. Embedded images (MPF) and their offsets are
+            // dropped.
             0xe2 if !content.starts_with(b"ICC_PROFILE\0") => {}
-            // Application data except of JFIF and Adobe, and comments.
+            // Comments and application segments, except those of JFIF and Adobe.
             0xe3..=0xed | 0xef | 0xfe => {}
             _ => out.extend(segment),
         }
@@ -71,11 +72,12 @@ fn jpeg(bytes: &[u8]) -> Option<Vec<u8>> {
     is_shown.then_some(out)
 }
 
-/// Finds the next JPEG segment. Decoders skip the bytes between two segments.
+/// Finds the next JPEG segment. Decoders skip the bytes between two segments. Returns `None` if
+/// there is none.
 fn segment(bytes: &[u8], mut at: usize) -> Option<(u8, Range<usize>)> {
     loop {
         match (*bytes.get(at)?, *bytes.get(at + 1)?) {
-            // The end.
+            // End of image.
             (0xff, marker @ 0xd9) => return Some((marker, at..at + 2)),
             // Stuffing, fill bytes, and markers without a length.
             (0xff, 0 | 1 | 0xd0..=0xd7 | 0xff) => at += 1,
@@ -88,7 +90,8 @@ fn segment(bytes: &[u8], mut at: usize) -> Option<(u8, Range<usize>)> {
     }
 }
 
-/// Reads the orientation in a TIFF header.
+/// Reads the orientation in a TIFF header. Returns `None` if the header is invalid or contains
+/// none.
 fn orientation(tiff: &[u8]) -> Option<u16> {
     let little = match tiff.get(..2)? {
         b"II" => true,
@@ -109,7 +112,7 @@ fn orientation(tiff: &[u8]) -> Option<u16> {
         .filter(|turn| (1..=8).contains(turn))
 }
 
-/// Writes a TIFF header with an orientation only.
+/// Writes a TIFF header that contains only an orientation.
 fn exif(turn: u16) -> Vec<u8> {
     let mut tiff = b"MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01".to_vec();
     tiff.extend(turn.to_be_bytes());
@@ -201,7 +204,7 @@ fn gif(bytes: &[u8]) -> Option<Vec<u8>> {
                 is_dropped = bytes.get(at + 1) == Some(&0xfe) || is_xmp;
                 at += 2;
             }
-            // An image with its own colours, and the size of its codes.
+            // An image: its local colour table, and the code size byte.
             Some(0x2c) => at += 11 + colours(*bytes.get(at + 9)?),
             // The trailer. Browsers also show an image without it, and ignore other data.
             _ => {
@@ -228,7 +231,7 @@ fn gif(bytes: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// A TIFF header with an orientation, and a place that must be removed.
+    /// Builds a TIFF header with an orientation and a GPS position that must be removed.
     fn tiff(turn: u16, little: bool) -> Vec<u8> {
         let mut tiff = if little {
             b"II\x2a\0\x08\0\0\0\x02\0".to_vec()

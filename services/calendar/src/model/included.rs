@@ -12,22 +12,22 @@ use super::term::Term;
 /// All resources that a page of a list refers to, by id.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Included {
-    /// Links by event id.
+    /// The links of events, by event id.
     pub links: HashMap<i64, Links>,
-    /// Terms with all their ancestors.
+    /// Terms with all their ancestors, by id.
     pub terms: HashMap<i64, Term>,
-    /// Venues by id.
+    /// Venues, by id.
     pub venues: HashMap<i64, Linked>,
-    /// Organizers by id.
+    /// Organizers, by id.
     pub organizers: HashMap<i64, Linked>,
-    /// Images by id.
+    /// Images, by id.
     pub images: HashMap<i64, Image>,
-    /// Statuses of events that do not take place as announced, by event id.
+    /// Statuses by event id. Events that take place as announced have no entry.
     pub statuses: HashMap<i64, EventStatus>,
 }
 
 impl Included {
-    /// Keeps the venues and organizers that the caller may read and that are not in the trash.
+    /// Removes venues and organizers that the caller may not read or that are in the trash.
     pub fn readable_by(mut self, actor: &Actor) -> Included {
         for rows in [&mut self.venues, &mut self.organizers] {
             rows.retain(|_, row| {

@@ -7,9 +7,9 @@ use super::status::Status;
 /// The kind of a linked resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A place.
+    /// A place at which events take place.
     Venue,
-    /// A person or organization.
+    /// A person or an organization that hosts events.
     Organizer,
 }
 
@@ -33,7 +33,7 @@ impl Kind {
         }
     }
 
-    /// Returns the number of the kind in the shared id space.
+    /// Returns the number that identifies the kind in the shared id space.
     pub fn entity(self) -> i32 {
         match self {
             Kind::Venue => 2,
@@ -42,14 +42,14 @@ impl Kind {
     }
 }
 
-/// A venue or an organizer. Fields that its kind does not have are empty.
+/// A venue or an organizer. Fields that do not apply to its kind are empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linked {
     /// Whether it is a venue or an organizer.
     pub kind: Kind,
-    /// Its id.
+    /// The id, which is unique among events, venues, organizers and images.
     pub id: i64,
-    /// Id of the owning user.
+    /// Id of the user who owns the row.
     pub author: i64,
     /// The status.
     pub status: Status,
@@ -57,23 +57,23 @@ pub struct Linked {
     pub previous: Option<Status>,
     /// The name.
     pub name: String,
-    /// The description, HTML.
+    /// The description, as HTML.
     pub description: String,
-    /// The excerpt, HTML.
+    /// The excerpt, as HTML.
     pub excerpt: String,
     /// The slug.
     pub slug: String,
-    /// Date of publication, Unix seconds.
+    /// When it was published, in Unix seconds.
     pub published_utc: i64,
     /// Date of publication in the site's local time.
     pub published_local: i64,
-    /// Last change, Unix seconds.
+    /// When it was last changed, in Unix seconds.
     pub modified_utc: i64,
-    /// Id of its image.
+    /// Id of the image, or `None` if there is none.
     pub image: Option<i64>,
     /// The telephone number.
     pub phone: String,
-    /// The website; empty for none.
+    /// The website; empty if there is none.
     pub website: String,
     /// The mail address.
     pub email: String,
@@ -102,7 +102,7 @@ pub struct Place {
     pub show_map: bool,
     /// Whether a link to a map is shown.
     pub show_map_link: bool,
-    /// The coordinates.
+    /// The coordinates, if known.
     pub geo: Option<Point>,
 }
 

@@ -9,7 +9,7 @@ use super::window::Window;
 /// Default number of rows per page.
 pub const PER_PAGE: i64 = 10;
 
-/// A page of a list.
+/// The requested page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paging {
     /// Page number, from 1.
@@ -30,14 +30,14 @@ impl Paging {
     }
 }
 
-/// The rows of a page, counted from the nearer end of the list.
+/// The rows of a page, counted from whichever end of the list is nearer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// Number of rows before it.
+    /// Number of rows before the page.
     pub skip: i64,
-    /// Number of rows in it.
+    /// Number of rows on the page.
     pub take: i64,
-    /// True if counted from the end; the rows then come in reverse.
+    /// True if `skip` counts from the end. The rows are then read in reverse order.
     pub backwards: bool,
 }
 
@@ -67,11 +67,12 @@ pub struct Scope {
 pub enum Unpublished {
     /// No unpublished resources.
     None,
-    /// Those of one author or of all, in these statuses or in all except trash.
+    /// Those of one author or of all authors, in the given statuses or in all statuses except
+    /// trash.
     Of {
-        /// Only those of this user.
+        /// Only the resources of this user; `None` for those of all users.
         author: Option<i64>,
-        /// Only these statuses.
+        /// Only resources with these statuses; `None` for all statuses except trash.
         statuses: Option<Vec<Status>>,
     },
 }
@@ -81,7 +82,7 @@ pub enum Unpublished {
 pub enum StatusFilter {
     /// All statuses.
     Any,
-    /// Only these.
+    /// Only these statuses.
     Of(Vec<Status>),
 }
 
@@ -101,7 +102,7 @@ impl Scope {
         *self == Scope::public()
     }
 
-    /// Computes the scope, or `None` if the caller may not request it.
+    /// Computes the scope of a list. Returns `None` if the caller may not request this status.
     pub fn of(actor: &Actor, asked: Option<&StatusFilter>) -> Option<Scope> {
         let author = match (role::sees_all(actor), role::sees_own(actor)) {
             (true, _) => None,
@@ -154,7 +155,7 @@ pub enum EventOrder {
     Id,
 }
 
-/// A location filter.
+/// Restricts a list to events at certain locations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Geo {
     /// Events whose venue has coordinates.
@@ -171,35 +172,35 @@ pub enum Geo {
 /// The filter and order of an event list. `None` does not filter.
 #[derive(Clone, Debug)]
 pub struct EventFilter {
-    /// The visible statuses.
+    /// The statuses that the caller may see.
     pub scope: Scope,
     /// The date bounds.
     pub window: Window,
     /// The search words.
     pub words: Words,
-    /// Any of these categories.
+    /// Only events with one of these categories.
     pub categories: Option<Vec<i64>>,
-    /// Any of these tags.
+    /// Only events with one of these tags.
     pub tags: Option<Vec<i64>>,
-    /// Any of these venues.
+    /// Only events at one of these venues.
     pub venues: Option<Vec<i64>>,
-    /// Any of these organizers.
+    /// Only events of one of these organizers.
     pub organizers: Option<Vec<i64>>,
     /// Only featured events, or only others.
     pub featured: Option<bool>,
-    /// Only these ids.
+    /// Only events with these ids.
     pub include: Option<Vec<i64>>,
-    /// Only children of this event.
+    /// Only children of this event, that is, the rest of its series.
     pub parent: Option<i64>,
-    /// Location filter.
+    /// Only events at these locations.
     pub geo: Option<Geo>,
     /// The venues that a location filter may use.
     pub venue_scope: Scope,
-    /// True if nothing can match, as with `ticketed=true`.
+    /// True if no event can match, as with `ticketed=true`.
     pub matches_nothing: bool,
-    /// The sort key.
+    /// The key by which the events are sorted.
     pub order: EventOrder,
-    /// Whether the order is reversed.
+    /// Whether the order is descending.
     pub descending: bool,
 }
 
@@ -229,17 +230,17 @@ impl EventFilter {
 /// The filter of a venue or organizer list.
 #[derive(Clone, Debug)]
 pub struct LinkedFilter {
-    /// The visible statuses.
+    /// The statuses that the caller may see.
     pub scope: Scope,
     /// The caller, for rules about linked events.
     pub actor: Actor,
-    /// A text to search for.
+    /// Only rows that contain this string.
     pub search: Option<String>,
-    /// Linked to this event.
+    /// Only rows that are linked to this event.
     pub event: Option<i64>,
-    /// With events (true) or without.
+    /// Only those with events (true) or only those without (false).
     pub has_events: Option<bool>,
-    /// Linked to an event that starts at this instant or later.
+    /// Only those linked to an event that starts at or after this time, in Unix seconds.
     pub upcoming_since: Option<i64>,
 }
 
@@ -265,23 +266,23 @@ pub enum TermOrder {
 /// The filter and order of a term list.
 #[derive(Clone, Debug)]
 pub struct TermFilter {
-    /// A text to search for.
+    /// Only terms that contain this string.
     pub search: Option<String>,
-    /// Only these ids.
+    /// Only terms with these ids.
     pub include: Option<Vec<i64>>,
-    /// None of these ids.
+    /// Leaves out the terms with these ids.
     pub exclude: Vec<i64>,
-    /// Only these slugs.
+    /// Only terms with these slugs.
     pub slugs: Option<Vec<String>>,
     /// Only children of this term.
     pub parent: Option<i64>,
-    /// Linked to this event.
+    /// Only terms that are linked to this event.
     pub event: Option<i64>,
-    /// Leaves out terms without events.
+    /// Whether terms without events are left out.
     pub hide_empty: bool,
-    /// The sort key.
+    /// The key by which the terms are sorted.
     pub order: TermOrder,
-    /// Whether the order is reversed.
+    /// Whether the order is descending.
     pub descending: bool,
 }
 

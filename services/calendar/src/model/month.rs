@@ -5,7 +5,7 @@ use jiff::civil::{Date, Weekday};
 
 use super::schedule::wall_seconds;
 
-/// Seconds of a day.
+/// Number of seconds in a day.
 pub const DAY: i64 = 86_400;
 
 /// A month of a year.
@@ -15,17 +15,17 @@ pub struct Month(Date);
 /// The fields of an event that a month page shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonthEntry {
-    /// Its id.
+    /// The id of the event.
     pub id: i64,
     /// The title, with inline HTML.
     pub title: String,
     /// The slug.
     pub slug: String,
-    /// Start in local time.
+    /// Start in local time, in seconds as if in UTC.
     pub start_local: i64,
-    /// End in local time.
+    /// End in local time, in seconds as if in UTC.
     pub end_local: i64,
-    /// Whether it lasts whole days.
+    /// Whether the event lasts whole days.
     pub all_day: bool,
 }
 
@@ -35,7 +35,7 @@ impl Month {
         Month(day.first_of_month())
     }
 
-    /// Parses `2027-03`.
+    /// Parses a month such as `2027-03`. Returns `None` for any other text.
     pub fn parse(text: &str) -> Option<Month> {
         let (year, month) = text.split_once('-').filter(|_| text.len() == 7)?;
         let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
@@ -93,13 +93,13 @@ pub fn midnight(day: Date) -> i64 {
 }
 
 impl MonthEntry {
-    /// Returns whether it lasts at least a day, rather than only past a midnight.
+    /// Returns whether the event lasts at least a day, as opposed to merely crossing midnight.
     pub fn is_lasting(&self) -> bool {
         self.end_local - self.start_local >= DAY
     }
 
-    /// Returns whether it takes place on the day that begins at a midnight. An event that ends at
-    /// midnight does not reach into the next day.
+    /// Returns whether the event takes place on the day that begins at `midnight`. An event that
+    /// ends exactly at midnight does not extend into the next day.
     pub fn covers(&self, midnight: i64) -> bool {
         self.start_local < midnight + DAY
             && (self.end_local > midnight || self.start_local >= midnight)

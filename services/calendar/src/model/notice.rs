@@ -8,13 +8,13 @@ use super::schedule::instant_from_seconds;
 /// The kind of change to an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// It was created.
+    /// The event was created.
     Created,
-    /// It was changed.
+    /// The event was changed.
     Changed,
-    /// It was published.
+    /// The event was published.
     Published,
-    /// It was moved to the trash.
+    /// The event was moved to the trash.
     Deleted,
 }
 
@@ -44,7 +44,7 @@ impl Notice {
         }
     }
 
-    /// Returns the message: the kind of change and the id, without anything that is not public.
+    /// Returns the message: the kind of change and the event id, but nothing that is not public.
     pub fn body(self, event: &Event) -> String {
         let at = instant_from_seconds(event.modified_utc).to_string();
         let data = json!({"id": event.id, "status": event.status.as_str(), "modified_utc": at});

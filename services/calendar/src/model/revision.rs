@@ -5,11 +5,11 @@ use std::cmp::Ordering;
 /// The revision of an entry (RFC 5546, 2.1.5). Times are local times in Unix seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Revision {
-    /// SEQUENCE.
+    /// The SEQUENCE property.
     pub sequence: Option<i64>,
-    /// LAST-MODIFIED.
+    /// The LAST-MODIFIED property.
     pub modified: Option<i64>,
-    /// DTSTAMP.
+    /// The DTSTAMP property.
     pub stamped: Option<i64>,
 }
 
@@ -19,21 +19,21 @@ impl Revision {
         self.by_number(other).then(self.by_date(other)).is_lt()
     }
 
-    /// Returns whether both have the same number and dates. The number is 0 by default.
+    /// Returns whether both have the same sequence number and dates. A missing number counts as 0.
     pub fn is_same(&self, other: &Revision) -> bool {
         let dates = |one: &Revision| (one.modified, one.stamped);
         self.sequence.unwrap_or(0) == other.sequence.unwrap_or(0) && dates(self) == dates(other)
     }
 
-    /// Returns this revision, with the number of an earlier one if it has none.
+    /// Returns this revision. If it lacks a sequence number, takes that of an earlier revision.
     #[must_use]
     pub fn after(self, earlier: Option<Revision>) -> Revision {
         let sequence = self.sequence.or(earlier.and_then(|earlier| earlier.sequence));
         Revision { sequence, ..self }
     }
 
-    /// Returns whether the revision of another entry of the same series is later. The numbers of
-    /// two entries are only compared if they have no dates.
+    /// Returns whether the revision of another entry of the same series is later. Sequence numbers
+    /// of two entries are compared only if there are no dates to compare.
     pub fn is_before(&self, other: &Revision) -> bool {
         match self.by_date(other) {
             Ordering::Equal if self.stamped.or(self.modified).is_none() => {
@@ -43,12 +43,13 @@ impl Revision {
         }
     }
 
-    /// Compares the numbers if both have one: many programs write it in some files only.
+    /// Compares sequence numbers if both revisions have one. Many programs write SEQUENCE in some
+    /// files only.
     fn by_number(&self, other: &Revision) -> Ordering {
         compare(self.sequence, other.sequence)
     }
 
-    /// Compares the dates that both have.
+    /// Compares the dates that both revisions have.
     fn by_date(&self, other: &Revision) -> Ordering {
         let order = compare(self.modified, other.modified);
         order.then(compare(self.stamped, other.stamped))

@@ -5,13 +5,13 @@ use super::status::{Stage, Status};
 /// A role, from least to most powerful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// Reads published resources.
+    /// May read published resources.
     Reader,
-    /// Writes drafts, but cannot publish.
+    /// May write drafts, but cannot publish.
     Contributor,
-    /// Publishes own resources.
+    /// May also publish own resources.
     Author,
-    /// Changes the resources of other users.
+    /// May also change the resources of other users.
     Editor,
     /// Has the permissions of an editor.
     Administrator,
@@ -33,7 +33,7 @@ impl Role {
         }
     }
 
-    /// Returns the role of this name.
+    /// Returns the role with this name, or `None` if there is none.
     pub fn named(name: &str) -> Option<Role> {
         Role::ALL.into_iter().find(|role| role.name() == name)
     }
@@ -42,9 +42,9 @@ impl Role {
 /// The owner of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
-    /// Its id.
+    /// The id, which is unique among users.
     pub id: i64,
-    /// The login.
+    /// The login, which is unique.
     pub login: String,
     /// The role.
     pub role: Role,
@@ -53,14 +53,14 @@ pub struct User {
 /// The caller; `None` if there are no credentials.
 pub type Actor = Option<User>;
 
-/// The action of a request.
+/// The action that a request performs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Create an event, a venue or an organizer.
     Create,
     /// Change or delete one of them. Ownership is checked separately.
     Change,
-    /// Create, change or delete a category, also within an event write.
+    /// Create, change or delete a category, including as part of an event write.
     Categories,
     /// Create, change or delete a tag.
     Tags,
@@ -101,12 +101,13 @@ pub fn may_set_author(user: &User, author: i64) -> bool {
     user.role >= Role::Editor || user.id == author
 }
 
-/// Returns whether the caller sees unpublished resources of all users.
+/// Returns whether the caller may see all users' unpublished resources.
 pub fn sees_all(actor: &Actor) -> bool {
     actor.as_ref().is_some_and(|user| user.role >= Role::Editor)
 }
 
-/// Returns the user whose unpublished resources the caller also sees.
+/// Returns the id of the caller if the caller may see their own unpublished resources. Otherwise
+/// returns `None`.
 pub fn sees_own(actor: &Actor) -> Option<i64> {
     actor.as_ref().filter(|user| user.role >= Role::Contributor).map(|user| user.id)
 }
@@ -132,9 +133,9 @@ pub fn may_edit(user: &User, status: &Status, previous: Option<&Status>, author:
     }
 }
 
-/// Returns the status after a write by this role, before the publication date is considered.
+/// Returns the status that a role may set with a write, before the publication date is considered.
 ///
-/// A contributor's write becomes pending, even if it was scheduled.
+/// A write by a contributor becomes pending, even if the resource was scheduled.
 pub fn granted(user: &User, asked: Option<Status>, current: Option<&Status>) -> Status {
     let contributor = user.role <= Role::Contributor;
     match asked.or_else(|| current.cloned()) {

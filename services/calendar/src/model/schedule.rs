@@ -6,17 +6,18 @@ use jiff::civil::{Date, DateTime, Time};
 use super::when::{NotADate, PointInTime};
 use super::zone::Zone;
 
-/// Returns a local time in seconds as if it were UTC, so it sorts like its printed form.
+/// Returns a local time in seconds as if it were UTC, so that stored values sort in the order of
+/// their printed form.
 pub fn wall_seconds(wall: DateTime) -> i64 {
     jiff::tz::Offset::UTC.to_timestamp(wall).map_or(0, Timestamp::as_second)
 }
 
-/// Converts stored local seconds back.
+/// Converts stored local seconds back to a local time.
 pub fn wall_from_seconds(seconds: i64) -> DateTime {
     Zone::utc().wall(instant_from_seconds(seconds))
 }
 
-/// Converts stored Unix seconds back.
+/// Converts stored Unix seconds back to an instant.
 pub fn instant_from_seconds(seconds: i64) -> Timestamp {
     Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH)
 }
@@ -37,20 +38,20 @@ pub struct Schedule {
     pub start_local: i64,
     /// End in local time, as if in UTC.
     pub end_local: i64,
-    /// Start, Unix seconds.
+    /// Start in Unix seconds.
     pub start_utc: i64,
-    /// End, Unix seconds.
+    /// End in Unix seconds.
     pub end_utc: i64,
 }
 
-/// The schedule fields of a write.
+/// The schedule fields of a write. A field that is `None` keeps its value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScheduleChange {
-    /// The start.
+    /// The new start.
     pub start: Option<PointInTime>,
-    /// The end.
+    /// The new end.
     pub end: Option<PointInTime>,
-    /// The time zone.
+    /// The new time zone.
     pub zone: Option<Zone>,
     /// Whether it is an all-day event.
     pub all_day: Option<bool>,
@@ -64,10 +65,10 @@ impl ScheduleChange {
 }
 
 impl Schedule {
-    /// Builds a schedule. An end before the start becomes the start.
+    /// Builds a schedule. An end before the start is set to the start.
     ///
-    /// Instants further from UTC than the largest offset are rejected, such as those in the local
-    /// mean time of some places: list windows rely on that distance for local starts.
+    /// Rejects times whose offset from UTC exceeds the maximum, such as the local mean time of some
+    /// places. List windows rely on this maximum when they compare local starts.
     pub fn new(
         zone: Zone,
         all_day: bool,
@@ -107,7 +108,7 @@ impl Schedule {
             return Ok(self.clone());
         }
         let zone = change.zone.clone().unwrap_or_else(|| self.zone.clone());
-        // An unchanged field keeps its instant, also in the repeated hour of a clock change.
+        // An unchanged field keeps its instant, even in the repeated hour of a clock change.
         let settle = |sent: Option<PointInTime>, local: i64, utc: i64| {
             let standing = PointInTime::Wall(wall_from_seconds(local));
             match sent.unwrap_or(standing) {

@@ -1,4 +1,4 @@
-//! Text search: folding of columns and queries, and the words of a query.
+//! Text search: folding of columns and queries, and splitting a query into words.
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
@@ -9,7 +9,7 @@ pub fn fold_name(text: &str) -> String {
     ComposingNormalizerBorrowed::new_nfc().normalize(&lower).into_owned()
 }
 
-/// Folds a text for search: removes case, accents, and variants such as ligatures. Idempotent.
+/// Folds a string for search: removes case, accents, and variants such as ligatures. Idempotent.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -35,8 +35,8 @@ pub fn fold(text: &str) -> String {
     ComposingNormalizerBorrowed::new_nfc().normalize(&plain).into_owned()
 }
 
-/// Returns whether a character is a mark that people omit when they type: an accent, or a vowel
-/// point of Hebrew and Arabic. Marks that form another letter, as in Japanese or Thai, are not.
+/// Returns whether a character is a mark that people omit when typing: an accent, or a vowel point
+/// in Hebrew or Arabic. Marks that form a different letter, as in Japanese or Thai, do not count.
 fn is_accent(c: char) -> bool {
     matches!(c,
         '\u{300}'..='\u{36f}'
@@ -64,7 +64,7 @@ impl Words {
     }
 
     /// Splits a query: whitespace separates words, `"…"` makes a phrase, `-` excludes. Words of a
-    /// phrase are separated by one space, as in the searched texts.
+    /// phrase are separated by one space, as in the search text.
     pub fn parse(query: &str) -> Words {
         let mut words = Words::default();
         let folded = fold(query);

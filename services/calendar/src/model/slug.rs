@@ -8,12 +8,13 @@ pub const MAX_BYTES: usize = 200;
 /// The suffix of the slugs of trashed resources.
 pub const TRASHED: &str = "__trashed";
 
-/// Converts a text to a slug. The result is empty if no character of the text is allowed in a slug.
+/// Converts a string to a slug. The result is empty if the string contains no character allowed in
+/// slugs.
 pub fn slugify(text: &str) -> String {
     cut(&normalized(text), MAX_BYTES).to_owned()
 }
 
-/// Normalizes a slug from a URL. In the trash the suffix may follow a slug of maximum length.
+/// Normalizes a slug from a URL. For trashed resources the suffix may exceed the maximum length.
 pub fn lookup_form(text: &str) -> String {
     let slug = normalized(text);
     match slug.strip_suffix(TRASHED) {
@@ -22,16 +23,17 @@ pub fn lookup_form(text: &str) -> String {
     }
 }
 
-/// Returns whether a text is short enough for a slug, including slugs in the trash.
+/// Returns whether a string is short enough to be a slug, including the suffix of trashed
+/// resources.
 pub fn fits(text: &str) -> bool {
     text.strip_suffix(TRASHED).unwrap_or(text).len() <= MAX_BYTES
 }
 
-/// The maximum number of passes. Each pass after the first handles text that the previous pass
-/// joined.
+/// Maximum number of passes. Each pass after the first handles sequences that became adjacent in
+/// the previous one.
 const PASSES: usize = 8;
 
-/// Normalizes a text until it no longer changes, so the decoded slug of a URL is found.
+/// Normalizes a string until it no longer changes, so that the decoded slug of a URL is found.
 fn normalized(text: &str) -> String {
     let mut slug = cleaned(&super::html::strip_tags(text));
     for _ in 1..PASSES {
@@ -52,8 +54,8 @@ fn cleaned(text: &str) -> String {
     slug.trim_matches('-').to_owned()
 }
 
-/// Decodes the percent-encoded characters that a slug itself encodes. Any other percent sign is
-/// punctuation: a URL with `%2f`, or with octets that are not UTF-8, is not found.
+/// Decodes the percent-encoded characters that slugs themselves encode. Any other percent sign
+/// counts as punctuation, so URLs with `%2f` or with invalid UTF-8 are not found.
 fn with_letters_decoded(text: &str) -> String {
     let mut decoded = String::with_capacity(text.len());
     let mut rest = text;
@@ -65,8 +67,8 @@ fn with_letters_decoded(text: &str) -> String {
     decoded
 }
 
-/// Decodes the percent-encoded non-ASCII character at the beginning of a text. Returns it with the
-/// length of its octets.
+/// Decodes the percent-encoded non-ASCII character at the beginning of a string. Returns it with
+/// the length of the encoded form. Returns `None` if there is no such character.
 fn encoded_letter(text: &str) -> Option<(char, usize)> {
     let mut bytes = Vec::with_capacity(4);
     while bytes.len() < 4 {
@@ -156,8 +158,8 @@ pub fn below(base: &str, parent: &str) -> String {
 
 /// Returns a free slug: the base itself, or else the base with `-2`, `-3` and so on.
 ///
-/// Numbers are searched by doubling and bisection, so a title used a thousand times needs twenty
-/// look-ups. After deletions the number is free but not always the lowest.
+/// Finds the number by doubling and bisection, so a title used a thousand times needs about twenty
+/// lookups. After deletions the number is free but not necessarily the lowest free one.
 pub fn free<E>(base: &str, mut taken: impl FnMut(&str) -> Result<bool, E>) -> Result<String, E> {
     if !taken(base)? {
         return Ok(base.to_owned());

@@ -19,7 +19,7 @@ pub fn time(at: DateTime) -> String {
     at.strftime("%H:%M").to_string()
 }
 
-/// Formats a range of days, without repeating what both have in common.
+/// Formats a range of days. The month or year is not repeated if both days share it.
 pub fn days(first: Date, last: Date) -> String {
     let first = match (first.year() == last.year(), first.month() == last.month()) {
         (true, true) => first.strftime("%-d").to_string(),
@@ -57,7 +57,8 @@ pub fn hours(schedule: &Schedule) -> String {
     }
 }
 
-/// Returns whether the hours show when it ends: on the same day or in the following night.
+/// Returns whether pages show only the end time, without its date: the event ends on the day it
+/// starts, or within 24 hours of its start.
 pub fn is_one_sitting(schedule: &Schedule) -> bool {
     let (start, end) = ends(schedule);
     start.date() == end.date() || (!schedule.all_day && end.duration_since(start).as_hours() < 24)

@@ -1,20 +1,20 @@
-//! Publication statuses: six known ones, and custom ones that count as drafts.
+//! Publication statuses: six known ones, and custom ones, which are treated as drafts.
 
 /// The maximum number of characters in a status.
 const MAX_CHARACTERS: usize = 20;
 
-/// A status as stored and returned.
+/// A publication status, as stored in the database and returned by the API.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Status(String);
 
-/// The meaning of a status in rules.
+/// The stage of publication that a status represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Public.
+    /// Visible to all callers.
     Publish,
-    /// Published when its date comes.
+    /// Will be published on its publication date.
     Future,
-    /// Not finished.
+    /// Unfinished, and visible to its author and to editors.
     Draft,
     /// Waiting for an editor.
     Pending,
@@ -25,7 +25,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// Every stage.
+    /// All known statuses.
     pub const ALL: [Stage; 6] =
         [Stage::Publish, Stage::Future, Stage::Draft, Stage::Pending, Stage::Private, Stage::Trash];
 }
@@ -39,8 +39,8 @@ impl Status {
         free.then(|| Status(text.to_owned()))
     }
 
-    /// Returns the known status that a custom text probably means, differing in case or inflection
-    /// only.
+    /// Returns the known status that a custom one probably means: it differs only in case or
+    /// inflection. Returns `None` if there is none.
     pub fn near_miss(&self) -> Option<&'static str> {
         const FORMS: [(&str, &[&str]); 6] = [
             ("publish", &["published", "publishes", "publishing", "public"]),
@@ -57,7 +57,7 @@ impl Status {
         FORMS.into_iter().find(means).map(|(known, _)| known)
     }
 
-    /// Wraps a text from the database.
+    /// Wraps a string from the database.
     pub fn stored(text: String) -> Status {
         Status(text)
     }
@@ -102,7 +102,7 @@ impl Status {
         self.stage() == Stage::Trash
     }
 
-    /// Replaces the status of a row. The status before the trash is remembered.
+    /// Replaces the status of a row, remembering the previous one when the row enters the trash.
     pub fn replace(self, slot: &mut Status, previous: &mut Option<Status>) {
         if self.is_trashed() && !slot.is_trashed() {
             *previous = Some(slot.clone());
@@ -112,7 +112,7 @@ impl Status {
         *slot = self;
     }
 
-    /// Exchanges `publish` and `future` to agree with the publication date.
+    /// Swaps `publish` and `future` so that the status agrees with the publication date.
     pub fn agreeing_with(self, published: i64, now: i64) -> Status {
         match self.stage() {
             Stage::Publish if published > now => Status::of(Stage::Future),

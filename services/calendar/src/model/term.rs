@@ -10,7 +10,7 @@ pub enum Taxonomy {
 }
 
 impl Taxonomy {
-    /// Returns the number of the taxonomy in the database.
+    /// Returns the database code of the taxonomy.
     pub fn code(self) -> i32 {
         match self {
             Taxonomy::Category => 1,
@@ -26,7 +26,7 @@ impl Taxonomy {
         }
     }
 
-    /// Returns the singular.
+    /// Returns the singular word for a term of the taxonomy.
     pub fn word(self) -> &'static str {
         match self {
             Taxonomy::Category => "category",
@@ -46,7 +46,7 @@ impl Taxonomy {
 /// A category or a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
-    /// Its id.
+    /// The id, which is unique among terms.
     pub id: i64,
     /// Whether it is a category or a tag.
     pub taxonomy: Taxonomy,
@@ -54,11 +54,11 @@ pub struct Term {
     pub name: String,
     /// The slug.
     pub slug: String,
-    /// The description, HTML.
+    /// The description, as HTML.
     pub description: String,
     /// Id of the parent; 0 at the root.
     pub parent: i64,
-    /// Number of published events.
+    /// Number of published events with the term.
     pub count: i64,
 }
 
@@ -67,16 +67,16 @@ pub struct Term {
 pub enum TermRef {
     /// The id of an existing term.
     Id(i64),
-    /// A slug or a name.
+    /// The slug or the name of a term.
     Text(String),
 }
 
-/// The fields of a term write.
+/// The fields of a term write. A field that is `None` keeps its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermChange {
     /// The name.
     pub name: Option<String>,
-    /// The description, HTML.
+    /// The description, as HTML.
     pub description: Option<String>,
     /// The slug.
     pub slug: Option<String>,

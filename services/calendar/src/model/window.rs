@@ -1,6 +1,7 @@
-//! The window of an event list: converts six date parameters to inclusive bounds.
+//! The time window of an event list: converts six date parameters to inclusive bounds.
 //!
-//! Days and local times are compared with the event's own local time, instants in UTC.
+//! Days and local times are compared with the event's own local time, instants with its times in
+//! UTC.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{Span, Timestamp};
@@ -13,19 +14,18 @@ use super::zone::Zone;
 /// Inclusive bounds on the start and the end of an event, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// The earliest start.
+    /// The earliest permitted start.
     pub start_min: Option<i64>,
-    /// The latest start.
+    /// The latest permitted start.
     pub start_max: Option<i64>,
-    /// The earliest end.
+    /// The earliest permitted end.
     pub end_min: Option<i64>,
-    /// The latest end.
+    /// The latest permitted end.
     pub end_max: Option<i64>,
-    /// The beginning of a window for overlapping events. An event that began earlier and ends
-    /// exactly at this moment only touches the window and does not match.
+    /// The beginning of an overlap window. An event that began earlier and ends exactly at this
+    /// time only touches the window and does not match.
     pub touching: Option<i64>,
-    /// Whether the latest start and the earliest end are those of a window to overlap, without other
-    /// bounds.
+    /// Whether `start_max` and `end_min` come from an overlap window and there are no other bounds.
     pub is_overlap: bool,
 }
 
@@ -44,8 +44,8 @@ impl Limits {
         *self == Limits::default()
     }
 
-    /// Returns whether start and end are within the bounds if the clock is set back between them.
-    /// In local time such an event has two parts: up to the change, and after it.
+    /// Returns whether an event is within the bounds if the clock is set back between its start and
+    /// its end. In local time such an event has two parts: before the change, and after it.
     pub fn contains_across_set_back(&self, start: i64, end: i64, set_back: SetBack) -> bool {
         match self.is_overlap {
             true => {
@@ -56,7 +56,8 @@ impl Limits {
         }
     }
 
-    /// Returns whether the bounds are those of whole days, within which clocks are set back.
+    /// Returns whether the bounds are those of whole days. Clocks are set back within a day, so
+    /// such bounds need no special treatment.
     fn are_whole_days(&self) -> bool {
         self.end_min.is_none_or(|from| from.rem_euclid(DAY) == 0)
             && self.start_max.is_none_or(|to| (to + 1).rem_euclid(DAY) == 0)
@@ -72,7 +73,7 @@ impl Limits {
     }
 }
 
-/// The date bounds of a list.
+/// The date bounds of a list. An event must satisfy both sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// Bounds on local times, as if in UTC.
@@ -82,13 +83,13 @@ pub struct Window {
 }
 
 impl Window {
-    /// Returns a window with bounds on local times only.
+    /// Returns a window that bounds only local times.
     pub fn on_wall(wall: Limits) -> Window {
         Window { wall, utc: Limits::default() }
     }
 
-    /// Returns whether clock changes matter: the local end of an event in the window may precede
-    /// the window, or its local start follow it.
+    /// Returns whether clock changes matter: an event in the window may have a local end before the
+    /// window, or a local start after it.
     pub fn depends_on_clock_changes(&self) -> bool {
         self.wall.is_overlap && !self.wall.are_whole_days()
     }
@@ -109,9 +110,9 @@ pub struct Bounds {
     pub ends_before: Option<When>,
     /// Lower bound of the end, exclusive.
     pub ends_after: Option<When>,
-    /// Whether times count in addition to days.
+    /// Whether bounds are compared by time rather than only by day.
     pub strict: bool,
-    /// Whether events that overlap the window match too.
+    /// Whether events that merely overlap the window also match.
     pub overlaps: bool,
 }
 
@@ -293,7 +294,7 @@ mod tests {
     #[test]
     fn defaults_run_from_yesterday_for_two_years() {
         let (window, defaults) = Bounds::default().window(&vienna(), now()).unwrap();
-        // In Vienna it is already the eleventh.
+        // In Vienna it is already the 11th.
         assert_eq!(window.wall.start_min, at("2027-03-10T00:00:00Z"));
         assert_eq!(window.wall.end_max, at("2029-03-11T23:59:59Z"));
         assert!(window.utc.is_empty());

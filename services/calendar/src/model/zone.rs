@@ -7,7 +7,7 @@ use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, Timestamp};
 
-/// Maximum offset in hours. No inhabited place exceeds it, and list scans rely on it.
+/// Maximum offset in hours. No inhabited place exceeds it, and list scans rely on this bound.
 pub const MAX_OFFSET_HOURS: i64 = 14;
 
 /// A zone with the name that responses return.
@@ -18,7 +18,7 @@ pub struct Zone {
     written: Written,
 }
 
-/// The written form of a zone, which decides its abbreviation.
+/// How a zone was written, which decides its abbreviation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Written {
     /// `Europe/Vienna`, `UTC`: the abbreviation comes from the zone's rules.
@@ -72,7 +72,8 @@ impl Zone {
         Zone { name: "UTC".to_owned(), rules: TimeZone::UTC, written: Written::Name }
     }
 
-    /// Parses a `timezone` field: names, `UTC±H`, `±HH:MM` and abbreviations.
+    /// Parses a `timezone` field: names, `UTC±H`, `±HH:MM` and abbreviations. Returns `None` for
+    /// anything else.
     pub fn parse(text: &str) -> Option<Zone> {
         let text = text.trim();
         if let Some(zone) = Zone::named(text) {
@@ -93,7 +94,7 @@ impl Zone {
         None
     }
 
-    /// Looks up an IANA name case-insensitively.
+    /// Looks up an IANA name, ignoring case. Returns `None` for an unknown name.
     pub fn named(name: &str) -> Option<Zone> {
         if name.eq_ignore_ascii_case("UTC") {
             return Some(Zone::utc());
@@ -107,7 +108,8 @@ impl Zone {
         Some(Zone { name, rules, written: Written::Name })
     }
 
-    /// Parses the zone part of a date: `Z`, `±HH:MM`, `±HHMM`, or a name.
+    /// Parses the zone part of a date: `Z`, `±HH:MM`, `±HHMM`, or a name. Returns `None` for
+    /// anything else.
     pub fn of_date(text: &str) -> Option<Zone> {
         if text.eq_ignore_ascii_case("z") {
             return Some(Zone::utc());
@@ -124,8 +126,8 @@ impl Zone {
         &self.name
     }
 
-    /// Returns the instant of a local time. A skipped time moves forward; a repeated one means the
-    /// first.
+    /// Returns the instant of a local time. A skipped time moves forward; of a repeated time, the
+    /// first is used. Returns `None` if the instant is outside the supported range.
     pub fn instant(&self, wall: DateTime) -> Option<Timestamp> {
         self.rules.to_timestamp(wall).ok()
     }
@@ -135,14 +137,14 @@ impl Zone {
         self.rules.to_datetime(at)
     }
 
-    /// Returns whether the local time of an instant converts back to it. This is true except for
-    /// the second pass of a repeated hour.
+    /// Returns whether converting an instant to local time and back yields the same instant. This
+    /// is false only in the second pass of a repeated hour.
     pub fn is_unambiguous(&self, at: Timestamp) -> bool {
         self.instant(self.wall(at)) == Some(at)
     }
 
-    /// Returns the last time between two instants that the clock was set back, as the local times
-    /// before and after.
+    /// Returns the last time between two instants when the clock was set back, as the local times
+    /// before and after the change. `None` if it was not set back.
     pub fn last_set_back(&self, from: Timestamp, until: Timestamp) -> Option<(DateTime, DateTime)> {
         let until = until.checked_add(SignedDuration::from_secs(1)).unwrap_or(until);
         let transitions = self.rules.preceding(until).map(|transition| transition.timestamp());
@@ -175,14 +177,14 @@ impl Zone {
     }
 }
 
-/// A period with a constant offset.
+/// A period in which a zone has a constant offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observance {
-    /// The preceding offset from UTC in seconds.
+    /// The offset from UTC that applied before, in seconds.
     pub before: i32,
-    /// Offset from UTC, in seconds.
+    /// The offset from UTC that applies in the period, in seconds.
     pub offset: i32,
-    /// Whether it is summer time.
+    /// Whether the period is summer time.
     pub summer: bool,
     /// The abbreviation, such as `EDT`.
     pub abbreviation: String,
@@ -245,7 +247,7 @@ fn digits(text: &str, most: usize) -> Option<i32> {
     fits.then(|| text.parse().ok()).flatten()
 }
 
-/// Parses `±H`, `±H:MM` and `±H.5` as minutes.
+/// Parses `±H`, `±H:MM` and `±H.5` as minutes. Returns `None` for any other text.
 fn hour_offset(text: &str) -> Option<i32> {
     let (sign, rest) = signed(text)?;
     if let Some((hours, minutes)) = rest.split_once(':') {
@@ -260,7 +262,7 @@ fn hour_offset(text: &str) -> Option<i32> {
     Some(sign * digits(rest, 2)? * 60)
 }
 
-/// Parses `±HH:MM` and `±HHMM` as minutes.
+/// Parses `±HH:MM` and `±HHMM` as minutes. Returns `None` for any other text.
 fn clock_offset(text: &str) -> Option<i32> {
     let (sign, rest) = signed(text)?;
     let bare = rest.replacen(':', "", 1);

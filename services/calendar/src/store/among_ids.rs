@@ -1,5 +1,5 @@
-//! Conditions on a list of ids whose SQL text does not depend on the number of ids, so a connection
-//! prepares each statement once.
+//! Conditions on a list of ids. Their SQL text does not depend on the number of ids, so each
+//! statement is prepared only once per connection.
 
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping};
 use diesel::pg::Pg;
@@ -8,16 +8,16 @@ use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::{Array, BigInt, Bool, Text};
 use diesel::sqlite::Sqlite;
 
-/// `= any($1)` after a column, or its equivalent on SQLite.
+/// The part of a condition after its column: `= any($1)`, or the equivalent on SQLite.
 #[derive(Debug)]
 pub struct AmongIds<'a> {
     ids: &'a [i64],
-    /// The ids as a JSON array, for SQLite.
+    /// The ids as a JSON array, bound on SQLite.
     json: String,
 }
 
 impl<'a> AmongIds<'a> {
-    /// Builds the condition for these ids.
+    /// Builds the condition that a column contains one of these ids.
     pub fn of(ids: &'a [i64]) -> Self {
         let written: Vec<String> = ids.iter().map(i64::to_string).collect();
         Self { ids, json: format!("[{}]", written.join(",")) }
@@ -42,11 +42,12 @@ impl QueryFragment<Sqlite> for AmongIds<'_> {
     }
 }
 
-/// A column that is among some ids. Replaces `eq_any`, whose statements SQLite prepares each time.
+/// The condition that a column is one of some ids. Used instead of `eq_any`, whose statements
+/// SQLite prepares every time.
 #[derive(Debug)]
 pub struct Among<'a, C>(C, AmongIds<'a>);
 
-/// Returns the condition that a column is among these ids.
+/// Returns the condition that a column is one of these ids.
 pub fn among<C>(column: C, ids: &[i64]) -> Among<'_, C> {
     Among(column, AmongIds::of(ids))
 }

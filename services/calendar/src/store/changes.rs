@@ -1,4 +1,4 @@
-//! Changes of events since a moment, and tombstones of events that are no longer visible.
+//! Changes of events since a given time, and tombstones of events that are no longer visible.
 
 use database::{DatabaseError, Db};
 use diesel::QueryableByName;
@@ -21,11 +21,11 @@ struct Row {
     gone: i32,
 }
 
-/// The callers who see an event in lists.
+/// The set of callers to whom an event is visible in lists.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Audience {
     NoOne,
-    /// Editors and the author.
+    /// Editors and the author of the event.
     Insiders,
     Everybody,
 }
@@ -40,8 +40,8 @@ impl Audience {
     }
 }
 
-/// Updates the tombstone of an event. It exists while the event is hidden from someone who saw it
-/// in lists.
+/// Creates or removes the tombstone of an event. It exists while the event is hidden from a caller
+/// who used to see it in lists.
 pub fn note(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> {
     let (before, now) = (Audience::of(old), Audience::of(new));
     let changed_hands = old.author != new.author && before == Audience::Insiders;
@@ -69,14 +69,14 @@ pub fn note(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> 
     sql.execute(db).map(drop)
 }
 
-/// Returns whether an event has a tombstone, which outlives an erased event.
+/// Returns whether an event has a tombstone. Tombstones remain after the event is erased.
 pub fn has_tombstone(db: &mut Db, event: i64) -> Result<bool, DatabaseError> {
     let mut sql = Sql::new(db, "select count(*) as n from event_tombstones where event_id = ");
     sql.value(event);
     Ok(sql.number(db)? > 0)
 }
 
-/// Reads the first changes, in chronological order, and the number of all. Runs in a read
+/// Reads the first changes in chronological order, and the total number. Must run in a read
 /// transaction.
 pub fn page(
     db: &mut Db,
@@ -133,7 +133,7 @@ fn withdrawn(sql: &mut Sql, filter: &ChangeFilter) {
         }
         Unpublished::Of { author: None, .. } => {}
     }
-    // Callers who still see the event get it as a change, without a tombstone.
+    // Callers who still see the event get it as a change rather than a tombstone.
     sql.push(" and not exists (select 1 from events e where e.id = w.event_id and ");
     visible(sql, &filter.scope);
     sql.push(")");

@@ -1,4 +1,4 @@
-//! Queries that find rows that disagree.
+//! Queries that count inconsistent rows.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -7,10 +7,10 @@ use diesel::sql_types::Text;
 use super::sql::Sql;
 use super::{events, schema};
 
-/// Number of events that are read at a time.
+/// Number of events read per query.
 const ROWS: i64 = 50;
 
-/// References between tables: table, column, referenced table.
+/// References between tables: (table, column, referenced table).
 const REFERENCES: [(&str, &str, &str); 23] = [
     ("images", "id", "entities"),
     ("events", "id", "entities"),
@@ -37,7 +37,7 @@ const REFERENCES: [(&str, &str, &str); 23] = [
     ("event_tombstones", "author_id", "users"),
 ];
 
-/// Counts the rows of a table.
+/// Returns the number of rows in a table.
 pub fn rows(db: &mut Db, table: &str) -> Result<i64, DatabaseError> {
     Sql::new(db, &format!("select count(*) as n from {table}")).number(db)
 }
@@ -55,7 +55,7 @@ pub fn dangling(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(count)
 }
 
-/// Counts the terms whose number of published events is wrong.
+/// Counts the terms whose stored number of published events is wrong.
 pub fn wrong_counts(db: &mut Db) -> Result<i64, DatabaseError> {
     let text = "select count(*) as n from terms t left join (select l.other_id, count(*) as c from \
         event_terms l join events e on e.id = l.event_id where e.status = 'publish' group by l.other_id) \
@@ -63,7 +63,7 @@ pub fn wrong_counts(db: &mut Db) -> Result<i64, DatabaseError> {
     Sql::new(db, text).number(db)
 }
 
-/// Counts the links whose copy of the start differs from the event.
+/// Counts the links whose copy of the start differs from that of the event.
 pub fn wrong_starts(db: &mut Db) -> Result<i64, DatabaseError> {
     let mut count = 0;
     for table in ["event_terms", "event_venues", "event_organizers"] {
@@ -105,7 +105,7 @@ pub fn wrong_index(db: &mut Db) -> Result<i64, DatabaseError> {
     }
 }
 
-/// Counts the former slugs of rows that do not exist.
+/// Counts the former slugs that refer to rows that do not exist.
 pub fn dead_redirects(db: &mut Db) -> Result<i64, DatabaseError> {
     let text = "select count(*) as n from former_slugs f where not exists (select 1 from (\
         select 'events' as kind, id from events union all select 'venues', id from venues \
@@ -115,7 +115,7 @@ pub fn dead_redirects(db: &mut Db) -> Result<i64, DatabaseError> {
     Sql::new(db, text).number(db)
 }
 
-/// Reads the names of files that are about to be removed.
+/// Reads the names of files that are scheduled for removal.
 pub fn erased_files(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
     #[derive(QueryableByName)]
     struct File {

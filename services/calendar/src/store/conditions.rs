@@ -1,18 +1,18 @@
-//! SQL conditions that several statements share.
+//! SQL conditions shared by several statements.
 
 use super::sql::Sql;
 use crate::model::list::{Scope, Unpublished};
 use crate::model::window::Window;
 use crate::model::zone::MAX_OFFSET_HOURS;
 
-/// The maximum distance of a local time from its instant, in seconds.
+/// The maximum difference between a local time and its instant, in seconds.
 pub const DRIFT: i64 = MAX_OFFSET_HOURS * 3600;
 
-/// How far the local end of an event can precede its local start, in seconds: the clock may be set
-/// back between them.
+/// The maximum time, in seconds, by which the local end of an event can precede its local start.
+/// This happens if the clock is set back in between.
 pub const TURNED_BACK: i64 = 2 * DRIFT;
 
-/// Appends the condition that a list may show the event to the caller.
+/// Appends the condition that an event is visible to the caller in lists.
 pub fn visible(sql: &mut Sql, scope: &Scope) {
     if scope.is_public() {
         sql.push("e.pub = 1");
@@ -22,7 +22,7 @@ pub fn visible(sql: &mut Sql, scope: &Scope) {
     statuses(sql, "e", scope);
 }
 
-/// Appends the condition on status and author, for events, venues and organizers.
+/// Appends the condition on status and author of an event, venue or organizer.
 pub fn statuses(sql: &mut Sql, alias: &str, scope: &Scope) {
     let published = format!("{alias}.status = 'publish'");
     let Unpublished::Of { author, statuses } = &scope.unpublished else {
@@ -44,8 +44,8 @@ pub fn statuses(sql: &mut Sql, alias: &str, scope: &Scope) {
     sql.push("))");
 }
 
-/// Returns the earliest and the latest local start of the events in a window. Events outside these
-/// bounds are not in the window.
+/// Returns the earliest and the latest local start that an event in a window can have. `None` means
+/// that there is no such bound.
 pub fn start_range(window: &Window) -> (Option<i64>, Option<i64>) {
     let Window { wall, utc } = window;
     let earliest = [wall.start_min, utc.start_min.map(|from| from.saturating_sub(DRIFT))];
@@ -59,7 +59,8 @@ pub fn start_range(window: &Window) -> (Option<i64>, Option<i64>) {
     (earliest.into_iter().flatten().max(), latest.into_iter().flatten().min())
 }
 
-/// Appends the window on the alias `e`, including a range of local times that an index can use.
+/// Appends the condition that the event with alias `e` is in the window, including a range of local
+/// times that an index supports.
 pub fn within(sql: &mut Sql, window: &Window) {
     let Window { wall, utc } = window;
     let (earliest, latest) = start_range(window);

@@ -6,9 +6,9 @@ use diesel::prelude::*;
 use super::schema::entities;
 use super::sql::Sql;
 
-/// The kind number of events.
+/// The kind code of events.
 pub const EVENT: i32 = 1;
-/// The kind number of images.
+/// The kind code of images.
 pub const IMAGE: i32 = 4;
 
 /// Allocates the next id for a kind.
@@ -20,11 +20,11 @@ pub fn allocate(db: &mut Db, kind: i32) -> Result<i64, DatabaseError> {
     Ok(id)
 }
 
-/// The largest id of another site that is kept. A site must not use up the ids.
+/// The largest id of another site that is kept. Otherwise a site could exhaust the id space.
 const LARGEST_KEPT: i64 = 1 << 40;
 
-/// Allocates the id that another site has given, if it is free, else the next one. Ids of erased events
-/// are not free.
+/// Allocates the id that another site uses if it is free, otherwise the next id. Ids of erased
+/// events are not free.
 pub fn allocate_as(db: &mut Db, kind: i32, wanted: Option<i64>) -> Result<i64, DatabaseError> {
     let Some(id) = wanted.filter(|id| (1..=LARGEST_KEPT).contains(id)) else {
         return allocate(db, kind);
@@ -48,7 +48,7 @@ pub fn is_free(db: &mut Db, table: &str, id: i64) -> Result<bool, DatabaseError>
     Ok((1..=LARGEST_KEPT).contains(&id) && Sql::new(db, &text).number(db)? == 0)
 }
 
-/// Makes the next id of a table larger than an id, and than all ids that the table has.
+/// Makes the next id of a table larger than the given one and than all existing ids.
 pub fn raise_sequence(db: &mut Db, table: &str, id: i64) -> Result<(), DatabaseError> {
     if let Db::Pg(_) = db {
         let sequence = format!("pg_get_serial_sequence('{table}', 'id')");
@@ -67,7 +67,7 @@ pub fn raise_sequence(db: &mut Db, table: &str, id: i64) -> Result<(), DatabaseE
     Ok(())
 }
 
-/// Returns the kind of an id.
+/// Returns the kind code of the resource with an id, or `None` if there is none.
 pub fn kind_of(db: &mut Db, id: i64) -> Result<Option<i32>, DatabaseError> {
     Ok(entities::table.find(id).select(entities::kind).first(db).optional()?)
 }

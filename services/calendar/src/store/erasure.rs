@@ -1,4 +1,4 @@
-//! Removal of rows for good, with everything that refers to them.
+//! Permanent removal of rows, with everything that refers to them.
 
 use database::{DatabaseError, Db};
 use diesel::connection::SimpleConnection;
@@ -11,11 +11,12 @@ use super::{imported, links, site_items, slugs, terms};
 use crate::model::event::{Event, Links};
 use crate::model::linked::Linked;
 
-/// Tables with an image.
+/// Tables whose rows may have an image.
 const ILLUSTRATED: [&str; 3] = ["events", "venues", "organizers"];
 
-/// Removes an event with its links, former slugs, old texts and import state, and its image if
-/// nothing else has it. Returns whether the image was removed. A tombstone without texts stays.
+/// Removes an event with its links, former slugs, old search text and import state. Also removes
+/// its image if nothing else uses it, and returns whether it did. A tombstone remains, but contains
+/// no text.
 pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError> {
     let id = event.id;
     let with = links::of_event(db, id)?;
@@ -33,14 +34,14 @@ pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError
     }
     forget_texts(db, id)?;
     log_change(db, id, None)?;
-    // The id of an event with a tombstone is not given again.
+    // The id of an event with a tombstone must not be reused.
     if !has_tombstone(db, id)? {
         site_items::forget(db, "events", id)?;
     }
     row(db, "events", (id, event.image), now)
 }
 
-/// Removes a venue or an organizer like an event.
+/// Removes a venue or an organizer in the same way as [`event`].
 pub fn linked(db: &mut Db, linked: &Linked, now: i64) -> Result<bool, DatabaseError> {
     links::remove_linked(db, linked.kind, linked.id)?;
     site_items::forget(db, linked.kind.collection(), linked.id)?;
@@ -62,7 +63,7 @@ fn row(
     }
 }
 
-/// Removes an image, unless a resource has it. Returns whether it was removed.
+/// Removes an image unless a resource uses it. Returns whether it was removed.
 fn unused_image(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     for table in ILLUSTRATED {
         let used = format!("select count(*) as n from {table} where image_id = {id}");
@@ -79,33 +80,33 @@ fn unused_image(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     Ok(true)
 }
 
-/// A file of an erased image.
+/// The file of an erased image.
 #[derive(diesel::QueryableByName)]
 pub struct ErasedFile {
     #[diesel(sql_type = Text)]
     pub file: String,
     #[diesel(sql_type = BigInt)]
     pub erased_utc: i64,
-    /// Number of images that have the file.
+    /// Number of images that still use the file.
     #[diesel(sql_type = BigInt)]
     pub uses: i64,
 }
 
-/// Reads some files of erased images.
+/// Reads some of the files of erased images.
 pub fn files(db: &mut Db) -> Result<Vec<ErasedFile>, DatabaseError> {
     let text = "select f.file, f.erased_utc, (select count(*) from images i where i.file = f.file) \
         as uses from erased_files f order by f.erased_utc, f.file limit 100";
     Sql::new(db, text).load(db)
 }
 
-/// Drops a file from the list of files of erased images.
+/// Removes a file from the list of files of erased images.
 pub fn forget_file(db: &mut Db, file: &str) -> Result<(), DatabaseError> {
     let mut sql = Sql::new(db, "delete from erased_files where file = ");
     sql.bind(file.to_owned());
     sql.execute(db).map(drop)
 }
 
-/// Reads the ids of some rows that were moved to the trash before a moment.
+/// Reads the ids of some rows that were moved to the trash before a given time.
 pub fn trashed(
     db: &mut Db,
     table: &str,
@@ -118,15 +119,15 @@ pub fn trashed(
     sql.load_ids(db)
 }
 
-/// Counts the rows that were moved to the trash before a moment.
+/// Counts the rows that were moved to the trash before a given time.
 pub fn count_trashed(db: &mut Db, table: &str, before: i64) -> Result<i64, DatabaseError> {
     let mut sql = Sql::new(db, "select count(*) as n from ");
     sql.push(table).push(" where status = 'trash' and modified_utc < ").value(before);
     sql.number(db)
 }
 
-/// Copies the write-ahead log of SQLite to the file and empties it, so that erased texts are not in
-/// it any more. Does nothing on PostgreSQL.
+/// Copies the write-ahead log of SQLite into the database file and truncates it, so that it no
+/// longer contains erased text. Does nothing on PostgreSQL.
 pub fn clear_log(db: &mut Db) -> Result<(), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(()) };
     Ok(conn.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?)

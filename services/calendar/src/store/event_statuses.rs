@@ -1,4 +1,4 @@
-//! Events that do not take place as announced.
+//! Statuses of events that do not take place as announced.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::schema::event_statuses;
 use super::sql::Sql;
 use crate::model::event_status::{EventStatus, Occurring};
 
-/// A stored status.
+/// A row of the table of event statuses.
 #[derive(Queryable)]
 pub struct Row {
     event: i64,
@@ -18,7 +18,7 @@ pub struct Row {
     reason: String,
 }
 
-/// Returns statuses by event.
+/// Groups statuses by event.
 pub fn by_event(rows: impl Iterator<Item = Row>) -> HashMap<i64, EventStatus> {
     let status = |row: Row| {
         let occurring = Occurring::parse(&row.status).unwrap_or_default();
@@ -27,7 +27,7 @@ pub fn by_event(rows: impl Iterator<Item = Row>) -> HashMap<i64, EventStatus> {
     rows.map(status).collect()
 }
 
-/// Reads the statuses of some events. Events that take place as announced have none.
+/// Reads the statuses of these events. Events that take place as announced have no entry.
 pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, EventStatus>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashMap::new());

@@ -1,4 +1,4 @@
-//! Rows of events. Derived copies are updated in the same transaction.
+//! Rows of events. Derived copies of their columns are updated in the same transaction.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -131,7 +131,7 @@ fn row(event: &Event) -> Row {
     }
 }
 
-/// Finds an event by id.
+/// Returns an event by its id, or `None` if it does not exist.
 pub fn find(db: &mut Db, id: i64) -> Result<Option<Event>, DatabaseError> {
     let row = events::table.find(id).select(Row::as_select()).first(db).optional()?;
     Ok(row.map(Event::from))
@@ -151,15 +151,16 @@ pub fn find_by_slug(db: &mut Db, slug: &str) -> Result<Option<Event>, DatabaseEr
 }
 
 /// Finds an event by its external id: the UID in an imported file, or the `external_id` of a loaded
-/// line.
+/// line. Returns `None` if it does not exist.
 pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, DatabaseError> {
     let found = events::table.filter(events::external_id.eq(id));
     let row = found.select(Row::as_select()).first(db).optional()?;
     Ok(row.map(Event::from))
 }
 
-/// Reads the ids and external ids of the events of a UID (the event and its occurrences) that begin later and
-/// are not in the trash. For a cancellation, only those that no file has cancelled yet.
+/// Reads the ids and external ids of the events with a UID, and of its occurrences, that begin
+/// later and are not in the trash. For a cancellation, omits those that a file has already
+/// cancelled.
 pub fn later_occurrences(
     db: &mut Db,
     uid: &str,
@@ -168,7 +169,8 @@ pub fn later_occurrences(
     let text = "select id, ical_uid as text from events where (ical_uid = ";
     let mut sql = Sql::new(db, text);
     sql.bind(uid.to_owned()).push(" or ");
-    // An occurrence is named by the UID, `#` and its moment. `$` is the character after `#`.
+    // The external id of an occurrence is the UID, `#` and its start. `$` is the character after
+    // `#`.
     within_external_ids(&mut sql, db.backend(), format!("{uid}#"), format!("{uid}$"));
     sql.push(") and status <> 'trash' and start_utc > ");
     sql.value(later_than);
@@ -181,7 +183,7 @@ pub fn later_occurrences(
     Ok(rows.into_iter().map(|row| (row.id, row.text)).collect())
 }
 
-/// Reads the events whose external ids are between two texts in byte order.
+/// Reads the events whose external ids are between two strings in byte order.
 pub fn in_range_of_external_ids(
     db: &mut Db,
     from: &str,
@@ -195,7 +197,8 @@ pub fn in_range_of_external_ids(
     by_ids(db, &ids)
 }
 
-/// Adds a range of external ids to a condition, in byte order, which the PostgreSQL index uses.
+/// Adds a range condition on external ids. It compares in byte order, as does the index of
+/// PostgreSQL.
 fn within_external_ids(sql: &mut Sql, backend: Backend, from: String, below: String) {
     let (is_from, is_below) = match backend {
         Backend::Sqlite => (">= ", "< "),
@@ -205,10 +208,11 @@ fn within_external_ids(sql: &mut Sql, backend: Backend, from: String, below: Str
     sql.push(" and ical_uid ").push(is_below).bind(below);
 }
 
-/// Length of the folded title prefix in the index of the migration `title_heads`, in characters.
+/// Length in characters of the folded title prefix that the migration `title_heads` indexes.
 const TITLE_HEAD: usize = 200;
 
-/// Finds an event outside the trash by title (case-insensitive) and local start.
+/// Finds an event that is not in the trash, by case-insensitive title and local start. Returns
+/// `None` if there is none.
 pub fn find_by_title_and_start(
     db: &mut Db,
     title: &str,
@@ -217,7 +221,7 @@ pub fn find_by_title_and_start(
     let plain = html::plain(title);
     let head: String =
         search::fold(&plain).chars().take_while(|c| *c != '\n').take(TITLE_HEAD).collect();
-    // Written as in the index.
+    // Must match the expression of the index.
     let heads = match db.backend() {
         Backend::Sqlite => {
             "substr(search_ci, 1, min(200, instr(search_ci || char(10), char(10)) - 1))"
@@ -247,7 +251,7 @@ pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<Vec<Event>, DatabaseError> {
     Ok(in_order(ids, rows.into_iter().map(Event::from)))
 }
 
-/// Reads the ids of the first events after one that are not in the trash.
+/// Reads the ids of the next events after `id` that are not in the trash.
 pub fn untrashed_after(db: &mut Db, id: i64, most: i64) -> Result<Vec<i64>, DatabaseError> {
     let mut sql = Sql::new(db, "select id from events where status <> 'trash' and id > ");
     sql.value(id).push(" order by id limit ").value(most);
@@ -260,7 +264,7 @@ pub fn in_order(ids: &[i64], events: impl Iterator<Item = Event>) -> Vec<Event> 
     ids.iter().filter_map(|id| found.remove(id)).collect()
 }
 
-/// Inserts a new event. Its id was allocated before, because its slug may need the id.
+/// Inserts a new event. Its id is allocated beforehand, because the slug may contain it.
 pub fn insert(db: &mut Db, event: &Event, with: &Links) -> Result<(), DatabaseError> {
     let searched = event.searched();
     diesel::insert_into(events::table)
@@ -293,17 +297,16 @@ pub fn update(
     terms::recount(db, Some((old, old_links)), Some((new, new_links)))
 }
 
-/// A zone that events use, with the period of its use.
+/// A zone that events use, with the period in which they use it.
 pub struct ZoneSpan {
-    /// The zone.
     pub zone: Zone,
-    /// The first start, in Unix seconds.
+    /// The earliest start, in Unix seconds.
     pub first: i64,
-    /// The last end, in Unix seconds.
+    /// The latest end, in Unix seconds.
     pub last: i64,
 }
 
-/// Reads the zones of events that are not all-day events, by name.
+/// Reads the zones of those events that are not all-day, in order of name.
 pub fn zones_of(db: &mut Db, ids: &[i64]) -> Result<Vec<ZoneSpan>, DatabaseError> {
     let mut spans: BTreeMap<String, (i64, i64)> = BTreeMap::new();
     for ids in ids.chunks(1000) {
@@ -327,12 +330,12 @@ pub fn allocate(db: &mut Db) -> Result<i64, DatabaseError> {
     entities::allocate(db, entities::EVENT)
 }
 
-/// Allocates an id for a new event, if it is free that of another site.
+/// Allocates the id of a new event: that of another site if it is free.
 pub fn allocate_as(db: &mut Db, wanted: Option<i64>) -> Result<i64, DatabaseError> {
     entities::allocate_as(db, entities::EVENT, wanted)
 }
 
-/// Maximum number of events that one transaction publishes.
+/// Maximum number of events published per transaction.
 const DUE_AT_ONCE: i64 = 1000;
 
 /// Publishes the first events whose publication date has come. Returns their number.
@@ -348,7 +351,7 @@ pub fn publish_due(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
         let with = links::of_event(db, old.id)?;
         let mut new = old.clone();
         new.set_status(Status::of(Stage::Publish));
-        // The change appears in lists of changes.
+        // So that the change appears in lists of changes.
         new.modified_utc = now;
         update(db, (&old, &with), (&new, &with))?;
     }

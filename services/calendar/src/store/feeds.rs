@@ -1,4 +1,4 @@
-//! Queries of feeds besides their lists.
+//! Queries of feeds, apart from their lists.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -12,13 +12,14 @@ use crate::model::list::EventFilter;
 /// Maximum number of cancelled events in a feed.
 const MOST: i64 = 1000;
 
-/// Returns a number that every change of an event, or of a resource that events show, increases.
+/// Returns a number that increases with every change of an event, or of a resource that events
+/// show.
 pub fn version(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(content_version::table.select(content_version::n).first(db)?)
 }
 
-/// Reads the ids of events that were public and have been moved to the trash since a moment, and
-/// that a list would have if they were still public. A list with search words or a place has none.
+/// Reads the ids of events that were public, were trashed after a given time, and would be in the
+/// list if they were still public. A list with search words or a location filter has none.
 pub fn withdrawn(db: &mut Db, filter: &EventFilter, since: i64) -> Result<Vec<i64>, DatabaseError> {
     let is_simple = filter.words.count() == 0 && filter.geo.is_none() && !filter.matches_nothing;
     if !is_simple || !filter.scope.published {

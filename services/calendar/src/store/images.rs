@@ -1,4 +1,4 @@
-//! Images: linked by URL, or stored in the media folder.
+//! Images, either linked by URL or stored in the media folder.
 
 use std::collections::HashMap;
 
@@ -43,7 +43,7 @@ pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(images::table.find(id).count().get_result::<i64>(db)? > 0)
 }
 
-/// Returns whether the caller uploaded an image or may see a resource with it.
+/// Returns whether the caller uploaded an image or may see a resource that uses it.
 pub fn is_shown(db: &mut Db, id: i64, actor: &Actor) -> Result<bool, DatabaseError> {
     if role::sees_all(actor) {
         return exists(db, id);
@@ -86,7 +86,7 @@ pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Image>, DatabaseE
     Ok(rows.into_iter().map(|row| (row.id, Image::from(row))).collect())
 }
 
-/// Returns the id of the image with this URL, and records it if it is new.
+/// Returns the id of the image with this URL, recording it if it is new.
 pub fn link(
     db: &mut Db,
     url: &str,
@@ -116,7 +116,7 @@ pub fn link(
     Ok(id)
 }
 
-/// Finds the image that was fetched from a URL.
+/// Returns the id of the image that was fetched from a URL, or `None` if there is none.
 pub fn fetched_from(db: &mut Db, url: &str) -> Result<Option<i64>, DatabaseError> {
     Ok(images::table
         .filter(images::url.eq(url).and(images::file.is_not_null()))
@@ -137,7 +137,7 @@ pub fn insert(
     insert_as(db, (url, file), None, author, now)
 }
 
-/// Records an image like [`insert`], if it is free with its id at another site.
+/// Like [`insert`], with the image's id at another site if that id is free.
 pub fn insert_as(
     db: &mut Db,
     (url, file): (&str, &ImageFile),
@@ -163,7 +163,8 @@ pub fn insert_as(
     Ok(id)
 }
 
-/// Returns the media type of a stored file, given the id of its image and its name.
+/// Returns the media type of a stored file, given the image's id and the file name. Returns `None`
+/// if the image does not exist or has another file.
 pub fn media_type(db: &mut Db, id: i64, file: &str) -> Result<Option<String>, DatabaseError> {
     let mime: Option<Option<String>> = images::table
         .filter(images::id.eq(id).and(images::file.eq(file)))

@@ -1,4 +1,4 @@
-//! State that imports keep for the events that they wrote.
+//! State that imports record for the events that they wrote.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -11,13 +11,13 @@ use crate::model::revision::Revision;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = imported_events)]
 pub struct Imported {
-    /// Start of the first event of a series in its file, even if an override replaces it.
+    /// Start of a series' first event in its file, even if an override replaces that event.
     pub moment: Option<String>,
     /// Whether the event is private in the file.
     pub is_private: bool,
     /// Whether an import, rather than a user, moved it to the trash.
     pub is_trashed: bool,
-    /// Whether its file cancelled it.
+    /// Whether its file cancelled the event.
     pub is_cancelled: bool,
 }
 
@@ -57,19 +57,20 @@ pub fn note(
     sql.execute(db).map(drop)
 }
 
-/// Clears the record of who moved an event to the trash, because a user trashed or restored it.
+/// Clears the record of who trashed an event, because a user has since trashed or restored it.
 pub fn forget_trash(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     let trashed = imported_events::table.find(event).filter(imported_events::is_trashed.eq(true));
     diesel::update(trashed).set(imported_events::is_trashed.eq(false)).execute(db)?;
     Ok(())
 }
 
-/// Returns the identity of this calendar, which its feeds contain.
+/// Returns the identity of this calendar, as written in its feeds.
 pub fn calendar_id(db: &mut Db) -> Result<String, DatabaseError> {
     Ok(calendar_identity::table.select(calendar_identity::id).first(db)?)
 }
 
-/// Reads the latest imported revision of an entry, by UID or id of the overridden occurrence.
+/// Reads the latest imported revision of an entry, given its UID or the id of the occurrence that
+/// it overrides. Returns `None` if none was imported.
 pub fn revision(db: &mut Db, name: &str) -> Result<Option<Revision>, DatabaseError> {
     let columns =
         (imported_revisions::sequence, imported_revisions::modified, imported_revisions::stamped);
@@ -84,13 +85,13 @@ pub fn forget_revision(db: &mut Db, name: &str) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Reads the latest imported revisions of the overrides of a series, with their ids.
+/// Reads the latest imported revisions of a series' overrides, with their ids.
 pub fn override_revisions(
     db: &mut Db,
     uid: &str,
 ) -> Result<Vec<(String, Revision)>, DatabaseError> {
     type Row = (String, Option<i64>, Option<i64>, Option<i64>);
-    // An occurrence is named by the UID, `#` and its moment. `$` is the character after `#`.
+    // The id of an occurrence is the UID, `#` and its start. `$` is the character after `#`.
     let rows: Vec<Row> = imported_revisions::table
         .filter(imported_revisions::name.ge(format!("{uid}#")))
         .filter(imported_revisions::name.lt(format!("{uid}$")))
@@ -100,7 +101,7 @@ pub fn override_revisions(
     Ok(rows.into_iter().map(revision).collect())
 }
 
-/// Returns whether a later revision of an entry than this one is recorded.
+/// Returns whether a later revision of the entry is recorded.
 pub fn is_outdated(
     db: &mut Db,
     name: &str,

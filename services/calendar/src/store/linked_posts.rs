@@ -1,4 +1,4 @@
-//! Venues and organizers: two tables that differ in a few columns, read into one type.
+//! Venues and organizers. Their two tables differ in a few columns and are read into one type.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ use crate::model::role::{self, Actor};
 use crate::model::search;
 use crate::model::status::Status;
 
-/// Defines the rows of both tables: first the shared columns, then those of one table.
+/// Defines the row types of both tables: the shared columns, followed by those of one table.
 macro_rules! rows {
     ($($table:ident $row:ident { $($own:tt)* })*) => {$(
         #[derive(Queryable, Selectable, Insertable, AsChangeset)]
@@ -184,17 +184,17 @@ macro_rules! load {
     };
 }
 
-/// Finds a row by id.
+/// Returns a row by its id, or `None` if it does not exist.
 pub fn find(db: &mut Db, kind: Kind, id: i64) -> Result<Option<Linked>, DatabaseError> {
     Ok(load!(db, kind, |table| table::id.eq(id)).pop())
 }
 
-/// Finds a row by its stored slug.
+/// Returns a row by its stored slug, or `None` if it does not exist.
 pub fn find_by_slug(db: &mut Db, kind: Kind, slug: &str) -> Result<Option<Linked>, DatabaseError> {
     Ok(load!(db, kind, |table| table::slug.eq(slug)).pop())
 }
 
-/// Reads slug and name of a row.
+/// Reads the slug and the name of a row. Returns `None` if it does not exist.
 pub fn label(db: &mut Db, kind: Kind, id: i64) -> Result<Option<(String, String)>, DatabaseError> {
     Ok(match kind {
         Kind::Venue => {
@@ -207,11 +207,11 @@ pub fn label(db: &mut Db, kind: Kind, id: i64) -> Result<Option<(String, String)
     })
 }
 
-/// Maximum number of rows of one name that a write examines, since their texts may be long.
+/// Maximum number of rows with the same name that a write examines, because their text may be long.
 const NAMESAKES: i64 = 20;
 
 /// Returns the ids of the first rows with a folded name that a caller may see, oldest first. With a
-/// description, only rows with the same description.
+/// description, only rows with the same one.
 pub fn named(
     db: &mut Db,
     kind: Kind,
@@ -263,7 +263,7 @@ pub fn by_ids(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashMap<i64, Linke
     Ok(rows.into_iter().map(|row| (row.id, row)).collect())
 }
 
-/// Allocates an id for a new row, if it is free that of another site.
+/// Allocates the id of a new row: that of another site if it is free.
 pub fn allocate_as(db: &mut Db, kind: Kind, wanted: Option<i64>) -> Result<i64, DatabaseError> {
     entities::allocate_as(db, kind.entity(), wanted)
 }
@@ -272,7 +272,7 @@ fn folded(linked: &Linked) -> (String, String) {
     (search::fold_name(&html::plain(&linked.name)), search::fold(&linked.searched()))
 }
 
-/// Inserts a new row, whose id was allocated before.
+/// Inserts a new row, whose id has already been allocated.
 pub fn insert(db: &mut Db, linked: &Linked) -> Result<(), DatabaseError> {
     let (name_ci, search_ci) = folded(linked);
     match linked.kind {
@@ -315,8 +315,8 @@ pub fn update(db: &mut Db, linked: &Linked) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Reads a page of rows, newest publication first, and the total number of matches. The texts of
-/// the page may have at most `room` bytes.
+/// Reads a page of rows, newest publication first, and the total number of matches. The text of the
+/// page may have at most `room` bytes.
 pub fn page(
     db: &mut Db,
     kind: Kind,
@@ -369,7 +369,7 @@ fn append_conditions(sql: &mut Sql, kind: Kind, filter: &LinkedFilter) {
     }
 }
 
-/// Appends the beginning of a condition on the links. The caller closes the parenthesis.
+/// Appends the beginning of a condition on links. The caller must close the parenthesis.
 fn linked_to(sql: &mut Sql, kind: Kind, wanted: bool) {
     sql.push(if wanted { " and exists (" } else { " and not exists (" });
     sql.push("select 1 from ").push(links::table(kind)).push(" l where l.other_id = v.id and ");
@@ -395,7 +395,7 @@ fn readable_events(sql: &mut Sql, actor: &Actor) {
     }
 }
 
-/// Maximum number of rows that one transaction publishes.
+/// Maximum number of rows published per transaction.
 const DUE_AT_ONCE: i64 = 1000;
 
 /// Publishes the first rows whose publication date has come. Returns their number.

@@ -1,4 +1,4 @@
-//! Links of events to terms, venues and organizers, with the start of the event.
+//! Links from events to terms, venues and organizers, each with a copy of the event's start.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use crate::model::term::Taxonomy;
 
 const TABLES: [&str; 3] = ["event_terms", "event_venues", "event_organizers"];
 
-/// The links of events. `IDS` is the placeholder for the condition on their ids.
+/// The links of events. `IDS` is a placeholder for the condition on the event ids.
 const LINKS: &str = "(\
      select event_id, other_id, (select taxonomy from terms where id = other_id) as what, position \
      from event_terms where event_id IDS \
@@ -30,7 +30,7 @@ const LINKS: &str = "(\
 const BEGIN: &str = "select event_id, other_id, what from ";
 const END: &str = " links order by position, other_id";
 
-/// [`LINKS`] for the rows of a table `wanted`, as part of a larger statement.
+/// [`LINKS`] for the rows of a table `wanted`, for use inside a larger statement.
 pub struct OfWanted;
 
 impl QueryFragment<Pg> for OfWanted {
@@ -40,8 +40,8 @@ impl QueryFragment<Pg> for OfWanted {
     }
 }
 
-/// The links of several events, as a statement with constant text that a connection parses and
-/// plans only once or a few times.
+/// The links of several events. The statement text is constant, so a connection parses and plans it
+/// only once or a few times.
 struct OfEvents<'a>(AmongIds<'a>);
 
 impl QueryId for OfEvents<'_> {
@@ -79,7 +79,7 @@ pub struct Row {
     event_id: i64,
     #[diesel(sql_type = BigInt)]
     other_id: i64,
-    /// 1 category, 2 tag, 3 venue, 4 organizer.
+    /// 1 for a category, 2 for a tag, 3 for a venue, 4 for an organizer.
     #[diesel(sql_type = Integer)]
     what: i32,
 }
@@ -92,7 +92,7 @@ pub fn table(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns the events that show a venue or an organizer together with at least `others` more.
+/// Returns the events that show a venue or an organizer and at least `others` others.
 pub fn crowded_events(
     db: &mut Db,
     kind: Kind,
@@ -140,7 +140,7 @@ pub fn of_event(db: &mut Db, id: i64) -> Result<Links, DatabaseError> {
     Ok(of_events(db, &[id])?.remove(&id).unwrap_or_default())
 }
 
-/// Replaces the links of an event. Writes only to tables that change.
+/// Replaces the links of an event. Only tables whose links differ are written.
 pub fn replace(db: &mut Db, event: &Event, old: &Links, new: &Links) -> Result<(), DatabaseError> {
     let terms = |links: &Links| [links.categories.clone(), links.tags.clone()].concat();
     write(db, TABLES[0], event, &terms(old), &terms(new))?;
@@ -178,7 +178,7 @@ fn write(
     Sql::new(db, &text).execute(db).map(drop)
 }
 
-/// Updates the copied start after an event changed.
+/// Updates the copies of the start after an event has changed.
 pub fn refresh_copies(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> {
     let start = new.schedule.start_utc;
     if old.schedule.start_utc == start {
@@ -209,7 +209,7 @@ fn remove(db: &mut Db, table: &str, id: i64) -> Result<(), DatabaseError> {
     }
 }
 
-/// Reads the ids of the terms of an event in one taxonomy.
+/// Returns the ids of an event's terms in one taxonomy.
 pub fn terms_of(db: &mut Db, event: i64, taxonomy: Taxonomy) -> Result<Vec<i64>, DatabaseError> {
     let links = of_event(db, event)?;
     Ok(match taxonomy {

@@ -14,8 +14,8 @@ use crate::model::image_metadata;
 
 /// A folder of image files. Clones refer to the same folder.
 ///
-/// Files are named by a hash of their content. Equal images share a file, storing one again is
-/// harmless, and files never change.
+/// Files are named after a hash of their content. Equal images therefore share a file, storing one
+/// again is harmless, and the content of a file never changes.
 #[derive(Clone, Debug)]
 pub struct Media {
     folder: Arc<PathBuf>,
@@ -30,14 +30,14 @@ pub enum MediaError {
     Folder(#[from] io::Error),
 }
 
-/// Time in which an image that was stored is recorded, in seconds.
+/// Time within which a stored image is recorded in the database, in seconds.
 const STORING: i64 = 600;
 
-/// Maximum side length in pixels, as in the JPEG and GIF formats.
+/// Maximum width and height in pixels, which is also the limit of the JPEG and GIF formats.
 const LONGEST_SIDE: usize = 65_535;
 
 impl Media {
-    /// Opens a folder, which is created with its first file.
+    /// Opens a folder. It is created with its first file.
     pub fn new(folder: PathBuf) -> Media {
         Media { folder: Arc::new(folder) }
     }
@@ -55,8 +55,8 @@ impl Media {
         fs::create_dir_all(self.folder.as_path())
     }
 
-    /// Stores an image without its metadata. Its format is detected from its first bytes, whatever its
-    /// name is.
+    /// Stores an image without its metadata. The format is detected from its first bytes, not from
+    /// its name.
     pub fn store(&self, bytes: &[u8]) -> Result<ImageFile, MediaError> {
         let format = format(bytes).ok_or(MediaError::UnknownFormat)?;
         let bytes = &image_metadata::stripped(bytes, format).ok_or(MediaError::UnknownFormat)?;
@@ -77,8 +77,8 @@ impl Media {
         Ok(file)
     }
 
-    /// Stores a file that a media folder had, under its name. Returns false if the content is not that of
-    /// the name.
+    /// Stores a file of another media folder under its name. Returns false if the content does not
+    /// match the name.
     ///
     /// # Errors
     /// The folder cannot be written.
@@ -95,16 +95,17 @@ impl Media {
         fs::read(self.path(file)?)
     }
 
-    /// Returns whether a file has the content of its name.
+    /// Returns whether the content of a file matches its name.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The file cannot be read.
     pub fn is_sound(&self, file: &str) -> io::Result<bool> {
         let bytes = self.read(file)?;
         Ok(format(&bytes).is_some_and(|format| file_name(&bytes, format) == file))
     }
 
-    /// Passes the names of files that were not stored just now to `use_it`. A missing folder has none.
+    /// Passes the names of files that were not stored just now to `use_it`. A missing folder counts
+    /// as empty.
     ///
     /// # Errors
     /// The folder cannot be read.
@@ -116,7 +117,7 @@ impl Media {
         for entry in entries {
             let entry = entry?;
             let about = match entry.metadata() {
-                // It was removed meanwhile.
+                // The file was removed in the meantime.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 about => about?,
             };
@@ -127,8 +128,9 @@ impl Media {
         Ok(())
     }
 
-    /// Removes the file of an image that was erased at a moment. Returns false if the file was stored
-    /// again since, less than [`STORING`] ago: the row of the new image may not be visible yet.
+    /// Removes the file of an image that was erased at the given time. Returns false if the file
+    /// has been stored again less than [`STORING`] ago, because the row of the new image may not be
+    /// visible yet.
     ///
     /// # Errors
     /// The file exists and cannot be removed.
@@ -147,7 +149,7 @@ impl Media {
         }
     }
 
-    /// Returns the path of a file. A name that could leave the folder is refused.
+    /// Returns the path of a file. Rejects names that would lead out of the folder.
     fn path(&self, file: &str) -> io::Result<PathBuf> {
         let leaves = file.contains(['/', '\0']) || matches!(file, "" | "." | "..");
         match leaves {
@@ -156,12 +158,13 @@ impl Media {
         }
     }
 
-    /// Writes a file atomically. The date of an existing one shows that it is in use again.
+    /// Writes a file atomically. If it exists, sets its modification time to show that it is in use
+    /// again.
     fn write(&self, file: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.path(file)?;
         if path.is_file() {
             let touched = fs::File::open(&path)?.set_modified(SystemTime::now());
-            // Another user's file cannot be touched, nor removed.
+            // A file of another user can be neither touched nor removed.
             return touched.or_else(|error| match error.kind() {
                 io::ErrorKind::PermissionDenied => Ok(()),
                 _ => Err(error),
@@ -172,7 +175,7 @@ impl Media {
     }
 }
 
-/// Returns whether a text has the form of the names of stored files: 32 hexadecimal digits and the
+/// Returns whether a string has the form of a stored file's name: 32 hexadecimal digits and the
 /// extension of a known format.
 pub fn is_file_name(text: &str) -> bool {
     let Some((digits, extension)) = text.split_once('.') else { return false };
@@ -181,13 +184,13 @@ pub fn is_file_name(text: &str) -> bool {
     is_hash && Format::ALL.iter().any(|format| format.extension() == extension)
 }
 
-/// Returns Unix seconds.
+/// Converts a time to Unix seconds.
 fn seconds(time: SystemTime) -> i64 {
     let since = time.duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(0, |age| i64::try_from(age.as_secs()).unwrap_or(i64::MAX))
 }
 
-/// Returns the name of a file with this content.
+/// Returns the file name for this content.
 fn file_name(bytes: &[u8], format: Format) -> String {
     let digest = Sha256::digest(bytes);
     let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
@@ -232,12 +235,12 @@ mod tests {
         let file = media.store(GIF).unwrap().name;
         let stored = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
         let stored = i64::try_from(stored.as_secs()).unwrap();
-        // Erased before it was stored again.
+        // The image was erased before the file was stored again.
         assert!(!media.remove(&file, stored - 100, stored + 60).unwrap());
         assert_eq!(media.read(&file).unwrap(), GIF);
         assert!(media.remove(&file, stored - 100, stored + STORING + 60).unwrap());
         assert!(media.read(&file).is_err());
-        // A file that is gone is done.
+        // Removing a missing file succeeds.
         assert!(media.remove(&file, stored, stored).unwrap());
         media.store(GIF).unwrap();
         assert!(media.remove(&file, stored + 60, stored + 60).unwrap());

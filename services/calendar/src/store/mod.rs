@@ -1,4 +1,4 @@
-//! Database queries, with one file per group of tables, and stored image files.
+//! Database queries, one file per group of tables, and the files of stored images.
 
 pub(crate) mod among_ids;
 pub(crate) mod changes;

@@ -1,4 +1,4 @@
-//! Queries of the month page: a few events of each day, and their number.
+//! Queries of the month page: a few events of each day, and their numbers.
 
 use std::collections::{HashMap, HashSet};
 
@@ -108,8 +108,9 @@ pub fn first_of_days(
     Ok(in_list_order(all))
 }
 
-/// Returns the statements of [`first_of_days`]: events that begin on the days, and events that
-/// began on the day before. Each reads the rows of a day in the order of an index and stops early.
+/// Returns the statements of [`first_of_days`]: one for events that begin on the days, and one for
+/// events that began on the day before. Each reads the rows of a day in index order and stops
+/// early.
 pub fn first_statements(db: &Db, midnights: &[i64], most: usize) -> [Sql; 2] {
     let starting = |midnight: &str| {
         format!(
@@ -148,7 +149,7 @@ pub fn overnight_statement(db: &Db, midnights: &[i64]) -> Sql {
     of_each_day(db, midnights, of_day)
 }
 
-/// Names the index of overnight events for SQLite, which does not know that they are few.
+/// Names the index of overnight events for SQLite, which cannot know that there are few of them.
 fn overnight_source(db: &Db, text: &str) -> String {
     match db.backend() {
         Backend::Sqlite => text.replace("events e", "events e indexed by events_overnight"),
@@ -160,7 +161,7 @@ fn overnight_source(db: &Db, text: &str) -> String {
 fn of_each_day(db: &Db, midnights: &[i64], of_day: impl Fn(&str) -> String) -> Sql {
     let days: Vec<String> = midnights.iter().map(i64::to_string).collect();
     let text = match db.backend() {
-        // One part for all days: PostgreSQL would plan each part of a union.
+        // A single part for all days, because PostgreSQL would plan each part of a union.
         Backend::Postgres => format!(
             "select x.* from unnest(array[{}]::bigint[]) as d (midnight) \
              cross join lateral {} x",
@@ -175,8 +176,7 @@ fn of_each_day(db: &Db, midnights: &[i64], of_day: impl Fn(&str) -> String) -> S
     Sql::new(db, &text)
 }
 
-/// Reads events that last at least a day and take place between two local times, in the order of
-/// their ends.
+/// Reads events that last at least a day and overlap a range of local times, ordered by their end.
 pub fn lasting(
     db: &mut Db,
     (from, to): (i64, i64),
@@ -185,8 +185,8 @@ pub fn lasting(
     let overlapping = format!(
         "e.end_local - e.start_local >= {DAY} and e.end_local > {from} and e.start_local <= {to}"
     );
-    // Neither planner knows that these events are few. Without the hint it would scan all others
-    // for the earliest ends.
+    // Neither planner knows that there are few of these events. Without the hint it would scan all
+    // others for the earliest ends.
     let source = match db.backend() {
         Backend::Sqlite => {
             let named = COLUMNS.replace("events e", "events e indexed by events_lasting");

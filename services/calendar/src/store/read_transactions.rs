@@ -1,4 +1,4 @@
-//! Read transactions, which see one state of the database.
+//! Read transactions, which see a single state of the database.
 
 use database::{DatabaseError, Db};
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
@@ -8,8 +8,8 @@ type Manager = <Db as diesel::Connection>::TransactionManager;
 
 /// Runs `work` in a transaction whose statements all see the state of the first one.
 ///
-/// Counts, lists and rows then agree during concurrent writes. Inside a running transaction the
-/// work joins it.
+/// Counts, lists and rows are then consistent despite concurrent writes. If a transaction is
+/// already running, `work` joins it.
 pub fn read_transaction<T, E>(
     db: &mut Db,
     work: impl FnOnce(&mut Db) -> Result<T, E>,

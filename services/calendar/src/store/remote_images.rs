@@ -12,7 +12,7 @@ pub const MAX_BYTES: usize = 10 << 20;
 /// Time limit for an image, including redirects.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The error of fetching an image. The texts are for the client.
+/// The error of fetching an image. Its message is sent to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
     #[error("must be an address on a public host")]
@@ -39,12 +39,12 @@ impl From<outbound::FetchError> for FetchError {
     }
 }
 
-/// Fetches images. Clones share one client.
+/// Fetches images. Clones share an HTTP client.
 #[derive(Clone, Debug)]
 pub struct ImageFetcher(Fetcher);
 
 impl ImageFetcher {
-    /// Returns a fetcher for the public internet, with five seconds per image.
+    /// Returns a fetcher for the public internet with a limit of five seconds per image.
     ///
     /// # Errors
     /// The HTTP client cannot be created.
@@ -61,7 +61,8 @@ impl ImageFetcher {
         Ok(ImageFetcher(Fetcher::new(reach, FetchRules { timeout, ..rules })?))
     }
 
-    /// Fetches the bytes of an image, with the `traceparent` of the write if it belongs to a trace.
+    /// Fetches the bytes of an image. Sends the `traceparent` of the write if it is part of a
+    /// trace.
     ///
     /// # Errors
     /// See [`FetchError`].

@@ -1,4 +1,4 @@
-//! Search for free slugs, per kind of resource, and slugs that rows had before.
+//! Search for free slugs per kind of resource, and the former slugs of rows.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -9,7 +9,7 @@ use crate::model::slug;
 
 /// Returns a free slug in a table with unique slugs, ignoring the row itself.
 ///
-/// The suffix follows the number of a collision, so it can be removed again.
+/// The suffix follows the collision number, so that it can be removed again.
 pub fn free(
     db: &mut Db,
     table: &'static str,
@@ -26,7 +26,7 @@ pub fn free(
     Ok(slug::with_suffix(&free, suffix))
 }
 
-/// Records that a slug named a row until now.
+/// Records a slug that a row had until now.
 pub fn note_former(
     db: &mut Db,
     collection: &str,
@@ -39,7 +39,7 @@ pub fn note_former(
     sql.execute(db).map(drop)
 }
 
-/// Removes the redirect of a slug that names a row again.
+/// Removes the redirect of a slug that a row has again.
 pub fn forget_former(db: &mut Db, collection: &str, slug: &str) -> Result<(), DatabaseError> {
     diesel::delete(former_slugs::table.find((collection, slug))).execute(db)?;
     Ok(())
@@ -53,7 +53,7 @@ pub fn forget_all(db: &mut Db, collection: &str, id: i64) -> Result<(), Database
     Ok(())
 }
 
-/// Returns the id of the row that a slug named most recently.
+/// Returns the id of the row that had a slug most recently, if there was one.
 pub fn owner_of_former(
     db: &mut Db,
     collection: &str,

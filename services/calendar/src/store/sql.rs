@@ -1,4 +1,4 @@
-//! Statements built at run time, with numbers inlined and texts bound.
+//! SQL statements built at run time. Numbers are inlined and strings are bound.
 
 use database::{Backend, DatabaseError, Db, MultiBackend};
 use diesel::dsl::sql;
@@ -7,7 +7,7 @@ use diesel::prelude::*;
 use diesel::query_builder::{BoxedSqlQuery, SqlQuery};
 use diesel::sql_types::{BigInt, Text};
 
-/// A statement under construction. Only numbers are written into its text.
+/// An SQL statement under construction. Only numbers are written into its text.
 pub struct Sql {
     text: String,
     /// The bound values with their positions in the text.
@@ -53,28 +53,29 @@ impl Sql {
         self
     }
 
-    /// Appends a text as a bound parameter.
+    /// Appends a string as a bound parameter.
     pub fn bind(&mut self, value: impl Into<String>) -> &mut Sql {
         self.values.push((self.text.len(), value.into()));
         self
     }
 
-    /// Appends a number.
+    /// Appends an integer literal.
     pub fn value(&mut self, number: i64) -> &mut Sql {
         self.push(&number.to_string())
     }
 
-    /// Appends `(1, 2, 3)` with inlined numbers. An empty list becomes one that matches nothing.
+    /// Appends a list such as `(1, 2, 3)`. For an empty list, appends one that matches nothing.
     pub fn ids(&mut self, ids: &[i64]) -> &mut Sql {
         self.push("(").push(if ids.is_empty() { "-1" } else { "" }).push(&joined(ids)).push(")")
     }
 
-    /// Appends `in (1, 2, 3)`.
+    /// Appends a condition such as `in (1, 2, 3)`.
     pub fn among(&mut self, ids: &[i64]) -> &mut Sql {
         self.push("in ").ids(ids)
     }
 
-    /// Appends `($1, $2)` with bound texts. An empty list becomes one that matches nothing.
+    /// Appends a list such as `($1, $2)` with bound strings. For an empty list, appends one that
+    /// matches nothing.
     pub fn texts<'a>(&mut self, values: impl IntoIterator<Item = &'a str>) -> &mut Sql {
         self.push("(");
         let before = self.values.len();
@@ -90,10 +91,10 @@ impl Sql {
         self.push(")")
     }
 
-    /// Appends `column like '%needle%'` with the needle taken literally.
+    /// Appends `column like '%needle%'`, matching the needle literally.
     pub fn contains(&mut self, column: &str, needle: &str) -> &mut Sql {
         self.push(column).push(" like ").bind(database::contains_pattern(needle));
-        // PostgreSQL escapes with a backslash by default, and uses its index only without the
+        // PostgreSQL escapes with a backslash by default, and uses its index only without an ESCAPE
         // clause.
         if self.backend == Backend::Sqlite {
             self.push(" escape '\\'");
@@ -101,14 +102,14 @@ impl Sql {
         self
     }
 
-    /// Appends a text column for sorting by code point, like Rust, regardless of the collation of a
-    /// PostgreSQL database.
+    /// Appends a string column to sort by. It is sorted by code point, like strings in Rust,
+    /// regardless of the collation of a PostgreSQL database.
     pub fn sorted(&mut self, column: &str) -> &mut Sql {
         let order = if self.backend == Backend::Postgres { " collate \"C\"" } else { "" };
         self.push(column).push(order)
     }
 
-    /// Returns the text in pieces, each with the value bound after it.
+    /// Returns the text in pieces, each with the value bound after it. The last piece has none.
     fn pieces(&self) -> impl Iterator<Item = (&str, Option<&String>)> {
         let ends = self.values.iter().map(|(at, value)| (*at, Some(value)));
         ends.chain([(self.text.len(), None)]).scan(0, |begin, (end, value)| {
@@ -156,7 +157,7 @@ impl Sql {
         Ok(self.query().execute(db)?)
     }
 
-    /// Converts the statement to one that explains its plan.
+    /// Converts the statement to one that explains its query plan.
     pub fn explained(mut self) -> Sql {
         let word = if self.backend == Backend::Sqlite { "explain query plan " } else { "explain " };
         self.text.insert_str(0, word);
@@ -172,10 +173,11 @@ fn joined(ids: &[i64]) -> String {
     ids.join(",")
 }
 
-/// Length of the indexed prefix of a name in characters. A complete name may exceed the key size.
+/// Length of the indexed prefix of a name in characters. A whole name might exceed the maximum key
+/// size.
 const HEAD: usize = 200;
 
-/// Returns the expression that name indexes are built on.
+/// Returns the expression that the name indexes are built on.
 pub fn head_of_names() -> SqlLiteral<Text> {
     sql("substr(name_ci, 1, 200)")
 }
@@ -185,7 +187,8 @@ pub fn head(name: &str) -> String {
     name.chars().take(HEAD).collect()
 }
 
-/// Lets one writer work at a time. PostgreSQL needs a lock for it, SQLite does so on its own.
+/// Serializes writers until the transaction ends. On PostgreSQL this takes a lock; SQLite has a
+/// single writer anyway.
 pub fn one_writer(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
         diesel::sql_query("select pg_advisory_xact_lock(7301)").execute(conn)?;
@@ -193,7 +196,8 @@ pub fn one_writer(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Lets the running transaction of PostgreSQL wait for its client, which writes a long output.
+/// Disables the idle timeout of the current PostgreSQL transaction, whose client takes long to
+/// write its output.
 pub fn without_idle_timeout(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
         diesel::sql_query("set local idle_in_transaction_session_timeout = 0").execute(conn)?;

@@ -3,7 +3,7 @@
 use database::{DatabaseError, Db};
 use diesel::RunQueryDsl;
 
-/// Tables that grow with published resources.
+/// Tables that grow with the number of published resources.
 const GROWING: [&str; 13] = [
     "entities",
     "images",
@@ -20,9 +20,9 @@ const GROWING: [&str; 13] = [
     "webhook_outbox",
 ];
 
-/// Gathers statistics and updates the visibility map, outside of any transaction.
+/// Gathers statistics and updates the visibility map, outside any transaction.
 ///
-/// PostgreSQL does both on its own, but up to minutes later, and uses old statistics until then.
+/// PostgreSQL does both on its own, but up to minutes later, and until then it uses old statistics.
 /// SQLite plans by its indexes alone.
 pub fn gather(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {

@@ -13,15 +13,13 @@ const SEEN: usize = 5000;
 /// A term offered as a filter.
 #[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
 pub struct TermChoice {
-    /// The name.
     #[diesel(sql_type = Text)]
     pub name: String,
-    /// The slug.
     #[diesel(sql_type = Text)]
     pub slug: String,
 }
 
-/// Reads the most used terms of a taxonomy, by name.
+/// Reads the most used terms of a taxonomy, ordered by name.
 pub fn most_used(
     db: &mut Db,
     taxonomy: Taxonomy,

@@ -41,13 +41,13 @@ impl From<Row> for Term {
     }
 }
 
-/// Finds a term of a taxonomy by id.
+/// Returns a term of a taxonomy by its id, or `None` if it does not exist.
 pub fn find(db: &mut Db, taxonomy: Taxonomy, id: i64) -> Result<Option<Term>, DatabaseError> {
     let found = terms::table.filter(terms::id.eq(id).and(terms::taxonomy.eq(taxonomy.code())));
     Ok(found.select(Row::as_select()).first(db).optional()?.map(Term::from))
 }
 
-/// Finds a term of a taxonomy by its stored slug.
+/// Returns a term of a taxonomy by its stored slug, or `None` if it does not exist.
 pub fn find_by_slug(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -57,8 +57,8 @@ pub fn find_by_slug(
     Ok(found.select(Row::as_select()).first(db).optional()?.map(Term::from))
 }
 
-/// Finds the first term of a taxonomy with this name, case-insensitively. With a parent, only among
-/// its children.
+/// Returns the id of the first term of a taxonomy with this name, ignoring case, or `None` if there
+/// is none. If a parent is given, searches only its children.
 pub fn named(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -153,7 +153,7 @@ pub fn with_descendants(db: &mut Db, ids: &[i64]) -> Result<Vec<i64>, DatabaseEr
     Ok(all)
 }
 
-/// The written columns of a term. Event writes update the count.
+/// The columns that writes of a term set. The count is updated by event writes.
 #[derive(Insertable, AsChangeset)]
 #[diesel(table_name = terms)]
 struct TermColumns<'t> {
@@ -189,7 +189,7 @@ pub fn insert(db: &mut Db, new: &Term) -> Result<i64, DatabaseError> {
     Ok(id)
 }
 
-/// Inserts a term, if it is free with the id of another site. Returns its id.
+/// Inserts a term, with its id at another site if that id is free. Returns its id.
 pub fn insert_as(db: &mut Db, new: &Term, wanted: Option<i64>) -> Result<i64, DatabaseError> {
     let id = insert(db, new)?;
     let Some(wanted) = wanted else { return Ok(id) };
@@ -225,7 +225,7 @@ pub fn delete(db: &mut Db, old: &Term) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Updates the numbers of published events after a write.
+/// Updates the stored numbers of published events after a write.
 pub fn recount(
     db: &mut Db,
     old: Option<(&Event, &Links)>,
@@ -349,7 +349,7 @@ fn append_order(sql: &mut Sql, filter: &TermFilter) {
     sql.push(&format!(" {way}, t.id"));
 }
 
-/// Appends the position of a term in the list that the client sent.
+/// Appends the position of a term in the list that the client gave.
 fn given_order<'a>(sql: &'a mut Sql, filter: &TermFilter) -> &'a mut Sql {
     if let Some(ids) = &filter.include {
         let arms: Vec<String> =
@@ -364,7 +364,7 @@ fn given_order<'a>(sql: &'a mut Sql, filter: &TermFilter) -> &'a mut Sql {
     sql.push(" end")
 }
 
-/// Returns whether another term than `except` has this slug in the taxonomy.
+/// Returns whether a term other than `except` has this slug in the taxonomy.
 pub fn slug_taken(
     db: &mut Db,
     taxonomy: Taxonomy,

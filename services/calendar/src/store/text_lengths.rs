@@ -1,4 +1,4 @@
-//! The size of the texts of a page, computed without reading them.
+//! The amount of text on a page, computed without reading the text.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::backend::Backend;
@@ -10,8 +10,9 @@ use super::among_ids::AmongIds;
 use super::event_index::ListError;
 use crate::model::linked::Kind;
 
-/// The bytes of events in responses, which repeat shared venues and organizers. `IDS` is the
-/// placeholder for the condition on their ids. Each linked row is looked up by key.
+/// The bytes of text of events in responses. Shared venues and organizers count once per event that
+/// shows them. `IDS` is a placeholder for the condition on the event ids. Each linked row is looked
+/// up by key.
 pub const OF_EVENTS: &str = "\
     coalesce((select sum(octet_length(description) + octet_length(excerpt)) \
         from events where id IDS), 0) + \
@@ -25,7 +26,7 @@ const OF_VENUES: &str = "coalesce((select sum(octet_length(description) + octet_
 const OF_ORGANIZERS: &str = "coalesce((select sum(octet_length(description) + \
     octet_length(excerpt)) from organizers where id IDS), 0)";
 
-/// One of the sums above as a statement with constant text, which a connection prepares once.
+/// One of the sums above. The statement text is constant, so a connection prepares it once.
 struct Lengths<'a> {
     sum: &'static str,
     ids: AmongIds<'a>,
@@ -74,12 +75,12 @@ pub fn check(bytes: usize, room: usize) -> Result<(), ListError> {
     if bytes <= room { Ok(()) } else { Err(ListError::Long(bytes)) }
 }
 
-/// Returns the size of the texts of events. A resource counts as often as it is included.
+/// Returns the total bytes of text of events. A resource counts each time that it is included.
 pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<usize, DatabaseError> {
     sum(db, OF_EVENTS, ids)
 }
 
-/// Returns the size of the texts of venues or organizers.
+/// Returns the total bytes of text of venues or organizers.
 pub fn of_linked(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<usize, DatabaseError> {
     let text = match kind {
         Kind::Venue => OF_VENUES,

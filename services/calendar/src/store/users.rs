@@ -15,7 +15,7 @@ fn user((id, login, role): Row) -> Result<User, DatabaseError> {
     Ok(User { id, login, role })
 }
 
-/// Finds a user by login.
+/// Returns a user by login, or `None` if there is none.
 pub fn by_login(db: &mut Db, login: &str) -> Result<Option<User>, DatabaseError> {
     let row: Option<Row> = users::table
         .filter(users::login.eq(login))
@@ -56,14 +56,14 @@ pub fn set_role(db: &mut Db, login: &str, role: Role) -> Result<bool, DatabaseEr
     Ok(rows > 0)
 }
 
-/// Reads the ids of some rows of an author.
+/// Reads the ids of some of an author's rows.
 pub fn rows_of(db: &mut Db, table: &str, author: i64) -> Result<Vec<i64>, DatabaseError> {
     let mut sql = Sql::new(db, "select id from ");
     sql.push(table).push(" where author_id = ").value(author).push(" order by id limit 100");
     sql.load_ids(db)
 }
 
-/// Gives the images of a user to another one, and the tombstones of events. Returns the number of
+/// Transfers the images and the event tombstones of a user to another one. Returns the number of
 /// images.
 pub fn give_images(db: &mut Db, from: i64, to: i64) -> Result<usize, DatabaseError> {
     let give =
@@ -72,7 +72,7 @@ pub fn give_images(db: &mut Db, from: i64, to: i64) -> Result<usize, DatabaseErr
     Sql::new(db, &give("images")).execute(db)
 }
 
-/// Deletes a user who owns nothing.
+/// Deletes a user who does not own any resources.
 pub fn delete(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     diesel::delete(users::table.find(id)).execute(db)?;
     Ok(())

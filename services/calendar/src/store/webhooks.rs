@@ -12,7 +12,7 @@ use super::sql::{self, Sql};
 use crate::model::event::Event;
 use crate::model::notice::Notice;
 
-/// A webhook. Its secret is stored in plain text, because it signs every message.
+/// A webhook. Its secret is stored in plain text, because every message is signed with it.
 #[derive(Clone, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = webhooks)]
 pub struct Webhook {
@@ -27,7 +27,7 @@ pub fn all(db: &mut Db) -> Result<Vec<Webhook>, DatabaseError> {
     Ok(webhooks::table.order(webhooks::id).select(Webhook::as_select()).load(db)?)
 }
 
-/// Finds the webhook of a pending message. Removing a webhook also removes its messages.
+/// Finds the webhook of a pending message. `None` if it was removed together with its messages.
 pub fn of_message(db: &mut Db, id: i64) -> Result<Option<Webhook>, DatabaseError> {
     Ok(outbox::table
         .inner_join(webhooks::table)
@@ -47,7 +47,7 @@ pub fn add(db: &mut Db, url: &str, secret: &str, now: i64) -> Result<(), Databas
 
 /// Removes a webhook with its pending messages. Returns whether it existed.
 pub fn remove(db: &mut Db, url: &str) -> Result<bool, DatabaseError> {
-    // Blocks event writes, which would add messages for it to the outbox.
+    // Blocks event writes, which would otherwise add messages for this webhook.
     sql::one_writer(db)?;
     let found: Option<i64> =
         webhooks::table.filter(webhooks::url.eq(url)).select(webhooks::id).first(db).optional()?;
@@ -56,7 +56,7 @@ pub fn remove(db: &mut Db, url: &str) -> Result<bool, DatabaseError> {
     Ok(diesel::delete(webhooks::table.find(id)).execute(db)? > 0)
 }
 
-/// Adds messages for all webhooks to the outbox, in the transaction of the write.
+/// Adds a message for each webhook to the outbox, in the transaction of the write.
 pub fn post(db: &mut Db, old: Option<&Event>, new: &Event) -> Result<(), DatabaseError> {
     for notice in Notice::of(old, new) {
         let at = new.modified_utc;
@@ -78,8 +78,8 @@ pub fn last_message(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(last.unwrap_or(0))
 }
 
-/// Gives the `traceparent` of a write to the messages after `last`, which are its own in its
-/// transaction.
+/// Sets the `traceparent` of all messages after `last`. Within the transaction of a write, these
+/// are its own messages.
 pub fn trace_after(db: &mut Db, last: i64, traceparent: &str) -> Result<(), DatabaseError> {
     diesel::update(outbox::table.filter(outbox::id.gt(last)))
         .set(outbox::traceparent.eq(traceparent))
@@ -107,8 +107,8 @@ pub fn due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
     Ok(found.select(webhooks::id).load(db)?)
 }
 
-/// Claims due messages of a webhook and postpones their next attempt. If two replicas race, only
-/// one gets a message.
+/// Claims due messages of a webhook by postponing their next attempt. If two replicas race, each
+/// message goes to only one.
 pub fn claim(
     db: &mut Db,
     webhook: i64,
@@ -129,7 +129,7 @@ pub fn claim(
             break;
         }
         let ids: Vec<i64> = waiting.iter().map(|message| message.id).collect();
-        // Another replica may have claimed some between the two statements.
+        // Another replica may have claimed some of them between the two statements.
         let own: Vec<i64> = on_backend!(db, conn => diesel::update(outbox::table)
             .filter(outbox::id.eq_any(&ids))
             .filter(outbox::over_utc.is_null().and(outbox::next_try.le(now)))
@@ -148,7 +148,7 @@ pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Records a failed attempt. Without a next attempt the message is abandoned.
+/// Records a failed attempt. If there is no next attempt, the message is abandoned.
 pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), DatabaseError> {
     let next = failure.next_try(now);
     let noted = (
@@ -172,7 +172,7 @@ pub fn waiting(db: &mut Db, webhook: i64) -> Result<i64, DatabaseError> {
     Ok(outbox::table.filter(own).count().get_result(db)?)
 }
 
-/// Deletes messages that were delivered or abandoned before this second.
+/// Deletes messages that were delivered or abandoned before this time, in Unix seconds.
 pub fn tidy(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     Ok(diesel::delete(outbox::table.filter(outbox::over_utc.lt(before))).execute(db)?)
 }

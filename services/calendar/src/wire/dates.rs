@@ -32,7 +32,7 @@ pub fn written(seconds: i64) -> String {
     )
 }
 
-/// Splits local seconds into their parts.
+/// Splits local seconds into year, month, day and time.
 pub fn details(seconds: i64) -> DateDetails {
     let wall = wall_from_seconds(seconds);
     DateDetails {

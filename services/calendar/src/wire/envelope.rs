@@ -1,4 +1,4 @@
-//! Lists with their page links and totals.
+//! The page links and totals of lists.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -81,7 +81,7 @@ pub fn list_meta(
 ) -> ListMeta {
     let pages = paging.pages(total);
     let page = paging.page;
-    // Links have `page` at the end; page 1 has none.
+    // `page` is the last parameter of a link. The link to page 1 has none.
     let link = |page: i64| {
         let last = (page > 1).then(|| ("page".to_owned(), page.to_string()));
         address(collection, query.iter().chain(&last))

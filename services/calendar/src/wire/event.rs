@@ -91,10 +91,10 @@ pub struct CostDetails {
     pub values: Vec<String>,
 }
 
-/// The parts of an event that are shown.
+/// The parts of an event to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// A single read, with linked data.
+    /// A single event, with linked data.
     Single,
     /// All fields, without linked data.
     Plain,
@@ -173,7 +173,7 @@ pub fn event(
         ..blank(event, view)
     };
     match extent {
-        // Without the password, only fields that do not reveal the content are shown.
+        // Without the password, only fields that do not reveal the content are filled in.
         Extent::Protected => EventJson { event_status, ..blank(event, view) },
         _ => json,
     }
@@ -186,7 +186,7 @@ fn website(event: &Event, view: RenderContext<'_>) -> String {
     event.website.replace('&', "&amp;")
 }
 
-/// Renders the fields that even a protected event shows, and leaves the rest blank.
+/// Renders the fields that are visible even for a protected event, and leaves all others blank.
 fn blank(event: &Event, view: RenderContext<'_>) -> EventJson {
     let schedule = &event.schedule;
     let global_id = view.urls.global_id(event.id);

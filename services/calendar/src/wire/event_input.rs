@@ -32,13 +32,13 @@ pub struct EventInput {
     organizers: Option<Vec<LinkItem>>,
 }
 
-/// A venue or an organizer that a write names.
+/// A venue or an organizer that a write refers to.
 enum LinkItem {
-    /// By its id; `None` where it is not an id.
+    /// Given by id. `None` if the value is not a valid id.
     Existing(Option<i64>),
-    /// By an object of a response.
+    /// Given by an object from an earlier response.
     Object(Value),
-    /// By its fields.
+    /// Given by the fields of a new row.
     New(LinkedInput),
 }
 
@@ -55,7 +55,7 @@ impl Input for EventInput {
             let names = names.terms(taxonomy);
             for (item, id) in numbers {
                 names.ids.push(id);
-                // Digits may also be a slug.
+                // A string of digits may be an id or a slug.
                 names.slugs.extend(item.as_str().map(str::to_owned));
             }
         }
@@ -89,7 +89,7 @@ impl EventInput {
         EventInput { given, errors, categories, tags, venues, organizers }
     }
 
-    /// Decodes the write of a new event, or of the current one.
+    /// Decodes a write that creates an event, or that changes `current`.
     ///
     /// # Errors
     /// All missing or invalid parameters.
@@ -161,7 +161,8 @@ fn zone_of(errors: &mut Errors, text: &str, writer: WriteOptions<'_>) -> Option<
     zone
 }
 
-/// Decodes a cost. Sending back the shown cost of the stored event changes nothing.
+/// Decodes a cost. If it equals the rendered cost of the stored event, the stored one is kept.
+/// Returns `None` if the cost is not sent, not valid, or kept.
 fn cost_inputs(
     errors: &mut Errors,
     given: Option<&Value>,
@@ -171,7 +172,7 @@ fn cost_inputs(
     const WRONG: &str = "must be a text, a number or a list of them";
     let one = |value: &Value| match value {
         Value::String(_) => short_text(value).map(|text| html::without_tags(&text)),
-        // Numbers have no digit grouping.
+        // A JSON number never has digit grouping.
         Value::Number(number) => Ok(match number.to_string() {
             text if text.split_once('.').is_some_and(|(_, digits)| digits.len() == 3) => text + "0",
             text => text,
@@ -192,7 +193,8 @@ fn cost_inputs(
     (!same).then(|| inputs.into_iter().filter(|input| !input.trim().is_empty()).collect())
 }
 
-/// Returns the website. The event's own page counts as none.
+/// Returns the website, or `None` if it is not sent. The URL of the event's own page counts as no
+/// website.
 fn website(
     given: Option<Website>,
     writer: WriteOptions<'_>,
@@ -203,8 +205,9 @@ fn website(
     Some(if own.as_ref() == Some(&website) { String::new() } else { website })
 }
 
-/// Decodes terms. Unknown ids are ignored, texts are resolved when the event is stored. An object
-/// must agree with the term of its id.
+/// Decodes terms. Unknown ids are ignored, and slugs and names are resolved when the event is
+/// stored. An object must match the stored term with its id. Returns `None` if they are not sent or
+/// not valid.
 fn terms(
     errors: &mut Errors,
     known: &Known,
@@ -249,7 +252,8 @@ fn terms(
     Some(refs)
 }
 
-/// Returns the term of an object: by its id, else by its slug or name.
+/// Returns the term that an object refers to: by its id, else by its slug or name. Returns `None`
+/// if the object is not valid.
 fn term_object(members: &Map<String, Value>, taxonomy: Taxonomy) -> Option<TermRef> {
     if let Some(id) = members.get("id").filter(|id| !id.is_null()) {
         return positive(id).map(TermRef::Id);
@@ -259,7 +263,8 @@ fn term_object(members: &Map<String, Value>, taxonomy: Taxonomy) -> Option<TermR
     text.filter(|text| text.chars().count() <= 1000).map(|text| TermRef::Text(text.to_owned()))
 }
 
-/// Reads linked venues or organizers: ids, objects, or a list of both.
+/// Reads linked venues or organizers: ids, objects, or a list of both. Returns `None` if they are
+/// not sent or too many.
 fn link_items(errors: &mut Errors, kind: Kind, given: Option<Value>) -> Option<Vec<LinkItem>> {
     let items: Vec<Value> = match given? {
         Value::Array(items) => items.into_iter().filter(|item| !item.is_null()).collect(),

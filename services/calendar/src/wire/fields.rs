@@ -20,7 +20,7 @@ enum Ordered {
     Object(Vec<(String, Ordered)>),
 }
 
-/// Serializes a response, reduced to the selected keys.
+/// Serializes a response, keeping only the selected keys.
 ///
 /// # Errors
 /// The value cannot be serialized.
@@ -32,14 +32,15 @@ pub fn written<T: Serialize>(value: &T, keys: Option<&str>) -> Result<String, se
     }
 }
 
-/// Returns the tag of a response.
+/// Returns the entity tag of a response.
 pub fn tag(json: &str) -> EntityTag {
     let mut hasher = DefaultHasher::new();
     hasher.write(json.as_bytes());
     EntityTag::of_digest(&hasher.finish().to_be_bytes())
 }
 
-/// Reduces a JSON text to the selected keys. Dots descend, also into lists.
+/// Reduces a JSON text to the selected keys. A dot selects within an object or within the items of
+/// a list.
 pub fn cut(json: &str, fields: &str) -> Result<String, serde_json::Error> {
     let paths: Vec<Vec<&str>> = fields
         .split(',')

@@ -1,4 +1,4 @@
-//! Linked data of events, venues and organizers in the schema.org vocabulary.
+//! JSON-LD of events, venues and organizers with the schema.org vocabulary.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -124,7 +124,7 @@ pub fn of_linked(row: &Linked, view: RenderContext<'_>) -> LinkedData {
     }
 }
 
-/// Describes an event with its first venue and organizer.
+/// Describes an event, with its first venue and first organizer.
 pub fn of_event(
     event: &Event,
     links: &Links,

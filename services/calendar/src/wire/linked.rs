@@ -1,4 +1,4 @@
-//! Venues and organizers in responses. Keys without a value are absent.
+//! Venues and organizers in responses. Keys without a value are omitted.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -20,8 +20,8 @@ fn image(row: &Linked, included: &Included, view: RenderContext<'_>) -> Option<I
     Some(ImageJson::new(image, view.urls))
 }
 
-/// Defines the response of a kind and the function that renders it: the shared fields, with the
-/// fields of one kind in their positions.
+/// Defines the response type of a kind and the function that renders it. It has the shared fields,
+/// with those of the kind inserted at their positions.
 macro_rules! linked_json {
     (
         $(#[$meta:meta])*
@@ -62,7 +62,7 @@ macro_rules! linked_json {
             pub global_id_lineage: Vec<String>,
         }
 
-        /// Renders a row of this kind. Only single reads have linked data.
+        /// Renders a row of this kind. Only single reads include JSON-LD.
         pub fn $name(
             $row: &Linked,
             included: &Included,

@@ -22,7 +22,7 @@ pub struct LinkedInput {
     errors: Errors,
 }
 
-/// The parameters of each kind.
+/// The decoded parameters of one of the kinds.
 enum Given {
     Venue(Box<VenueFields>),
     Organizer(Box<OrganizerFields>),
@@ -55,7 +55,7 @@ impl LinkedInput {
         LinkedInput { creating, given, errors }
     }
 
-    /// Adds the rows that the parameters name.
+    /// Adds the rows that the parameters refer to.
     pub(super) fn add_names(&self, names: &mut Names, urls: &Urls) {
         let (author, image) = match &self.given {
             Given::Venue(given) => (&given.author, &given.image),
@@ -118,7 +118,7 @@ fn decode(
     }
 }
 
-/// Decodes a short plain text.
+/// Returns short text without tags, or `None` if it is not sent.
 fn text(text: Option<ShortText>) -> Option<String> {
     text.map(|text| html::without_tags(&text.0))
 }
@@ -131,13 +131,14 @@ fn linked_name(
     creating: bool,
 ) -> Option<String> {
     match creating {
-        // A name of only tags has its own error when the row is created.
+        // A name that consists only of tags gets its own error when the row is created.
         true => given.map(|name| writer.sanitize_inline(name.0)),
         false => name(errors, kind.word(), given, writer),
     }
 }
 
-/// Decodes both coordinates or none. Two empty texts clear them.
+/// Decodes the coordinates: both or none. Two empty strings clear them, for which the result is
+/// `Some(None)`. Returns `None` if they are not sent or not valid.
 fn geo(errors: &mut Errors, lat: Option<&Value>, lng: Option<&Value>) -> Option<Option<Point>> {
     let cleared = |value: Option<&Value>| value.and_then(Value::as_str).is_some_and(str::is_empty);
     if cleared(lat) && cleared(lng) {

@@ -1,4 +1,4 @@
-//! Requests and responses with their exact names: decoding of parameters, JSON of resources.
+//! Requests and responses under their exact names: decoding of parameters, and JSON of resources.
 
 mod addresses;
 pub(crate) mod changes;

@@ -1,5 +1,5 @@
-//! The rows that a request names. They are looked up after reading its parameters and before decoding
-//! them.
+//! The rows that a request refers to. They are looked up after its parameters are read and before
+//! they are decoded.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,13 +11,13 @@ use crate::model::linked::Kind;
 use crate::model::term::Taxonomy;
 use crate::model::urls::Urls;
 
-/// The parameters of an operation, read but not decoded.
+/// The parameters of an operation, read but not yet decoded.
 pub trait Input {
-    /// Returns the rows that the parameters name.
+    /// Returns the rows that the parameters refer to.
     fn names(&self, urls: &Urls) -> Names;
 }
 
-/// The rows that a request names.
+/// The rows that a request refers to.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     pub users: Vec<i64>,
@@ -27,18 +27,18 @@ pub struct Names {
     pub organizers: Vec<i64>,
     pub categories: TermNames,
     pub tags: TermNames,
-    /// Rows that the request names by the object that an earlier response had for them.
+    /// Rows that the request refers to by an object from an earlier response.
     pub objects: Vec<(Row, i64)>,
 }
 
-/// The terms of one taxonomy that a request names.
+/// The terms of one taxonomy that a request refers to.
 #[derive(Clone, Debug, Default)]
 pub struct TermNames {
     pub ids: Vec<i64>,
     pub slugs: Vec<String>,
 }
 
-/// The named rows that exist.
+/// The rows of [`Names`] that exist.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     pub users: HashSet<i64>,
@@ -51,7 +51,7 @@ pub struct Known {
     pub objects: Objects,
 }
 
-/// The named terms of one taxonomy that exist.
+/// The rows of [`TermNames`] that exist.
 #[derive(Clone, Debug, Default)]
 pub struct KnownTerms {
     pub ids: HashSet<i64>,
@@ -76,7 +76,7 @@ impl Names {
         }
     }
 
-    /// Adds author and image of a write.
+    /// Adds the author and the image of a write.
     pub(super) fn add_post(
         &mut self,
         author: Option<&Positive>,

@@ -1,4 +1,4 @@
-//! Objects of responses that a write sends back.
+//! Response objects that a write sends back.
 
 use std::collections::HashMap;
 
@@ -18,27 +18,27 @@ pub enum Row {
     Image,
 }
 
-/// The texts of a row that an object of it repeats.
+/// The slug and name of a row, which a client's object must repeat.
 #[derive(Clone, Debug, Default)]
 pub struct Labels {
-    /// Its slug; empty for an image.
+    /// The slug; empty for an image.
     pub slug: String,
     /// Its name, or the original URL of an image.
     pub name: String,
 }
 
-/// Returns the id of an object, if it is one and has an id.
+/// Returns the id of a JSON object. `None` for other values and for objects without an id.
 pub fn id_of_object(value: &Value) -> Option<i64> {
     value.as_object()?.get("id").and_then(positive)
 }
 
-/// The rows of the objects that a write sends back, as far as they exist.
+/// The rows of the objects that a write sends back, without those that do not exist.
 #[derive(Clone, Debug, Default)]
 pub struct Objects(pub HashMap<(Row, i64), Labels>);
 
 impl Objects {
-    /// Returns whether an object shows the row of its id: the row exists, and slug or name are its
-    /// own. Objects of another site usually do not.
+    /// Returns whether an object refers to the row with its id: the row exists, and the object's
+    /// slug or name matches it. Objects from another site usually do not match.
     pub fn agrees(&self, row: Row, id: i64, object: &Value, urls: &Urls) -> bool {
         let Some(labels) = self.0.get(&(row, id)) else { return false };
         let text =

@@ -5,7 +5,7 @@
 pub struct InvalidParameter {
     pub name: &'static str,
     pub text: String,
-    /// The code of its entry in `details`, if any.
+    /// The code of its entry in `details`, if it has one.
     pub detail: Option<&'static str>,
 }
 

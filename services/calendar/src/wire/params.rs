@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use shell::params::bracketed;
 
-/// Lists that may be sent as repeated pairs, as forms and generated clients do.
+/// Lists that may be sent as repeated names, as forms and generated clients do.
 const LISTS: [&str; 6] = ["categories", "tags", "venue", "organizer", "include", "exclude"];
 
 /// The parameters of a request. `null` counts as absent.
@@ -11,8 +11,8 @@ const LISTS: [&str; 6] = ["categories", "tags", "venue", "organizer", "include",
 pub struct Params(Map<String, Value>);
 
 impl Params {
-    /// Builds parameters from decoded pairs. Brackets in names, and repeated names of lists, build
-    /// lists and objects.
+    /// Builds parameters from decoded name-value pairs. Brackets in names, and repeated names of
+    /// lists, build lists and objects.
     pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Params {
         let pairs: Vec<(&str, &str)> = pairs.into_iter().collect();
         let mut members = bracketed(pairs.iter().copied());
@@ -26,7 +26,7 @@ impl Params {
         Params(members)
     }
 
-    /// Builds parameters from the fields of a JSON object. Other values have none.
+    /// Builds parameters from the members of a JSON object. Any other value yields none.
     pub fn from_json(value: Value) -> Params {
         match value {
             Value::Object(map) => Params(map),
@@ -34,7 +34,7 @@ impl Params {
         }
     }
 
-    /// Overrides these parameters by others, except by `null`.
+    /// Overrides these parameters with others. `null` values do not override.
     pub fn overlaid(mut self, others: Params) -> Params {
         for (name, value) in others.0 {
             if !(value.is_null() && self.0.contains_key(&name)) {
@@ -44,17 +44,17 @@ impl Params {
         self
     }
 
-    /// Returns all parameters as fields of an object.
+    /// Returns all parameters as members of an object.
     pub fn members(&self) -> &Map<String, Value> {
         &self.0
     }
 
-    /// Returns a parameter.
+    /// Returns a parameter, or `None` if it is absent.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// Returns a parameter if it is a text.
+    /// Returns a parameter if it is a string.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Value::as_str)
     }

@@ -1,7 +1,7 @@
 //! Decoding of the parameters of an operation, with all errors reported together.
 //!
-//! The struct of the operation decodes single values. Rules that involve other parameters, the
-//! database or the site's zone are checked afterwards and add to the same errors.
+//! The operation's struct decodes each value. Rules that involve other parameters, the database or
+//! the site's zone are checked afterwards and add to the same list of errors.
 
 use serde::de::DeserializeOwned;
 use shell::params::{Input, Rules, read};
@@ -19,7 +19,7 @@ pub struct Errors {
     found: ParameterErrors,
 }
 
-/// Decodes the parameters of an operation. Invalid ones are absent from the value.
+/// Decodes the parameters of an operation. Invalid ones are reported and left out of the value.
 pub fn read_parameters<T>(params: &Params) -> (T, Errors)
 where
     T: DeserializeOwned + Declared + Default,
@@ -48,17 +48,17 @@ impl Errors {
         self.found.missing.extend(names.filter(|name| params.get(name).is_none()));
     }
 
-    /// Reports an invalid parameter. Only its first error counts.
+    /// Reports an invalid parameter. Only the first error of each parameter is kept.
     pub fn fail(&mut self, name: &'static str, text: impl Into<String>) {
         if !self.found.invalid.iter().any(|invalid| invalid.name == name) {
             self.found.invalid.push(InvalidParameter { name, text: text.into(), detail: None });
         }
     }
 
-    /// Returns the value if there are no errors, else all errors in declaration order.
+    /// Returns the value if there are no errors.
     ///
     /// # Errors
-    /// All errors that were found.
+    /// All errors that were found, in declaration order.
     pub fn finish<T>(mut self, value: T) -> Result<T, ParameterErrors> {
         if self.found == ParameterErrors::default() {
             return Ok(value);

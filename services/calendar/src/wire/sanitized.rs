@@ -1,6 +1,6 @@
-//! Long texts of a write, sanitized before its transaction begins.
+//! Long text of a write, sanitized before its transaction begins.
 //!
-//! Sanitizing a large text takes longer than storing it, and there is one writer at a time.
+//! Sanitizing large text takes longer than storing it, and only one writer runs at a time.
 
 use std::collections::HashMap;
 
@@ -11,16 +11,16 @@ use super::values::text;
 use crate::model::html;
 use crate::model::linked::Kind;
 
-/// The long texts of an event, a venue or an organizer.
+/// The parameters with long text of an event, a venue or an organizer.
 const NAMES: [&str; 2] = ["description", "excerpt"];
 
-/// Texts with their sanitized form; `None` if rejected.
+/// Maps strings to their sanitized form, which is `None` if the string was rejected.
 #[derive(Clone, Debug, Default)]
 pub struct SanitizedTexts(HashMap<String, Option<String>>);
 
 impl SanitizedTexts {
-    /// Returns the texts that may take long to sanitize, including those of inline venues and
-    /// organizers.
+    /// Returns the strings that may take long to sanitize, including those of venues and organizers
+    /// that an event creates.
     pub fn sources(params: &Params) -> Vec<String> {
         let marked = |value: &Value| text(value).ok().filter(|text| html::is_rewritten(text));
         let own = NAMES.iter().filter_map(|name| params.get(name));
@@ -34,7 +34,7 @@ impl SanitizedTexts {
         own.chain(inline).filter_map(marked).collect()
     }
 
-    /// Sanitizes texts.
+    /// Sanitizes these strings.
     pub fn of(texts: Vec<String>) -> SanitizedTexts {
         let sanitize = |text: String| {
             let sanitized = html::sanitize(&text);
@@ -43,7 +43,8 @@ impl SanitizedTexts {
         SanitizedTexts(texts.into_iter().map(sanitize).collect())
     }
 
-    /// Returns the sanitized form of a text, sanitizing it now if necessary.
+    /// Returns the sanitized form of a string. If it was not prepared, sanitizes it now. Returns
+    /// `None` if the string cannot be sanitized.
     pub fn get(&self, text: &str) -> Option<String> {
         self.0.get(text).cloned().unwrap_or_else(|| html::sanitize(text))
     }

@@ -74,12 +74,12 @@ fn decode(input: TermInput, known: &Known) -> Result<TermChange, ParameterErrors
     errors.finish(TermChange { name, description, slug, parent })
 }
 
-/// Removes markup from a name, which is stored as plain text and escaped when shown.
+/// Removes markup from a name. Names are stored as plain text and escaped when shown.
 pub fn plain_name(name: &str) -> String {
     html::decode(&html::strip_tags(name)).trim().to_owned()
 }
 
-/// Reads the id of a category, or 0 for the root.
+/// Reads the id of a category, or 0 for the root. Returns `None` for anything else.
 fn parent_id(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) if number.as_i64() == Some(0) => Some(0),
@@ -88,7 +88,8 @@ fn parent_id(value: &Value) -> Option<i64> {
     }
 }
 
-/// Reads the id of an existing category, or 0 for the root.
+/// Reads the id of an existing category, or 0 for the root. Records an error and returns `None` for
+/// anything else.
 fn parent(errors: &mut Errors, known: &Known, value: &Value) -> Option<i64> {
     let id = parent_id(value).filter(|id| *id == 0 || known.categories.ids.contains(id));
     if id.is_none() {

@@ -61,7 +61,7 @@ values! {
     StatusText(Status) = status;
     /// Whether an event takes place as announced.
     EventStatusText(Occurring) = event_status;
-    /// An absolute web URL, or an empty text.
+    /// An absolute web URL, or an empty string.
     Website(String) = website;
     /// Distinct items of a list.
     Items(Vec<Value>) = list;
@@ -166,7 +166,7 @@ fn strict_dates(value: &Value) -> bool {
     }
 }
 
-/// Decodes an integer from 1 to 2^53 - 1, also written as `1.0` or as a text.
+/// Decodes an integer from 1 to 2^53 - 1, also written as `1.0` or as a string.
 pub fn positive(value: &Value) -> Option<i64> {
     let whole = |number: f64| {
         let fits = number.fract() == 0.0 && number > 0.0 && number < 9_007_199_254_740_992.0;
@@ -210,7 +210,7 @@ pub fn list(value: &Value) -> Result<Vec<Value>, &'static str> {
     if items.len() > MAX_ITEMS { Err(TOO_MANY) } else { Ok(items) }
 }
 
-/// Splits a text at commas. Other values form one item.
+/// Splits a string at commas. Other values form one item.
 fn split_items(value: &Value) -> Vec<Value> {
     match value {
         Value::String(text) => text
@@ -231,7 +231,7 @@ pub fn ids(value: &Value) -> Result<Vec<i64>, &'static str> {
     Ok(ids.into_iter().filter(|id| seen.insert(*id)).collect())
 }
 
-/// Decodes a list of texts; numbers are converted.
+/// Decodes a list of strings; numbers are converted.
 pub fn texts(value: &Value) -> Result<Vec<String>, &'static str> {
     let texts = list(value)?.into_iter().filter_map(|item| match item {
         Value::String(text) => Some(text),
@@ -264,7 +264,7 @@ fn status(value: &Value) -> Result<Status, &'static str> {
     status.near_miss().map_or(Ok(status), |known| Err(meant(known)))
 }
 
-/// Returns the error that suggests a known status.
+/// Returns the error text that suggests a known status.
 pub fn meant(known: &'static str) -> &'static str {
     match known {
         "publish" => "must be spelled publish",

@@ -1,4 +1,4 @@
-//! Shared parts of writes of events, venues and organizers.
+//! Shared parts of event, venue and organizer writes.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -28,17 +28,17 @@ pub struct WriteOptions<'a> {
     pub now: Timestamp,
     /// Whether editors and administrators may write any HTML.
     pub unfiltered_html: bool,
-    /// Long texts that were sanitized before the transaction.
+    /// Long text that was sanitized before the transaction.
     pub sanitized: &'a SanitizedTexts,
 }
 
 impl WriteOptions<'_> {
-    /// Returns whether this user's texts are stored unmodified.
+    /// Returns whether this user's HTML is stored unmodified.
     fn is_unfiltered(&self) -> bool {
         self.unfiltered_html && self.user.role >= Role::Editor
     }
 
-    /// Sanitizes a long text; `None` if it is rejected.
+    /// Sanitizes long text. Returns `None` if it is rejected.
     fn sanitize(&self, text: String) -> Option<String> {
         if self.is_unfiltered() { Some(text) } else { self.sanitized.get(&text) }
     }
@@ -49,7 +49,7 @@ impl WriteOptions<'_> {
     }
 }
 
-/// Sanitizes a title or a name, which must not become empty.
+/// Sanitizes a title or a name. Reports an error if nothing remains.
 pub fn name(
     errors: &mut Errors,
     name: &'static str,
@@ -64,7 +64,8 @@ pub fn name(
     Some(sanitized)
 }
 
-/// Sanitizes a long text.
+/// Sanitizes long text. Returns `None` if it is not sent, or if its tags are not closed in order,
+/// which is recorded as an error.
 pub fn markup(
     errors: &mut Errors,
     name: &'static str,
@@ -78,7 +79,8 @@ pub fn markup(
     sanitized
 }
 
-/// Resolves a date in a zone.
+/// Resolves a date in a zone. Returns `None` if it is not sent, or if it cannot be represented in
+/// the zone, which is recorded as an error.
 pub fn point_in_time(
     errors: &mut Errors,
     name: &'static str,
@@ -87,7 +89,7 @@ pub fn point_in_time(
     now: Timestamp,
 ) -> Option<PointInTime> {
     let point = date?.0.resolve(zone, now);
-    // A date that the zone cannot represent is an error of this parameter.
+    // A date that cannot be represented in the zone is an error of this parameter.
     let point = point.and_then(|point| point.instant(zone).map(|_| point));
     if point.is_err() {
         errors.fail(name, "must be a date");
@@ -95,8 +97,8 @@ pub fn point_in_time(
     point.ok()
 }
 
-/// Decodes `date` and `date_utc`. Each is computed from the other; if both are given, both are
-/// used.
+/// Decodes `date` and `date_utc`. If only one is given, the other is computed from it. If both are
+/// given, both are used unchanged.
 pub fn publication(
     errors: &mut Errors,
     (date, date_utc): (Option<DateInput>, Option<DateInput>),
@@ -134,7 +136,7 @@ macro_rules! post_change {
 }
 pub(super) use post_change;
 
-/// Returns the id of a user, who must exist.
+/// Returns the author's id. Reports an error if there is no such user.
 pub fn author(errors: &mut Errors, known: &Known, author: Option<Positive>) -> Option<i64> {
     let Positive(id) = author?;
     if !known.users.contains(&id) {
@@ -144,7 +146,8 @@ pub fn author(errors: &mut Errors, known: &Known, author: Option<Positive>) -> O
     Some(id)
 }
 
-/// Decodes an image: an id, a URL, or a value that clears it.
+/// Decodes an image: an id, a URL, or a value that clears it. Returns `None` if it is not sent, or
+/// if it is not valid, which is recorded as an error.
 pub fn image(
     errors: &mut Errors,
     known: &Known,
@@ -160,7 +163,7 @@ pub fn image(
         }
         return found.map(ImageRef::Id);
     }
-    // An object without id names an address.
+    // An object without an id refers to the image by URL.
     let sent = sent.get("url").unwrap_or(sent);
     let reference = match image_ref(sent, writer) {
         Ok(reference) => reference,
@@ -190,14 +193,14 @@ fn image_ref(value: &Value, writer: WriteOptions<'_>) -> Result<ImageRef, &'stat
         return Ok(ImageRef::Id(id));
     }
     let address = value.as_str().map(str::trim).filter(|text| text.len() <= 2000).ok_or(WRONG)?;
-    // The URL of a stored image refers to that image.
+    // The URL of an image stored here refers to that image.
     if let Some(id) = writer.urls.media_id(address) {
         return Ok(ImageRef::Id(id));
     }
     if !role::may_use_images(writer.user) {
         return Err("must be an image id, as this role may not add images");
     }
-    // URL parsing drops control characters, but the original text is stored.
+    // The URL parser drops control characters, but the original text would be stored.
     if address.chars().any(char::is_control) {
         return Err(WRONG);
     }

@@ -1,4 +1,4 @@
-//! The test harness: a separate calendar for every test, with a user of each role.
+//! The test harness: every test gets its own calendar, with a user of each role.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -19,7 +19,7 @@ use testkit::{Database, Exchange, TestServer};
 /// Path prefix of the REST API.
 pub const NS: &str = "/calendar/events/v1";
 
-/// The time at which every test starts, a Wednesday.
+/// The time at which every test starts. It is a Wednesday.
 pub const NOW: &str = "2027-03-10T12:00:00Z";
 
 #[derive(Parser)]
@@ -28,11 +28,11 @@ struct Line {
     site: Settings,
 }
 
-/// Parses settings from command-line arguments. Rate limits are off unless a test sets them.
+/// Parses settings from command-line arguments. Rate limits are disabled unless a test sets them.
 pub fn settings(arguments: &[&str]) -> Settings {
     let fixed = ["calendar", "--rate-read-rpm=0", "--rate-write-rpm=0"];
     let given: Vec<&str> = fixed.iter().chain(arguments).copied().collect();
-    // A flag that a test sets replaces the default one.
+    // A flag given by a test replaces the default one.
     let mut last: Vec<&str> = Vec::new();
     for one in given {
         let name = one.split('=').next().unwrap_or(one);
@@ -42,7 +42,7 @@ pub fn settings(arguments: &[&str]) -> Settings {
     Line::parse_from(last).site
 }
 
-/// A small seeded random generator, so a failure can be reproduced.
+/// A small seeded random number generator, so that failures can be reproduced.
 pub struct Dice(pub u64);
 
 impl Dice {
@@ -58,7 +58,7 @@ impl Dice {
     }
 }
 
-/// Inserts a published event in UTC without HTTP, after `change` has edited it.
+/// Inserts a published event in UTC without going through HTTP. `change` edits it first.
 pub fn plant(
     db: &mut Db,
     author: i64,
@@ -83,7 +83,7 @@ pub fn plant(
     Ok(event)
 }
 
-/// Returns the ids of a page and the total, from the query that also loads the included resources.
+/// Returns the ids of a page and the total, using the query that also loads included resources.
 pub fn page_with_included(
     db: &mut Db,
     access: IndexAccess<'_>,
@@ -232,8 +232,8 @@ impl App {
         self.post(path, &body).await.expect(201).id()
     }
 
-    /// Lists events without HTTP, from the index in memory; retries if a concurrent write made it
-    /// outdated.
+    /// Lists events without going through HTTP, from the in-memory index. Retries if a concurrent
+    /// write made the connection outdated.
     pub fn list(&self, filter: &EventFilter, paging: Paging) -> (Vec<i64>, i64) {
         self.state.index.refresh(&mut self.state.pools.connect().unwrap()).unwrap();
         let access = self.access();
@@ -245,7 +245,7 @@ impl App {
         }
     }
 
-    /// Returns the index as list queries use it.
+    /// Returns access to the index in the form that list queries take.
     pub fn access(&self) -> IndexAccess<'_> {
         let deadline = Deadline(Instant::now() + Duration::from_secs(60));
         IndexAccess { index: &self.state.index, deadline }

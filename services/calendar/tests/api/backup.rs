@@ -1,4 +1,4 @@
-//! Backups and what is restored from them.
+//! Backups, and what can be restored from them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ const ROOT: &str = "/calendar/events/v1";
 
 fn program() -> Program {
     let program = Program::new(env!("CARGO_BIN_EXE_calendar")).setting("ADMIN_KEY", ADMIN_KEY);
-    // The writer is faster than the limit.
+    // The writer exceeds the default rate limit.
     program.setting("RATE_WRITE_RPM", "0")
 }
 
@@ -74,7 +74,7 @@ async fn backup_beside_writes_has_everything_that_was_acknowledged_before() {
     let restored = other.serve(&[]);
     let total = json_of(&restored, "/events?start_date=2027-01-01").await["total"].clone();
     let total = usize::try_from(total.as_i64().unwrap()).unwrap();
-    // One may be committed but not yet acknowledged.
+    // The last one may be committed but not acknowledged yet.
     assert!((before..=at_end + 1).contains(&total), "{before} <= {total} <= {at_end}");
     let image = image.find("/media/").map(|at| &image[at..]).unwrap();
     let file = restored.get(image).answer().await.expect(200);
@@ -97,7 +97,7 @@ fn backup_of_nothing_and_restore_over_data_are_refused() {
     assert_eq!(refused.code, Some(1), "{}", refused.errors);
     assert!(refused.errors.contains("a restore replaces nothing"), "{}", refused.errors);
 
-    // A damaged copy is found before anything is written.
+    // A damaged copy is detected before anything is written.
     let file = folder.join("copy/calendar.db");
     let length = std::fs::metadata(&file).unwrap().len();
     std::fs::write(&file, vec![0x55; usize::try_from(length).unwrap()]).unwrap();

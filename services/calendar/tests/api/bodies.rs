@@ -1,4 +1,4 @@
-//! Snapshots of complete responses. An unintended change of a key, value or header fails here.
+//! Snapshots of complete responses. They detect unintended changes of keys, values and headers.
 
 use serde_json::json;
 use testkit::Exchange;
@@ -18,7 +18,7 @@ const HEADERS: [&str; 9] = [
 ];
 
 impl App {
-    /// Renders a response for a snapshot, with the port of the server hidden.
+    /// Renders a response for a snapshot, hiding the port of the server.
     async fn shown(&self, who: &str, path: &str) -> String {
         let answer = self.request(who, "GET", path).answer().await;
         let base = self.server.url("");

@@ -10,7 +10,7 @@ async fn api_responses_vary_by_credentials_or_are_private() {
     let key = app.key("editor").to_owned();
     let bearer = format!("Bearer {key}");
     let credentials = [("x-api-key", key.as_str()), ("authorization", bearer.as_str())];
-    // Pages and the feed show the same to every caller.
+    // Pages and the feed are the same for all callers.
     let shared = |operation: &shell::Operation| operation.id().is_none_or(|id| id == "exportIcal");
     testkit::assert_caching::<Calendar>(&app.server, &credentials, shared).await;
 }

@@ -37,7 +37,7 @@ async fn modified_after_lists_changed_events_and_deleted_ids() {
     assert_eq!(since(&app, "", "2027-03-10T12:02:00Z").await, (vec![kept], vec![old, hidden]));
     assert_eq!(since(&app, "", "2027-03-10T12:02:01Z").await, (vec![kept], vec![]));
     assert_eq!(since(&app, "", "2027-03-10T12:03:01Z").await, (vec![], vec![]));
-    // Callers who see drafts also see their tombstones.
+    // Callers who see drafts also see the tombstones of drafts.
     assert_eq!(since(&app, "editor", start).await, (vec![far, draft, kept], vec![old, hidden]));
     let list = app.get(&format!("/events?modified_after={start}&_fields=deleted")).await;
     let tombstone = &list.json["deleted"][0];
@@ -45,7 +45,7 @@ async fn modified_after_lists_changed_events_and_deleted_ids() {
         (&tombstone["id"], &tombstone["modified_utc"]),
         (&json!(old), &json!("2027-03-10 12:02:00"))
     );
-    // A restored event is not in `deleted` any more, and other lists have no tombstones.
+    // A restored event is removed from `deleted`. Other lists do not contain tombstones.
     app.clock.advance(60);
     app.patch(&format!("/events/{old}"), &json!({"status": "publish"})).await.expect(200);
     assert_eq!(since(&app, "", start).await, (vec![far, kept, old], vec![hidden]));
@@ -71,10 +71,10 @@ async fn trashed_draft_is_deleted_only_for_callers_who_saw_it() {
     for who in ["", "reader"] {
         assert_eq!(since(&app, who, start).await, (vec![], vec![withdrawn]), "{who}");
     }
-    // An editor who asked between the two steps sees the second one.
+    // An editor who polled between the two steps gets the second one.
     assert_eq!(since(&app, "editor", "2027-03-10T12:02:00Z").await, (vec![], vec![withdrawn]));
-    // A restored draft is not deleted for its readers; for the public, the unpublished event still
-    // is.
+    // For readers of drafts a restored draft is no longer deleted. For the public, the unpublished
+    // event still is.
     app.clock.advance(60);
     for id in [own, withdrawn] {
         app.patch(&format!("/events/{id}"), &draft).await.expect(200);

@@ -16,8 +16,8 @@ const DAY: i64 = 24 * HOUR;
 /// Number of windows compared with the naive filter.
 const ROUNDS: usize = 2000;
 
-/// Ten zones, each with an instant that is followed by both of its clock changes within a year.
-/// They change by an hour, by half an hour, at midnight, and by a whole day.
+/// Ten zones, each with an instant within a year before both of its clock changes. The clocks
+/// change by an hour, by half an hour, at midnight, and by a whole day.
 const ZONES: [(&str, &str); 10] = [
     ("Europe/Vienna", "2027-01-01T00:00:00Z"),
     ("Europe/London", "2027-01-01T00:00:00Z"),
@@ -59,8 +59,8 @@ fn fill(app: &App, dice: &mut Dice, category: i64) -> Vec<Planted> {
                 let change = *dice.pick(&changes);
                 let (start, length) = match number % 8 {
                     0 => (change - dice.roll(DAY), dice.roll(60 * DAY)),
-                    // From before the change to after it. If the clock is set back, the shown
-                    // duration is shorter.
+                    // Starts before the change and ends after it. If the clock is set back, the
+                    // duration in local time is shorter.
                     1..=3 => (change - 1800 - 60 * dice.roll(15), HOUR - 60 * dice.roll(15)),
                     // Before, within and after the repeated hour.
                     _ => (change + (dice.roll(26) - 13) * 600, dice.roll(12) * 600),
@@ -150,7 +150,7 @@ async fn lists_near_clock_changes_match_a_naive_filter() {
         assert_eq!(app.list(&plain, all), everything, "{context}");
         let check = |db: &mut Db| -> Result<(), DatabaseError> {
             assert_eq!(page_with_included(db, app.access(), &plain, all)?, everything, "{context}");
-            // So does the statement that answers while the index is being built.
+            // The SQL statement that answers while the index is being built gives the same list.
             assert_eq!(list_by_statement(db, &plain, all)?, everything, "{context}");
             Ok(())
         };
@@ -239,7 +239,7 @@ async fn overlaps_matches_events_while_the_clock_is_set_back() {
     }
     let day = "/events?overlaps=true&start_date=2028-11-05&end_date=2028-11-05";
     assert_eq!(app.get(day).await.ids().len(), 4);
-    // An event that ends when the clock is turned back shows no hour twice.
+    // An event that ends exactly when the clock is set back does not show any hour twice.
     let until = app.event(new_york("2028-11-05T05:30:00Z", "2028-11-05T06:00:00Z")).await;
     for (from, to, is_found) in [("00:50", "01:10", false), ("01:40", "01:50", true)] {
         let query = format!(

@@ -1,4 +1,4 @@
-//! The commands as an operator runs them: pipes, JSON output, exit codes.
+//! Commands as an operator runs them: pipes, JSON output, exit codes.
 
 use serde_json::{Value, json};
 use testkit::Program;

@@ -1,4 +1,4 @@
-//! A response shows the state of one moment, even during concurrent writes.
+//! A response shows a single state of the database, even during concurrent writes.
 
 use std::cell::Cell;
 
@@ -12,10 +12,10 @@ use serde_json::json;
 
 use crate::app::{App, plant};
 
-/// Number of times that each writer hides and shows its resources.
+/// Number of times that each writer hides and shows its resources again.
 const ROUNDS: usize = 12;
 
-/// Hides and shows resources repeatedly.
+/// Hides resources and shows them again, repeatedly.
 async fn toggle(app: &App, paths: &[String]) {
     for _ in 0..ROUNDS {
         for status in ["private", "publish"] {
@@ -123,7 +123,7 @@ async fn page_length_matches_the_total_during_concurrent_writes() {
             }
         });
         while !writer.is_finished() {
-            // The index follows one state: it returns a complete page or asks for a retry.
+            // The index follows a single state: it returns a complete page, or asks for a retry.
             match pools.read_blocking(|db| read_transaction(db, |db| read_all(db, &plain))) {
                 Ok((total, mut all)) => {
                     all.dedup();
@@ -149,7 +149,7 @@ async fn page_length_matches_the_total_during_concurrent_writes() {
 async fn failed_read_ends_its_transaction() {
     let app = App::new().await;
     let pools = &app.state.pools;
-    // More often than the pool has connections.
+    // More times than the pool has connections.
     for _ in 0..10 {
         let failed = pools.read_blocking(|db| {
             read_transaction(db, |db| {
@@ -190,7 +190,7 @@ async fn change_log_drops_old_texts_above_its_limit() {
         Sql::new(db, text).number(db)
     };
     let kept = usize::try_from(app.state.pools.read_blocking(kept).unwrap()).unwrap();
-    // The log is trimmed by some of the writes, not by each of them.
+    // Only some writes trim the log, not every one.
     assert!((24 * MIB..38 * MIB).contains(&kept), "{kept}");
     // A process that has fallen too far behind rebuilds its index.
     assert_eq!(app.get("/events?search=49&start_date=1970-01-01").await.ids().len(), 1);

@@ -53,7 +53,8 @@ async fn lists_of_clients_that_leave_are_abandoned() {
     let permits = app.state.costly_lists.clone();
     let all = u32::try_from(permits.available_permits()).unwrap();
     let taken = permits.clone().acquire_many_owned(all).await.unwrap();
-    // Each list that waits shares the permits. A worker that starts meanwhile does too.
+    // Each waiting list holds a reference to the permits. So does a worker that starts in the
+    // meantime.
     let shares = || Arc::strong_count(&permits);
     let idle = shares();
     let search = || app.request("", "GET", "/events?search=event").send();
@@ -62,7 +63,7 @@ async fn lists_of_clients_that_leave_are_abandoned() {
     let waiting = shares();
     searches.iter().for_each(actix_web::rt::task::JoinHandle::abort);
     let abandoned = until("the lists are abandoned", async || shares() <= waiting - LISTS / 2);
-    // Long before they would be refused.
+    // Long before they would be refused for taking too long.
     tokio::time::timeout(Duration::from_secs(40), abandoned).await.unwrap();
     drop(taken);
     app.get("/events?search=event").await.expect(200);

@@ -1,4 +1,5 @@
-//! Clock gaps and overlaps, offset zones and all-day events against a naive model.
+//! Clock gaps and overlaps, zones with fixed offsets, and all-day events, compared with a naive
+//! model.
 
 use calendar::{Bounds, PointInTime, Schedule, ScheduleChange, When, Zone, wall_from_seconds};
 use jiff::Timestamp;
@@ -11,12 +12,13 @@ use crate::app::{App, Dice, NOW};
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
 
-/// A clock change on a Sunday: month, number of the Sunday in it (-1 is the last), and the time of
-/// day in UTC (negative: on the day before).
+/// A clock change on a Sunday: month, index of the Sunday in it (-1 is the last), and the time of
+/// day in UTC (negative if on the day before).
 #[derive(Debug)]
 struct Turn(i8, i8, i64);
 
-/// The legal rules of a zone: winter offset, what summer time adds, when it begins and ends.
+/// The legal rules of a zone: winter offset, how much summer time adds, and when it begins and
+/// ends.
 #[derive(Debug)]
 struct Law {
     name: &'static str,
@@ -35,14 +37,14 @@ const LAWS: [Law; 9] = [
         winter: -5 * HOUR,
         summer: Some((HOUR, Turn(3, 2, 7 * HOUR), Turn(11, 1, 6 * HOUR))),
     },
-    // The clock changes at midnight: one day begins at 01:00 in spring, and one begins twice in
-    // autumn.
+    // The clock changes at midnight: a day in spring begins at 01:00, and a day in autumn begins
+    // twice.
     Law {
         name: "Atlantic/Azores",
         winter: -HOUR,
         summer: Some((HOUR, Turn(3, -1, HOUR), Turn(10, -1, HOUR))),
     },
-    // On the southern hemisphere, by half an hour.
+    // In the southern hemisphere, by half an hour.
     Law {
         name: "Australia/Lord_Howe",
         winter: 21 * HOUR / 2,
@@ -83,8 +85,8 @@ impl Law {
         at + self.offset(at)
     }
 
-    /// Returns the first instant with this wall clock. A skipped time uses the offset before the
-    /// gap.
+    /// Returns the first instant with this local time. For a skipped time, the offset before the
+    /// gap applies.
     fn instant(&self, wall: i64) -> i64 {
         let more = self.summer.as_ref().map_or(0, |(more, ..)| *more);
         let candidates = [wall - self.winter - more, wall - self.winter];
@@ -175,11 +177,12 @@ proptest! {
     }
 }
 
-/// Returns a local time near the clock changes of Vienna in 2027, when most other zones change too.
+/// Returns a local time near the clock changes of Vienna in 2027. Most other zones change at about
+/// the same time.
 fn near_a_turn(dice: &mut Dice) -> i64 {
     let Some((_, begin, end)) = &LAWS[0].summer else { panic!("Vienna has a summer") };
     let turn = if dice.roll(2) == 0 { begin } else { end };
-    // Quarter hours within three weeks.
+    // Multiples of a quarter hour within three weeks.
     turn.in_year(2027) + (dice.roll(21 * 96) - 14 * 96) * 900
 }
 

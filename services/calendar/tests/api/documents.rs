@@ -130,7 +130,7 @@ async fn index_lists_routes_with_their_parameters() {
     }
 }
 
-/// Asserts that a text contains these parts in this order.
+/// Asserts that a string contains these parts, in this order.
 #[track_caller]
 fn assert_in_order(text: &str, parts: &[&str]) {
     let mut from = 0;

@@ -1,4 +1,4 @@
-//! Removal for good: DELETE with `force`, `purge`, and the trash that empties itself.
+//! Permanent removal: DELETE with `force`, `purge`, and the trash that empties itself.
 
 use calendar::{Calendar, PurgeOptions, Purged, State, empty_trash, purge};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::images::PNG;
 
 const DAY: i64 = 86_400;
 
-/// Uploads an image and returns its id. `more` tells images apart.
+/// Uploads an image and returns its id. Different values of `more` give different images.
 async fn image(app: &App, more: u8) -> i64 {
     let mut bytes = PNG.to_vec();
     bytes[19] = more;
@@ -68,7 +68,7 @@ async fn erased_event_leaves_nothing_but_its_tombstone() {
         assert_eq!(rows(&app, &gone), 0, "{gone}");
     }
     assert_eq!(app.media_files(), 0);
-    // Mirrors remove it, and feeds do not mention it.
+    // Mirrors are told to remove it, and feeds do not mention it.
     let changes = app.get("/events?modified_after=2027-03-10T00:00:00Z").await.json;
     assert_eq!(changes["deleted"][0]["id"], json!(id));
     assert!(!app.get("/ical").await.text.contains("Quixotic\r\n"));
@@ -87,7 +87,7 @@ async fn image_that_something_else_has_stays() {
     }
     app.get_as("editor", &format!("/images/{shared}")).await.expect(200);
     app.get_as("editor", &format!("/images/{own}")).await.expect(400);
-    // Another image has the same file.
+    // Another image uses the same file.
     let kept = app.get_as("editor", &format!("/images/{same_file}")).await.expect(200).json;
     let file = reqwest::get(kept["url"].as_str().unwrap()).await.unwrap();
     assert_eq!((file.status().as_u16(), app.media_files()), (200, 2));
@@ -137,7 +137,7 @@ async fn only_those_who_may_delete_may_erase() {
     let path = by("author").await;
     let wrong = send(app.request("author", "DELETE", &format!("{path}?force=maybe"))).await;
     assert_eq!((wrong.status, wrong.code()), (400, "rest_invalid_param"));
-    // Without it, the event moves to the trash, from which it can be erased.
+    // Without `force`, the event moves to the trash. It can be erased from there.
     send(app.request("author", "DELETE", &format!("{path}?force=false"))).await.expect(200);
     assert_eq!(app.get(&path).await.code(), "event-no-longer-available");
     force(&app, "author", &path).await.expect(200);
@@ -158,7 +158,7 @@ async fn children_of_an_erased_event_stay() {
     assert_eq!(app.get("/events").await.ids(), ids[1..]);
     assert_eq!(rows(&app, "events where parent_id is not null"), 0);
     assert_eq!((rows(&app, "imported_revisions"), rows(&app, "imported_events")), (0, 0));
-    // Nothing is left that knows the event, so its file creates it again.
+    // No record of the event is left, so importing its file creates it again.
     assert_eq!(crate::imports::counts(&app, file).await, [1, 2, 0, 0, 0]);
     assert_eq!(rows(&app, "events where parent_id is not null"), 2);
 }
@@ -217,7 +217,7 @@ async fn trash_empties_itself_after_its_days_on_any_replica() {
     let left = ["events", "venues", "organizers"].map(|table| rows(&app, table));
     assert_eq!(left, [2, 1, 1]);
     app.get(&format!("/events/{live}")).await.expect(200);
-    // With 0 it never does.
+    // With 0, the trash is never emptied.
     let never = App::with(&["--trash-days=0"]).await;
     trash_one_of_each(&never).await;
     never.clock.advance(5000 * DAY);
@@ -244,7 +244,7 @@ async fn purge_counts_first_and_can_be_repeated_after_a_kill() {
     expected.images = 1;
     assert_eq!(purge(&app.state, &options).unwrap(), expected);
     assert_eq!(app.media_files(), 0);
-    // A kill after the last transaction left a file that is listed.
+    // Simulates a kill after the last transaction: a file is listed for removal and still exists.
     image(&app, 3).await;
     app.state
         .pools

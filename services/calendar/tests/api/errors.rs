@@ -1,4 +1,4 @@
-//! Every row of the error table in the specification.
+//! Every row of the specification's error table.
 
 use std::collections::BTreeSet;
 

@@ -12,7 +12,7 @@ fn titles(answer: &Answer) -> String {
     titles.join(" ")
 }
 
-/// Ids of the resources that the filters name.
+/// Ids of the resources that the filters refer to.
 struct Season {
     hall: i64,
     barn: i64,
@@ -113,7 +113,8 @@ async fn every_filter_selects_its_events_on_all_pages() {
     }
 }
 
-/// Follows the page links. Asserts that each id appears once and that the total is their number.
+/// Follows the page links. Asserts that each id appears exactly once and that their number equals
+/// the total.
 async fn visit_all(app: &App, who: &str, first: &str) {
     let start = app.get_as(who, first).await.expect(200);
     let total = start.json["total"].as_u64().unwrap();

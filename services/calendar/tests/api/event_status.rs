@@ -45,7 +45,7 @@ async fn status_is_shown_in_answers_and_pages() {
             let page = send(app.server.get(address)).await.expect(200).text;
             assert!(page.contains(word), "{address}: {page}");
         }
-        // What was shown changes nothing when it is sent back.
+        // Sending a response back as a write changes nothing.
         app.call("administrator", "PUT", &path, &shown).await.expect(200);
         assert_eq!(app.get(&path).await.expect(200).json, shown);
         let back = app.patch(&path, &json!({"event_status": "scheduled"})).await.expect(200).json;
@@ -71,7 +71,7 @@ async fn subscribers_see_cancelled_events_and_those_in_the_trash() {
     let cancelled = feed().await;
     assert!(cancelled.contains("STATUS:CANCELLED\r\n"), "{cancelled}");
     assert!(cancelled.contains("SEQUENCE:1\r\n"), "{cancelled}");
-    // The feed changes nothing here.
+    // Importing the calendar's own feed changes nothing.
     assert_eq!(counts(&app, &cancelled).await, [0, 0, 1, 0, 0]);
     app.patch(&path, &json!({"event_status": "scheduled", "description": "Secret"}))
         .await
@@ -111,11 +111,11 @@ async fn subscribers_see_postponed_events_as_tentative_and_rescheduled_ones_as_r
     assert!(rescheduled.contains("SEQUENCE:2\r\n"), "{rescheduled}");
     assert!(rescheduled.contains("DTSTART:20270408T100000Z\r\n"), "{rescheduled}");
     assert_eq!(counts(&app, &rescheduled).await, [0, 0, 1, 0, 0]);
-    // A change of the status alone raises it too.
+    // A change of the status alone also raises SEQUENCE.
     app.patch(&path, &json!({"event_status": "scheduled"})).await.expect(200);
     app.patch(&path, &json!({"event_status": "rescheduled"})).await.expect(200);
     assert!(feed().await.contains("SEQUENCE:4\r\n"));
-    // The trash cancels a postponed event too.
+    // Moving a postponed event to the trash cancels it too.
     app.patch(&path, &json!({"event_status": "postponed"})).await.expect(200);
     app.delete(&path).await.expect(200);
     let trashed = feed().await;

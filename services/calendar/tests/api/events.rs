@@ -273,7 +273,7 @@ async fn venue_is_a_list_unless_the_event_has_exactly_one() {
     }
 }
 
-/// A clock that advances by an hour whenever it is read.
+/// A clock that advances by an hour each time it is read.
 struct HourlyClock(ManualClock);
 
 impl Clock for HourlyClock {

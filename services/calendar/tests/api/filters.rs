@@ -1,4 +1,4 @@
-//! Filters at their limits: many members, many words, venues that are hidden.
+//! Filters at their limits: many members, many words, hidden venues.
 
 use std::fmt::Display;
 use std::time::{Duration, Instant};
@@ -69,7 +69,7 @@ async fn list_members_may_mix_ids_slugs_and_names() {
     for query in [format!("tags={jazz},2027,new"), format!("venue={hall},{hall}")] {
         assert_eq!(app.get(&format!("/events?{query}")).await.expect(200).ids(), [id], "{query}");
     }
-    // The id of an object is always an id, not the name of a new tag.
+    // The id in an object is always an id, never the name of a new tag.
     for wrong in [json!({"venue": [hall, 99_999]}), json!({"tags": [{"id": "AAA"}]})] {
         app.patch(&format!("/events/{id}"), &wrong).await.expect(400);
     }
@@ -87,7 +87,7 @@ async fn repeated_pairs_form_a_list() {
         let list = app.get(&format!("/events?{query}")).await.expect(200);
         assert_eq!(list.ids(), [first, second], "{query}");
     }
-    // A repeated parameter that does not take a list has its last value.
+    // If a parameter that is not a list is repeated, its last value counts.
     assert_eq!(app.get("/events?search=a&search=b").await.ids(), [second]);
 }
 
@@ -206,7 +206,7 @@ async fn statement_answers_every_filter_until_the_index_is_built() {
             assert_eq!(app.state.pools.read_blocking(read).unwrap(), expected, "{filter:?}");
         }
     }
-    // A search waits for the index.
+    // A list with search words must wait for the index.
     let filter = EventFilter { words: Words::parse("ete -3"), ..all() };
     let early = EventIndex::default();
     let deadline = Deadline(Instant::now() + Duration::from_secs(60));

@@ -1,4 +1,4 @@
-//! Images: fetched from a peer on loopback, stored once, served by this service.
+//! Images: fetched from a server on loopback, stored once, and served by this service.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -20,13 +20,13 @@ use crate::app::{App, send};
 /// The header of a 7 × 5 pixel PNG image.
 pub const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05\x08\x06\0\0\0";
 
-/// A server on loopback that is called `pictures.example`.
+/// A server on loopback with the name `pictures.example`.
 struct Peer {
     port: u16,
     log: Arc<PeerLog>,
 }
 
-/// Counts the requests of the peer and holds one of them back.
+/// Counts the requests to the server, and holds one of them back.
 struct PeerLog {
     asked: AtomicUsize,
     gate: Semaphore,
@@ -53,7 +53,7 @@ impl Peer {
         format!("http://pictures.example:{}{path}", self.port)
     }
 
-    /// Starts an app that resolves the name of this peer and no other name.
+    /// Starts an app that resolves only the name of this server.
     async fn app(&self) -> App {
         self.app_with(only_the_peer, Duration::from_secs(60)).await
     }
@@ -128,7 +128,7 @@ async fn write_of_a_client_that_leaves_is_completed() {
     let writing = actix_web::rt::spawn(write);
     until("the image is fetched", async || peer.asked() == 1).await;
     writing.abort();
-    // The server has noticed by the time that it answers another client.
+    // By the time that the server answers another client, it has noticed the disconnect.
     app.get("/events").await.expect(200);
     peer.log.gate.add_permits(1);
     until("the event is written", async || app.rows("events") == 1).await;
@@ -167,7 +167,7 @@ async fn fetched_image_is_stored_once_and_served_locally() {
     let read = app.get(&format!("/events/{}", created.id())).await;
     assert_eq!(read.json["json_ld"]["image"], url);
 
-    // The same URL is not fetched again, and equal content shares a file.
+    // A URL is fetched only once, and equal content shares a file.
     app.post("/venues", &json!({"venue": "Hall", "image": peer.at("/a.png")})).await.expect(201);
     assert_eq!(peer.asked(), 1);
     app.post("/organizers", &json!({"organizer": "Ann", "image": peer.at("/b.png")}))
@@ -389,7 +389,7 @@ async fn uploaded_image_can_be_read_and_linked() {
     let event = app.event_as("contributor", json!({"image": id})).await;
     let shown = app.get_as("editor", &format!("/events/{event}")).await.expect(200);
     assert_eq!(shown.json["image"], image.json);
-    // The claimed type is ignored, and a form may contain the file too.
+    // The declared media type is ignored. The file may also be sent in a form.
     let form = b"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n";
     let body = [form, PNG, b"\r\n--b--\r\n"].concat();
     let second = upload("author", "multipart/form-data; boundary=b", body).await.expect(201);

@@ -1,4 +1,4 @@
-//! Repeated imports of iCalendar files that have changed.
+//! Repeated imports of iCalendar files that have changed since the first import.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn calendar(entries: &[&str]) -> String {
     format!("BEGIN:VCALENDAR\r\nVERSION:2.0\r\n{entries}END:VCALENDAR\r\n")
 }
 
-/// Builds a daily series of three events at this hour.
+/// Builds a daily series of three events that start at this hour.
 fn series(hour: u8, more: &str) -> String {
     format!(
         "UID:s\nDTSTART:20270401T{hour:02}0000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=3\n\
@@ -45,7 +45,7 @@ async fn series_moved_there_and_back_keeps_its_events() {
     assert_eq!(shown(&app).await, ["01 12 Daily", "02 12 Daily", "03 12 Daily"]);
     counts(&app, calendar(&[&series(10, "")])).await;
     assert_eq!(shown(&app).await, ["01 10 Daily", "02 10 Daily", "03 10 Daily"]);
-    // The ids and URLs are the original ones.
+    // The ids and URLs are those from before.
     let back = app.get("/events").await;
     assert_eq!(back.ids(), ids);
     assert!(!back.text.contains("__trashed"), "{}", back.text);
@@ -104,7 +104,7 @@ async fn unknown_cancelled_event_is_imported_as_such_and_cleared_by_a_later_file
     assert!(app.get("/ical").await.text.contains("STATUS:CANCELLED\r\n"));
     assert_eq!(counts(&app, file("CONFIRMED", 3)).await, [0, 1, 0, 0, 0]);
     assert_eq!(shown(&app).await, ["01 10 Show"]);
-    // Without a title it is not imported.
+    // Without a title, the event is not imported.
     let untitled = file("CANCELLED", 0).replace("SUMMARY:Show\r\n", "").replace("UID:a", "UID:b");
     assert_eq!(counts(&app, untitled).await, [0, 0, 0, 1, 0]);
 }
@@ -128,14 +128,14 @@ async fn status_that_a_user_set_is_kept_while_the_file_does_not_change() {
     set("scheduled").await;
     assert_eq!(counts(&app, file("CANCELLED")).await, [0, 0, 1, 0, 0]);
     assert_eq!(shown(&app).await, ["01 10 Show"]);
-    // The file confirmed it and cancelled it again since that decision.
+    // Since that decision, the file has confirmed the event and cancelled it again.
     assert_eq!(counts(&app, file("CONFIRMED")).await, [0, 0, 1, 0, 0]);
     assert_eq!(counts(&app, file("CANCELLED")).await, [0, 1, 0, 0, 0]);
-    // A feed of this calendar does not change the record of the file.
+    // Importing a feed of this calendar does not change what was recorded from the file.
     let feed = app.get("/ical").await.text;
     assert_eq!(counts(&app, &feed).await, [0, 0, 1, 0, 0]);
     assert_eq!(shown(&app).await, ["01 10 Show (off)"]);
-    // An event that a user moved to the trash stays there.
+    // An event that a user trashed stays in the trash.
     app.delete(&path).await.expect(200);
     assert_eq!(counts(&app, file("CANCELLED")).await, [0, 0, 0, 1, 0]);
 }
@@ -150,7 +150,7 @@ async fn event_trashed_by_an_editor_is_not_restored_by_an_import() {
     counts(&app, &moved).await;
     assert_eq!(counts(&app, &file).await, [0, 4, 0, 1, 0]);
     assert_eq!(shown(&app).await, ["01 10 Daily", "03 10 Daily"]);
-    // An import trashed it; an editor restored it and trashed it again.
+    // An import trashed the event, then an editor restored it and trashed it again.
     counts(&app, &moved).await;
     let last = format!("/events/{}", ids[2]);
     app.patch(&last, &json!({"status": "publish"})).await.expect(200);
@@ -181,13 +181,13 @@ async fn override_of_the_first_occurrence_moves_or_cancels_it() {
         assert_eq!(counts(&app, with(off)).await, [0, 0, 3, 0, 0], "{is_known}");
         counts(&app, with(&later)).await;
         assert_eq!(shown(&app).await, ["01 17 Moved", "02 10 Daily", "03 10 Daily"], "{is_known}");
-        // A file may contain only the overrides.
+        // A file may contain only overrides.
         counts(&app, calendar(&[first])).await;
         assert_eq!(shown(&app).await, ["01 15 Moved", "02 10 Daily", "03 10 Daily"], "{is_known}");
         counts(&app, &complete).await;
         assert_eq!(shown(&app).await, ["01 10 Daily", "02 10 Daily", "03 10 Daily"], "{is_known}");
         assert_eq!(app.rows("events"), 3);
-        // All but the first have it as parent.
+        // The first event is the parent of all others.
         let ids = app.get("/events").await.ids();
         let mut below = Vec::new();
         for id in &ids {
@@ -195,7 +195,7 @@ async fn override_of_the_first_occurrence_moves_or_cancels_it() {
         }
         below.sort_unstable();
         assert_eq!(below, [0, 0, 2], "{is_known}");
-        // The series moves, and its first event moves further.
+        // The series moves, and its first event moves even further.
         let moved =
             calendar(&[&later.replace("-ID:20270401T10", "-ID:20270401T12"), &series(12, "")]);
         counts(&app, &moved).await;
@@ -219,7 +219,7 @@ async fn cancelled_first_occurrence_is_created_when_the_file_has_it_again() {
 #[actix_web::test]
 async fn events_of_a_removed_rule_are_trashed() {
     let app = App::new().await;
-    // A separate event whose UID looks like that of an occurrence.
+    // A separate event whose UID looks like the id of an occurrence.
     let other = "UID:s#x\nDTSTART:20270405T100000Z\nSUMMARY:Other";
     let repeated = calendar(&[&series(10, ""), other]);
     counts(&app, &repeated).await;
@@ -229,13 +229,13 @@ async fn events_of_a_removed_rule_are_trashed() {
     assert_eq!(counts(&app, &once).await, [0, 0, 2, 0, 0]);
     counts(&app, &repeated).await;
     assert_eq!(shown(&app).await.len(), 4);
-    // A cancelled series has no rule.
+    // A cancelled series does not have a rule.
     let cancelled = "UID:s\nDTSTART:20270401T100000Z\nSTATUS:CANCELLED";
     assert_eq!(counts(&app, calendar(&[cancelled])).await, [0, 3, 0, 0, 0]);
     let expected = ["01 10 Daily (off)", "02 10 Daily (off)", "03 10 Daily (off)", "05 10 Other"];
     assert_eq!(shown(&app).await, expected);
     assert_eq!(counts(&app, calendar(&[cancelled])).await, [0, 0, 1, 0, 0]);
-    // A feed of this calendar has no rules and may lack events.
+    // A feed of this calendar does not have rules and may lack events.
     counts(&app, &repeated).await;
     let feed = app.get("/ical?end_date=2027-04-02").await.expect(200).text;
     assert_eq!(counts(&app, &feed).await, [0, 0, 2, 0, 0]);
@@ -262,7 +262,7 @@ async fn class_private_in_the_file_hides_the_event_until_removed() {
         assert_eq!(counts(&app, file("PUBLIC", "Party")).await, [0, 1, 0, 0, 0]);
         assert_eq!(shown(&app).await, ["01 10 Party"]);
     }
-    // The decision of an editor is kept while the file does not change.
+    // The editor's decision is kept until the file changes.
     app.patch(&path, &json!({"status": "private"})).await.expect(200);
     assert_eq!(counts(&app, file("", "Party")).await, [0, 0, 1, 0, 0]);
     app.get(&path).await.expect(403);
@@ -270,12 +270,12 @@ async fn class_private_in_the_file_hides_the_event_until_removed() {
     app.patch(&path, &json!({"status": "publish"})).await.expect(200);
     assert_eq!(counts(&app, file("PRIVATE", "Party")).await, [0, 0, 1, 0, 0]);
     app.get(&path).await.expect(200);
-    // The file became public and private again since that decision.
+    // Since that decision, the file has become public and private again.
     assert_eq!(counts(&app, file("", "Party")).await, [0, 0, 1, 0, 0]);
     assert_eq!(counts(&app, file("PRIVATE", "Party")).await, [0, 1, 0, 0, 0]);
     app.get(&path).await.expect(403);
     counts(&app, file("", "Party")).await;
-    // Private from the start, and after the trash.
+    // Private from the start, and private after a restore from the trash.
     let new = file("PRIVATE", "New").replace("UID:a", "UID:b");
     counts(&app, &new).await;
     counts(&app, new.replace("SUMMARY", "STATUS:CANCELLED\r\nSUMMARY")).await;
@@ -303,7 +303,7 @@ async fn truncated_file_trashes_nothing_and_is_reported() {
         assert!(messages.ends_with("the file is truncated"), "{end}: {messages}");
         assert_eq!(shown(&app).await, before, "{end}");
     }
-    // Complete single events are imported.
+    // Single events are imported if they are complete.
     let new = plain.replace("UID:a", "UID:b").replace("Show", "Film");
     let cut = calendar(&[&new, &series(10, "")]).replace("END:VCALENDAR\r\n", "");
     let done = post(&app, "editor", cut).await.expect(200).json;

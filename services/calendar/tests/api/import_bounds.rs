@@ -1,4 +1,4 @@
-//! Limits on iCalendar files that take much time or memory.
+//! Limits on iCalendar files that would take much time or memory.
 
 use serde_json::json;
 
@@ -43,7 +43,7 @@ async fn hostile_files_are_rejected_or_limited() {
 async fn zone_with_many_heavy_rules_costs_a_series_little() {
     let app = App::new().await;
     let times: Vec<String> = (0..60).map(|minute| minute.to_string()).collect();
-    // Each moment of the series would look at millions of moments of the zone.
+    // Expanding this series would examine millions of clock changes for each occurrence.
     let rule = format!(
         "BEGIN:STANDARD\nDTSTART:20000101T000000\n\
          RRULE:FREQ=YEARLY;BYMONTH=1,12;BYDAY=MO,TU,WE,TH,FR,SA,SU;BYHOUR=0,6,12,18;BYMINUTE={}\n\
@@ -84,7 +84,7 @@ async fn faulty_entries_count_towards_the_limit_of_a_request() {
     let app = App::new().await;
     let faulty = "BEGIN:VEVENT\r\nUID:a\r\nEND:VEVENT\r\n".repeat(20_100);
     let file = format!("BEGIN:VCALENDAR\r\n{faulty}END:VCALENDAR\r\n");
-    // The entry after the limit is reported together with all that follow.
+    // The first entry over the limit is reported together with all that follow.
     assert_eq!(counts(&app, file).await, [0, 0, 0, 0, 20_001]);
 }
 
@@ -118,7 +118,7 @@ async fn expanding_long_rules_does_not_block_other_writers() {
         },
         writing
     );
-    // Ten files of 21 events: 20 in five centuries, and the start.
+    // Ten files of 21 events each: the start, and 20 in five centuries.
     assert_eq!(done.expect(200).json["created"], 10 * 21);
     let imported =
         app.get("/events?start_date=1500-01-01&end_date=1500-01-01&per_page=50").await.ids();

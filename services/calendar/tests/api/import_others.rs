@@ -1,4 +1,4 @@
-//! Imports of files that other programs write differently.
+//! Imports of files in the dialects of other programs.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ async fn older_file_does_not_revert_a_later_revision() {
         assert_eq!(warnings(&app, old).await, [(3, OUTDATED.to_owned())]);
         assert_eq!(texts(&app).await, ["01 10 01 11 New"]);
         assert_eq!(counts(&app, &new).await, [0, 0, 1, 0, 0], "{new}");
-        // Without a revision, the file is taken.
+        // A file without a revision is accepted.
         let bare = calendar("", &[&entry("Bare", "CLASS:PUBLIC")]);
         assert_eq!(counts(&app, &bare).await, [0, 1, 0, 0, 0]);
     }
@@ -67,16 +67,16 @@ async fn older_file_does_not_restore_what_a_later_one_cancelled_or_moved() {
     let expected =
         ["01 15 01 16 Moved", "02 10 02 11 Daily (off)", "03 10 03 11 Daily", "04 10 04 11 Daily"];
     assert_eq!(texts(&app).await, expected);
-    // Two occurrences have later overrides.
+    // Two occurrences have overrides from a later file.
     assert_eq!(counts(&app, &file).await, [0, 0, 2, 2, 0]);
     assert_eq!(texts(&app).await, expected);
     let older = calendar("", &[&series(1), &moved(12, 1)]);
     assert_eq!(counts(&app, older).await, [0, 0, 2, 2, 0]);
     assert_eq!(texts(&app).await, expected);
-    // A later file without overrides removes them.
+    // A later file without overrides removes the earlier ones.
     assert_eq!(counts(&app, calendar("", &[&series(9)])).await, [0, 2, 2, 0, 0]);
     assert!(texts(&app).await.iter().all(|text| text.ends_with("11 Daily")));
-    // The series is cancelled. Nothing of an older file restores it.
+    // The series is cancelled. An older file does not restore any of it.
     let off = "UID:s\nSTATUS:CANCELLED\nDTSTART:20270401T100000Z\nDTSTAMP:20270310T100000Z";
     counts(&app, calendar("", &[off])).await;
     let older = calendar("", &[&series(9), &moved(12, 9)]);
@@ -88,7 +88,7 @@ async fn older_file_does_not_restore_what_a_later_one_cancelled_or_moved() {
 #[actix_web::test]
 async fn cancellation_by_day_cancels_the_occurrence_of_that_local_day() {
     let app = App::new().await;
-    // In Auckland, 08:00 is on the day before in UTC.
+    // In Auckland, 08:00 is still the previous day in UTC.
     let series = "UID:s\nDTSTART;TZID=Pacific/Auckland:20270401T080000\nDURATION:PT1H\n\
         RRULE:FREQ=DAILY;COUNT=3\nSUMMARY:Daily";
     counts(&app, calendar("", &[series])).await;
@@ -101,7 +101,7 @@ async fn cancellation_by_day_cancels_the_occurrence_of_that_local_day() {
     assert_eq!(texts(&app).await, second);
     assert_eq!(counts(&app, cancel(1)).await, [0, 1, 0, 0, 0]);
     assert_eq!(texts(&app).await[0], "01 08 01 09 Daily (off)");
-    // An override by day keeps the event.
+    // An override that names only the day keeps the event and its id.
     let ids: Vec<i64> = shown(&app).await.into_iter().map(|(id, _)| id).collect();
     let moved = "UID:s\nRECURRENCE-ID;VALUE=DATE:20270403\nSUMMARY:Moved\nDURATION:PT1H\n\
         DTSTART;TZID=Pacific/Auckland:20270403T120000";
@@ -125,7 +125,7 @@ async fn events_without_uid_are_imported_once() {
     let file = calendar("", &all.each_ref().map(String::as_str));
     assert_eq!(counts(&app, &file).await, [4, 0, 0, 0, 0]);
     assert_eq!(counts(&app, &file).await, [0, 0, 4, 0, 0]);
-    // The time of an export does not matter.
+    // The time of the export does not matter.
     let [first, second] = [1, 2].map(|day| calendar("", &[&stamped("One", day)]));
     assert_eq!(counts(&app, first).await, [0, 0, 1, 0, 0]);
     assert_eq!(counts(&app, second).await, [0, 0, 1, 0, 0]);
@@ -186,7 +186,7 @@ async fn end_before_the_start_is_the_start_with_a_warning() {
     let app = App::new().await;
     let message = "it ends before it starts; its end was set to its start";
     let period = "a period of RDATE ends before it begins; its end was set to its start";
-    // The line of each property is that of its end.
+    // A property is reported by the line on which it ends.
     for (number, (lines, expected)) in [
         ("DTSTART:20270401T100000Z\nDTEND:20270401T090000Z", message),
         ("DTSTART;VALUE=DATE:20270401\nDTEND;VALUE=DATE:20270331", message),
@@ -215,7 +215,7 @@ async fn own_feed_changes_nothing_under_another_address() {
     assert_ne!(moved, feed);
     assert_eq!(counts(&app, &moved).await, [0, 0, 1, 0, 0]);
     assert_eq!(app.rows("event_changes"), 1);
-    // Another calendar creates them.
+    // Another calendar creates these events.
     let other = App::new().await;
     assert_eq!(counts(&other, &moved).await, [1, 0, 0, 0, 0]);
 }
@@ -226,12 +226,12 @@ async fn event_of_another_calendar_with_the_number_of_an_own_one_is_created() {
     let id = app.event(json!({"title": "Show"})).await;
     let feed = app.get("/ical").await.expect(200).text;
     let created = feed.lines().find(|line| line.starts_with("CREATED:")).unwrap().to_owned();
-    // A second calendar in the same file.
+    // The file also contains a second calendar.
     let club = format!("UID:{id}@club.example\nDTSTART:20270401T100000Z\nSUMMARY:Club\n{created}");
     let file = format!("{feed}{}", calendar("", &[&club]));
     assert_eq!(counts(&app, &file).await, [1, 0, 1, 0, 0]);
     assert_eq!(counts(&app, &file).await, [0, 0, 2, 0, 0]);
-    // A copy of this calendar gave the number to another event later.
+    // A copy of this calendar later used the same id for another event.
     let host = app.server.url("").trim_start_matches("http://").trim_end_matches('/').to_owned();
     let copy = feed
         .replace(&host, "copy.example")
@@ -253,7 +253,7 @@ async fn later_file_without_a_number_is_not_older() {
     let later = entry("New", "DTSTAMP:20270302T100000Z");
     assert_eq!(counts(&app, &later).await, [0, 1, 0, 0, 0]);
     assert_eq!(counts(&app, &numbered).await, [0, 0, 0, 1, 0]);
-    // The number of the first file is still known.
+    // The sequence number from the first file is still known.
     let earlier = entry("Older", "SEQUENCE:1");
     assert_eq!(counts(&app, earlier).await, [0, 0, 0, 1, 0]);
     let cancelled = entry("New", "STATUS:CANCELLED\nDTSTAMP:20270303T100000Z");
@@ -286,13 +286,13 @@ async fn rules_that_programs_write_differently_are_accepted() {
         let shown: Vec<String> = list.into_iter().filter(|text| text.ends_with(uid)).collect();
         assert_eq!(shown, expected(uid, days), "{more}");
     }
-    // Without a zone, an excluded time is in that of the series.
+    // An excluded time without a zone is in the zone of the series.
     let app = App::new().await;
     let series = "UID:s\nSUMMARY:s\nDTSTART;TZID=Asia/Tokyo:20270401T100000\nDURATION:PT1H\n\
         RRULE:FREQ=DAILY;COUNT=2\nEXDATE:20270402T100000";
     counts(&app, calendar("", &[series])).await;
     assert_eq!(texts(&app).await, ["01 10 01 11 s"]);
-    // A file may consist of an event only.
+    // A file may consist of a bare event.
     let bare = format!("BEGIN:VEVENT\n{}\nEND:VEVENT\n", day("bare", "CLASS:PUBLIC"));
     assert_eq!(counts(&app, bare).await, [1, 0, 0, 0, 0]);
 }
@@ -350,7 +350,7 @@ async fn override_of_all_later_occurrences_moves_or_cancels_them() {
     assert_eq!(counts(&app, calendar("", &[series, &off])).await, [0, 0, 4, 0, 0]);
     assert_eq!(counts(&app, &file).await, [0, 3, 1, 0, 0]);
     assert_eq!(texts(&app).await, shown);
-    // Without its series it is reported.
+    // Without its series, the override is reported.
     let report = post(&app, "editor", calendar("", &[later])).await.expect(200).json;
     assert_eq!(report["failed"], 1);
 }
@@ -368,7 +368,7 @@ async fn override_of_all_later_occurrences_that_is_not_applied_is_reported() {
     let entries: Vec<&str> =
         std::iter::once(series).chain(ranges.iter().map(String::as_str)).collect();
     assert_eq!(counts(&app, calendar("", &entries)).await, [110, 0, 0, 0, 1]);
-    // Of two revisions, the later one is applied.
+    // If a file has two revisions, the later one is applied.
     let app = App::new().await;
     let [new, old] = [2, 1].map(|number| {
         range(1).replace("SUMMARY:1", &format!("SUMMARY:Revision {number}\nSEQUENCE:{number}"))

@@ -1,15 +1,15 @@
-//! Shapes of files that other programs write, each with the occurrences that it has.
+//! Files in the shapes that other programs write, each with its expected occurrences.
 
 use crate::app::App;
 use crate::import_standards::{calendar, texts};
 use crate::imports::counts;
 
-/// An event at 10:00 on 1 April 2027, a Thursday, with more lines.
+/// Builds an event at 10:00 on 1 April 2027, a Thursday, with additional lines.
 fn entry(more: &str) -> String {
     format!("UID:a\nDTSTART:20270401T100000Z\nDTEND:20270401T110000Z\nSUMMARY:A\n{more}")
 }
 
-/// An event of this start, in Vienna.
+/// Builds an event with the same start, in the zone of Vienna.
 fn vienna(more: &str) -> String {
     let zone = "TZID=Europe/Vienna:20270401T";
     format!("UID:a\nDTSTART;{zone}100000\nDTEND;{zone}110000\nSUMMARY:A\n{more}")
@@ -130,7 +130,7 @@ async fn every_shape_has_its_occurrences_and_a_second_import_changes_nothing() {
         assert_eq!((again[0], again[1], again[4]), (0, 0, 0), "{name}: {again:?}");
         assert_eq!(texts(&app).await, expected, "{name}");
     }
-    // Events without a calendar, and old line ends.
+    // Events without an enclosing calendar, and obsolete line endings.
     for file in [
         format!("BEGIN:VEVENT\n{}\nEND:VEVENT\n", entry("")),
         calendar("", &[&entry("")]).replace("\r\n", "\r"),

@@ -39,7 +39,7 @@ fn import(target: &Program, url: &str, more: &[&str]) -> Ran {
     ran
 }
 
-/// Returns numbers of created, updated, unchanged, skipped and failed items.
+/// Returns the numbers of created, updated, unchanged, skipped and failed items.
 #[track_caller]
 fn counts(ran: &Ran, code: i32) -> [i64; 5] {
     assert_eq!(ran.code, Some(code), "{}{}", ran.out, ran.errors);
@@ -48,7 +48,7 @@ fn counts(ran: &Ran, code: i32) -> [i64; 5] {
         .map(|name| report[name].as_i64().unwrap())
 }
 
-/// Returns the fields of an item that both sites have alike.
+/// Returns the fields of an item that must be equal on both sites.
 fn alike(item: &Value) -> Value {
     let mut item = item.clone();
     let members = item.as_object_mut().unwrap();
@@ -112,7 +112,7 @@ async fn site_is_taken_over_and_followed() {
     }
     let target = program().with_database();
     let url = format!("http://{}", old.http());
-    // Without a user, only what is published.
+    // Without a user, only published items are taken over.
     assert_eq!(counts(&import(&target, &url, &[]), 0), [8, 0, 0, 0, 0]);
     let with_user = ["--user", "admin"];
     assert_eq!(counts(&import(&target, &url, &with_user), 0), [3, 0, 8, 0, 0]);
@@ -133,14 +133,14 @@ async fn site_is_taken_over_and_followed() {
             assert_eq!(alike(&here), alike(&there), "{path}");
         }
     }
-    // Ids are not given again.
+    // Ids are not reused.
     let event = json!({"title": "New", "start_date": "2041-01-01", "end_date": "2041-01-01"});
     let id = create(&new, "/events", event).await;
     assert!(id > *events.last().unwrap(), "{id}");
     let term = create(&new, "/tags", json!({"name": "New"})).await;
     assert!(term > tag, "{term}");
 
-    // A second run brings what changed there, and leaves what was removed here.
+    // A second run copies changes from the site, and does not restore items that were removed here.
     call(
         &old,
         "PATCH",
@@ -189,7 +189,7 @@ fn empty(name: &str) -> PeerAnswer {
     PeerAnswer::Body(200, json!({name: [], "total": 0, "total_pages": 0}).to_string())
 }
 
-/// Returns the name of the list and the number of the page.
+/// Returns the name of the requested list and its page number.
 fn asked(target: &str) -> (String, usize) {
     let name = target.split(['/', '?']).find(|part| {
         ["categories", "tags", "venues", "organizers", "events", "users"].contains(part)
@@ -210,7 +210,7 @@ fn failures_of_a_site_are_repeated_and_reported() {
         let (name, page) = asked(&request.target);
         let name = name.as_str();
         match (name, call) {
-            // The recorded system answers a list without items with 404.
+            // The recorded system responds with 404 to a list without items.
             ("categories", _) => {
                 let body = json!({"code": "event-categories-not-found", "message": "", "data": {"status": 404}});
                 PeerAnswer::Body(404, body.to_string())
@@ -291,14 +291,14 @@ fn site_that_loops_or_is_something_else_is_refused() {
         assert_eq!(ran.code, Some(1), "{}", ran.errors);
         assert!(ran.errors.contains(message), "{message}: {}", ran.errors);
     }
-    // A private address needs the option, and a password needs TLS.
+    // A private address requires an option, and a password requires TLS.
     let ran = target.run(&["import-site", &page.url(""), "--pause=1"]);
     assert!(ran.errors.contains("--allow-private permits it"), "{}", ran.errors);
     let ran = target.run(&["import-site", "http://old.example", "--user", "ann"]);
     assert!(ran.errors.contains("would get the password without TLS"), "{}", ran.errors);
 }
 
-/// Starts a site with the lists of the value, which may change.
+/// Starts a site with the given lists, which the test may change later.
 fn site(lists: &Arc<Mutex<Value>>) -> HttpPeer {
     let lists = Arc::clone(lists);
     HttpPeer::start(move |request| {
@@ -338,7 +338,7 @@ async fn erased_items_do_not_become_items_of_another_site() {
         call(&server, "DELETE", path, json!({})).await;
     }
     assert_eq!(counts(&import(&target, &second.url(""), &[]), 0), [2, 0, 0, 0, 0]);
-    // What was erased stays so, and an event is taken over without its venue.
+    // Erased items stay erased, and an event is taken over without its venue.
     *lists.lock() = json!({"venues": [{"id": 50, "venue": "Changed"}],
         "categories": [{"id": 9, "name": "Changed"}], "events": [changed]});
     assert_eq!(counts(&import(&target, &first.url(""), &[]), 0), [0, 1, 0, 2, 0]);
@@ -363,7 +363,7 @@ async fn parents_follow_changes_of_the_site_only() {
     };
     assert_eq!(counts(&import(&target, &peer.url(""), &[]), 0), [3, 0, 0, 0, 0]);
     assert_eq!(parent().await, 8);
-    // A change here is kept.
+    // A local change is kept.
     call(&server, "PATCH", "/categories/9", json!({"parent": 0})).await;
     assert_eq!(counts(&import(&target, &peer.url(""), &[]), 0), [0, 0, 3, 0, 0]);
     assert_eq!(parent().await, 0);

@@ -11,12 +11,12 @@ pub fn calendar(head: &str, entries: &[&str]) -> String {
     format!("BEGIN:VCALENDAR\n{head}\n{entries}END:VCALENDAR\n").replace('\n', "\r\n")
 }
 
-/// Returns a mark of events that have the status `cancelled`.
+/// Returns a mark for events with the status `cancelled`.
 pub fn mark(event: &Value) -> &'static str {
     if event["event_status"] == "cancelled" { " (off)" } else { "" }
 }
 
-/// Returns ids, starts, ends and titles of the events from April 2027.
+/// Returns id, start, end and title of the events from April 2027 on.
 pub async fn shown(app: &App) -> Vec<(i64, String)> {
     let list = app.get("/events?start_date=2027-04-01&per_page=50").await.expect(200).json;
     let event = |event: &Value| {
@@ -112,7 +112,7 @@ async fn unsupported_features_are_reported_with_their_line() {
         (10, "RANGE=THISANDFUTURE is not supported; the occurrences stay unchanged"),
     ];
     let expected = expected.map(|(line, message)| (line, message.to_owned()));
-    // Overrides follow all entries.
+    // Overrides come after all other entries.
     assert_eq!(errors(&app, &file).await, expected);
     assert_eq!(texts(&app).await, ["01 10 01 11 Daily", "02 10 02 11 Daily"]);
     for method in ["REPLY", "ADD"] {
@@ -215,7 +215,7 @@ async fn occurrences_keep_their_ids_when_the_first_date_is_excluded() {
     assert_eq!(counts(&app, &without).await, [0, 0, 2, 0, 0]);
     assert_eq!(counts(&app, &whole).await, [0, 1, 2, 0, 0]);
     assert_eq!(shown(&app).await, all);
-    // The same without the first date from the start.
+    // The same, but the first date is missing from the start.
     let app = App::new().await;
     assert_eq!(counts(&app, &without).await, [2, 0, 0, 0, 0]);
     let two = shown(&app).await;

@@ -107,7 +107,7 @@ async fn events_in_the_repeated_hour_survive_export_and_import() {
         app.event(json!({"timezone": zone, "start_date": start, "end_date": end})).await;
     }
     let feed = app.get("/ical").await.expect(200).text;
-    // A local time means the first of the two instants; the second one is written in UTC.
+    // A local time refers to the first of the two instants, so the second one is written in UTC.
     assert!(feed.contains("DTSTART;TZID=Europe/Vienna:20271031T023000\r\nDTEND:20271031T013000Z"));
     assert!(feed.contains("DTSTART:20271031T013000Z\r\nDTEND:20271031T014500Z"));
     assert_eq!(counts(&app, &feed).await, [0, 0, 6, 0, 0]);

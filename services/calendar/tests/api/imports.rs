@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::app::{Answer, App, send};
 
 const GOOGLE: &str = include_str!("calendars/google.ics");
-/// Contains a line that is folded within a multi-byte character.
+/// Contains a line that is folded inside a multi-byte character.
 const APPLE: &[u8] = include_bytes!("calendars/apple.ics");
 const OUTLOOK: &str = include_str!("calendars/outlook.ics");
 
@@ -177,7 +177,7 @@ async fn series_is_updated_from_its_changed_file() {
         ))
     };
     assert_eq!(counts(&app, &series("")).await, [5, 0, 0, 0, 0]);
-    // One day is excluded, another moved, a third cancelled.
+    // One day is excluded, a second one moved, a third one cancelled.
     let moved = "BEGIN:VEVENT\r\nUID:s\r\nRECURRENCE-ID:20270403T100000Z\r\nSUMMARY:Moved\r\n\
         DTSTART:20270403T150000Z\r\nEND:VEVENT\r\n";
     let off = "BEGIN:VEVENT\r\nUID:s\r\nRECURRENCE-ID;VALUE=DATE:20270404\r\nSTATUS:CANCELLED\r\n\
@@ -236,7 +236,7 @@ async fn endless_series_creates_its_next_occurrences() {
         let path = format!("/events?search={title}&start_date={day}&end_date={day}");
         assert_eq!(app.get(&path).await.ids().len(), expected, "{title} {day}");
     }
-    // A later run adds occurrences that are now near enough; past ones stay.
+    // A later run adds occurrences that have come into range. Past ones stay.
     app.clock.advance(2 * 86_400);
     assert_eq!(counts(&app, &running).await, [2, 0, 498, 0, 0]);
     let past = app.get("/events?search=running&start_date=2027-03-10&end_date=2027-03-10").await;
@@ -337,7 +337,7 @@ async fn dry_run_of_a_pipe_writes_nothing() {
     assert_eq!((report.created, report.skipped, report.failed, app.rows("events")), (7, 0, 0, 0));
     let done = import(&app.state, &input, ImportOptions::default()).unwrap();
     assert_eq!((done.created, app.rows("events")), (7, 7));
-    // A feed of this calendar is recognised without its public URL.
+    // A feed of this calendar is recognised even without its public URL.
     let feed = folder.path().join("feed.ics");
     app.event(json!({})).await;
     std::fs::write(&feed, app.get("/ical").await.text).unwrap();

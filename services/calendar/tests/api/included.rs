@@ -1,4 +1,5 @@
-//! Included resources of events, which one statement or several statements read with equal results.
+//! Included resources of events. Reading them with one statement or with several gives equal
+//! results.
 
 use calendar::{
     Event, EventFilter, EventSelector, Included, Kind, Limits, Paging, Scope, Sql, Window,
@@ -13,10 +14,10 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::plans::{PostgresPlan, fill};
 
-/// Characters that a textual row format would need to escape.
+/// Characters that would need escaping in a textual row format.
 const AWKWARD: &str = "a,\"b\" (c) {d} \\e\n'f' NULL \u{1f3b7} ;--";
 
-/// Creates events with many, few and no linked resources; the fourth is a draft.
+/// Creates events with many, few and no linked resources. The fourth is a draft.
 async fn season(app: &App) -> [i64; 4] {
     let root = app.make("/categories", json!({"name": "Music"})).await;
     let middle = app.make("/categories", json!({"name": "Jazz", "parent": root})).await;
@@ -141,7 +142,7 @@ async fn event_embeds_its_resources_as_their_lists_show_them() {
     let path = event["categories"][1]["url"].as_str().unwrap();
     assert!(path.contains("music/jazz/bebop"), "{path}");
 
-    // A single read shows the same, plus linked data.
+    // A single read has the same content, plus JSON-LD.
     let mut single = app.get(&format!("/events/{much}")).await.expect(200).json;
     let linked = [single["venue"].take(), single["organizer"].take()];
     single.as_object_mut().unwrap().remove("json_ld").unwrap();
@@ -169,7 +170,7 @@ struct Prepared {
     runs: i64,
 }
 
-/// On PostgreSQL every read executes one prepared statement, which is planned a few times only.
+/// On PostgreSQL, every read executes one prepared statement, which is planned only a few times.
 #[actix_web::test]
 async fn one_prepared_statement_reads_an_event() {
     let app = App::new().await;
@@ -215,8 +216,8 @@ fn plan_of(db: &mut Db, one: &Prepared) -> Result<String, DatabaseError> {
     Ok(lines.join("\n"))
 }
 
-/// On PostgreSQL one prepared statement also reads a page with its included resources and checks that
-/// the index in memory was current, regardless of the filter and the page.
+/// On PostgreSQL, one prepared statement also reads a page with its included resources and checks
+/// that the in-memory index was current, regardless of the filter and the page.
 #[actix_web::test]
 async fn one_prepared_statement_reads_a_page() {
     let app = App::new().await;
@@ -225,7 +226,7 @@ async fn one_prepared_statement_reads_a_page() {
     let Db::Pg(conn) = &mut db else { return };
     diesel::sql_query("vacuum analyze").execute(conn).unwrap();
     let kinds = [None, Some(vec![7]), Some(vec![7, 8])];
-    // The index is built, and its sets are read, on another connection.
+    // The index is built, and its sets are read, on a different connection.
     let everything = EventFilter::plain(Scope::public(), Window::default());
     for categories in &kinds {
         let filter = EventFilter { categories: categories.clone(), ..everything.clone() };

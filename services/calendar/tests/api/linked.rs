@@ -255,7 +255,7 @@ async fn scheduled_venues_are_published_when_their_date_comes() {
         let list = app.get(path).await.expect(200);
         let row = &list.json[path.trim_start_matches('/')][0];
         assert_eq!(row["status"], "publish", "{row}");
-        // The modification time changes, so cached copies are refreshed.
+        // The modification time changes, so that cached copies are refreshed.
         assert_eq!(row["modified_utc"], "2027-03-11 13:00:00", "{row}");
     }
 }
@@ -280,7 +280,7 @@ async fn name_resolves_to_the_first_visible_namesake() {
         assert_eq!(send("contributor2", 7).await, own);
         let named = app.call("contributor2", "POST", &path, &json!({kind: "HALL"})).await;
         assert_eq!(named.expect(201).id(), own);
-        // At most twenty names of equal length are compared.
+        // Of the rows with a description of this length, only the first twenty are compared.
         assert_eq!(send("contributor", 19).await, others[19]);
         assert!(!others.contains(&send("contributor", 29).await));
         app.delete(&format!("{path}/{own}")).await.expect(200);

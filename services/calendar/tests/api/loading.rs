@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 
-/// Loads lines and returns the numbers of created, updated, unchanged and failed ones.
+/// Loads lines and returns the numbers of created, updated, unchanged and failed lines.
 fn counts(app: &App, lines: &str, options: LoadOptions) -> [u64; 4] {
     let loaded = load(&app.state, Cursor::new(lines), options).unwrap();
     [loaded.created, loaded.updated, loaded.unchanged, loaded.failed]
@@ -37,7 +37,7 @@ async fn samples_load_once_with_dates_in_the_future() {
     assert_eq!(counts(&app, &lines, PLAIN), [count, 0, 0, 0]);
     let tables = ["events", "venues", "organizers", "terms", "event_terms", "entities"];
     let before: Vec<i64> = tables.iter().map(|table| app.rows(table)).collect();
-    // On a later run, the relative dates would be different days.
+    // On a later run, relative dates would refer to different days.
     app.clock.advance(10 * 24 * 3600);
     assert_eq!(counts(&app, &lines, PLAIN), [0, 0, count, 0]);
     let after: Vec<i64> = tables.iter().map(|table| app.rows(table)).collect();
@@ -77,7 +77,7 @@ async fn events_of_equal_start_are_distinguished_by_title() {
     events.push(event(&format!("{long} two")));
     assert_eq!(counts(&app, &lines(&events), PLAIN), [8, 0, 0, 0]);
     let again: Vec<Value> = titles.iter().map(|title| event(&title.to_uppercase())).collect();
-    // The fourth in upper case is a different title.
+    // The fourth line has a title in upper case, which is a different title.
     assert_eq!(counts(&app, &lines(&again), PLAIN), [1, 0, 6, 0]);
 }
 
@@ -189,7 +189,7 @@ async fn faulty_lines_are_reported_and_the_others_loaded() {
     assert_eq!((app.rows("terms"), app.rows("venues"), app.rows("events")), (8, 0, 0));
 }
 
-/// A reader that fails.
+/// A reader that always fails.
 struct Torn;
 
 impl Read for Torn {
@@ -216,7 +216,7 @@ async fn failed_load_reports_the_last_committed_line() {
     assert_eq!(counts(&app, &text, PLAIN), [50, 0, 250, 0]);
 }
 
-/// Lines that call a function when the loader has read all of them.
+/// A reader that calls a function when the loader has read all lines.
 struct Watched<F>(Cursor<String>, F);
 
 impl<F: FnMut()> Read for Watched<F> {

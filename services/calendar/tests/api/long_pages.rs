@@ -1,4 +1,4 @@
-//! Pages with long texts, which need a permit.
+//! Pages with a lot of text, which need a memory permit.
 
 use batch::PagePermit;
 use calendar::Links;
@@ -11,7 +11,7 @@ use crate::app::{App, plant};
 /// More bytes of text than a page may have without a permit.
 const LONG: usize = 300 << 10;
 
-/// Lists whose pages have long texts.
+/// Lists whose pages have a lot of text.
 const LISTS: [(&str, &str); 5] = [
     ("/events", "events"),
     ("/events?search=event", "events"),
@@ -20,8 +20,8 @@ const LISTS: [(&str, &str); 5] = [
     ("/organizers", "organizers"),
 ];
 
-/// Creates an event whose venue alone makes its page long, and a resource with a long text for each
-/// other list.
+/// Creates an event whose venue alone makes its page long, and a resource with long text for each
+/// of the other lists.
 async fn with_long_texts(app: &App) {
     let text = "x".repeat(LONG);
     let venue = app.make("/venues", json!({"venue": "Hall", "description": text})).await;
@@ -29,7 +29,7 @@ async fn with_long_texts(app: &App) {
     app.event(json!({"venue": venue})).await;
 }
 
-/// Takes the memory of all long pages; `None` if a page has some of it.
+/// Takes the memory of all long pages. Returns `None` if a page is using some of it.
 fn all_memory(app: &App) -> Option<PagePermit> {
     app.state.long_pages.acquire_blocking(usize::MAX, || Err(())).ok()
 }
@@ -60,7 +60,7 @@ async fn long_page_waits_for_a_permit_while_short_pages_are_served() {
     let first = app.get("/events?per_page=1").await.expect(200);
     assert_eq!(first.json["events"][0]["id"], short);
     drop(taken);
-    // Until it succeeds: on a busy machine a list may exceed its time.
+    // Repeated until it succeeds, because a list may exceed its time limit on a busy machine.
     for (path, _) in LISTS {
         until(path, async || app.get(path).await.status == 200).await;
     }
@@ -150,7 +150,7 @@ async fn text_that_gives_an_event_more_than_a_page_is_refused() {
     assert_eq!(refused, 4);
     let shown = app.get(&format!("/events/{id}")).await.expect(200);
     assert_eq!(shown.json["organizer"].as_array().unwrap().len(), 40);
-    // A shorter text, and any other field, can still be written.
+    // Writing a shorter text, or any other field, is still possible.
     let last = format!("/organizers/{}", organizers[39]);
     app.patch(&last, &json!({"description": "x", "phone": "1"})).await.expect(200);
 }

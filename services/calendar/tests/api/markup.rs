@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 
-/// Unclosed formatting tags, followed by as many blocks in which a parser reopens them.
+/// Builds unclosed formatting tags, followed by the same number of blocks in which a parser reopens
+/// them.
 fn tangle() -> String {
     let open: String = (0..1000).map(|number| format!("<b class={number}>")).collect();
     format!("<p>{open}</p>{}", "<p>x</p>".repeat(1000))

@@ -1,4 +1,4 @@
-//! Metrics of a real process, because tests of one process share theirs.
+//! Metrics of a real process, because tests in one process share theirs.
 
 use reqwest::Method;
 use serde_json::json;

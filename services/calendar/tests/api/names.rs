@@ -1,4 +1,4 @@
-//! Names and other texts: long ones, blank ones, their order, and characters that databases reject.
+//! Names and other strings: long, blank, their order, and characters that databases reject.
 
 use calendar::Sql;
 use database::Db;
@@ -8,9 +8,9 @@ use crate::app::{App, send};
 use crate::pages::page;
 use crate::plans::PostgresPlan;
 
-/// Returns a name of the longest permitted length, too long for an index key.
+/// Returns a name of maximum length, which is too long for an index key.
 fn long(last: &str) -> String {
-    // No repetition, because a database may compress its keys.
+    // Without repetition, because a database may compress its keys.
     let mut seed = 7_u32;
     let mut next = || {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -111,7 +111,7 @@ async fn texts_sort_by_code_point_on_every_database() {
     let terms = app.get("/categories?orderby=name").await.expect(200).json;
     assert_eq!(names(&terms["categories"], "name"), all);
     let events = app.get("/events?orderby=title").await.expect(200).json;
-    // Titles sort without accents, in the form that search uses.
+    // Titles are sorted without accents, in the form that search uses.
     assert_eq!(names(&events["events"], "title"), ["a b", "a-b", "ab", "äpfel", "zebra"]);
     assert_eq!(names(&events["events"][0]["categories"], "name"), all);
 }
@@ -256,13 +256,13 @@ async fn former_slugs_redirect_to_the_present_page() {
             for query in ["", "?ical=1"] {
                 let moved = page(&app, &format!("{former}{query}")).await.expect(301);
                 assert_eq!(moved.header("location"), format!("{new}{query}"), "{former}");
-                // The slug may name a page again.
+                // The slug may be given to a page again later.
                 assert_eq!(moved.header("cache-control"), "no-cache");
             }
         }
         page(&app, new).await.expect(200);
     }
-    // A new owner of the slug has its page. Hidden events do not redirect.
+    // The page belongs to the new owner of the slug. Hidden events do not redirect.
     let other = app.event(json!({"title": "Second"})).await;
     let shown = page(&app, "/event/second/").await.expect(200);
     assert!(shown.text.contains("Second"));

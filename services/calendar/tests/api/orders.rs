@@ -1,4 +1,4 @@
-//! Orders of event lists, from both ends.
+//! Orders of event lists, read from both ends.
 
 use calendar::{
     Event, EventFilter, EventOrder, Limits, Links, Paging, Scope, Unpublished, Window, fold,
@@ -44,7 +44,7 @@ async fn pages_match_every_order_in_both_directions() {
     let planting = |db: &mut Db| -> Result<Vec<Event>, DatabaseError> {
         (0..23)
             .map(|_| {
-                // Few distinct instants and titles, so tie-breakers matter.
+                // With few distinct instants and titles, tie-breakers matter.
                 let start = dice.roll(5) * DAY;
                 let length = if dice.roll(3) == 0 { 40 * DAY } else { 3600 };
                 plant(db, author, (start, start + length), &links, |event| {

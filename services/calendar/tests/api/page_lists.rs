@@ -152,7 +152,7 @@ async fn unknown_path_gets_html_for_browsers_and_json_for_programs() {
     assert_eq!(missing.header("cache-control"), "no-store");
     assert!(missing.header("content-security-policy").starts_with("default-src 'none'"));
     insta::assert_snapshot!("missing_page", stable(&app, &missing));
-    // HEAD has the status of GET and no body.
+    // HEAD returns the status of GET, without a body.
     for path in ["/events/month/2026-99/", "/event/none/", "/", "/events/"] {
         let html = |method: Method| app.server.request(method, path).header("accept", "text/html");
         let (get, head) = (send(html(Method::GET)).await, send(html(Method::HEAD)).await);
@@ -167,7 +167,7 @@ async fn unknown_path_gets_html_for_browsers_and_json_for_programs() {
             "{path}"
         );
     }
-    // Programs still get JSON, whatever their Accept header says.
+    // API clients still get JSON, regardless of their Accept header.
     assert_eq!(send(app.server.get("/nowhere")).await.expect(404).code(), "rest_no_route");
     for path in [
         "/calendar/events/v1/nowhere",

@@ -1,4 +1,4 @@
-//! HTML pages: their content, and what they must not show.
+//! HTML pages: their content, and what they must not reveal.
 
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ pub async fn with_events() -> App {
     app
 }
 
-/// Requests a page like a browser.
+/// Requests a page the way a browser does.
 pub async fn page(app: &App, path: &str) -> Answer {
     send(app.server.get(path).header("accept", "text/html")).await
 }
@@ -212,7 +212,7 @@ async fn unpublished_events_and_venues_are_on_no_page() {
             assert!(!text.contains(hidden), "{hidden} on {path}: {text}");
         }
     }
-    // Nor does a search reveal the text of a protected event.
+    // A search does not reveal the text of a protected event either.
     let found = page(&app, "/events/?search=cellar").await.expect(200);
     assert!(found.text.contains("No matching events"));
     for slug in ["secret-draft", "secret-pending", "secret-private", "secret-future", "none"] {
@@ -229,7 +229,7 @@ async fn unpublished_events_and_venues_are_on_no_page() {
     app.patch(&format!("/venues/{venue}"), &json!({"status": "draft"})).await.expect(200);
     page(&app, "/venue/lantern-hall/").await.expect(404);
     page(&app, "/venue/lantern-hall/?ical=1").await.expect(404);
-    // Unlisted events are shown by their URL, and search engines are asked not to index them.
+    // An unlisted event is shown at its URL, and search engines are asked not to index it.
     let unlisted = page(&app, "/event/unlisted-thing/").await.expect(200);
     assert!(unlisted.text.contains("noindex") && !unlisted.text.contains("application/ld+json"));
     assert!(!unlisted.text.contains("Add to calendar"));

@@ -311,7 +311,8 @@ async fn image_accepts_a_url_or_an_id() {
         app.get(&format!("/events/{}", image["id"])).await.expect(400).code(),
         "rest-invalid-event-id"
     );
-    // Characters that would end an HTML attribute are percent-encoded, as clients may trust URLs.
+    // Characters that would end an HTML attribute are percent-encoded, because clients may insert
+    // URLs unescaped.
     let quoted = app.event(json!({"image": "https://cdn.example/a\"><b>.png"})).await;
     let quoted = app.get(&format!("/events/{quoted}?_fields=image.url")).await;
     assert_eq!(quoted.json["image"]["url"], "https://cdn.example/a%22%3E%3Cb%3E.png");

@@ -1,4 +1,4 @@
-//! Query plans of list statements: each uses the index made for it.
+//! Query plans of list statements. Each must use the index made for it.
 
 use std::ops::RangeInclusive;
 
@@ -27,7 +27,7 @@ pub struct PostgresPlan {
     pub line: String,
 }
 
-/// Fills the tables without HTTP, with enough rows for the planner to prefer indexes.
+/// Fills the tables without going through HTTP, with enough rows that the planner prefers indexes.
 pub fn fill(db: &mut Db) -> Result<(), DatabaseError> {
     let run = |db: &mut Db, text: &str| Sql::new(db, text).execute(db);
     let numbers =
@@ -62,7 +62,7 @@ pub fn fill(db: &mut Db) -> Result<(), DatabaseError> {
          {numbers} select i, i % 200 + 1, 0, 1800000000 + i * 7200 from n"
         ),
     )?;
-    // The index in memory follows this log.
+    // The in-memory index is updated from this log.
     run(db, &format!("insert into event_changes (event_id, bytes) {numbers} select i, 0 from n"))?;
     Ok(())
 }
@@ -93,8 +93,8 @@ async fn list_statements_use_their_indexes() {
         Scope { published: true, unpublished: Unpublished::Of { author: None, statuses: None } };
     let editors = EventFilter { scope: editors, ..public() };
     let cases: Vec<(&str, EventFilter, &[&str])> = vec![
-        // PostgreSQL uses the second index, of the same order, while the visibility map is not set:
-        // the covering index would save nothing.
+        // While the visibility map is not set, PostgreSQL uses the second index, which has the same
+        // order. The covering index would save nothing.
         ("default", public(), &["events_list", "events_order"]),
         ("instants", instants, &["events_list", "events_order"]),
         ("privileged", editors, &["events_order"]),
@@ -102,8 +102,7 @@ async fn list_statements_use_their_indexes() {
     app.state.pools.write_blocking(fill).unwrap();
     let mut db = app.state.pools.connect().unwrap();
     if let Db::Pg(conn) = &mut db {
-        // Sets the statistics and the visibility map; the server's autovacuum does it later by
-        // itself.
+        // Updates the statistics and the visibility map. On a server, autovacuum does so later.
         diesel::sql_query("vacuum analyze").execute(conn).unwrap();
     }
     for (name, filter, indexes) in cases {
@@ -142,7 +141,7 @@ async fn deep_pages_match_the_same_slice_of_a_long_page() {
     }
 }
 
-/// Lets most events of [`fill`] last three hours, so those that begin at 22:00 end at 1:00.
+/// Makes most events of [`fill`] last three hours, so that those that begin at 22:00 end at 01:00.
 fn lengthen(db: &mut Db) -> Result<usize, DatabaseError> {
     Sql::new(db, "update events set end_local = end_local + 7200 where id % 5 > 0").execute(db)
 }

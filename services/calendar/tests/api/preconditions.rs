@@ -29,7 +29,7 @@ async fn write_with_an_outdated_tag_gets_412() {
         write("DELETE", "", "\"other\"").await.expect(412);
         assert_eq!(app.get(&path).await.header("etag"), read, "{kind}: nothing has changed");
         write("PATCH", "?_fields=id,slug", &cut).await.expect(200);
-        // The first editor's write succeeds; the second editor's tag is outdated.
+        // The first editor's write succeeds, and the second editor's tag is outdated.
         write("PATCH", "", &read).await.expect(412);
         let now = app.get(&path).await.header("etag").to_owned();
         write("PUT", "", &format!("\"other\", {now}")).await.expect(200);

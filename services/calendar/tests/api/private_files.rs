@@ -1,4 +1,4 @@
-//! Permissions of the files that the program writes.
+//! Permissions of the files that the service writes.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use testkit::Program;
 fn data_folder_is_readable_by_its_owner_only() {
     let program = Program::new(env!("CARGO_BIN_EXE_calendar"));
     let data = program.folder().join("data");
-    // A folder with open permissions from an earlier version.
+    // Simulates a folder with open permissions from an earlier version.
     fs::create_dir(&data).unwrap();
     fs::set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
     let program = program.setting("DATA_DIR", &data);

@@ -1,4 +1,4 @@
-//! Addresses that links and subscribers of the recorded system use.
+//! URLs that links and subscribers of the recorded system use.
 
 use serde_json::json;
 

@@ -29,7 +29,7 @@ async fn heir_gets_everything_and_keys_are_revoked() {
     let given = remove_user(&app.state.pools, ("author", "author2"), app.clock.unix()).unwrap();
     let all = Inherited { events: 123, venues: 1, organizers: 1, images: 1 };
     assert_eq!(given, all);
-    // The index and mirrors know the new author.
+    // The index and mirrors get the new author.
     assert_eq!(app.get_as("author2", drafts).await.ids(), [draft]);
     let shown = app.get(&format!("/events/{live}")).await.expect(200).json;
     assert_eq!(shown["author"], json!(app.user("author2").to_string()));
@@ -50,7 +50,7 @@ async fn heir_gets_everything_and_keys_are_revoked() {
     }
     assert_eq!(app.rows("users where login = 'author'"), 0);
     assert_eq!(app.rows("api_key where owner = 'author' and revoked_at is null"), 0);
-    // The trash keeps its date.
+    // Trashed resources keep their date.
     assert_eq!(app.rows("events where status = 'trash' and modified_utc = 1804680000"), 1);
 }
 
@@ -59,7 +59,7 @@ async fn repeated_removal_does_the_rest_after_a_kill() {
     let app = App::new().await;
     let mine = app.event_as("author", json!({})).await;
     let now = app.clock.unix();
-    // The first transaction revoked the keys.
+    // The first transaction has revoked the keys.
     app.state.pools.write_blocking(|db| auth::revoke_owner(db, "author", now)).unwrap();
     let given = remove_user(&app.state.pools, ("author", "editor"), now).unwrap();
     assert_eq!(given, Inherited { events: 1, ..Inherited::default() });
@@ -67,7 +67,7 @@ async fn repeated_removal_does_the_rest_after_a_kill() {
     assert_eq!(shown["author"], json!(app.user("editor").to_string()));
     let again = remove_user(&app.state.pools, ("author", "editor"), now);
     assert!(matches!(again, Err(RemovalError::Unknown(login)) if login == "author"));
-    // Servers that remembered the key refuse it soon.
+    // Servers that have cached the key reject it soon.
     until("the key is refused", async || app.get_as("author", "/events").await.status == 401).await;
 }
 

@@ -6,7 +6,7 @@ use crate::app::App;
 
 const WHO: [&str; 6] = ["", "reader", "contributor", "author", "editor", "administrator"];
 
-/// Expected statuses of the six callers, in the order above.
+/// Expected statuses for the six callers, in the order above.
 struct Row {
     action: &'static str,
     expected: [u16; 6],
@@ -119,7 +119,7 @@ async fn term(app: &App, who: &str, verb: &str, kind: &str) -> crate::app::Answe
     app.call(who, method, &format!("{path}/{id}"), &json!({"description": "d"})).await
 }
 
-/// Performs an action that the modelled product permitted and this service does not.
+/// Performs an action that the modelled product permitted and this service forbids.
 async fn closed_hole(app: &App, who: &str, action: &str) -> crate::app::Answer {
     let foreign = json!(app.user("author2"));
     match action {
@@ -166,7 +166,7 @@ async fn every_role_gets_its_status_from_the_matrix() {
     let app = App::new().await;
     for Row { action, expected } in TABLE {
         for (who, expected) in WHO.into_iter().zip(expected) {
-            // 0: not applicable, since users of this role own nothing.
+            // 0 means not applicable, because users with this role do not own anything.
             if *expected != 0 {
                 assert_eq!(perform(&app, who, action).await, *expected, "{action} by {who:?}");
             }

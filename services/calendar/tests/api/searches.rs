@@ -1,4 +1,4 @@
-//! Search results against a naive model.
+//! Search results compared with a naive model.
 
 use calendar::{Event, EventFilter, Links, Paging, Scope, Window, Words, fold, update_event};
 use database::{DatabaseError, Db};
@@ -51,8 +51,8 @@ fn text(dice: &mut Dice) -> String {
     text
 }
 
-/// Returns a substring of a text, often across a word boundary, sometimes changed so that it
-/// matches nothing.
+/// Returns a substring of a string. It often crosses a word boundary, and is sometimes changed so
+/// that it matches nothing.
 fn needle(dice: &mut Dice, from: &str) -> String {
     let all: Vec<char> = from.chars().collect();
     let at = dice.roll(i64::try_from(all.len()).unwrap());
@@ -115,7 +115,7 @@ async fn searches_match_a_naive_model() {
                 })
                 .collect()
         };
-        // List queries expect folded words.
+        // List queries expect their words to be folded.
         let mut folded = |count| needles(count).iter().map(|needle| fold(needle)).collect();
         let words = Words { wanted: folded(1 + round % 2), unwanted: folded(round / 2 % 2) };
         let mut expected: Vec<i64> = texts

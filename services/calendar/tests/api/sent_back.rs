@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::app::{App, send};
 use crate::images::PNG;
 
-/// Makes an event with everything, and returns its path.
+/// Creates an event with every field set, and returns its path.
 async fn rich(app: &App) -> String {
     let upload = app.request("editor", "POST", "/images").header("Content-Type", "image/png");
     let image = send(upload.body(PNG)).await.expect(201).id();
@@ -54,7 +54,7 @@ async fn response_is_accepted_as_a_write_and_changes_nothing() {
         }
     }
     assert_eq!(rows.map(|table| app.rows(table)), before);
-    // A copy has the same parts under its own id.
+    // A copy has the same parts, under its own id.
     let shown = app.get_as("editor", &event).await.json;
     let copy = app.post("/events", &shown).await.expect(201).id();
     let copy = app.get_as("editor", &format!("/events/{copy}")).await.expect(200).json;

@@ -1,6 +1,6 @@
-//! Sixteen writers and sixteen readers at once: no failure and no lost update.
+//! Sixteen concurrent writers and sixteen concurrent readers: no failure and no lost update.
 //!
-//! The suite runs a few rounds; `SOAK_SECONDS=60` continues for a minute.
+//! The suite runs a few rounds. `SOAK_SECONDS=60` continues for a minute.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ const ROUNDS: usize = 6;
 /// Fields of the shared events. Each belongs to one writer.
 const FIELDS: [&str; 4] = ["title", "description", "excerpt", "website"];
 
-/// Returns how long to continue after the minimum rounds.
+/// Returns for how long to continue after the minimum number of rounds.
 fn duration() -> Duration {
     let seconds = std::env::var("SOAK_SECONDS").ok().and_then(|text| text.parse().ok());
     Duration::from_secs(seconds.unwrap_or(0))
@@ -44,8 +44,8 @@ fn one_more(cell: &Cell<i64>) {
     cell.set(cell.get() + 1);
 }
 
-/// Runs one round of a writer: creates an event, moves it, and sets its field of a shared event.
-/// Every third event is trashed.
+/// Runs one round of a writer: creates an event, moves it, and sets the writer's field of a shared
+/// event. Every third event is trashed.
 async fn write(app: &App, shared: i64, number: usize, round: usize, seen: &Seen) {
     let body = json!({
         "title": format!("w{number}"), "tags": [format!("t{}", round % 3)],
@@ -69,7 +69,7 @@ async fn write(app: &App, shared: i64, number: usize, round: usize, seen: &Seen)
     }
 }
 
-/// Reads once and checks that a list is consistent.
+/// Reads a list once and checks that it is consistent.
 async fn read(app: &App, number: usize, round: usize, seen: &Seen) {
     const PATHS: [&str; 5] =
         ["/events", "/venues", "/tags?hide_empty=0", "/events?search=w1", "/events?tags=t0"];

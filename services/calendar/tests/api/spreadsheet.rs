@@ -1,4 +1,4 @@
-//! Events as a table.
+//! Events as CSV tables.
 
 use serde_json::{Value, json};
 use testkit::{Folder, Program};
@@ -13,7 +13,7 @@ fn load(program: &Program, table: &str, arguments: &[&str]) -> (Option<i32>, Val
     (ran.code, serde_json::from_str(&ran.out).unwrap_or_default(), ran.errors)
 }
 
-/// Returns numbers of created, updated, unchanged and faulty rows.
+/// Returns the numbers of created, updated, unchanged and faulty rows.
 fn counts(report: &Value) -> [i64; 4] {
     ["created", "updated", "unchanged", "failed"].map(|name| report[name].as_i64().unwrap())
 }
@@ -42,14 +42,14 @@ fn table_goes_in_and_out_unchanged() {
         table.contains(",Europe/Vienna,Hall | Garden,Choir,Music | 2041,open | über,"),
         "{table}"
     );
-    // Formulas stay texts.
+    // Formulas are exported as text.
     assert!(table.contains(",'=1+1,") && table.contains(",'-x,"), "{table}");
 
     let (code, report, errors) = load(&program, &table, &["--upsert"]);
     assert_eq!((code, counts(&report)), (Some(0), [0, 0, 2, 0]), "{errors}{report}");
     assert_eq!(table_of(&program), table);
 
-    // An edited cell changes its event, and an empty one clears its field.
+    // An edited cell changes its event, and an emptied cell clears its field.
     let edited = table.replace("Hall | Garden", "Garden").replace("\"12,50\"", "");
     let (code, report, errors) = load(&program, &edited, &["--upsert"]);
     assert_eq!((code, counts(&report)), (Some(0), [0, 1, 1, 0]), "{errors}{report}");

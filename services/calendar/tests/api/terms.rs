@@ -41,7 +41,7 @@ async fn single_reads_are_answered_304_while_nothing_changes() {
         let tag = app.get(&path).await.expect(200).header("etag").to_owned();
         let again = || send(app.request("", "GET", &path).header("If-None-Match", &tag));
         assert_eq!(again().await.expect(304).text, "");
-        // The response includes the number of events.
+        // The response includes the number of the term's events.
         app.event(json!({kind: [id]})).await;
         assert_eq!(again().await.expect(200).json["count"], 1);
     }

@@ -1,4 +1,4 @@
-//! Exports of whole calendars, and their loads into other databases.
+//! Exports of whole calendars, and loading them into other databases.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -14,7 +14,7 @@ const ROOT: &str = "/calendar/events/v1";
 const ROLES: [&str; 4] = ["administrator", "editor", "author", "contributor"];
 
 fn program() -> Program {
-    // The hosts of responses are alike everywhere, and no request waits for rate limits.
+    // Makes the hosts in responses equal everywhere, and disables rate limits.
     let program = Program::new(env!("CARGO_BIN_EXE_calendar")).setting("RATE_WRITE_RPM", "0");
     program.setting("RATE_READ_RPM", "0").setting("PUBLIC_URL", "https://calendar.example")
 }
@@ -39,7 +39,7 @@ async fn create(server: &Served, path: &str, body: Value) -> i64 {
     call(server, "POST", path, ADMIN_KEY, body).await["id"].as_i64().unwrap()
 }
 
-/// Fills a calendar with everything that it can have.
+/// Fills a calendar with every kind of content.
 async fn fill(program: &Program) {
     for role in &ROLES[1..] {
         program.done(&["users", "add", role, "--role", role]);
@@ -84,7 +84,7 @@ async fn fill(program: &Program) {
     call(&server, "DELETE", &format!("/events/{}", ids[2]), ADMIN_KEY, json!({})).await;
     let own = json!({"title": "Own", "start_date": "2041-05-01", "end_date": "2041-05-01"});
     call(&server, "POST", "/events", mark.trim(), own).await;
-    // The last id was erased and must not be given again.
+    // The last id belonged to an erased event and must not be reused.
     let last = json!({"title": "Last", "start_date": "2041-05-01", "end_date": "2041-05-01"});
     let last = create(&server, "/events", last).await;
     call(&server, "DELETE", &format!("/events/{last}?force=true"), ADMIN_KEY, json!({})).await;
@@ -108,7 +108,7 @@ async fn fill(program: &Program) {
     program.done(&["import-site", &peer.url(""), "--allow-private", "--pause=1"]);
 }
 
-/// Reads all lists and items as several roles, with the bodies as text.
+/// Reads all lists and items as several roles. Returns path, status and body.
 async fn walk(program: &Program) -> Vec<(String, u16, String)> {
     let keys = ROLES.map(|role| {
         let login = if role == "administrator" { "admin" } else { role };
@@ -191,7 +191,7 @@ async fn loaded_export_gives_the_same_answers_on_either_database() {
     assert!(!written.contains("whsec_") && !written.contains(ADMIN_KEY));
     same(&answers, &walk(&second).await);
 
-    // And back.
+    // And back again.
     let back = text(&folder, "back.export");
     second.done(&["export", &back]);
     let third = program();
@@ -206,7 +206,7 @@ async fn loaded_export_gives_the_same_answers_on_either_database() {
     };
     assert_eq!(rows(&file), rows(&back));
 
-    // Ids of erased events are not given again.
+    // Ids of erased events are not reused.
     let key = third.done(&["keys", "issue", "admin"]);
     let server = third.serve(&[]);
     let event = json!({"title": "New", "start_date": "2041-05-01", "end_date": "2041-05-01"});
@@ -253,7 +253,7 @@ async fn damaged_export_writes_nothing() {
         assert_eq!(refused.code, Some(1), "{}", refused.errors);
         assert!(refused.errors.contains(message), "{message}: {}", refused.errors);
     }
-    // Nothing was written, so the whole file can be loaded, but only once.
+    // Nothing was written, so the complete file can be loaded, but only once.
     target.done(&["load", &file]);
     let refused = target.run(&["load", &file]);
     assert_eq!(refused.code, Some(1), "{}", refused.errors);
@@ -272,7 +272,7 @@ async fn load_that_was_killed_resumes() {
     first.done(&["export", &file]);
     let whole = std::fs::read(&file).unwrap();
 
-    // The pipe never ends, so the load waits for its next line when it is killed.
+    // The pipe never ends, so the load is waiting for its next line when it is killed.
     let target = program().with_database();
     let mut command = target.command(&["load", "-"]);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -288,7 +288,7 @@ async fn load_that_was_killed_resumes() {
     child.kill().unwrap();
     child.wait().unwrap();
     drop(pipe);
-    // A part of a calendar is not served, exported or changed.
+    // An incomplete calendar is not served, exported or changed.
     for arguments in
         [&["serve", "--bind=127.0.0.1:0"][..], &["export", "-"], &["purge", "--event=1"]]
     {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::app::{App, send};
 
-/// Returns the numbers of recorded changes and of messages to webhooks.
+/// Returns the numbers of recorded changes and of webhook messages.
 fn recorded(app: &App) -> [i64; 2] {
     ["event_changes", "webhook_outbox"].map(|table| app.rows(table))
 }
@@ -39,7 +39,7 @@ async fn write_that_changes_nothing_keeps_the_date_of_change() {
         }
         assert_eq!(recorded(&app), before, "{path}");
     }
-    // A change is recorded, also one of a link only.
+    // A change is recorded, even if it only affects a link.
     let mut modified = Vec::new();
     for body in [json!({"title": "Soul"}), json!({"tags": ["loud"]}), json!({"venue": []})] {
         app.clock.advance(60);

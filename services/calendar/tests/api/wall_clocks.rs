@@ -1,4 +1,4 @@
-//! List windows by the local clock of each event, and links that keep their meaning.
+//! List windows by each event's local time, and page links that keep their meaning.
 
 use serde_json::json;
 
@@ -59,7 +59,7 @@ async fn page_links_fix_relative_dates() {
         loop {
             assert!(answer.json["rest_url"].as_str().unwrap().contains(echo), "{}", answer.text);
             seen.extend(answer.ids());
-            // Time passes between two pages, eventually past midnight.
+            // Time passes between the two pages, until after midnight.
             app.clock.advance(5 * 3600);
             let Some(next) = answer.json["next_rest_url"].as_str() else { break };
             let (_, path) = next.split_once(NS).unwrap();

@@ -1,4 +1,4 @@
-//! Webhooks: messages, signatures, retries and giving up.
+//! Webhooks: messages, signatures, retries, and abandoned messages.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -37,7 +37,7 @@ fn messages(hook: &HttpPeer) -> Vec<String> {
         format!("{} {}", body["type"].as_str().unwrap(), body["data"]["id"])
     });
     let mut received: Vec<String> = received.collect();
-    // Several deliveries run at once.
+    // Deliveries run concurrently.
     received.sort_unstable();
     received
 }
@@ -167,7 +167,7 @@ async fn webhook_at_a_private_address_needs_the_setting() {
     let guarded = WebhookSender::new(Reach::public(), "tests").unwrap();
     let state = app.state.clone().with_webhooks(guarded);
     assert_eq!(deliver_due(&state).await.unwrap(), 1);
-    // A server that was started without the setting does not give messages up.
+    // A server that was started without webhooks does not abandon messages.
     app.clock.advance(60);
     assert_eq!(deliver_due(&state).await.unwrap(), 1);
     assert!(hook.requests().is_empty());
@@ -181,7 +181,7 @@ async fn hanging_receiver_does_not_delay_others() {
     const EVENTS: usize = 20;
     let status = Arc::new(AtomicU16::new(204));
     let (app, hook, state, _) = start(&status).await;
-    // Responds once the other receiver has got all messages.
+    // Responds only once the second receiver has received all messages.
     let (release, released) = std::sync::mpsc::channel::<()>();
     let gate = Mutex::new(released);
     let hanging = HttpPeer::start(move |_| {
@@ -203,7 +203,8 @@ async fn hanging_receiver_does_not_delay_others() {
     };
     let (delivered, asked) = futures_util::join!(deliver_due(&state), watch);
     assert_eq!(delivered.unwrap(), 2 * EVENTS);
-    // If it delayed the others, it would have got all its requests before theirs.
+    // If it delayed the others, it would have received all of its requests before they received
+    // theirs.
     assert!(asked < EVENTS, "{asked}");
 }
 

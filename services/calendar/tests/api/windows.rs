@@ -1,4 +1,4 @@
-//! Windows and totals against a naive model.
+//! Windows and totals compared with a naive model.
 
 use calendar::{
     EventFilter, Limits, Links, Paging, Schedule, Scope, Window, find_event, list_by_statement,
@@ -11,7 +11,7 @@ use crate::app::{App, Dice, NOW, page_with_included, plant, send};
 
 const DAY: i64 = 24 * 3600;
 
-/// Creates events over two years, some of them long. Returns their ids and dates.
+/// Creates events spread over two years, some of them long. Returns their ids and dates.
 async fn fill(app: &App, dice: &mut Dice, count: i64) -> Vec<(i64, Schedule)> {
     let now = NOW.parse::<jiff::Timestamp>().unwrap().as_second();
     let zones =
@@ -59,7 +59,7 @@ fn random_window(dice: &mut Dice, rows: &[(i64, Schedule)]) -> Window {
         if dice.roll(10) >= chance {
             return None;
         }
-        // Half of the bounds are exactly at an event, or a second off.
+        // Half of the bounds are exactly at an edge of an event, or a second off.
         let row = &dice.pick(rows).1;
         Some(match dice.roll(8) {
             0 => row.start_utc + dice.roll(3) - 1,
@@ -87,7 +87,7 @@ fn random_window(dice: &mut Dice, rows: &[(i64, Schedule)]) -> Window {
         }
     };
     let mut window = Window::default();
-    // Each bound is local or an instant.
+    // Each bound is either a local time or an instant.
     for side in [
         (|limits| &mut limits.start_min) as fn(&mut Limits) -> &mut Option<i64>,
         |limits| &mut limits.start_max,
@@ -107,7 +107,7 @@ async fn totals_and_pages_match_a_naive_filter() {
     let app = App::new().await;
     let mut dice = Dice(0x2545_f491_4f6c_dd1d);
     let mut rows = fill(&app, &mut dice, 150).await;
-    // The counts must stay exact after changes.
+    // The counts must remain exact after changes.
     let mut gone = Vec::new();
     for (at, (id, ..)) in rows.iter().take(20).enumerate() {
         app.delete(&format!("/events/{id}")).await.expect(200);
@@ -131,7 +131,7 @@ async fn totals_and_pages_match_a_naive_filter() {
                 page_with_included(db, app.access(), &filter, paging)?,
                 (ids.clone(), total)
             );
-            // So does the statement that answers while the index is being built.
+            // The SQL statement that answers while the index is being built gives the same list.
             let listed = list_by_statement(db, &filter, paging)?;
             assert_eq!(listed, (ids.clone(), total), "{window:?}");
             let middle = Paging { page: 2, per_page: 7 };
@@ -150,7 +150,7 @@ async fn totals_and_pages_match_a_naive_filter() {
 /// A period of 256 hours, in seconds.
 const PERIOD: i64 = 256 * 3600;
 
-/// Returns an instant at most a second from the edge of an hour; half of them at the edge of a
+/// Returns an instant at most a second from a full hour. Half of the hours are the edge of a
 /// period.
 fn near_an_edge(dice: &mut Dice) -> i64 {
     let hour = if dice.roll(2) == 0 { dice.roll(256) * 3600 } else { 0 };
@@ -170,7 +170,7 @@ async fn totals_are_exact_at_hour_edges_and_before_1970() {
             let second = if number % 3 == 0 { near_an_edge(&mut dice) } else { first + PERIOD };
             let (start, end) = (first.min(second), first.max(second));
             let event = plant(db, author, (start, end), &Links::default(), |_| ())?;
-            // Some move again, by many periods or within one.
+            // Some events move again, within a period or by many.
             let moved = match number % 8 {
                 0 => -1000 * PERIOD,
                 1 => 3600,
@@ -334,7 +334,7 @@ async fn start_date_is_a_lower_bound() {
 #[actix_web::test]
 async fn default_window_begins_yesterday_and_excludes_running_events() {
     let app = App::with(&["--site-timezone=Pacific/Auckland"]).await;
-    // In Auckland it is 01:00 on the eleventh.
+    // In Auckland it is 01:00 on the 11th.
     for (title, start, end) in [
         ("early", "2027-03-09 23:59", "2027-03-10 01:00"),
         ("yesterday", "2027-03-10 00:00", "2027-03-10 01:00"),
@@ -379,7 +379,7 @@ async fn starts_and_ends_bounds_replace_the_default_window() {
 #[actix_web::test]
 async fn timestamps_and_words_use_the_day_of_the_site() {
     let app = App::with(&["--site-timezone=Pacific/Auckland"]).await;
-    // It is 12:00 UTC on the tenth, and 01:00 on the eleventh in Auckland.
+    // It is 12:00 UTC on the 10th, and 01:00 on the 11th in Auckland.
     for (title, date) in [("tenth", "2027-03-10 09:00"), ("eleventh", "2027-03-11 09:00")] {
         app.event(json!({"title": title, "start_date": date, "end_date": date})).await;
     }

@@ -1,6 +1,6 @@
-//! Requests that write during a load by another process.
+//! Write requests while another process loads data.
 //!
-//! The gaps that the load leaves are tested in `crates/database/src/writer_queue.rs`.
+//! The gaps that the load leaves for them are tested in `crates/database/src/writer_queue.rs`.
 
 use serde_json::json;
 use testkit::Program;
@@ -9,7 +9,7 @@ const LINES: usize = 1_500;
 
 #[actix_web::test]
 async fn requests_write_during_a_load() {
-    // Requests also wait for jobs of their own process, so the load runs in another one.
+    // Requests also wait for jobs of the same process, so the load runs in a separate one.
     let program = Program::new(env!("CARGO_BIN_EXE_calendar"))
         .with_database()
         .setting("RATE_WRITE_RPM", "0")

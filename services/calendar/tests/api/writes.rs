@@ -1,12 +1,12 @@
-//! Writes: only the given fields change, a failure leaves nothing behind, and writers do not
-//! interfere.
+//! Writes: only the given fields change, a failed write leaves nothing behind, and writers do not
+//! interfere with each other.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::app::App;
 
-/// Fields that every write changes, and fields that only single reads have.
+/// Fields that every write changes, and fields that only single reads include.
 const ALWAYS: [&str; 2] = ["modified", "modified_utc"];
 
 fn differences(before: &Value, after: &Value) -> Vec<String> {

@@ -12,19 +12,19 @@ use crate::app;
 use crate::pages::{NotificationsPage, OverviewPage, StealerLogsPage, SubscriptionPage};
 use crate::state::State;
 
-/// The page of an account.
+/// Builds a page for a signed-in subscriber.
 pub fn page(title: &str) -> Page<'_> {
     Page::new(title).current("account")
 }
 
-/// Breaches, pastes and data classes of the subscriber's address.
+/// Shows breaches, pastes and data classes of the subscriber's address.
 pub async fn overview(visitor: SignedIn, state: Data<State>) -> Result<HttpResponse, PageError> {
     let exposure = app::own_exposure(&state, &visitor.subscriber.email).await?;
     let frame = visitor.frame("overview");
     Ok(visitor.respond(&page("Overview"), &OverviewPage::new(frame, exposure)))
 }
 
-/// Websites at which the subscriber's address was captured.
+/// Shows the websites at which the subscriber's address was captured.
 pub async fn stealer_logs(
     visitor: SignedIn,
     state: Data<State>,
@@ -35,7 +35,7 @@ pub async fn stealer_logs(
     Ok(visitor.respond(&page("Stealer logs"), &main))
 }
 
-/// Shows whether notices are on.
+/// Shows the notice settings.
 pub async fn notifications(
     visitor: SignedIn,
     state: Data<State>,
@@ -46,7 +46,7 @@ pub async fn notifications(
     Ok(visitor.respond(&page("Notifications"), &NotificationsPage { frame, notify, silent }))
 }
 
-/// Turns notices on or off, or mails about a domain on.
+/// Turns notices on or off, or turns mails about a domain on again.
 pub async fn set_notifications(
     form: Form<SignedIn>,
     state: Data<State>,
@@ -61,7 +61,7 @@ pub async fn set_notifications(
     Ok(see_other("/account/notifications"))
 }
 
-/// The plan, its limits and their use.
+/// Shows the plan, its limits and their use.
 pub async fn subscription(
     visitor: SignedIn,
     state: Data<State>,

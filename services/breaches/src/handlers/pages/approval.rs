@@ -1,4 +1,4 @@
-//! The page of the link that proves control of a domain.
+//! The page behind the link that proves control of a domain.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -11,7 +11,7 @@ use crate::app::{self, Approval};
 use crate::pages::{ApprovePage, Message, done};
 use crate::state::State;
 
-/// The page is not in the navigation.
+/// The navigation does not contain this page.
 const CURRENT: &str = "";
 
 const FAILED: Message<'_> = Message {
@@ -28,8 +28,9 @@ const INVALID: Message<'_> = Message {
     next: None,
 };
 
-/// Asks for approval with a form that names who asks. A script sends it after some seconds, or its
-/// button. Opening the link does not verify the domain, because mail scanners open links.
+/// Shows a form that names the requesting subscriber and asks for approval. It is submitted by its
+/// button, or by a script after some seconds. Opening the link alone does not verify the domain,
+/// because mail scanners open links.
 pub async fn form(
     visitor: Visitor,
     fields: Fields,

@@ -1,4 +1,5 @@
-//! The report of the new exposures of a verified domain, on a page and as files, and its monthly mail.
+//! The report of new exposures of a verified domain, as a page and as files, and the settings of
+//! its monthly mail.
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{self, HeaderValue};
@@ -18,7 +19,7 @@ use crate::model::month::Month;
 use crate::pages::ReportPage;
 use crate::state::State;
 
-/// Shows the report since a date; without one, since the start of the last month.
+/// Shows the report since a date, by default since the start of the last month.
 pub async fn show(
     visitor: SignedIn,
     name: Path<String>,
@@ -41,7 +42,7 @@ fn since(fields: &Fields, state: &State) -> Result<i64, Error> {
     }
 }
 
-/// The report as a file: `json` as in the API, or `csv`.
+/// Returns the report as a file: `json` in the format of the API, or `csv`.
 pub async fn export(
     visitor: SignedIn,
     path: Path<(String, String)>,

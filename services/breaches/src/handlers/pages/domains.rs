@@ -15,7 +15,7 @@ use crate::model::verification::{EmailAlias, VerificationMethod};
 use crate::pages::{DomainsPage, Outcome, RemovePage, VerifyPage};
 use crate::state::State;
 
-/// The page of a domain.
+/// Returns the path of a domain's page.
 pub fn path(name: &str) -> String {
     format!("/account/domains/{name}")
 }

@@ -9,7 +9,7 @@ use shell::pages::Page;
 use crate::error::{Error, VerificationError};
 use crate::pages::{FailurePage, SITE};
 
-/// Why a page is not shown.
+/// The reason that a page is not shown.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// An error of the API.
@@ -18,7 +18,7 @@ pub enum PageError {
     /// The page needs a session.
     #[error("sign in first")]
     SignIn,
-    /// The form has no valid CSRF token.
+    /// The form does not have a valid CSRF token.
     #[error("the form has no valid token")]
     Forged,
 }
@@ -49,7 +49,7 @@ impl PageError {
     }
 }
 
-/// A waiting time in words.
+/// Formats a waiting time in words.
 fn duration(seconds: u64) -> String {
     match seconds {
         0..=1 => "a second".to_owned(),
@@ -59,7 +59,8 @@ fn duration(seconds: u64) -> String {
     }
 }
 
-/// Replaces an error with its page. Browsers also get a page for paths and methods that do not exist.
+/// Replaces an error by an error page. Browsers also get a page for paths and methods that do not
+/// exist.
 pub fn explain(response: ServiceResponse) -> ServiceResponse {
     let request = response.request();
     let failure = response.response().error().and_then(|error| error.as_error::<PageError>());
@@ -73,8 +74,8 @@ pub fn explain(response: ServiceResponse) -> ServiceResponse {
     response.into_response(answer)
 }
 
-/// Returns whether the client accepts HTML and asked for something outside the API, whose 404 has an
-/// empty body.
+/// Returns whether the client accepts HTML and the path is not in the API, where a 404 has an empty
+/// body.
 fn is_browser(request: &HttpRequest) -> bool {
     let first = request.path().split('/').find(|segment| !segment.is_empty());
     let accepts = || request.headers().get_all(header::ACCEPT);
@@ -115,7 +116,7 @@ impl ResponseError for PageError {
         }
     }
 
-    /// Sets only the status. [`explain`], which knows the request, renders the page.
+    /// Sets only the status. The page is rendered by [`explain`], which knows the request.
     fn error_response(&self) -> HttpResponse {
         HttpResponse::new(self.status_code())
     }

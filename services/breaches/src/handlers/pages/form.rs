@@ -9,7 +9,7 @@ use super::failure::PageError;
 use super::visitor::{SignedIn, Visitor};
 use crate::error::Error;
 
-/// Maximum size of a form.
+/// Maximum size of a form in bytes.
 const LIMIT: usize = 16 * 1024;
 
 /// The fields of a submitted form or a query.
@@ -21,7 +21,7 @@ impl Fields {
         Self(url::form_urlencoded::parse(bytes).into_owned().collect())
     }
 
-    /// The value of a field; empty if it is absent.
+    /// Returns the value of a field, or an empty string if it is absent.
     pub fn text(&self, name: &str) -> &str {
         let field = self.0.iter().find(|(key, _)| key == name);
         field.map_or("", |(_, value)| value.as_str())
@@ -32,7 +32,7 @@ impl Fields {
         self.0.iter().any(|(key, _)| key == name)
     }
 
-    /// The entered address.
+    /// Returns the address that was entered.
     ///
     /// # Errors
     /// [`Error::Email`].
@@ -58,7 +58,7 @@ impl FromRequest for Fields {
     }
 }
 
-/// A form with a valid CSRF token.
+/// A submitted form with a valid CSRF token.
 pub struct Form<S> {
     /// The sender.
     pub sender: S,
@@ -66,9 +66,9 @@ pub struct Form<S> {
     pub fields: Fields,
 }
 
-/// A sender of forms.
+/// The extractor of the visitor who sent a form.
 pub trait Sender: FromRequest<Error = PageError> {
-    /// The visitor whose token the form must have.
+    /// Returns the visitor whose CSRF token the form must contain.
     fn visitor(&self) -> &Visitor;
 }
 
@@ -103,8 +103,8 @@ impl<S: Sender + 'static> FromRequest for Form<S> {
 pub enum Unsubscribe {
     /// The form of the page.
     Form(Form<Visitor>),
-    /// The request of a mail program, as in RFC 8058: the token is in the query, and there are neither
-    /// cookies nor a CSRF token.
+    /// A request from a mail program according to RFC 8058. The token is in the query; there are
+    /// neither cookies nor a CSRF token.
     OneClick {
         /// The sender.
         sender: Visitor,
@@ -134,7 +134,7 @@ impl FromRequest for Unsubscribe {
     }
 }
 
-/// Recognises the field of RFC 8058, which may also be sent as `multipart/form-data`.
+/// Recognises the field of RFC 8058. It may also be sent as `multipart/form-data`.
 fn is_one_click(fields: &Fields, body: &[u8]) -> bool {
     const FIELD: (&str, &str) = ("List-Unsubscribe", "One-Click");
     let body = String::from_utf8_lossy(body);

@@ -11,7 +11,7 @@ use crate::app;
 use crate::pages::{ExposedPage, HomePage};
 use crate::state::State;
 
-/// Number of latest breaches on the page.
+/// Number of latest breaches shown.
 const LATEST: usize = 5;
 
 /// Shows the search form.
@@ -23,8 +23,8 @@ pub async fn home(visitor: Visitor, state: Data<State>) -> HttpResponse {
     visitor.respond(&page, &HomePage::new(&visitor.csrf(), summary))
 }
 
-/// Shows the breaches of an address. The form is a POST request, so the address does not appear in
-/// histories and logs.
+/// Shows the breaches of an address. The form uses POST, so that the address does not appear in
+/// browser histories and logs.
 pub async fn search(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let (visitor, address) = (form.sender, form.fields.email()?);
     let exposure = app::public_exposure(&state, visitor.client, &address).await?;

@@ -16,7 +16,7 @@ pub async fn show(visitor: SignedIn, state: Data<State>) -> Result<HttpResponse,
     answer(&visitor, &state, None).await
 }
 
-/// Creates a key, which ends the previous one.
+/// Creates a key and revokes the previous one.
 pub async fn issue(form: Form<SignedIn>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let Subscriber { id, email } = &form.sender.subscriber;
     let key = app::issue_key(&state, *id, email).await?;

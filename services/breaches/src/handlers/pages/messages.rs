@@ -7,7 +7,7 @@ use domain::DomainName;
 use super::failure::PageError;
 use crate::error::Error;
 
-/// Redirects to another page of the site. The shell adds the path of `PUBLIC_URL`.
+/// Redirects to another page of the site. The shell prepends the path of `PUBLIC_URL`.
 pub fn see_other(path: &str) -> HttpResponse {
     let mut response = HttpResponse::SeeOther().finish();
     let path = HeaderValue::from_str(path).unwrap_or(HeaderValue::from_static("/"));
@@ -15,7 +15,7 @@ pub fn see_other(path: &str) -> HttpResponse {
     response
 }
 
-/// The domain in a path.
+/// Parses the domain in a path.
 ///
 /// # Errors
 /// [`Error::NotFound`].

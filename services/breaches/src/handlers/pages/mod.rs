@@ -1,7 +1,7 @@
 //! Pages, rendered on the server and usable without scripts.
 //!
-//! Every form has a token of the session, or of the visitor without a session. Mail links open a
-//! page with a button, because mail scanners open links.
+//! Every form contains a CSRF token of the session, or of the visitor if there is no session. Mail
+//! links open a page with a button, because mail scanners open links.
 
 pub(crate) mod account;
 pub(crate) mod approval;

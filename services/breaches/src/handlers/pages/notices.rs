@@ -1,4 +1,4 @@
-//! Notices of new breaches: requested by mail, ended by a link.
+//! Notices of new breaches. They are requested by mail and ended by a link.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -11,7 +11,7 @@ use crate::app::{self, Unsubscribed};
 use crate::pages::{Confirm, DEAD_LINK, Message, NotifyMePage, done, mail_sent};
 use crate::state::State;
 
-/// The page in the navigation.
+/// The name of the page in the navigation.
 const CURRENT: &str = "notify-me";
 
 /// Shows the form.
@@ -75,7 +75,7 @@ pub async fn unsubscribe_form(visitor: Visitor, fields: Fields) -> HttpResponse 
     visitor.respond(&Page::new(main.title).current(CURRENT), &main)
 }
 
-/// Ends notices, for the button of the page and for mail programs.
+/// Ends notices. Used by the button of the page and by mail programs.
 pub async fn unsubscribe(
     request: Unsubscribe,
     state: Data<State>,

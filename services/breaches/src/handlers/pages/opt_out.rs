@@ -13,7 +13,7 @@ use crate::model::OptOut;
 use crate::pages::{ChoosePage, DEAD_LINK, OptOutPage, done, mail_sent};
 use crate::state::State;
 
-/// The page in the navigation.
+/// The name of the page in the navigation.
 const CURRENT: &str = "opt-out";
 
 /// Shows the form.
@@ -45,7 +45,7 @@ pub async fn choose_form(
     Ok(visitor.respond(&page, &main))
 }
 
-/// Applies a choice. A deletion ends the session.
+/// Applies a choice. Choosing deletion also ends the session.
 pub async fn choose(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let Form { sender: visitor, fields } = form;
     let choice = match fields.text("kind") {

@@ -12,7 +12,7 @@ use crate::app;
 use crate::pages::{Confirm, DEAD_LINK, SignInPage, mail_sent};
 use crate::state::State;
 
-/// The page in the navigation.
+/// The name of the page in the navigation.
 const CURRENT: &str = "account";
 
 /// Shows the form.
@@ -24,14 +24,14 @@ pub async fn form(visitor: Visitor) -> HttpResponse {
     visitor.respond(&page, &SignInPage { csrf: &visitor.csrf() })
 }
 
-/// Sends the link. The response is the same for known and unknown addresses.
+/// Sends the link. The response does not reveal whether the address is known.
 pub async fn send(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     app::sign_in_link(&state, form.sender.client, &form.fields.email()?).await?;
     let text = "We sent you a link to sign in. It works once and for 15 minutes.";
     Ok(form.sender.message(CURRENT, &mail_sent(text)))
 }
 
-/// Shows the sign-in button of a link.
+/// Shows the page of a link, with a sign-in button.
 pub async fn confirm_form(visitor: Visitor, fields: Fields) -> HttpResponse {
     let csrf = visitor.csrf();
     let main = Confirm {
@@ -45,8 +45,8 @@ pub async fn confirm_form(visitor: Visitor, fields: Fields) -> HttpResponse {
     visitor.respond(&Page::new(main.title).current(CURRENT), &main)
 }
 
-/// Consumes a link and begins a session. The CSRF token prevents another site from signing a
-/// visitor in as someone else.
+/// Consumes a link and begins a session. The CSRF token prevents other sites from signing a visitor
+/// in as someone else.
 pub async fn confirm(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let Form { sender: visitor, fields } = form;
     let Some(session) = app::sign_in(&state, fields.text("token")).await? else {

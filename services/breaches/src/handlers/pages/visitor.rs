@@ -19,45 +19,45 @@ use crate::model::form_key::FormKey;
 use crate::pages::{Frame, Message, SITE};
 use crate::state::State;
 
-/// The cookie of a session.
+/// The name of the session cookie.
 const SESSION: &str = "session";
-/// The cookie of a visitor without a session.
+/// The name of the cookie of a visitor without a session.
 const VISITOR: &str = "visitor";
-/// Length of the secrets in cookies.
+/// Length of the secrets in cookies, in characters.
 const SECRET: usize = 64;
 
 /// The subscriber of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscriber {
-    /// Number.
+    /// The id in the database.
     pub id: i64,
-    /// Address.
+    /// The mail address.
     pub email: String,
 }
 
 /// The visitor of a page.
 pub struct Visitor {
-    /// The client address.
+    /// The IP address of the visitor.
     pub client: IpAddr,
     /// The subscriber, if signed in.
     pub subscriber: Option<Subscriber>,
     secret: String,
     is_new: bool,
     cookies: Cookies,
-    /// The key of CSRF tokens.
+    /// The key for CSRF tokens.
     key: FormKey,
-    /// The path of the site with a trailing slash.
+    /// The path of the site, with a trailing slash.
     root: String,
 }
 
-/// How cookies of this site are named and protected.
+/// How this site names and protects its cookies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cookies {
-    /// For the whole host, which no other host and no plain connection can set.
+    /// Cookies for the whole host. Neither other hosts nor unencrypted connections can set them.
     Host,
-    /// Below a path; no plain connection can set them.
+    /// Cookies below a path. Unencrypted connections cannot set them.
     Path,
-    /// Without TLS.
+    /// Cookies of a site without TLS, which cannot be protected.
     Plain,
 }
 
@@ -70,7 +70,7 @@ impl Cookies {
         }
     }
 
-    /// The complete name of a cookie. Browsers enforce the prefixes.
+    /// Returns the complete name of a cookie. Browsers enforce the meaning of its prefix.
     fn name(self, name: &str) -> String {
         let prefix = match self {
             Self::Host => "__Host-",
@@ -100,7 +100,7 @@ impl Visitor {
         Ok(Self { client, subscriber: None, secret, is_new, cookies, key, root })
     }
 
-    /// The CSRF token of forms.
+    /// Returns the CSRF token to put into forms.
     pub fn csrf(&self) -> String {
         self.key.token(&self.secret)
     }
@@ -114,7 +114,7 @@ impl Visitor {
         if self.is_new || !bool::from(same) { Err(PageError::Forged) } else { Ok(()) }
     }
 
-    /// Responds with a page. A new visitor gets the cookie of its CSRF tokens.
+    /// Responds with a page. A new visitor also gets the cookie to which CSRF tokens are bound.
     pub fn respond(&self, page: &Page<'_>, main: &impl Template) -> HttpResponse {
         let mut response = SITE.respond(&page.clone().root(&self.root), main);
         if self.is_new {
@@ -123,27 +123,27 @@ impl Visitor {
         response
     }
 
-    /// Responds with a message. `current` is the page marked in the navigation.
+    /// Responds with a message. `current` is the page to mark in the navigation.
     pub fn message(&self, current: &str, message: &Message<'_>) -> HttpResponse {
         self.respond(&Page::new(message.title).current(current), message)
     }
 
-    /// Responds to a form that has no effect.
+    /// Responds to a form that was rejected.
     pub fn refuse(&self, current: &str, message: &Message<'_>) -> HttpResponse {
         refused(StatusCode::BAD_REQUEST, self.message(current, message))
     }
 
-    /// Begins a session in the browser.
+    /// Sets the session cookie in the browser.
     pub fn begin(&self, response: &mut HttpResponse, token: &str, seconds: i64) {
         self.set_cookie(response, SESSION, token, seconds);
     }
 
-    /// Ends the session in the browser.
+    /// Removes the session cookie from the browser.
     pub fn end(&self, response: &mut HttpResponse) {
         self.set_cookie(response, SESSION, "", 0);
     }
 
-    /// The secret of the session.
+    /// Returns the secret of the session.
     pub fn session(&self) -> &str {
         &self.secret
     }
@@ -174,7 +174,7 @@ impl FromRequest for Visitor {
     }
 }
 
-/// A signed-in visitor. Others are redirected to the sign-in page.
+/// A signed-in visitor. All others are redirected to the sign-in page.
 pub struct SignedIn {
     /// The subscriber.
     pub subscriber: Subscriber,
@@ -182,7 +182,7 @@ pub struct SignedIn {
 }
 
 impl SignedIn {
-    /// The frame of the account pages.
+    /// Returns the frame around the account pages.
     pub fn frame(&self, current: &'static str) -> Frame {
         Frame { csrf: self.csrf(), email: self.subscriber.email.clone(), current }
     }
@@ -210,13 +210,13 @@ impl FromRequest for SignedIn {
     }
 }
 
-/// Sets the status of a page that explains why a form was refused.
+/// Sets the status of a page that explains why a form was rejected.
 pub fn refused(status: StatusCode, mut page: HttpResponse) -> HttpResponse {
     *page.status_mut() = status;
     page
 }
 
-/// The value of a cookie, if it is a secret.
+/// Returns the value of a cookie if it has the form of a secret.
 fn cookie(request: &HttpRequest, name: &str) -> Option<String> {
     let lines = request.headers().get_all(header::COOKIE);
     let pairs = lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(';'));

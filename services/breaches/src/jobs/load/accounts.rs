@@ -24,11 +24,11 @@ use crate::store::accounts;
 /// The options of a load.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct AccountsOptions {
-    /// Name of the breach, if there is no manifest.
+    /// Name of the breach, unless a manifest is given.
     pub breach: String,
-    /// Its files; `-` is standard input.
+    /// Files of the breach; `-` is standard input.
     pub files: Vec<PathBuf>,
-    /// A manifest of breaches and their files.
+    /// A manifest that lists breaches and their files.
     pub manifest: Option<PathBuf>,
     /// Format of the files.
     pub format: Format,
@@ -47,10 +47,10 @@ pub struct AccountsOptions {
 }
 
 impl AccountsOptions {
-    /// The breaches with their files.
+    /// Returns the breaches and their files.
     ///
     /// # Errors
-    /// Returns a message if they are invalid.
+    /// Returns a message if the options are invalid.
     pub fn sources(&self, context: &JobContext) -> Result<Sources, JobError> {
         context.pools.read_blocking(|db| match &self.manifest {
             Some(manifest) => Sources::of_manifest(db, manifest),
@@ -65,7 +65,7 @@ impl AccountsOptions {
         Ok(Self { files, manifest, ..self.clone() })
     }
 
-    /// The options for reading the files.
+    /// Returns the options for reading the files.
     pub fn reading(&self) -> Reading<'_> {
         Reading {
             format: &self.format,
@@ -76,18 +76,18 @@ impl AccountsOptions {
     }
 }
 
-/// Addresses in a SQLite transaction per MiB of `LOAD_MEMORY_MB`.
+/// Number of addresses per SQLite transaction, per MiB of `LOAD_MEMORY_MB`.
 const PER_MIB: usize = 4_096;
 
 /// Loads the addresses of files and links them to their breaches.
 ///
 /// # Errors
-/// Returns why the load ended early.
+/// Returns the reason if the load ended early.
 pub fn load_accounts(context: &JobContext, options: &AccountsOptions) -> Result<Outcome, JobError> {
     load(context, options, None)
 }
 
-/// Loads addresses, or resumes the job with the number `resumed`.
+/// Loads addresses. If `resumed` is given, resumes the job with that number.
 pub(super) fn load(
     context: &JobContext,
     options: &AccountsOptions,
@@ -121,7 +121,8 @@ fn run(
     Ok(Outcome::new(running.id, added, tally).without_notices(options.no_notify))
 }
 
-/// Links the sorted addresses. Returns the number of links that the job added.
+/// Links the sorted addresses to their breaches. Returns the number of links that the job has
+/// added.
 fn link(
     context: &JobContext,
     options: &AccountsOptions,

@@ -1,4 +1,4 @@
-//! Adapts the size of a load's transactions, so other writers do not wait long.
+//! Adapts the size of a load's transactions, so that other writers do not wait long.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -7,19 +7,20 @@ use database::{Backend, WRITERS_GAP};
 
 use crate::jobs::context::JobContext;
 
-/// Records in a transaction: the minimum on SQLite, the fixed number on PostgreSQL.
+/// Number of records per transaction: the minimum on SQLite, the fixed number on PostgreSQL.
 const MIN_RECORDS: usize = 5_000;
 /// Maximum memory of a SQLite transaction, in MiB.
 const MAX_MIB: usize = 256;
-/// Records in a transaction of staged rows per MiB of the load's memory, and the maximum.
+/// Number of records per transaction of staged rows, per MiB of the load's memory, and the maximum
+/// number.
 const STAGED_PER_MIB: usize = 1_024;
 const MAX_STAGED: usize = 200_000;
-/// The first transaction has the maximum size divided by this number.
+/// The first transaction has the maximum size divided by this.
 const FIRST: usize = 8;
-/// Target duration of a SQLite transaction. Other writers wait for it, at most 5 s.
+/// Target duration of a SQLite transaction. Other writers wait until it ends, but for at most 5 s.
 const TARGET: Duration = Duration::from_secs(2);
 
-/// The size of the next transaction, based on the duration of the last one.
+/// The size of the next transaction, derived from the duration of the last one.
 #[derive(Debug)]
 pub struct AdaptiveBatch {
     size: usize,
@@ -27,9 +28,9 @@ pub struct AdaptiveBatch {
 }
 
 impl AdaptiveBatch {
-    /// Allows up to `per_mib` records per MiB of the load's memory on SQLite. PostgreSQL allows
-    /// concurrent writers and gets small transactions. Quick transactions start at the maximum
-    /// size.
+    /// Creates a batch size. On SQLite it allows up to `per_mib` records per MiB of the load's
+    /// memory. PostgreSQL allows concurrent writers, so its transactions are small. If transactions
+    /// are `quick`, starts at the maximum size.
     pub fn new(context: &JobContext, per_mib: usize, quick: bool) -> Self {
         match context.pools.backend() {
             Backend::Postgres => Self { size: MIN_RECORDS, most: MIN_RECORDS },
@@ -40,8 +41,8 @@ impl AdaptiveBatch {
         }
     }
 
-    /// Sizes for a database that is distributed over servers, where a transaction has a fixed cost of some
-    /// 20,000 records.
+    /// Creates the batch size for a distributed database, where the fixed cost of a transaction
+    /// equals that of some 20,000 records.
     pub fn staged(context: &JobContext) -> Self {
         Self::up_to((context.settings.load_memory_mb * STAGED_PER_MIB).min(MAX_STAGED))
     }
@@ -51,12 +52,12 @@ impl AdaptiveBatch {
         Self { size: (most / FIRST).max(MIN_RECORDS), most }
     }
 
-    /// Records in the next transaction.
+    /// Returns the number of records for the next transaction.
     pub fn records(&self) -> usize {
         self.size
     }
 
-    /// Runs a transaction, adapts to its duration, and pauses for other writers.
+    /// Runs a transaction, adapts the size to its duration, and pauses for other writers.
     pub fn run<E>(&mut self, transaction: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         let begin = Instant::now();
         transaction()?;

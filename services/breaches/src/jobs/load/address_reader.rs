@@ -19,25 +19,27 @@ pub enum Format {
     /// One address a line.
     #[default]
     Lines,
-    /// An address at the start of each line. Everything after a separator is ignored.
+    /// An address at the start of each line. The line is ignored from the first separator on.
     Combo,
-    /// A column, by name or by number from 1. If not given, it is found by its name.
+    /// A CSV column, by name or by number (from 1). If not given, the column is searched for by
+    /// known names.
     Csv(Option<String>),
-    /// A field of JSON documents, one per line, by path or by name.
+    /// A field of JSON documents, one document per line, by path or by name.
     Jsonl(Option<String>),
-    /// A field of whole JSON documents.
+    /// A field of complete JSON documents.
     Json(Option<String>),
-    /// A column of INSERT and COPY statements, as `column` or `table.column`.
+    /// A column of INSERT and COPY statements, written as `column` or `table.column`.
     Sql(Option<String>),
     /// Anywhere in the text.
     Text,
 }
 
 /// Reads a file. The delimiter separates the cells of CSV (default: comma) and ends the addresses
-/// of combo lists (default: any of `: ; , |`, blanks, and whatever no host name contains).
+/// of combo lists (default: any of `: ; , |`, blanks, and any character that host names cannot
+/// contain).
 ///
 /// # Errors
-/// Returns errors of the input, and a refusal of a column with secrets.
+/// Returns errors of the input. Also fails if the column contains secrets.
 pub fn read(
     input: impl Read,
     format: &Format,
@@ -77,7 +79,7 @@ fn read_lines(input: impl BufRead, each: Each<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes a pair of quotation marks. No address ends in one.
+/// Removes a pair of quotation marks. Addresses do not end in one.
 fn unquoted(text: &str) -> &str {
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
 }
@@ -97,8 +99,8 @@ fn read_csv(
     })
 }
 
-/// Reads the address at the start of each line. The rest, usually a secret, is neither decoded nor
-/// copied.
+/// Reads the address at the start of each line. The rest, which is usually a secret, is neither
+/// decoded nor copied.
 fn read_combo(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> io::Result<()> {
     let mut lines = BoundedLines::new(input, MAX_LINE);
     while let Some((number, line)) = lines.next_line()? {
@@ -129,7 +131,7 @@ fn read_combo(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> i
 }
 
 /// Returns the end of the address at the start of a line: the first separator, or the first
-/// character behind the `@` that no host name contains.
+/// character after the `@` that host names cannot contain. `None` if there is no address.
 fn address_end(line: &[u8]) -> Option<usize> {
     let is_separator = |byte: &u8| b":;,|".contains(byte) || byte.is_ascii_whitespace();
     let end = line.iter().position(is_separator);
@@ -142,7 +144,7 @@ fn address_end(line: &[u8]) -> Option<usize> {
     };
     let host = &valid[..loaded_address::host_end(valid)];
     if host.len() == valid.len() && valid.len() < behind.len() {
-        // Not UTF-8 within the domain.
+        // The domain is not valid UTF-8.
         return end;
     }
     let host = host.trim_end_matches(['-', '_', '.']);
@@ -243,7 +245,7 @@ mod tests {
             (b". hunter2", "a@163.com"),
             (b"\"\tx", "a@163.com"),
             (b"@hunter2", "a@163.com"),
-            // GBK.
+            // Encoded as GBK.
             (b"----\xC3\xDC\xC2\xEB", "a@163.com"),
             (".b\u{fc}cher.example----x".as_bytes(), "a@163.com.b\u{fc}cher.example"),
             (b".xn--bcher-kva.example----x", "a@163.com.xn--bcher-kva.example"),

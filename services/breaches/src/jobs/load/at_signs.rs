@@ -1,6 +1,7 @@
-//! Finds the `@` of addresses in a text, plain or escaped as in JSON, URLs, SQL and HTML.
+//! Finds the `@` signs of addresses in text, either plain or escaped as in JSON, URLs, SQL and
+//! HTML.
 
-/// The start and the end of each `@` that begins in a range of a piece, plain or escaped.
+/// Returns the start and the end of each plain or escaped `@` that begins in a range of a piece.
 pub fn signs(piece: &[u8], start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> {
     let text = &piece[start..end];
     let plain =
@@ -16,7 +17,8 @@ pub fn signs(piece: &[u8], start: usize, end: usize) -> impl Iterator<Item = (us
     })
 }
 
-/// The length of an escaped `@` at the start of a text. An escape may be escaped again.
+/// Returns the length of an escaped `@` at the start of a string. The escape may itself be escaped.
+/// Returns `None` if there is none.
 fn escaped_sign(text: &[u8]) -> Option<usize> {
     const LONGEST_ESCAPE: usize = 16;
     let text = &text[..text.len().min(LONGEST_ESCAPE)];

@@ -6,16 +6,16 @@ use super::csv_records::{Record, Records};
 use super::missing_column::MissingColumn;
 use super::skip_reason::SkipReason;
 
-/// A column, and the presence of a header.
+/// A column, and whether the file has a header.
 pub struct Column {
-    /// Index of the column, from 0.
+    /// Index of the column, starting at 0.
     pub place: usize,
-    /// True if the first row is a header.
+    /// Whether the first row is a header.
     pub header: bool,
 }
 
-/// Finds a column by the operator's choice, or else by the first of `names` that occurs. `looks`
-/// recognises data cells.
+/// Finds a column: the one that the operator chose, or else the first one with a name in `names`.
+/// `looks` recognises data cells. Returns `None` if there is no such column.
 pub fn find_column(
     first: &Record,
     wanted: Option<&str>,
@@ -40,7 +40,7 @@ pub fn find_column(
     first.iter().position(looks).map(|place| Column { place, header: false })
 }
 
-/// Returns whether a cell may contain an address. A URL with a user name does not count.
+/// Returns whether a cell may contain an address. A URL that contains a user name does not count.
 pub fn looks_like_address(cell: &[u8]) -> bool {
     cell.contains(&b'@') && !looks_like_url(cell)
 }
@@ -50,8 +50,8 @@ pub fn looks_like_url(cell: &[u8]) -> bool {
     memchr::memmem::find(cell, b"://").is_some()
 }
 
-/// Returns whether a title is that of a column of secrets, which is not read even if the operator
-/// names it.
+/// Returns whether a title denotes a column of secrets. Such a column is not read, even if the
+/// operator names it.
 pub fn is_secret(title: &str) -> bool {
     const WHOLE: [&str; 8] = ["pass", "pw", "pin", "otp", "totp", "psw", "pswd", "pwrd"];
     const PARTS: [&str; 15] = [
@@ -77,10 +77,10 @@ pub fn is_secret(title: &str) -> bool {
     words.any(|word| WHOLE.contains(&word)) || PARTS.iter().any(|part| joined.contains(part))
 }
 
-/// Refuses a column whose title denotes secrets.
+/// Rejects a column whose title denotes secrets.
 ///
 /// # Errors
-/// Returns the message for the operator.
+/// Returns a message for the operator.
 pub fn refuse_secrets(first: &Record, place: usize) -> Result<(), MissingColumn> {
     let title = String::from_utf8_lossy(first.get(place).unwrap_or_default());
     if is_secret(&title) { Err(MissingColumn::secret(first.iter(), place)) } else { Ok(()) }
@@ -104,7 +104,7 @@ pub const ADDRESS_TITLES: [&str; 14] = [
     "username_value",
 ];
 
-/// Finds the column of addresses. In a file of logins, it may be called `username`.
+/// Finds the column that contains addresses. In a list of logins, it may be called `username`.
 pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, MissingColumn> {
     let column = find_column(first, wanted, &ADDRESS_TITLES, looks_like_address)
         .ok_or_else(|| MissingColumn::of(first.iter(), wanted.unwrap_or("of addresses")))?;
@@ -114,11 +114,12 @@ pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, Mi
     Ok(column)
 }
 
-/// Receives a line number with the record and the found columns.
+/// Receives each record with its line number and the columns that were found, or the reason for
+/// skipping it.
 type EachRow<'e, C> = &'e mut dyn FnMut(u64, Result<(&Record, &C), SkipReason>) -> io::Result<()>;
 
 /// Reads the records of a CSV file. `find` determines the columns from the first record, and
-/// whether that is a header.
+/// whether that record is a header.
 pub fn each_row<C>(
     input: impl BufRead,
     delimiter: Option<&str>,
@@ -141,7 +142,6 @@ pub fn each_row<C>(
     Ok(())
 }
 
-/// The text of a cell.
 pub fn text_cell(record: &Record, place: usize) -> Result<&str, SkipReason> {
     let cell = record.get(place).ok_or(SkipReason::Column)?;
     std::str::from_utf8(cell).map_err(|_| SkipReason::Encoding)

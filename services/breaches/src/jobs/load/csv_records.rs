@@ -1,8 +1,8 @@
 //! Reads records of CSV files (RFC 4180) in bounded memory.
 //!
-//! Other CSV parsers read until a quote is closed, so one stray quote turns the rest of a file into
-//! a single cell. Here a record must end within [`MAX_LINE`] bytes; otherwise its first line is
-//! skipped and reading continues after it.
+//! Other CSV parsers read on until a quote is closed, so that a single stray quote turns the rest
+//! of a file into one cell. Here a record must end within [`MAX_LINE`] bytes. Otherwise its first
+//! line is skipped and reading resumes after it.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
@@ -21,7 +21,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// A cell by its index, from 0.
+    /// Returns a cell by its index, starting at 0.
     pub fn get(&self, place: usize) -> Option<&[u8]> {
         let start = match place.checked_sub(1) {
             Some(before) => *self.ends.get(before)?,
@@ -30,7 +30,7 @@ impl Record {
         self.text.get(start..*self.ends.get(place)?)
     }
 
-    /// All cells.
+    /// Returns all cells.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> + Clone {
         (0..self.ends.len()).filter_map(|place| self.get(place))
     }
@@ -40,8 +40,8 @@ impl Record {
         self.ends.clear();
     }
 
-    /// Adds a line that begins inside a quoted cell or with a new cell. A quote that is not at the
-    /// start of a cell is an ordinary character.
+    /// Adds a line. It begins with a new cell or, if `inside` is true, within a quoted one. A quote
+    /// that is not at the start of a cell is an ordinary character.
     fn add(&mut self, line: &[u8], delimiter: &[u8], mut inside: bool) -> End {
         let (mut rest, mut has_tail) = (line, false);
         loop {
@@ -82,12 +82,13 @@ impl Record {
     }
 }
 
-/// The end of a line.
+/// How a line ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// The end of a record.
+    /// The record is complete.
     Whole,
-    /// The end of a record in which text follows a closing quote, so quotes do not show its cells.
+    /// The record ends, but text follows a closing quote, so the quotes do not delimit its cells
+    /// reliably.
     Tail,
     /// Inside a quoted cell.
     Open,
@@ -100,7 +101,8 @@ fn find(delimiter: &[u8], text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the delimiter that the first line of a file sets for Excel, as in `sep=;`.
+/// Returns the delimiter that the first line of a file declares for Excel, as in `sep=;`. Returns
+/// `None` for any other line.
 fn named_delimiter(line: &[u8]) -> Option<Vec<u8>> {
     let line = line.trim_ascii();
     let line = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
@@ -108,35 +110,36 @@ fn named_delimiter(line: &[u8]) -> Option<Vec<u8>> {
         [s, e, p, b'=', delimiter] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") => {
             Some(vec![*delimiter])
         }
-        // Blanks at the end were trimmed.
+        // Blanks at the end of the line have been trimmed.
         [s, e, p, b'='] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") => Some(b"\t".to_vec()),
         _ => None,
     }
 }
 
-/// Reads records. Rows may differ in length; blank lines are skipped.
+/// Reads records. Rows may differ in length, and blank lines are skipped.
 pub struct Records<R> {
     lines: BoundedLines<R>,
     delimiter: Vec<u8>,
-    /// True if the operator set the delimiter.
+    /// Whether the operator set the delimiter.
     is_fixed: bool,
-    /// Lines after the current one, read to find the end of a quote; `None` for a line that is too
-    /// long.
+    /// Lines after the current one, read in advance to find the end of a quote. A line that is too
+    /// long is `None`.
     ahead: VecDeque<Option<Vec<u8>>>,
-    /// Bytes in `ahead`.
+    /// Size of `ahead` in bytes.
     size: usize,
-    /// Number of lines in `ahead` known not to close the quote, so none is scanned twice.
+    /// Number of lines in `ahead` that are known not to close the quote, so that none is scanned
+    /// twice.
     open: usize,
-    /// Number of the last line read.
+    /// Number of the last line that was read.
     number: u64,
     record: Record,
-    /// Buffer for lines that are only scanned.
+    /// A buffer for lines that are only scanned.
     spare: Record,
 }
 
 impl<R: BufRead> Records<R> {
-    /// Reads an input whose cells are separated by `delimiter`, or else by the one that its first
-    /// line sets as in `sep=;`, or else by commas.
+    /// Reads an input whose cells are separated by `delimiter`. If it is not given, the first line
+    /// may declare one as in `sep=;`; the default is a comma.
     pub fn new(input: R, delimiter: Option<&str>) -> Self {
         Self {
             lines: BoundedLines::new(input, MAX_LINE),
@@ -151,8 +154,8 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Returns the next record with the number of its first line. Passes records that cannot be read
-    /// to `skip`.
+    /// Returns the next record and the number of its first line. Records that cannot be read are
+    /// passed to `skip`. Returns `None` at the end.
     pub fn next_record(
         &mut self,
         mut skip: impl FnMut(u64, SkipReason) -> io::Result<()>,
@@ -174,7 +177,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Reads the next line into the record.
+    /// Reads the next line into the record. Returns `None` at the end.
     fn first_line(&mut self) -> io::Result<Option<First>> {
         self.record.clear();
         let first = if let Some(line) = self.ahead.pop_front() {
@@ -200,9 +203,10 @@ impl<R: BufRead> Records<R> {
         Ok(Some(first))
     }
 
-    /// Reads ahead until the quote left open by the first line (`first` bytes) is closed. The
-    /// closing line is the last one in `ahead`. If text follows the closing quote, that quote opens a
-    /// cell of another record, and the first one is not closed.
+    /// Reads in advance until the quote that the first line (`first` bytes) left open is closed.
+    /// The closing line is then the last one in `ahead`. If text follows the closing quote, that
+    /// quote opens a cell of another record, so the first quote is not closed. Returns whether it
+    /// is.
     fn find_end(&mut self, first: usize) -> io::Result<bool> {
         loop {
             if self.open == self.ahead.len() {
@@ -238,15 +242,15 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// The kind of the first line of a record.
+/// How the first line of a record ends.
 enum First {
     Blank,
     TooLong,
-    /// A record in which text follows a closing quote.
+    /// The record is complete, but text follows a closing quote.
     Tail,
-    /// A complete record.
+    /// The record is complete.
     Whole,
-    /// A start that leaves a quote open, with its size in bytes.
+    /// A quote is still open. Contains the size of the line in bytes.
     Open(usize),
 }
 
@@ -266,7 +270,7 @@ impl First {
     }
 }
 
-/// Bytes that a line in `ahead` adds to a record.
+/// Returns the number of bytes that a line in `ahead` adds to a record.
 fn size(line: Option<&[u8]>) -> usize {
     line.map_or(0, <[u8]>::len) + 1
 }
@@ -316,7 +320,7 @@ mod tests {
 
     #[test]
     fn stray_quote_costs_only_its_own_row() {
-        // `5"` in a quoted cell; the next quote opens a cell of the next person.
+        // `5"` in a quoted cell. The next quote opens a cell of another record.
         let text = b"\"a\",\"5\"\"\n\"b\",\"6\"\n\"c\" x,\"7\"\nd,8\n\"e\" ,9\n";
         let expected = [
             (1, Err(SkipReason::UnclosedQuote)),
@@ -355,7 +359,7 @@ mod tests {
         assert_eq!(found.len(), 20_001);
         assert_eq!(found[0], (1, Err(SkipReason::UnclosedQuote)));
         assert!((2..).zip(&found[1..]).all(|(line, found)| *found == row(line, &["2", "b"])));
-        // Before a line that is too long, and at the end of a file.
+        // The quote is open before a line that is too long, and at the end of a file.
         let mut text = b"\"a\nb\n".to_vec();
         text.extend(vec![b'x'; MAX_LINE + 1]);
         text.extend(b"\nc\n\"d\ne");
@@ -379,7 +383,7 @@ mod tests {
         }
     }
 
-    /// Repeats a text endlessly.
+    /// A reader that repeats a string endlessly.
     struct Endless(&'static [u8], usize);
 
     impl Read for Endless {
@@ -394,7 +398,7 @@ mod tests {
 
     #[test]
     fn lines_with_open_quotes_are_scanned_once_in_bounded_memory() {
-        // From either state, such a line ends inside a quote.
+        // Whichever state such a line begins in, it ends inside a quote.
         let input = io::BufReader::new(Endless(b"x\"y,\"\n", 0));
         let mut records = Records::new(input, None);
         for line in 1..=50_000 {
@@ -406,12 +410,13 @@ mod tests {
             assert!(records.next_record(stop).is_err());
             assert_eq!(skipped, line);
             assert!(records.size <= 2 * MAX_LINE);
-            // When the next line is skipped, at most the last line is left to scan.
+            // After the next line is skipped, at most the last line remains to be scanned.
             assert!(records.open + 1 >= records.ahead.len());
         }
     }
 
-    /// Records of the `csv` crate. It treats a carriage return as a character, as in a quote.
+    /// Returns the records that the `csv` crate reads. It treats a carriage return as an ordinary
+    /// character, as within quotes.
     fn judged(text: &[u8]) -> Found {
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
@@ -461,7 +466,7 @@ mod tests {
 
         #[test]
         fn quotes_have_the_same_meaning_as_in_the_csv_crate(text in "[a\",\n]{0,40}") {
-            // Compare up to a quote that is not closed.
+            // Compares only up to a quote that is not closed.
             let (found, judged) = (read(text.as_bytes()), judged(text.as_bytes()));
             let whole = cells(&found);
             prop_assert_eq!(&whole[..], &cells(&judged)[..whole.len()]);

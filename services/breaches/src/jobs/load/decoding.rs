@@ -1,4 +1,4 @@
-//! Decompresses inputs and transcodes them to UTF-8.
+//! Decompression of inputs, and transcoding to UTF-8.
 
 use std::io::{self, BufReader, Cursor, Read};
 
@@ -6,14 +6,13 @@ use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_16BE, UTF_16LE, WINDOWS_
 
 use super::gzip::GzipMembers;
 
-/// The encoding of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TextEncoding {
-    /// UTF-16 if the file begins with a byte order mark, otherwise UTF-8.
+    /// UTF-16 if the file begins with a byte order mark, UTF-8 otherwise.
     #[default]
     Auto,
-    /// Windows-1252, which also reads Latin-1.
+    /// Windows-1252, which also covers Latin-1.
     Windows1252,
     /// UTF-16, little-endian.
     Utf16Le,
@@ -21,13 +20,13 @@ pub enum TextEncoding {
     Utf16Be,
 }
 
-/// Bytes read and transcoded at once.
+/// Number of bytes that are read and transcoded at once.
 const CHUNK: usize = 64 * 1024;
 
-/// Reads an input as UTF-8. Gzip and Zstandard are recognised by their first bytes.
+/// Reads an input as UTF-8. Gzip and Zstandard are detected by their first bytes.
 ///
 /// # Errors
-/// Returns errors of the input, and the name of a format that is not text.
+/// Returns errors of the input. If its format is not text, the error names the format.
 pub fn text(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Box<dyn Read>> {
     let (start, input) = start_of(Box::new(input))?;
     batch::refuse_archive(&start)?;
@@ -54,7 +53,7 @@ pub fn text(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Bo
     Ok(Box::new(Transcoder::new(plain, from)))
 }
 
-/// Reads the first bytes of an input and returns them with the complete input.
+/// Reads the first bytes of an input. Returns them with a reader of the complete input.
 fn start_of(mut input: Box<dyn Read>) -> io::Result<(Vec<u8>, Box<dyn Read>)> {
     let mut start = Vec::with_capacity(batch::ARCHIVE_START);
     input.by_ref().take(batch::ARCHIVE_START as u64).read_to_end(&mut start)?;
@@ -62,7 +61,7 @@ fn start_of(mut input: Box<dyn Read>) -> io::Result<(Vec<u8>, Box<dyn Read>)> {
     Ok((start, Box::new(whole)))
 }
 
-/// Refuses ASCII text in UTF-16 without a byte order mark.
+/// Rejects ASCII text in UTF-16 without a byte order mark.
 ///
 /// # Errors
 /// Returns a message for the operator.
@@ -77,13 +76,13 @@ fn refuse_unmarked_utf16(start: &[u8]) -> io::Result<()> {
     )))
 }
 
-/// Transcodes a text to UTF-8. An invalid sequence becomes a byte that is invalid in UTF-8, so its
-/// line is skipped and not stored with a replacement character.
+/// Transcodes text to UTF-8. An invalid sequence becomes a byte that is invalid in UTF-8, so that
+/// its line is skipped rather than stored with a replacement character.
 struct Transcoder<R> {
     input: R,
     decoder: Decoder,
     raw: Vec<u8>,
-    /// The part of `raw` that is not decoded yet.
+    /// The part of `raw` that has not been decoded yet.
     left: std::ops::Range<usize>,
     text: Vec<u8>,
     given: usize,

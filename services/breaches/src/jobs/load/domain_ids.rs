@@ -1,4 +1,4 @@
-//! Ids of domains for loads.
+//! Ids of domains, as needed by loads.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 
 use crate::store::{mail_domains, versions};
 
-/// Maximum number of ids in memory.
+/// Maximum number of ids kept in memory.
 const MAX_DOMAINS: usize = 400_000;
 
 /// A cache of domain ids.
@@ -15,7 +15,7 @@ const MAX_DOMAINS: usize = 400_000;
 pub struct DomainIds {
     known: HashMap<String, i32, RandomState>,
     most: usize,
-    /// How often names had been removed when the ids were read.
+    /// The removal counter of names at the time when the ids were read.
     removed: Option<i64>,
 }
 
@@ -26,7 +26,7 @@ impl Default for DomainIds {
 }
 
 impl DomainIds {
-    /// The ids of domains, in the order of their names. New domains are added to the database.
+    /// Returns the ids of domains, in order of their names. New domains are added to the database.
     pub fn of<'a>(
         &mut self,
         db: &mut Db,
@@ -64,7 +64,7 @@ impl DomainIds {
         Ok(ids)
     }
 
-    /// Clears the cache after a transaction that added domains was rolled back.
+    /// Clears the cache. Must be called when a transaction that added domains was rolled back.
     pub fn forget(&mut self) {
         self.known.clear();
     }

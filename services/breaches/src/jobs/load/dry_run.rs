@@ -27,28 +27,28 @@ use crate::store::{self, account_links, accounts};
 /// The predicted result of a load.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Forecast {
-    /// Rows read.
+    /// Number of rows read.
     pub read: i64,
-    /// Rows that would be accepted.
+    /// Number of rows that would be accepted.
     pub accepted: i64,
-    /// Rows that would be skipped.
+    /// Number of rows that would be skipped.
     pub skipped: i64,
     /// Links of addresses that are not stored yet.
     pub new: i64,
-    /// Links of addresses that are stored already, and not for this breach, website or paste.
+    /// Links of addresses that are already stored, but not for this breach, website or paste.
     pub known: i64,
-    /// Links that exist already.
+    /// Number of links that exist already.
     pub linked: i64,
-    /// Links of addresses that are left out because their owners had everything removed.
+    /// Links that are left out because the owners of their addresses had all data removed.
     pub opted_out: i64,
-    /// Skipped rows by reason.
+    /// Number of skipped rows, by reason.
     pub reasons: BTreeMap<SkipReason, i64>,
     /// Line and reason of the first skipped rows.
     pub skips: Vec<(u64, SkipReason)>,
 }
 
 impl Forecast {
-    /// The counts of the rows; nothing is known about their links yet.
+    /// Creates a forecast with the counts of the rows. Their links have not been counted yet.
     fn of(tally: &Tally) -> Self {
         Self {
             read: tally.counts.read,
@@ -61,7 +61,7 @@ impl Forecast {
     }
 }
 
-/// Reads the files of a load and the affected accounts without changing anything.
+/// Reads the files of a load and the affected accounts, without changing anything.
 ///
 /// # Errors
 /// Returns the errors of the load.
@@ -97,8 +97,8 @@ fn look_up(db: &mut Db, address: &str, breach: u16, found: &mut Forecast) -> Res
     Ok(())
 }
 
-/// Reads the file of a load of stealer logs and the affected accounts without changing anything. Counts
-/// pairs of address and website.
+/// Reads the file of a stealer-log load and the affected accounts, without changing anything.
+/// Counts pairs of address and website.
 ///
 /// # Errors
 /// Returns the errors of the load.
@@ -118,8 +118,8 @@ pub fn forecast_stealer_logs(
     Ok(found)
 }
 
-/// Reads the file of a load of pastes and the affected accounts without changing anything. Counts lines,
-/// and links between addresses and pastes.
+/// Reads the file of a paste load and the affected accounts, without changing anything. Counts
+/// lines, and links between addresses and pastes.
 ///
 /// # Errors
 /// Returns the errors of the load.
@@ -162,7 +162,8 @@ pub fn forecast_pastes(
     Ok(found)
 }
 
-/// Source and id. A source is letters only.
+/// Returns a string that identifies a paste: its source, which consists of letters, followed by its
+/// id.
 fn place_of(paste: &Paste) -> String {
     format!("{} {}", paste.source, paste.id)
 }
@@ -171,7 +172,7 @@ fn place_of(paste: &Paste) -> String {
 enum Stored {
     OptedOut,
     Nothing,
-    /// The address, with its places: websites or pastes.
+    /// The address is stored with these websites or pastes.
     Places(HashSet<String>),
 }
 
@@ -186,8 +187,8 @@ impl Stored {
     }
 }
 
-/// Counts the links of sorted addresses to their places. With `drop_self`, an address whose only place is
-/// its own domain has none.
+/// Counts the links of sorted addresses to their websites or pastes. With `drop_self`, an address
+/// whose only website is its own domain is not counted.
 fn count_links(
     context: &JobContext,
     mut sorted: Sorted,
@@ -200,7 +201,7 @@ fn count_links(
     excluded.refresh(&mut db)?;
     let read_error = || JobError::file("a temporary file");
     let (mut current, mut stored) = (String::new(), Stored::Nothing);
-    // The domain of the address while no other place of it was read.
+    // The domain of the address, as long as no other website of it has been read.
     let mut own: Option<String> = None;
     while let Some((k, text)) = sorted.next_record().map_err(read_error())? {
         let text = std::str::from_utf8(text).map_err(database::DatabaseError::broken)?;

@@ -7,7 +7,7 @@ use crate::model::{AccountKey, OptOut, address_text};
 use crate::store::opt_outs::OptOuts;
 use crate::store::versions;
 
-/// The opt-outs for a load, reloaded when they change.
+/// The opt-outs that a load must respect. They are reloaded when they change.
 pub struct Excluded {
     opt_outs: OptOuts,
     version: i64,
@@ -15,13 +15,13 @@ pub struct Excluded {
 }
 
 impl Excluded {
-    /// Keeps up to `max` in memory.
+    /// Creates an empty set that keeps up to `max` opt-outs in memory.
     pub fn new(max: i64) -> Self {
         Self { opt_outs: OptOuts::default(), version: -1, max }
     }
 
-    /// Reloads the opt-outs if they changed. Called in the transaction of a batch, which excludes
-    /// concurrent opt-outs.
+    /// Reloads the opt-outs if they have changed. Must be called in the transaction of a batch,
+    /// which excludes concurrent opt-outs.
     pub fn refresh(&mut self, db: &mut Db) -> Result<(), DatabaseError> {
         let version = versions::current(db)?.opt_out;
         if version != self.version {

@@ -1,4 +1,4 @@
-//! The end of loads of accounts and stealer logs.
+//! The final step of loads of accounts and stealer logs.
 
 use database::Db;
 
@@ -9,19 +9,19 @@ use crate::jobs::job;
 use crate::model::Breach;
 use crate::store::{admin_events, breaches, jobs, versions};
 
-/// The options for the end of a load.
+/// The options for ending a load.
 #[derive(Clone, Copy, Debug)]
 pub struct Ending {
-    /// The command, for the audit trail.
+    /// The command name for the audit trail.
     pub command: &'static str,
-    /// Keeps the published count.
+    /// Whether the published count is kept.
     pub keep_count: bool,
-    /// Activates the breach.
+    /// Whether the breach is activated.
     pub activate: bool,
 }
 
 /// Ends the job of a load: publishes the counts of its breaches and activates them if requested.
-/// Returns the number of links that the job added.
+/// Returns the number of links that the job has added.
 ///
 /// # Errors
 /// Among others, [`JobError::DoneElsewhere`] if another process finished the job, and
@@ -42,7 +42,8 @@ pub fn finish(
             changed |= reconcile(db, breach, ending, now)?;
             admin_events::add(db, now, ending.command, &breach.name, &format!("job {job}"))?;
         }
-        // Domain searches are charged by catalogue version; new accounts count as a change.
+        // Domain searches are charged per version of the catalogue, and new accounts count as a
+        // change.
         if changed {
             versions::bump_catalogue(db, now)?;
         }
@@ -51,7 +52,7 @@ pub fn finish(
     })
 }
 
-/// Updates the row of a breach. Returns whether it changed.
+/// Updates the row of a breach. Returns whether it has changed.
 fn reconcile(db: &mut Db, breach: &Breach, ending: Ending, now: i64) -> Result<bool, JobError> {
     let loaded = open_breach(db, &breach.name)?;
     let mut changed = loaded.clone();

@@ -1,11 +1,11 @@
-//! Decompresses gzip files, which may have several members.
+//! Decompresses gzip files, which may consist of several members.
 
 use std::io::{self, BufRead, Read};
 
 use flate2::bufread::GzDecoder;
 
-/// Reads the members of a gzip file in sequence. In contrast to flate2's own reader, text after the
-/// last member has an error of its own.
+/// Reads the members of a gzip file one after another. Unlike flate2's own reader, it has a
+/// separate error for text after the last member.
 pub struct GzipMembers<R> {
     /// The current member; `None` after the end or an error.
     member: Option<GzDecoder<R>>,
@@ -18,7 +18,7 @@ impl<R: BufRead> GzipMembers<R> {
         Self { member: Some(GzDecoder::new(input)), failed: false }
     }
 
-    /// Continues with the next member, if there is one.
+    /// Moves to the next member, if there is one.
     fn next_member(&mut self) -> io::Result<()> {
         let Some(mut input) = self.member.take().map(GzDecoder::into_inner) else { return Ok(()) };
         self.failed = true;
@@ -79,7 +79,7 @@ mod tests {
     }
 
     fn read(bytes: &[u8]) -> (String, Option<String>) {
-        // A buffer of one byte puts every boundary at its end.
+        // With a buffer of one byte, every boundary coincides with the end of the buffer.
         let mut members = GzipMembers::new(BufReader::with_capacity(1, bytes));
         let mut text = Vec::new();
         let error = members.read_to_end(&mut text).err().map(|error| error.to_string());

@@ -1,4 +1,4 @@
-//! `catalogue import`: imports entries in the breach model.
+//! `catalogue import`: imports entries in the format of the breach model.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -11,40 +11,39 @@ use crate::model::entry::{self, EntryError};
 use crate::model::{Breach, instant};
 use crate::store::{admin_events, breaches, versions};
 
-/// The options of an import.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ImportOptions {
-    /// Deactivates breaches that are not in the file.
+    /// Deactivates breaches that the file does not contain.
     pub deactivate_missing: bool,
-    /// True if the operator confirmed the deactivation.
+    /// Whether the operator has confirmed the deactivation.
     pub confirmed: bool,
-    /// Reports the changes without making them.
+    /// Only reports the changes, without making them.
     pub dry_run: bool,
 }
 
-/// The result of an import, by name.
+/// The result of an import: names of breaches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct ImportReport {
-    /// New breaches.
+    /// Breaches that were added.
     pub added: Vec<String>,
-    /// Changed breaches with the attributes that differ.
+    /// Changed breaches, each with the attributes that differ.
     pub changed: Vec<(String, Vec<&'static str>)>,
     /// Number of unchanged breaches.
     pub unchanged: usize,
-    /// Deactivated breaches.
+    /// Breaches that were deactivated.
     pub deactivated: Vec<String>,
-    /// Members that this version does not know.
+    /// JSON members that this version does not know.
     pub unknown_members: Vec<String>,
 }
 
-/// Maximum size of a catalogue, in bytes. It is read as a whole; the maximum number of breaches
+/// Maximum size of a catalogue in bytes. It is read as a whole. The maximum number of breaches
 /// takes about 80 MB.
 const MAX_BYTES: u64 = 96 << 20;
 
-/// Reads a JSON array, or one JSON object a line.
+/// Reads a JSON array, or one JSON object per line.
 ///
 /// # Errors
-/// Refuses a text without lines, because a failed command or download leaves one.
+/// Rejects an input without lines, because a failed command or download leaves an empty file.
 pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
     let mut text = String::new();
     let size = input.take(MAX_BYTES + 1).read_to_string(&mut text);
@@ -72,7 +71,7 @@ pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
         .collect())
 }
 
-/// Imports entries in the transaction of `db`. An invalid entry rejects the import.
+/// Imports entries in the transaction of `db`. A single invalid entry rejects the whole import.
 pub fn import_catalogue(
     db: &mut Db,
     entries: &[Value],
@@ -131,7 +130,7 @@ fn take(
     report: &mut ImportReport,
 ) -> Result<(), JobError> {
     let old = breaches::by_name(db, &entry.name)?;
-    // Retiring cannot be undone because the links are removed.
+    // Retirement cannot be undone, because the links are removed.
     entry.flags.retired |= old.as_ref().is_some_and(|old| old.flags.retired);
     let conflict = |error: database::DatabaseError| match error {
         database::DatabaseError::Conflict => JobError::Rejected(format!(
@@ -168,8 +167,8 @@ fn take(
     Ok(())
 }
 
-/// The attributes in which an entry differs. An earlier `ModifiedDate` alone does not count,
-/// because ours may have been set by an earlier import of the same entry.
+/// Returns the attributes in which an entry differs. An earlier `ModifiedDate` alone does not count
+/// as a difference, because ours may have been set by an earlier import of the same entry.
 fn differences(old: &Breach, new: &Breach) -> Vec<&'static str> {
     let mut found = Vec::new();
     let mut compare = |name, differs: bool| {

@@ -12,7 +12,7 @@ use crate::jobs::error::JobError;
 use crate::jobs::heartbeat::Heartbeat;
 use crate::store::jobs::Counts;
 
-/// Maximum length of a line with one address record, in bytes.
+/// Maximum length in bytes of a line with an address record.
 pub const MAX_LINE: usize = 64 * 1024;
 
 /// The name of standard input on a command line.
@@ -27,10 +27,10 @@ pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, JobError> {
     opened.map_err(JobError::file(path.display().to_string()))
 }
 
-/// Makes a path absolute, because a job may be resumed in another folder. Keeps `-`.
+/// Makes a path absolute, because a job may be resumed in a different folder. Leaves `-` unchanged.
 ///
 /// # Errors
-/// Returns the path if the current folder is not known.
+/// Returns the path if the current folder cannot be determined.
 pub fn absolute(path: &Path) -> Result<PathBuf, JobError> {
     if path == Path::new(STDIN) {
         return Ok(path.to_owned());
@@ -38,7 +38,7 @@ pub fn absolute(path: &Path) -> Result<PathBuf, JobError> {
     std::path::absolute(path).map_err(JobError::file(path.display().to_string()))
 }
 
-/// Notes whether a text has a character that is not blank.
+/// Records whether a string contains a character that is not blank.
 struct BlankCheck {
     text: Box<dyn Read>,
     has_lines: Rc<Cell<bool>>,
@@ -54,7 +54,7 @@ impl Read for BlankCheck {
     }
 }
 
-/// Reports the progress of reading on standard error and, for a job, in its row.
+/// Reports reading progress on standard error and, for a job, in the job's row.
 pub struct JobInput<'c> {
     heartbeat: Option<&'c Heartbeat>,
     bytes: ByteCounter,
@@ -96,7 +96,7 @@ impl<'c> JobInput<'c> {
         }
     }
 
-    /// Reports the current counts every few thousand rows.
+    /// Reports the current counts, but only every few thousand rows.
     pub fn report_sometimes(&mut self, counts: Counts) {
         self.counts = counts;
         if counts.read & 0x3FFF == 0 {
@@ -104,10 +104,10 @@ impl<'c> JobInput<'c> {
         }
     }
 
-    /// Ends the phase.
+    /// Ends the reading phase.
     ///
     /// # Errors
-    /// Refuses an input without lines, because a failed command or download leaves one.
+    /// Rejects an input without lines, because a failed command or download leaves an empty file.
     pub fn finish(mut self) -> Result<(), JobError> {
         self.report(self.counts);
         self.progress.finish();
@@ -121,7 +121,7 @@ impl<'c> JobInput<'c> {
     }
 }
 
-/// The details of a progress report.
+/// Formats the details of a progress report.
 pub fn details(counts: Counts) -> String {
     let count = |rows: i64| Count(rows.unsigned_abs());
     format!("{} accepted, {} skipped", count(counts.accepted), count(counts.skipped))

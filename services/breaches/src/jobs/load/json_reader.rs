@@ -1,4 +1,4 @@
-//! Reads addresses from JSON: one document per line, or whole documents of any size.
+//! Reads addresses from JSON: one document per line, or complete documents of any size.
 
 use std::fmt;
 use std::io::{self, BufRead};
@@ -11,19 +11,19 @@ use super::each::Each;
 use super::input::MAX_LINE;
 use super::skip_reason::SkipReason;
 
-/// Names of fields with addresses, in lower case.
+/// Names of fields that contain addresses, in lower case.
 const NAMES: [&str; 7] =
     ["email", "e-mail", "mail", "emailaddress", "email_address", "e_mail", "mailaddress"];
 
-/// The wanted field: a path such as `user.email`, or else any field with a known name.
+/// The field to read: a path such as `user.email`, or any field with a known name.
 #[derive(Clone, Copy)]
 enum Wanted<'p> {
     Named,
-    /// The rest of the path. Lists on the path are searched completely.
+    /// The rest of the path. All items of lists on the path are searched.
     Path(&'p str),
 }
 
-/// Reads one JSON document per line. A line without the field is skipped.
+/// Reads one JSON document per line. Lines without the field are skipped.
 ///
 /// # Errors
 /// Returns errors of the input.
@@ -46,7 +46,7 @@ pub fn read_lines(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> 
         };
         let mut parser = serde_json::Deserializer::from_slice(bytes);
         let walk = Walk { wanted, is_value: false, keep: &mut keep };
-        // Nothing of an invalid line is used.
+        // A line with invalid JSON is skipped as a whole.
         if walk.deserialize(&mut parser).and_then(|()| parser.end()).is_err() {
             each(number, Err(SkipReason::Json))?;
             continue;
@@ -61,10 +61,10 @@ pub fn read_lines(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> 
     Ok(())
 }
 
-/// Reads whole JSON documents. Addresses are numbered instead of lines.
+/// Reads complete JSON documents. Instead of line numbers, addresses are numbered.
 ///
 /// # Errors
-/// Returns errors of the input, and the place at which it is not JSON.
+/// Returns errors of the input, and the position at which it is not JSON.
 pub fn read_documents(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Result<()> {
     let wanted = column.map_or(Wanted::Named, Wanted::Path);
     let (mut number, mut failed) = (0, None);
@@ -73,7 +73,7 @@ pub fn read_documents(input: impl BufRead, column: Option<&str>, each: Each<'_>)
         each(number, text.ok_or(SkipReason::Address)).map_err(|error| failed = Some(error))
     };
     let mut parser = serde_json::Deserializer::from_reader(input);
-    // `end` returns an error while another document follows.
+    // `end` returns an error if another document follows.
     while parser.end().is_err() {
         let walk = Walk { wanted, is_value: false, keep: &mut keep };
         if let Err(error) = walk.deserialize(&mut parser) {
@@ -95,10 +95,11 @@ pub fn read_documents(input: impl BufRead, column: Option<&str>, each: Each<'_>)
     Ok(())
 }
 
-/// Walks to the wanted fields of a value and passes their texts on; `None` for one that is not a text.
+/// Walks to the wanted fields of a value and passes on their strings. Passes on `None` for a field
+/// that is not a string.
 struct Walk<'p, 'k> {
     wanted: Wanted<'p>,
-    /// True if the value is a wanted field.
+    /// Whether the current value is a wanted field.
     is_value: bool,
     keep: &'k mut dyn FnMut(Option<&str>) -> Result<(), ()>,
 }
@@ -158,14 +159,14 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
         let Self { wanted, keep, .. } = self;
         while let Some(name) = fields.next_key::<String>()? {
             let (wanted, is_value) = match wanted {
-                // An address among secrets may be a secret itself.
+                // An address in a field of secrets may itself be a secret.
                 Wanted::Named if csv_columns::is_secret(&name) => {
                     fields.next_value::<IgnoredAny>()?;
                     continue;
                 }
                 Wanted::Named => (Wanted::Named, NAMES.contains(&name.to_lowercase().as_str())),
                 Wanted::Path(path) => {
-                    // A name may contain dots itself.
+                    // A name may itself contain dots.
                     let rest = path.strip_prefix(name.as_str());
                     match rest.map(|rest| (rest, rest.strip_prefix('.'))) {
                         Some(("", _)) => (Wanted::Path(""), true),

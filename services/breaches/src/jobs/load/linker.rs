@@ -16,7 +16,7 @@ use crate::model::{Breach, id_list};
 use crate::store::accounts::{AccountWriter, Linked, NewAccount, Placement};
 use crate::store::breaches;
 
-/// Addresses prepared at once; few enough for the processor's cache.
+/// Number of addresses that are prepared at once. They fit into the processor's cache.
 const PIECE: usize = 8_192;
 
 /// Links batches of sorted addresses.
@@ -27,15 +27,15 @@ pub struct Linker {
     domains: DomainIds,
     excluded: Excluded,
     placement: Placement,
-    /// Number of links of each breach, if only this load added links.
+    /// Number of links of each breach, if only this load has added links to it.
     own_links: Option<BTreeMap<u16, i64>>,
-    /// Records links without notices, if requested.
+    /// Records links as known if notices are suppressed.
     suppress_notices: Option<SuppressedNotices>,
 }
 
 impl Linker {
-    /// Creates a linker with empty caches. With several breaches, each record has the index of its
-    /// breach after the address.
+    /// Creates a linker with empty caches. If there are several breaches, each record has the index
+    /// of its breach after the address.
     pub fn new(context: &JobContext, breaches: &[Breach]) -> Self {
         Self {
             breaches: breaches.to_vec(),
@@ -48,7 +48,7 @@ impl Linker {
         }
     }
 
-    /// Suppresses notices about new links.
+    /// Suppresses notices about new links if `wanted` is true.
     pub fn suppress_notices(self, wanted: bool) -> Self {
         Self { suppress_notices: wanted.then(SuppressedNotices::default), ..self }
     }
@@ -58,7 +58,7 @@ impl Linker {
         Self { placement, ..self }
     }
 
-    /// Links sorted and distinct addresses. Returns the number of new links.
+    /// Links addresses, which must be sorted and distinct. Returns the number of new links.
     pub fn link(&mut self, db: &mut Db, links: &[AddressLinks<'_>]) -> Result<i64, JobError> {
         for breach in &self.breaches {
             if !breaches::takes_accounts(db, breach.id)? {
@@ -87,7 +87,7 @@ impl Linker {
         Ok(linked.added.values().sum())
     }
 
-    /// Returns whether any breach has links that this load did not add.
+    /// Returns whether any of the breaches has links that this load did not add.
     fn others_linked(&self, db: &mut Db) -> Result<bool, JobError> {
         let Some(own) = &self.own_links else { return Ok(true) };
         for id in &self.ids {
@@ -98,7 +98,7 @@ impl Linker {
         Ok(false)
     }
 
-    /// The accounts of the addresses that may be stored, in their order.
+    /// Returns the accounts of those addresses that may be stored, in the same order.
     pub fn prepare<'a>(
         &mut self,
         db: &mut Db,
@@ -120,7 +120,7 @@ impl Linker {
         Ok(new)
     }
 
-    /// The address and the breach id of a record.
+    /// Returns the address and the breach id of a record.
     fn named<'a>(&self, record: &Record<'a>) -> Option<Named<'a>> {
         let (address, place) = sorted_text::parts(record.text);
         let id = *self.ids.get(place.parse::<usize>().ok()?)?;
@@ -145,7 +145,7 @@ impl Apply for Linker {
             return self.link(db, &links);
         }
         let named: Vec<Named<'_>> = batch.iter().filter_map(|record| self.named(record)).collect();
-        // All lists in one buffer, because nearly every list has two bytes.
+        // All lists share a buffer, because nearly every list has two bytes.
         let (mut lists, mut ends) = (Vec::with_capacity(2 * named.len()), Vec::new());
         let groups = || named.chunk_by(|a, b| a.address == b.address);
         for group in groups() {

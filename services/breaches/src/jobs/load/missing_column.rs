@@ -1,30 +1,30 @@
-//! The error about a missing column of a CSV file.
+//! The error for a column that a CSV file does not have.
 
 use std::fmt;
 use std::io;
 
-/// Maximum numbers of listed columns and of displayed characters per name.
+/// Maximum number of columns listed, and of characters displayed per name.
 const LISTED: (usize, usize) = (40, 32);
 
-/// The first row does not have the wanted column.
+/// The first row does not contain the wanted column.
 #[derive(Debug)]
 pub struct MissingColumn {
-    /// The error, without content of the file.
+    /// The error message, which does not quote the file.
     what: String,
-    /// Additional advice.
+    /// Advice for the operator, which follows the message.
     hint: &'static str,
-    /// Names of the columns; empty if the first row is not a header.
+    /// Names of the columns. Empty if the first row is not a header.
     seen: Vec<String>,
     columns: usize,
 }
 
 impl MissingColumn {
-    /// For a column that the operator named or that is searched for.
+    /// Creates the error for a column that the operator named or that is searched for.
     pub fn of<'c>(first: impl Iterator<Item = &'c [u8]> + Clone, wanted: &str) -> Self {
         Self::new(first, format!("the CSV file has no column {wanted}"), "")
     }
 
-    /// For a file without a known column of websites.
+    /// Creates the error for a file without a known column of websites.
     pub fn of_websites<'c>(first: impl Iterator<Item = &'c [u8]> + Clone) -> Self {
         let hint = ". --website-column names the column of the websites; a file without a header \
                     needs it unless one column contains URLs with ://. Lines such as \
@@ -32,14 +32,14 @@ impl MissingColumn {
         Self::new(first, "the CSV file has no known column of websites".to_owned(), hint)
     }
 
-    /// For a file without a header in which the column of URLs may contain passwords.
+    /// Creates the error for a file without a header whose column of URLs may contain passwords.
     pub fn ambiguous_websites<'c>(first: impl Iterator<Item = &'c [u8]> + Clone) -> Self {
         let hint = ". --website-column names the column of the websites";
         let what = "the columns of the CSV file may contain websites or passwords".to_owned();
         Self::new(first, what, hint)
     }
 
-    /// For a column of secrets, by its index from 0.
+    /// Creates the error for a column of secrets, given its index (from 0).
     pub fn secret<'c>(first: impl Iterator<Item = &'c [u8]> + Clone, place: usize) -> Self {
         let what = format!("column {} of the CSV file contains secrets and is not read", place + 1);
         Self::new(first, what, "")
@@ -55,14 +55,14 @@ impl MissingColumn {
             let name = String::from_utf8_lossy(cell);
             name.trim().chars().take(LISTED.1).map(visible).collect()
         };
-        // Data rows are not shown.
+        // The cells of data rows must not be shown.
         let is_data = first.clone().any(|cell| cell.contains(&b'@'));
         let listed = if is_data { 0 } else { LISTED.0 };
         let names = first.clone().take(listed).map(shown).collect();
         Self { what, hint, seen: names, columns: first.count() }
     }
 
-    /// The error for the record of a job, without content of the file.
+    /// Returns the error for a job's record. It does not quote the file.
     pub fn without_names(&self) -> String {
         self.what.clone()
     }
@@ -74,7 +74,7 @@ impl fmt::Display for MissingColumn {
         if self.seen.is_empty() {
             let plural = if *columns == 1 { "column" } else { "columns" };
             write!(f, "{what}; its first row has {columns} {plural} and no names{hint}")?;
-            // The cells are probably separated by another character.
+            // The cells are probably separated by a different character.
             return match columns {
                 1 => write!(
                     f,

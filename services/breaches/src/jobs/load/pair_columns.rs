@@ -1,4 +1,4 @@
-//! The columns of addresses and websites in a CSV file of stealer logs.
+//! The address and website columns of a stealer log in CSV.
 
 use std::collections::BTreeMap;
 
@@ -34,12 +34,11 @@ const WEBSITE_TITLES: [&str; 22] = [
     "website url",
 ];
 
-/// The columns named by the operator, by title or by number from 1.
+/// The columns that the operator named, by title or by number (from 1).
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// The column of the addresses.
     pub email: Option<&'a str>,
-    /// The column of the websites.
     pub website: Option<&'a str>,
 }
 
@@ -48,17 +47,19 @@ pub struct Wanted<'a> {
 pub struct PairColumns {
     email: usize,
     website: usize,
-    /// The number of cells of each row, if the website column was found by its cells.
+    /// The number of cells that each row must have, if the website column was identified by its
+    /// cells.
     cells: Option<usize>,
 }
 
 impl PairColumns {
-    /// Finds the columns named by a header or the operator. Returns them with true if the first row
-    /// is a header, or `None` if the file has no header and the operator named no website column.
+    /// Finds the columns that the header or the operator names. Returns them, and whether the first
+    /// row is a header. Returns `None` if the file has no header and the operator named no website
+    /// column.
     ///
     /// # Errors
-    /// Fails if a named column is missing or contains secrets, or if a header has no known website
-    /// column.
+    /// Fails if a named column is missing or contains secrets, or if a header does not have a known
+    /// website column.
     pub fn named(
         first: &Record,
         wanted: Wanted<'_>,
@@ -68,8 +69,8 @@ impl PairColumns {
         let website = match (found, wanted.website) {
             (Some(column), _) => column.place,
             (None, Some(title)) => return Err(MissingColumn::of(first.iter(), title)),
-            // A column that the header does not name is not guessed: the next one may contain
-            // passwords.
+            // If the header does not name the column, it is not guessed, because the candidate may
+            // contain passwords.
             (None, None) if header => return Err(MissingColumn::of_websites(first.iter())),
             (None, None) => return Ok(None),
         };
@@ -81,8 +82,9 @@ impl PairColumns {
 
     /// Finds the columns of a file without a header by its first rows.
     ///
-    /// The website column has URLs in at least half of the rows, and in at least twice as many rows
-    /// as any other column, because passwords may look like URLs.
+    /// The website column must have URLs in at least half of the rows, and in at least twice as
+    /// many rows as any other column. The second condition is needed because passwords may look
+    /// like URLs.
     ///
     /// # Errors
     /// Fails if no column, or more than one, may be the website column.
@@ -111,13 +113,13 @@ impl PairColumns {
         let Some((most, website)) = urls.pop().filter(|(most, _)| most * 2 >= rows.len()) else {
             return Err(MissingColumn::of_websites(first.iter()));
         };
-        // With two columns, passwords that look like URLs cannot be told from websites.
+        // With two columns, passwords that look like URLs cannot be distinguished from websites.
         if cells == 2 {
             return Err(MissingColumn::ambiguous_websites(first.iter()));
         }
         let rival = urls.last().is_some_and(|(next, _)| next * 2 > most);
-        // Websites may have no scheme. Then a column of passwords, which usually follows the addresses,
-        // may contain the only URLs.
+        // Websites may lack a scheme. In that case a column of passwords, which usually follows the
+        // addresses, may contain the only URLs.
         let hosts = |place: usize| count(place, is_host) * 2 >= rows.len();
         let bare = website > email && (0..email).chain(website + 1..cells).any(hosts);
         if rival || bare {
@@ -126,15 +128,15 @@ impl PairColumns {
         Ok(Self { email, website, cells: Some(cells) })
     }
 
-    /// Returns the address and the website of a row.
+    /// Returns the address and the website in a row.
     ///
     /// # Errors
-    /// Fails if a cell is missing or the row may be shifted.
+    /// Fails if a cell is missing, or if the cells may be shifted.
     pub fn pair<'r>(&self, row: &'r Record) -> Result<(&'r str, &'r str), SkipReason> {
         let email = csv_columns::text_cell(row, self.email)?;
         let website = csv_columns::text_cell(row, self.website)?;
         let Some(cells) = self.cells else { return Ok((email, website)) };
-        // A delimiter within a password moves its remainder to the next column.
+        // A delimiter within a password moves the rest of the password to the next column.
         if row.iter().count() != cells {
             return Err(SkipReason::Column);
         }
@@ -145,7 +147,7 @@ impl PairColumns {
     }
 }
 
-/// The most frequent number of cells per row.
+/// Returns the most frequent number of cells per row.
 fn usual_width(rows: &[Record]) -> usize {
     let mut widths: BTreeMap<usize, usize> = BTreeMap::new();
     for row in rows {

@@ -1,4 +1,4 @@
-//! `pastes load`: one paste with its addresses a line.
+//! `pastes load`: loads pastes. Each line contains a paste with its addresses.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -33,16 +33,16 @@ use crate::store::{
     account_links, admin_events, jobs, mail_domains, pastes, untold_pastes, versions,
 };
 
-/// Maximum number of pastes in a transaction. Their lines together are limited to the length of one
-/// line.
+/// Maximum number of pastes per transaction. Together, their lines may not exceed the maximum
+/// length of a single line.
 const BATCH: usize = 200;
-/// The same for a database that is distributed over servers, where a transaction has a high fixed cost.
+/// The maximum for a distributed database, where a transaction has a high fixed cost.
 const STAGED_BATCH: usize = 4_000;
-/// Maximum length of a line in MiB, if `LOAD_MEMORY_MB` is at least four times as large; otherwise
-/// a quarter of that.
+/// Maximum length of a line in MiB. If `LOAD_MEMORY_MB` is less than four times as large, the
+/// maximum is a quarter of it.
 const MAX_LINE_MIB: usize = 16;
 
-/// Maximum length of a paste's id, in bytes.
+/// Maximum length of a paste id in bytes.
 const MAX_ID: usize = 1_024;
 
 /// The options of a load.
@@ -66,7 +66,7 @@ struct Row {
     emails: Emails,
 }
 
-/// The distinct, sorted addresses of a paste, and the number of invalid texts.
+/// The distinct, sorted addresses of a paste, and the number of invalid ones.
 #[derive(Default)]
 struct Emails {
     addresses: Vec<EmailAddress>,
@@ -74,7 +74,8 @@ struct Emails {
 }
 
 impl<'de> Deserialize<'de> for Emails {
-    /// Keeps only parsed addresses; keeping the texts would double the memory of a large paste.
+    /// Keeps only the parsed addresses. Keeping the original strings as well would double the
+    /// memory for a large paste.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(Texts)
     }
@@ -103,31 +104,30 @@ impl<'de> Visitor<'de> for Texts {
     }
 }
 
-/// A line: a paste with its addresses.
+/// A line of the file: a paste and its addresses.
 pub struct Entry {
     line: i64,
-    /// Size of its line in bytes.
+    /// Size of the line in bytes.
     size: usize,
-    /// The paste.
     pub(super) paste: rules::Paste,
     emails: Emails,
 }
 
 impl Entry {
-    /// The distinct addresses.
+    /// Returns the distinct addresses.
     pub(super) fn addresses(&self) -> &[EmailAddress] {
         &self.emails.addresses
     }
 }
 
-/// Pastes of one transaction.
+/// The pastes of one transaction.
 #[derive(Default)]
 struct Batch {
     entries: Vec<Entry>,
     size: usize,
-    /// True if notices are posted about them.
+    /// Whether notices are posted about them.
     notifies: bool,
-    /// True if the accounts are staged.
+    /// Whether the accounts are staged.
     is_staged: bool,
 }
 
@@ -148,7 +148,7 @@ pub fn load_pastes(context: &JobContext, options: &PastesOptions) -> Result<Outc
     load(context, options, None)
 }
 
-/// Loads pastes, or resumes the job with the number `resumed`.
+/// Loads pastes. If `resumed` is given, resumes the job with that number.
 pub(super) fn load(
     context: &JobContext,
     options: &PastesOptions,
@@ -161,7 +161,7 @@ pub(super) fn load(
     job::noted(context, running.id, |heartbeat| run(context, options, &running, heartbeat))
 }
 
-/// Maximum size of a line, and of the lines of a batch.
+/// Returns the maximum size of a line, which is also that of all lines of a batch.
 pub(super) fn longest(context: &JobContext) -> usize {
     ((context.settings.load_memory_mb << 20) / 4).clamp(MAX_LINE, MAX_LINE_MIB << 20)
 }
@@ -222,7 +222,7 @@ pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
         None => None,
         Some(text) => Some(instant::parse(text).ok_or(SkipReason::Json)?),
     };
-    // PostgreSQL cannot store NUL, and it indexes the id.
+    // PostgreSQL cannot store NUL, and cannot index a long id.
     let stored = !row.id.contains('\0') && !row.title.as_deref().unwrap_or("").contains('\0');
     if !rules::is_source(&row.source) || !(1..=MAX_ID).contains(&row.id.len()) || !stored {
         return Err(SkipReason::Json);
@@ -238,7 +238,8 @@ pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
     Ok(Some(Entry { line, size: bytes.len(), paste, emails: row.emails }))
 }
 
-/// Stores a batch. Returns false if another process with the same input has stored everything.
+/// Stores a batch. Returns false if another process with the same input has already stored
+/// everything.
 fn commit(
     context: &JobContext,
     id: i64,
@@ -272,16 +273,17 @@ fn commit(
     }
 }
 
-/// The new links.
+/// The new links of a batch.
 struct News {
-    /// True if notices are posted about them.
+    /// Whether notices are posted about them.
     notifies: bool,
-    /// Counts by domain and paste number.
+    /// Number of new links by domain and paste number.
     counts: BTreeMap<(String, i64), i64>,
 }
 
 impl News {
-    /// Counts a new link for later notices, or records it as notified if notices are suppressed.
+    /// Counts a new link for later notices. If notices are suppressed, records the link as already
+    /// announced.
     fn add(
         &mut self,
         db: &mut Db,
@@ -322,7 +324,7 @@ fn link(db: &mut Db, excluded: &Excluded, entry: &Entry, news: &mut News) -> Res
     Ok(added)
 }
 
-/// Links pastes to their addresses on a database that is distributed over servers.
+/// Links pastes to their addresses in a distributed database.
 fn link_staged(
     db: &mut Db,
     excluded: &Excluded,
@@ -377,7 +379,8 @@ fn finish(
     tally: Tally,
 ) -> Result<Outcome, JobError> {
     let (counts, skips, now) = (tally.counts, tally.skips(), context.clock.unix());
-    // A transaction of its own, so that the counts stay if another process has finished the job.
+    // A separate transaction, so that the counts are stored even if another process has finished
+    // the job.
     context.write(|db| Ok(jobs::set_input(db, id, counts, &skips)?))?;
     let added = context.write(|db| {
         versions::lock_accounts(db)?;

@@ -31,8 +31,8 @@ pub struct Reading<'a> {
     pub unchecked: bool,
 }
 
-/// Reads and sorts the addresses of files. With several breaches, each address is stored with the
-/// index of its breach.
+/// Reads and sorts the addresses of files. If there are several breaches, each address is stored
+/// with the index of its breach.
 pub fn sort(
     context: &JobContext,
     sources: &Sources,

@@ -11,10 +11,10 @@ use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::store::jobs::Job;
 
-/// Resumes a load at its checkpoint. Returns `None` if the job is not a load.
+/// Resumes a load from its checkpoint. Returns `None` if the job is not a load.
 ///
 /// # Errors
-/// Returns why the load ended early, and [`JobError::Rejected`] if its input has changed.
+/// Returns the reason if the load ended early, and [`JobError::Rejected`] if its input has changed.
 pub fn resume_load(context: &JobContext, job: &Job) -> Result<Option<Outcome>, JobError> {
     let number = Some(job.id);
     Ok(Some(match job.kind.as_str() {

@@ -14,30 +14,31 @@ use crate::store::jobs::Counts;
 
 /// Number of rows that are checked.
 const FIRST: i64 = 10_000;
-/// Minimum number of rows of which shares are judged.
+/// Minimum number of rows for which fractions are evaluated.
 const MIN_ROWS: i64 = 100;
-/// A load stops if more than 1 in `ODD_SHARE` addresses, and at least [`MIN_ODD`], have an unusual
-/// domain. Leaked lists contain few of these.
+/// A load is stopped if more than 1 in `ODD_SHARE` addresses, and at least [`MIN_ODD`], have an
+/// unusual domain. Leaked lists contain few such addresses.
 const ODD_SHARE: i64 = 20;
 const MIN_ODD: i64 = 10;
 
-/// Memory of a sorted record without its text, in bytes.
+/// Memory of a sorted record in bytes, excluding its text.
 const ENTRY: usize = 32;
 
-/// Checks the first rows of a load, and that no file is refused as a whole.
+/// Checks the first rows of a load, and that no file is rejected as a whole.
 pub struct SanityCheck {
     unchecked: bool,
     judged: bool,
-    /// Bytes of memory that examined addresses may take before the check, so none of them is written
+    /// Number of bytes that examined addresses may take before the check, so that none is written
     /// to a temporary file.
     room: usize,
-    /// Addresses whose domain is not a host name.
+    /// Number of addresses whose domain is not a host name.
     odd: i64,
-    /// Addresses whose domain does not end in a top-level domain, as if a secret followed it.
+    /// Number of addresses whose domain does not end in a top-level domain, which happens if a
+    /// secret follows it.
     without_top: i64,
-    /// Hashes of the domains; true for one that occurred once.
+    /// Hashes of the domains. The value is true for domains that occurred once.
     domains: HashMap<u64, bool>,
-    /// Number of domains that occurred once.
+    /// Number of domains that occurred exactly once.
     once: i64,
     /// Advice for the operator.
     advice: &'static str,
@@ -52,7 +53,7 @@ const OF_PAIRS: &str = "--email-column and --website-column name the columns, --
 const OF_PASTES: &str = "Each line must be a JSON object with the fields Source and Id";
 
 impl SanityCheck {
-    /// Creates a check, or one without effect if the operator passed `--unchecked`. `budget` is the
+    /// Creates a check. It has no effect if the operator passed `--unchecked`. `budget` is the
     /// memory of the sorter.
     pub fn new(unchecked: bool, budget: ByteSize) -> Self {
         Self {
@@ -72,7 +73,7 @@ impl SanityCheck {
         Self { advice: OF_PAIRS, ..Self::new(unchecked, budget) }
     }
 
-    /// Creates a check for pastes, which only refuses a file without a valid line.
+    /// Creates a check for pastes. It only rejects a file without a valid line.
     pub fn of_pastes() -> Self {
         Self { judged: true, advice: OF_PASTES, ..Self::new(false, ByteSize(0)) }
     }
@@ -101,7 +102,7 @@ impl SanityCheck {
         }
     }
 
-    /// Checks the load once enough rows are read.
+    /// Checks the load once enough rows have been read.
     ///
     /// # Errors
     /// Returns advice for the operator.
@@ -112,10 +113,10 @@ impl SanityCheck {
         self.decide(tally)
     }
 
-    /// Checks a file at its end. `before` are the counts at its start.
+    /// Checks a file at its end. `before` contains the counts at its start.
     ///
     /// # Errors
-    /// Returns advice for the operator if all its rows are refused.
+    /// Returns advice for the operator if all rows of the file were rejected.
     pub fn judge_file(&self, path: &Path, before: Counts, tally: &Tally) -> Result<(), JobError> {
         let refused = tally.counts.skipped - before.skipped;
         if self.unchecked || refused == 0 || tally.counts.accepted > before.accepted {
@@ -130,7 +131,7 @@ impl SanityCheck {
         Err(self.refusal(&format!("{path}: {rows} refused ({reasons})")))
     }
 
-    /// Checks a load that ended before.
+    /// Checks a load that ended before enough rows were read.
     ///
     /// # Errors
     /// Returns advice for the operator.

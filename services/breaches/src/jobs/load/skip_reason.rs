@@ -3,27 +3,27 @@
 use batch::LineError;
 use serde::Serialize as _;
 
-/// Why a row was skipped.
+/// The reason for skipping a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SkipReason {
-    /// Not a valid address.
+    /// The text is not a valid address.
     Address,
-    /// Longer than the limit of a line.
+    /// The line exceeds the maximum length.
     TooLong,
-    /// A quote is not closed within the limit of a line.
+    /// A quote is not closed within the maximum length of a line.
     UnclosedQuote,
     /// Text follows the closing quote of a cell.
     TextAfterQuote,
-    /// Not UTF-8.
+    /// The text is not valid UTF-8.
     Encoding,
     /// The column is missing.
     Column,
-    /// Not a website domain.
+    /// The text is not a website domain.
     Website,
-    /// Part of a longer word, so the address is not clear.
+    /// The address is part of a longer word, so its beginning is unclear.
     Fragment,
-    /// Not the expected JSON.
+    /// The line is not the expected JSON.
     Json,
 }
 

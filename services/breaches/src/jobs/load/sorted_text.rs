@@ -1,4 +1,4 @@
-//! The sorted form of an address, with an optional suffix.
+//! The form in which an address is sorted, with an optional suffix.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use domain::EmailAddress;
 
 use crate::model::address_text;
 
-/// Separates an address from its suffix. No address contains a line end.
+/// Separates an address from its suffix. Addresses cannot contain line breaks.
 const SEPARATOR: char = '\n';
 
-/// Local part as stored, `@`, domain as A-labels.
+/// Returns the local part as stored, `@`, and the domain as A-labels.
 pub fn of(address: &EmailAddress) -> Cow<'_, str> {
     match address_text::stored_local(address) {
         Cow::Borrowed(_) => Cow::Borrowed(address.as_str()),
@@ -25,7 +25,7 @@ pub fn write_with(text: &mut String, address: &EmailAddress, suffix: &str) {
     text.push_str(suffix);
 }
 
-/// The address and its suffix, which may be empty.
+/// Returns the address and its suffix, which may be empty.
 pub fn parts(text: &str) -> (&str, &str) {
     match memchr::memchr(SEPARATOR as u8, text.as_bytes()) {
         Some(end) => (&text[..end], &text[end + 1..]),

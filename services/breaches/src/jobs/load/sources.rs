@@ -11,20 +11,20 @@ use crate::jobs::error::JobError;
 use crate::model::Breach;
 use crate::store::breaches;
 
-/// Maximum size of a manifest, in bytes.
+/// Maximum size of a manifest in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// The breaches of a load, and its files with the indexes of their breaches.
+/// The breaches of a load, and its files, each with the index of its breach.
 #[derive(Clone, Debug)]
 pub struct Sources {
-    /// The distinct breaches.
+    /// The distinct breaches to which the load adds links.
     pub breaches: Vec<Breach>,
-    /// The files in reading order.
+    /// The files, in the order in which they are read.
     pub files: Vec<(PathBuf, usize)>,
 }
 
 impl Sources {
-    /// Files of one breach.
+    /// Creates sources from the files of one breach.
     ///
     /// # Errors
     /// Fails if the breach does not exist or is retired.
@@ -33,9 +33,9 @@ impl Sources {
         Ok(Self { breaches, files: files.iter().map(|file| (file.clone(), 0)).collect() })
     }
 
-    /// Reads a manifest: a breach and, after a blank or comma, a file on each line. Paths are
-    /// relative to the folder of the manifest. Empty lines and lines that begin with `#` are
-    /// ignored.
+    /// Reads a manifest. Each line has the name of a breach and, after a blank or a comma, a file.
+    /// Paths are relative to the folder of the manifest. Empty lines and lines that begin with `#`
+    /// are ignored.
     ///
     /// # Errors
     /// Returns the number of the first invalid line.
@@ -80,13 +80,14 @@ impl Sources {
         Ok(sources)
     }
 
-    /// The paths of the files.
+    /// Returns the paths of the files.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.files.iter().map(|(path, _)| path.clone()).collect()
     }
 }
 
-/// The breach with this name. It must not be retired, because no purge would remove new links.
+/// Returns the breach with this name. It must not be retired, because the purge would not remove
+/// new links.
 pub fn open_breach(db: &mut Db, name: &str) -> Result<Breach, JobError> {
     let found = breaches::by_name(db, name)?
         .ok_or_else(|| JobError::Rejected(format!("there is no breach {name}")))?;

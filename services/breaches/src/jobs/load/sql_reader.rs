@@ -1,4 +1,5 @@
-//! Reads a column of SQL dumps: rows of INSERT statements, and of COPY as written by pg_dump.
+//! Reads a column of SQL dumps: rows of INSERT statements, and of COPY statements as written by
+//! pg_dump.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead};
@@ -9,15 +10,15 @@ use super::input::MAX_LINE;
 use super::skip_reason::SkipReason;
 use super::sql_tokens::{MAX_VALUE, Token, Tokens};
 
-/// Maximum number of listed tables in an error.
+/// Maximum number of tables that an error lists.
 const LISTED: usize = 20;
 
-/// Reads the values of a column, which is named as `column` or `table.column`; without a name, the
-/// first column with a known name of each table.
+/// Reads the values of a column, which is given as `column` or `table.column`. If it is not given,
+/// reads the first column of each table that has a known name.
 ///
 /// # Errors
-/// Returns errors of the input, the tables of a dump without the column, and the place at which a
-/// dump is cut off.
+/// Returns errors of the input. If no table has the column, the error lists the tables. If the dump
+/// is truncated, the error says where.
 pub fn read(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Result<()> {
     let mut dump = Dump {
         tokens: Tokens::new(input),
@@ -44,11 +45,11 @@ pub fn read(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Re
 struct Dump<R> {
     tokens: Tokens<R>,
     wanted: Option<String>,
-    /// Columns of the tables, from their CREATE statements.
+    /// Columns of the tables, taken from CREATE statements.
     tables: HashMap<String, Vec<String>>,
-    /// True if a table has the column.
+    /// Whether any table has the column.
     found: bool,
-    /// Tables without the column, for the error.
+    /// Tables without the column, to be listed in the error.
     listed: Vec<String>,
 }
 
@@ -66,7 +67,7 @@ impl<R: BufRead> Dump<R> {
                 "create" => self.create()?,
                 "set" => self.set()?,
                 "go" => {}
-                // Only SQLite has PRAGMA.
+                // Only SQLite dumps contain PRAGMA.
                 "pragma" => {
                     self.tokens.set_escapes(false);
                     self.tokens.skip_statement()?;
@@ -77,7 +78,7 @@ impl<R: BufRead> Dump<R> {
         Ok(())
     }
 
-    /// Reads a SET statement. The dumps of PostgreSQL set `standard_conforming_strings`.
+    /// Reads a SET statement. Dumps of PostgreSQL set `standard_conforming_strings`.
     fn set(&mut self) -> io::Result<()> {
         let name = self.tokens.next()?;
         if name.as_ref().is_some_and(|name| name.is_word("standard_conforming_strings")) {
@@ -93,7 +94,7 @@ impl<R: BufRead> Dump<R> {
         self.tokens.skip_statement()
     }
 
-    /// Reads `TABLE [schema.]name`, after the words before it. Returns the name and the next token.
+    /// Reads `TABLE [schema.]name` and the words before it. Returns the name and the next token.
     fn table(&mut self) -> io::Result<(String, Option<Token>)> {
         let mut name = String::new();
         let mut next = self.tokens.next()?;
@@ -129,7 +130,7 @@ impl<R: BufRead> Dump<R> {
         Ok((name, next))
     }
 
-    /// Reads a list of names up to its closing bracket.
+    /// Reads a list of names up to its closing parenthesis.
     fn names(&mut self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         loop {
@@ -143,7 +144,7 @@ impl<R: BufRead> Dump<R> {
         }
     }
 
-    /// Reads the columns of a CREATE TABLE statement: the first word of each part.
+    /// Reads the columns of a CREATE TABLE statement. Each is the first word of its definition.
     fn create(&mut self) -> io::Result<()> {
         let (name, next) = self.table()?;
         if !matches!(next, Some(Token::Symbol(b'('))) {
@@ -183,7 +184,7 @@ impl<R: BufRead> Dump<R> {
         self.tokens.skip_statement()
     }
 
-    /// The place of the wanted column.
+    /// Returns the index of the wanted column, or `None` if the table does not have it.
     fn place(&mut self, table: &str, columns: &[String]) -> io::Result<Option<usize>> {
         let place = match &self.wanted {
             Some(wanted) => {
@@ -216,7 +217,7 @@ impl<R: BufRead> Dump<R> {
             next = self.tokens.next()?;
         }
         let place = self.place(&table, &columns)?;
-        // Rows follow VALUES, up to the next word.
+        // The rows follow VALUES and end at the next word.
         let (mut is_values, mut is_cut) = (false, false);
         while let Some(place) = place {
             match &next {
@@ -236,11 +237,12 @@ impl<R: BufRead> Dump<R> {
         if is_another { Ok(()) } else { self.tokens.skip_statement() }
     }
 
-    /// Reads the values of a row up to its closing bracket.
+    /// Reads the values of a row up to its closing parenthesis.
     fn row(&mut self, place: usize, each: Each<'_>) -> io::Result<()> {
         let line = self.tokens.line;
         let (mut depth, mut current) = (1, 0);
-        // The token of the wanted value; the last one of several, as in `_utf8 'x'`.
+        // The token of the wanted value. If a value has several tokens, as in `_utf8 'x'`, the last
+        // one.
         let mut value = None;
         loop {
             match self.tokens.next()? {
@@ -412,7 +414,7 @@ mod tests {
     #[test]
     fn dialect_of_a_dump_without_marks_follows_from_its_strings() {
         for rows in [
-            // Standard SQL, as pg_dump --inserts writes it.
+            // Standard SQL, as written by pg_dump --inserts.
             r"('C:\', 'a@b.example'), ('it''s D:\', 'c@d.example');",
             r"('C:\' ,'a@b.example'),('D:\''','c@d.example');",
             r"(E'x\'y', 'a@b.example'), ('D:\', 'c@d.example');",

@@ -4,17 +4,16 @@ use std::io::{self, BufRead, Read as _};
 
 use super::input::MAX_LINE;
 
-/// Maximum length of a value or a name, in bytes. The rest is not kept.
+/// Maximum length of a value or a name in bytes. The rest is dropped.
 pub const MAX_VALUE: usize = 1_024;
 
 /// A token of SQL.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Token {
-    /// A word or number, in lower case.
+    /// A word or a number, in lower case.
     Word(String),
-    /// A quoted name.
+    /// A name in quotes.
     Name(String),
-    /// A string.
     Text(String),
     Symbol(u8),
 }
@@ -30,18 +29,18 @@ impl Token {
     }
 }
 
-/// Splits an input into tokens. Comments and blanks are skipped.
+/// Splits an input into tokens. Comments and whitespace are skipped.
 pub struct Tokens<R> {
     input: R,
     /// Number of the current line, from 1.
     pub line: u64,
-    /// True if a backslash in a string escapes the next character, as in MySQL.
+    /// Whether a backslash in a string escapes the next character, as in MySQL.
     escapes: bool,
-    /// True if a mark of a dialect, or a string, has shown whether it does.
+    /// Whether `escapes` is certain, because a dialect-specific construct or a string has shown it.
     is_known: bool,
-    /// Bytes that were read in advance and not taken yet, in reverse order.
+    /// Bytes that were read in advance and not consumed yet, in reverse order.
     ahead: Vec<u8>,
-    /// True if the last token is a word at the start of its line.
+    /// Whether the last token is a word at the start of its line.
     starts_line: bool,
     put_back: Option<Token>,
 }
@@ -59,12 +58,12 @@ impl<R: BufRead> Tokens<R> {
         }
     }
 
-    /// Sets whether a backslash escapes, after a mark of a dialect.
+    /// Sets whether a backslash escapes, as shown by a dialect-specific construct.
     pub fn set_escapes(&mut self, escapes: bool) {
         (self.escapes, self.is_known) = (escapes, true);
     }
 
-    /// Makes `next` return this token.
+    /// Makes `next` return this token again.
     pub fn put_back(&mut self, token: Option<Token>) {
         self.put_back = token;
     }
@@ -89,7 +88,7 @@ impl<R: BufRead> Tokens<R> {
                 b'\'' => return Ok(Some(Token::Text(self.quoted(byte, self.escapes)?))),
                 b'"' => return Ok(Some(Token::Name(self.quoted(byte, self.escapes)?))),
                 b'`' => {
-                    // Only MySQL and its relatives quote names so.
+                    // Only MySQL and its relatives quote names in this way.
                     self.is_known = true;
                     return Ok(Some(Token::Name(self.quoted(byte, false)?)));
                 }
@@ -106,8 +105,8 @@ impl<R: BufRead> Tokens<R> {
         }
     }
 
-    /// Reads the rest of a word. `E'...'` of PostgreSQL is a string with escapes; `N'...'` of SQL
-    /// Server has none.
+    /// Reads the rest of a word. In PostgreSQL, `E'...'` is a string with escapes; in SQL Server,
+    /// `N'...'` is a string without escapes.
     fn word(&mut self, first: u8) -> io::Result<Token> {
         let mut word = vec![first];
         while let Some(byte) = self.peek()?.filter(|byte| is_word(*byte)) {
@@ -117,7 +116,7 @@ impl<R: BufRead> Tokens<R> {
         let word = String::from_utf8_lossy(&word).to_lowercase();
         match (word.as_str(), self.peek()?) {
             ("e", Some(b'\'')) => {
-                // Other strings of PostgreSQL have no escapes.
+                // All other strings of PostgreSQL are without escapes.
                 self.set_escapes(false);
                 self.take()?;
                 return Ok(Token::Text(self.quoted(b'\'', true)?));
@@ -128,14 +127,14 @@ impl<R: BufRead> Tokens<R> {
         Ok(Token::Word(word))
     }
 
-    /// Reads a string or name behind its opening quote. A quote within is doubled or, with escapes,
-    /// follows a backslash.
+    /// Reads a string or a name after its opening quote. A quote inside it is doubled or, with
+    /// escapes, preceded by a backslash.
     fn quoted(&mut self, quote: u8, mut escapes: bool) -> io::Result<String> {
         let (line, mut text) = (self.line, Vec::new());
         loop {
             match self.take()?.ok_or_else(|| unclosed("string or name", line))? {
                 b'\\' if escapes && !self.is_known && self.peek()? == Some(quote) => {
-                    // The first place at which the dialects differ.
+                    // The first position at which the dialects differ.
                     let decided = self.backslash_escapes(quote)?;
                     self.set_escapes(decided);
                     escapes = decided;
@@ -159,19 +158,19 @@ impl<R: BufRead> Tokens<R> {
         }
     }
 
-    /// Decides by what follows a backslash before a quote whether it escapes the quote.
+    /// Decides whether a backslash before a quote escapes it, judging by the following bytes.
     fn backslash_escapes(&mut self, quote: u8) -> io::Result<bool> {
         let mut next: Vec<u8> = self.ahead.iter().rev().copied().collect();
         let missing = LOOKAHEAD.saturating_sub(next.len());
         (&mut self.input).take(missing as u64).read_to_end(&mut next)?;
         self.ahead = next.iter().rev().copied().collect();
-        // Standard SQL wins only if it fits better.
+        // Standard SQL is chosen only if it fits better.
         let escaped = faults(next.get(1..).unwrap_or_default(), quote, true);
         Ok(escaped <= faults(&next, quote, false))
     }
 
-    /// Skips a string such as `$$...$$` or `$body$...$body$` of PostgreSQL, behind the first `$`.
-    /// A parameter such as `$1` is skipped too.
+    /// Skips a PostgreSQL string such as `$$...$$` or `$body$...$body$`, after its first `$`. Also
+    /// skips a parameter such as `$1`.
     fn dollar_quoted(&mut self) -> io::Result<()> {
         let (line, mut mark) = (self.line, vec![b'$']);
         while let Some(byte) = self.peek()?.filter(|byte| is_word(*byte)) {
@@ -195,8 +194,8 @@ impl<R: BufRead> Tokens<R> {
         Ok(())
     }
 
-    /// Skips a comment. Statements for certain versions of MySQL, as in `/*!40000 ALTER ... */`, are
-    /// skipped too.
+    /// Skips a comment. Also skips statements for certain versions of MySQL, as in
+    /// `/*!40000 ALTER ... */`.
     fn comment(&mut self) -> io::Result<()> {
         let line = self.line;
         self.take()?;
@@ -210,8 +209,8 @@ impl<R: BufRead> Tokens<R> {
         }
     }
 
-    /// Skips the rest of a statement. In scripts without an end for each statement, a line that
-    /// begins with INSERT begins another statement.
+    /// Skips the rest of a statement. In scripts whose statements do not have an end mark, a line
+    /// that begins with INSERT begins the next statement.
     pub fn skip_statement(&mut self) -> io::Result<()> {
         loop {
             match self.next()? {
@@ -231,8 +230,8 @@ impl<R: BufRead> Tokens<R> {
         Ok(())
     }
 
-    /// Reads a line without its end. Returns false if the input ends before the line does. A row over
-    /// `MAX_LINE` is cut, and stays longer than that.
+    /// Reads a line without its line break. Returns false if the input ends before the line does. A
+    /// row longer than `MAX_LINE` is truncated, but stays longer than that.
     pub fn row(&mut self, row: &mut Vec<u8>) -> io::Result<bool> {
         row.clear();
         let mut is_whole = false;
@@ -270,10 +269,10 @@ impl<R: BufRead> Tokens<R> {
     }
 }
 
-/// Bytes by which the dialect is decided.
+/// Number of bytes examined to decide on the dialect.
 const LOOKAHEAD: usize = 16 * 1024;
 
-/// Counts the strings that begin or end where no value can, in bytes that begin within a string.
+/// Counts the strings that begin or end where a value cannot. The bytes begin inside a string.
 fn faults(bytes: &[u8], quote: u8, escapes: bool) -> usize {
     let (mut count, mut is_inside, mut before) = (0, true, b' ');
     let mut rest = bytes.iter().copied().peekable();
@@ -289,10 +288,10 @@ fn faults(bytes: &[u8], quote: u8, escapes: bool) -> usize {
             (true, _) => {}
             (false, _) if byte.is_ascii_whitespace() => {}
             (false, _) => {
-                // What follows a string.
+                // Checks the character after a string.
                 count += usize::from(before == quote && !matches!(byte, b',' | b')' | b';' | b':'));
                 is_inside = byte == quote;
-                // What precedes a string.
+                // Checks the character before a string.
                 let fits = matches!(before, b'(' | b',' | b'=') || is_word(before);
                 count += usize::from(is_inside && !fits);
                 before = byte;

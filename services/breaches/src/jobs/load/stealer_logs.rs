@@ -34,11 +34,11 @@ use crate::store::jobs::Counts;
 use crate::store::stealer_logs::{self, NewPair};
 use crate::store::{account_links, accounts};
 
-/// Pairs in a SQLite transaction per MiB of `LOAD_MEMORY_MB`. A pair takes as long as several
-/// accounts.
+/// Number of pairs per SQLite transaction, per MiB of `LOAD_MEMORY_MB`. A pair takes as long as
+/// several accounts.
 const PER_MIB: usize = 512;
 
-/// Maximum number of rows, and of their bytes, that are examined to find unnamed columns.
+/// Maximum number of rows, and of their bytes, that are examined to identify unnamed columns.
 const SAMPLE_ROWS: usize = 1_000;
 const SAMPLE_BYTES: usize = 1 << 20;
 
@@ -46,7 +46,7 @@ const SAMPLE_BYTES: usize = 1 << 20;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// CSV, or JSON objects, one per line, depending on the first character.
+    /// CSV, or one JSON object per line, depending on the first character.
     #[default]
     Auto,
     /// Lines such as `https://shop.example/login:address:secret`.
@@ -64,7 +64,6 @@ pub struct StealerLogsOptions {
     pub format: LogFormat,
     /// Column of the addresses in a CSV file, by name or number.
     pub email_column: Option<String>,
-    /// Column of the websites.
     pub website_column: Option<String>,
     /// The text that separates CSV cells.
     pub delimiter: Option<String>,
@@ -72,7 +71,7 @@ pub struct StealerLogsOptions {
     pub encoding: TextEncoding,
     /// Skips the check of the first rows.
     pub unchecked: bool,
-    /// Drops an address whose only website in the file is its own mail domain.
+    /// Drops an address if its only website in the file is its own mail domain.
     pub drop_self: bool,
     /// Keeps the published count.
     pub keep_count: bool,
@@ -96,7 +95,7 @@ pub fn load_stealer_logs(
     load(context, options, None)
 }
 
-/// Loads pairs, or resumes the job with the number `resumed`.
+/// Loads pairs. If `resumed` is given, resumes the job with that number.
 pub(super) fn load(
     context: &JobContext,
     options: &StealerLogsOptions,
@@ -111,7 +110,7 @@ pub(super) fn load(
     job::noted(context, running.id, |heartbeat| run(context, options, &breach, &running, heartbeat))
 }
 
-/// The breach of a load.
+/// Returns the breach of a load.
 pub(super) fn target(
     context: &JobContext,
     options: &StealerLogsOptions,
@@ -192,8 +191,8 @@ fn parsed(email: &str, site: &str) -> Result<(EmailAddress, DomainName), SkipRea
 
 type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), SkipReason>) -> io::Result<()>;
 
-/// Reads lines of URL, login and secret, or else JSON objects, one per line, or CSV, depending on the
-/// first byte that is not blank.
+/// Reads lines of URL, login and secret. Otherwise reads one JSON object per line, or CSV,
+/// depending on the first byte that is not blank.
 pub fn read(input: impl Read, options: &StealerLogsOptions, each: Each<'_>) -> io::Result<()> {
     let mut input = BufReader::with_capacity(1 << 20, input);
     if options.format == LogFormat::Ulp {
@@ -205,7 +204,7 @@ pub fn read(input: impl Read, options: &StealerLogsOptions, each: Each<'_>) -> i
     if is_json { read_json(input, each) } else { read_csv(input, options, each) }
 }
 
-/// Reads up to the first byte that is not blank, even if a pipe delivers a byte at a time.
+/// Reads up to the first byte that is not blank, even if a pipe delivers one byte at a time.
 fn start(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
     for byte in input.bytes().take(MAX_LINE) {
@@ -233,7 +232,8 @@ fn read_json(input: impl BufRead, each: Each<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads CSV. If neither a header nor the operator names the columns, the first rows decide.
+/// Reads CSV. If neither a header nor the operator names the columns, the first rows determine
+/// them.
 fn read_csv(input: impl BufRead, options: &StealerLogsOptions, each: Each<'_>) -> io::Result<()> {
     let mut records = Records::new(input, options.delimiter.as_deref());
     let wanted = Wanted {
@@ -270,7 +270,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Adds a row. Returns true once there are enough.
+    /// Adds a row. Returns whether there are enough rows.
     fn add(&mut self, line: u64, row: &Row) -> bool {
         self.lines.push(line);
         self.rows.push(row.clone());
@@ -278,7 +278,7 @@ impl Sample {
         self.rows.len() >= SAMPLE_ROWS || self.bytes >= SAMPLE_BYTES
     }
 
-    /// Finds the columns and reports the rows of the sample.
+    /// Identifies the columns and reports the rows of the sample.
     fn finish(&mut self, wanted: Wanted<'_>, each: Each<'_>) -> io::Result<PairColumns> {
         let columns = PairColumns::by_cells(&self.rows, wanted)?;
         for (line, row) in self.lines.drain(..).zip(self.rows.drain(..)) {
@@ -297,8 +297,8 @@ struct PairLinker {
 }
 
 impl PairLinker {
-    /// The pairs of addresses that may be stored. The pairs of an address are consecutive, in the order of the
-    /// addresses.
+    /// Returns the pairs of addresses that may be stored. The pairs of an address are consecutive,
+    /// and addresses keep their order.
     fn staged_rows<'a>(
         &mut self,
         db: &mut Db,
@@ -337,7 +337,8 @@ impl Apply for PairLinker {
                 pairs.extend(group.iter().map(|record| sorted_text::parts(record.text)));
             }
         }
-        // First, because Citus changes tables that every server has before those of single ones.
+        // This comes first, because Citus requires that reference tables are changed before other
+        // tables.
         let ids = self.websites.of(db, pairs.iter().map(|(_, site)| *site))?;
         self.linker.link(db, &links)?;
         if self.linker.is_staged() {
@@ -347,7 +348,7 @@ impl Apply for PairLinker {
         }
         let mut new = Vec::with_capacity(pairs.len());
         for ((address, _), website_id) in pairs.into_iter().zip(ids) {
-            // Excluded addresses have no row and get no pair.
+            // Excluded addresses do not have a row, so their pairs are dropped.
             let rows = accounts::in_table(db, account_links::sorted_key(address))?;
             if let Some(row) = account_links::pick_sorted(rows, address) {
                 let breach_id = i32::from(self.breach);
@@ -372,7 +373,7 @@ impl Apply for PairLinker {
 mod tests {
     use super::*;
 
-    /// Returns one byte per read, like a slow pipe.
+    /// A reader that returns one byte per read, like a slow pipe.
     struct Trickle<'a>(&'a [u8]);
 
     impl Read for Trickle<'_> {

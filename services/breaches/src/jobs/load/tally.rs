@@ -1,11 +1,11 @@
-//! Counts accepted and skipped rows of a load.
+//! Counts the accepted and skipped rows of a load.
 
 use std::collections::BTreeMap;
 
 use super::skip_reason::SkipReason;
 use crate::store::jobs::Counts;
 
-/// Maximum number of recorded skips.
+/// Maximum number of skipped rows that are recorded.
 const MAX_SKIPS: usize = 1_000;
 
 /// The result of a load.
@@ -13,41 +13,41 @@ const MAX_SKIPS: usize = 1_000;
 pub struct Outcome {
     /// Number of the job.
     pub job: i64,
-    /// Rows read.
+    /// Number of rows read.
     pub read: i64,
-    /// Rows accepted.
+    /// Number of rows accepted.
     pub accepted: i64,
-    /// Rows skipped.
+    /// Number of rows skipped.
     pub skipped: i64,
-    /// New links.
+    /// Number of links added.
     pub added: i64,
-    /// True unless notices were suppressed.
+    /// Whether notices are posted, that is, not suppressed.
     pub notices: bool,
-    /// Skipped rows by reason.
+    /// Number of skipped rows, by reason.
     pub reasons: BTreeMap<SkipReason, i64>,
     /// Line and reason of the first skipped rows.
     pub skips: Vec<(u64, SkipReason)>,
 }
 
 impl Outcome {
-    /// The result of a finished job.
+    /// Creates the result of a finished job.
     pub fn new(job: i64, added: i64, tally: Tally) -> Self {
         let Counts { read, accepted, skipped } = tally.counts;
         let Tally { reasons, first: skips, .. } = tally;
         Self { job, read, accepted, skipped, added, notices: true, reasons, skips }
     }
 
-    /// Marks the result of a load whose notices were suppressed, if `wanted`.
+    /// If `wanted` is true, marks the load as one whose notices were suppressed.
     #[must_use]
     pub fn without_notices(self, wanted: bool) -> Self {
         Self { notices: !wanted, ..self }
     }
 }
 
-/// Counts rows and records reasons for skipping, without content.
+/// Counts rows, and records the reasons for skipping but not the content of rows.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Counts of rows.
+    /// Numbers of rows read, accepted and skipped.
     pub counts: Counts,
     reasons: BTreeMap<SkipReason, i64>,
     first: Vec<(u64, SkipReason)>,
@@ -70,17 +70,17 @@ impl Tally {
         }
     }
 
-    /// Skipped rows by reason.
+    /// Returns the number of skipped rows by reason.
     pub fn reasons(&self) -> &BTreeMap<SkipReason, i64> {
         &self.reasons
     }
 
-    /// Line and reason of the first skipped rows.
+    /// Returns line and reason of the first skipped rows.
     pub fn first_skips(&self) -> &[(u64, SkipReason)] {
         &self.first
     }
 
-    /// The recorded skips as JSON.
+    /// Returns the recorded skips as JSON.
     pub fn skips(&self) -> String {
         serde_json::to_string(&self.first).unwrap_or_else(|_| "[]".to_owned())
     }

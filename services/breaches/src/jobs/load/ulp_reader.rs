@@ -9,7 +9,7 @@ use super::skip_reason::SkipReason;
 
 type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), SkipReason>) -> io::Result<()>;
 
-/// Reads address and website of each line. The secret is neither decoded nor copied.
+/// Reads the address and the website of each line. The secret is neither decoded nor copied.
 ///
 /// # Errors
 /// Returns errors of the input.
@@ -34,10 +34,12 @@ pub fn read(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> io:
     Ok(())
 }
 
-/// Splits a line into website and login, which the secret follows.
+/// Splits a line into website and login. Returns `None` if it does not have both. The secret
+/// follows the login.
 ///
-/// Only the field after the URL is the login: a later one may be a secret that looks like an address. If the
-/// last field is a URL and the first one is not, the first one may be the secret.
+/// Only the field after the URL is taken as the login, because a later one may be a secret that
+/// looks like an address. If the last field is a URL and the first one is not, the first one may be
+/// the secret.
 fn parts<'l>(line: &'l [u8], delimiter: Option<&str>) -> Option<(&'l [u8], &'l [u8])> {
     let (end, separator) = match delimiter {
         Some(delimiter) => {
@@ -55,7 +57,7 @@ fn parts<'l>(line: &'l [u8], delimiter: Option<&str>) -> Option<(&'l [u8], &'l [
     (!is_reversed).then_some((website, &rest[..login]))
 }
 
-/// Whether a field begins with a scheme of websites or apps.
+/// Returns whether a field begins with a scheme of websites or apps.
 fn is_url(field: &[u8]) -> bool {
     let schemes: [&[u8]; 3] = [b"https://", b"http://", b"android://"];
     let field = field.trim_ascii_start();
@@ -65,7 +67,7 @@ fn is_url(field: &[u8]) -> bool {
     schemes.into_iter().any(begins)
 }
 
-/// The end of the URL at the start of a line.
+/// Returns the end of the URL at the start of a line, if there is one.
 fn url_end(line: &[u8]) -> Option<usize> {
     let is_separator = |byte: &u8| b":|; \t,".contains(byte);
     // A later `://` belongs to the secret.

@@ -1,4 +1,4 @@
-//! Processes sorted records in batches. Each batch is one transaction that also moves the job's
+//! Processes sorted records in batches. The transaction of each batch also moves the job's
 //! checkpoint.
 
 use batch::{ProgressReporter, Sorted, Unit};
@@ -13,23 +13,23 @@ use crate::jobs::job::{self, Running};
 use crate::jobs::retry::RetryingConnection;
 use crate::store::{jobs, load_connections, versions};
 
-/// Records between two checks for a due progress report.
+/// Number of records between two checks for a due progress report.
 const REPORT_EVERY: u64 = 4_096;
 
-/// A sorted record: the key of an account and the text stored by the load.
+/// A sorted record: the key of an account, and the text that the load stored with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'b> {
     /// Key of the account.
     pub k: i64,
-    /// The text stored by the load.
+    /// The text that the load stored.
     pub text: &'b str,
 }
 
-/// Records with their texts in one buffer.
+/// Records whose text is stored in a shared buffer.
 #[derive(Debug, Default)]
 struct Batch {
     texts: Vec<u8>,
-    /// Keys and the ends of their texts.
+    /// Keys, each with the end of its text in the buffer.
     ends: Vec<(i64, usize)>,
 }
 
@@ -60,21 +60,21 @@ impl Batch {
     }
 }
 
-/// Processes the records of a load.
+/// Applies the sorted records of a load to the database.
 pub trait Apply {
-    /// Applies a batch in its transaction. Applying a batch twice must be harmless. Returns the
-    /// number of new links.
+    /// Applies a batch in its transaction. Must be idempotent. Returns the number of new links.
     fn apply(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError>;
 
-    /// Clears caches of database content after a possible rollback.
+    /// Clears caches of database content. Called after a possible rollback.
     fn forget(&mut self);
 
-    /// Returns whether the accounts of a transaction are staged, which is cheap for many only.
+    /// Returns whether the accounts of a transaction are staged, which only pays off for many
+    /// accounts.
     fn is_staged(&self) -> bool {
         false
     }
 
-    /// Returns whether the largest transaction is quick, so its size need not be adapted.
+    /// Returns whether even the largest transaction is quick, so that the size need not be adapted.
     fn is_quick(&self) -> bool {
         false
     }
@@ -82,9 +82,9 @@ pub trait Apply {
 
 /// Processes sorted records.
 ///
-/// A batch does not end between records of the same key, so the key is a sufficient checkpoint. On
-/// SQLite, a batch has up to `per_mib` records per MiB of memory, because a transaction rewrites
-/// nearly as many pages of the index by domain for a small batch as for a large one.
+/// A batch never ends between records with the same key, so the key alone can serve as the
+/// checkpoint. On SQLite, a batch has up to `per_mib` records per MiB of memory, because a small
+/// batch rewrites nearly as many pages of the index by domain as a large one.
 pub fn walk(
     context: &JobContext,
     running: &Running,
@@ -133,7 +133,7 @@ pub fn walk(
     Ok(())
 }
 
-/// The page cache of a load in KiB: the memory that sorting leaves.
+/// Returns the size of a load's page cache in KiB: the memory that sorting leaves.
 fn cache_kib(context: &JobContext, sorted_in_memory: bool) -> usize {
     let share = if sorted_in_memory { 2 } else { 6 };
     (context.settings.load_memory_mb * 1_024 / 10 * share).max(2_048)

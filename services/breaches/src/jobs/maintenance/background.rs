@@ -17,16 +17,16 @@ use crate::jobs::notices::notify_listeners;
 use crate::state::State;
 use crate::store::{mail_tokens, messages, sessions, traces, versions};
 
-/// Seconds until a failed round is retried: the first delay and the maximum. Each failure doubles
-/// the delay.
+/// Delay before a failed round is retried, in seconds: the first delay and the maximum. Each
+/// failure doubles the delay.
 const RETRY_SECONDS: (i64, i64) = (10, 3_600);
-/// Seconds before delivered messages and expired links are deleted. Until then, an expired link is
-/// reported as such and not as unknown.
+/// Seconds after which delivered messages and expired links are deleted. Until then, an expired
+/// link is reported as expired rather than unknown.
 const RETENTION_SECONDS: i64 = 30 * 86_400;
 /// Seconds between two deletions of expired rows.
 const PRUNE_SECONDS: i64 = 3600;
 
-/// Runs forever.
+/// Runs in an endless loop.
 pub async fn maintain(state: State) {
     let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
     let (mut counted, mut pasted, mut pruned) = (None, None, 0);
@@ -81,15 +81,15 @@ async fn prune(state: &State) -> Result<(), DatabaseError> {
     state.pools().write(prune).await
 }
 
-/// Continues interrupted purges. The thread is not awaited when the server stops; another start
-/// continues the purge.
+/// Continues interrupted purges. When the server stops, it does not wait for this thread; the next
+/// start continues the purge.
 #[derive(Debug, Default)]
 struct PurgeThread {
     is_running: Arc<AtomicBool>,
 }
 
 impl PurgeThread {
-    /// Looks for an interrupted purge unless one is under way.
+    /// Looks for an interrupted purge, unless one is already running.
     fn start(&self, state: &State) {
         if self.is_running.swap(true, Ordering::AcqRel) {
             return;
@@ -109,7 +109,8 @@ impl PurgeThread {
     }
 }
 
-/// Clears the write-ahead log of SQLite after an opt-out, so what was removed is no longer in it.
+/// Clears the write-ahead log of SQLite after an opt-out, so that it no longer contains removed
+/// data.
 async fn clear_log_after_removals(state: &State, cleared: &mut Option<i64>) {
     let version = state.pools().read(|db| versions::get(db, versions::OPTOUT_VERSION)).await;
     let Ok(version) = version else { return };

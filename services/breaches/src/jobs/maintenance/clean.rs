@@ -15,25 +15,26 @@ use crate::store::{
     account_links, admin_events, breaches, mail_domains, opt_outs, stealer_logs, versions,
 };
 
-/// The result of cleaning, or of a dry run.
+/// The result of cleaning or of its dry run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Cleaned {
-    /// Examined accounts.
+    /// Number of accounts examined.
     pub examined: u64,
     /// Removed accounts without a breach, a stealer log or a paste.
     pub empty: u64,
     /// Removed accounts whose text is not an address.
     pub odd: u64,
-    /// Accounts among these that contained an address, which got their breaches.
+    /// Of the latter, accounts that contained an address. Their breaches were moved to that
+    /// address.
     pub rescued: u64,
-    /// Removed names that are not domains.
+    /// Removed domain names that are not domains.
     pub domains: u64,
-    /// Removed names of stealer logs that are not websites, with their pairs.
+    /// Removed website names of stealer logs that are not websites, and their pairs.
     pub websites: u64,
 }
 
-/// Examines and repairs every account; changes nothing if `dry_run`. It can be repeated after an
-/// interruption.
+/// Examines and repairs all accounts. Changes nothing if `dry_run` is true. Can be repeated after
+/// an interruption.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -82,7 +83,7 @@ fn is_odd(row: &AccountRow) -> bool {
     !loaded_address::is_domain(&row.domain) || loaded_address::parse(&row.address()).is_err()
 }
 
-/// Why a transaction is rolled back.
+/// The reason for rolling back a transaction.
 enum Stop {
     DryRun(Cleaned),
     Failed(JobError),
@@ -94,7 +95,7 @@ impl From<DatabaseError> for Stop {
     }
 }
 
-/// Repairs accounts and adds to the counts. A dry run is rolled back.
+/// Repairs accounts and updates the counts. In a dry run, the changes are rolled back.
 fn repair_all(
     db: &mut Db,
     wrong: &[&AccountRow],
@@ -125,7 +126,7 @@ fn repair(
     counts: &mut BTreeMap<u16, i64>,
 ) -> Result<(), JobError> {
     account_links::merge_key(db, row.key())?;
-    // An appended account now has a number.
+    // The rows of appended accounts now have a number.
     let with_key = accounts::in_table(db, row.key())?.into_iter();
     let mut same = with_key.filter(|other| other.local == row.local && other.domain == row.domain);
     let Some(AccountRow { k, seq, breaches: list, .. }) = same.next() else { return Ok(()) };

@@ -11,44 +11,40 @@ use crate::store::{
     breaches, domain_accounts, mail_domains, opt_outs, pastes, stealer_logs, versions,
 };
 
-/// Number of accounts in the sample.
+/// Number of accounts to sample.
 const SAMPLE: usize = 1_000;
-/// Places from which consecutive accounts are taken.
+/// Number of positions from which consecutive accounts are sampled.
 const PLACES: usize = 50;
 
-/// The findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Findings {
-    /// Version of the last migration.
+    /// Version of the last applied migration.
     pub schema_version: Option<String>,
-    /// Breaches in the catalogue.
+    /// Number of breaches in the catalogue.
     pub breaches: usize,
-    /// Accounts.
     pub accounts: i64,
     /// Accounts without an entry in the index by domain, or that searches would not find in their
     /// run.
     pub unfiled: i64,
-    /// Accounts without data; `accounts clean` removes them.
+    /// Accounts without data. `accounts clean` removes them.
     pub empty: i64,
-    /// Stored names that are not domains, because an older version stored a secret as part of them;
-    /// `accounts clean` removes them.
+    /// Stored domain names that are not domains, because an older version stored a secret as part
+    /// of them. `accounts clean` removes them.
     pub odd_domains: u64,
-    /// Stored names that are not websites, because an older version stored a password as one;
-    /// `accounts clean` removes their pairs.
+    /// Stored website names that are not websites, because an older version stored a password as
+    /// one. `accounts clean` removes their pairs.
     pub odd_websites: u64,
-    /// Links of retired breaches; a purge removes them.
+    /// Links of retired breaches. A purge removes them.
     pub retired_links: i64,
-    /// Pairs of stealer logs.
+    /// Number of stealer-log pairs.
     pub stealer_pairs: i64,
-    /// Pastes.
     pub pastes: i64,
-    /// Opt-outs.
     pub opt_outs: i64,
-    /// Sampled accounts.
+    /// Number of accounts that were sampled.
     pub sampled: usize,
     /// Sampled accounts whose address does not hash to their key.
     pub wrong_keys: usize,
-    /// Sampled accounts with the id of a breach that does not exist.
+    /// Sampled accounts that contain the id of a breach that does not exist.
     pub orphan_ids: usize,
     /// Sampled accounts whose ids are not in ascending order.
     pub unsorted_lists: usize,
@@ -57,7 +53,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Returns whether nothing is wrong.
+    /// Returns whether there are no faults.
     pub fn is_sound(&self) -> bool {
         self.unfiled + self.empty + self.retired_links == 0
             && self.odd_domains + self.odd_websites == 0
@@ -90,7 +86,7 @@ pub fn examine(context: &JobContext) -> Result<Findings, JobError> {
     Ok(findings)
 }
 
-/// All accounts of a small database, random ones of a large one.
+/// Returns all accounts of a small database, or random ones of a large one.
 fn sample(db: &mut Db, accounts: i64) -> Result<Vec<AccountRow>, JobError> {
     let start = (i64::MIN, -1);
     if accounts <= SAMPLE as i64 {

@@ -1,4 +1,4 @@
-//! A round of work on many domains by one replica, which holds a lease.
+//! A round of work on many domains, done by the one replica that holds a lease.
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use crate::error::Error;
 use crate::state::State;
 use crate::store::lease::Lease;
 
-/// Seconds after which the lease expires unless it is renewed.
+/// Seconds after which the lease expires if it is not renewed.
 const LEASE_SECONDS: i64 = 300;
-/// Time between two renewals during a long read.
+/// Interval between two renewals during a long read.
 const RENEW_EVERY: Duration = Duration::from_secs(60);
-/// Consecutive failures that end a round.
+/// Number of consecutive failures that end a round.
 const MAX_FAILURES: usize = 5;
 
-/// Why a step of a round failed.
+/// The reason that a step of a round failed.
 pub enum Stop {
-    /// Another replica took the lease.
+    /// Another replica has taken the lease.
     LeaseLost,
     Failed(Error),
 }
@@ -34,15 +34,15 @@ impl From<DatabaseError> for Stop {
     }
 }
 
-/// A round. Every transaction first renews the lease, so a slow replica never replaces newer values of
-/// another one.
+/// A round of work. Every transaction first renews the lease, so that a slow replica never
+/// overwrites newer values of another one.
 pub struct LeasedRound {
     state: State,
     lease: Lease,
 }
 
 impl LeasedRound {
-    /// Takes a lease. Returns `None` while another replica holds it.
+    /// Takes a lease. Returns `None` if another replica holds it.
     ///
     /// # Errors
     /// Returns errors of the database.
@@ -53,12 +53,12 @@ impl LeasedRound {
         Ok(lease.map(|lease| Self { state: state.clone(), lease }))
     }
 
-    /// The server.
+    /// Returns the state of the server.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Releases the lease and runs `finish` if it was still held. Returns whether it was.
+    /// Releases the lease. If it was still held, also runs `finish` and returns true.
     ///
     /// # Errors
     /// Returns errors of the database.
@@ -77,7 +77,7 @@ impl LeasedRound {
         self.state.pools().write(release).await
     }
 
-    /// Runs a long read while renewing the lease.
+    /// Runs a long read and renews the lease during it.
     pub async fn read<T, E>(
         &mut self,
         read: impl FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
@@ -125,8 +125,8 @@ impl LeasedRound {
     }
 }
 
-/// Failures of a round. One failing domain does not delay the others; an unavailable database ends
-/// the round.
+/// Failures of a round. A failure of one domain does not delay the others, but an unavailable
+/// database ends the round.
 #[derive(Default)]
 pub struct Failures {
     first: Option<Error>,
@@ -134,10 +134,10 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// Notes the result of a step.
+    /// Records the result of a step.
     ///
     /// # Errors
-    /// Returns the failure that ends the round.
+    /// Returns the failure if it ends the round.
     pub fn note(&mut self, done: Result<(), Stop>) -> Result<(), Stop> {
         match done {
             Ok(()) => {
@@ -153,10 +153,10 @@ impl Failures {
         }
     }
 
-    /// The first failure.
+    /// Ends the round.
     ///
     /// # Errors
-    /// Returns it.
+    /// Returns the first failure, if there was one.
     pub fn result(self) -> Result<(), Stop> {
         self.first.map_or(Ok(()), |error| Err(Stop::Failed(error)))
     }

@@ -1,4 +1,5 @@
-//! Measures what the metrics show, so that neither look-ups nor scrapes query the database for it.
+//! Measures the values of metrics at intervals, so that neither lookups nor scrapes query the
+//! database for them.
 
 use std::time::Duration;
 
@@ -9,12 +10,13 @@ use crate::model::waiting::{Channel, Waiting};
 use crate::state::State;
 use crate::store::{accounts, jobs, messages, versions};
 
-/// Time between two measurements of jobs and messages.
+/// Interval between two measurements of jobs and messages.
 const EVERY: Duration = Duration::from_secs(15);
-/// Seconds between two counts of accounts, which read their whole index.
+/// Minimum interval between two counts of accounts, in seconds. A count reads their whole index.
 const COUNT_SECONDS: i64 = 900;
 
-/// Runs forever. Accounts are counted at most every 15 minutes, after a change of the data.
+/// Runs in an endless loop. After a change of the data, accounts are counted at most every 15
+/// minutes.
 pub async fn measure_regularly(state: State) {
     let mut counted: Option<(i64, [Option<i64>; 3])> = None;
     loop {
@@ -36,7 +38,7 @@ pub async fn measure_regularly(state: State) {
     }
 }
 
-/// The versions that change with the accounts.
+/// Returns the versions that change whenever accounts change.
 async fn changes(state: &State) -> Result<[Option<i64>; 3], DatabaseError> {
     let read = |db: &mut Db| {
         Ok::<_, DatabaseError>([

@@ -12,9 +12,9 @@ use crate::model::month::Month;
 use crate::state::State;
 use crate::store::monthly_reports::{self, DueReport};
 
-/// Seconds after the end of a month until every replica serves what was added in it.
+/// Seconds after the end of a month until all replicas show everything that was added in it.
 const SETTLED: i64 = 3_600;
-/// The key of the lease.
+/// The key of the lease for writing monthly mails.
 const LEASE: &str = "monthly_reports_until";
 /// Maximum number of mails in a pass. The lease is released after each.
 const MAILS: i64 = 100;

@@ -16,8 +16,8 @@ use crate::store::{
     admin_events, breaches, jobs, load_connections, traces, unused_domains, versions,
 };
 
-/// `breach retire`: hides the breach immediately, then removes its links and pairs, and accounts
-/// without other data. The published count stays. Returns the number of the job.
+/// `breach retire`: hides the breach immediately, then removes its links and pairs, and the
+/// accounts that have no other data. The published count stays. Returns the number of the job.
 pub fn retire(context: &JobContext, name: &str) -> Result<i64, JobError> {
     let now = context.clock.unix();
     let found = context.write(|db| flag(db, name, now))?;
@@ -43,12 +43,12 @@ fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
     Ok(found)
 }
 
-/// Seconds without a sign of life after which another process continues a purge, and after which a failed
-/// purge is tried again.
+/// Seconds without a heartbeat after which another process continues a purge, and seconds after
+/// which a failed purge is retried.
 const ABANDONED: (i64, i64) = (30, 600);
 
-/// Continues a purge whose process ended. Returns false if there is none. If several replicas race for one,
-/// one gets it.
+/// Continues a purge whose process has ended. Returns false if there is none. If several replicas
+/// race, exactly one gets it.
 pub fn resume_purge(context: &JobContext) -> Result<bool, JobError> {
     let now = context.clock.unix();
     let (silent, failed) = (now - ABANDONED.0, now - ABANDONED.1);
@@ -64,8 +64,8 @@ pub fn resume_purge(context: &JobContext) -> Result<bool, JobError> {
 /// Removes the links and pairs of a retired breach.
 fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(), JobError> {
     let mut connection = RetryingConnection::open(&context.pools)?;
-    // Accounts are in the order of their hashes, so each range changes most pages of the index by domain. A
-    // checkpoint after several ranges copies them once.
+    // Accounts are ordered by their hashes, so each range changes most pages of the index by
+    // domain. With a checkpoint only after several ranges, these pages are copied once.
     let cache = (context.settings.load_memory_mb * 1_024 / 2).max(2_048);
     load_connections::set_cache(connection.db(), cache)?;
     strip_appended(context, &mut connection, breach, running.id)?;
@@ -81,23 +81,23 @@ fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(),
     Ok(traces::clear_log(connection.db())?)
 }
 
-/// Target duration of a transaction. Loads wait for it.
+/// Target duration of a transaction. Loads wait until it ends.
 const TARGET: Duration = Duration::from_millis(500);
-/// The same for SQLite, whose other writers wait in steps of up to 100 ms.
+/// Target duration on SQLite, where other writers retry at intervals of up to 100 ms.
 const SQLITE_TARGET: Duration = Duration::from_millis(200);
-/// The pause after a transaction on SQLite, in which another writer gets the lock.
+/// Pause after a transaction on SQLite, during which another writer can get the lock.
 const SQLITE_PAUSE: Duration = Duration::from_millis(25);
-/// The first range of keys: one shard of a distributed database.
+/// Width of the first range of keys: one shard of a distributed database.
 const FIRST_WIDTH: u64 = 1 << 52;
 
-/// Lets other writers of SQLite have their turn. PostgreSQL queues them.
+/// Gives other writers a chance on SQLite. PostgreSQL queues them.
 fn pause(backend: Backend) {
     if backend == Backend::Sqlite {
         std::thread::sleep(SQLITE_PAUSE);
     }
 }
 
-/// Removes links and pairs by ranges of keys, each in a transaction of a few statements.
+/// Removes links and pairs by ranges of keys. Each range is a transaction of a few statements.
 fn strip_table(
     context: &JobContext,
     connection: &mut RetryingConnection,
@@ -113,7 +113,7 @@ fn strip_table(
         let high = low.checked_add_unsigned(width - 1).unwrap_or(i64::MAX);
         let mut took = Duration::ZERO;
         let removed = connection.transaction(|db| {
-            // Not the wait for the lock.
+            // Does not include the wait for the lock.
             let begin = Instant::now();
             accounts::prepare_strip(db)?;
             versions::lock_accounts(db)?;
@@ -133,15 +133,15 @@ fn strip_table(
     Ok(())
 }
 
-/// The width of the next range, after one that took some time.
+/// Returns the width of the next range, given the duration of the last one.
 fn adapted(width: u64, took: Duration, target: Duration) -> u64 {
     let ratio = (target.as_secs_f64() / took.as_secs_f64().max(1e-6)).clamp(0.25, 8.0);
     // The conversion is saturating.
     ((width as f64 * ratio) as u64).max(1)
 }
 
-/// Removes the links of appended accounts, in short transactions. No load adds new ones to a retired
-/// breach.
+/// Removes the links of appended accounts, in short transactions. Loads do not add new ones,
+/// because the breach is retired.
 fn strip_appended(
     context: &JobContext,
     connection: &mut RetryingConnection,
@@ -167,7 +167,7 @@ fn strip_appended(
     Ok(())
 }
 
-/// Removes the names of domains without accounts and stealer logs.
+/// Removes the names of domains that neither accounts nor stealer logs use.
 fn remove_unused_domains(
     context: &JobContext,
     connection: &mut RetryingConnection,
@@ -183,7 +183,7 @@ fn remove_unused_domains(
     Ok(())
 }
 
-/// Counts removed links and moves the checkpoint.
+/// Records the number of removed links and moves the checkpoint.
 fn note_removed(
     context: &JobContext,
     db: &mut Db,

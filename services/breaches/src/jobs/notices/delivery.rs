@@ -5,16 +5,16 @@ use std::time::Duration;
 use crate::app::Delivery;
 use crate::state::State;
 
-/// Time between two checks of the outbox.
+/// Interval between two checks of the outbox.
 const DELIVERY_PAUSE: Duration = Duration::from_secs(2);
 
-/// Delivers mails forever.
+/// Delivers mails in an endless loop.
 pub async fn deliver_mails(state: State) {
     let delivery = Delivery::of_mails(state);
     outbound::deliver_forever(&delivery, &delivery, DELIVERY_PAUSE).await;
 }
 
-/// Delivers to webhooks forever.
+/// Delivers webhook messages in an endless loop.
 pub async fn deliver_webhooks(state: State) {
     let delivery = Delivery::of_webhooks(state);
     outbound::deliver_forever(&delivery, &delivery, DELIVERY_PAUSE).await;

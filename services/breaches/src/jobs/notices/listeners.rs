@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::state::State;
 use crate::store::notices;
 
-/// Subscribers in one transaction.
+/// Number of subscribers per transaction.
 const BATCH: i64 = 200;
 
 /// Posts notices to subscribers whose own addresses are in new breaches and pastes.

@@ -1,5 +1,5 @@
-//! Loads without notices. The transaction that adds links also records them as known, so no later
-//! load or restart posts notices about them.
+//! Loads that suppress notices. The transaction that adds links also records them as known, so that
+//! neither a later load nor a restart posts notices about them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -22,8 +22,8 @@ pub struct SuppressedNotices {
 }
 
 impl SuppressedNotices {
-    /// Records the missing links of sorted and distinct addresses, for subscribers whose own
-    /// address is among them and for verified domains.
+    /// Records the missing links of addresses, which must be sorted and distinct. Does so for
+    /// subscribers whose own address is among them, and for verified domains.
     pub fn note(
         &self,
         db: &mut Db,
@@ -58,7 +58,7 @@ impl SuppressedNotices {
     }
 }
 
-/// Subscribers who want notices, by the sorted form of their addresses.
+/// Returns the subscribers who want notices, by the sorted form of their addresses.
 fn listeners(db: &mut Db, low: i64, high: i64) -> Result<HashMap<String, i64>, DatabaseError> {
     let found = notices::listeners_between(db, low, high)?.into_iter();
     let by_address = found.filter_map(|(subscriber, email)| {
@@ -68,7 +68,7 @@ fn listeners(db: &mut Db, low: i64, high: i64) -> Result<HashMap<String, i64>, D
     Ok(by_address.collect())
 }
 
-/// The domains of the addresses that have a verified controller.
+/// Returns those domains of the addresses that have a verified controller.
 fn verified(db: &mut Db, links: &[AddressLinks<'_>]) -> Result<HashSet<String>, DatabaseError> {
     let domains = links.iter().map(|link| sorted_text::split(link.address).1);
     let domains: HashSet<&str> = domains.collect();
@@ -76,7 +76,7 @@ fn verified(db: &mut Db, links: &[AddressLinks<'_>]) -> Result<HashSet<String>, 
     Ok(domain_controls::verified_among(db, &domains)?.into_iter().collect())
 }
 
-/// The breaches to which an address is not linked yet.
+/// Returns the breaches to which an address is not linked yet.
 fn new_links(
     db: &mut Db,
     view: &AccountView,

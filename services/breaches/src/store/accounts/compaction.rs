@@ -6,28 +6,28 @@ use super::runs::{self, Stripped, Weights};
 use crate::store::layout::Layout;
 use crate::store::{account_links, versions};
 
-/// A load uses a run if the table has at least this multiple of its accounts; otherwise it would
-/// touch every page of the table.
+/// A load writes to a run if the table has at least this multiple of the load's accounts. Otherwise
+/// the load would touch every page of the table anyway.
 const TIMES: i64 = 4;
 /// Maximum number of accounts in runs before some are moved to the table. Their filters take 2.25
-/// bytes of memory each.
+/// bytes of memory per account.
 const MAX_IN_RUNS: i64 = 32 << 20;
-/// Maximum accounts of a merged run per MiB of a load's memory.
+/// Maximum number of accounts in a merged run, per MiB of a load's memory.
 const PER_MIB: usize = 16_384;
-/// Accounts moved to the table in one transaction.
+/// Number of accounts moved to the table per transaction.
 const PIECE: i64 = 100_000;
-/// The key up to which accounts were moved to the table.
+/// The name under which the key is stored up to which accounts have been moved to the table.
 const MERGED_TO: &str = "runs_merged_to";
 
 /// The place to which a load writes its accounts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
-    /// The table.
+    /// The account table.
     #[default]
     Table,
-    /// A run (SQLite only).
+    /// A run. Only on SQLite.
     Appended,
-    /// The table, by way of the table of staged rows (distributed databases only).
+    /// The table, by way of the staging table (distributed databases only).
     Staged,
 }
 
@@ -38,13 +38,13 @@ fn weights(db: &mut Db) -> Result<Option<Weights>, DatabaseError> {
     }
 }
 
-/// Chooses the place of a load whose accounts need rows in the table.
+/// Chooses the placement for a load whose accounts need rows in the table.
 pub fn placement_in_table(db: &mut Db) -> Result<Placement, DatabaseError> {
     let is_distributed = Layout::of(db)?.is_distributed();
     Ok(if is_distributed { Placement::Staged } else { Placement::Table })
 }
 
-/// Chooses the place of a load with this number of accounts.
+/// Chooses the placement for a load with this number of accounts.
 pub fn placement(db: &mut Db, accounts: i64) -> Result<Placement, DatabaseError> {
     let small = |found: Weights| accounts.saturating_mul(TIMES) <= found.table + found.runs;
     Ok(if weights(db)?.is_some_and(small) { Placement::Appended } else { placement_in_table(db)? })
@@ -55,8 +55,8 @@ pub fn is_compact(db: &mut Db) -> Result<bool, DatabaseError> {
     Ok(weights(db)?.is_none_or(|found| found.runs == 0))
 }
 
-/// Joins two runs into one, in a writing transaction. Returns false if there are few, or none that fit
-/// into the memory of a load, in MiB.
+/// Joins two runs into one. Must be called in a write transaction. Returns false if there are few
+/// runs, or if no two fit into the memory of a load (in MiB).
 pub fn join_two(db: &mut Db, memory_mb: usize) -> Result<bool, DatabaseError> {
     let most = i64::try_from(memory_mb * PER_MIB).unwrap_or(i64::MAX);
     match db {
@@ -65,8 +65,9 @@ pub fn join_two(db: &mut Db, memory_mb: usize) -> Result<bool, DatabaseError> {
     }
 }
 
-/// Moves appended accounts with the next range of keys into the table, in a writing transaction. Returns
-/// the number of accounts, at least a tenth of a full batch, or `None` if the runs are small.
+/// Moves the appended accounts in the next range of keys to the table. Must be called in a write
+/// transaction. Returns their number, which is at least a tenth of a full batch, or `None` if the
+/// runs are small.
 pub fn move_some(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
     let Some(found) = weights(db)? else { return Ok(None) };
     if found.runs <= MAX_IN_RUNS.min(found.table / 2) {
@@ -83,13 +84,13 @@ pub fn move_some(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
     Ok(Some(i64::try_from(moved).unwrap_or(i64::MAX).max(PIECE / 10)))
 }
 
-/// The place in the runs that a purge has reached: the run and the key from which to continue.
+/// How far a purge has got in the runs: the run and the key from which to continue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StripPlace(Option<(i64, i64)>);
 
-/// Removes the links to a breach from some blocks of one run, in a writing transaction. Returns their
-/// number and the next place, or `None` if no run has any. A run that was joined with another meanwhile is
-/// read from its beginning.
+/// Removes the links to a breach from some blocks of one run. Must be called in a write
+/// transaction. Returns their number and the next position, or `None` if no run has any. A run that
+/// has been joined with another in the meantime is read from its beginning again.
 pub fn strip_some(
     db: &mut Db,
     breach: u16,

@@ -1,4 +1,4 @@
-//! Reads the accounts of many addresses together.
+//! Reads the accounts of many addresses at once.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use super::runs::{self, AccountView};
 use crate::model::AccountKey;
 use crate::store::schema::{account, mail_domain};
 
-/// The accounts with any of some keys, in one query for the table. On SQLite this needs a
-/// transaction, to which the view belongs.
+/// Returns the accounts with any of the given keys, using a single query for the table. On SQLite
+/// this must be called in the transaction to which the view belongs.
 pub fn with_keys(
     db: &mut Db,
     view: Option<&AccountView>,

@@ -1,7 +1,7 @@
 //! Accounts: reading them by key, by range and by domain, and writing those of loads.
 //!
-//! On SQLite a load that is small compared to the table is appended to a *run*; see `runs`. Only this
-//! folder uses runs.
+//! On SQLite, a load that is small compared to the table is appended to a *run*; see `runs`.
+//! Nothing outside this folder deals with runs.
 
 mod batches;
 mod compaction;

@@ -6,7 +6,7 @@ use super::read::{AccountRow, after};
 use super::routed::ShardWalk;
 use crate::store::layout::Layout;
 
-/// Accounts read per query.
+/// Number of accounts read per query.
 const PAGE: i64 = 5_000;
 
 /// Reads all accounts in key order.
@@ -17,14 +17,15 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Starts after a place.
+    /// Starts after a position.
     pub fn after(db: &mut Db, place: (i64, i16)) -> Result<Self, DatabaseError> {
         let from = if place.1 < 0 { place.0 } else { place.0.saturating_add(1) };
         let is_distributed = Layout::of(db)?.is_distributed();
         Ok(Self { walk: is_distributed.then(|| ShardWalk::from(from)), after: place })
     }
 
-    /// The next few thousand accounts; none at the end. Accounts with the same key are not split.
+    /// Returns the next few thousand accounts; none at the end. Accounts with the same key are not
+    /// separated.
     pub fn next(&mut self, db: &mut Db) -> Result<Vec<AccountRow>, DatabaseError> {
         let rows = match &mut self.walk {
             Some(walk) => walk.read(db, PAGE)?,
@@ -37,7 +38,8 @@ impl Pages {
     }
 }
 
-/// Some consecutive accounts at a key. Hashes make them a random sample.
+/// Returns some consecutive accounts, starting at a key. Keys are hashes, so this is a random
+/// sample.
 pub fn sample(db: &mut Db, k: i64, accounts: i64) -> Result<Vec<AccountRow>, DatabaseError> {
     if Layout::of(db)?.is_distributed() {
         let (mut walk, mut rows) = (ShardWalk::from(k), Vec::new());
@@ -53,7 +55,7 @@ pub fn sample(db: &mut Db, k: i64, accounts: i64) -> Result<Vec<AccountRow>, Dat
     after(db, (k, -1), accounts)
 }
 
-/// The next few thousand accounts after a place.
+/// Returns the next few thousand accounts after a position.
 fn page(db: &mut Db, place: (i64, i16)) -> Result<Vec<AccountRow>, DatabaseError> {
     let mut rows = after(db, place, PAGE)?;
     let full = rows.len() as i64 == PAGE;

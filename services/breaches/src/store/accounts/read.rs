@@ -1,7 +1,7 @@
 //! Reads accounts by address, by hash prefix and in key order.
 //!
 //! On SQLite, the breaches of an account are the union of its row and its entries in runs. An
-//! account that is only in runs has the number [`IN_RUNS`].
+//! account that is only in runs has the sequence number [`IN_RUNS`].
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::{auto_type, exists, not};
@@ -14,31 +14,32 @@ use crate::store::mail_domains;
 use crate::store::schema::{account, domain_account, mail_domain, paste_account, stealer_log};
 use crate::store::shard::{self, KeyBetween, KeyIs};
 
-/// The number of an account without a row. No paste and no stealer log refers to it.
+/// The sequence number of an account without a row. No paste or stealer log refers to such an
+/// account.
 pub const IN_RUNS: i16 = -1;
 
 /// An account with the name of its domain.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct AccountRow {
-    /// Key; see [`AccountKey`].
+    /// Key of the account; see [`AccountKey`].
     pub k: i64,
-    /// Number among the addresses with this key, or [`IN_RUNS`].
+    /// Sequence number among the addresses with this key, or [`IN_RUNS`].
     pub seq: i16,
     /// Local part as stored; see [`address_text`].
     pub local: String,
-    /// Domain as A-labels.
+    /// Domain of the address, as A-labels.
     pub domain: String,
-    /// Packed breach ids.
+    /// Ids of the breaches, packed.
     pub breaches: Vec<u8>,
 }
 
 impl AccountRow {
-    /// The normalised text of the address.
+    /// Returns the normalised text of the address.
     pub fn address(&self) -> String {
         address_text::full_text(&self.local, &self.domain)
     }
 
-    /// The local part of the address.
+    /// Returns the local part of the address.
     pub fn alias(&self) -> &str {
         address_text::alias(&self.local)
     }
@@ -49,18 +50,19 @@ impl AccountRow {
         Self { k, seq: IN_RUNS, local, domain, breaches }
     }
 
-    /// Adds links from runs.
+    /// Adds the links that runs contain.
     pub(super) fn add(&mut self, breaches: &[u8]) {
         self.breaches = merged(&self.breaches, breaches);
     }
 
-    /// The typed key.
+    /// Returns the key as a typed value.
     pub fn key(&self) -> AccountKey {
         AccountKey(self.k)
     }
 }
 
-/// The accounts with a key. There are several only if 8 bytes of SHA-1 collide.
+/// Selects the accounts with a key. There is more than one only if the first 8 bytes of SHA-1
+/// collide.
 #[auto_type]
 pub fn by_key(k: i64) -> _ {
     let has_key: KeyIs<account::table> = shard::key_is(k);
@@ -73,7 +75,7 @@ pub fn by_key(k: i64) -> _ {
     ))
 }
 
-/// The accounts with a key and the ids of their domains, which runs use.
+/// Selects the accounts with a key, and the ids of their domains, which runs use.
 #[auto_type]
 fn by_key_with_domain(k: i64) -> _ {
     account::table.inner_join(mail_domain::table).filter(account::k.eq(k)).select((
@@ -82,18 +84,18 @@ fn by_key_with_domain(k: i64) -> _ {
     ))
 }
 
-/// An account in a range. Its key follows from its address.
+/// An account in a range. Its key can be derived from its address.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct RangeRow {
     /// Local part as stored; see [`address_text`].
     pub local: String,
-    /// Domain as A-labels.
+    /// Domain of the address, as A-labels.
     pub domain: String,
-    /// Packed breach ids.
+    /// Ids of the breaches, packed.
     pub breaches: Vec<u8>,
 }
 
-/// The accounts with keys from `low` to `high`.
+/// Selects the accounts with keys from `low` to `high`.
 #[auto_type]
 pub fn by_range(low: i64, high: i64) -> _ {
     account::table
@@ -102,10 +104,10 @@ pub fn by_range(low: i64, high: i64) -> _ {
         .select(((account::local, mail_domain::name, account::breaches), account::domain_id))
 }
 
-/// The accounts with keys from `low` to `high` in one shard, for PostgreSQL.
+/// Selects the accounts with keys from `low` to `high` in one shard. For PostgreSQL.
 ///
-/// Looks up the domain of each row instead of joining: the plan of a prepared statement does not
-/// know the keys, expects a large range and would read all domains.
+/// Looks up the domain of each row instead of joining. The generic plan of a prepared statement
+/// does not know the keys. It would expect a large range and read all domains.
 #[auto_type]
 pub fn by_range_of_any_size(low: i64, high: i64) -> _ {
     let has_key: KeyBetween<account::table> = shard::key_between(low, high);
@@ -120,7 +122,7 @@ pub fn by_range_of_any_size(low: i64, high: i64) -> _ {
     ))
 }
 
-/// The accounts of a domain.
+/// Selects the accounts of a domain.
 #[auto_type]
 pub fn by_domain(domain_id: i32) -> _ {
     domain_account::table
@@ -132,7 +134,7 @@ pub fn by_domain(domain_id: i32) -> _ {
         .select((account::k, account::seq, account::local, account::breaches))
 }
 
-/// The accounts of a domain on PostgreSQL, which has an index by domain.
+/// Selects the accounts of a domain. For PostgreSQL, which has an index by domain.
 #[auto_type]
 pub fn by_indexed_domain(domain_id: i32) -> _ {
     account::table.filter(account::domain_id.eq(domain_id)).select((
@@ -143,13 +145,13 @@ pub fn by_indexed_domain(domain_id: i32) -> _ {
     ))
 }
 
-/// The account of an address.
+/// Returns the account of an address.
 pub fn find(db: &mut Db, address: &EmailAddress) -> Result<Option<AccountRow>, DatabaseError> {
     let rows = at_once_with_key(db, AccountKey::of(&address.sha1()))?;
     Ok(pick(rows, address))
 }
 
-/// The accounts with a key, read in a transaction of its own.
+/// Returns the accounts with a key, read in a separate transaction.
 pub fn at_once_with_key(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, DatabaseError> {
     match db {
         Db::Pg(_) => with_key(db, None, key),
@@ -157,7 +159,8 @@ pub fn at_once_with_key(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>,
     }
 }
 
-/// The accounts with a key. On SQLite this needs a transaction, to which the view belongs.
+/// Returns the accounts with a key. On SQLite this must be called in the transaction to which the
+/// view belongs.
 pub fn with_key(
     db: &mut Db,
     view: Option<&AccountView>,
@@ -172,7 +175,7 @@ pub fn with_key(
     joined(conn, view, rows, others)
 }
 
-/// Adds the entries of runs to rows with the ids of their domains.
+/// Adds the entries from runs to rows that have the ids of their domains.
 pub(super) fn joined(
     conn: &mut SqliteConnection,
     view: Option<&AccountView>,
@@ -189,7 +192,7 @@ pub(super) fn joined(
     Ok(rows.into_iter().map(|(row, _)| row).chain(others).collect())
 }
 
-/// The domain names of accounts that are only in runs.
+/// Returns the domain names of accounts that are only in runs.
 fn domains_of(
     conn: &mut SqliteConnection,
     view: Option<&AccountView>,
@@ -201,17 +204,17 @@ fn domains_of(
     }
 }
 
-/// The accounts with a key that have a row.
+/// Returns the accounts with a key that have a row in the table.
 pub fn in_table(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, DatabaseError> {
     Ok(on_backend!(db, conn => by_key(key.0).load(conn))?)
 }
 
-/// The row of `address` among those with its key.
+/// Returns the row of `address` among those with its key, if there is one.
 pub fn pick(rows: Vec<AccountRow>, address: &EmailAddress) -> Option<AccountRow> {
     rows.into_iter().find(|row| address_text::matches(&row.local, &row.domain, address))
 }
 
-/// The accounts with keys from `low` to `high`, both included; see [`with_key`].
+/// Returns the accounts with keys from `low` to `high`, inclusive; see [`with_key`].
 pub fn range(
     db: &mut Db,
     view: Option<&AccountView>,
@@ -257,10 +260,10 @@ fn merged(list: &[u8], more: &[u8]) -> Vec<u8> {
     id_list::union(list, more).unwrap_or_else(|| list.to_vec())
 }
 
-/// Accounts read per query.
+/// Number of accounts read per query.
 const PAGE: i64 = 5_000;
 
-/// The number of accounts without a breach, a stealer log or a paste.
+/// Returns the number of accounts without a breach, a stealer log or a paste.
 pub fn count_empty(db: &mut Db) -> Result<i64, DatabaseError> {
     let pair = stealer_log::k.eq(account::k).and(stealer_log::seq.eq(account::seq));
     let paste = paste_account::k.eq(account::k).and(paste_account::seq.eq(account::seq));
@@ -306,7 +309,7 @@ fn after_place(place: (i64, i16)) -> _ {
     account::k.ge(k).and(account::k.gt(k).or(account::seq.gt(seq)))
 }
 
-/// The next accounts in key order after `(k, seq)`.
+/// Returns the next accounts in key order after `(k, seq)`.
 pub fn after(db: &mut Db, place: (i64, i16), limit: i64) -> Result<Vec<AccountRow>, DatabaseError> {
     match db {
         Db::Sqlite(conn) => conn.transaction(|conn| merged_after(conn, place, limit)),
@@ -326,8 +329,8 @@ pub fn after(db: &mut Db, place: (i64, i16), limit: i64) -> Result<Vec<AccountRo
     }
 }
 
-/// Accounts that are only in runs precede rows with higher keys. If the place names a row, all
-/// accounts with its key have been read.
+/// Accounts that are only in runs come before rows with higher keys. If the position refers to a
+/// row, all accounts with its key have already been read.
 fn merged_after(
     conn: &mut SqliteConnection,
     place: (i64, i16),
@@ -383,7 +386,7 @@ fn with_domain(
     Ok(AccountRow::of_run(account, domain))
 }
 
-/// The number of accounts.
+/// Returns the number of accounts.
 pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     let rows: i64 = account::table.count().get_result(db)?;
     Ok(rows + runs::count_outside(db)?)

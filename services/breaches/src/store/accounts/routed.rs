@@ -1,7 +1,7 @@
-//! Reads accounts of a database that is distributed over servers.
+//! Reads accounts of a distributed database.
 //!
-//! Each query names the shard and joins nothing, so Citus sends it to one server with the least planning.
-//! The names of domains are read on the coordinator.
+//! Each query mentions the shard and joins nothing, so that Citus sends it to a single server with
+//! little planning. The names of domains are read on the coordinator.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::store::mail_domains;
 use crate::store::schema::account;
 use crate::store::shard::{self, KeyBetween, KeyIs};
 
-/// An account with the id of its domain.
+/// An account, with the id of its domain.
 #[derive(Queryable)]
 struct Row {
     k: i64,
@@ -25,40 +25,40 @@ struct Row {
     breaches: Vec<u8>,
 }
 
-/// The columns of [`Row`].
+/// Returns the columns of [`Row`].
 #[auto_type]
 fn columns() -> _ {
     (account::k, account::seq, account::domain_id, account::local, account::breaches)
 }
 
-/// The accounts with a key.
+/// Selects the accounts with a key.
 #[auto_type]
 pub fn one_key(k: i64) -> _ {
     let has_key: KeyIs<account::table> = shard::key_is(k);
     account::table.filter(has_key).select(columns())
 }
 
-/// The accounts with keys from `low` to `high` in one shard.
+/// Selects the accounts with keys from `low` to `high` in one shard.
 #[auto_type]
 pub fn one_range(low: i64, high: i64) -> _ {
     let has_key: KeyBetween<account::table> = shard::key_between(low, high);
     account::table.filter(has_key).select(columns())
 }
 
-/// The first accounts with keys from `low` to `high` in one shard, in key order.
+/// Selects the first accounts with keys from `low` to `high` in one shard, in key order.
 #[auto_type]
 pub fn one_page(low: i64, high: i64, limit: i64) -> _ {
     let has_key: KeyBetween<account::table> = shard::key_between(low, high);
     account::table.filter(has_key).select(columns()).order((account::k, account::seq)).limit(limit)
 }
 
-/// The accounts with a key.
+/// Returns the accounts with a key.
 pub fn routed_with_key(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, DatabaseError> {
     let rows = one_key(key.0).load(db)?;
     named(db, rows)
 }
 
-/// The accounts with keys from `low` to `high` in one shard.
+/// Returns the accounts with keys from `low` to `high` in one shard.
 pub fn routed_range(
     db: &mut Db,
     low: AccountKey,
@@ -71,7 +71,8 @@ pub fn routed_range(
     Ok(rows.map(range_row).collect())
 }
 
-/// The accounts with any of some keys, on PostgreSQL. Names their shards, which one server ignores.
+/// Returns the accounts with any of the given keys, on PostgreSQL. The query mentions their shards,
+/// which a single server ignores.
 pub(super) fn with_keys(
     db: &mut Db,
     keys: &BTreeSet<i64>,
@@ -100,12 +101,12 @@ fn named(db: &mut Db, rows: Vec<Row>) -> Result<Vec<AccountRow>, DatabaseError> 
     Ok(named.collect())
 }
 
-/// Reads some shards of a distributed database after another, in key order.
+/// Reads the shards of a distributed database one group at a time, in key order.
 #[derive(Debug)]
 pub(super) struct ShardWalk {
-    /// The lowest key that was not read; `None` at the end.
+    /// The lowest key that has not been read; `None` at the end.
     next: Option<i64>,
-    /// The number of shards in a query. Shards with fewer accounts than a page are read together.
+    /// Number of shards per query. Shards with fewer accounts than a page are read together.
     shards: i16,
 }
 
@@ -114,7 +115,7 @@ impl ShardWalk {
         Self { next: Some(k), shards: 1 }
     }
 
-    /// The next accounts, at most `limit` unless more have the same key. Empty at the end.
+    /// Returns the next accounts: at most `limit`, unless more have the same key. Empty at the end.
     pub fn read(&mut self, db: &mut Db, limit: i64) -> Result<Vec<AccountRow>, DatabaseError> {
         while let Some(low) = self.next {
             let first = shard::of_key(low);
@@ -138,7 +139,7 @@ impl ShardWalk {
             if !is_full {
                 self.next = high.checked_add(1);
             } else if let Some(last) = rows.last().map(|row| row.k) {
-                // Accounts with the same key are not split.
+                // Accounts with the same key must not be separated.
                 if rows.first().is_some_and(|row| row.k != last) {
                     rows.retain(|row| row.k != last);
                     self.next = Some(last);
@@ -154,7 +155,7 @@ impl ShardWalk {
         Ok(Vec::new())
     }
 
-    /// Aims at half a page a query.
+    /// Adapts the number of shards so that a query returns about half a page.
     fn adapt(&mut self, found: i64, limit: i64) {
         let fitting = i64::from(self.shards) * limit / 2 / found.max(1);
         let most = i64::from(self.shards) * 16;

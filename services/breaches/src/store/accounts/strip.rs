@@ -14,8 +14,8 @@ struct Number {
     number: i64,
 }
 
-/// The condition that the keys of `table` are from `low` to `high`. On a distributed database it names the
-/// shards, so a range within one shard asks one server.
+/// Returns the condition that the keys of `table` are from `low` to `high`. On a distributed
+/// database it mentions the shards, so that a range within one shard is sent to one server.
 fn place(table: &str, layout: Layout, low: i64, high: i64) -> String {
     let keys = format!("{table}.k BETWEEN {low} AND {high}");
     if !layout.is_distributed() {
@@ -26,21 +26,22 @@ fn place(table: &str, layout: Layout, low: i64, high: i64) -> String {
     format!("{table}.shard IN ({}) AND {keys}", list.join(", "))
 }
 
-/// The statements of [`strip_between`], in their order.
+/// The statements of [`strip_between`], in the order of execution.
 #[derive(Debug)]
 pub struct StripStatements {
-    /// Removes the pairs of stealer logs.
+    /// Removes the stealer-log pairs.
     pub pairs: String,
-    /// Counts the links.
+    /// Counts the links to the breach.
     pub count: String,
-    /// Removes accounts without other data.
+    /// Removes accounts that have no other data.
     pub accounts: String,
-    /// Removes the links of the other accounts.
+    /// Removes the links of all other accounts.
     pub links: String,
 }
 
 impl StripStatements {
-    /// Names the shards of the keys from `low` to `high` if the accounts are distributed.
+    /// Builds the statements. If the accounts are distributed, they mention the shards of the keys
+    /// from `low` to `high`.
     pub fn new(layout: Layout, breach: u16, (low, high): (i64, i64)) -> Self {
         let [first, second] = breach.to_le_bytes();
         let id = format!(r"'\x{first:02x}{second:02x}'::BYTEA");
@@ -67,8 +68,8 @@ impl StripStatements {
     }
 }
 
-/// Removes the links and stealer-log pairs of a breach with keys in a range, both ends included, and accounts
-/// without other data. Returns the number of links. Accounts in runs are unchanged.
+/// Removes the links and stealer-log pairs of a breach with keys in a range (inclusive), and the
+/// accounts that have no other data. Returns the number of links. Accounts in runs are unchanged.
 pub fn strip_between(
     db: &mut Db,
     layout: Layout,
@@ -83,7 +84,8 @@ pub fn strip_between(
 
 #[diesel::declare_sql_function]
 extern "SQL" {
-    /// The packed list without an id; null if the list does not contain the id.
+    /// Returns an expression for the packed list without an id. It is null if the list does not
+    /// contain the id.
     fn id_without(
         list: diesel::sql_types::Binary,
         id: diesel::sql_types::Integer,
@@ -99,7 +101,8 @@ pub fn prepare_strip(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(id_without_utils::register_impl(conn, without)?)
 }
 
-/// `OR IGNORE` cannot fail halfway. With any other form, SQLite copies every page that the statement changes.
+/// `OR IGNORE` cannot fail halfway. With any other form, SQLite copies every page that the
+/// statement changes.
 fn strip_rows(
     conn: &mut SqliteConnection,
     breach: u16,

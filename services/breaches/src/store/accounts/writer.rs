@@ -8,7 +8,7 @@ use super::new_account::NewAccount;
 use super::runs::RunWriter;
 use crate::store::domain_accounts;
 
-/// Writes the accounts of one transaction, in the order of their keys.
+/// Writes the accounts of one transaction, in key order.
 pub struct AccountWriter<'a> {
     run: Option<RunWriter>,
     staged: Option<Vec<NewAccount<'a>>>,
@@ -16,8 +16,8 @@ pub struct AccountWriter<'a> {
 }
 
 impl<'a> AccountWriter<'a> {
-    /// Starts writing. If no address is linked to any of the breaches yet (`has_links` is false),
-    /// appending reads nothing.
+    /// Starts writing. If none of the breaches has links yet (`has_links` is false), appending does
+    /// not read anything.
     pub fn new(db: &mut Db, placement: Placement, has_links: bool) -> Result<Self, DatabaseError> {
         let run = match (placement, db) {
             (Placement::Appended, Db::Sqlite(conn)) => Some(RunWriter::new(conn)?),
@@ -27,7 +27,7 @@ impl<'a> AccountWriter<'a> {
         Ok(Self { run, staged, has_links })
     }
 
-    /// Links accounts to their breaches, and adds the changes to `linked`.
+    /// Links accounts to their breaches, and records the changes in `linked`.
     pub fn write(
         &mut self,
         db: &mut Db,

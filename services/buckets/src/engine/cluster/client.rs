@@ -1,4 +1,4 @@
-//! Sends statements to the servers of the cluster over HTTP.
+//! Sends statements to the servers of a cluster over HTTP.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,13 +15,13 @@ use crate::engine::limits::Limits;
 
 /// Connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Timeout of statements outside of searches.
+/// Timeout of statements that are not part of a search.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(24 * 3_600);
-/// Timeout of look-ups.
+/// Timeout of lookups.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time between two checks whether a waiting search must stop.
+/// Interval at which a waiting search checks whether it must stop.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// ClickHouse 18.16 closes idle connections after three seconds.
+/// Shorter than three seconds, after which ClickHouse 18.16 closes idle connections.
 const IDLE_TIMEOUT: Duration = Duration::from_millis(1_500);
 /// HTTP connections to all servers.
 pub(super) struct Client {
@@ -29,14 +29,14 @@ pub(super) struct Client {
     http: reqwest::Client,
     /// `None` only during drop.
     runtime: Option<Runtime>,
-    /// Start time in nanoseconds and a counter, for unique names of statements.
+    /// Start time in nanoseconds and a counter, from which unique names for statements are made.
     began: u128,
     statements: AtomicU64,
 }
 
 impl Client {
     pub(super) fn new(target: Target) -> Result<Self, ClusterError> {
-        // If another provider was installed first, that one is used.
+        // If another provider has already been installed, that one is used.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let http = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
@@ -63,7 +63,7 @@ impl Client {
         self.execute_for(server, statement, STATEMENT_TIMEOUT)
     }
 
-    /// Runs a look-up. A server that does not respond soon counts as unreachable.
+    /// Runs a lookup. A server that does not respond within a short time counts as unreachable.
     pub(super) fn look_up(&self, server: &Url, statement: &str) -> Result<Vec<u8>, ClusterError> {
         self.execute_for(server, statement, LOOKUP_TIMEOUT)
     }
@@ -103,7 +103,7 @@ impl Client {
         answer
     }
 
-    /// Starts an insert of rows. The receiver gets the result.
+    /// Starts inserting rows. The result is sent to the receiver.
     pub(super) fn insert(
         &self,
         server: &Url,
@@ -114,13 +114,13 @@ impl Client {
         let request = self.request(server, &self.name(), STATEMENT_TIMEOUT, &settings).body(rows);
         let (send, receive) = sync_channel(1);
         self.runtime()?.spawn(async move {
-            // If the receiver is gone, the result does not matter.
+            // If the receiver is gone, the result is not needed.
             let _ = send.send(answer_of(request).await.map(drop));
         });
         Ok(Pending(receive))
     }
 
-    /// Spawns a task that is aborted by its handle.
+    /// Spawns a task that is aborted through its handle.
     pub(super) fn spawn(
         &self,
         work: impl Future<Output = ()> + Send + 'static,
@@ -128,7 +128,7 @@ impl Client {
         Ok(self.runtime()?.spawn(work).abort_handle())
     }
 
-    /// Sends a statement from another task.
+    /// Prepares a request with a statement.
     pub(super) fn prepared(&self, server: &Url, statement: String) -> reqwest::RequestBuilder {
         self.request(server, &self.name(), CONNECT_TIMEOUT * 2, &[]).body(statement)
     }
@@ -144,7 +144,7 @@ impl Client {
         url.query_pairs_mut()
             .append_pair("database", &self.target.database)
             .append_pair("query_id", name)
-            // With this setting, the status covers the complete response.
+            // With this setting, the status code covers the complete response.
             .append_pair("wait_end_of_query", "1")
             .append_pair("buffer_size", "8388608")
             // Lists of ids can be long.
@@ -176,7 +176,7 @@ impl Client {
     ) -> Result<T, ClusterError> {
         let (send, receive) = sync_channel(1);
         let task = self.runtime()?.spawn(async move {
-            // The receiver is gone if the search was stopped.
+            // If the search was stopped, the receiver is gone.
             let _ = send.send(work.await);
         });
         loop {
@@ -194,7 +194,7 @@ impl Client {
         }
     }
 
-    /// Cancels a statement on a server. It would otherwise run until its time limit.
+    /// Cancels a statement on a server. Otherwise it would run until its time limit.
     fn cancel(&self, server: &Url, name: &str) {
         let statement = format!("KILL QUERY WHERE query_id = {} ASYNC", super::sql::text(name));
         let request = self.prepared(server, statement);
@@ -210,14 +210,15 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Waiting for its threads is not allowed in all contexts where this may be dropped.
+        // Blocking until the threads of the runtime end is not allowed in every context in which
+        // this may be dropped.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// A running insert.
+/// An insert whose response is still awaited.
 pub(super) struct Pending(std::sync::mpsc::Receiver<Result<(), ClusterError>>);
 
 impl Pending {

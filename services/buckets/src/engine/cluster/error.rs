@@ -1,9 +1,9 @@
-//! Errors of the servers and of the connection.
+//! Errors of the servers, and of connections to them.
 
 use crate::engine::error::EngineError;
 
 const TABLE_UNKNOWN: u32 = 60;
-/// The table was dropped while the statement read it.
+/// The table was dropped while a statement was reading it.
 const TABLE_DROPPED: u32 = 218;
 const TOO_SLOW: u32 = 159;
 const CANCELLED: u32 = 394;
@@ -29,7 +29,7 @@ pub(super) enum ClusterError {
     /// Another process is writing.
     #[error("{0}")]
     Locked(String),
-    /// The configuration or a response is not valid.
+    /// The configuration is invalid, or a response is malformed.
     #[error("{0}")]
     Invalid(String),
 }

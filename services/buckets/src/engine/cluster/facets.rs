@@ -9,7 +9,7 @@ use crate::engine::limits::Limits;
 use crate::model::facets::Facets;
 use crate::model::file_query::FileQuery;
 
-/// Counts the files of a search in one state. `newest` is true while no other state can have begun.
+/// Counts the files of a search in one state. `newest` is true if no newer state can exist yet.
 pub(super) fn facets(
     index: &Generation,
     view: &View,
@@ -27,7 +27,7 @@ pub(super) fn facets(
     while !rows.is_at_end() {
         facets.buckets.insert(rows.u64()?, rows.u64()?);
     }
-    // Extensions are stored in ascending order of their lengths.
+    // Extensions are stored in ascending order of length.
     let by_extension = format!(
         "SELECT extensions[1] AS shortest, count() FROM {files} \
          WHERE {condition} AND notEmpty(extensions) GROUP BY shortest"

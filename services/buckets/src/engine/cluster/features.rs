@@ -1,28 +1,28 @@
-//! Detects features of servers that are newer than 18.16 by their settings, which are more reliable
-//! than version numbers.
+//! Detects features that servers newer than 18.16 have. It looks for settings, which are more
+//! reliable than version numbers.
 
 use super::client::Client;
 use super::error::ClusterError;
 use super::servers::{Server, Servers};
 
-/// Features of all servers that 18.16 does not have.
+/// Features that all servers have, but 18.16 does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Features {
-    /// Text indexes and `hasAllTokens`, for example in 26.9.
+    /// Text indexes and `hasAllTokens`, as in 26.9.
     pub(super) text_index: bool,
     /// `DELETE FROM`, which marks rows instead of rewriting parts, and `APPLY DELETED MASK`, which
-    /// rewrites them; since 24.4.
+    /// then rewrites them. Available since 24.4.
     pub(super) lightweight_delete: bool,
-    /// A setting for deleting old parts sooner than after minutes.
+    /// A setting with which old parts are deleted earlier than after minutes.
     pub(super) cleanup_thread: bool,
 }
 
-/// The setting for each field of [`Features`].
+/// For each field of [`Features`], the setting that reveals it.
 const TOLD_BY: [&str; 3] =
     ["enable_full_text_index", "lightweight_deletes_sync", "max_cleanup_delay_period"];
 
 impl Features {
-    /// Returns the common features of all servers, all of which must respond.
+    /// Returns the features that all servers have. All of them must respond.
     pub(super) fn of(client: &Client, servers: &Servers) -> Result<Self, ClusterError> {
         let all = Self { text_index: true, lightweight_delete: true, cleanup_thread: true };
         servers.all().iter().try_fold(all, |common, server| {
@@ -47,7 +47,7 @@ impl Features {
         Ok(Self { text_index, lightweight_delete, cleanup_thread })
     }
 
-    /// Returns settings that delete old parts of a table soon.
+    /// Returns table settings with which old parts are deleted soon.
     pub(super) fn part_settings(self) -> &'static str {
         if self.cleanup_thread {
             "old_parts_lifetime = 1, cleanup_delay_period = 1, max_cleanup_delay_period = 1, \

@@ -1,4 +1,4 @@
-//! Compiles file searches to conditions on table rows.
+//! Compiles file searches to SQL conditions on rows.
 
 use super::layout::Layout;
 use super::{pattern, sql};
@@ -9,7 +9,7 @@ use crate::model::file_query::{Between, FileQuery, Matching, Order, SortKey};
 use crate::model::keywords::Phrase;
 use crate::model::takedowns::HiddenPaths;
 
-/// Returns all conditions except visibility, or an empty text.
+/// Returns all conditions except visibility; empty if there are none.
 pub(super) fn conditions(query: &FileQuery, layout: Layout) -> Result<Vec<String>, EngineError> {
     let mut all = Vec::new();
     if let Some(buckets) = &query.buckets {
@@ -37,7 +37,7 @@ pub(super) fn conditions(query: &FileQuery, layout: Layout) -> Result<Vec<String
     Ok(all)
 }
 
-/// Returns true if the total follows from the number of files in each bucket.
+/// Returns true if the total can be computed from the number of files in each bucket.
 pub(super) fn is_by_bucket(query: &FileQuery) -> bool {
     let anything = match &query.matching {
         Matching::All => true,
@@ -52,7 +52,7 @@ pub(super) fn is_by_bucket(query: &FileQuery) -> bool {
         && query.intervals.are_open()
 }
 
-/// Returns the column for sorting before ids.
+/// Returns the column to sort by before the id. `None` if only the id matters.
 pub(super) fn sort_column(order: Order) -> Option<&'static str> {
     match order {
         Order::Index => None,
@@ -60,7 +60,7 @@ pub(super) fn sort_column(order: Order) -> Option<&'static str> {
     }
 }
 
-/// Returns the condition for rows after a place.
+/// Returns the condition that a row comes after a position.
 pub(super) fn after(query: &FileQuery, place: SortKey) -> String {
     let SortKey { value, id } = place;
     match sort_column(query.order) {
@@ -72,7 +72,7 @@ pub(super) fn after(query: &FileQuery, place: SortKey) -> String {
     }
 }
 
-/// Returns the sort order.
+/// Returns the `ORDER BY` expression.
 pub(super) fn order(query: &FileQuery) -> String {
     match sort_column(query.order) {
         None => "id".to_owned(),
@@ -104,12 +104,14 @@ fn matching(query: &FileQuery, layout: Layout) -> Result<Vec<String>, EngineErro
     }
 }
 
-/// Returns the position of a phrase in the padded words, or 0.
+/// Returns an expression for the position of a phrase in the padded words; 0 if the phrase is not
+/// in them.
 fn place(words: &str, phrase: &Phrase) -> String {
     format!("position({words}, {})", sql::text(&format!(" {} ", phrase.join(" "))))
 }
 
-/// Returns conditions for a phrase. The index finds words, but not their positions.
+/// Returns conditions that match a phrase. The text index finds words, but does not know their
+/// positions.
 fn included(words: &str, phrase: &Phrase, layout: Layout) -> Vec<String> {
     let matches = format!("{} > 0", place(words, phrase));
     match layout {

@@ -49,7 +49,8 @@ impl ClusterIndex {
         Ok(changed)
     }
 
-    /// Answers from one state. `answer` also gets whether no other state can have begun.
+    /// Computes a result from one state. The second argument of `answer` is true while no newer
+    /// state can exist.
     fn of_one_state<T>(
         &self,
         limits: &Limits,
@@ -66,7 +67,7 @@ impl ClusterIndex {
                 self.reload()?;
             } else if newest && version != view.record.version && view.record.journal.open.is_none()
             {
-                // The result may include rows of a run that has begun since.
+                // The result may include rows of a run that has begun in the meantime.
                 newest = false;
             } else {
                 return Ok((found, view));

@@ -1,4 +1,4 @@
-//! The journal of the index, a single row that is replaced as a whole.
+//! The journal of the index: a single row that is replaced as a whole.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::engine::limits::Limits;
 pub(super) struct Record {
     /// Version of the row.
     pub(super) version: u64,
-    /// Number of steps after which rows of older states may be deleted.
+    /// Number of times that rows which older states show may have been deleted.
     pub(super) purges: u64,
     /// The journal that all engines share.
     pub(super) journal: Journal,
@@ -30,7 +30,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Returns the largest visible file id. Files of an open run have larger ids.
+    /// Returns the largest visible file id. Files of an open run have greater ids.
     pub(super) fn cutoff(&self) -> u64 {
         self.journal.open.as_ref().map_or(self.journal.rows, |open| open.first_row)
     }
@@ -42,8 +42,8 @@ impl Record {
         conditions.join(" AND ")
     }
 
-    /// Returns fewer conditions that are sufficient while this is the newest state. Without
-    /// conditions, a server counts the rows of a word without reading them.
+    /// Returns fewer conditions, which suffice as long as this is the newest state. If there are
+    /// none, a server can count the rows of a word without reading them.
     pub(super) fn visible_while_newest(&self, tables: &Tables) -> Vec<String> {
         let all = self.settled && self.journal.open.is_none();
         let cutoff = (!all).then(|| format!("id <= {}", self.cutoff()));
@@ -60,7 +60,7 @@ impl Record {
     }
 }
 
-/// Returns the condition for rows in any of the batches.
+/// Returns the condition that a row belongs to any of the batches.
 pub(super) fn dead_in(table: &str, batches: &[u64]) -> String {
     let batches = sql::numbers(batches);
     format!(
@@ -69,7 +69,7 @@ pub(super) fn dead_in(table: &str, batches: &[u64]) -> String {
     )
 }
 
-/// Returns the newest state, or `None` if there are no tables.
+/// Returns the newest state, or `None` if the tables do not exist.
 pub(super) fn latest(client: &Client, tables: &Tables) -> Result<Option<Record>, ClusterError> {
     let table = &tables.all_journal;
     let statement = format!(
@@ -83,7 +83,8 @@ pub(super) fn latest(client: &Client, tables: &Tables) -> Result<Option<Record>,
     }
 }
 
-/// Returns the version and purges of the newest state, within the limits of a search if given.
+/// Returns the version and the `purges` of the newest state. Obeys the limits of a search, if
+/// given.
 pub(super) fn mark(
     client: &Client,
     tables: &Tables,
@@ -118,13 +119,13 @@ pub(super) fn commit(
         record.purges,
         sql::text(&document)
     );
-    // The first server is the one that is read, so it is written first.
+    // States are read from the first server, so it is written first.
     servers
         .journal_servers()
         .try_for_each(|server| client.execute(&server.url, &statement).map(drop))
 }
 
-/// Copies the newest state to servers that missed the last commit, and returns it.
+/// Copies the newest state to servers that missed the last commit. Returns the state.
 pub(super) fn repair(
     client: &Client,
     servers: &Servers,

@@ -3,16 +3,16 @@
 use super::features::Features;
 use crate::model::Attribute;
 
-/// Layout of a generation, which never changes.
+/// The layout of a generation. It never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// Layout for 18.16: words and expressions read whole columns.
+    /// The layout for 18.16. Searches for words and expressions read whole columns.
     Plain,
     /// Text indexes for words, and case-folded names for expressions.
     Indexed,
 }
 
-/// First columns of both layouts, followed by attributes and extensions.
+/// The first columns of both layouts. Attributes and extensions follow.
 const COLUMNS: &str = "id UInt64, bucket UInt64, kind UInt64, run UInt64, path String, \
     name_at UInt16, name_length UInt16, name_words String, path_words String";
 /// Additional columns of [`Layout::Indexed`].
@@ -20,18 +20,18 @@ pub(super) const NAME_FOLDED: &str = "name_folded";
 const INDEXES: &str = "INDEX name_text name_words TYPE text(tokenizer = splitByString([' '])), \
     INDEX path_text path_words TYPE text(tokenizer = splitByString([' ']))";
 
-/// Returns attribute columns with a suffix.
+/// Returns the attribute columns, with a suffix after each.
 pub(super) fn attributes(behind: &str) -> String {
     Attribute::ALL.map(|attribute| format!("{}{behind}", attribute.column())).join(", ")
 }
 
 impl Layout {
-    /// Returns the layout for new generations.
+    /// Returns the layout to use for new generations.
     pub(super) fn best(features: Features) -> Self {
         if features.text_index { Self::Indexed } else { Self::Plain }
     }
 
-    /// Returns the columns in wire order, for a distributed table.
+    /// Returns the columns in the order in which they are sent, for a distributed table.
     pub(super) fn columns(self) -> String {
         let both = format!("{COLUMNS}, {}, extensions Array(String)", attributes(" Int64"));
         match self {
@@ -40,7 +40,7 @@ impl Layout {
         }
     }
 
-    /// Returns the column with folded names, or an equivalent expression.
+    /// Returns the column of case-folded names, or an equivalent expression.
     pub(super) fn folded_name(self) -> &'static str {
         match self {
             Self::Plain => "''",
@@ -48,7 +48,7 @@ impl Layout {
         }
     }
 
-    /// Returns columns and indexes.
+    /// Returns the definitions of columns and indexes.
     pub(super) fn columns_and_indexes(self) -> String {
         match self {
             Self::Plain => self.columns(),

@@ -1,9 +1,9 @@
 //! The write lock: each candidate creates its own table, and only one may remain.
 //!
-//! A candidate creates a table with a unique name, then looks for other tables of the same lock. Of
-//! two concurrent candidates, at least one sees the other, so two never hold the lock. Tables of
-//! dead processes are dropped by their unique names, so a table of a living process is never
-//! dropped by mistake.
+//! A candidate creates a table with a unique name, and then looks for other tables of the same
+//! lock. Of two concurrent candidates, at least one sees the other, so they cannot both get the
+//! lock. Tables of dead processes are dropped by their unique names, so the table of a live process
+//! is never dropped by mistake.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -20,18 +20,19 @@ use super::error::ClusterError;
 use super::rows::Rows;
 use super::sql;
 
-/// Time after the last renewal at which a lease expires.
+/// Seconds after the last renewal until a lease expires.
 const LAPSES_SECONDS: u64 = 30;
 const RENEWAL: Duration = Duration::from_secs(5);
-/// Time after which a table without a row belongs to a process that died before writing one. A
-/// restarted server loses rows but keeps tables; the next renewal writes a row again.
+/// Time after which a table without a row is assumed to belong to a process that died before
+/// writing one. A restarted server loses the rows but keeps the tables; the next renewal writes a
+/// row again.
 const NAMELESS: Duration = Duration::from_secs(6);
-/// Separates the name of a lock from the unique part, also after a takeover.
+/// Separates the name of a lock from the unique part. Also used after a takeover.
 const BY: &str = "_by_";
 const GRAVE: &str = "_was_by_";
-/// Maximum number of attempts to list tables while others drop theirs.
+/// Maximum number of attempts to list tables while other processes drop theirs.
 const MOST_LOOKS: u32 = 50;
-/// Maximum time for competing with other candidates.
+/// Maximum time to compete with other candidates.
 const PATIENCE: Duration = Duration::from_secs(12);
 
 /// A write lock that is renewed until it is dropped.
@@ -41,7 +42,7 @@ pub(super) struct Lease {
     renewal: AbortHandle,
 }
 
-/// The table of this process, dropped with this value.
+/// The table of this process. Dropping the value drops the table.
 struct Table {
     client: Arc<Client>,
     server: Url,
@@ -50,11 +51,11 @@ struct Table {
 
 /// Other tables of a lock.
 enum Rivals {
-    /// Only tables of dead processes.
+    /// Only tables of dead processes exist.
     Dead(Vec<String>),
-    /// The lock is held; with the description of the holder.
+    /// The lock is held. Contains the description of its holder.
     Holder(String),
-    /// Another candidate, or a dead process.
+    /// A table without a description: another candidate, or a dead process.
     Nameless,
 }
 
@@ -83,7 +84,7 @@ impl Lease {
                 }
                 Rivals::Nameless => {}
             }
-            // Both candidates withdraw, and the first to return gets the lock.
+            // Both candidates withdraw. The first one to come back gets the lock.
             drop(table);
             std::thread::sleep(Duration::from_millis(20 + random() % 400));
         }
@@ -111,8 +112,8 @@ impl Lease {
         Ok(Self { table, renew, renewal })
     }
 
-    /// Renews the lease. Fails if another process has taken it. After success, the lease is valid
-    /// for its full duration.
+    /// Renews the lease. Fails if another process has taken it over. After success, the lease is
+    /// valid for its full duration.
     pub(super) fn check(&self) -> Result<(), ClusterError> {
         self.table.renewed(&self.renew)
     }
@@ -142,8 +143,9 @@ impl Table {
         }
     }
 
-    /// Drops the table of a process that seems to be dead. After the rename, which is atomic, the
-    /// process cannot renew its lease. If it renewed the lease before, the takeover is undone.
+    /// Drops the table of a process that appears to be dead. It is renamed first, which is atomic;
+    /// after that, the process cannot renew its lease. If it had renewed the lease just before, the
+    /// takeover is undone.
     fn take_over(&self, table: &str) -> Result<(), ClusterError> {
         let Some((lock, end)) = table.rsplit_once(BY) else { return Ok(()) };
         let grave = format!("{lock}{GRAVE}{end}");
@@ -192,7 +194,7 @@ pub(super) fn forget(client: &Client, lock: &str) -> Result<(), ClusterError> {
     Ok(())
 }
 
-/// Returns the tables of a lock with their database: current ones, or those taken over.
+/// Returns the tables of a lock, with their database: either the current ones or those taken over.
 fn tables(
     client: &Client,
     server: &Url,
@@ -219,7 +221,7 @@ fn tables(
     Ok(names.lines().map(|name| format!("{database}.{name}")).collect())
 }
 
-/// Looks for other tables. `seen` has the times at which tables without rows were first seen.
+/// Looks for other tables. `seen` contains the times at which tables without rows were first seen.
 fn rivals(
     own: &Table,
     lock: &str,
@@ -251,7 +253,7 @@ fn rivals(
     Ok(if nameless { Rivals::Nameless } else { Rivals::Dead(dead) })
 }
 
-/// State of a table.
+/// The state of a lock table.
 struct State {
     /// Seconds since the last renewal.
     age: u64,
@@ -261,13 +263,13 @@ struct State {
 }
 
 impl State {
-    /// Returns true if its process may still write.
+    /// Returns true if the process of the table may still be writing.
     fn is_living(&self) -> bool {
         self.renewals > 0 && self.age <= LAPSES_SECONDS && !is_dead(&self.process)
     }
 }
 
-/// `None` if it was just released.
+/// Returns the state of a table, or `None` if it has just been released.
 fn state(client: &Client, server: &Url, table: &str) -> Result<Option<State>, ClusterError> {
     let statement = format!(
         "SELECT toUInt64(now() - max(at)), argMax(holder, at), count() FROM {table} FORMAT RowBinary"
@@ -283,12 +285,12 @@ fn state(client: &Client, server: &Url, table: &str) -> Result<Option<State>, Cl
     Ok(Some(State { age, process, holder, renewals }))
 }
 
-/// Describes this process and machine.
+/// Returns a description of this process and this machine.
 fn process() -> String {
     format!("{}@{}", std::process::id(), machine())
 }
 
-/// Returns true if a process on this machine has ended.
+/// Returns true if the described process ran on this machine and has ended.
 fn is_dead(process: &str) -> bool {
     let Some((id, machine_of_holder)) = process.split_once('@') else {
         return false;
@@ -300,7 +302,8 @@ fn is_dead(process: &str) -> bool {
         && !Path::new("/proc").join(id).exists()
 }
 
-/// Name and boot id of this machine. Containers on a machine have different names.
+/// Returns the name and the boot id of this machine. Containers on the same machine have different
+/// names.
 fn machine() -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     let name = read("/proc/sys/kernel/hostname");

@@ -10,14 +10,14 @@ use crate::engine::index::FileList;
 use crate::engine::limits::Limits;
 use crate::model::file_query::FileRow;
 
-/// The keys of the files of one search.
+/// The keys of the files that a search found.
 pub(super) struct ClusterList {
     pub(super) generation: Arc<Generation>,
-    /// Number of deletions of the state of the search.
+    /// The `purges` of the state in which the search ran.
     pub(super) purges: u64,
     pub(super) total: u64,
     pub(super) keys: Vec<Key>,
-    /// Number of files that were read.
+    /// Number of files that have been read.
     pub(super) read: usize,
 }
 
@@ -39,7 +39,7 @@ impl FileList for ClusterList {
         let part = &rest[..rest.len().min(count)];
         let rows = search::rows_of(&self.generation, part, limits)?;
         let Generation { client, tables, .. } = &*self.generation;
-        // Rows of this state may be deleted now.
+        // Rows of this state may have been deleted in the meantime.
         if journal::mark(client, tables, Some(limits))?.1 != self.purges {
             return Err(EngineError::Stopped);
         }

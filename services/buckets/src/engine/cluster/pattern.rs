@@ -1,6 +1,6 @@
 //! Translates expressions to RE2.
 //!
-//! The parsed expression is written with explicit case variants and character classes, so both
+//! The parsed expression is written with explicit case variants and character classes, so that both
 //! libraries interpret it in the same way.
 
 use std::fmt::Write;
@@ -9,12 +9,13 @@ use regex_syntax::hir::{Capture, Class, ClassUnicode, Hir, HirKind, Look, Repeti
 
 use crate::model::fold::{fold, folded as folded_symbol};
 
-/// Maximum repetition count in RE2.
+/// Maximum repetition count that RE2 supports.
 const MOST_REPEATED: u32 = 1_000;
 
 const NOTHING: &str = r"[^\x{0}-\x{10FFFF}]";
 
-/// Translates an expression for whole texts. Fails with the construct that RE2 does not support.
+/// Translates an expression that must match whole strings. Fails with the construct that RE2 does
+/// not support.
 pub(super) fn whole(hir: &Hir) -> Result<String, String> {
     let parts = match hir.kind() {
         HirKind::Concat(parts) => parts.as_slice(),
@@ -34,12 +35,12 @@ pub(super) fn whole(hir: &Hir) -> Result<String, String> {
     Ok(pattern)
 }
 
-/// Translates an expression for folded names, or returns `None` if it depends on case.
+/// Translates an expression for case-folded names. Returns `None` if it depends on case.
 pub(super) fn folded(hir: &Hir) -> Option<Hir> {
     let all = |parts: &[Hir]| parts.iter().map(folded).collect::<Option<Vec<_>>>();
     match hir.kind() {
         HirKind::Empty => Some(hir.clone()),
-        // A long s is not an ASCII letter, but its folded form is.
+        // A long s (ſ) is not an ASCII letter, but its folded form is.
         HirKind::Look(Look::WordAscii | Look::WordAsciiNegate) => None,
         HirKind::Look(_) => Some(hir.clone()),
         HirKind::Literal(literal) => {
@@ -58,9 +59,8 @@ pub(super) fn folded(hir: &Hir) -> Option<Hir> {
     }
 }
 
-/// Folds a class with all or no case variants of each letter. A class of one letter becomes a
-/// literal, which RE2 finds faster.
-/// finds faster.
+/// Folds a class that contains either all or none of the case variants of each letter. A class of
+/// one letter becomes a literal, which RE2 finds faster.
 fn folded_class(class: &ClassUnicode) -> Option<Hir> {
     let mut whole = class.clone();
     whole.case_fold_simple();

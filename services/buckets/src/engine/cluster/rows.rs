@@ -1,11 +1,11 @@
-//! The row format of the servers: `RowBinary`.
+//! The row format in which rows are exchanged with servers: `RowBinary`.
 
 use super::error::ClusterError;
 use super::layout::Layout;
 use crate::engine::index::NewFile;
 use crate::model::{Attribute, extension, fold, path, words};
 
-/// Appends a file in column order.
+/// Appends a file in the order of the columns.
 pub(super) fn encode(
     file: &NewFile,
     id: u64,
@@ -41,8 +41,8 @@ pub(super) fn encode(
     Ok(())
 }
 
-/// Joins the words of a text with spaces between and around them. Words contain no spaces, so
-/// phrases are substrings of the result.
+/// Joins the words of a string, with spaces between and around them. Words do not contain spaces,
+/// so phrases become substrings of the result.
 pub(super) fn padded_words(value: &str) -> String {
     let mut padded = String::with_capacity(value.len() + 2);
     padded.push(' ');
@@ -67,7 +67,7 @@ fn length(mut value: usize, bytes: &mut Vec<u8>) {
     bytes.push(value as u8);
 }
 
-/// Reads rows with known columns.
+/// Reads rows whose columns are known.
 pub(super) struct Rows<'a> {
     rest: &'a [u8],
 }

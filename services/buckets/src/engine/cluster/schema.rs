@@ -9,24 +9,23 @@ use super::servers::{Server, Servers};
 use super::sql;
 use super::target::Target;
 
-/// Table names of a generation.
+/// The table names of a generation.
 #[derive(Clone, Debug)]
 pub(super) struct Tables {
     pub(super) database: String,
-    /// Rows on this server.
+    /// The rows on this server.
     pub(super) files: String,
-    /// Rows to delete: pairs of bucket and run, or file ids.
+    /// Rows to be deleted: pairs of bucket and run, or file ids.
     pub(super) dead: String,
-    /// The journal.
     pub(super) journal: String,
-    /// Rows on all servers.
+    /// The rows on all servers.
     pub(super) all_files: String,
-    /// The journal, read through any server.
+    /// The journal, readable through any server.
     pub(super) all_journal: String,
 }
 
 impl Tables {
-    /// Returns the layout, or `None` if there are no tables.
+    /// Returns the layout of the tables, or `None` if they do not exist.
     pub(super) fn layout(&self, client: &Client) -> Result<Option<Layout>, ClusterError> {
         let statement = format!(
             "SELECT toUInt64(countIf(name = 'id')), toUInt64(countIf(name = '{NAME_FOLDED}')) \
@@ -59,7 +58,7 @@ impl Tables {
         }
     }
 
-    /// Strips the database from a table name.
+    /// Removes the database from a table name.
     pub(super) fn bare(table: &str) -> &str {
         table.split_once('.').map_or(table, |(_, name)| name)
     }
@@ -111,7 +110,7 @@ impl Tables {
         if servers.cluster.is_some() {
             names.splice(0..0, [&self.all_files, &self.all_journal]);
         }
-        // Generations are listed by the first server, so it must drop its tables last.
+        // Generations are listed from the first server, so its tables must be dropped last.
         let servers = servers.all().iter().rev();
         let of_server =
             |server| names.iter().map(move |name| (server, format!("DROP TABLE IF EXISTS {name}")));
@@ -119,11 +118,11 @@ impl Tables {
     }
 }
 
-/// Partitions are ranges of ids. A run is in few of them, so deletions rewrite little, and reads
-/// from an id skip earlier partitions.
+/// Partitions are ranges of ids. The rows of a run are in few partitions, so deletions rewrite
+/// little, and reads that start at an id skip earlier partitions.
 const FILES_ENGINE: &str = "MergeTree PARTITION BY intDiv(id, 50000000) ORDER BY (bucket, id)";
 const DEAD: &str = "batch UInt64, bucket UInt64, run UInt64, id UInt64";
 const DEAD_ENGINE: &str = "MergeTree ORDER BY (batch, bucket, id)";
 const JOURNAL: &str = "slot UInt8, version UInt64, purges UInt64, document String";
-/// Merges keep the newest version of the row.
+/// Merges keep only the newest version of the row.
 const JOURNAL_ENGINE: &str = "ReplacingMergeTree(version) ORDER BY slot";

@@ -1,4 +1,4 @@
-//! Answers a search: the total, the ids and the rows of the page.
+//! Answers a search: the total, the ids of the page, and its rows.
 
 use std::collections::HashMap;
 
@@ -12,12 +12,12 @@ use crate::engine::limits::Limits;
 use crate::model::Attributes;
 use crate::model::file_query::{FileQuery, FileRow, Found, Order, Position, SortKey};
 
-/// For pages up to this length, ids are found first, so paths of other matches are not read.
+/// For pages up to this length, ids are found first, so that paths of other matches are not read.
 const SHORT: usize = 1_000;
-/// Assumed length of a path before it is read. S3 keys are not longer.
+/// Assumed length of a path that has not been read yet. S3 keys are not longer.
 const LONGEST_USUAL_PATH: usize = 1_024;
 
-/// Answers a search from one state. `newest` is true while no other state can have begun.
+/// Answers a search from one state. `newest` is true if no newer state can exist yet.
 pub(super) fn answer(
     index: &Generation,
     view: &View,
@@ -38,10 +38,10 @@ pub(super) fn answer(
     Ok(Found { total, rows: slots.into_iter().filter_map(|slot| slot.row).collect(), next })
 }
 
-/// The id and the bucket of a file.
+/// The id of a file and the id of its bucket.
 pub(super) type Key = (u64, u64);
 
-/// Returns the total of a search, and the ids and buckets of its page, from one state.
+/// Returns the total of a search, and the keys of the files on its page, from one state.
 pub(super) fn keys(
     index: &Generation,
     view: &View,
@@ -60,7 +60,7 @@ pub(super) fn keys(
     Ok((total, keys.collect()))
 }
 
-/// Reads rows by their ids and buckets, in the same order. Rows that were deleted are missing.
+/// Reads rows by their keys, in the same order. Rows that have been deleted are missing.
 pub(super) fn rows_of(
     index: &Generation,
     keys: &[Key],
@@ -87,7 +87,7 @@ pub(super) fn rows_of(
     Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
 }
 
-/// Returns the condition for the files of a search, or `None` if it names no bucket.
+/// Returns the condition for the files of a search, or `None` if the bucket filter is empty.
 pub(super) fn condition(
     index: &Generation,
     view: &View,
@@ -124,7 +124,7 @@ struct Search<'a> {
     condition: String,
 }
 
-/// A place on the page.
+/// A position on the page.
 struct Slot {
     key: SortKey,
     /// `None` if the row was removed during the search.
@@ -132,7 +132,7 @@ struct Slot {
 }
 
 impl<'a> Search<'a> {
-    /// Counts the files of a search. Returns `None` if it names no bucket.
+    /// Counts the files of a search. Returns `None` if the bucket filter is empty.
     fn begin(
         index: &'a Generation,
         view: &View,
@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
         Ok(Some((search, total)))
     }
 
-    /// Returns true if the page has no file.
+    /// Returns true if the page is past the last file.
     fn is_beyond(&self, total: u64) -> bool {
         let is_behind = matches!(self.query.position, Position::Offset(start) if start >= total);
         total == 0 || is_behind
@@ -170,7 +170,7 @@ impl<'a> Search<'a> {
         Ok(total)
     }
 
-    /// Finds ids first, then reads their rows.
+    /// Finds the ids first, then reads their rows.
     fn by_ids(&self) -> Result<Vec<Slot>, ClusterError> {
         let places = self.places()?;
         let keys: Vec<Key> = places.iter().map(|(key, bucket)| (key.id, *bucket)).collect();
@@ -181,7 +181,7 @@ impl<'a> Search<'a> {
         Ok(places.into_iter().map(slot).collect())
     }
 
-    /// Returns the places of the page and one more, with their buckets.
+    /// Returns the positions of the page and one more, with their buckets.
     fn places(&self) -> Result<Vec<(SortKey, u64)>, ClusterError> {
         let value = filter::sort_column(self.query.order).unwrap_or("toInt64(0)");
         let answer = self.page(&format!("id, bucket, {value}"), "")?;
@@ -194,8 +194,8 @@ impl<'a> Search<'a> {
         Ok(places)
     }
 
-    /// Reads all columns at once. In index order, the next files are mostly within a narrow range
-    /// of ids, which touches few partitions.
+    /// Reads all columns at once. In the order of the index, the next files are mostly in a narrow
+    /// range of ids, which touches few partitions.
     fn long_page(&self, view: &View) -> Result<Vec<Slot>, ClusterError> {
         let columns = &row_columns();
         if let (Order::Index, Position::After(place)) = (self.query.order, self.query.position) {
@@ -215,7 +215,7 @@ impl<'a> Search<'a> {
         rows.into_iter().map(slot).collect()
     }
 
-    /// Requests one extra row to see whether more follow.
+    /// Requests one extra row to detect whether more follow.
     fn page(&self, columns: &str, further: &str) -> Result<Vec<u8>, ClusterError> {
         let (after, skip) = match self.query.position {
             Position::Offset(start) => (String::new(), start),
@@ -235,7 +235,6 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the columns of a row.
 fn row_columns() -> String {
     format!("id, bucket, path, {}", layout::attributes(""))
 }

@@ -18,9 +18,9 @@ pub(super) struct Server {
 /// The servers of a cluster.
 #[derive(Clone, Debug)]
 pub(super) struct Servers {
-    /// Name of the cluster in the server configuration; `None` for a single server.
+    /// Name of the cluster in the configuration of the servers; `None` for a single server.
     pub(super) cluster: Option<String>,
-    /// Ordered by shard, then replica; not empty.
+    /// All servers, ordered by shard and replica; not empty.
     all: Vec<Server>,
 }
 
@@ -58,7 +58,7 @@ impl Servers {
         &self.all
     }
 
-    /// Returns the first replica of every shard, which together have each row once.
+    /// Returns the first replica of every shard. Together they contain each row exactly once.
     pub(super) fn one_of_each_shard(&self) -> Vec<&Server> {
         let mut chosen: Vec<&Server> = Vec::new();
         for server in &self.all {
@@ -69,13 +69,13 @@ impl Servers {
         chosen
     }
 
-    /// Returns the servers with the journal.
+    /// Returns the servers that store the journal.
     pub(super) fn journal_servers(&self) -> impl Iterator<Item = &Server> {
         let shard = self.all.first().map(|server| server.shard);
         self.all.iter().filter(move |server| Some(server.shard) == shard)
     }
 
-    /// Returns a `FROM` expression for a table or system table on one server of each shard.
+    /// Returns a `FROM` expression for a table or system table, read on one server of each shard.
     pub(super) fn across(&self, database: &str, table: &str) -> String {
         match &self.cluster {
             Some(name) => format!("cluster({}, {database}.{table})", sql::text(name)),

@@ -1,10 +1,10 @@
 //! Formats values as SQL.
 //!
-//! ClickHouse 18.16 has no query parameters, so every text must be escaped by [`text`].
+//! ClickHouse 18.16 does not support query parameters, so every string must be escaped by [`text`].
 
 use std::fmt::Write;
 
-/// Formats a text literal that preserves every byte.
+/// Formats a string literal that preserves every byte.
 pub(super) fn text(value: &str) -> String {
     let mut literal = String::with_capacity(value.len() + 2);
     literal.push('\'');
@@ -23,13 +23,13 @@ pub(super) fn text(value: &str) -> String {
     literal
 }
 
-/// Formats an array of text literals.
+/// Formats an array of string literals.
 pub(super) fn texts(values: &[String]) -> String {
     let literals: Vec<String> = values.iter().map(|value| text(value)).collect();
     format!("[{}]", literals.join(","))
 }
 
-/// Formats a list of numbers for `IN`. An empty list becomes a list without valid ids.
+/// Formats a list of numbers for `IN`. An empty list is replaced by one that matches no id.
 pub(super) fn numbers(values: &[u64]) -> String {
     let mut list = String::with_capacity(values.len() * 8 + 2);
     list.push('(');

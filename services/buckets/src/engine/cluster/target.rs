@@ -1,4 +1,4 @@
-//! Parses `CLUSTER_URL`, whose credentials are never printed.
+//! Parses `CLUSTER_URL`. Its credentials are never printed.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::error::ClusterError;
 /// Address and credentials of the cluster.
 #[derive(Clone)]
 pub(super) struct Target {
-    /// The first server, without credentials and database.
+    /// URL of the first server, without credentials and database.
     pub(super) base: Url,
     pub(super) user: String,
     pub(super) password: String,
@@ -21,7 +21,7 @@ impl Target {
     /// Parses `http(s)://user:password@host:port/?database=name`.
     pub(super) fn parse(text: &str) -> Result<Self, ClusterError> {
         let wrong = |why: &str| ClusterError::Invalid(format!("CLUSTER_URL: {why}"));
-        // The parser's error is omitted, because it may quote the password.
+        // The parser's error is dropped, because it might quote the password.
         let mut base = Url::parse(text).map_err(|_| wrong("it is not a URL"))?;
         if !matches!(base.scheme(), "http" | "https") || base.host().is_none() {
             return Err(wrong("it must begin with http:// or https:// and name a host"));
@@ -59,7 +59,7 @@ impl fmt::Debug for Target {
     }
 }
 
-/// Returns true if a text is a valid name of a database or cluster in statements.
+/// Returns true if a string can be used in statements as the name of a database or cluster.
 pub(super) fn is_name(text: &str) -> bool {
     let fine = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     !text.is_empty()

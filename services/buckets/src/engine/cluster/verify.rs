@@ -9,15 +9,15 @@ use super::rows::{self, Rows};
 use super::view::View;
 use crate::model::{fold, path};
 
-/// Number of ids that are checked for duplicates at a time.
+/// Number of ids that are checked for duplicates per query.
 const RANGE: u64 = 50_000_000;
 /// Number of rows whose words are recomputed.
 const SAMPLE: u64 = 100_000;
-/// Maximum number of faults of one kind.
+/// Maximum number of faults of each kind to report.
 const MOST_NAMED: usize = 20;
 
-/// Reads every column, which verifies checksums on the servers. Compares replicas, checks ids and
-/// shards, and recomputes the words of a sample.
+/// Reads every column, which makes the servers verify checksums. Compares replicas, checks ids and
+/// shards, and recomputes the words of a sample. Returns a description of each fault.
 pub(super) fn faults(index: &Generation, view: &View) -> Result<Vec<String>, ClusterError> {
     let mut faults = Vec::new();
     copies(index, view, &mut faults)?;
@@ -27,7 +27,7 @@ pub(super) fn faults(index: &Generation, view: &View) -> Result<Vec<String>, Clu
     Ok(faults)
 }
 
-/// Reads all rows and compares the replicas of each shard.
+/// Reads all rows, and compares the replicas of each shard.
 fn copies(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
     let statement = format!(
         "SELECT count(), sum(cityHash64(id, bucket, kind, run, path, name_at, name_length, \
@@ -115,7 +115,7 @@ fn shards(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(
     Ok(())
 }
 
-/// Checks that names and words match paths.
+/// Checks that names and words agree with the paths.
 fn words(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
     let step = (view.record.cutoff() / SAMPLE).max(1);
     let statement = format!(

@@ -5,13 +5,13 @@ use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, DocSet, SegmentReader, TantivyErr
 
 use crate::engine::limits::Limits;
 
-/// Blocks between two checks of the limits, about ten microseconds.
+/// Number of blocks between two checks of the limits. They take about ten microseconds.
 const BLOCKS: u32 = 32;
 
 /// Calls `each` with blocks of matching documents that are not deleted.
 ///
-/// The iteration of the library cannot be stopped. Callers must check the limits to recognise a
-/// stopped search.
+/// The library's iteration cannot report an error, so callers must check the limits to find out
+/// whether the search was stopped.
 pub(super) fn each_block(
     weight: &dyn Weight,
     reader: &SegmentReader,

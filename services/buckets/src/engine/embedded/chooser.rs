@@ -13,18 +13,18 @@ use crate::engine::limits::Limits;
 use crate::model::Attributes;
 use crate::model::file_query::{Between, FileQuery};
 
-/// Restricts the documents that a query finds.
+/// Restricts which documents found by a query count.
 #[derive(Clone)]
 pub(super) enum Only {
     /// All documents.
     All,
     /// Documents with these rows.
     Rows(Arc<Bitmap>),
-    /// Documents that match an expression. Documents with the term are known to match.
+    /// Documents that match an expression. Documents that contain the term are known to match.
     Judged(Arc<Judge>, Option<Term>),
 }
 
-/// Chooses documents of one segment by intervals, rows and expressions.
+/// Selects documents of one segment by intervals, rows and expressions.
 pub(super) struct Chooser {
     intervals: Attributes<Between>,
     rows: Option<Arc<Bitmap>>,
@@ -54,7 +54,7 @@ impl Chooser {
         self.intervals.are_open() && self.rows.is_none() && self.judging.is_none()
     }
 
-    /// Sets `wanted` to false for the documents of a block that do not count.
+    /// Sets `wanted` to false for those documents of a block that do not count.
     pub(super) fn choose(
         &mut self,
         values: &Values,

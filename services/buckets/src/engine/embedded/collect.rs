@@ -83,7 +83,7 @@ impl SegmentCollector for BitPart {
     }
 }
 
-/// Visible files by bucket.
+/// Number of visible files by bucket.
 pub(super) type Counts = BTreeMap<u64, u64>;
 
 /// Counts matching files by bucket.
@@ -95,7 +95,7 @@ pub(super) struct CountPart {
     counts: BucketCounter,
 }
 
-/// Counts files by bucket. Files of a bucket are mostly adjacent.
+/// Counts files by bucket. Files of the same bucket are mostly adjacent.
 #[derive(Default)]
 pub(super) struct BucketCounter {
     /// The current bucket and its count.

@@ -23,7 +23,7 @@ const PATHS: &str = "paths";
 const ENDS: &str = "ends";
 const OWNERS: &str = "owners";
 
-/// The column for readers: mapped files, limited to the rows of one commit.
+/// The column as readers see it: mapped files, limited to the rows of one commit.
 #[derive(Clone)]
 pub(super) struct PathColumn {
     paths: OwnedBytes,
@@ -62,17 +62,17 @@ impl PathColumn {
         self.rows
     }
 
-    /// Returns all paths with their NULs.
+    /// Returns all paths, each with its NUL.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.paths
     }
 
-    /// Returns the start of row `row`, or the end of the last row for the number of rows.
+    /// Returns the start of a row. If `row` is the number of rows, returns the end of the last row.
     pub(super) fn start(&self, row: u64) -> usize {
         if row == 0 { 0 } else { self.end(row - 1) }
     }
 
-    /// Returns the end of row `row`, after its NUL.
+    /// Returns the end of a row, including its NUL.
     pub(super) fn end(&self, row: u64) -> usize {
         let at = row as usize * 8;
         let mut word = [0; 8];
@@ -80,12 +80,12 @@ impl PathColumn {
         u64::from_le_bytes(word) as usize
     }
 
-    /// Returns the path of a row, which is empty if it was purged.
+    /// Returns the path of a row. It is empty if the row was purged.
     pub(super) fn path(&self, row: u64) -> &[u8] {
         unpurged(self.path_with_end(row))
     }
 
-    /// Returns the bytes of a row with its NUL, without reading them.
+    /// Returns the bytes of a row including its NUL, without accessing them.
     pub(super) fn path_with_end(&self, row: u64) -> &[u8] {
         &self.paths[self.start(row)..self.end(row)]
     }
@@ -114,7 +114,7 @@ impl PathColumn {
         low
     }
 
-    /// Checks the structure and returns a description of each fault.
+    /// Checks the structure. Returns a description of each fault.
     pub(super) fn faults(&self) -> Vec<String> {
         let mut start = 0;
         for row in 0..self.rows {
@@ -137,7 +137,7 @@ impl PathColumn {
     }
 }
 
-/// Returns the path in the bytes of a row, which is empty if it was purged.
+/// Returns the path in the bytes of a row. It is empty if the row was purged.
 pub(super) fn unpurged(row: &[u8]) -> &[u8] {
     match row.split_last() {
         Some((_, path)) if path.first() != Some(&0) => path,
@@ -145,8 +145,8 @@ pub(super) fn unpurged(row: &[u8]) -> &[u8] {
     }
 }
 
-/// Returns the end of a piece that begins at `at`: after the first NUL that follows the given
-/// number of bytes. Matches never cross rows, so each is within one piece.
+/// Returns the end of a piece that begins at `at`: the position after the first NUL that follows
+/// this number of bytes. Matches never cross rows, so each one is within one piece.
 pub(super) fn piece_end(text: &[u8], at: usize, bytes: usize, end: usize) -> usize {
     let least = at.saturating_add(bytes).min(end);
     memchr::memchr(0, &text[least..end]).map_or(end, |nul| least + nul + 1)
@@ -163,7 +163,7 @@ pub(super) struct ColumnWriter {
 }
 
 impl ColumnWriter {
-    /// Opens the column at the end of the last commit.
+    /// Opens the column, with its end at that of the last commit.
     pub(super) fn open(folder: &Path, rows: u64, bytes: u64) -> Result<Self, EngineError> {
         std::fs::create_dir_all(folder)?;
         let open = |name: &str, length: u64| -> Result<BufWriter<File>, EngineError> {
@@ -188,10 +188,10 @@ impl ColumnWriter {
         Ok(column)
     }
 
-    /// Overwrites the paths after the last row with NULs.
+    /// Overwrites the data after the last row with NULs.
     ///
-    /// Files are not truncated, because a reader may have mapped them as of an earlier commit and
-    /// would crash.
+    /// Files are not truncated, because a reader that has mapped them at an earlier commit would
+    /// crash.
     fn blank_tail(&self) -> Result<(), EngineError> {
         let file = self.paths.get_ref();
         let zeros = vec![0; 1 << 20];
@@ -204,12 +204,12 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Returns the number of rows and bytes.
+    /// Returns the numbers of rows and bytes.
     pub(super) fn size(&self) -> (u64, u64) {
         (self.rows, self.bytes)
     }
 
-    /// Adds a row and returns its file id.
+    /// Adds a row. Returns its file id.
     pub(super) fn push(&mut self, path: &str, bucket: u64) -> Result<u64, EngineError> {
         let owner = u32::try_from(bucket)
             .map_err(|_| EngineError::Broken("there are no more bucket ids".to_owned()))?;
@@ -231,7 +231,7 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Drops the last rows. Their data must be kept until the next commit, when
+    /// Drops the last rows. Their data must be kept until after the next commit, when
     /// [`ColumnWriter::forget`] may be called.
     pub(super) fn rewind(&mut self, rows: u64, bytes: u64) -> Result<(), EngineError> {
         self.sync()?;
@@ -239,13 +239,13 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Overwrites dropped rows with NULs, so their space can be reused.
+    /// Overwrites dropped rows with NULs, so that their space can be reused.
     pub(super) fn forget(&mut self) -> Result<(), EngineError> {
         *self = Self::open(&self.folder, self.rows, self.bytes)?;
         Ok(())
     }
 
-    /// Durably overwrites the paths of rows with NULs. The rows must be synced.
+    /// Durably overwrites the paths of rows with NULs. The rows must already be synced.
     pub(super) fn purge(&mut self, column: &PathColumn, rows: &[u64]) -> Result<(), EngineError> {
         let zeros = [0u8; 8_192];
         let file = self.paths.get_ref();

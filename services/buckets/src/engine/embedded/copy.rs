@@ -1,4 +1,4 @@
-//! Copies of an index that is in use.
+//! Copies of an index that is being used.
 
 use std::fs;
 use std::path::Path;
@@ -13,14 +13,15 @@ use crate::engine::error::EngineError;
 
 const META: &str = "meta.json";
 
-/// Copies the last commit of an index into a new folder while others search and write it. Files of the inverted
-/// index never change and become hard links where the file system permits.
+/// Copies the last commit of an index to a new folder while other processes search it and write to
+/// it. Files of the inverted index never change, so they become hard links where the file system
+/// supports them.
 pub fn copy_index(from: &Path, to: &Path) -> Result<(), EngineError> {
     let _in_use = FolderLock::shared(from)?;
     let words = from.join(WORDS);
     fs::create_dir_all(to.join(WORDS))?;
     {
-        // Protects the files of the commit from the writer, which removes those of earlier ones.
+        // Prevents the writer from removing the files of this commit.
         let _files = IndexDirectory::open(&words)?.acquire_lock(&META_LOCK).map_err(locked)?;
         let commit = fs::read(words.join(META))?;
         let segments = segments(&commit)?;
@@ -35,7 +36,7 @@ pub fn copy_index(from: &Path, to: &Path) -> Result<(), EngineError> {
         }
         batch::write_atomically(&to.join(WORDS).join(META), &commit)?;
     }
-    // The column has at least the rows of the commit; later ones are ignored.
+    // The column has at least the rows of the commit. Any later ones are ignored.
     fs::create_dir_all(to.join(COLUMN))?;
     for entry in fs::read_dir(from.join(COLUMN))? {
         let entry = entry?;
@@ -44,14 +45,14 @@ pub fn copy_index(from: &Path, to: &Path) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Returns the segments of a commit as their files are named.
+/// Returns the segments of a commit in the form in which their files are named.
 fn segments(commit: &[u8]) -> Result<Vec<String>, EngineError> {
     let meta: IndexMeta = serde_json::from_slice(commit)
         .map_err(|error| EngineError::Broken(format!("{META}: {error}")))?;
     Ok(meta.segments.iter().map(|segment| segment.segment_id.replace('-', "")).collect())
 }
 
-/// The part of the file that names segments.
+/// The part of the metadata file that names segments.
 #[derive(Deserialize)]
 struct IndexMeta {
     segments: Vec<SegmentName>,
@@ -66,11 +67,11 @@ fn locked(error: tantivy::directory::error::LockError) -> EngineError {
     EngineError::Broken(error.to_string())
 }
 
-/// Puts a copied index into a new folder.
+/// Copies a backup of an index to a new folder.
 pub fn restore_index(from: &Path, to: &Path) -> Result<(), EngineError> {
     for (part, copy) in [
         (WORDS, batch::link_or_copy as fn(&Path, &Path) -> std::io::Result<()>),
-        // Its files grow in place.
+        // These files grow in place, so they must be copied.
         (COLUMN, batch::copy_atomically),
     ] {
         fs::create_dir_all(to.join(part))?;

@@ -1,5 +1,5 @@
-//! The core of an expression: the expression without leading and trailing `.*`, without anchors,
-//! and without matches of NUL. Every matching text contains a match of the core.
+//! The core of an expression: the expression without `.*` at its ends, without anchors, and without
+//! matches of NUL. Every matching text contains a match of the core.
 
 use regex_automata::meta::Regex;
 use regex_syntax::hir::{
@@ -11,9 +11,9 @@ use crate::model::expression::compile;
 
 /// The core of an expression.
 pub(super) struct Core {
-    /// `None` if the core may be empty or is too big. Then every row must be checked.
+    /// `None` if the core may be empty or is too large. Every row must be checked then.
     pub(super) regex: Option<Regex>,
-    /// Whether every text with a match of the core matches the expression.
+    /// Whether every string that contains a match of the core also matches the expression.
     pub(super) decides: bool,
 }
 
@@ -29,7 +29,7 @@ impl Core {
     }
 }
 
-/// An expression without `.*` at its ends.
+/// An expression whose `.*` at both ends has been removed.
 struct Stripped {
     hir: Hir,
     /// Whether all branches had `.*` at both ends.
@@ -59,7 +59,7 @@ impl Stripped {
     }
 }
 
-/// Returns true for `.*`, which matches any characters of a row.
+/// Returns true for `.*`, which matches any characters that a row may contain.
 pub(super) fn is_anything(hir: &Hir) -> bool {
     let HirKind::Repetition(Repetition { min: 0, max: None, sub, .. }) = hir.kind() else {
         return false;
@@ -77,13 +77,13 @@ pub(super) fn is_impossible(hir: &Hir) -> bool {
 
 /// Restricts an expression to matches without NUL, which rows never contain.
 ///
-/// Parts that match nothing are removed, because they would hide the minimum length of an
-/// alternation. Also, NUL marks both ends of a name in the trigram index.
+/// Parts that match nothing are removed, because they would distort the minimum length of an
+/// alternation. Moreover, NUL marks both ends of a name in the trigram index.
 pub(super) fn of_rows(hir: &Hir) -> Hir {
     restricted(hir, true)
 }
 
-/// Does the same and removes anchors.
+/// Like `of_rows`, but also removes anchors.
 pub(super) fn within_a_row(hir: &Hir) -> Hir {
     restricted(hir, false)
 }

@@ -1,8 +1,8 @@
-//! The directories of all paths, which are searched before the paths.
+//! The directories of all paths. They are searched before the paths.
 //!
 //! The directory of a path is the part up to its last slash. Files of a directory are mostly
-//! adjacent, so distinct directories are much shorter than all paths. They are collected from the
-//! path column on first use and dropped with the view.
+//! adjacent, so the distinct directories are much shorter than all paths. They are collected from
+//! the path column on first use, and dropped together with the view.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,10 +16,11 @@ use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
 
-/// Rows of a part. The number is small, because each thread may exceed the memory limit by one
+/// Number of rows in a part. It is small, because each thread may exceed the memory limit by one
 /// part.
 const PART: u64 = 16 * 1_024;
-/// Maximum memory for directories. If they need more, they are not much shorter than the paths.
+/// Maximum memory for directories in bytes. If they need more, they are not much shorter than the
+/// paths.
 const MOST_BYTES: usize = 128 << 20;
 
 /// The directories of all paths.
@@ -32,22 +33,22 @@ pub(super) struct Directories {
 #[derive(Debug, Default)]
 struct Part {
     rows: Range<u64>,
-    /// Directories with their last slash, each followed by a NUL.
+    /// Directories including their last slash, each followed by a NUL.
     text: Vec<u8>,
     stretches: Vec<Stretch>,
 }
 
-/// Adjacent rows of one directory.
+/// Adjacent rows with the same directory.
 #[derive(Debug)]
 struct Stretch {
     /// The first row, relative to the part. The stretch ends where the next one begins.
     first: u32,
-    /// End of the directory in the text, after its NUL.
+    /// End of the directory in the text, including its NUL.
     end: u32,
 }
 
 impl Directories {
-    /// Collects the directories of all rows, or returns `None` if there are too many.
+    /// Collects the directories of all rows. Returns `None` if they take too much memory.
     pub(super) fn gather(
         column: &PathColumn,
         limits: &Limits,
@@ -81,7 +82,7 @@ impl Directories {
         Ok((bytes.into_inner() <= MOST_BYTES).then_some(Self { parts }))
     }
 
-    /// Returns the rows whose directory matches a core, which never matches a NUL.
+    /// Returns the rows whose directory matches a core. A core never matches NUL.
     pub(super) fn rows_with(&self, core: &Regex, limits: &Limits) -> Result<Bitmap, EngineError> {
         let mut rows = Bitmap::new(self.parts.last().map_or(0, |part| part.rows.end));
         let mut cache = core.create_cache();
@@ -101,7 +102,7 @@ impl Part {
         let mut last: Option<&[u8]> = None;
         for row in self.rows.clone() {
             let path = column.path(row);
-            // Purged rows never match, so any directory will do for them.
+            // Purged rows never match, so it does not matter to which directory they are assigned.
             if path.is_empty() || last.is_some_and(|last| is_directly_in(path, last)) {
                 continue;
             }
@@ -132,7 +133,7 @@ impl Part {
     }
 }
 
-/// Returns true if a file is in a directory itself and not in a subdirectory.
+/// Returns true if a file is in the directory itself rather than in a subdirectory.
 fn is_directly_in(path: &[u8], directory: &[u8]) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| memchr::memchr(b'/', rest).is_none())
 }

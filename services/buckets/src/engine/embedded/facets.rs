@@ -25,7 +25,7 @@ use crate::model::facets::Facets;
 use crate::model::file_query::FileQuery;
 use crate::model::path::file_name;
 
-/// Counts the files of a search.
+/// Counts the files of a search by bucket and by extension.
 pub(super) fn facets(
     view: &View,
     query: &FileQuery,
@@ -58,9 +58,9 @@ struct FacetPart {
 }
 
 enum ExtensionCounter {
-    /// Counts the numbers of the extensions in the segment.
+    /// Counts the ordinals of extensions in the segment.
     Numbers { extensions: StrColumn, counts: Vec<u32> },
-    /// Reads the names of the files, in indexes without the field.
+    /// For indexes without the field: reads the extensions from the names of the files.
     Names { column: PathColumn, counts: BTreeMap<String, u64> },
 }
 
@@ -106,7 +106,7 @@ impl Collector for FacetCollector<'_> {
 
     fn merge_fruits(&self, parts: Vec<(Counts, ExtensionCounter)>) -> tantivy::Result<Facets> {
         let distinct = parts.iter().map(|(buckets, extensions)| buckets.len() + extensions.len());
-        // Waits for the memory that a page with this number of rows takes.
+        // Waits for the memory that a page with this number of rows would take.
         self.limits
             .wait_for_memory(distinct.sum(), 0)
             .map_err(|_| TantivyError::SystemError("stopped".to_owned()))?;
@@ -124,7 +124,7 @@ impl Collector for FacetCollector<'_> {
 }
 
 impl ExtensionCounter {
-    /// Returns the number of different extensions.
+    /// Returns the number of distinct extensions.
     fn len(&self) -> usize {
         match self {
             Self::Numbers { counts, .. } => counts.iter().filter(|count| **count > 0).count(),

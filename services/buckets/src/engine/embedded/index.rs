@@ -30,12 +30,12 @@ pub struct EmbeddedIndex {
     reader: IndexReader,
     judges: Executor,
     view: RwLock<Arc<View>>,
-    /// Protects the folder from deletion.
+    /// Prevents the folder from being deleted.
     _in_use: FolderLock,
 }
 
 impl EmbeddedIndex {
-    /// Opens the index of a folder.
+    /// Opens the index in a folder.
     pub fn open(folder: &Path) -> Result<Self, EngineError> {
         let missing = || EngineError::Missing(folder.display().to_string());
         if !is_in(folder)? {
@@ -47,7 +47,7 @@ impl EmbeddedIndex {
             }
             taken => taken?,
         };
-        // The lock may have belonged to a process that has dropped this generation.
+        // The lock may have been held by a process that has dropped this generation.
         if !is_in(folder)? {
             return Err(missing());
         }
@@ -65,7 +65,7 @@ impl EmbeddedIndex {
         Ok(Self { folder, index, fields, reader, judges, view, _in_use: in_use })
     }
 
-    /// Opens the index of a folder or creates an empty one. Requires the write lock, because
+    /// Opens the index in a folder, or creates an empty one. Requires the write lock, because
     /// creating an index overwrites the folder.
     pub fn open_or_create(folder: &Path) -> Result<Self, EngineError> {
         if !is_in(folder)? {
@@ -206,7 +206,7 @@ mod tests {
             let query = FileQuery { matching, order, types, limit: 10, ..FileQuery::default() };
             assert!(index.search(&query, &Limits::none()).is_ok());
             let fresh = EmbeddedIndex::open(folder.path()).unwrap();
-            // One check at the start, one at the end and two for each segment.
+            // One check at the start, one at the end, and two per segment.
             let limits = Limits::after_checks(2 + 2 * fresh.view().segments.len());
             let found = fresh.search(&query, &limits);
             assert!(matches!(found, Err(EngineError::Stopped)), "{query:?}: {found:?}");

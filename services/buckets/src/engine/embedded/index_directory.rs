@@ -1,4 +1,4 @@
-//! The folder of the inverted index, with support for readers that cannot write.
+//! The folder of the inverted index. Supports readers without write permission.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +14,7 @@ use tantivy::directory::{
 use super::lock::open_to_read;
 use crate::engine::error::EngineError;
 
-/// The directory of the library, except that readers can lock it without write permission.
+/// The directory type of the library, except that readers can lock it without write permission.
 #[derive(Clone, Debug)]
 pub(super) struct IndexDirectory {
     inner: MmapDirectory,
@@ -28,7 +28,8 @@ impl IndexDirectory {
         Ok(Self { inner, folder: folder.to_owned() })
     }
 
-    /// Takes the lock of readers if `taken` failed because the file cannot be written.
+    /// Takes the readers' lock in another way if `taken` failed because the lock file cannot be
+    /// written.
     fn read_lock(
         &self,
         taken: Result<DirectoryLock, LockError>,

@@ -1,4 +1,4 @@
-//! Judges whether the names or paths of rows match an expression.
+//! Checks whether the names or paths of rows match an expression.
 
 use std::sync::Arc;
 
@@ -17,19 +17,19 @@ use crate::model::expression::Expression;
 use crate::model::path::file_name_span;
 use crate::model::words::LONGEST_WORD;
 
-/// Judges rows by an expression.
+/// Checks rows against an expression.
 pub(super) struct Judge {
     expression: Arc<Expression>,
     full_path: bool,
     core: Core,
-    /// Is sufficient for checking ASCII names.
+    /// If present, suffices to check ASCII names.
     comparison: Option<Comparison>,
-    /// Bytes of the compiled expression and its core.
+    /// Memory in bytes of the compiled expression and its core.
     memory: usize,
     column: PathColumn,
 }
 
-/// Search caches of a thread.
+/// Search caches that a thread uses.
 pub(super) struct Caches {
     core: Option<Cache>,
     whole: Cache,
@@ -51,7 +51,7 @@ impl Judge {
         Self { expression, full_path, core, comparison, memory, column }
     }
 
-    /// Returns the word that every name must contain to match, if that is sufficient.
+    /// Returns a word if names match exactly when they contain it.
     pub(super) fn word(&self) -> Option<&str> {
         let text = self.comparison.as_ref()?.anywhere()?;
         let is_word = !self.full_path
@@ -60,7 +60,7 @@ impl Judge {
         std::str::from_utf8(text).ok().filter(|_| is_word)
     }
 
-    /// Returns the column with the rows.
+    /// Returns the path column.
     pub(super) fn column(&self) -> &PathColumn {
         &self.column
     }
@@ -70,7 +70,7 @@ impl Judge {
         self.core.regex.as_ref()
     }
 
-    /// Returns the pace of checks for a thread that checks names.
+    /// Returns the pace at which a thread that checks names must check the limits.
     pub(super) fn pace(&self) -> Pace {
         Pace::of(self.memory)
     }
@@ -85,7 +85,7 @@ impl Judge {
     /// Returns true if a path matches. The empty path of a purged row never does.
     ///
     /// # Errors
-    /// [`EngineError::Stopped`] if the search had to stop while it checked a long name.
+    /// [`EngineError::Stopped`] if the search had to stop while it was checking a long name.
     pub(super) fn matches(
         &self,
         path: &[u8],
@@ -117,10 +117,10 @@ impl Judge {
     }
 }
 
-/// Judges blocks of rows until the search must stop.
+/// Checks blocks of rows until the search must stop.
 pub(super) struct Judging {
     judge: Arc<Judge>,
-    /// Documents with [`Judge::word`], which match.
+    /// Documents that contain [`Judge::word`] and therefore match.
     sure: Option<SegmentPostings>,
     caches: Caches,
     limits: Limits,
@@ -138,7 +138,8 @@ impl Judging {
         Self { judge, sure, caches, limits, pace, stopped: false }
     }
 
-    /// Returns true if a document is known to match. Must be called in ascending order.
+    /// Returns true if a document is known to match. Must be called in ascending order of
+    /// documents.
     fn is_sure(&mut self, document: DocId) -> bool {
         self.sure.as_mut().is_some_and(|sure| {
             if sure.doc() < document {
@@ -148,8 +149,8 @@ impl Judging {
         })
     }
 
-    /// Drops files that do not match. A stopped search drops all files, and its caller must check
-    /// the limits.
+    /// Drops files that do not match. If the search is stopped, drops all files; the caller must
+    /// check the limits.
     pub(super) fn retain(&mut self, documents: &[DocId], ids: &[u64], wanted: &mut [bool]) {
         if self.stopped {
             wanted.fill(false);
@@ -160,7 +161,7 @@ impl Judging {
             *doubtful = *wanted && !self.is_sure(document);
         }
         let column = &self.judge.column;
-        // Names are far apart in memory. Reading one byte of each first lets the memory accesses
+        // Names are far apart in memory. Reading one byte of each first lets these memory accesses
         // overlap.
         let mut paths: [&[u8]; BLOCK] = [&[]; BLOCK];
         for ((path, &id), _) in
@@ -179,7 +180,7 @@ impl Judging {
             self.stopped |= judged.is_err() || self.pace.count(path.len(), &self.limits).is_err();
             *wanted = judged.unwrap_or(false);
         }
-        // Skipped rows take time as well.
+        // Skipped rows take time too.
         self.stopped |= self.pace.count(ids.len(), &self.limits).is_err();
     }
 }

@@ -9,12 +9,13 @@ use crate::engine::index::FileList;
 use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, FileRow};
 
-/// The ids of the files of one search. The view keeps its state readable, whatever is published.
+/// The ids of the files that a search found. The view keeps its state readable, even after later
+/// publishes.
 pub(super) struct EmbeddedList {
     view: Arc<View>,
     total: u64,
     ids: Vec<u64>,
-    /// Number of files that were read.
+    /// Number of files that have been read.
     read: usize,
 }
 

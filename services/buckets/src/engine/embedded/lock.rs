@@ -12,12 +12,12 @@ use crate::engine::write_lock::HeldLock;
 /// A lock on a folder, released on drop.
 #[derive(Debug)]
 pub struct FolderLock {
-    /// `None` if the lock file does not exist on a read-only disk.
+    /// `None` if the lock file does not exist and the disk is read-only.
     _file: Option<File>,
 }
 
 impl FolderLock {
-    /// Locks a folder for reading, together with other readers.
+    /// Locks a folder for reading. Other readers may hold the lock too.
     pub fn shared(folder: &Path) -> Result<Self, EngineError> {
         let path = folder.join("readers.lock");
         let opened = open_to_read(&path, open(&path)).map_err(|error| named(&path, error))?;
@@ -25,8 +25,8 @@ impl FolderLock {
         match file.try_lock_shared() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                // A process that deletes the folder holds the lock briefly. Any other process could
-                // hold it forever.
+                // A process that deletes the folder holds the lock only briefly. Any other process
+                // might hold it indefinitely.
                 let holder = holder_of(&file)
                     .map_or_else(String::new, |process| format!(", which process {process} holds"));
                 log::warn!("waiting for the lock {}{holder}", path.display());
@@ -38,7 +38,7 @@ impl FolderLock {
         Ok(Self { _file: Some(file) })
     }
 
-    /// Locks a folder for deletion. Returns `None` if another process reads it.
+    /// Locks a folder for deletion. Returns `None` if another process is reading it.
     pub fn unused(folder: &Path) -> Result<Option<Self>, EngineError> {
         let path = folder.join("readers.lock");
         let file = open(&path).map_err(|error| named(&path, error))?;
@@ -49,7 +49,8 @@ impl FolderLock {
         }
     }
 
-    /// Takes the write lock. Fails with the description that its holder recorded.
+    /// Takes the write lock. If another process holds it, fails with the description that the
+    /// holder recorded.
     pub fn exclusive(folder: &Path, holder: &str) -> Result<Self, EngineError> {
         std::fs::create_dir_all(folder).map_err(|error| named(folder, error))?;
         let path = folder.join("writer.lock");
@@ -59,8 +60,7 @@ impl FolderLock {
             |taken| matches!(taken, Err(TryLockError::WouldBlock)),
         ) {
             Ok(()) => {
-                // A full disk must not prevent locking, because the lock may be needed to free
-                // space.
+                // Locking must work on a full disk, because the lock may be needed to free space.
                 let emptied = file.set_len(0).and_then(|()| file.rewind());
                 let _nameless = emptied.and_then(|()| file.write_all(holder.as_bytes()));
                 Ok(Self { _file: Some(file) })
@@ -76,14 +76,14 @@ impl FolderLock {
 }
 
 impl HeldLock for FolderLock {
-    /// The operating system never revokes a file lock.
+    /// Always succeeds, because the operating system never revokes a file lock.
     fn check(&self) -> Result<(), EngineError> {
         Ok(())
     }
 }
 
-/// Retries for 400 ms. For example, a child process shares the locks of its parent until it
-/// executes its own program.
+/// Retries for 400 ms. The lock may only be held briefly: for example, a child process shares the
+/// locks of its parent until it executes its own program.
 pub(in super::super) fn retry_while<T>(
     mut attempt: impl FnMut() -> T,
     is_busy: impl Fn(&T) -> bool,
@@ -98,7 +98,7 @@ pub(in super::super) fn retry_while<T>(
     attempt()
 }
 
-/// Returns the process that holds the lock of a file, if the system reveals it.
+/// Returns the id of the process that holds the lock on a file, if the system reveals it.
 fn holder_of(file: &File) -> Option<u32> {
     let inode = format!(":{}", file.metadata().ok()?.ino());
     let locks = std::fs::read_to_string("/proc/locks").ok()?;
@@ -114,13 +114,14 @@ fn open(path: &Path) -> Result<File, std::io::Error> {
     OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)
 }
 
-/// Adds the path to an error.
+/// Adds a path to an error.
 fn named(path: &Path, error: std::io::Error) -> std::io::Error {
     std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// Opens the file of a lock for reading if it cannot be written, which is sufficient for locking it.
-/// Returns `None` if it does not exist on a read-only disk, because no process can hold it then.
+/// Opens a lock file for reading if it cannot be written, which is sufficient for locking it.
+/// Returns `None` if it does not exist on a read-only disk, because no process can hold the lock
+/// then.
 pub(super) fn open_to_read(
     path: &Path,
     opened: std::io::Result<File>,
@@ -167,7 +168,7 @@ mod tests {
         let other = open(&folder.path().join("readers.lock")).unwrap();
         assert_eq!(holder_of(&other), None);
         let held = FolderLock::unused(folder.path()).unwrap().unwrap();
-        // In a container, the process ids may not be visible.
+        // In a container, the process id may not be visible.
         assert!(holder_of(&other).is_none_or(|process| process == std::process::id()));
         drop(held);
         assert_eq!(holder_of(&other), None);

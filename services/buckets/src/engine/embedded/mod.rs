@@ -1,4 +1,4 @@
-//! The embedded engine: an inverted index for words and filters, a flat column for paths.
+//! The embedded engine: an inverted index for words and filters, and a flat column for paths.
 
 mod blocks;
 mod chooser;

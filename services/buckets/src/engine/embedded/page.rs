@@ -21,7 +21,7 @@ use crate::engine::limits::Limits;
 use crate::model::expression::Expression;
 use crate::model::file_query::{FileQuery, Found, Matching, Order, Position, SortKey};
 
-/// The total of a search and the ids of its page.
+/// The total of a search, and the ids of the files on its page.
 #[derive(Default)]
 pub(super) struct FoundIds {
     pub(super) total: u64,
@@ -29,7 +29,7 @@ pub(super) struct FoundIds {
     next: Option<SortKey>,
 }
 
-/// Returns the total and the page of a search.
+/// Returns the total of a search and the files of its page.
 pub(super) fn answer(
     view: &View,
     query: &FileQuery,
@@ -39,7 +39,7 @@ pub(super) fn answer(
     Ok(Found { total, rows: view.rows(&ids, limits)?, next })
 }
 
-/// Returns the total and the ids of the page of a search.
+/// Returns the total of a search and the ids of its page.
 pub(super) fn find(
     view: &View,
     query: &FileQuery,
@@ -68,17 +68,17 @@ pub(super) fn find(
     }
 }
 
-/// The documents of a search, apart from its intervals.
+/// The documents that may match a search, before intervals are applied.
 pub(super) enum Candidates {
-    /// No document.
+    /// There are no candidates.
     None,
-    /// These rows.
+    /// The documents of these rows.
     Rows(Bitmap),
     /// The documents of a query, with a restriction.
     Query(Box<dyn Query>, Only),
 }
 
-/// Finds the documents of a search in the cheapest way.
+/// Finds the candidates of a search in the cheapest way.
 pub(super) fn candidates(
     view: &View,
     query: &FileQuery,
@@ -93,7 +93,7 @@ pub(super) fn candidates(
     Ok(Candidates::Query(query::compile(view, query, None, limits), Only::All))
 }
 
-/// Uses trigrams or directories if they narrow the search, and reads all names otherwise.
+/// Uses trigrams or directories if they narrow the search enough. Otherwise reads all names.
 fn by_expression(
     view: &View,
     query: &FileQuery,
@@ -121,7 +121,7 @@ fn by_expression(
     scan::matching_rows(&judge, &allowed, limits).map(Candidates::Rows)
 }
 
-/// Returns true if every file passes, apart from an expression.
+/// Returns true if a query has no conditions other than an expression.
 fn is_everything(query: &FileQuery) -> bool {
     let any_words = match &query.matching {
         Matching::Words(keywords) => keywords.is_empty(),
@@ -130,7 +130,7 @@ fn is_everything(query: &FileQuery) -> bool {
     any_words && query.is_unfiltered()
 }
 
-/// Returns the rows that pass all filters, apart from the expression.
+/// Returns the rows that pass all filters other than the expression.
 fn allowed(view: &View, query: &FileQuery, limits: &Limits) -> Result<Bitmap, EngineError> {
     if is_everything(query) {
         return Ok(view.visible(limits)?.0.clone());
@@ -142,7 +142,7 @@ fn allowed(view: &View, query: &FileQuery, limits: &Limits) -> Result<Bitmap, En
 fn page_of(query: &FileQuery, (rows, total): (&Bitmap, u64)) -> FoundIds {
     let (from, skip) = match query.position {
         Position::Offset(start) => (0, start),
-        // Row numbers are ids minus one, so the id is the next row.
+        // Row numbers are ids minus one, so the id is the number of the next row.
         Position::After(place) => (place.id, 0),
     };
     let mut ids = rows.page(from, skip, query.limit + 1);
@@ -153,7 +153,7 @@ fn page_of(query: &FileQuery, (rows, total): (&Bitmap, u64)) -> FoundIds {
     FoundIds { total, ids, next }
 }
 
-/// Runs a query. Searches that judge names use threads of their own.
+/// Runs a query. Searches that check names use separate threads.
 pub(super) fn run<C: Collector>(
     view: &View,
     compiled: &dyn Query,
@@ -189,7 +189,7 @@ fn collected(
         Some(word) => single_word::places(view, query, &word, &collector),
         None => run(view, compiled, &collector, judged, limits),
     };
-    // A stopped search has an incomplete result or an error.
+    // A stopped search has an incomplete result, or an error.
     limits.check()?;
     let (total, best) = gathered?;
     let mut places = best.into_sorted(skip);

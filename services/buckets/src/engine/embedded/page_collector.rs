@@ -1,4 +1,4 @@
-//! Collects the total and the places of a page.
+//! Collects the total of a search, and the positions on its page.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::values::Values;
 use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, Order, Position};
 
-/// Collects the total and the places of a page.
+/// Collects the total of a search, and the positions on its page.
 pub(super) struct PageCollector<'a> {
     segments: &'a [Arc<Segment>],
     query: &'a FileQuery,
@@ -38,7 +38,8 @@ impl<'a> PageCollector<'a> {
 /// The collector for one segment.
 pub(super) struct PagePart {
     segment: Option<Arc<Segment>>,
-    /// Documents before this one only need counting, because they follow the page.
+    /// Documents with smaller numbers than this one come after the page, so they only need
+    /// counting.
     beyond: DocId,
     values: Values,
     chooser: Chooser,
@@ -145,7 +146,8 @@ impl SegmentCollector for PagePart {
                 self.take(document, id);
             }
         }
-        // In id order, all documents after one that follows the page also follow it.
+        // In order of id, all documents that follow a document after the page are after the page
+        // too.
         if let (Some(segment), Some((_, last)), Some(id), Some(document)) =
             (&self.segment, self.best.last(), ids.last(), documents.last())
             && *id > last

@@ -1,7 +1,7 @@
-//! Finds candidates for expressions on whole paths by their directories and names.
+//! Finds candidates for expressions on whole paths, by directories and names.
 //!
 //! The part of a match up to a slash is in the directory, which includes its trailing slash. A part
-//! without a slash is either in the directory or in the name, and trigrams of names are indexed.
+//! without a slash is either in the directory or in the name, and names have indexed trigrams.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
@@ -19,14 +19,14 @@ use crate::model::file_query::FileQuery;
 
 /// Maximum number of branches per alternation.
 const MOST_BRANCHES: usize = 8;
-/// Minimum number of bytes to search for in directories.
+/// Minimum number of bytes that a search in directories requires.
 const SHORTEST: usize = 3;
-/// Reading all paths is cheaper if more than 1 in `SHARE` names must be checked.
+/// If more than 1 in `SHARE` names would have to be checked, reading all paths is cheaper.
 const SHARE: u64 = 32;
-/// Number of names that are always checked.
+/// Up to this number of names, checking is always worthwhile.
 const FEW: u64 = 500;
 
-/// Returns a superset of the matching rows, or `None` if it is unknown or hardly smaller than all
+/// Returns a superset of the matching rows. `None` if it is unknown or hardly smaller than all
 /// rows.
 pub(super) fn candidates(
     view: &View,
@@ -88,8 +88,8 @@ impl Search<'_> {
         self.directories.rows_with(&regex, self.limits).map(Some)
     }
 
-    /// Returns the rows whose directory or name matches adjacent parts without a slash. Uses the
-    /// parts that the fewest names match.
+    /// Returns the rows whose directory or name matches adjacent parts that do not contain a slash.
+    /// Uses those parts that the fewest names match.
     fn in_one_place(&self, parts: &[Hir]) -> Result<Option<Bitmap>, EngineError> {
         let mut rarest: Option<(Counted, &[Hir])> = None;
         for neighbours in parts.split(has_slash) {
@@ -115,7 +115,7 @@ impl Search<'_> {
     }
 }
 
-/// Splits parts at the last slash that every match contains.
+/// Splits parts after the last slash that every match contains.
 fn at_last_slash(parts: &[Hir]) -> (Vec<Hir>, Vec<Hir>) {
     for (place, part) in parts.iter().enumerate().rev() {
         let HirKind::Literal(literal) = part.kind() else { continue };
@@ -128,7 +128,7 @@ fn at_last_slash(parts: &[Hir]) -> (Vec<Hir>, Vec<Hir>) {
     (Vec::new(), parts.to_vec())
 }
 
-/// Returns true if a text with a slash can match.
+/// Returns true if an expression can match a string with a slash.
 fn has_slash(hir: &Hir) -> bool {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => false,

@@ -1,7 +1,7 @@
 //! A phrase query that can be stopped.
 //!
-//! The phrase query of the library looks for the next match until the end of a segment. That takes
-//! seconds if the words are frequent and never adjacent.
+//! The library's phrase query looks for the next match up to the end of a segment. This takes
+//! seconds if the words are frequent but never adjacent.
 
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
@@ -10,7 +10,7 @@ use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED,
 
 use crate::engine::limits::Limits;
 
-/// Candidates between two checks of the limits, some tens of microseconds.
+/// Number of candidates between two checks of the limits. They take some tens of microseconds.
 const CANDIDATES: u32 = 512;
 
 /// A query for documents with consecutive terms in one field.
@@ -60,12 +60,12 @@ impl Weight for PhraseWeight {
 
 struct Word {
     postings: SegmentPostings,
-    /// Number of words after this one in the phrase. Adding it to the positions of the word gives
-    /// the positions of the last word.
+    /// Number of words that follow this one in the phrase. Adding it to a position of the word
+    /// gives the position of the last word.
     offset: u32,
 }
 
-/// The matching documents of a segment. A stopped search finds no further ones.
+/// The matching documents of a segment. After a search is stopped, there are no further ones.
 struct PhraseSet {
     words: Vec<Word>,
     limits: Limits,
@@ -95,7 +95,7 @@ impl PhraseSet {
         self.document
     }
 
-    /// Checks a candidate. If it does not match, returns a lower bound of the next match.
+    /// Checks a candidate. If it does not match, returns a lower bound for the next match.
     fn probe(&mut self, candidate: DocId) -> SeekDangerResult {
         self.candidates = self.candidates.wrapping_add(1);
         if self.candidates.is_multiple_of(CANDIDATES) && self.limits.check().is_err() {
@@ -116,7 +116,7 @@ impl PhraseSet {
         }
     }
 
-    /// Compares positions in a document with all words.
+    /// Compares the positions of all words in a document.
     fn has_phrase(&mut self) -> bool {
         let Self { words, ends, others, .. } = self;
         let mut words = words.iter_mut();
@@ -157,7 +157,7 @@ impl DocSet for PhraseSet {
         self.document
     }
 
-    /// Uses the same estimate as the library: a tenth of the documents for each word.
+    /// The library uses the same estimate: a tenth of the documents per word.
     fn size_hint(&self) -> u32 {
         let rarest = self.words.first().map_or(0, |word| word.postings.doc_freq());
         rarest / (10 * self.words.len() as u32).max(1)

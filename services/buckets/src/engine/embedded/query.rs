@@ -15,7 +15,7 @@ use crate::model::file_query::{FileQuery, Matching};
 use crate::model::keywords::Phrase;
 use crate::model::takedowns::HiddenPaths;
 
-/// Larger sets of terms are scanned once, instead of merging one list for each term.
+/// Larger sets of terms are scanned once, rather than merging a list per term.
 const MOST_LISTS: usize = 16;
 
 /// Compiles all conditions that postings can answer, and one additional query. Intervals and
@@ -70,7 +70,7 @@ fn paths_below(view: &View, paths: &HiddenPaths) -> Box<dyn Query> {
         let (column, prefix) = (column.clone(), prefix.clone());
         Ok(move |document: DocId| {
             let row = ids.get_val(document).wrapping_sub(1);
-            // The rows of an open run may be beyond the column of this view.
+            // Rows of an open run may be after the end of this view's column.
             row < column.rows() && column.path(row).starts_with(&prefix)
         })
     });
@@ -85,7 +85,7 @@ fn combine(mut clauses: Vec<(Occur, Box<dyn Query>)>) -> Box<dyn Query> {
     if clauses.len() == 1 {
         return clauses.remove(0).1;
     }
-    // Lists of single terms need no guard.
+    // Lists of single terms do not need the guard.
     let steady = |(occur, query): (Occur, Box<dyn Query>)| match occur {
         Occur::MustNot if !query.is::<TermQuery>() => {
             (occur, Box::new(SeekGuard(query)) as Box<dyn Query>)

@@ -1,9 +1,9 @@
 //! Regular expressions on the path column.
 //!
-//! The column is searched as a single text for the core of the expression, which never crosses rows
+//! The column is searched as one string for the core of the expression. The core never crosses rows
 //! and finds a superset of the matching rows. Each row with a hit is then checked by itself. If
-//! most rows have hits, all rows are checked without searching for the core. Threads process chunks
-//! of rows. A chunk is searched in pieces, because a single search cannot be stopped.
+//! most rows have hits, all rows are checked without searching for the core first. Threads process
+//! chunks of rows. A chunk is searched in pieces, because a single search cannot be stopped.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,13 +18,14 @@ use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::limits::{Limits, Pace};
 
-/// Rows of a chunk. A multiple of 64, so chunks share no words of the result.
+/// Number of rows in a chunk. It is a multiple of 64, so that chunks do not share words of the
+/// result.
 const CHUNK: usize = 32 * 1_024;
-/// Rows are checked one at a time if fewer than 1 in `SPARSE` is allowed.
+/// If fewer than 1 in `SPARSE` rows is allowed, rows are checked one at a time.
 const SPARSE: u64 = 24;
-/// Rows are checked without searching if more than 1 in `DENSE` has a hit.
+/// If more than 1 in `DENSE` rows has a hit, rows are checked without searching.
 const DENSE: u64 = 3;
-/// Chunks that are checked row by row before the core is tried again.
+/// Number of chunks that are checked row by row before the core is tried again.
 const JUDGED_CHUNKS: u32 = 16;
 
 /// Returns the allowed rows whose names or paths match the whole expression.
@@ -66,18 +67,18 @@ struct Scan<'a> {
     allowed: &'a Bitmap,
 }
 
-/// State of a thread.
+/// The state of a thread.
 struct Worker<'a> {
     /// The core and the search cache.
     walk: Option<(&'a Regex, Cache)>,
     caches: Caches,
-    /// Remaining chunks to check row by row.
+    /// Number of chunks that are still to be checked row by row.
     to_judge: u32,
     pace: Pace,
 }
 
 impl Scan<'_> {
-    /// Sets the bits of matching rows from `first`.
+    /// Sets the bits of matching rows in a chunk that begins at row `first`.
     fn chunk(
         &self,
         first: u64,
@@ -127,7 +128,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Searches a range of rows and checks each row with a hit. Returns the number of hits.
+    /// Searches a range of rows, and checks each row that has a hit. Returns the number of hits.
     fn search(
         &self,
         rows: Range<u64>,

@@ -35,12 +35,12 @@ pub(super) struct Fields {
     pub(super) kind: Field,
     pub(super) run: Field,
     pub(super) id: Field,
-    /// Fast fields.
+    /// The fast fields of attributes.
     pub(super) attributes: Attributes<Field>,
-    /// `None` in indexes of version 0.1. A rebuild adds it.
+    /// `None` in indexes written by version 0.1. A rebuild adds the field.
     pub(super) name_trigrams: Option<Field>,
-    /// Every file has a value, which is empty without an extension. `None` in older indexes. A
-    /// rebuild adds it.
+    /// Every file has a value. It is empty if the name has no extension. `None` in older indexes. A
+    /// rebuild adds the field.
     pub(super) shortest_extension: Option<Field>,
 }
 
@@ -62,7 +62,8 @@ impl Fields {
     }
 }
 
-/// Returns the schema. No field is stored: rows are read from the path column and the fast fields.
+/// Returns the schema. None of the fields is stored, because rows are read from the path column and
+/// the fast fields.
 pub(super) fn schema() -> Schema {
     let mut builder = SchemaBuilder::new();
     let text = |tokenizer: &str, option: IndexRecordOption| {
@@ -76,8 +77,8 @@ pub(super) fn schema() -> Schema {
     builder.add_text_field("name_words", words.clone());
     builder.add_text_field("path_words", words);
     builder.add_text_field("extension", text("raw", IndexRecordOption::Basic));
-    // Norms take one byte for each field and file. Searches do not use scores, so they are
-    // disabled.
+    // Norms would take one byte per field and file. They are disabled, because searches do not use
+    // scores.
     let indexed = NumericOptions::default().set_indexed();
     builder.add_u64_field(BUCKET, indexed.clone() | FAST);
     builder.add_u64_field("kind", indexed.clone());
@@ -99,7 +100,7 @@ pub(super) struct WordTokenizer {
     token: Token,
 }
 
-/// The words of a text.
+/// The words of a string.
 pub(super) struct WordStream<'a> {
     text: &'a str,
     ends: &'a [usize],

@@ -1,12 +1,12 @@
-//! Guards document sets that are used as exclusions.
+//! Guards sets of documents that are used as exclusions.
 //!
-//! An exclusion is queried for every document of the other clauses, including documents before its
+//! An exclusion is queried for every document of the other clauses, even for documents before its
 //! current one. Some scorers of the library do not support that.
 
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, Term};
 
-/// A query that is safe as an exclusion.
+/// A query that can safely be used as an exclusion.
 #[derive(Debug)]
 pub(super) struct SeekGuard(pub(super) Box<dyn Query>);
 
@@ -39,7 +39,7 @@ impl Weight for SeekGuardWeight {
 }
 
 /// Only uses operations that keep the scorer in a valid state. The default implementation of
-/// `seek_danger` checks whether the set is ahead.
+/// `seek_danger` checks whether the set is already past the document.
 struct SeekGuardSet(Box<dyn Scorer>);
 
 impl DocSet for SeekGuardSet {

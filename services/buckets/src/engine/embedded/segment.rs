@@ -17,7 +17,8 @@ pub(super) struct Segment {
     pub(super) buckets: Arc<dyn ColumnValues<u64>>,
     pub(super) runs: Arc<dyn ColumnValues<u64>>,
     pub(super) attributes: Attributes<Arc<dyn ColumnValues<i64>>>,
-    /// Ranges of documents with ascending ids. Merges concatenate segments.
+    /// Ranges of documents with ascending ids. There may be several, because merges concatenate
+    /// segments.
     slices: Vec<Slice>,
 }
 
@@ -44,13 +45,13 @@ impl Segment {
         })
     }
 
-    /// Returns the end of the slice with a document.
+    /// Returns the end of the slice that contains a document.
     pub(super) fn ascends_until(&self, document: DocId) -> DocId {
         let at = self.slices.partition_point(|part| part.documents.end <= document);
         self.slices.get(at).map_or(document, |part| part.documents.end)
     }
 
-    /// Returns documents with ids above `id` as slices of ascending ids.
+    /// Returns the documents with ids above `id`, as slices of ascending ids.
     pub(super) fn slices_after(&self, id: u64) -> impl Iterator<Item = (DocId, DocId)> + '_ {
         self.slices.iter().filter(move |part| part.last > id).map(move |part| {
             let start =
@@ -59,7 +60,7 @@ impl Segment {
         })
     }
 
-    /// Returns the document with a file id, unless it is deleted.
+    /// Returns the document with a file id. `None` if it does not exist or is deleted.
     pub(super) fn find(&self, id: u64) -> Option<DocId> {
         let alive = |&document: &DocId| {
             self.reader.alive_bitset().is_none_or(|alive| alive.is_alive(document))
@@ -84,7 +85,7 @@ impl Segment {
     }
 }
 
-/// Splits a segment where ids descend.
+/// Splits a segment at each position where ids descend.
 fn slices(ids: &dyn ColumnValues<u64>, documents: DocId) -> Vec<Slice> {
     let mut slices = Vec::new();
     let mut start = 0;

@@ -1,5 +1,5 @@
-//! Fast path for single words in id order: the index knows the total, and only the first documents
-//! of each slice are read.
+//! Fast path for searches for a single word in order of id. The index knows the total, and only the
+//! first documents of each slice are read.
 
 use tantivy::collector::Collector;
 use tantivy::query::EnableScoring;
@@ -15,11 +15,11 @@ use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, Matching, Order, Position};
 
-/// Deeper pages are collected by all threads.
+/// Pages beyond this position are collected by all threads instead.
 const DEEPEST: usize = 10_000;
 
-/// Returns the word if the search has no other condition, orders by id and keeps at most `keep`
-/// files.
+/// Returns the word of a search that has no other condition, orders by id and keeps at most `keep`
+/// files. `None` for other searches.
 pub(super) fn only_word(view: &View, query: &FileQuery, keep: usize) -> Option<Term> {
     let Matching::Words(keywords) = &query.matching else { return None };
     let [phrase] = &keywords.include[..] else { return None };
@@ -32,7 +32,7 @@ pub(super) fn only_word(view: &View, query: &FileQuery, keep: usize) -> Option<T
     alone.then(|| Term::from_field_text(field, word))
 }
 
-/// Returns the total and the first places of a word.
+/// Returns the total and the first positions for a word.
 pub(super) fn places(
     view: &View,
     query: &FileQuery,
@@ -63,7 +63,8 @@ pub(super) fn places(
     Ok((total, best))
 }
 
-/// Whether documents of a segment are hidden, because they are deleted or belong to the open run.
+/// Whether none, some or all documents of a segment are hidden, either because they are deleted or
+/// because they belong to the open run.
 enum Hidden {
     None,
     Some,

@@ -9,14 +9,15 @@ use super::schema::ID;
 use crate::model::file_query::Between;
 use crate::model::{Attribute, Attributes};
 
-/// The columns that a query reads in addition to the ids.
+/// The columns that a query reads in addition to ids.
 pub(super) struct Values {
     pub(super) ids: Arc<dyn ColumnValues<u64>>,
     pub(super) attributes: Attributes<Option<Arc<dyn ColumnValues<i64>>>>,
 }
 
 impl Values {
-    /// Opens the columns of the wanted attributes, which must include all with an interval.
+    /// Opens the columns of the wanted attributes. These must include all attributes that have an
+    /// interval.
     pub(super) fn open(
         reader: &SegmentReader,
         wanted: impl Fn(Attribute) -> bool,

@@ -5,10 +5,11 @@ use tantivy::Index;
 use super::view::View;
 use crate::engine::error::EngineError;
 
-/// Maximum number of faults of one kind.
+/// Maximum number of faults of each kind to report.
 const MOST_NAMED: usize = 20;
 
-/// Checks checksums of files, the structure of the column, and every file against its row.
+/// Verifies the checksums of files, the structure of the column, and every file against its row.
+/// Returns a description of each fault.
 pub(super) fn faults(index: &Index, view: &View) -> Result<Vec<String>, EngineError> {
     let damaged = index.validate_checksum()?;
     let mut faults: Vec<String> =

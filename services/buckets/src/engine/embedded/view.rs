@@ -1,4 +1,4 @@
-//! A published state of the index for searching.
+//! A published state of the index, as needed for searching.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -30,19 +30,19 @@ pub(super) struct View {
     pub(super) summary: Arc<IndexSummary>,
     visible: OnceLock<(Bitmap, u64)>,
     directories: OnceLock<Option<Directories>>,
-    /// Held while directories are collected.
+    /// Locked while directories are collected.
     gathering: Mutex<()>,
-    /// Threads for searches that check names. Word searches use others, so they do not queue behind
-    /// them.
+    /// Threads for searches that check names. Word searches use other threads, so that they do not
+    /// queue behind them.
     pub(super) judges: Executor,
 }
 
-/// The visible range of the path column.
+/// The range of the path column that is visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// Rows before an open run. If the run is aborted, the next one overwrites its rows.
+    /// Rows before an open run. If that run is aborted, its rows are overwritten by the next one.
     Published,
-    /// All rows, including the open run. Only for the writer.
+    /// All rows, including those of the open run. Only for the writer.
     OpenRun,
 }
 
@@ -89,7 +89,7 @@ impl View {
         Ok(view)
     }
 
-    /// Returns the run whose rows are hidden.
+    /// Returns the run whose rows are hidden, if any.
     pub(super) fn hidden_run(&self) -> Option<u64> {
         self.summary.journal.open.as_ref().map(|open| open.run)
     }
@@ -123,12 +123,12 @@ impl View {
         Ok(gathered?)
     }
 
-    /// Returns true if the visible files are already counted.
+    /// Returns true if the visible files have already been counted.
     pub(super) fn knows_visible(&self) -> bool {
         self.visible.get().is_some()
     }
 
-    /// Returns the rows of all visible files and their number.
+    /// Returns the rows of all visible files, and their number.
     pub(super) fn visible(&self, limits: &Limits) -> Result<&(Bitmap, u64), EngineError> {
         if let Some(visible) = self.visible.get() {
             return Ok(visible);
@@ -139,7 +139,7 @@ impl View {
         Ok(self.visible.get_or_init(|| (bitmap, count)))
     }
 
-    /// Returns the directories of all paths, or `None` if there are too many.
+    /// Returns the directories of all paths, or `None` if they take too much memory.
     pub(super) fn directories(&self, limits: &Limits) -> Result<Option<&Directories>, EngineError> {
         let _turn = match self.directories.get() {
             Some(_) => None,
@@ -152,15 +152,15 @@ impl View {
         Ok(self.directories.get_or_init(|| directories).as_ref())
     }
 
-    /// Returns rows by file ids in the same order, after waiting for memory. Rows that were purged
-    /// in the meantime are omitted.
+    /// Waits for memory, then returns rows by file id, in the same order. Rows that were purged in
+    /// the meantime are left out.
     pub(super) fn rows(&self, ids: &[u64], limits: &Limits) -> Result<Vec<FileRow>, EngineError> {
         let paths = ids.iter().map(|id| self.column.path(id - 1).len()).sum();
         limits.wait_for_memory(ids.len(), paths)?;
         Ok(ids.iter().filter_map(|&id| self.row(id)).collect())
     }
 
-    /// Returns the living document of a file id.
+    /// Returns the document with a file id, unless it is deleted.
     pub(super) fn document(&self, id: u64) -> Option<(&Segment, DocId)> {
         self.segments.iter().find_map(|segment| Some((&**segment, segment.find(id)?)))
     }

@@ -1,4 +1,4 @@
-//! Compares files with the alerts after a load that was killed before it could.
+//! Compares files with the alerts if a load was killed before it could.
 
 use std::time::Duration;
 
@@ -11,14 +11,15 @@ use crate::metrics;
 use crate::state::State;
 use crate::store::{alert_messages, generations};
 
-/// Refreshes of a server for each look.
+/// Number of refreshes of a server between two checks.
 const REFRESHES: u64 = 10;
-/// Seconds after a publish in which its own process compares the files.
+/// Seconds after a publish during which the publishing process itself compares the files.
 const PATIENCE: i64 = 120;
-/// Seconds for which messages that were sent are kept.
+/// Seconds for which sent messages are kept.
 const KEPT: i64 = 7 * 86_400;
 
-/// Compares what killed loads have published, and deletes old messages, until the server stops.
+/// Until the server stops, compares files that killed loads have published, and deletes old
+/// messages.
 pub async fn judge_missed(state: State) {
     let pause = Duration::from_millis(state.settings().reload_ms.saturating_mul(REFRESHES));
     let mut failing = false;
@@ -51,7 +52,7 @@ fn look(state: &State, limits: &Limits) -> Result<(), JobError> {
     };
     let (snapshot, now) = (state.snapshot(), context.clock.unix());
     let current = context.pools.read_blocking(generations::read)?.generation;
-    // After a rebuild, the files of an old snapshot have other ids.
+    // After a rebuild, the files of an old snapshot have different ids.
     if snapshot.generation == current && now - snapshot.published_at() >= PATIENCE {
         judge(&context, &*snapshot.index, snapshot.generation, limits)?;
     }

@@ -1,4 +1,4 @@
-//! Adds messages for the alerts that the files of a run match.
+//! Adds messages to those alerts that match files of a run.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,7 +24,7 @@ const BATCH: usize = 20_000;
 /// Maximum number of buckets that are remembered from one step to the next.
 const MOST_KNOWN: usize = 50_000;
 
-/// The matching files of an alert.
+/// The files that match an alert.
 #[derive(Default)]
 struct Hits {
     count: i64,
@@ -243,7 +243,7 @@ fn package_of(db: &mut Db, key: &Key) -> Result<Package, DatabaseError> {
     packages::of_plan(db, key.plan.as_ref().map_or("free", |plan| plan.code.as_str()))
 }
 
-/// Resolves the items of a bucket filter to ids in ascending order. Unknown items are ignored.
+/// Resolves the items of a bucket filter to ids, in ascending order. Unknown items are ignored.
 fn bucket_ids(db: &mut Db, parts: &[String]) -> Result<Vec<u64>, DatabaseError> {
     let mut ids = Vec::new();
     for part in parts {

@@ -1,8 +1,8 @@
 //! Finds the alerts that a new file matches.
 //!
-//! Each alert has keys: a word, trigrams, buckets or extensions, one of which every matching file
-//! has. A file is only compared with the alerts of its own keys, so the cost of a file depends on the
-//! alerts that it nearly matches and not on the number of alerts.
+//! Each alert has lookup keys: a word, trigrams, buckets or extensions. Every matching file has at
+//! least one of them. A file is only compared with the alerts of its own keys, so its cost depends
+//! on the number of alerts that it nearly matches rather than on the number of all alerts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,25 +11,25 @@ use crate::engine::{Gram, GramCondition, grams_of};
 use crate::model::file_query::{FileQuery, FileRow, Matching};
 use crate::model::{Expression, Keywords, extension, path, words};
 
-/// Maximum bytes of compiled expressions in memory.
+/// Maximum size of compiled expressions in memory, in bytes.
 const MOST_COMPILED: usize = 64 << 20;
 
 /// The saved search of an alert.
 pub(super) struct Watched {
-    /// The query, with ids of buckets.
+    /// The query, with bucket ids.
     pub(super) query: FileQuery,
-    /// Number of the group of alerts with the same package.
+    /// Index of the group of alerts with the same package.
     pub(super) package: usize,
-    /// Files have larger ids.
+    /// Only files with greater ids are compared.
     pub(super) after: u64,
 }
 
-/// Numbers of words; 0 is every word that no alert has.
+/// The number of a word; 0 represents every word that is not in an alert.
 type WordNumber = u32;
-/// Numbers of words that follow each other.
+/// The numbers of consecutive words.
 type Numbers = Vec<WordNumber>;
 
-/// The condition on the text of a file.
+/// The condition of an alert on the text of a file.
 enum Text {
     Any,
     Words { include: Vec<Numbers>, exclude: Vec<Numbers> },
@@ -41,7 +41,7 @@ struct Entry {
     text: Text,
 }
 
-/// Keys of alerts that look at names, or at whole paths.
+/// Lookup keys of the alerts that check either names or whole paths.
 #[derive(Default)]
 struct Keys {
     words: HashMap<WordNumber, Vec<usize>>,
@@ -59,16 +59,17 @@ pub(super) struct Matcher {
     extensions: HashMap<String, Vec<usize>>,
     compiled: HashMap<usize, Expression>,
     compiled_bytes: usize,
-    /// The last file with which each alert was compared.
+    /// For each alert, the last file with which it was compared.
     compared: Vec<u64>,
     candidates: Vec<usize>,
 }
 
 impl Matcher {
-    /// Adds an alert. Without a key it matches nothing, because every file would have to be compared.
+    /// Adds an alert. Without a lookup key it never matches, because every file would have to be
+    /// compared with it.
     pub(super) fn add(&mut self, mut watched: Watched) {
         let at = self.entries.len();
-        // The parsed expression is dropped: there may be thousands.
+        // The parsed expression is dropped, because there may be thousands.
         let matching = std::mem::take(&mut watched.query.matching);
         let (text, has_key) = match matching {
             Matching::All => (Text::Any, false),
@@ -125,8 +126,8 @@ impl Matcher {
         }
     }
 
-    /// Calls `each` with the alerts that a file matches. `visible` says whether a package shows the
-    /// bucket of the file.
+    /// Calls `each` with the alerts that a file matches. `visible` says whether a package may see
+    /// the bucket of the file.
     pub(super) fn matching(
         &mut self,
         row: &FileRow,
@@ -161,7 +162,7 @@ impl Matcher {
         self.candidates = candidates;
     }
 
-    /// Adds the alerts that have a key in a text.
+    /// Adds the alerts that have a lookup key in a string.
     fn look(&self, keys: &Keys, text: &str, candidates: &mut Vec<usize>) -> Looked {
         let mut looked = Looked::default();
         // The words of excluded phrases also matter for alerts with other keys.
@@ -209,13 +210,13 @@ impl Matcher {
         }
     }
 
-    /// Compiles an expression, or takes it from memory.
+    /// Compiles an expression, or takes it from the cache.
     fn compile(&mut self, at: usize, source: &str) -> Option<&Expression> {
         if !self.compiled.contains_key(&at) {
             let expression = Expression::parse(source, false).ok()?;
             let bytes = expression.whole().memory_usage();
             while self.compiled_bytes + bytes > MOST_COMPILED {
-                // Any of them: to drop all would compile all of them again.
+                // Drops an arbitrary one. If all were dropped, all would have to be compiled again.
                 let Some(other) = self.compiled.keys().next().copied() else { break };
                 let dropped = self.compiled.remove(&other);
                 let freed = dropped.map_or(0, |one| one.whole().memory_usage());
@@ -228,7 +229,7 @@ impl Matcher {
     }
 }
 
-/// The words and trigrams of a text.
+/// The words and trigrams of a string.
 #[derive(Default)]
 struct Looked {
     words: Numbers,

@@ -14,11 +14,11 @@ pub struct AuditAddress {
     pub url: String,
     /// Address of the bucket in the index.
     pub bucket: String,
-    /// Type of a bucket at an endpoint; `None` if its host determines it.
+    /// Type of a bucket at an endpoint; `None` if its host determines the type.
     pub kind: Option<BucketType>,
 }
 
-/// A host with the API of S3 that is not a known provider.
+/// A host that offers the S3 API but is not a known provider.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     url: Url,
@@ -26,7 +26,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Parses the URL of an endpoint. Its buckets have the type of Amazon S3.
+    /// Parses the URL of an endpoint. By default its buckets have the type of Amazon S3.
     pub fn parse(text: &str) -> Result<Self, String> {
         let url = Url::parse(text).map_err(|error| error.to_string())?;
         let is_plain = matches!(url.scheme(), "http" | "https")
@@ -45,20 +45,20 @@ impl Endpoint {
         Ok(Self { url, kind: BucketType::Aws })
     }
 
-    /// Returns the endpoint with another type of its buckets.
+    /// Returns the endpoint with a different type for its buckets.
     #[must_use]
     pub fn of_type(self, kind: BucketType) -> Self {
         Self { kind, ..self }
     }
 
-    /// Returns the host, and the port unless it is the usual one.
+    /// Returns the host, followed by the port if it is not the default one.
     fn host(&self) -> String {
         let host = self.url.host_str().unwrap_or_default();
         self.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 
-    /// Returns the URL of a bucket, if it is at this endpoint: a name, or an address on the host or
-    /// below it.
+    /// Returns the URL of a bucket if it is at this endpoint. The text is a name, or an address on
+    /// the host or below it.
     fn bucket_url(&self, text: &str) -> Option<String> {
         let (scheme, host) = (self.url.scheme(), self.host());
         let text = text.strip_prefix("s3://").unwrap_or(text).trim_end_matches('/');
@@ -75,7 +75,7 @@ impl Endpoint {
     }
 }
 
-/// Reads addresses, one on a line, each once. Blank lines and lines that begin with `#` are
+/// Reads addresses, one per line, without duplicates. Blank lines and lines that begin with `#` are
 /// skipped.
 ///
 /// # Errors
@@ -108,7 +108,7 @@ fn address_of(line: &str, endpoint: Option<&Endpoint>) -> Result<AuditAddress, S
     }
     let has_scheme = line.contains("://");
     let parsed = Address::parse(line).map_err(|error| error.to_string());
-    // With an endpoint, a bucket without a host is there.
+    // If there is an endpoint, a bucket without a host is at that endpoint.
     let names_provider = !line.starts_with("s3://") || endpoint.is_none();
     if names_provider && parsed.as_ref().is_ok_and(|address| address.kind().is_some()) {
         let url = if has_scheme { line.to_owned() } else { format!("https://{line}") };

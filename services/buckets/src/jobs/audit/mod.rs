@@ -1,4 +1,4 @@
-//! Audits of public buckets: lists each address of a file and compares it with the index.
+//! Audits of public buckets: lists each address in a file and compares the result with the index.
 
 mod addresses;
 mod report;
@@ -23,21 +23,20 @@ use crate::engine::{FileIndex, Limits, Mode, RemovalLimit};
 use crate::model::file_query::{FileQuery, Position, SortKey};
 use crate::store::{buckets, removals};
 
-/// Options of an audit.
 #[derive(Clone, Debug)]
 pub struct AuditOptions {
-    /// Addresses in order.
+    /// The buckets to audit, in this order.
     pub addresses: Vec<AuditAddress>,
     /// Options for listing buckets.
     pub remote: RemoteOptions,
-    /// The limit on removed files; `None` with `--accept-removals`.
+    /// The limit on removed files; `None` if `--accept-removals` was given.
     pub removal_limit: Option<RemovalLimit>,
-    /// Maximum number of new and changed paths to report for each bucket.
+    /// Maximum number of new and changed paths to report per bucket.
     pub shown: usize,
 }
 
-/// Lists each address and publishes its differences as a run of its own, so that buckets that
-/// cannot be listed, or would lose too many files, do not hold up the others.
+/// Lists each address and publishes its differences as a separate run. Buckets that cannot be
+/// listed, or that would lose too many files, therefore do not delay the others.
 ///
 /// # Errors
 /// The index or the database failed, or another command is writing.
@@ -106,12 +105,12 @@ fn audit_bucket(
         }
         Err(error) => return Err(error),
     };
-    // The next load would abort the run too, but it may be long until then.
+    // The next load would also abort the run, but that may be a long time from now.
     abort_stopped(context)?;
     Ok(bucket)
 }
 
-/// Returns the outcome of a published run.
+/// Returns the outcome of a run that was published.
 fn listed(
     context: &JobContext,
     address: &AuditAddress,
@@ -139,7 +138,7 @@ fn listed(
     {
         let query = FileQuery {
             buckets: Some(vec![id]),
-            // New and changed files have larger ids than all files before.
+            // New and changed files have greater ids than all files from before.
             position: Position::After(SortKey { value: 0, id: before }),
             limit: shown,
             ..FileQuery::default()
@@ -173,10 +172,10 @@ fn id_of(context: &JobContext, address: &str) -> Result<Option<u64>, DatabaseErr
     Ok(bucket.map(|bucket| bucket.id))
 }
 
-/// Returns a number that is not below the id of any file.
+/// Returns a number that is not less than any file id.
 fn newest_id(index: &dyn FileIndex) -> u64 {
     let summary = index.summary();
     let journal = &summary.journal;
-    // The rows of a stopped run are dropped.
+    // The rows of a stopped run will be dropped.
     journal.open.as_ref().map_or(journal.rows, |open| open.first_row)
 }

@@ -1,4 +1,4 @@
-//! The report of an audit as text and JSON.
+//! The report of an audit, as text and as JSON.
 
 use std::fmt;
 
@@ -6,23 +6,24 @@ use serde::Serialize;
 
 use super::addresses::AuditAddress;
 
-/// The outcome for a bucket.
+/// The result for a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditState {
-    /// It is open, and its complete listing was published.
+    /// The bucket is open, and its complete listing was published.
     Listed,
-    /// It is open, but its listing does not end or has invalid entries. No file was removed.
+    /// The bucket is open, but its listing does not end or has invalid entries. No file was
+    /// removed.
     Incomplete,
-    /// It would lose too many files, so nothing was published.
+    /// The bucket would lose too many files, so nothing was published.
     Held,
-    /// Its provider does not list it.
+    /// The provider does not list the bucket.
     Closed,
-    /// There is no such bucket.
+    /// The bucket does not exist.
     Missing,
-    /// Its host did not answer with a listing.
+    /// The host did not respond with a listing.
     Unreachable,
-    /// It is on the removal list, so it was not requested.
+    /// The bucket is on the removal list, so it was not requested.
     Removed,
 }
 
@@ -40,7 +41,7 @@ impl AuditState {
     }
 }
 
-/// The outcome for a bucket, with the changes to its files.
+/// The result for a bucket, with the changes to its files.
 #[derive(Clone, Debug, Serialize)]
 pub struct BucketAudit {
     /// Address of the bucket in the index.
@@ -49,15 +50,15 @@ pub struct BucketAudit {
     pub state: AuditState,
     /// Whether the index did not list the bucket before.
     pub new_bucket: bool,
-    /// Files that were not in the index.
+    /// Number of files that were not in the index.
     pub new: u64,
-    /// Files with another size or date.
+    /// Number of files whose size or date has changed.
     pub changed: u64,
-    /// Files that are no longer listed.
+    /// Number of files that are no longer listed.
     pub gone: u64,
     /// Files without a change.
     pub unchanged: u64,
-    /// Files of the bucket in the index after the audit.
+    /// Number of the bucket's files in the index after the audit.
     pub indexed: u64,
     /// Paths of some new and changed files.
     pub files: Vec<String>,
@@ -87,12 +88,12 @@ impl BucketAudit {
     }
 }
 
-/// The outcome of an audit.
+/// The result of an audit.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct AuditReport {
-    /// The buckets in the order of the file.
+    /// The buckets, in the order of the address file.
     pub buckets: Vec<BucketAudit>,
-    /// Duration in seconds.
+    /// Duration of the audit in seconds.
     pub seconds: f64,
 }
 

@@ -13,14 +13,14 @@ use crate::model::package::Capability;
 use crate::store::crawls::{self, Claim, Crawl, Held};
 use crate::store::packages;
 
-/// Signs of life during a lease.
+/// Number of heartbeats during a lease.
 const SIGNS: u64 = 3;
 
-/// Why a crawl of a key does not run.
+/// The reason that a key's crawl does not run.
 pub(super) const NO_KEY: &str = "its key is revoked or expired, or has no package for crawls";
 
-/// A claimed crawl, which is released on drop. A thread renews its lease, because a page or a
-/// publish may take longer.
+/// A claimed crawl, released on drop. A thread renews its lease, because fetching a page or
+/// publishing may take longer than the lease.
 pub(super) struct HeldCrawl {
     pub(super) crawl: Crawl,
     holder: String,
@@ -29,8 +29,10 @@ pub(super) struct HeldCrawl {
 }
 
 impl HeldCrawl {
-    /// Claims the crawl that has been due longest, except for some; or the one with an id, due or
-    /// not. `seconds` is the time after which another process may take over from a dead one.
+    /// Claims a crawl: the one with a given id, whether it is due or not, or else the one that has
+    /// been due for the longest time and is not in `except`. `seconds` is the time after which
+    /// another process may take the crawl over from a dead one. Returns `None` if there is no such
+    /// crawl.
     pub(super) fn claim(
         context: &JobContext,
         id: Option<i64>,
@@ -69,7 +71,7 @@ impl HeldCrawl {
         (end, thread)
     }
 
-    /// Returns true if the crawl is of an operator, or if its key is live and may crawl.
+    /// Returns true if the crawl belongs to an operator, or if its key is live and may crawl.
     pub(super) fn may_run(&self) -> Result<bool, JobError> {
         let (Some(id), now) = (self.crawl.key_id, self.context.clock.unix()) else {
             return Ok(true);
@@ -81,7 +83,7 @@ impl HeldCrawl {
         })?)
     }
 
-    /// Fails if the key of the crawl no longer may crawl.
+    /// Fails if the key of the crawl may no longer crawl.
     pub(super) fn check_key(&self) -> Result<(), JobError> {
         if self.may_run()? { Ok(()) } else { Err(JobError::Invalid(NO_KEY.to_owned())) }
     }
@@ -89,7 +91,7 @@ impl HeldCrawl {
     /// Changes the crawl in the database.
     ///
     /// # Errors
-    /// [`JobError::Taken`] if it is no longer held by this process.
+    /// [`JobError::Taken`] if this process no longer holds it.
     pub(super) fn update(
         &self,
         work: impl FnOnce(&mut database::Db, Held<'_>) -> Result<bool, DatabaseError>,

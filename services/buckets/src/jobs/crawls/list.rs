@@ -1,4 +1,4 @@
-//! Lists the bucket of a crawl and stores its pages.
+//! Lists the bucket of a crawl, and stores the pages of the listing.
 
 use std::time::Instant;
 
@@ -13,21 +13,22 @@ use crate::jobs::stored_listing::compressed;
 use crate::store::crawl_pages;
 use crate::store::crawls::{self, Crawl};
 
-/// Maximum pages of a listing.
+/// Maximum number of pages in a listing.
 const MOST_PAGES: i64 = 100_000;
-/// Seconds after which a listing without another page starts again, because its first pages are old.
+/// If a listing has not received another page for this number of seconds, it starts again, because
+/// its first pages are outdated.
 const LONGEST_PAUSE: i64 = 86_400;
 
-/// Pages of a key between two checks of its rights and of its stored bytes.
+/// Number of pages of a key's listing between two checks of the key's rights and its stored bytes.
 const CHECK: i64 = 10;
 
-/// Returns true if the stored pages must not be continued or published.
+/// Returns true if the stored pages are too old to be continued or published.
 pub(super) fn is_old(crawl: &Crawl, now: i64) -> bool {
     now - crawl.page_at > LONGEST_PAUSE
 }
 
-/// Lists the bucket from its first page, or from the last stored one. Returns the reason if its
-/// first page is refused.
+/// Lists the bucket from its first page, or from the last stored page. If the first page is
+/// refused, returns the reason.
 pub(super) fn list_bucket(
     context: &JobContext,
     held: &mut HeldCrawl,
@@ -72,7 +73,7 @@ pub(super) fn list_bucket(
     Ok(refusal)
 }
 
-/// Stores pages.
+/// A sink that stores the pages.
 struct Pages<'a> {
     context: &'a JobContext,
     held: &'a HeldCrawl,
@@ -84,7 +85,7 @@ struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    /// Checks that the key may crawl, and has not stored too much.
+    /// Checks that the key may crawl and has not stored too many bytes.
     fn check_key(&self) -> Result<(), JobError> {
         self.held.check_key()?;
         let id = self.held.crawl.id;
@@ -122,7 +123,7 @@ impl PageSink for Pages<'_> {
     }
 }
 
-/// Entries are read when the listing is published.
+/// Entries are only read when the listing is published.
 impl Sink for Pages<'_> {
     fn file(&mut self, _: &Item<'_>) -> Result<Taken, JobError> {
         Ok(Ok(()))

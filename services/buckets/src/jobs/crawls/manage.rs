@@ -7,7 +7,7 @@ use crate::jobs::remote::Listing;
 use crate::model::address::{Address, AddressError};
 use crate::store::crawls::{self, Crawl, NewCrawl};
 
-/// A bucket to crawl, as given by the operator.
+/// A bucket to crawl, as the operator specified it.
 #[derive(Clone, Debug, Default)]
 pub struct CrawlRequest {
     /// URL of the bucket.
@@ -62,10 +62,10 @@ impl CrawlRequest {
     }
 }
 
-/// Stores crawls, which are due immediately. Returns their ids.
+/// Stores crawls. They are due immediately. Returns their ids.
 ///
 /// # Errors
-/// A bucket cannot be listed, or is crawled already. Then none is stored.
+/// A bucket cannot be listed, or already has a crawl. In that case no crawl is stored.
 pub fn add_crawls(context: &JobContext, requests: Vec<CrawlRequest>) -> Result<Vec<i64>, JobError> {
     let new: Vec<NewCrawl> =
         requests.into_iter().map(|request| request.checked(None)).collect::<Result<_, _>>()?;
@@ -83,12 +83,12 @@ pub fn add_crawls(context: &JobContext, requests: Vec<CrawlRequest>) -> Result<V
     })
 }
 
-/// Returns all crawls in the order of their ids.
+/// Returns all crawls, in order of id.
 pub fn list_crawls(context: &JobContext) -> Result<Vec<Crawl>, JobError> {
     Ok(context.pools.read_blocking(crawls::all)?)
 }
 
-/// Pauses a crawl, or lets it run again when it is due.
+/// Pauses a crawl, or lets it run again once it is due.
 ///
 /// # Errors
 /// The crawl does not exist.

@@ -1,8 +1,8 @@
-//! Lists public buckets again and again.
+//! Lists public buckets repeatedly.
 //!
-//! A process claims a crawl, stores each page of its listing in the database, and publishes the pages
-//! once the listing has ended. So a kill costs one page, another process can take over, and other
-//! loads do not disturb a listing.
+//! A process claims a crawl, stores each page of its listing in the database, and publishes the
+//! pages once the listing has ended. As a result, a kill costs only one page, another process can
+//! take over, and other loads do not disturb a listing.
 
 mod held_crawl;
 mod list;

@@ -6,14 +6,14 @@ use crate::engine::RemovalLimit;
 use crate::jobs::remote::RemoteOptions;
 use crate::model::CrawlLists;
 
-/// How crawls run.
+/// Options that determine how crawls run.
 #[derive(Clone, Debug)]
 pub struct CrawlOptions {
     /// Options for listing buckets.
     pub remote: RemoteOptions,
     /// The limit on removed files.
     pub removal_limit: RemovalLimit,
-    /// Seconds without a sign of life after which another process takes over a crawl.
+    /// Seconds without a heartbeat after which another process takes over a crawl.
     pub lease_seconds: u64,
     /// The buckets that may be crawled.
     pub lists: CrawlLists,

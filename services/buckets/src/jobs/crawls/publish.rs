@@ -16,12 +16,12 @@ use crate::jobs::sources::Source;
 use crate::jobs::stored_listing::StoredListing;
 use crate::store::{buckets, crawls};
 
-/// Time between two attempts to write while another command does.
+/// Interval between two attempts to write while another command is writing.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Attempts before other crawls have their turn.
+/// Number of attempts before other crawls get their turn.
 const ATTEMPTS: u32 = 20;
 
-/// Publishes the pages. Waits a short time while another command writes.
+/// Publishes the pages. Waits for a short time if another command is writing.
 pub(super) fn publish(
     context: &JobContext,
     held: &HeldCrawl,
@@ -38,8 +38,8 @@ pub(super) fn publish(
     load_stored(context, &options, checkpoints, || check(context, held))
 }
 
-/// Checks that the pages may be published: they are of this process and of a live key, and older
-/// than no other load of the bucket, whose files they would remove.
+/// Checks that the pages may be published: this process holds the crawl, its key is live, and the
+/// bucket has not been loaded since, because its newer files would be removed.
 fn check(context: &JobContext, held: &HeldCrawl) -> Result<(), JobError> {
     held.update(crawls::is_held)?;
     held.check_key()?;

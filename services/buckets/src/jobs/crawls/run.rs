@@ -17,25 +17,24 @@ use crate::jobs::reasons::{printable, shortened};
 use crate::jobs::remote::{Refusal, RemoteOptions};
 use crate::store::{buckets, crawls, generations};
 
-/// Seconds until a failure that may pass is tried again.
+/// Seconds after which a temporary failure is retried.
 const AGAIN: i64 = 60;
-/// Seconds of a day.
+/// Seconds in a day.
 const DAY: i64 = 86_400;
 
-/// The outcome of a run of a crawl.
+/// The result of running a crawl.
 #[derive(Clone, Debug, Serialize)]
 pub struct CrawlOutcome {
-    /// The crawl.
     pub crawl: i64,
     /// Address of the bucket.
     pub bucket: String,
     /// Whether a complete listing was published.
     pub complete: bool,
-    /// Files that were not in the index.
+    /// Number of files that were not in the index.
     pub new: u64,
-    /// Files with another size or date.
+    /// Number of files whose size or date has changed.
     pub changed: u64,
-    /// Files that are no longer listed.
+    /// Number of files that are no longer listed.
     pub gone: u64,
     /// The outcome in words.
     pub outcome: String,
@@ -48,11 +47,11 @@ impl CrawlOutcome {
     }
 }
 
-/// Runs one crawl, or all that are due, one after another. Each continues after the last page that
+/// Runs one crawl, or all due crawls one after another. Each one continues after the last page that
 /// was stored.
 ///
 /// # Errors
-/// The crawl does not exist or another process lists it; the index or the database failed.
+/// The crawl does not exist, or another process is listing it, or the index or the database failed.
 pub fn run_crawls(
     context: &JobContext,
     id: Option<i64>,
@@ -76,7 +75,8 @@ pub fn run_crawls(
     }
 }
 
-/// Runs the crawl that has been due longest, except for some. Returns `None` if none is due.
+/// Runs the crawl that has been due for the longest time, ignoring those in `except`. Returns
+/// `None` if none is due.
 ///
 /// # Errors
 /// The index or the database failed.
@@ -97,11 +97,11 @@ fn run(
     checkpoints: CheckpointPolicy,
 ) -> Result<CrawlOutcome, JobError> {
     match run_held(context, &mut held, options, checkpoints) {
-        // Nothing can be recorded: the crawl was removed, or another process records it.
+        // Nothing can be recorded: the crawl was removed, or another process holds it.
         Err(error @ JobError::Taken(_)) => {
             Ok(CrawlOutcome::failed(&held, format!("failed: {error}")))
         }
-        // The others have their turn, unless this cannot be recorded either.
+        // Other crawls get their turn, unless even this cannot be recorded.
         Err(error @ (JobError::Index(_) | JobError::Store(_) | JobError::Io(_))) => {
             let outcome = format!("failed: {error}");
             if let Err(second) = put_off(context, &held, &outcome) {
@@ -163,10 +163,10 @@ fn run_held(
     )
 }
 
-/// Counts of new, changed and gone files, and why the listing is incomplete.
+/// Numbers of new, changed and removed files, and the reason if the listing is incomplete.
 type Published = ((u64, u64, u64), Option<String>);
 
-/// Records the outcome of a run.
+/// Records the result of a run.
 fn finish(
     context: &JobContext,
     held: &HeldCrawl,
@@ -186,7 +186,8 @@ fn finish(
         Err(error) => error,
     };
     match error {
-        // The host may answer soon, or the other command may end. The pages so far stay.
+        // The host may respond soon, or the other command may end. The pages listed so far are
+        // kept.
         JobError::Unreachable { .. }
         | JobError::Source { .. }
         | JobError::Stopped(_)
@@ -222,19 +223,19 @@ fn finish(
     }
 }
 
-/// Records a failure that may pass.
+/// Records a temporary failure.
 fn put_off(context: &JobContext, held: &HeldCrawl, outcome: &str) -> Result<(), JobError> {
     let now = context.clock.unix();
     let (text, again) = (stored(outcome), now.saturating_add(AGAIN));
     held.update(|db, held| crawls::put_off(db, held, (now, again), &text))
 }
 
-/// Returns the form of an outcome in the database.
+/// Returns an outcome in the form that is stored in the database.
 fn stored(outcome: &str) -> String {
     printable(&shortened(outcome))
 }
 
-/// Records a run. If the bucket has answered, it is shown again.
+/// Records a run. If the bucket was hidden and has now responded, it becomes visible again.
 fn record(
     held: &HeldCrawl,
     started: i64,
@@ -252,8 +253,8 @@ fn record(
     })
 }
 
-/// Records a refusal. Hides the bucket if it was refused for as many days as its crawl allows.
-/// Returns a note for the outcome.
+/// Records a refusal. Hides the bucket if it has been refused for the number of days that its crawl
+/// allows. Returns a note for the outcome.
 fn refuse(
     held: &HeldCrawl,
     started: i64,

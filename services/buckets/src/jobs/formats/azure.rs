@@ -1,4 +1,4 @@
-//! Azure `EnumerationResults`.
+//! Azure listings (`EnumerationResults`).
 
 use std::io::BufRead;
 
@@ -127,7 +127,7 @@ fn finish(
 }
 
 /// Returns the address of the container. Older versions write `ServiceEndpoint` and `ContainerName`
-/// as one address.
+/// as a single address.
 fn container(attributes: &[(String, String)]) -> String {
     let find = |wanted: &str| {
         let found = attributes.iter().find(|(name, _)| name == wanted);

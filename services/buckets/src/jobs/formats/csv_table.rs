@@ -1,4 +1,4 @@
-//! Comma-separated and tab-separated values with a header line.
+//! Comma-separated or tab-separated values with a header line.
 
 use std::io::{BufRead, Read};
 
@@ -24,18 +24,18 @@ struct Columns {
     kind: Option<usize>,
     path: usize,
     attributes: Attributes<Option<usize>>,
-    /// Only for inventories.
+    /// The columns with versions, which only inventories have.
     versions: Option<VersionColumns>,
 }
 
-/// Columns of an inventory of versions.
+/// The columns of an inventory that includes versions.
 struct VersionColumns {
     latest: Option<usize>,
     deleted: Option<usize>,
 }
 
 impl VersionColumns {
-    /// Returns true for an old version or a delete marker.
+    /// Returns true if the record is an old version or a delete marker.
     fn is_old(&self, record: &ByteRecord) -> bool {
         let is = |column: Option<usize>, value: &str| {
             column.and_then(|column| record.get(column)).is_some_and(|it| it == value.as_bytes())
@@ -45,7 +45,8 @@ impl VersionColumns {
 }
 
 impl Columns {
-    /// Returns the columns of an inventory. The bucket of its manifest replaces that of each record.
+    /// Returns the columns of an inventory. The bucket in its manifest replaces those in the
+    /// records.
     fn of_inventory(names: &[String]) -> Result<Self, String> {
         let header = names.iter().map(|name| match name.as_str() {
             "LastModifiedDate" => "LastModified",
@@ -106,8 +107,8 @@ impl Columns {
         line.into_line()
     }
 
-    /// Returns the name of an unknown column, or its number if the NDJSON reader would interpret
-    /// the name.
+    /// Returns the name of an unknown column. If the NDJSON reader would interpret that name,
+    /// returns the number of the column instead.
     fn other(&self, place: usize) -> Vec<u8> {
         let name = self.names.get(place).map(<[u8]>::trim_ascii).unwrap_or_default();
         let attributes = Attribute::ALL.into_iter().flat_map(fields::headers);
@@ -122,8 +123,8 @@ impl Columns {
 /// NDJSON field names in addition to those of attributes.
 const FIELDS: [&str; 6] = ["bucket", "type", "fullPath", "path", "key", "Key"];
 
-/// Returns the delimiter of a table: that of Excel's line `sep=;`, or of comma and semicolon the
-/// one that the header has more of.
+/// Returns the delimiter of a table: the one that a line `sep=;` declares for Excel, or otherwise
+/// the one of comma and semicolon that occurs more often in the header.
 pub(super) fn delimiter<R: BufRead>(input: &mut Meter<R>) -> std::io::Result<u8> {
     let head = input.peek(4_096)?;
     let header = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -134,7 +135,7 @@ pub(super) fn delimiter<R: BufRead>(input: &mut Meter<R>) -> std::io::Result<u8>
     Ok(if count(b';') > count(b',') { b';' } else { b',' })
 }
 
-/// Returns true if a record is a line `sep=;`, which may be split at its delimiter.
+/// Returns true if a record is a line `sep=;`. The line may have been split at its delimiter.
 fn declares_separator(record: &ByteRecord) -> bool {
     let first = record.get(0).unwrap_or_default();
     first.eq_ignore_ascii_case(b"sep=") || separator(first).is_some()
@@ -192,7 +193,7 @@ pub(super) fn read<R: BufRead>(
     }
 }
 
-/// Reads the header, also behind a line `sep=;`. Returns false at the end of the source.
+/// Reads the header, which may follow a line `sep=;`. Returns false at the end of the source.
 fn read_header<R: Read>(reader: &mut Reader<R>, record: &mut ByteRecord) -> csv::Result<bool> {
     Ok(reader.read_byte_record(record)?
         && (!declares_separator(record) || reader.read_byte_record(record)?))
@@ -212,7 +213,7 @@ fn decoded(record: &ByteRecord, path: usize) -> ByteRecord {
     decoded
 }
 
-/// Passes the file of a record to the sink, or returns the reason it is bad.
+/// Passes the file in a record to the sink. Returns the reason if the record is bad.
 fn take(
     record: &ByteRecord,
     columns: &Columns,
@@ -252,7 +253,7 @@ fn parsed<'a>(
     })
 }
 
-/// Limits the length of a record, for example with an unclosed quote.
+/// Limits the length of a record, which may have an unclosed quote.
 struct Bounded<R> {
     inner: Meter<R>,
     left: usize,

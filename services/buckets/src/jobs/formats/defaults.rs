@@ -1,8 +1,8 @@
-//! Options for all sources.
+//! Options that apply to all sources.
 
 use super::format::Format;
 
-/// Options for all sources from the command line.
+/// Command-line options that apply to all sources.
 #[derive(Clone, Debug, Default)]
 pub struct Defaults {
     /// `--bucket`.
@@ -11,6 +11,6 @@ pub struct Defaults {
     pub kind: Option<String>,
     /// `--format`.
     pub format: Option<Format>,
-    /// Columns of a file of an S3 inventory, which has no header.
+    /// The columns of an S3 inventory file, which does not have a header.
     pub columns: Option<Vec<String>>,
 }

@@ -3,7 +3,7 @@
 use super::values;
 use crate::model::{Attribute, Attributes};
 
-/// Returns the element in S3 listings.
+/// Returns the name of the element in S3 listings.
 pub(super) fn s3_element(attribute: Attribute) -> &'static str {
     match attribute {
         Attribute::Size => "Size",
@@ -11,7 +11,7 @@ pub(super) fn s3_element(attribute: Attribute) -> &'static str {
     }
 }
 
-/// Returns the element in Azure listings.
+/// Returns the name of the element in Azure listings.
 pub(super) fn azure_element(attribute: Attribute) -> &'static str {
     match attribute {
         Attribute::Size => "Content-Length",
@@ -42,7 +42,7 @@ fn value(attribute: Attribute, text: &str) -> Result<i64, &'static str> {
     }
 }
 
-/// Returns a value that [`read`] reads back.
+/// Returns a value in the form that [`read`] can parse.
 pub(in crate::jobs) fn exported(attribute: Attribute, value: i64) -> serde_json::Value {
     match attribute {
         Attribute::Size => value.into(),
@@ -50,18 +50,19 @@ pub(in crate::jobs) fn exported(attribute: Attribute, value: i64) -> serde_json:
     }
 }
 
-/// Returns the attribute with a name. `names` returns the names of each attribute.
+/// Returns the attribute with a name. `names` is a function that returns the names of an attribute.
+/// Returns `None` if there is no such attribute.
 pub(super) fn named(name: &str, names: fn(Attribute) -> &'static str) -> Option<Attribute> {
     Attribute::ALL.into_iter().find(|attribute| names(*attribute) == name)
 }
 
-/// Trims texts.
+/// Trims the values of all attributes.
 pub(super) fn trimmed(texts: &Attributes<Option<String>>) -> Attributes<Option<&str>> {
     Attributes::from_fn(|attribute| texts[attribute].as_deref().map(str::trim))
 }
 
-/// Parses the values of an entry, or returns the reason it is bad. `names` returns the names of
-/// each attribute.
+/// Parses the attribute values of an entry. Fails with the reason if the entry is bad. `names` is a
+/// function that returns the names of an attribute.
 pub(super) fn read(
     texts: &Attributes<Option<impl AsRef<str>>>,
     names: fn(Attribute) -> &'static str,

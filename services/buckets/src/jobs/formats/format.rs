@@ -34,7 +34,7 @@ pub enum Format {
     Gsutil,
 }
 
-/// An error for an unknown format name.
+/// The error for an unknown format name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the format must be ndjson, csv, tsv, s3, azure, gcs, s3api, rclone, aws-ls, s5cmd or gsutil"
@@ -57,7 +57,7 @@ impl Format {
         Self::Gsutil,
     ];
 
-    /// Returns the name on the command line.
+    /// Returns the name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ndjson => "ndjson",
@@ -84,7 +84,8 @@ impl std::str::FromStr for Format {
     }
 }
 
-/// Detects the format by the first bytes.
+/// Detects the format of a source by its first bytes, or else by its file name. Returns `None` for
+/// an unknown format.
 pub(super) fn recognised<R: BufRead>(
     input: &mut Meter<R>,
     name: &Path,
@@ -126,22 +127,22 @@ fn is_gcs_page(head: &str) -> bool {
     compact.starts_with('{') && compact.contains(r#""kind":"storage#objects""#)
 }
 
-/// Returns true if the first bytes of an array belong to a listing of rclone.
+/// Returns true if the first bytes of an array belong to a listing by rclone.
 fn is_rclone(head: &str) -> bool {
     ["\"Path\":", "\"ModTime\":"].iter().all(|field| head.contains(field))
 }
 
-/// Returns true if the first bytes belong to a listing of `aws s3api`.
+/// Returns true if the first bytes belong to a listing by `aws s3api`.
 fn is_s3api(head: &str) -> bool {
     let compact: String = head.chars().filter(|symbol| !symbol.is_whitespace()).collect();
     let has_list = ["Contents", "Versions", "DeleteMarkers", "CommonPrefixes"]
         .iter()
         .any(|list| compact.contains(&format!("\"{list}\":[{{")));
-    // An object on one line is NDJSON.
+    // An object on a single line is NDJSON.
     (has_list && !compact.starts_with("{\"bucket\"")) || has_no_list(head)
 }
 
-/// Members of answers of S3.
+/// JSON members of S3 responses.
 pub(super) const S3API_MEMBERS: [&str; 20] = [
     "CommonPrefixes",
     "Contents",
@@ -165,7 +166,8 @@ pub(super) const S3API_MEMBERS: [&str; 20] = [
     "NextMarker",
 ];
 
-/// Returns true if the first bytes are a whole answer of S3, such as that for an empty bucket.
+/// Returns true if the first bytes are a complete S3 response without a list, such as that for an
+/// empty bucket.
 fn has_no_list(head: &str) -> bool {
     let objects = serde_json::Deserializer::from_str(head);
     let mut objects = objects.into_iter::<serde_json::Map<String, serde_json::Value>>();

@@ -1,4 +1,4 @@
-//! Reads lines of limited length, and the line that declares the delimiter of a table.
+//! Reads lines of limited length, and the line that declares a table's delimiter.
 
 use std::io::BufRead;
 
@@ -7,14 +7,14 @@ use super::unpack::Meter;
 /// Maximum length of a line in bytes. Paths have at most 4,096 bytes.
 pub(super) const LONGEST_LINE: usize = 1 << 20;
 
-/// The end of a line.
+/// How a line ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineEnd {
     Feed,
     OfSource,
 }
 
-/// Reads a line. The part that exceeds the maximum length is dropped.
+/// Reads a line. Bytes in excess of the maximum length are dropped.
 pub(super) fn read_line<R: BufRead>(
     input: &mut Meter<R>,
     line: &mut Vec<u8>,
@@ -36,8 +36,8 @@ pub(super) fn read_line<R: BufRead>(
     }
 }
 
-/// Returns the delimiter that a line `sep=;` declares. Spreadsheets read and write it before the
-/// header.
+/// Returns the delimiter that a line `sep=;` declares. Spreadsheets read and write such a line
+/// before the header. Returns `None` for any other line.
 pub(super) fn separator(line: &[u8]) -> Option<u8> {
     // A tab may be the delimiter, so only the line break is trimmed.
     let line = line.strip_suffix(b"\r").unwrap_or(line);

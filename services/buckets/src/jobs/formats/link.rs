@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 /// The links of a page to the pages before and after it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
-    /// The token that it continues from.
+    /// The token from which it continues.
     pub token: Option<String>,
-    /// The key or marker that it continues after.
+    /// The key or marker after which it continues.
     pub after: Option<String>,
     /// The token or marker of the next page.
     pub next: Option<String>,
@@ -15,7 +15,7 @@ pub struct Link {
     last: Option<String>,
 }
 
-/// The end of a truncated page, where the next one continues.
+/// The end of a truncated page, at which the next one continues.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageEnd {
     /// The token or marker of the next page.
@@ -33,7 +33,8 @@ impl Link {
         key.clone_into(self.last.get_or_insert_default());
     }
 
-    /// Returns true if the page continues at this end. Without a token or marker, its keys decide.
+    /// Returns true if the page continues at this end. If there is no token or marker, the keys
+    /// decide.
     pub fn follows(&self, end: &PageEnd) -> bool {
         match (&self.token, &self.after) {
             (Some(_), _) => self.token == end.next,
@@ -42,7 +43,7 @@ impl Link {
         }
     }
 
-    /// Returns the end of the page. `before` is the end that it continues.
+    /// Returns the end of the page. `before` is the end at which it continues.
     pub fn end(self, before: Option<PageEnd>) -> PageEnd {
         PageEnd { next: self.next, last: self.last.or(before.and_then(|end| end.last)) }
     }

@@ -12,7 +12,7 @@ use super::unpack::Meter;
 use crate::jobs::error::JobError;
 use crate::model::{Attribute, Attributes};
 
-/// Reads all lines. The listing does not say whether it is complete.
+/// Reads all lines. The listing does not indicate whether it is complete.
 pub(super) fn read<R: BufRead>(
     mut input: Meter<R>,
     bucket: Option<&str>,
@@ -31,7 +31,7 @@ pub(super) fn read<R: BufRead>(
         };
         position += 1;
         if end == LineEnd::OfSource {
-            // The path may be cut, which only the missing line feed shows.
+            // The path may be truncated. The missing line feed is the only sign of that.
             return sink.broken(format!("line {position} is incomplete"));
         }
         let content = line.strip_suffix(b"\n").unwrap_or(&line);

@@ -1,6 +1,6 @@
-//! Lines of listings as text.
+//! Lines of text listings.
 
-/// A tool that writes listings.
+/// A tool that produces listings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tool {
     Aws,
@@ -11,13 +11,13 @@ pub(super) enum Tool {
 /// A line of a listing.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
-    /// White space or a sum.
+    /// Whitespace or a summary.
     Other,
     /// A folder, whose files are not listed.
     Folder(Tool),
     File {
         tool: Tool,
-        /// Bucket name, which only `gsutil` writes.
+        /// Bucket name. Only `gsutil` writes one.
         bucket: Option<&'a str>,
         path: &'a str,
         size: &'a str,
@@ -25,12 +25,12 @@ pub(super) enum Line<'a> {
     },
 }
 
-/// Width of the sizes of `aws s3 ls`, which are aligned to the right.
+/// Width of the right-aligned sizes of `aws s3 ls`.
 const AWS_SIZE: usize = 10;
-/// Units of `aws s3 ls --human-readable`. Sizes in bytes are exact.
+/// Units in `aws s3 ls --human-readable`. Sizes in bytes are exact.
 const AWS_UNITS: [&str; 8] = ["Bytes", "Byte", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
-/// Returns the tool whose listings have this line.
+/// Returns the tool that produces such a line, if any.
 pub(super) fn recognised(line: &str) -> Option<Tool> {
     match parsed(line)? {
         Line::Other => None,
@@ -38,7 +38,7 @@ pub(super) fn recognised(line: &str) -> Option<Tool> {
     }
 }
 
-/// Parses a line, or returns `None` if no tool writes it.
+/// Parses a line. Returns `None` if none of the tools produces it.
 pub(super) fn parsed(line: &str) -> Option<Line<'_>> {
     let text = line.trim_start();
     let is_sum =
@@ -92,8 +92,9 @@ pub(super) fn parsed(line: &str) -> Option<Line<'_>> {
     Some(Line::File { tool: Tool::Aws, bucket, path, size, date })
 }
 
-/// Splits the size and the path of `aws s3 ls`. The size has its unit if it is rounded, or if only
-/// lost alignment leaves open whether the unit is the beginning of the path.
+/// Splits the size and the path of an `aws s3 ls` line. The size includes its unit if it is
+/// rounded. It also does if the alignment is lost, so that it is unclear whether the unit is the
+/// beginning of the path.
 fn aws_size(rest: &str) -> Option<(&str, &str)> {
     let field = rest.trim_start();
     let indent = rest.len() - field.len();
@@ -112,7 +113,7 @@ fn aws_size(rest: &str) -> Option<(&str, &str)> {
     Some((size, path_after_unit))
 }
 
-/// Returns true for digits only.
+/// Returns true if a string consists of digits only.
 pub(super) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -1,6 +1,7 @@
 //! Listing formats of the loader.
 //!
-//! Sources are read as streams. Memory is limited by the size of one entry, not of the file.
+//! Sources are read as streams, so the memory needed depends on the size of an entry rather than
+//! that of the file.
 
 mod azure;
 mod continuation;

@@ -1,4 +1,4 @@
-//! NDJSON: a JSON object on every line.
+//! NDJSON: one JSON object per line.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -32,8 +32,8 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// Splits a key that is a URL, as `s5cmd --json ls` writes it, and returns its bucket. Such a
-    /// listing does not say whether it is complete.
+    /// Splits a key that is a URL, as written by `s5cmd --json ls`. Returns its bucket. Such a
+    /// listing does not indicate whether it is complete.
     fn split_url(&mut self) -> Option<String> {
         if self.bucket.is_some() {
             return None;
@@ -84,13 +84,13 @@ pub(super) fn read<R: BufRead>(
     Ok(())
 }
 
-/// Returns true if the last line without a line feed is incomplete, for example because its writer
+/// Returns true if a last line without a line feed is incomplete, for example because its writer
 /// was stopped.
 fn is_torn(content: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(content).is_err_and(|error| error.is_eof())
 }
 
-/// Passes the file of a line to the sink, or returns the reason it is bad.
+/// Passes the file in a line to the sink. Returns the reason if the line is bad.
 fn take(
     content: &[u8],
     position: u64,

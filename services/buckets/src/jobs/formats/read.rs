@@ -27,7 +27,8 @@ pub fn read(
     }
 }
 
-/// Reads a page of a server. It is not decompressed, so its content is not longer than the page.
+/// Reads a page received from a server. It is not decompressed, so its content cannot be longer
+/// than the page.
 pub fn read_page(
     name: &Path,
     page: &[u8],
@@ -83,8 +84,8 @@ fn read_input(
     }
 }
 
-/// Returns the bucket address from a file name `ADDRESS.xml[.N]`, `.json` or `.txt`, or the folder
-/// name. In file names, `,` replaces `/`.
+/// Returns the bucket address in a file name `ADDRESS.xml[.N]`, `.json` or `.txt`, or in the folder
+/// name. File names contain `,` instead of `/`. Returns `None` if there is none.
 fn address_in(name: &Path) -> Option<String> {
     let file = name.file_name()?.to_string_lossy().into_owned();
     let file = file.strip_suffix(".gz").or_else(|| file.strip_suffix(".zst")).unwrap_or(&file);

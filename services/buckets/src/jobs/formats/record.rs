@@ -4,7 +4,7 @@ use crate::model::{Attribute, Attributes};
 
 /// An entry as an NDJSON line that can be corrected and loaded.
 ///
-/// Values are texts as in the source. Bytes that are not valid UTF-8 are preserved.
+/// Values are strings, as written in the source. Bytes that are not valid UTF-8 are preserved.
 pub(super) struct Record(Vec<u8>);
 
 impl Record {
@@ -27,7 +27,7 @@ impl Record {
         self
     }
 
-    /// Adds the attributes of the source verbatim.
+    /// Adds the attributes verbatim, as written in the source.
     pub(super) fn attributes(self, texts: &Attributes<Option<impl AsRef<str>>>) -> Self {
         Attribute::ALL.into_iter().fold(self, |record, attribute| {
             let text = texts[attribute].as_ref().map(|text| text.as_ref());

@@ -1,4 +1,4 @@
-//! S3 `ListBucketResult`, versions 1 and 2, as written by S3, Spaces, OSS and GCS.
+//! S3 `ListBucketResult`, versions 1 and 2, as produced by S3, Spaces, OSS and GCS.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -26,15 +26,16 @@ struct Page {
     link: Link,
     /// The key or marker of the next page.
     next_marker: Option<String>,
-    /// Entries that wait for the end of the page, because `EncodingType` may follow them.
+    /// Entries that cannot be processed before the end of the page, because `EncodingType` may
+    /// follow them.
     entries: Vec<Entry>,
     /// Bytes of their keys.
     bytes: usize,
 }
 
-/// Maximum number of waiting entries, after which they are processed early.
+/// Maximum number of waiting entries. If there are more, they are processed early.
 const MOST_WAITING: usize = 10_000;
-/// Maximum bytes of their keys.
+/// Maximum number of bytes in the keys of waiting entries.
 const MOST_BYTES: usize = 16 << 20;
 
 /// Reads all pages.
@@ -129,7 +130,7 @@ impl Listing<'_> {
         self.pages += 1;
         let Page { encoded, truncated, part, mut link, next_marker, .. } =
             std::mem::take(&mut self.page);
-        // Keys and markers are encoded, tokens are not.
+        // Keys and markers are encoded, but tokens are not.
         let text = |text: String| String::from_utf8_lossy(&decoded(&text, encoded)).into_owned();
         link.after = link.after.map(text);
         link.next = link.next.or_else(|| next_marker.map(text));

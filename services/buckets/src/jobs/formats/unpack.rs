@@ -6,22 +6,22 @@ use std::path::Path;
 use batch::{ARCHIVE_START, refuse_archive};
 use flate2::bufread::MultiGzDecoder;
 
-/// Maximum bytes of a line or entry. Sources that exceed it are rejected.
+/// Maximum size of a line or entry in bytes. Sources that exceed it are rejected.
 const LARGEST_ENTRY: u64 = 16 << 20;
-/// The length of the shortest compressed file, in bytes.
+/// Length in bytes of the shortest compressed file.
 const SHORTEST: usize = 4;
 const BUFFER: usize = 256 << 10;
-/// Largest window of a zstd frame as a power of two: 128 MiB.
+/// Maximum window size of a zstd frame, as a power of two: 128 MiB.
 const ZSTD_WINDOW: u32 = 27;
 
 /// File name extensions of compressed files.
 const PACKED: [&str; 2] = [".gz", ".zst"];
 
-/// Decompresses gzip and zstd, which are detected by their first bytes. Refuses archives and other
+/// Decompresses gzip and zstd, which are detected by their first bytes. Rejects archives and other
 /// compressed formats.
 pub fn unpacked<'a>(name: &Path, source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
     let mut source = source;
-    // A pipe may deliver single bytes.
+    // A pipe may deliver one byte at a time.
     let mut head = Vec::with_capacity(ARCHIVE_START);
     source.by_ref().take(ARCHIVE_START as u64).read_to_end(&mut head)?;
     refuse_archive(&head)?;
@@ -42,17 +42,17 @@ pub fn unpacked<'a>(name: &Path, source: impl Read + 'a) -> io::Result<Box<dyn B
     Ok(Box::new(input))
 }
 
-/// Counts the bytes of an entry and fails if there are too many.
+/// Counts the bytes of an entry, and fails if there are too many.
 pub struct Meter<R> {
     inner: R,
-    /// Peeked bytes that are not read yet.
+    /// Bytes that were peeked at and have not been read yet.
     ahead: Vec<u8>,
     taken: usize,
     since: u64,
 }
 
 impl<R: BufRead> Meter<R> {
-    /// Wraps `inner`.
+    /// Wraps a reader, with all counts at zero.
     pub fn new(inner: R) -> Self {
         Self { inner, ahead: Vec::new(), taken: 0, since: 0 }
     }
@@ -107,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    /// Delivers single bytes, like a slow pipe.
+    /// A reader that delivers one byte at a time, like a slow pipe.
     struct Trickle<'a>(&'a [u8]);
 
     impl Read for Trickle<'_> {

@@ -2,11 +2,11 @@
 
 use std::io::{self, BufRead, Read};
 
-/// Units that are converted at a time.
+/// Number of code units converted at a time.
 const UNITS: usize = 16 << 10;
 
-/// Reads UTF-16 with a byte order mark as UTF-8, UTF-8 without its byte order mark, and other bytes
-/// unchanged.
+/// Reads UTF-16 with a byte order mark as UTF-8, and drops the byte order mark of UTF-8. Other
+/// bytes are unchanged.
 pub(super) fn as_utf8<'a>(mut input: Box<dyn BufRead + 'a>) -> io::Result<Box<dyn BufRead + 'a>> {
     let is_big = match input.fill_buf()? {
         [0xff, 0xfe, ..] => false,
@@ -25,10 +25,10 @@ pub(super) fn as_utf8<'a>(mut input: Box<dyn BufRead + 'a>) -> io::Result<Box<dy
 struct Utf16<'a> {
     input: Box<dyn BufRead + 'a>,
     is_big: bool,
-    /// Converted text, of which the first `read` bytes are read.
+    /// Converted text. Its first `read` bytes have been read.
     text: Vec<u8>,
     read: usize,
-    /// The first half of a pair.
+    /// The first half of a surrogate pair.
     high: Option<u16>,
 }
 

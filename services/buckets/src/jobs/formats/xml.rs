@@ -1,6 +1,6 @@
 //! An event-based reader for XML listings.
 //!
-//! It supports neither DTDs nor custom entities, and does not load whole files into memory.
+//! It supports neither DTDs nor custom entities, and it does not load whole files into memory.
 
 use std::io::BufRead;
 
@@ -12,20 +12,20 @@ use super::unpack::Meter;
 /// Maximum nesting depth.
 const DEEPEST: usize = 32;
 
-/// Maximum bytes of text in an element. Paths have at most 4,096.
+/// Maximum number of bytes of text in an element. Paths have at most 4,096.
 const LONGEST_TEXT: usize = 1 << 20;
-/// Maximum bytes of the name of an element or attribute.
+/// Maximum number of bytes in the name of an element or attribute.
 const LONGEST_NAME: usize = 1_024;
 
 /// The error for a source without elements, such as an empty response.
 pub(super) const NO_LISTING: &str = "the source is not a listing";
 
-/// A part of an XML listing. Names have no namespace prefix.
+/// A part of an XML listing. Names do not include namespace prefixes.
 #[derive(Debug)]
 pub(super) enum Piece {
-    /// Start of an element, with names and values of attributes.
+    /// The start of an element, with the names and values of its attributes.
     Open(String, Vec<(String, String)>),
-    /// End of an element, with the text after its last child.
+    /// The end of an element, with the text after its last child.
     Close(String, String),
     /// End of the source.
     End,
@@ -48,7 +48,7 @@ impl<R: BufRead> Pieces<R> {
         Self { reader, buffer: Vec::new(), texts: Vec::new(), pending_close: false }
     }
 
-    /// Returns the next part, or the reason the source is broken.
+    /// Returns the next part. Fails with the reason if the source is broken.
     pub(super) fn next(&mut self) -> Result<Piece, String> {
         if self.pending_close {
             self.pending_close = false;
@@ -67,7 +67,7 @@ impl<R: BufRead> Pieces<R> {
                     }
                     let name = local_name(start.name().local_name().as_ref())?;
                     let attributes = attributes(&start)?;
-                    // Only the text of elements without children is relevant.
+                    // Only the text of elements without children matters.
                     if let Some((_, text)) = self.texts.last_mut() {
                         text.clear();
                     }

@@ -1,4 +1,4 @@
-//! Fetches pages over HTTP with rate limit and retries.
+//! Fetches pages over HTTP, with a rate limit and retries.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use super::turns::Turns;
 use crate::jobs::error::JobError;
 use crate::model::address::provider_of;
 
-/// Maximum bytes of a page.
+/// Maximum size of a page in bytes.
 const LARGEST_PAGE: usize = 64 << 20;
-/// Maximum delay that a server can request.
+/// Maximum delay that a server may request.
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -34,13 +34,13 @@ pub struct RemoteOptions {
     pub provider_rate: Option<f64>,
     /// `--user-agent`.
     pub user_agent: String,
-    /// Milliseconds before the first retry. The delay doubles each time.
+    /// Milliseconds before the first retry. Each retry doubles the delay.
     pub first_pause: u64,
-    /// Maximum number of attempts for a page.
+    /// Maximum number of attempts per page.
     pub attempts: u32,
-    /// Maximum number of seconds for a page.
+    /// Maximum number of seconds per page.
     pub timeout: u64,
-    /// Whether hosts of unknown providers may have private addresses.
+    /// Whether hosts that do not belong to a known provider may have private addresses.
     pub allows_private: bool,
     /// Only files whose path begins with this are listed.
     pub prefix: String,
@@ -76,13 +76,14 @@ pub(super) struct Fetcher {
     between_of_provider: Option<Duration>,
 }
 
-/// The reason a page cannot be fetched.
+/// The reason that a page could not be fetched.
 enum Failure {
-    /// Temporary: retry, after the delay that the server requests, if any.
+    /// A temporary failure. The request is retried, after the delay that the server requests (if
+    /// any).
     Passing(String, Option<Duration>),
-    /// There is no connection: retry.
+    /// There is no connection. The request is retried.
     Unreachable(String),
-    /// Permanent.
+    /// A permanent failure. The request is not retried.
     Lasting(Refusal),
 }
 
@@ -91,7 +92,7 @@ impl Fetcher {
         // If another provider was installed first, that one is used.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let client = reqwest::Client::builder();
-        // A proxy would look up the names itself, and reach private addresses.
+        // A proxy would resolve names itself and could reach private addresses.
         let client = if options.allows_private { client } else { client.no_proxy() };
         let http = client
             .connect_timeout(CONNECT_TIMEOUT)
@@ -125,10 +126,10 @@ impl Fetcher {
         sleep(turn.saturating_duration_since(now));
     }
 
-    /// Fetches a page, or returns the reason it is unavailable.
+    /// Fetches a page. Returns the reason if the server refuses it.
     ///
     /// # Errors
-    /// The server is unreachable or busy after several attempts.
+    /// The server is unreachable or busy even after several attempts.
     pub(super) fn page(&mut self, url: &Url) -> Result<Result<Vec<u8>, Refusal>, JobError> {
         if !self.options.allows_private && names_private(url) {
             let reason = "the address is private".to_owned();

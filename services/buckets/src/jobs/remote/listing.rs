@@ -11,7 +11,7 @@ use crate::model::address::{Address, BucketType};
 pub(in crate::jobs) struct Listing {
     /// The format of its pages.
     pub(super) format: Format,
-    /// Address of the bucket, regardless of the content of its pages.
+    /// Address of the bucket. The content of pages does not change it.
     pub(super) bucket: String,
     /// URL of the list operation.
     base: Url,
@@ -22,7 +22,7 @@ impl Listing {
     pub(in crate::jobs) fn of(url: &str, defaults: &Defaults) -> Result<Self, JobError> {
         let wrong = |why: &str| JobError::Invalid(format!("{url}: {why}"));
         if url.contains(['?', '#', '@']) {
-            // These parts would be stored with the run, and may contain secrets.
+            // These parts would be stored with the run, although they may contain secrets.
             return Err(wrong("only public buckets can be listed: give the plain address"));
         }
         let known = Address::parse(url).ok().filter(|address| address.kind().is_some());
@@ -89,13 +89,13 @@ impl Listing {
 const UNKNOWN_HOST: &str = "an unknown host needs --bucket ADDRESS and --format s3, azure or \
                             gcs";
 
-/// Returns the list operation of a known provider.
+/// Returns the URL of a known provider's list operation.
 fn interface_of(url: &str, address: &Address, format: Format) -> String {
     let scheme = if url.starts_with("http://") { "http" } else { "https" };
     let (text, name) = (address.as_str(), address.name());
     match format {
         Format::Gcs => format!("{scheme}://storage.googleapis.com/storage/v1/b/{name}/o"),
-        // The provider's certificate does not cover bucket names with dots.
+        // The provider's certificate does not cover bucket names that contain dots.
         Format::S3 if name.contains('.') && scheme == "https" => {
             format!("{scheme}://{}/{name}/", &text[name.len() + 1..])
         }

@@ -1,4 +1,4 @@
-//! Lists public buckets by the APIs of their providers.
+//! Lists public buckets through the APIs of their providers.
 
 mod fetch;
 mod listing;

@@ -16,15 +16,15 @@ use crate::jobs::formats::{
 
 /// Receives the entries of a listing, and the positions at which it can be resumed.
 pub(in crate::jobs) trait PageSink: Sink {
-    /// A page was passed to the sink as a whole. `next` is the place after it; `None` at the end of
-    /// the listing.
+    /// Called after a page has been passed to the sink as a whole. `next` is the position after it,
+    /// or `None` at the end of the listing.
     fn page_done(&mut self, next: Option<&Place>, page: &[u8]) -> Result<(), JobError>;
 
-    /// The first page has been refused, or is at an address that must not be requested.
+    /// Called if the first page was refused, or is at an address that must not be requested.
     fn refused(&mut self, _refusal: Refusal) {}
 }
 
-/// A place between two pages of a listing.
+/// A position between two pages of a listing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The request for the next page.
@@ -34,10 +34,10 @@ pub struct Place {
 }
 
 impl Place {
-    /// Returns the request for resuming the listing in a later run.
+    /// Returns the request with which a later run resumes the listing.
     ///
-    /// It continues after a key if the interface supports it. A server may resolve tokens by
-    /// counting entries, and the bucket may have changed.
+    /// It continues after a key if the API supports that. A server may resolve tokens by counting
+    /// entries, and the bucket may have changed since.
     fn resumed(&self, format: Format) -> Marker {
         let parameter = match (format, self.marker.parameter.as_str()) {
             (Format::S3, "continuation-token") => "start-after",
@@ -52,10 +52,10 @@ impl Place {
     }
 }
 
-/// Providers answer with empty pages after removals, but not with this many in a row.
+/// Providers return empty pages after files were removed, but not this number of them in a row.
 const MAX_EMPTY_PAGES: usize = 100;
 
-/// Reads a listing from its beginning or from a place.
+/// Reads a listing from its beginning or from a position.
 pub(in crate::jobs) fn read_pages(
     listing: &Listing,
     kind: Option<&str>,
@@ -85,7 +85,7 @@ pub(in crate::jobs) fn read_pages(
             }
         };
         let name = Path::new(&listing.bucket);
-        // A page that is fetched again may begin with entries that were already processed.
+        // A page that is fetched again may begin with entries that have already been processed.
         let until = match known.take() {
             Some(key) if has_key(name, &page, &defaults, &key)? => Some(key),
             _ => None,
@@ -98,7 +98,7 @@ pub(in crate::jobs) fn read_pages(
         if entries.broken {
             return Ok(());
         }
-        // A server can make up markers forever.
+        // A malicious server could return new markers forever.
         let key = entries.last;
         empty = if key.is_some() { 0 } else { empty + 1 };
         if empty > MAX_EMPTY_PAGES {
@@ -123,7 +123,7 @@ pub(in crate::jobs) fn read_pages(
     }
 }
 
-/// Returns true if a page has an entry with this key.
+/// Returns true if a page contains an entry with this key.
 fn has_key(name: &Path, page: &[u8], defaults: &Defaults, key: &str) -> Result<bool, JobError> {
     let mut search = KeySearch { key, found: false };
     formats::read_page(name, page, defaults, &mut search)?;
@@ -158,8 +158,8 @@ impl Sink for KeySearch<'_> {
     }
 }
 
-/// Passes on the entries after a key. Links to next pages are dropped: each page is requested with
-/// the marker of the previous one.
+/// Passes on the entries after a key. Links to next pages are dropped, because each page is
+/// requested with the marker of the previous one.
 pub(super) struct Entries<'a> {
     pub(super) sink: &'a mut dyn PageSink,
     /// The key of the last entry to skip.

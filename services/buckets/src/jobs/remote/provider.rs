@@ -1,4 +1,4 @@
-//! Limits requests to the provider of a bucket.
+//! Restricts requests to the provider of a bucket.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,11 +9,11 @@ use reqwest::redirect::{Action, Attempt};
 
 use crate::model::address::provider_of;
 
-/// Maximum number of redirects of a request.
+/// Maximum number of redirects per request.
 const MOST_REDIRECTS: usize = 3;
 
-/// Follows redirects to the same provider, or to the same host if its provider is unknown. Other
-/// redirects are responses.
+/// Follows redirects within the same provider or, if the provider is unknown, within the same host.
+/// Any other redirect is returned as the response.
 pub(super) fn follow(attempt: Attempt<'_>) -> Action {
     let first = attempt.previous().first();
     let allowed = attempt.previous().len() <= MOST_REDIRECTS
@@ -32,10 +32,10 @@ fn is_same_provider(from: &Url, to: &Url) -> bool {
         }
 }
 
-/// Looks up names. Hosts of providers must have public addresses, so a forged answer cannot lead to
-/// an internal service.
+/// Resolves host names. Hosts of providers must have public addresses, so that a forged DNS answer
+/// cannot lead to an internal service.
 pub(super) struct ProviderResolver {
-    /// Whether other hosts may have private addresses.
+    /// Whether all other hosts may have private addresses.
     pub(super) allows_private: bool,
 }
 

@@ -7,10 +7,10 @@ use super::pages::{Entries, PageSink, Place};
 use crate::jobs::error::JobError;
 use crate::jobs::formats::{self, Defaults, Format, Marker, Part};
 
-/// Name of the marker that counts stored pages.
+/// Name of the marker whose value is the number of a stored page.
 const PAGE: &str = "page";
 
-/// Reads a number of stored pages like those of a server, from the first one or from a place.
+/// Reads stored pages in the same way as those of a server, from the first one or from a position.
 pub(in crate::jobs) fn read_stored(
     listing: &Listing,
     (kind, prefix): (Option<&str>, &str),

@@ -11,14 +11,14 @@ use super::error::{ExpressionError, LARGEST};
 use super::source::Source;
 use super::steps;
 
-/// A valid expression that matches whole names.
+/// A valid expression that must match whole names.
 #[derive(Clone, Debug)]
 pub struct Expression {
     source: String,
     notice: Option<String>,
     hir: Hir,
     whole: Regex,
-    /// The same expression for matching long texts in steps; compiled on first use.
+    /// The same expression for matching long strings step by step. Compiled on first use.
     steps: OnceLock<Option<NFA>>,
 }
 
@@ -44,12 +44,12 @@ impl Expression {
         Ok(Self { source: corrected, notice, hir, whole, steps: OnceLock::new() })
     }
 
-    /// Returns the expression after correction, including quotes.
+    /// Returns the corrected expression, including quotes.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Returns the expression after correction in plain syntax, with quotes replaced by escapes.
+    /// Returns the corrected expression in plain syntax, with quotes replaced by escapes.
     pub fn pattern(&self) -> String {
         Source::of(&self.source).pattern().to_owned()
     }
@@ -59,23 +59,23 @@ impl Expression {
         self.notice.as_deref()
     }
 
-    /// Returns the parsed expression without the anchors for whole names.
+    /// Returns the parsed expression, without the anchors for whole names.
     pub fn hir(&self) -> &Hir {
         &self.hir
     }
 
-    /// Returns the compiled expression, anchored at both ends.
+    /// Returns the compiled expression, which is anchored at both ends.
     pub fn whole(&self) -> &Regex {
         &self.whole
     }
 
-    /// Returns true if the whole of `text` matches.
+    /// Returns true if the expression matches the whole of `text`.
     pub fn matches(&self, text: &str) -> bool {
         self.whole.is_match(text)
     }
 
-    /// Returns true if the whole of `text` matches. Calls `check` at least once per millisecond,
-    /// but takes several times as long as [`whole`](Self::whole) for usual texts.
+    /// Returns true if the expression matches the whole of `text`. Calls `check` at least once per
+    /// millisecond, but takes several times as long as [`whole`](Self::whole) for ordinary strings.
     ///
     /// # Errors
     /// Any error of `check`.
@@ -96,7 +96,7 @@ fn anchored(hir: &Hir) -> Hir {
     Hir::concat(vec![Hir::look(Look::Start), hir.clone(), Hir::look(Look::End)])
 }
 
-/// Compiles a parsed expression that needs at most [`LARGEST`] bytes.
+/// Compiles a parsed expression. The result must not exceed [`LARGEST`] bytes.
 pub fn compile(hir: &Hir) -> Result<Regex, ExpressionError> {
     let config = Regex::config()
         .nfa_size_limit(Some(LARGEST))

@@ -4,18 +4,19 @@ use regex_syntax::ast::{AssertionKind, Ast, RepetitionKind, RepetitionOp};
 
 use super::source::Source;
 
-/// Properties of the two ends.
+/// The properties of both ends of an expression.
 pub(super) struct Ends {
-    /// A top-level alternation, whose anchors belong to its branches.
+    /// Whether the expression is a top-level alternation, in which case its anchors belong to the
+    /// branches.
     pub(super) alternation: bool,
-    /// The expression, or one branch of an alternation, begins or ends with `.*`.
+    /// Whether the expression, or one branch of an alternation, begins or ends with `.*`.
     pub(super) reach_anywhere: bool,
     begins_fixed: bool,
     ends_fixed: bool,
 }
 
 impl Ends {
-    /// Inspects an expression; `None` if it cannot be parsed.
+    /// Inspects an expression. Returns `None` if it cannot be parsed.
     pub(super) fn of(text: &str) -> Option<Self> {
         let ast = Source::of(text).ast()?;
         Some(match &ast {
@@ -36,7 +37,7 @@ impl Ends {
 
     /// Strips anchors that apply to the whole expression.
     pub(super) fn without_anchors<'a>(&self, text: &'a str) -> &'a str {
-        // `^` alone is both the first and the last part, but not an anchor at the end.
+        // `^` alone is both the first and the last part, but it does not anchor the end.
         let text = if self.begins_fixed { text.strip_prefix('^').unwrap_or(text) } else { text };
         if self.ends_fixed { text.strip_suffix('$').unwrap_or(text) } else { text }
     }

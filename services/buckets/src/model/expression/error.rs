@@ -3,15 +3,15 @@
 /// Maximum size of a compiled expression in bytes.
 pub const LARGEST: usize = 1 << 20;
 
-/// An error for an invalid expression.
+/// The error for an invalid expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExpressionError {
     /// A syntax error.
     #[error("the expression cannot be read at character {position}: {reason}")]
     Syntax {
-        /// The reason.
+        /// Describes the error.
         reason: String,
-        /// Position of the character, counted from 1.
+        /// Position of the character, starting at 1.
         position: usize,
     },
     /// The compiled expression would exceed [`LARGEST`].

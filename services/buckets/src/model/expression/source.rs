@@ -7,18 +7,18 @@ use regex_syntax::hir::Hir;
 
 use super::error::ExpressionError;
 
-/// Maximum nesting depth of groups, to protect the stack.
+/// Maximum nesting depth of groups. The limit protects the stack.
 const DEEPEST: u32 = 100;
 
-/// An expression in plain syntax with the origin of each byte.
+/// An expression in plain syntax, with the origin of each byte.
 pub(super) struct Source {
     pattern: String,
-    /// For each byte of the pattern, the position of the original character, counted from 0.
+    /// For each byte of the pattern, the position of the original character, starting at 0.
     origin: Vec<usize>,
 }
 
 impl Source {
-    /// Replaces literal quotes by escaped groups.
+    /// Replaces literal quotes with escaped groups.
     pub(super) fn of(text: &str) -> Self {
         let mut source = Self { pattern: String::new(), origin: Vec::new() };
         let symbols: Vec<char> = text.chars().collect();
@@ -41,7 +41,7 @@ impl Source {
         source
     }
 
-    /// Closes a quote or comment that is open at the end, so text can be appended.
+    /// Closes a quote or comment that is open at the end, so that text can be appended.
     pub(super) fn closed(text: &str) -> String {
         let mut closed = text.to_owned();
         if has_open_quote(text) {
@@ -50,7 +50,7 @@ impl Source {
         let source = Self::of(&closed);
         let parsed = parser().parse_with_comments(&source.pattern);
         let comments = parsed.map_or_else(|_| Vec::new(), |parsed| parsed.comments);
-        // The span of a comment includes the terminating line feed.
+        // The span of a comment includes the line feed that ends it.
         let is_open =
             |span: Span| span.end.offset == source.pattern.len() && !source.pattern.ends_with('\n');
         if comments.last().is_some_and(|comment| is_open(comment.span)) {
@@ -100,8 +100,8 @@ impl Source {
         self.origin.resize(self.pattern.len(), position);
     }
 
-    /// Adds `"text"` as a literal and returns the position after it. An unclosed quote ends with
-    /// the text.
+    /// Adds `"text"` as a literal. Returns the position after it. An unclosed quote extends to the
+    /// end.
     fn push_quoted(&mut self, symbols: &[char], open: usize) -> usize {
         for symbol in "(?:".chars() {
             self.push(symbol, open);
@@ -125,7 +125,7 @@ fn parser() -> Parser {
     regex_syntax::ast::parse::ParserBuilder::new().nest_limit(DEEPEST).build()
 }
 
-/// Step 1: replaces `*` at the start, after `(` or after `|` by `.*`.
+/// Step 1: replaces `*` with `.*` at the start, after `(` and after `|`.
 pub(super) fn with_leading_stars(text: &str) -> String {
     let mut repaired = String::with_capacity(text.len() + 1);
     let mut before = Some('|');
@@ -163,8 +163,8 @@ pub(super) fn balanced(text: &str) -> String {
     pieces.into_iter().map(escaped).collect()
 }
 
-/// Calls `each` with the tokens of an expression: an escape, a class, a quoted text or a single
-/// character. An unclosed `[` is a single character.
+/// Calls `each` with the tokens of an expression: an escape, a class, quoted text, or a single
+/// character. An unclosed `[` counts as a single character.
 fn walk(text: &str, mut each: impl FnMut(&str)) {
     let symbols: Vec<char> = text.chars().collect();
     let mut at = 0;
@@ -198,8 +198,8 @@ fn quote_end(symbols: &[char], open: usize) -> usize {
     at + 1
 }
 
-/// Returns the position after the class that opens at `open`. Classes nest; a leading `]` is
-/// literal.
+/// Returns the position after the class that opens at `open`; `None` if it is not closed. Classes
+/// nest, and a leading `]` is literal.
 fn class_end(symbols: &[char], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     let mut at = open;

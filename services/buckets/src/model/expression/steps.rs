@@ -1,4 +1,4 @@
-//! Interruptible matching.
+//! Matching that can be interrupted.
 
 use regex_automata::nfa::thompson::{Compiler, Config, NFA, State, WhichCaptures};
 use regex_automata::util::primitives::StateID;
@@ -6,7 +6,7 @@ use regex_syntax::hir::Hir;
 
 use super::error::ExpressionError;
 
-/// Visited states between two checks, which takes less than a millisecond.
+/// Number of visited states between two checks. They take less than a millisecond.
 const VISITS: u32 = 1 << 16;
 
 /// Compiles an anchored expression.
@@ -16,7 +16,7 @@ pub(super) fn compile(hir: &Hir) -> Result<NFA, ExpressionError> {
     built.map_err(|_| ExpressionError::TooBig)
 }
 
-/// Returns true if an anchored expression matches a text. Calls `check` regularly.
+/// Returns true if an anchored expression matches a string. Calls `check` regularly.
 ///
 /// # Errors
 /// Any error of `check`.

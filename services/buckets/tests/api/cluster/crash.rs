@@ -1,4 +1,4 @@
-//! Kills the program on the cluster engine during loads, rebuilds from sources and removals.
+//! Kills the program during loads, rebuilds from sources and removals on the cluster engine.
 //!
 //! Like `crash.rs` for the embedded engine, but with fewer rounds: `CLUSTER_CRASH_ROUNDS` (3).
 
@@ -22,7 +22,7 @@ struct OnCluster {
 }
 
 impl OnCluster {
-    /// `None` if there is no server.
+    /// Returns `None` if there is no server.
     fn new() -> Option<Self> {
         let url = std::env::var("TEST_CLICKHOUSE_URL").ok()?;
         let name = std::env::var("TEST_CLICKHOUSE_CLUSTER").ok();
@@ -37,7 +37,7 @@ impl OnCluster {
         Some(Self { program, servers, database })
     }
 
-    /// Returns the number of rows on all servers whose path contains a text, including dead rows.
+    /// Returns the number of rows on all servers whose path contains a string. Includes dead rows.
     fn rows_with(&self, part: &str) -> u64 {
         let generation = self.program.status()["generation"].as_u64().unwrap();
         let files = format!("{}.buckets_files_{generation}", self.database);
@@ -67,7 +67,7 @@ fn rounds() -> u32 {
     named.and_then(|rounds| rounds.parse().ok()).unwrap_or(3)
 }
 
-/// Returns times spread over a command. They are equal in all runs.
+/// Returns times spread over the duration of a command. They are the same in all runs.
 fn moments(whole: Duration) -> impl Iterator<Item = (usize, Duration)> {
     (1..=rounds()).map(move |round| (round as usize, whole * (2 * round - 1) / (2 * rounds())))
 }
@@ -158,8 +158,8 @@ fn killed_rebuilds_from_sources_leave_the_old_generation_or_the_new_one() {
         assert!(now == last || now == new, "round {round}: {now:?}");
         last = now;
     }
-    // The next rebuild drops unfinished generations. A slow server may still execute statements of
-    // a killed rebuild; their result is dropped by the one after it.
+    // The next rebuild drops unfinished generations. A slow server may still be executing
+    // statements of a killed rebuild, whose results are dropped by the rebuild after that.
     let mut left = Vec::new();
     for _ in 0..3 {
         program.done(&["rebuild"]);
@@ -187,7 +187,7 @@ fn killed_removals_are_completed_by_next_writer() {
         program.killed(&["remove", &address(number)], moment);
         let now = program.published().1;
         assert!(now == left || now == left - share(number), "round {round}: {now}");
-        // Both a load and the same command complete it.
+        // Either a load or the same command completes the removal.
         if program.status()["removals_waiting"] == 1 && round % 2 == 0 {
             let other = program.folder().write("other.ndjson", "");
             assert_eq!(program.run(&["load", text(&other)]).code, Some(1));

@@ -17,7 +17,7 @@ use proptest::prelude::*;
 
 use crate::conformance::{Pair, query, step};
 
-/// A generation on the servers of `scripts/lib/clickhouse.sh`.
+/// A generation on the servers that `scripts/lib/clickhouse.sh` starts.
 #[derive(Clone)]
 struct Throwaway {
     cluster: Cluster,
@@ -32,7 +32,7 @@ enum Servers {
 }
 
 impl Throwaway {
-    /// `None` if there are no such servers.
+    /// Returns `None` if these servers are not running.
     fn on(servers: Servers) -> Option<Self> {
         let url = std::env::var("TEST_CLICKHOUSE_URL").ok()?;
         let named = || std::env::var("TEST_CLICKHOUSE_CLUSTER").ok();
@@ -54,7 +54,7 @@ impl Throwaway {
     }
 }
 
-/// Returns a unique number across tests and processes.
+/// Returns a number that is unique across tests and processes.
 fn fresh_number() -> u32 {
     use std::hash::{BuildHasher, RandomState};
     (RandomState::new().hash_one(SystemTime::now()) >> 33) as u32
@@ -64,7 +64,7 @@ fn fresh_number() -> u32 {
 fn missing_servers_are_reported() {
     match std::env::var("TEST_CLICKHOUSE_URL") {
         Ok(_) => assert!(Throwaway::on(Servers::One).is_some()),
-        // Bypasses the output capture, so it is visible without a failure.
+        // Bypasses the capturing of output, so that it is visible even if the test passes.
         Err(_) => writeln!(
             std::io::stderr().lock(),
             "WARNING: the tests of the cluster engine were left out: TEST_CLICKHOUSE_URL is not set."
@@ -73,7 +73,7 @@ fn missing_servers_are_reported() {
     }
 }
 
-/// RE2 supports these for ASCII only, so the cluster rejects them.
+/// RE2 supports these constructs for ASCII only, so the cluster engine rejects them.
 fn is_known(query: &FileQuery) -> bool {
     match &query.matching {
         Matching::Expression(expression) => {
@@ -116,14 +116,14 @@ fn two_replicas_match_model() {
     conforms(Servers::Replicas, 4);
 }
 
-/// A generation that is dropped with its tables.
+/// A generation whose tables are dropped at the end.
 struct Table {
     throwaway: Throwaway,
     index: ClusterIndex,
 }
 
 impl Table {
-    /// Uses two shards if available, or a single server.
+    /// Uses two shards if available, otherwise a single server.
     fn new() -> Option<Self> {
         let throwaway = Throwaway::on(Servers::Shards).or_else(|| Throwaway::on(Servers::One))?;
         Some(Self { index: throwaway.open(), throwaway })
@@ -140,7 +140,7 @@ impl Table {
         let mut writer = self.index.writer(64).unwrap();
         writer.begin(run).unwrap();
         let mut all = all_of(files);
-        // Files of different runs differ.
+        // Files of different runs must differ.
         all.iter_mut().for_each(|file| file.attributes[Attribute::Size] = 100 + run as i64);
         writer.add(&all).unwrap();
         let counts = writer.publish(mode, named(files), 5).unwrap();
@@ -195,7 +195,7 @@ fn raw(statement: &str) -> String {
 }
 
 fn raw_at(url: &str, statement: &str) -> String {
-    // Connecting to a cluster installs the TLS provider that every client needs.
+    // Connecting to a cluster installs the TLS provider that all clients need.
     Cluster::connect(url, None).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {

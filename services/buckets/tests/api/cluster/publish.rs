@@ -54,7 +54,7 @@ fn open_run_is_hidden_and_resumable() {
     writer.begin(2).unwrap();
     writer.add(&all_of(&[(1, "kept"), (2, "kept too")])).unwrap();
     writer.checkpoint("noted".to_owned()).unwrap();
-    // More than a batch, so rows are stored after the checkpoint.
+    // More than a batch, so that some rows are stored after the checkpoint.
     let long = "x".repeat(4_000);
     let lost: Vec<String> = (0..4_000).map(|number| format!("lost/{number}/{long}")).collect();
     let lost: Vec<(u64, &str)> = lost.iter().map(|path| (3, path.as_str())).collect();
@@ -73,7 +73,8 @@ fn open_run_is_hidden_and_resumable() {
     assert_eq!(table.all(), ["kept", "kept too", "after"]);
 }
 
-/// Without an open run, states have no upper bound of ids. Rows of a new run must still be hidden.
+/// Without an open run, states do not have an upper bound for ids. The rows of a new run must still
+/// be hidden.
 #[test]
 fn run_started_during_search_is_hidden() {
     let Some(table) = Table::new() else { return };
@@ -124,7 +125,7 @@ fn only_one_writer_is_allowed() {
     assert!(matches!(table.throwaway.open().writer(64), Err(EngineError::Locked(_))));
     drop(writer);
     drop(table.index.writer(64).unwrap());
-    // Two holders on unknown machines, one of which has expired.
+    // Two holders on unknown machines. The lease of one has expired.
     let other = Lease::of(&table, "7");
     other.renewed_before(20);
     match table.index.writer(64) {
@@ -136,7 +137,7 @@ fn only_one_writer_is_allowed() {
     other.renewed_before(40);
     let mut writer = table.index.writer(64).unwrap();
     assert!(!other.is_there(), "it was taken over");
-    // Another process takes over the lock of this writer.
+    // Simulates that another process takes over this writer's lock.
     for name in Lease::all(&table) {
         raw(&format!("DROP TABLE default.{name}"));
     }
@@ -205,7 +206,7 @@ fn writer_without_lock_deletes_nothing() {
     assert_eq!(table.all(), ["kept", "other"]);
 }
 
-/// The write lock of a generation, as held by another process.
+/// The write lock of a generation, held by another process.
 struct Lease(String);
 
 impl Lease {
@@ -229,7 +230,7 @@ impl Lease {
         raw(&format!("DROP TABLE default.{}", self.0));
     }
 
-    /// All rows.
+    /// Returns the names of all lock tables of the generation.
     fn all(table: &Table) -> Vec<String> {
         let begin = format!("buckets_writer_{}_", table.throwaway.generation);
         let names = format!(

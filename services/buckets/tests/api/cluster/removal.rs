@@ -19,9 +19,9 @@ fn removal_erases_files_from_disk() {
     let Some(table) = Table::new() else { return };
     let (secret, other, replaced) = ("xqzjvkwpyfgmbhdc", "wdrtplhcnmvqzkxj", "kzvqmnbxtrwplsdf");
     let gone = format!("it's/{secret}\\1.txt");
-    // Even numbers are on the shard of the first server, whose folders are checked.
+    // Even bucket ids are on the shard of the first server, whose folders are checked.
     table.publish(1, Mode::Replace, &[(2, replaced), (2, &gone), (2, other), (4, &gone)]);
-    // Replaced rows may stay on disk, but a removal erases them as well.
+    // Replaced rows may stay on disk, but a removal erases them too.
     table.publish(2, Mode::Replace, &[(2, &gone), (2, &gone), (2, other), (4, &gone)]);
     let mut folders = table_folders(&table);
     if let Some(folders) = &folders {
@@ -49,10 +49,10 @@ fn removal_erases_files_from_disk() {
     }
 }
 
-/// Returns the folders of the tables, or `None` if they are not readable.
+/// Returns the folders of the tables, or `None` if they cannot be read.
 fn table_folders(table: &Table) -> Option<BTreeSet<PathBuf>> {
     let number = table.throwaway.generation;
-    // These characters are too random for compression, so a path can be found on disk.
+    // The characters are too random to be compressed, so a path can be found on disk.
     let parts = raw(&format!(
         "SELECT DISTINCT path FROM system.parts WHERE database = 'default' AND table LIKE '%_{number}'"
     ));
@@ -61,7 +61,7 @@ fn table_folders(table: &Table) -> Option<BTreeSet<PathBuf>> {
     folders.iter().all(|folder| std::fs::read_dir(folder).is_ok()).then_some(folders)
 }
 
-/// Returns true if a file in the folders contains a text.
+/// Returns true if any file in the folders contains a string.
 fn holds(folders: &BTreeSet<PathBuf>, text: &str) -> bool {
     let mut folders: Vec<PathBuf> = folders.iter().cloned().collect();
     while let Some(folder) = folders.pop() {

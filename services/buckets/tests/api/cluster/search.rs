@@ -1,4 +1,4 @@
-//! Searches, limits and unavailable servers.
+//! Searches, limits, and servers that are unavailable.
 
 use std::net::TcpListener;
 use std::sync::atomic::Ordering;

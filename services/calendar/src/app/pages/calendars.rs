@@ -1,4 +1,4 @@
-//! Calendar files of pages.
+//! Calendar files that pages offer.
 
 use jiff::ToSpan as _;
 use jiff::civil::Date;
@@ -16,20 +16,20 @@ use crate::state::State;
 use crate::store::events;
 use crate::wire::pages::query::PageQuery;
 
-/// Reads the calendar file of a list. It keeps past events for some days, so calendar apps do not
-/// delete them.
+/// Reads the calendar file of a list. It keeps past events for some days, so that calendar apps do
+/// not delete them immediately.
 pub async fn subscription(state: &State, request: &PageRequest) -> Result<Feed, Error> {
     calendar(state, request, request.query.subscription(kept_since(state))).await
 }
 
-/// Returns the parameters for the events of a subject in a calendar file.
+/// Returns the list parameters for the events of a subject in a calendar file.
 fn events_of(state: &State, parameter: (&'static str, String)) -> ListParameters {
     let mut pairs = PageQuery::default().subscription(kept_since(state));
     pairs.push(parameter);
     pairs
 }
 
-/// Returns the day after whose end events are kept.
+/// Returns a day. Calendar files contain the events that end after it.
 pub(super) fn kept_since(state: &State) -> Date {
     let settings = &state.site.settings;
     let today = settings.site_timezone.wall(state.clock.now()).date();
@@ -46,7 +46,7 @@ pub async fn calendar(
     feeds::feed(state, request.of(&pairs)).await
 }
 
-/// Reads the calendar file of an event. Unlisted events have none.
+/// Reads the calendar file of an event. Events that are hidden from lists have none.
 pub async fn calendar_of_event(
     state: &State,
     request: &PageRequest,

@@ -11,10 +11,10 @@ use crate::store::included::{self, EventSelector};
 use crate::wire::pages::event::{self, EventContext, EventView};
 use crate::wire::render_context::RenderContext;
 
-/// Reads an event. Without the password, a protected event stays locked.
+/// Reads an event. A password-protected event stays locked unless the request has the password.
 ///
 /// # Errors
-/// Unpublished events are not found.
+/// An unpublished event is reported as not found.
 pub async fn event_page(
     state: &State,
     request: &PageRequest,

@@ -20,7 +20,7 @@ use crate::wire::pages::query::PageQuery;
 use crate::wire::params::Params;
 use crate::wire::render_context::RenderContext;
 
-/// Maximum number of terms that a form offers.
+/// Maximum number of terms offered by the filter form.
 const CHOICES: usize = 100;
 
 /// A page request and its URL.
@@ -31,14 +31,14 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
-    /// Returns a list request of an anonymous API client.
+    /// Builds the list request that an anonymous API client would send.
     pub fn of(&self, pairs: &[(&'static str, String)]) -> Request {
         let params = Params::from_pairs(pairs.iter().map(|(name, text)| (*name, text.as_str())));
         Request { login: None, params: Ok(params), urls: self.urls.clone(), if_match: None }
     }
 }
 
-/// A slice of a list.
+/// The part of a list that a page shows.
 #[derive(Clone, Debug)]
 pub struct ListView {
     pub groups: Vec<CardGroup>,
@@ -49,10 +49,10 @@ pub struct ListView {
     pub steps: Steps,
 }
 
-/// The parameters of an API list.
+/// Parameters of a list request of the API.
 pub type ListParameters = Vec<(&'static str, String)>;
 
-/// Reads a slice of a list together with its subject. `find` returns the subject and the list
+/// Reads part of a list together with its subject. `find` returns the subject and the list
 /// parameters.
 pub async fn listing<S, F>(
     state: &State,
@@ -76,7 +76,7 @@ where
             Ok((subject, list))
         })
     };
-    // The cards of a page contain little of the texts.
+    // Cards show little of the text of an event, so the memory permit can be released here.
     Ok(permit.read(state, read).await?.list)
 }
 
@@ -114,7 +114,7 @@ fn view(
     Ok(ListView { groups, total, page, pages: list.paging.pages(total), steps })
 }
 
-/// The categories and tags that the form of a list offers.
+/// The categories and tags offered by the filter form of a list.
 pub struct Choices {
     pub categories: Vec<Choice>,
     pub tags: Vec<Choice>,

@@ -1,4 +1,4 @@
-//! HTML pages. They are the same for everyone, so they show published resources only.
+//! HTML pages. All visitors get the same page, so only published resources are shown.
 
 mod calendars;
 mod event;

@@ -11,7 +11,7 @@ use crate::model::term::Taxonomy;
 use crate::state::State;
 use crate::store::{events, included, linked_posts, slugs, terms};
 
-/// The kind of page that an address names by a slug.
+/// The kind of page that a slug refers to.
 #[derive(Clone, Copy, Debug)]
 pub enum Named {
     Event,
@@ -29,10 +29,10 @@ impl Named {
     }
 }
 
-/// Returns the path of the page that an earlier slug named, relative to the base URL.
+/// Returns the path, relative to the base URL, of the page that used to have a slug.
 ///
 /// # Errors
-/// Unpublished pages are not found.
+/// An unpublished page is reported as not found.
 pub async fn moved(
     state: &State,
     request: &PageRequest,
@@ -52,10 +52,10 @@ pub async fn moved(
     .await
 }
 
-/// Returns the path of the page of a row, relative to the base URL.
+/// Returns the path of a row's page, relative to the base URL.
 ///
 /// # Errors
-/// Unpublished pages are not found.
+/// An unpublished page is reported as not found.
 pub async fn path_of(
     state: &State,
     request: &PageRequest,
@@ -69,7 +69,7 @@ pub async fn path_of(
     .await
 }
 
-/// Returns the URL of a published page.
+/// Returns the URL of a page, or `None` if the resource does not exist or visitors may not read it.
 fn address(
     context: &mut RequestContext<'_>,
     named: Named,

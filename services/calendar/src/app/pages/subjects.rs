@@ -1,4 +1,4 @@
-//! Subjects of lists: a venue, an organizer, a category, a tag.
+//! Subjects of event lists: a venue, an organizer, a category or a tag.
 
 use database::Db;
 
@@ -23,7 +23,7 @@ pub struct Subject<V> {
     pub view: V,
     /// The path of its page relative to the base URL.
     pub path: String,
-    /// JSON-LD; empty for none.
+    /// JSON-LD of the page; empty for none.
     pub data: String,
     /// The list parameter that selects its events.
     pub parameter: (&'static str, String),
@@ -33,13 +33,13 @@ pub struct Subject<V> {
 #[derive(Clone, Debug)]
 pub struct TermView {
     pub name: String,
-    /// HTML.
+    /// The description as HTML.
     pub description: String,
-    /// Its ancestor categories, from the root down.
+    /// The ancestors of the term, from the root down.
     pub parents: Vec<Link>,
 }
 
-/// Reads a venue or an organizer with its upcoming events.
+/// Reads a venue or an organizer and its upcoming events.
 pub async fn linked_page(
     state: &State,
     request: &PageRequest,
@@ -55,7 +55,7 @@ pub async fn linked_page(
     .await
 }
 
-/// Reads a category or a tag with its upcoming events.
+/// Reads a category or a tag and its upcoming events.
 pub async fn term_page(
     state: &State,
     request: &PageRequest,
@@ -71,7 +71,7 @@ pub async fn term_page(
     .await
 }
 
-/// Returns the parameters for the current and upcoming events of a subject.
+/// Returns the list parameters for the current and upcoming events of a subject.
 fn upcoming_events(parameter: &(&'static str, String)) -> ListParameters {
     let mut pairs = PageQuery::default().list();
     pairs.push(parameter.clone());

@@ -20,7 +20,7 @@ const FORM_LIMIT: usize = 16 << 10;
 struct EventPage<'a> {
     event: &'a EventView,
     root: &'a str,
-    /// Whether a wrong password was sent.
+    /// Whether the visitor sent a wrong password.
     wrong: bool,
     subscription: Subscription,
 }
@@ -48,7 +48,7 @@ async fn shown(reader: &Reader, slug: &str) -> Result<HttpResponse, Error> {
     })
 }
 
-/// Shows a protected event if the password is right.
+/// Shows a protected event if the password is correct.
 pub async fn unlock(visit: Visit, slug: Path<String>, payload: Payload) -> HttpResponse {
     visit
         .answer(async |reader| {
@@ -63,7 +63,7 @@ pub async fn unlock(visit: Visit, slug: Path<String>, payload: Payload) -> HttpR
         .await
 }
 
-/// Sets the status of a protected event, as in the API.
+/// Sets the response status for a protected event to that of the API.
 fn refused(mut response: HttpResponse) -> HttpResponse {
     *response.status_mut() = StatusCode::FORBIDDEN;
     response

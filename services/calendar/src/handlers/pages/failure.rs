@@ -71,11 +71,12 @@ fn words(error: &Error) -> (&'static str, String) {
     }
 }
 
-/// Paths of APIs, where unknown paths get JSON errors whatever the client accepts.
+/// Roots of API paths. Unknown paths below them get JSON errors, regardless of what the client
+/// accepts.
 const API_ROOTS: [&str; 2] = [NAMESPACE, "wp-json"];
 
-/// Returns whether an unknown path gets an error page: the client accepts HTML, and the path is not
-/// in an API.
+/// Returns whether an unknown path gets an HTML error page: the client accepts HTML, and the path
+/// is not below an API root.
 pub fn is_wanted(request: &ServiceRequest) -> bool {
     let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let path = request.path().trim_start_matches('/');

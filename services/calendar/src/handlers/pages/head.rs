@@ -13,32 +13,32 @@ const ATOM: &str = "application/atom+xml";
 pub struct Head {
     pub title: String,
     pub description: String,
-    /// The navigation link of this page; empty for none.
+    /// The navigation link to highlight; empty for none.
     pub current: &'static str,
     /// The path of the page relative to the base URL.
     pub path: String,
-    /// Path and query of the page's calendar file; empty for none.
+    /// Path and query of the page's calendar file; empty if it has none.
     pub calendar: String,
-    /// The URL of an image; empty for none.
+    /// The URL of an image; empty if there is none.
     pub image: String,
-    /// JSON-LD; empty for none.
+    /// JSON-LD of the page; empty for none.
     pub data: String,
     /// Other hosts of images on the page.
     pub origins: Vec<String>,
-    /// Whether search engines must not index it.
+    /// Whether search engines are asked not to index the page.
     pub unindexed: bool,
-    /// Whether it shows a single item rather than a list.
+    /// Whether the page shows a single item rather than a list.
     pub single: bool,
 }
 
-/// The site of a page.
+/// The settings of the site that a page shows.
 pub struct Around<'a> {
     pub name: &'a str,
     pub about: &'a str,
     /// Path of the site with a trailing slash.
     pub root: &'a str,
     pub canonical: &'a str,
-    /// The absolute URL of the image.
+    /// The absolute URL of the page's image.
     pub image: &'a str,
 }
 

@@ -22,7 +22,7 @@ pub struct EventList<'a> {
 }
 
 impl<'a> EventList<'a> {
-    /// Builds the slice of the list at a path.
+    /// Builds the part of the list at a path.
     pub fn new(
         list: &'a ListView,
         reader: &Reader,

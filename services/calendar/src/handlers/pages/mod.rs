@@ -1,4 +1,5 @@
-//! HTML pages: rendered on the server, without scripts, the same for everyone.
+//! HTML pages. They are rendered on the server, work without scripts, and are the same for all
+//! visitors.
 
 pub(crate) mod atom;
 pub(crate) mod embed;

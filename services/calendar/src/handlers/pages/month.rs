@@ -22,7 +22,7 @@ struct MonthPage<'a> {
     previous: Option<Link>,
     next: Option<Link>,
     subscription: Subscription,
-    /// The calendar file of this month only.
+    /// The URL of the calendar file of this month only.
     download: String,
 }
 

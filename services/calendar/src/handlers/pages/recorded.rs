@@ -1,4 +1,4 @@
-//! Addresses of the recorded system, which redirect to the pages.
+//! URLs of the recorded system. They redirect to the pages.
 
 use super::site::SITE;
 use super::visit::{Reader, Visit, moved_page};
@@ -12,7 +12,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::Path;
 
-/// Redirects the root to the list, or to the page that a query of the recorded system names.
+/// Redirects the root to the list, or to the page that a query of the recorded system refers to.
 pub async fn home(visit: Visit) -> HttpResponse {
     visit
         .answer(async |reader| {
@@ -51,7 +51,7 @@ pub async fn today(visit: Visit) -> HttpResponse {
         .await
 }
 
-/// Redirects a day or a month to its page.
+/// Redirects a day or a month to its page of this calendar.
 pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
     visit
         .answer(async |reader| {
@@ -78,7 +78,7 @@ fn list_of(query: &PageQuery) -> String {
     }
 }
 
-/// The shell adds the path of PUBLIC_URL.
+/// A permanent redirect. The shell prepends the path of PUBLIC_URL.
 fn permanent(location: String) -> Result<HttpResponse, Error> {
     Ok(HttpResponse::MovedPermanently().insert_header((header::LOCATION, location)).finish())
 }

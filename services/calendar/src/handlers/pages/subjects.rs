@@ -45,7 +45,7 @@ pub async fn organizer(visit: Visit, slug: Path<String>) -> HttpResponse {
     show(visit, Named::Linked(Kind::Organizer), &slug).await
 }
 
-/// Shows a category, given by the last slug of its path.
+/// Shows a category, which the last slug of the path identifies.
 pub async fn category(visit: Visit, path: Path<String>) -> HttpResponse {
     let slug = path.rsplit('/').next().unwrap_or_default();
     show(visit, Named::Term(Taxonomy::Category), slug).await
@@ -56,7 +56,7 @@ pub async fn tag(visit: Visit, slug: Path<String>) -> HttpResponse {
     show(visit, Named::Term(Taxonomy::Tag), &slug).await
 }
 
-/// Shows the page of a slug, or redirects from a former slug.
+/// Shows the page with a slug, or redirects from a former slug.
 async fn show(visit: Visit, named: Named, slug: &str) -> HttpResponse {
     visit
         .reuse(Lasting::Second, async |reader| {

@@ -25,8 +25,8 @@ use crate::wire::pages::query::PageQuery;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 
-/// A page request. Keys do not matter here, but a request over its rate limit or with invalid
-/// credentials is rejected as everywhere.
+/// A page request. Pages do not depend on keys, but a request that exceeds its rate limit or has
+/// invalid credentials is still rejected.
 pub struct Visit {
     pub state: Data<State>,
     urls: Urls,
@@ -49,13 +49,13 @@ pub struct Subscription {
     pub webcal: String,
     /// The URL of the file.
     pub url: String,
-    /// The limit of the file, if it does not have all events.
+    /// Maximum number of events in the file, if the calendar has more.
     pub limit: Option<i64>,
     most: i64,
 }
 
 impl Subscription {
-    /// Sets the number of events in the calendar, so that the page can say that the file has fewer.
+    /// Sets the number of events in the calendar, so that the page can say if the file has fewer.
     pub fn of(self, events: i64) -> Subscription {
         Subscription { limit: (events > self.most).then_some(self.most), ..self }
     }
@@ -141,7 +141,7 @@ pub fn moved_page(location: String) -> HttpResponse {
 }
 
 impl Reader {
-    /// Returns the query of the page.
+    /// Returns the decoded query string of the page.
     pub fn query(&self) -> &PageQuery {
         &self.request.query
     }
@@ -185,7 +185,7 @@ impl Reader {
     /// Reads the fields of a form.
     ///
     /// # Errors
-    /// The form is too large, incomplete, or not text.
+    /// The form is too large, incomplete, or not valid UTF-8.
     pub async fn form(&self, payload: web::Payload, limit: usize) -> Result<Params, Error> {
         let mut payload = payload.into_inner();
         let bytes = read_body(&self.http, &mut payload, limit).await;
@@ -219,7 +219,7 @@ impl Reader {
         let around =
             Around { name, about: &about, root: &self.root, canonical: &canonical, image: &image };
         let mut response = respond(&head.page(&around));
-        // Headers by which API clients discover the API.
+        // Headers that API clients use to discover the API.
         for (header, text) in [
             ("x-tec-api-version", "v1"),
             ("x-tec-api-root", &format!("{}/", urls.root())),
@@ -232,15 +232,15 @@ impl Reader {
         response
     }
 
-    /// Redirects from a former slug to the present page, with the query.
+    /// Redirects from a former slug to the current page, keeping the query.
     ///
     /// # Errors
-    /// The slug never named a public page.
+    /// The slug never belonged to a public page.
     pub async fn moved(&self, named: Named, slug: &str) -> Result<HttpResponse, Error> {
         let path = pages::moved(&self.state, &self.request, named, slug).await?;
         let query = self.http.query_string();
         let mark = if query.is_empty() { "" } else { "?" };
-        // The shell adds the path of PUBLIC_URL.
+        // The shell prepends the path of PUBLIC_URL.
         Ok(moved_page(format!("{path}{mark}{query}")))
     }
 

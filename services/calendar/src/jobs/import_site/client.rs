@@ -1,4 +1,4 @@
-//! Requests to the site: one at a time, at its pace, and repeated where it fails.
+//! Requests to the site: one at a time, at the pace it asks for, and retried when they fail.
 
 use std::time::Duration;
 
@@ -14,19 +14,19 @@ use url::Url;
 /// Maximum size of a response in bytes.
 const LONGEST: usize = 64 << 20;
 
-/// Attempts per request.
+/// Maximum number of attempts per request.
 const ATTEMPTS: u32 = 6;
 
-/// The longest pause that a site may ask for.
+/// Maximum pause that a site may ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
 /// Time limit of a request.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How to reach a site.
+/// The URL of a site, and the credentials for it.
 #[derive(Clone)]
 pub struct SiteAccess {
-    /// The address of the site.
+    /// The URL of the site.
     pub url: Url,
     /// User and application password.
     pub credentials: Option<(String, String)>,
@@ -36,7 +36,6 @@ pub struct SiteAccess {
     pub pause: Duration,
 }
 
-/// A client of the site.
 pub struct SiteClient {
     fetcher: Fetcher,
     runtime: Runtime,
@@ -45,21 +44,21 @@ pub struct SiteClient {
     pause: Duration,
 }
 
-/// A response to a request that the site understood.
+/// A response to a request that the site accepted or refused.
 pub enum Reply {
     Found(Value),
-    /// The status of a refusal, with the code of its body.
+    /// The status of a refusal, with the error code in its body.
     Refused(u16, String),
 }
 
-/// The reason to repeat a request, and the pause that the site asked for.
+/// The reason for retrying a request, and the pause that the site asked for.
 struct Failure(String, Option<Duration>);
 
 impl SiteClient {
     /// Creates a client.
     ///
     /// # Errors
-    /// The address or the credentials cannot be used.
+    /// The URL or the credentials cannot be used.
     pub fn new(access: &SiteAccess) -> anyhow::Result<SiteClient> {
         let rules = FetchRules {
             timeout: TIMEOUT,
@@ -82,12 +81,12 @@ impl SiteClient {
         })
     }
 
-    /// Returns the address of the site, without a slash at its end.
+    /// Returns the URL of the site, without a trailing slash.
     pub fn root(&self) -> &str {
         &self.root
     }
 
-    /// Runs other work at the pace of the site.
+    /// Runs a future on the client's runtime, observing the pace of the site.
     pub fn run<T>(&self, work: impl Future<Output = T>) -> T {
         let done = self.runtime.block_on(work);
         std::thread::sleep(self.pause);
@@ -97,7 +96,7 @@ impl SiteClient {
     /// Reads a JSON document below `/wp-json/`.
     ///
     /// # Errors
-    /// The site did not answer in several attempts.
+    /// The site did not give a usable response in several attempts.
     pub fn get(&self, path: &str) -> anyhow::Result<Reply> {
         let address = format!("{}/wp-json/{path}", self.root);
         let mut attempt = 1;
@@ -117,7 +116,7 @@ impl SiteClient {
         }
     }
 
-    /// Fails with a failure to repeat, or with an error.
+    /// Makes one attempt. Returns a [`Failure`] if it should be retried, otherwise an error.
     async fn try_get(&self, address: &str) -> Result<Reply, Result<Failure, anyhow::Error>> {
         let again = |why: &str| Err(Ok(Failure(why.to_owned(), None)));
         let opened = self.fetcher.open_with(address, self.headers.clone()).await;
@@ -151,7 +150,7 @@ impl SiteClient {
             (200..=299, Err(_)) if media_type == "text/html" => Err(Err(anyhow::anyhow!(
                 "{address} is a page and not the REST API of The Events Calendar"
             ))),
-            // A body that ends early.
+            // The body was truncated.
             (200..=299, Err(_)) => again("the response is not whole JSON"),
             (_, body) => {
                 let body = body.unwrap_or_default();

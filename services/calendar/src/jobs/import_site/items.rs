@@ -1,4 +1,4 @@
-//! The items of the site, translated to the fields of writes.
+//! Items of the site, translated to the fields of writes.
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -6,7 +6,6 @@ use sha2::{Digest as _, Sha256};
 use crate::model::linked::Kind;
 use crate::model::term::Taxonomy;
 
-/// A kind of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
     Term(Taxonomy),
@@ -15,7 +14,7 @@ pub enum ItemKind {
 }
 
 impl ItemKind {
-    /// All kinds, those that others refer to first.
+    /// All kinds, in an order in which items follow those that they refer to.
     pub const ALL: [ItemKind; 5] = [
         ItemKind::Term(Taxonomy::Category),
         ItemKind::Term(Taxonomy::Tag),
@@ -99,7 +98,7 @@ impl ItemKind {
         let given = given.filter(|(_, value)| !value.is_null());
         let mut fields: Map<String, Value> =
             given.map(|(name, value)| (name.to_owned(), value.clone())).collect();
-        // Dates without a date, and addresses of the item itself, are not values.
+        // Empty dates, and the item's own URL, are not values.
         if fields
             .get("date_utc")
             .and_then(Value::as_str)
@@ -107,14 +106,14 @@ impl ItemKind {
         {
             fields.remove("date_utc");
         }
-        // A cost without a currency of its own is shown with that of the site.
+        // A cost without its own currency is displayed with that of the site.
         let cost = &item["cost_details"];
         if cost["currency_symbol"] == ""
             && let Some(values) = cost["values"].as_array().filter(|values| !values.is_empty())
         {
             fields.insert("cost".to_owned(), values.clone().into());
         }
-        // A term has no description rather than an empty one.
+        // An empty description means that the term has no description.
         if fields.get("description").and_then(Value::as_str) == Some("")
             && matches!(self, ItemKind::Term(_))
         {
@@ -126,7 +125,7 @@ impl ItemKind {
         fields
     }
 
-    /// Returns a digest of the fields of a write, and of the parent of a term.
+    /// Returns a digest of the fields of a write and, for a term, of its parent.
     pub fn digest(self, item: &Value, fields: &Map<String, Value>) -> String {
         let text = match (self, parent_of(item)) {
             (ItemKind::Term(_), Some(parent)) => json!([fields, parent]).to_string(),
@@ -136,23 +135,25 @@ impl ItemKind {
     }
 }
 
-/// Returns the id of the parent of a term.
+/// Returns the id of a term's parent. `None` for a root.
 pub fn parent_of(item: &Value) -> Option<i64> {
     number(item.get("parent")?)
 }
 
-/// Returns the id of an item, which may be a text.
+/// Returns the id of an item, which may be a number or a string. Returns `None` if it is missing or
+/// not positive.
 pub fn id_of(item: &Value) -> Option<i64> {
     number(item.get("id")?)
 }
 
-/// Reads a positive number.
+/// Parses a positive number, which may be a JSON number or a string. Returns `None` for anything
+/// else.
 pub fn number(value: &Value) -> Option<i64> {
     let id = value.as_i64().or_else(|| value.as_str()?.trim().parse().ok())?;
     (id > 0).then_some(id)
 }
 
-/// Returns the address of an image; an empty one if the item has none.
+/// Returns the URL of an item's image, or an empty string if it has none.
 pub fn image_url(item: &Value) -> &str {
     match item.get("image") {
         Some(Value::Object(image)) => image.get("url").and_then(Value::as_str).unwrap_or_default(),

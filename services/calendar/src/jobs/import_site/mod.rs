@@ -1,7 +1,7 @@
-//! Takes over a site that has the recorded REST API.
+//! Takes over the contents of a site that has the recorded REST API.
 //!
-//! Each item is written in its own transaction with its id at the site and a digest of its fields. A
-//! repeated run therefore resumes, and writes only what changed at the site.
+//! Each item is written in its own transaction, together with its id at the site and a digest of
+//! its fields. Running it again therefore resumes, and writes only items that changed at the site.
 
 mod client;
 mod items;
@@ -30,20 +30,20 @@ use crate::store::remote_images::ImageFetcher;
 use crate::store::{images, linked_posts, site_items, sql, terms, users};
 use crate::wire::params::Params;
 
-/// Items per page, the most that the recorded system gives.
+/// Items per page: the maximum that the recorded system allows.
 const PER_PAGE: usize = 50;
 
 /// Maximum number of pages of a list.
 const MOST_PAGES: usize = 100_000;
 
-/// Time limit of an image.
+/// Time limit for fetching an image.
 const IMAGE_TIME: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// Takes over a site, or what changed there since the last run.
+/// Takes over the contents of a site, or the changes since the last run.
 ///
 /// # Errors
-/// The site does not answer or has no such API, or the database failed. What was written stays, and
-/// the next run resumes.
+/// The site does not respond or does not have the API, or the database failed. Items already
+/// written are kept, and the next run resumes.
 pub fn import_site(state: &State, access: &SiteAccess) -> anyhow::Result<TakenOver> {
     let images = ImageFetcher::new(access.reach.clone(), IMAGE_TIME)?;
     let mut site = Site {
@@ -75,7 +75,7 @@ pub fn import_site(state: &State, access: &SiteAccess) -> anyhow::Result<TakenOv
     Ok(site.report)
 }
 
-/// The image of an item, as it is stored here.
+/// The stored image of an item.
 enum ImageHere {
     None,
     Id(i64),
@@ -88,28 +88,29 @@ struct Site<'a> {
     images: ImageFetcher,
     queue: WriterQueue<'a, Error>,
     user: User,
-    /// Users here by the ids of authors there.
+    /// Local user ids by the author ids of the site.
     authors: HashMap<i64, i64>,
-    /// Parents to set at the end of a list.
+    /// Parents to set after a list has been read.
     parents: Vec<Parent>,
-    /// The statuses to ask for.
+    /// The query parameter that requests all statuses; empty without credentials.
     statuses: &'static str,
     report: TakenOver,
 }
 
-/// The parent of a term that was written.
+/// The parent to set for a term that was written.
 struct Parent {
     taxonomy: Taxonomy,
     /// The id of the term at the site.
     id: i64,
     /// The id of its parent at the site.
     parent: Option<i64>,
-    /// The digest of the term, which is recorded with the parent.
+    /// The digest of the term, recorded once its parent is set.
     digest: String,
 }
 
 impl Parent {
-    /// Returns the parent of an item if it must be set: not for a new term without a parent.
+    /// Returns the parent of an item if it must be set, which is not the case for a new term
+    /// without a parent. `None` if the item is not a term.
     fn of(
         kind: ItemKind,
         item: &Value,
@@ -123,7 +124,7 @@ impl Parent {
     }
 }
 
-/// A page of a list.
+/// A page of one of the site's lists.
 struct Page {
     items: Vec<Value>,
     total: Option<u64>,
@@ -131,7 +132,8 @@ struct Page {
 }
 
 impl Site<'_> {
-    /// Checks that the site knows the user. A site that ignores credentials would hide its drafts.
+    /// Checks that the site accepts the credentials. A site that ignores them would hide its
+    /// drafts.
     fn check_user(&mut self) -> anyhow::Result<()> {
         match self.client.get("wp/v2/users/me")? {
             Reply::Found(_) => {}
@@ -140,7 +142,7 @@ impl Site<'_> {
                  application password, and that the web server of the site passes on the \
                  Authorization header"
             ),
-            // The list of users may be switched off.
+            // The site's list of users may be disabled.
             Reply::Refused(status, _) => log::warn!(
                 "the site answers {status} to who the user is, so check that drafts were taken over"
             ),
@@ -200,7 +202,7 @@ impl Site<'_> {
         let path = format!("tribe/events/v1/{name}?per_page={PER_PAGE}&page={number}{more}");
         let mut found = match self.client.get(&path)? {
             Reply::Found(found) => found,
-            // The end of a list, or a list without items.
+            // The page is past the end of the list, or the list is empty.
             Reply::Refused(404, code)
                 if number > 1 || (code.contains("not-found") && code != "rest_no_route") =>
             {
@@ -221,7 +223,8 @@ impl Site<'_> {
         Ok(Some(Page { items, total: found["total"].as_u64(), pages: pages.unwrap_or(usize::MAX) }))
     }
 
-    /// Writes an item if it is new or changed. Returns its id here.
+    /// Writes an item if it is new or changed. Returns its local id, or `None` if it was not
+    /// written.
     fn take(&mut self, kind: ItemKind, id: i64, item: &Value) -> anyhow::Result<Option<i64>> {
         let mut fields = kind.copied(item);
         self.add_links(kind, item, &mut fields)?;
@@ -258,20 +261,20 @@ impl Site<'_> {
                 digest
             }
             ImageHere::None => digest,
-            // The next run tries again.
+            // The next run retries the image.
             ImageHere::Missing => {
                 fields.remove("image");
                 String::new()
             }
         };
         let parent = Parent::of(kind, item, known.is_some(), (id, &digest));
-        // A run that ends before it sets the parent does so the next time.
+        // If this run ends before it sets the parent, the next run does.
         let noted = if parent.is_some() { "" } else { digest.as_str() };
         let params = Params::from_json(Value::Object(fields));
         let (state, user) = (self.state, &self.user);
         let written = self.queue.write(|db| {
             sql::one_writer(db)?;
-            // Another run, or a commit that was not acknowledged, may have written it.
+            // Another run, or a transaction whose commit was not acknowledged, may have written it.
             let known = site_items::find(db, &source, id)?;
             if let Some(known) = &known
                 && known.digest == digest
@@ -329,7 +332,7 @@ impl Site<'_> {
         })
     }
 
-    /// Stores the image of an item, unless it is stored already.
+    /// Stores the image of an item, unless it is already stored.
     fn image(&mut self, item: &Value) -> anyhow::Result<ImageHere> {
         let url = image_url(item);
         if url.is_empty() {
@@ -359,7 +362,7 @@ impl Site<'_> {
         Ok(ImageHere::Id(id))
     }
 
-    /// Adds image, terms, venues and organizers of an item, with their ids here.
+    /// Adds image, terms, venues and organizers of an item, with their local ids.
     fn add_links(
         &mut self,
         kind: ItemKind,
@@ -391,7 +394,7 @@ impl Site<'_> {
                 })?;
                 let ours = match known {
                     Some(ours) => ours,
-                    // A list may lack what is not published.
+                    // Unpublished items may be missing from the lists.
                     None => self.take(kind, id, object)?,
                 };
                 ids.extend(ours.map(Value::from));
@@ -401,7 +404,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Returns the user here who has the login of an author there, or the first user.
+    /// Returns the local user with the same login as an author at the site, or else the first user.
     fn author(&mut self, id: i64) -> anyhow::Result<i64> {
         if let Some(known) = self.authors.get(&id) {
             return Ok(*known);
@@ -419,7 +422,8 @@ impl Site<'_> {
         Ok(ours)
     }
 
-    /// Sets the parents of the terms that were written, which may follow their children in the list.
+    /// Sets the parents of terms that were written. A list may contain parents after their
+    /// children.
     fn set_parents(&mut self, seen: &HashSet<i64>) -> anyhow::Result<()> {
         for child in std::mem::take(&mut self.parents) {
             let source = source(self.client.root(), ItemKind::Term(child.taxonomy));
@@ -436,7 +440,7 @@ impl Site<'_> {
                     Some(parent) => {
                         app::set_term_parent(db, child.taxonomy, known.our_id, parent)?;
                     }
-                    // The parent failed, and the next run tries both again.
+                    // Writing the parent failed. The next run retries both.
                     None if child.parent.is_some_and(|parent| seen.contains(&parent)) => {
                         return Ok(());
                     }
@@ -454,7 +458,7 @@ impl Site<'_> {
     }
 }
 
-/// Returns whether the row of an item exists here.
+/// Returns whether the local row of an item exists.
 fn exists(db: &mut Db, kind: ItemKind, id: i64) -> Result<bool, Error> {
     Ok(match kind {
         ItemKind::Term(taxonomy) => terms::find(db, taxonomy, id)?.is_some(),
@@ -463,7 +467,7 @@ fn exists(db: &mut Db, kind: ItemKind, id: i64) -> Result<bool, Error> {
     })
 }
 
-/// Names a list of a site in the table of its items.
+/// Returns the name of a site's list, as recorded with its items.
 fn source(root: &str, kind: ItemKind) -> String {
     format!("{root} {}", kind.collection())
 }

@@ -1,4 +1,4 @@
-//! The result of taking over a site.
+//! The report of taking over a site.
 
 use std::fmt;
 
@@ -9,31 +9,31 @@ use super::items::ItemKind;
 /// Maximum number of faults reported individually.
 const MAX_FAULTS: usize = 100;
 
-/// The result of taking over a site.
+/// The report of taking over a site.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TakenOver {
     pub created: u64,
     pub updated: u64,
     pub unchanged: u64,
-    /// Changed items that were moved to the trash or erased here.
+    /// Changed items that were skipped because they were trashed or erased here.
     pub skipped: u64,
     pub failed: u64,
-    /// Images that could not be fetched. The next run tries again.
+    /// Images that could not be fetched. The next run retries them.
     pub missing_images: u64,
-    /// Lists that had another number of items than they said.
+    /// Lists whose number of items differed from the number that the site reported.
     pub incomplete: u64,
-    /// The first failed items, by their ids.
+    /// The first failed items, up to a limit.
     pub faults: Vec<ItemFault>,
 }
 
 /// A failed item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ItemFault {
-    /// The list with the item.
+    /// The list that contains the item.
     pub list: &'static str,
-    /// Its id at the site.
+    /// Id of the item at the site.
     pub id: i64,
-    /// The error.
+    /// The reason, for the operator.
     pub message: String,
 }
 

@@ -1,11 +1,11 @@
-//! The columns of a table, and texts that spreadsheets do not calculate.
+//! The columns of a table, and escaping of text that a spreadsheet would evaluate as a formula.
 
-/// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// A field of a create request with this name.
+    /// The field with this name in a create request.
     Field(&'static str),
-    /// Like [`Field`](Self::Field), but an empty cell clears the field instead of leaving it.
+    /// Like [`Field`](Self::Field), but an empty cell clears the field instead of leaving it
+    /// unchanged.
     Clearing(&'static str),
     /// Yes or no.
     Flag(&'static str),
@@ -41,7 +41,6 @@ pub const COLUMNS: [Column; 21] = [
 ];
 
 impl Column {
-    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self {
             Column::Field(name)
@@ -52,7 +51,8 @@ impl Column {
         }
     }
 
-    /// Finds the column of a header, in upper or lower case, with blanks or underscores.
+    /// Finds the column with a name. Case does not matter; spaces and hyphens count as underscores.
+    /// Returns `None` if there is no such column.
     pub fn named(text: &str) -> Option<Column> {
         let name = text.trim().to_lowercase().replace([' ', '-'], "_");
         COLUMNS.into_iter().find(|column| column.name() == name)
@@ -85,17 +85,18 @@ pub fn values(cell: &str) -> Vec<String> {
 /// The beginning of a reference to a venue or organizer by its id, which its name may follow.
 pub const ID: &str = "id:";
 
-/// Returns whether a spreadsheet could take a text for a formula, or the text is quoted like one.
+/// Returns whether a string must be escaped: a spreadsheet might evaluate it, or it begins with an
+/// apostrophe.
 fn is_active(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r', '\''])
 }
 
-/// Marks a text that a spreadsheet could calculate with an apostrophe, which makes it a text.
+/// Puts an apostrophe before a string that a spreadsheet might evaluate, so that it stays text.
 pub fn inert(text: &str) -> String {
     if is_active(text) { format!("'{text}") } else { text.to_owned() }
 }
 
-/// Removes the apostrophe of [`inert`].
+/// Removes the apostrophe that [`inert`] added.
 pub fn active(text: &str) -> &str {
     text.strip_prefix('\'').filter(|rest| is_active(rest)).unwrap_or(text)
 }
@@ -110,7 +111,7 @@ mod tests {
             assert_eq!(active(&inert(text)), text);
             assert!(!inert(text).starts_with(['=', '+', '-', '@', '\t']), "{text}");
         }
-        // A text that was not exported keeps its apostrophe.
+        // Text that [`inert`] would not have escaped keeps its apostrophe.
         assert_eq!(active("'tis"), "'tis");
     }
 

@@ -1,4 +1,4 @@
-//! Events as a table (CSV) for people who plan in a spreadsheet.
+//! Events as CSV tables, for people who plan in a spreadsheet.
 
 mod columns;
 mod read;

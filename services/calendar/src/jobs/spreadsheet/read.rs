@@ -16,10 +16,10 @@ const LONGEST_ROW: u64 = 4 << 20;
 /// Size of the buffer of the reader.
 const BUFFER: usize = 64 << 10;
 
-/// The characters that separate cells.
+/// Characters that may separate cells.
 const DELIMITERS: [u8; 3] = *b";,\t";
 
-/// The reason a table cannot be read at all.
+/// The reason that a table cannot be read at all.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     #[error("cannot be read: {0}")]
@@ -42,22 +42,22 @@ fn names() -> String {
     COLUMNS.map(Column::name).join(", ")
 }
 
-/// The rows of a table.
 pub struct TableRows<R> {
     reader: Reader<Bounded<R>>,
-    /// The bytes that the row may still have.
+    /// Number of bytes that the current row may still have.
     left: Rc<Cell<u64>>,
-    /// Whether the input ended within a quoted cell.
+    /// Whether the input ended inside a quoted cell.
     is_open: Rc<Cell<bool>>,
     columns: Vec<Column>,
-    /// Lines before those that the reader counts.
+    /// Number of lines before the first line that the CSV reader counts.
     skipped: u64,
     record: ByteRecord,
 }
 
 impl<R: BufRead> TableRows<R> {
-    /// Reads the names of the columns. Cells are separated by semicolons, commas or tabs, whichever
-    /// the first line has most of. A byte order mark, and a first line `sep=;`, are understood.
+    /// Reads the column names. The separator is the one of semicolon, comma and tab that occurs
+    /// most often in the first line. A byte order mark and a first line such as `sep=;` are
+    /// supported.
     ///
     /// # Errors
     /// The first line has no columns, or an unknown one.
@@ -136,7 +136,7 @@ impl<R: BufRead> TableRows<R> {
                 members.insert(column.name().to_owned(), value);
             }
         }
-        // A scheduled event without a date would be published at once.
+        // A scheduled event without a date would be published immediately.
         let is_scheduled = members.get("status").is_some_and(|status| status == "future");
         if is_scheduled && !members.contains_key("date_utc") {
             return Err("the status future needs the time of publication in date_utc".to_owned());
@@ -166,7 +166,7 @@ fn columns(builder: &ReaderBuilder, header: &[u8]) -> Result<Vec<Column>, TableE
     if columns.is_empty() { Err(TableError::NoHeader) } else { Ok(columns) }
 }
 
-/// Reads the first line, without a byte order mark.
+/// Reads the first line, without its byte order mark.
 fn first_line(input: &mut impl BufRead) -> Result<Vec<u8>, TableError> {
     let mut line = Vec::new();
     loop {
@@ -198,13 +198,14 @@ fn first_line(input: &mut impl BufRead) -> Result<Vec<u8>, TableError> {
     Ok(line.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(line))
 }
 
-/// Returns the character that a first line such as `sep=;` names.
+/// Returns the separator that a first line such as `sep=;` declares. Returns `None` for any other
+/// line.
 fn separator(line: &[u8]) -> Option<u8> {
     let named = line.trim_ascii_end().strip_prefix(b"sep=")?;
     DELIMITERS.into_iter().find(|one| named == [*one] || (named.is_empty() && *one == b'\t'))
 }
 
-/// Decodes a cell. `None` leaves the field.
+/// Decodes a cell. `None` leaves the field unchanged.
 fn value(column: Column, text: &str) -> Result<Option<Value>, String> {
     Ok(match column {
         Column::Field(_) | Column::Flag(_) if text.is_empty() => None,
@@ -232,7 +233,7 @@ fn value(column: Column, text: &str) -> Result<Option<Value>, String> {
     })
 }
 
-/// Reads a flag as people write it.
+/// Parses a flag as people write it. Returns `None` for any other text.
 fn flag(text: &str) -> Option<bool> {
     match text.to_lowercase().as_str() {
         "yes" | "y" | "true" | "1" | "x" => Some(true),
@@ -241,7 +242,7 @@ fn flag(text: &str) -> Option<bool> {
     }
 }
 
-/// An input that fails within a row that is too long.
+/// A reader that fails when a row is too long.
 struct Bounded<R> {
     input: R,
     left: Rc<Cell<u64>>,
@@ -250,13 +251,14 @@ struct Bounded<R> {
     is_open: Rc<Cell<bool>>,
 }
 
-/// The place of a byte in a cell.
+/// The position of a byte relative to a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Start,
     Plain,
     Quoted,
-    /// After a quote in a quoted cell, which closes the cell or is the first of two.
+    /// After a quote in a quoted cell. It either closes the cell or is the first of an escaped
+    /// pair.
     Quote,
 }
 

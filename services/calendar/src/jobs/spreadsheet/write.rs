@@ -19,14 +19,14 @@ use crate::state::State;
 use crate::store::{event_statuses, events, linked_posts, links, read_transactions, sql, terms};
 use crate::wire::dates;
 
-/// Number of events that are read at a time.
+/// Number of events read per query.
 const ROWS: i64 = 50;
 
 /// The result of writing a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WrittenTable {
     pub events: u64,
-    /// Events with a password, which a table does not have.
+    /// Number of password-protected events, which are left out.
     pub left_out: u64,
 }
 
@@ -40,14 +40,15 @@ impl fmt::Display for WrittenTable {
     }
 }
 
-/// Writes all events that are not in the trash and have no password, by id, in one state of the database.
+/// Writes all events that are neither in the trash nor password-protected, in order of id, from one
+/// snapshot of the database.
 ///
 /// # Errors
 /// The output cannot be written, or the database failed.
 pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<WrittenTable> {
     let mut db = state.pools.connect()?;
     let progress = ProgressReporter::new("exporting", Unit::Items("events"), None);
-    // Spreadsheets take a file without the mark for one in an old encoding.
+    // Without a byte order mark, spreadsheets assume a legacy encoding.
     out.write_all(b"\xef\xbb\xbf").context("cannot be written")?;
     let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
     table.write_record(COLUMNS.map(Column::name)).context("cannot be written")?;
@@ -62,7 +63,7 @@ pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<Writte
             let links = links::of_events(db, &ids)?;
             let statuses = event_statuses::of_events(db, &ids)?;
             for event in events::by_ids(db, &ids)? {
-                // A load would publish it without its password.
+                // Loading the table would publish the event without its password.
                 if event.password.is_some() {
                     written.left_out += 1;
                     continue;
@@ -145,7 +146,8 @@ fn linked(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<String, DatabaseError>
     Ok(joined(&labels))
 }
 
-/// Names categories or tags, by slug where the name means another one.
+/// Returns the names of categories or tags. Where a name would refer to another term, the slug is
+/// used.
 fn named(db: &mut Db, taxonomy: Taxonomy, ids: &[i64]) -> Result<String, DatabaseError> {
     let mut labels = Vec::new();
     for id in ids {
@@ -155,7 +157,7 @@ fn named(db: &mut Db, taxonomy: Taxonomy, ids: &[i64]) -> Result<String, Databas
             Some(other) => Some(other.id),
             None => terms::named(db, taxonomy, &term.name, None, 0)?,
         };
-        // Digits may also be an id.
+        // A name of digits may be taken for an id.
         let is_number = term.name.bytes().all(|byte| byte.is_ascii_digit());
         let is_unique = is_plain(&term.name) && found == Some(*id) && !is_number;
         labels.push(if is_unique { escaped(&term.name) } else { term.slug });

@@ -18,14 +18,14 @@ use crate::store::{imported, read_transactions, sql};
 /// The result of an export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Exported {
-    /// The last line.
+    /// The trailer, which is the last line of the export.
     #[serde(flatten)]
     pub end: End,
-    /// Files of images that the media folder lacks.
+    /// Number of image files that are missing from the media folder.
     pub missing_files: u64,
 }
 
-/// Writes everything in one state of the database. Other programs may write meanwhile.
+/// Writes everything from one snapshot of the database. Other processes may write in the meantime.
 ///
 /// # Errors
 /// The output cannot be written, or the database failed.
@@ -60,7 +60,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn line(&mut self, line: &NewLine<'_>) -> anyhow::Result<()> {
         let text = serde_json::to_string(line)?;
-        // A load would refuse it.
+        // Loading the export would reject a longer line.
         ensure!(text.len() <= LONGEST_LINE, "a row has more than {} MiB", LONGEST_LINE >> 20);
         self.tally.add_text(text.as_bytes());
         let mut write = |bytes: &[u8]| self.out.write_all(bytes).context("cannot be written");
@@ -83,7 +83,7 @@ fn head(db: &mut Db) -> anyhow::Result<Head> {
     })
 }
 
-/// Writes the files of all images. Returns the number of missing ones.
+/// Writes the files of all images. Returns the number of missing files.
 fn files(state: &State, db: &mut Db, writer: &mut Writer<'_>) -> anyhow::Result<u64> {
     let (mut last, mut missing) = (String::new(), 0);
     loop {

@@ -1,6 +1,6 @@
-//! The lines of an export: a head, files of images, rows, and an end with counts and a checksum.
+//! The lines of an export: a header, image files, rows, and a trailer with counts and a checksum.
 //!
-//! Every line is a JSON object with one key. A file without its last line is truncated.
+//! Every line is a JSON object with one key. A file without the trailer is truncated.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,7 +23,6 @@ pub const LONGEST_LINE: usize = 16 << 20;
 /// The beginning of every export.
 const START: &[u8] = b"{\"calendar_export\":";
 
-/// A line.
 #[derive(Debug, Deserialize)]
 pub enum Line {
     #[serde(rename = "calendar_export")]
@@ -49,12 +48,12 @@ pub enum NewLine<'a> {
     End(&'a End),
 }
 
-/// The first line.
+/// The header: the first line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
     pub version: u32,
-    /// The version of the service that wrote it.
+    /// The version of the service that wrote the export.
     pub service: String,
     /// A random id of this export.
     pub id: String,
@@ -64,7 +63,7 @@ pub struct Head {
     pub last_ids: Sequences,
 }
 
-/// A file of an image.
+/// The file of an image.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MediaFile {
@@ -73,7 +72,7 @@ pub struct MediaFile {
     pub data: String,
 }
 
-/// The last line.
+/// The trailer: the last line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct End {
@@ -81,11 +80,11 @@ pub struct End {
     pub rows: BTreeMap<String, u64>,
     /// Number of files.
     pub files: u64,
-    /// SHA-256 of all lines before, each with a line feed.
+    /// SHA-256 of all preceding lines, each with its line feed.
     pub sha256: String,
 }
 
-/// Counts and checksum of the lines until now.
+/// Counts and checksum of the lines so far.
 #[derive(Clone, Default)]
 pub struct Tally {
     digest: Sha256,
@@ -94,7 +93,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds the text of a line.
+    /// Adds the text of a line to the digest.
     pub fn add_text(&mut self, line: &[u8]) {
         self.digest.update(line);
         self.digest.update(b"\n");
@@ -115,7 +114,7 @@ impl Tally {
         self.files += 1;
     }
 
-    /// Returns the last line.
+    /// Returns the trailer.
     pub fn end(&self) -> End {
         let digest = self.digest.clone().finalize();
         let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -128,7 +127,7 @@ pub fn is_export(start: &[u8]) -> bool {
     start.starts_with(START)
 }
 
-/// Reads the lines of an export and checks its end.
+/// Reads the lines of an export and verifies its trailer.
 pub struct ExportReader<R> {
     lines: BoundedLines<R>,
     tally: Tally,
@@ -138,7 +137,7 @@ pub struct ExportReader<R> {
 }
 
 impl<R: BufRead> ExportReader<R> {
-    /// Reads the head.
+    /// Reads the header.
     ///
     /// # Errors
     /// The input cannot be read, or is not an export that this version can load.
@@ -158,7 +157,7 @@ impl<R: BufRead> ExportReader<R> {
         Ok((reader, head))
     }
 
-    /// Returns the next line with its number, or `None` after the end, which was correct.
+    /// Returns the next line with its number, or `None` after a valid trailer.
     ///
     /// # Errors
     /// The input cannot be read, is truncated, or was changed.
@@ -179,13 +178,14 @@ impl<R: BufRead> ExportReader<R> {
                     "line {number}: counts or checksum differ, so the file was changed or damaged"
                 );
                 self.end = Some(counted);
-                // Nothing may follow.
+                // Nothing may follow the trailer.
                 return self.next();
             }
             Line::Head(_) => ensure!(number == 1, "line {number}: is a second head"),
             Line::Media(_) => self.tally.add_file(),
             Line::Row(row) => {
-                // A crafted name could be the path of any file, which is read and removed later.
+                // A crafted name could be the path of any file, which would later be read and
+                // removed.
                 ensure!(
                     row.file().is_none_or(media::is_file_name),
                     "line {number}: an image has a file name that the calendar does not give"
@@ -203,7 +203,7 @@ impl<R: BufRead> ExportReader<R> {
         self.length
     }
 
-    /// Returns the end, once it was read.
+    /// Returns the trailer, or `None` if it has not been read yet.
     pub fn end(&self) -> Option<&End> {
         self.end.as_ref()
     }

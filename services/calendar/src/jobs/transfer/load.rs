@@ -1,7 +1,7 @@
 //! Loads an export into an empty database.
 //!
-//! Every transaction records its last line, so a load that was killed resumes there. The end
-//! compares the number of rows in the database with the export.
+//! Every transaction records the last line that it loaded, so a load that was killed resumes there.
+//! At the end, the numbers of rows in the database are compared with those of the export.
 
 use std::io::BufRead;
 
@@ -22,16 +22,15 @@ use crate::store::{sql, statistics, users, webhooks};
 /// Number of lines per transaction.
 const BATCH: usize = 250;
 
-/// Length of the lines after which a transaction accepts no more.
+/// Number of bytes of lines after which a transaction accepts no more.
 const BATCH_BYTES: usize = 4 << 20;
 
 /// The result of loading an export.
 #[derive(Clone, Debug, Serialize)]
 pub struct LoadedExport {
-    /// The last line.
+    /// The trailer, which is the last line of the export.
     #[serde(flatten)]
     pub end: End,
-    /// The webhooks with their new secrets.
     pub webhooks: Vec<NewSecret>,
 }
 
@@ -42,7 +41,7 @@ pub struct NewSecret {
     pub secret: String,
 }
 
-/// Reads an export to its end and checks counts and checksum.
+/// Reads an export to its end and verifies counts and checksum.
 ///
 /// # Errors
 /// It cannot be read, is truncated, or was changed.
@@ -56,11 +55,11 @@ pub fn verify_export(input: impl BufRead) -> anyhow::Result<End> {
     reader.end().cloned().context("has no end")
 }
 
-/// Loads an export into an empty database, or resumes its load.
+/// Loads an export into an empty database, or resumes a load.
 ///
 /// # Errors
-/// It cannot be read, is truncated or was changed, the database is not empty, or failed. What was
-/// loaded stays until the load is resumed.
+/// The export cannot be read, is truncated, or was changed; the database is not empty; or the
+/// database failed. Rows already loaded are kept until the load is resumed.
 pub fn load_export(state: &State, input: impl BufRead, now: i64) -> anyhow::Result<LoadedExport> {
     let (mut reader, head) = ExportReader::new(input)?;
     let server_lock = state.pools.lock_out_servers();
@@ -108,11 +107,11 @@ pub fn gather_statistics(state: &State) {
     }
 }
 
-/// The beginning of a load.
+/// How a load begins.
 enum Start {
-    /// After this line.
+    /// Continues after this line.
     At(i64),
-    /// Another export is being loaded.
+    /// A load of another export is unfinished.
     Other,
     NotEmpty,
 }
@@ -135,7 +134,7 @@ struct Loading<'a> {
     queue: WriterQueue<'a, Error>,
     progress: ProgressReporter,
     head: Head,
-    /// The last loaded line.
+    /// Number of the last loaded line.
     line: i64,
 }
 
@@ -186,7 +185,7 @@ impl Loading<'_> {
                     transfer::note_line(db, last)?;
                     Ok(true)
                 }
-                // An earlier commit was not acknowledged.
+                // An earlier attempt committed, but the commit was not acknowledged.
                 Some(found) => Ok::<_, Error>(found.export_id == *id && found.line == last),
                 None => Ok(false),
             }
@@ -200,10 +199,10 @@ impl Loading<'_> {
     }
 }
 
-/// The outcome of the last transaction.
+/// The result of the transaction that ends a load.
 enum Finish {
     Done,
-    /// A table has another number of rows than the export.
+    /// The number of rows in a table differs from that of the export.
     Differs(&'static str, i64),
     Gone,
 }
@@ -220,7 +219,7 @@ fn finish(
         sql::one_writer(db)?;
         match transfer::unfinished(db)? {
             Some(found) if found.export_id == head.id => {}
-            // An earlier commit was not acknowledged.
+            // An earlier attempt committed, but the commit was not acknowledged.
             None if attempts > 1 => return Ok::<_, Error>(Finish::Done),
             _ => return Ok(Finish::Gone),
         }
@@ -247,7 +246,7 @@ fn finish(
     }
 }
 
-/// Revokes the keys of the first start if the export does not have its user.
+/// Revokes the keys that the first start made, if the export does not contain their user.
 fn revoke_keys(db: &mut Db, now: i64) -> Result<(), Error> {
     for key in auth::list_keys(db)? {
         if users::by_login(db, &key.owner)?.is_none() {

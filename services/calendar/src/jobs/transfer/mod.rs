@@ -1,4 +1,4 @@
-//! Moves a whole calendar to another installation, whichever databases they have.
+//! Moves a whole calendar to another installation, between any of the supported databases.
 
 mod export;
 mod format;

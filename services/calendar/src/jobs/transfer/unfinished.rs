@@ -1,11 +1,12 @@
-//! Databases with a part of an export.
+//! Databases into which an export has been loaded only in part.
 
 use anyhow::ensure;
 use database::Pools;
 
 use crate::store::transfer;
 
-/// Refuses a database with a part of an export, which would look complete.
+/// Refuses a database into which an export has been loaded only in part, because it would appear
+/// complete.
 ///
 /// # Errors
 /// A load has not finished, or the database failed.

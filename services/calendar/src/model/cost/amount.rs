@@ -10,7 +10,7 @@ pub struct Amount {
     pub text: String,
     /// The amount without grouping and with a decimal point.
     pub value: String,
-    /// The numeric value, for sorting.
+    /// The numeric value, used only for sorting.
     pub size: f64,
 }
 

@@ -1,6 +1,6 @@
-//! Parses costs as people write them, and renders them as one text with its values.
+//! Parses costs as people write them, and renders them as one string with a list of values.
 //!
-//! A price is never guessed: text that cannot be parsed is shown unchanged and has no values.
+//! A price is never guessed: input that cannot be parsed is shown unchanged and yields no values.
 
 mod amount;
 mod number;
@@ -24,27 +24,27 @@ pub struct Currency {
     pub code: String,
 }
 
-/// A parsed cost.
+/// The result of parsing a cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// The complete cost as one text.
+    /// The complete cost, as displayed.
     pub shown: String,
-    /// The symbol that the amounts themselves contain.
+    /// The symbol that occurs in the amounts themselves.
     pub symbol: String,
-    /// Position of that symbol: `prefix`, `postfix`, or empty without a symbol.
+    /// Position of that symbol: `prefix`, `postfix`, or empty if there is none.
     pub position: &'static str,
     /// Distinct amounts without grouping in ascending order, and words unchanged.
     pub values: Vec<String>,
 }
 
-/// An amount, or a text without digits.
+/// An amount, or a string without digits.
 #[derive(Clone, Debug, PartialEq)]
 enum Entry {
     Amount(Amount),
     Word(String),
 }
 
-/// Parses the stored inputs of a cost.
+/// Parses the stored strings of a cost.
 pub fn read(inputs: &[String], currency: &Currency) -> Cost {
     let inputs: Vec<&str> =
         inputs.iter().map(|input| input.trim()).filter(|input| !input.is_empty()).collect();
@@ -52,7 +52,8 @@ pub fn read(inputs: &[String], currency: &Currency) -> Cost {
         .unwrap_or_else(|| Cost { shown: inputs.join(", "), ..Cost::default() })
 }
 
-/// Parses inputs that contain only words and amounts in one currency; `None` otherwise.
+/// Parses inputs that consist of words and of amounts in a single currency. Returns `None` for any
+/// other input.
 fn understood(inputs: &[&str], currency: &Currency) -> Option<Cost> {
     let mut entries = Vec::new();
     let mut mark: Option<Mark> = None;

@@ -39,7 +39,7 @@ pub fn plain_number(text: &str) -> Option<String> {
     })
 }
 
-/// Maps the spaces and apostrophes of all countries to one form.
+/// Maps the spaces and apostrophes used as grouping to one form each.
 fn plain(separator: char) -> char {
     match separator {
         '\u{a0}' | '\u{2009}' | '\u{202f}' => ' ',
@@ -49,8 +49,8 @@ fn plain(separator: char) -> char {
 }
 
 /// Returns whether the last separator is the decimal separator. A single separator before three
-/// digits is grouping, as in `1,500` and `1.500`, except in `0.500` and after more than three
-/// digits.
+/// digits counts as grouping, as in `1,500` and `1.500`, except in `0.500` and after more than
+/// three digits.
 fn is_decimal(last: char, grouping: &[char], groups: &[&str]) -> bool {
     let decimals = groups.last().map_or(0, |group| group.len());
     let first = groups.first().copied().unwrap_or_default();
@@ -61,7 +61,8 @@ fn is_decimal(last: char, grouping: &[char], groups: &[&str]) -> bool {
     }
 }
 
-/// Returns whether every group has three digits, or with commas two (as in India) before the last.
+/// Returns whether every group has three digits. With commas, all groups but the last may have two
+/// (as in India).
 fn are_groups(groups: &[&str], commas: bool) -> bool {
     let [first, middle @ .., last] = groups else { return true };
     let of = |size: usize| {

@@ -59,13 +59,13 @@ const CODES: &str = "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD
     SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX \
     USD UYU UZS VED VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWG";
 
-/// Returns whether a text is an ISO 4217 code.
+/// Returns whether a string is an ISO 4217 code.
 pub fn is_code(text: &str) -> bool {
     text.len() == 3 && CODES.split_whitespace().any(|code| code == text)
 }
 
-/// Returns whether a text denotes a currency: a sign (also with letters, as in `US$`), a code, or a
-/// known abbreviation.
+/// Returns whether a string denotes a currency: a sign (also with letters, as in `US$`), a code, or
+/// a known abbreviation.
 pub fn is_symbol(text: &str) -> bool {
     if text.chars().count() > CHARACTERS || text.contains(char::is_whitespace) {
         return false;

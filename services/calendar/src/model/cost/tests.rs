@@ -10,7 +10,7 @@ fn cost(inputs: &[&str]) -> (String, String, &'static str, Vec<String>) {
     (cost.shown, cost.symbol, cost.position, cost.values)
 }
 
-/// Inputs, shown text, symbol, its position, values.
+/// Inputs, shown cost, symbol, its position, values.
 type Row =
     (&'static [&'static str], &'static str, &'static str, &'static str, &'static [&'static str]);
 

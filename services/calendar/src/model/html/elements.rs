@@ -1,4 +1,4 @@
-//! The HTML elements that texts may contain.
+//! The HTML elements that stored text may contain.
 
 /// Inline elements.
 pub(super) const INLINE: [&str; 22] = [

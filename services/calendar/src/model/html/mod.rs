@@ -1,4 +1,4 @@
-//! HTML texts: sanitized when stored, rendered when shown.
+//! HTML text: sanitized when stored, rendered when shown.
 
 mod elements;
 mod paragraphs;

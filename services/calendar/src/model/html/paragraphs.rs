@@ -1,9 +1,9 @@
-//! Rendering of long texts.
+//! Rendering of descriptions and other long text.
 
 use super::elements::is_block;
 use super::text::ampersands;
 
-/// Renders a long text: blank lines separate paragraphs, single newlines become line breaks.
+/// Renders long text: blank lines separate paragraphs, single newlines become line breaks.
 ///
 /// The rendering is idempotent.
 pub fn paragraphs(text: &str) -> String {
@@ -12,7 +12,8 @@ pub fn paragraphs(text: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut open = String::new();
     let mut rest = text.trim();
-    // After the last `>` no tag can end. Skipping that part avoids a scan to the end for every `<`.
+    // After the last `>`, no tag can end. Tags are searched only before it, because every `<` after
+    // it would be scanned to the end.
     let mut marked = rest.rfind('>').map_or(0, |at| at + 1);
     while !rest.is_empty() {
         let (node, kind) = first_node(rest, marked);
@@ -71,7 +72,7 @@ fn close_paragraph(parts: &mut Vec<String>, open: &mut String) {
     parts.push(format!("<p>{paragraph}</p>"));
 }
 
-/// Splits a text at blank lines.
+/// Splits a string at blank lines.
 fn blank_line_split(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -89,7 +90,8 @@ fn blank_line_split(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Parses the tag at the beginning of a text that starts with `<`.
+/// Parses the tag at the beginning of a string that starts with `<`. Returns `None` if there is
+/// none.
 fn tag(text: &str) -> Option<Tag<'_>> {
     let body = text.strip_prefix('<')?;
     let closes = body.starts_with('/');
@@ -104,8 +106,8 @@ fn tag(text: &str) -> Option<Tag<'_>> {
     Some(Tag { name, closes, is_void, length })
 }
 
-/// Splits off the first top-level node of a text whose tags are all in its first `marked` bytes. An
-/// unclosed element extends to the end.
+/// Splits off the first top-level node. All tags of the text end within its first `marked` bytes.
+/// An unclosed element extends to the end.
 fn first_node(text: &str, marked: usize) -> (&str, Node) {
     let tags = &text[..marked];
     let Some(first) = tag(tags) else {

@@ -33,7 +33,7 @@ fn builder(blocks: bool) -> Builder<'static> {
     builder
 }
 
-/// Sanitizes a long text by the allow-list: disallowed tags are removed, their text stays. Returns
+/// Sanitizes long text by the allow-list: disallowed tags are removed, their content stays. Returns
 /// `None` if the text would be too costly to parse.
 pub fn sanitize(text: &str) -> Option<String> {
     static FULL: OnceLock<Builder<'static>> = OnceLock::new();
@@ -47,15 +47,15 @@ pub fn sanitize(text: &str) -> Option<String> {
 /// Number of bytes of tagless text that are serialized together.
 const PART: usize = 4096;
 
-/// Inserts comments, which the cleaner removes, into a text without tags. For each escaped
-/// character the cleaner scans ahead to the next tag or comment, which would be quadratic.
+/// Inserts comments, which the cleaner removes, into a string without tags. Without them the cost
+/// is quadratic: for each escaped character the cleaner scans ahead to the next tag or comment.
 fn in_parts(text: &str) -> Cow<'_, str> {
     if text.len() <= PART {
         return Cow::Borrowed(text);
     }
     let (mut parts, mut begin, mut last) = (String::with_capacity(text.len() + 64), 0, ' ');
     for (at, c) in text.char_indices() {
-        // No entity continues across this position.
+        // No entity extends across this position.
         if at - begin >= PART && (last == ' ' || REWRITTEN.contains(&c)) {
             parts.push_str(&text[begin..at]);
             parts.push_str("<!---->");
@@ -72,7 +72,8 @@ pub fn is_rewritten(text: &str) -> bool {
     text.contains(REWRITTEN)
 }
 
-/// Sanitizes a title or a name, where only inline tags are allowed. It is too short to be costly.
+/// Sanitizes a title or a name. Only inline tags are allowed. Such strings are too short to be
+/// costly.
 pub fn sanitize_inline(text: &str) -> String {
     static SHORT: OnceLock<Builder<'static>> = OnceLock::new();
     sanitize_with(text, SHORT.get_or_init(|| builder(false)))

@@ -46,7 +46,7 @@ fn plain_text_has_no_markup() {
     assert_eq!(decode("&notanentity; & &#39;"), "&notanentity; & '");
 }
 
-/// Would run for minutes if every bracket were searched for its end.
+/// This would take minutes if every opening bracket were scanned for its end.
 #[test]
 fn unclosed_brackets_are_text() {
     let text = "<a".repeat(1 << 20);
@@ -95,6 +95,6 @@ fn cleaning_in_parts_equals_cleaning_in_one_piece() {
             assert_eq!(sanitize(&text).unwrap(), whole.strip_suffix("&lt;").unwrap(), "{shift}");
         }
     }
-    // Took hours in one piece.
+    // In one piece, this took hours.
     assert_eq!(sanitize(&"&".repeat(900_000)).unwrap().len(), 6 * 900_000);
 }

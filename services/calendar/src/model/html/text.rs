@@ -13,7 +13,8 @@ pub fn ampersands(text: &str) -> String {
     out
 }
 
-/// Returns the entity at the beginning of a text that begins with `&`.
+/// Returns the entity at the beginning of a string that begins with `&`. Returns `None` if the
+/// ampersand does not begin one.
 fn entity(text: &str) -> Option<&str> {
     let end = text.bytes().take(32).position(|byte| byte == b';')?;
     let name = &text[1..end];
@@ -68,7 +69,7 @@ pub fn strip_tags(text: &str) -> String {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         if opens_tag(&rest[1..]) {
-            // If this tag has no end, later tags have none either.
+            // If this tag has no end, later tags do not have one either.
             let Some(end) = rest.find('>') else { break };
             rest = &rest[end + 1..];
         } else {
@@ -80,8 +81,8 @@ pub fn strip_tags(text: &str) -> String {
     out
 }
 
-/// Removes the tags from a plain text field such as an address. Text that a removal joins is not a
-/// tag either.
+/// Removes the tags from a plain-text field such as an address. The result has no tags either where
+/// a removal joined text.
 pub fn without_tags(text: &str) -> String {
     let mut text = text.to_owned();
     while text.contains('<') {
@@ -97,8 +98,8 @@ pub fn without_tags(text: &str) -> String {
     text
 }
 
-/// Removes beginnings of tags and comments that have no end, which could be completed by later text
-/// in the page of a client that does not escape.
+/// Removes unterminated tags and comments. If a client does not escape the text, later text of its
+/// page could complete them.
 fn without_openings(text: &str) -> String {
     let opens = |at: usize| text[at..].starts_with('<') && opens_tag(&text[at + 1..]);
     text.char_indices().filter(|(at, _)| !opens(*at)).map(|(_, c)| c).collect()
@@ -109,7 +110,7 @@ fn opens_tag(rest: &str) -> bool {
     rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
 }
 
-/// The ends of elements whose texts are separate words.
+/// The end tags of elements whose contents are separate words.
 const CELLS: [&str; 4] = ["</td>", "</th>", "</dt>", "</dd>"];
 
 /// Returns the text of an HTML fragment, with whitespace collapsed.

@@ -1,46 +1,48 @@
-//! Expansion of a rule to the moments at which an event takes place.
+//! Expansion of a recurrence rule to the local times at which an event takes place.
 
 use jiff::civil::{Date, DateTime};
 
 use super::rule::Rule;
 
-/// The number of days and moments that are examined before a rule is abandoned: more than five
-/// hundred years with a moment a day or fewer.
+/// Maximum number of days and occurrences that are examined before a rule is abandoned. At up to
+/// one occurrence per day, this is more than five hundred years.
 const MAX_DAYS: usize = 200_000;
 
-/// The number of consecutive days without a match after which a rule is abandoned. A 29 February on
+/// Maximum number of consecutive days without a match before a rule is abandoned. A 29 February on
 /// a given weekday recurs after forty years at most.
 const MAX_UNMATCHED_DAYS: usize = 20_000;
 
-/// The reason a rule was abandoned.
+/// The reason for abandoning a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Abandoned {
-    /// It matches nothing in half a century.
+    /// The rule matches nothing for half a century.
     NoMatch,
-    /// Too many days or moments must be examined.
+    /// The rule requires examining too many days or occurrences.
     TooLong,
 }
 
-/// The requested moments of a series: all after some day, and some before it.
+/// The requested occurrences of a series: those from a given day on, and some of the earlier ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
-    /// The latest possible moment.
+    /// The latest possible occurrence.
     pub until: DateTime,
-    /// The day from which all moments are requested.
+    /// The day from which all occurrences are requested.
     pub near: Date,
-    /// The minimum number of first moments, including the start.
+    /// Minimum number of occurrences from the beginning of the series, including the start.
     pub first: usize,
-    /// The minimum number of latest moments before that day.
+    /// Minimum number of occurrences immediately before that day.
     pub latest: usize,
-    /// The minimum number of moments from that day on, if there are more.
+    /// Number of occurrences from that day on after which the expansion may stop.
     pub most: usize,
 }
 
 impl Rule {
-    /// Returns the moments of an event from `start` up to `until`. The start is always the first.
+    /// Returns the occurrences of an event from `start` up to `until`. The start is always the
+    /// first.
     ///
     /// # Errors
-    /// Returns [`Abandoned`] if many centuries must be examined, or half a century matches nothing.
+    /// Returns [`Abandoned`] if many centuries must be examined, or if nothing matches for half a
+    /// century.
     pub fn expand(&self, start: DateTime, until: DateTime) -> Result<Vec<DateTime>, Abandoned> {
         self.expand_near(
             start,
@@ -48,21 +50,21 @@ impl Rule {
         )
     }
 
-    /// Returns the requested moments in ascending order. The start is always the first.
+    /// Returns the requested occurrences in ascending order. The start is always the first.
     ///
-    /// Moments between the first and the latest ones are skipped, so an old rule costs as much as a
-    /// recent one. An exception is a rule with COUNT whose periods have different numbers of days:
-    /// all its moments must be counted. For a rule that matches almost nothing in centuries,
-    /// moments far from the day may be missing.
+    /// Occurrences between the first and the latest ones are skipped, so an old rule costs no more
+    /// than a recent one. The exception is a rule with COUNT whose periods differ in their number
+    /// of occurrences: all of them must be counted. For a rule that matches almost nothing in
+    /// centuries, occurrences far from the day may be missing.
     ///
     /// # Errors
-    /// Returns [`Abandoned`] if half a century matches nothing but the start, or too much must be
-    /// counted.
+    /// Returns [`Abandoned`] if nothing but the start matches for half a century, or if too much
+    /// must be counted.
     pub fn expand_near(&self, start: DateTime, wanted: Wanted) -> Result<Vec<DateTime>, Abandoned> {
         Walk::new(self, start).expand(wanted)
     }
 
-    /// Returns the moments of a period that are later than the start, in ascending order.
+    /// Returns the occurrences in a period that are later than the start, in ascending order.
     fn moments_of(&self, period: Date, start: DateTime) -> Vec<DateTime> {
         let mut moments = self.at_positions(self.moments_in(period, start));
         moments.retain(|moment| *moment > start);
@@ -75,7 +77,7 @@ struct Walk<'r> {
     rule: &'r Rule,
     start: DateTime,
     first_period: Date,
-    /// Number of examined days and moments.
+    /// Number of days and occurrences examined so far.
     looked_at: usize,
     /// Number of days since the last match.
     unmatched_days: usize,
@@ -142,7 +144,7 @@ impl<'r> Walk<'r> {
         Ok(all)
     }
 
-    /// Returns the moments of a period, or `None` after the end or if the rule is abandoned.
+    /// Returns the occurrences in a period, or `None` after the end or if the rule is abandoned.
     fn moments(&mut self, number: i64, until: DateTime) -> Option<Vec<DateTime>> {
         let period = self.rule.period(self.first_period, number)?;
         if period > until.date() {
@@ -167,7 +169,7 @@ impl<'r> Walk<'r> {
         Some(moments)
     }
 
-    /// Returns the last moment that COUNT permits for a regular rule.
+    /// Returns the last occurrence that COUNT permits for a regular rule.
     fn last_counted(&self, count: usize) -> DateTime {
         let (rule, start) = (self.rule, self.start);
         // The start counts even if the rule does not match it.
@@ -186,7 +188,7 @@ impl<'r> Walk<'r> {
             let number = i64::try_from(place.checked_div(each)?).ok()?.checked_add(1)?;
             moments(number)?.get(place % each).copied()
         };
-        // After the end of the calendar.
+        // The last occurrence is after the end of the calendar.
         find().unwrap_or(DateTime::MAX)
     }
 }
@@ -255,7 +257,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Returns all moments, counted one by one from the first.
+    /// Returns all occurrences, counted one by one from the first.
     fn slowly(rule: &Rule, start: DateTime, until: DateTime) -> Vec<DateTime> {
         let first = rule.first_period(start.date());
         let mut all = vec![start];
@@ -301,7 +303,8 @@ mod tests {
         }
     }
 
-    /// Expands a rule for an import in 2027. Returns the numbers of moments and of examined days.
+    /// Expands a rule as an import in 2027 would. Returns the numbers of occurrences and of
+    /// examined days.
     fn effort(rule: &str, start: &str) -> (Option<usize>, usize) {
         let rule = Rule::parse(rule).unwrap();
         let (until, near) = (at("2029-03-10T12:00"), at("2027-03-10T00:00").date());
@@ -341,7 +344,7 @@ mod tests {
             // The last period is examined as a whole.
             assert!(looked_at <= MAX_DAYS + 366 * 1440, "{rule} looked at {looked_at}");
         }
-        // Of a recent series, only the requested moments are kept.
+        // Only the requested occurrences of a recent series are kept.
         let rule = Rule::parse(&format!("FREQ=MINUTELY;{times};COUNT=1000000")).unwrap();
         let (until, near) = (at("2029-03-10T12:00"), at("2027-03-10T00:00").date());
         let wanted = Wanted { until, near, first: 1, latest: 500, most: 500 };
@@ -363,13 +366,13 @@ mod tests {
             assert_eq!(found, None, "{rule}");
             assert!(looked_at <= MAX_UNMATCHED_DAYS + 366, "{rule} looked at {looked_at}");
         }
-        // Counting has a limit.
+        // Counting is limited too.
         let (found, looked_at) = effort("FREQ=MONTHLY;COUNT=20000", "0001-01-01T10:00");
         assert_eq!((found, looked_at <= MAX_DAYS + 366), (None, true));
         // Rare matches are found up to the limit.
         let leap = effort("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO", "1500-01-01T10:00");
         assert_eq!(leap.0, Some(21));
-        // Days between the matches of steps within days count once.
+        // Days between two matches of a rule with steps within days are counted once.
         let january = "FREQ=MINUTELY;INTERVAL=15;BYMONTH=1;BYHOUR=9";
         let counted = effort(&format!("{january};COUNT=400"), "2021-01-01T09:00");
         assert_eq!(counted.0, Some(400));

@@ -1,4 +1,4 @@
-//! The periods of a rule and the moments that match in them.
+//! The periods of a recurrence rule, and the matching times in each.
 
 use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::{Span, ToSpan as _};
@@ -39,12 +39,12 @@ impl Rule {
         }
     }
 
-    /// Returns the number of days after which steps within days are at the same times again.
+    /// Returns the number of days after which the steps fall on the same times of day again.
     fn days_of_block(&self) -> i64 {
         self.step() / common_divisor(self.step(), MINUTES_OF_DAY)
     }
 
-    /// Returns the number of steps in that time.
+    /// Returns the number of steps in a block of that number of days.
     fn steps_of_block(&self) -> i64 {
         MINUTES_OF_DAY / common_divisor(self.step(), MINUTES_OF_DAY)
     }
@@ -63,7 +63,7 @@ impl Rule {
         }
     }
 
-    /// Returns the first day of the week of a day.
+    /// Returns the first day of the week that contains a day.
     fn week_of(&self, day: Date) -> Date {
         let back = i64::from(self.week_start.until(day.weekday()));
         day.checked_sub(back.days()).unwrap_or(day)
@@ -84,8 +84,8 @@ impl Rule {
         first.checked_add(span.ok()?).ok()
     }
 
-    /// Returns the number of the period that contains a day, or else of the last period before it;
-    /// 0 if there is none.
+    /// Returns the number of the period that contains a day, or of the last period before the day
+    /// if none contains it. Returns 0 if no period precedes the day.
     pub(super) fn number_of(&self, first: Date, day: Date) -> i64 {
         let days = || first.duration_until(day).as_hours() / 24;
         let years = i64::from(day.year()) - i64::from(first.year());
@@ -102,7 +102,7 @@ impl Rule {
         units.max(0) / self.interval
     }
 
-    /// Returns whether all periods have equally many moments.
+    /// Returns whether all periods have the same number of occurrences.
     pub(super) fn is_regular(&self) -> bool {
         let by_month = !self.by_month.is_empty() || !self.by_year_day.is_empty();
         let by_day = !self.by_day.is_empty() || !self.by_month_day.is_empty();
@@ -115,13 +115,13 @@ impl Rule {
         }
     }
 
-    /// Returns the moments of a period in ascending order, from which BYSETPOS selects.
+    /// Returns the occurrences in a period in ascending order, before BYSETPOS is applied.
     pub(super) fn moments_in(&self, period: Date, start: DateTime) -> Vec<DateTime> {
         let mut moments: Vec<DateTime> = match self.is_within_days() {
             true => self.moments_of_block(period, start),
             false => {
                 let days = self.days_of(period, start.date());
-                // Most periods of a rare rule have none.
+                // Shortcut: most periods of a rare rule contain no match.
                 if days.is_empty() {
                     return Vec::new();
                 }
@@ -135,7 +135,7 @@ impl Rule {
         moments
     }
 
-    /// Returns the moments of a period that BYSETPOS selects.
+    /// Returns the occurrences in a period that BYSETPOS selects.
     pub(super) fn at_positions(&self, moments: Vec<DateTime>) -> Vec<DateTime> {
         if self.by_position.is_empty() {
             return moments;
@@ -155,7 +155,7 @@ impl Rule {
         self.times_of(named_or(&self.by_hour, &hours), named_or(&self.by_minute, &minutes), start)
     }
 
-    /// Returns the times in some hours and minutes.
+    /// Returns the times at these hours and minutes.
     fn times_of(&self, hours: &[i8], minutes: &[i8], start: Time) -> Vec<Time> {
         let own = [start.second()];
         let seconds = named_or(&self.by_second, &own);
@@ -169,7 +169,7 @@ impl Rule {
         times
     }
 
-    /// Returns the matching moments of the steps within days that begin on a day.
+    /// Returns the matching times of the block that begins on a day.
     fn moments_of_block(&self, first: Date, start: DateTime) -> Vec<DateTime> {
         let mut moments = Vec::new();
         if !self.fits_block(first) {
@@ -196,8 +196,8 @@ impl Rule {
         moments
     }
 
-    /// Returns whether a day of a block of steps within days is a day of the rule. A block ends on
-    /// the day after its last one.
+    /// Returns whether any day of a block matches the rule. The block extends into the day after
+    /// its last one, up to the time of the start.
     fn fits_block(&self, first: Date) -> bool {
         let mut days =
             (0..=self.days_of_block()).filter_map(|day| first.checked_add(day.days()).ok());
@@ -297,8 +297,8 @@ impl Rule {
             || self.by_year_day.iter().any(|wanted| *wanted == number || *wanted == back)
     }
 
-    /// Returns whether a day is in one of the weeks, counted from either end of the year that has
-    /// most of the week's days.
+    /// Returns whether a day is in one of the rule's weeks. Week numbers count from either end of
+    /// the year that contains most of the week's days.
     fn fits_week(&self, day: Date) -> bool {
         if self.by_week.is_empty() {
             return true;
@@ -308,7 +308,8 @@ impl Rule {
         self.by_week.iter().any(|wanted| *wanted == number || *wanted == back)
     }
 
-    /// Returns the number of the week of a day, and the number of weeks in its year.
+    /// Returns the number of the week of a day, and the number of weeks in its year. Returns `None`
+    /// if the result is out of range.
     fn week_number(&self, day: Date) -> Option<(i8, i8)> {
         // The fourth day of a week is in the year of the week.
         let fourth = self.week_of(day).checked_add(3.days()).ok()?;
@@ -336,7 +337,7 @@ impl Rule {
     }
 }
 
-/// Returns the hours, minutes or seconds that a rule names, or else those of its start.
+/// Returns the hours, minutes or seconds that a rule names, or that of the start if it names none.
 fn named_or<'a>(named: &'a [i8], own: &'a [i8; 1]) -> &'a [i8] {
     if named.is_empty() { own } else { named }
 }

@@ -2,13 +2,13 @@
 
 use jiff::civil::Weekday;
 
-/// A rule. Rules that repeat every second are not supported.
+/// A recurrence rule. Rules that repeat every second are not supported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     pub(super) frequency: Frequency,
     pub(super) interval: i64,
     pub(super) count: Option<usize>,
-    /// The last moment, as written.
+    /// UNTIL, the last possible occurrence, as written.
     pub until: Option<String>,
     pub(super) by_month: Vec<i8>,
     pub(super) by_month_day: Vec<i8>,
@@ -22,10 +22,10 @@ pub struct Rule {
     pub(super) by_second: Vec<i8>,
 }
 
-/// Maximum number of times in a day or an hour that a rule names.
+/// Maximum number of times per day or hour that a rule may name.
 const MAX_TIMES: usize = 1440;
 
-/// The length of a period.
+/// The unit of the period after which a rule repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frequency {
     Minutely,
@@ -79,7 +79,7 @@ impl Rule {
             }
         }
         rule.frequency = frequency?;
-        // Each step within a day is a period, from whose moments BYSETPOS would select.
+        // With steps within days, each step would be a period from which BYSETPOS selects.
         if rule.is_within_days() && !rule.by_position.is_empty() {
             return None;
         }
@@ -88,8 +88,8 @@ impl Rule {
         (times <= MAX_TIMES).then_some(rule)
     }
 
-    /// Returns whether the rule repeats every year in a few named months and at one time of the day,
-    /// like those of time zones.
+    /// Returns whether the rule repeats every year in a few named months and at a single time of
+    /// day, like the rules of time zones.
     pub fn is_yearly(&self, most_months: usize) -> bool {
         let times = [&self.by_hour, &self.by_minute, &self.by_second];
         self.frequency == Frequency::Yearly
@@ -98,7 +98,7 @@ impl Rule {
     }
 }
 
-/// Parses a list of distinct hours, minutes or seconds.
+/// Parses a list of distinct hours, minutes or seconds. Returns `None` if the list is malformed.
 fn clock_parts(text: &str, most: i8) -> Option<Vec<i8>> {
     let part = |part: &str| part.trim().parse().ok().filter(|part| (0..=most).contains(part));
     let mut all: Vec<i8> = text.split(',').map(part).collect::<Option<_>>()?;
@@ -119,7 +119,8 @@ fn frequency_of(text: &str) -> Option<Frequency> {
     })
 }
 
-/// Parses a list of distinct non-zero numbers within bounds.
+/// Parses a list of distinct non-zero numbers within bounds. Returns `None` if the list is
+/// malformed.
 fn numbers<T>(text: &str, low: i32, high: i32) -> Option<Vec<T>>
 where
     T: TryFrom<i32> + Ord,
@@ -134,7 +135,7 @@ where
     Some(all)
 }
 
-/// Parses a list of distinct weekdays.
+/// Parses a list of distinct weekdays. Returns `None` if the list is malformed.
 fn weekdays(text: &str) -> Option<Vec<(i8, Weekday)>> {
     let mut all: Vec<_> = text.split(',').map(weekday).collect::<Option<_>>()?;
     all.sort_unstable_by_key(|(nth, day)| (*nth, day.to_monday_zero_offset()));
@@ -142,7 +143,8 @@ fn weekdays(text: &str) -> Option<Vec<(i8, Weekday)>> {
     Some(all)
 }
 
-/// Parses a weekday with an optional number before it: `MO`, `2TU`, `-1FR`.
+/// Parses a weekday with an optional number before it: `MO`, `2TU`, `-1FR`. Returns `None` for any
+/// other text.
 fn weekday(text: &str) -> Option<(i8, Weekday)> {
     let text = text.trim();
     let (number, name) = text.split_at_checked(text.len().checked_sub(2)?)?;

@@ -1,4 +1,4 @@
-//! The meaning of a date text: steps from a base, resolved with a zone and the current time.
+//! The meaning of a date text: a base and steps from it, resolved with a zone and the current time.
 
 use jiff::civil::{Date, DateTime, Time, Weekday, date, time};
 use jiff::{Span, Timestamp};
@@ -8,7 +8,7 @@ use crate::model::zone::Zone;
 /// The last year of events.
 const LAST_YEAR: i16 = 9998;
 
-/// Year 9999 from its first second in UTC, and the first second after it.
+/// The first second of the year 9999 in UTC, and the first second after that year.
 const YEAR_9999: i64 = 253_370_764_800;
 const YEAR_10000: i64 = 253_402_300_800;
 
@@ -21,7 +21,7 @@ pub struct When {
     pub(super) steps: Vec<Step>,
 }
 
-/// The start of the computation.
+/// The date and time from which the computation starts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Base {
     Timestamp(i64),
@@ -39,14 +39,14 @@ pub(super) enum Step {
     LastDay,
 }
 
-/// The occurrence of a weekday that is meant.
+/// The occurrence of a weekday that a string refers to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum WeekdayChoice {
-    /// Today or later.
+    /// The next one, or today.
     This,
-    /// Later than today.
+    /// The next one, but not today.
     Next,
-    /// Earlier than today.
+    /// The last one before today.
     Last,
 }
 
@@ -74,7 +74,7 @@ pub struct NotADate;
 pub enum PointInTime {
     /// A local time, whose instant depends on the zone.
     Wall(DateTime),
-    /// An instant, from a text with an offset or a timestamp.
+    /// An instant, from a string with an offset or a timestamp.
     Instant(Timestamp),
 }
 
@@ -123,8 +123,8 @@ impl When {
         in_range(point)
     }
 
-    /// Replaces a date in the year 9999, which many programs use for "no end", by the last second
-    /// in which an event can take place.
+    /// Replaces a date in the year 9999, which many programs use for "no end", with the last second
+    /// in which an event may take place.
     #[must_use]
     pub fn in_years_of_events(self) -> When {
         let is_beyond = match self.base {

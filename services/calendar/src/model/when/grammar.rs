@@ -38,7 +38,8 @@ fn parse(text: &str) -> Result<When, NotADate> {
     parser.found.finish()
 }
 
-/// Parses texts of digits only: eight digits that form a date are a date, others are Unix seconds.
+/// Parses text that consists of digits only: eight digits that form a valid date are a date,
+/// anything else is Unix seconds. Returns `None` for other text.
 fn number(text: &str) -> Result<Option<Base>, NotADate> {
     let digits = text.strip_prefix('@').unwrap_or(text);
     let unsigned = digits.strip_prefix('-').filter(|_| text.starts_with('@')).unwrap_or(digits);
@@ -56,7 +57,7 @@ fn number(text: &str) -> Result<Option<Base>, NotADate> {
     Ok(Some(Base::Timestamp(digits.parse().map_err(|_| NotADate)?)))
 }
 
-/// Writes the basic form of ISO 8601, `20270301T190000Z`, with separators.
+/// Inserts separators into the basic form of ISO 8601, `20270301T190000Z`.
 fn with_separators(text: &str) -> Cow<'_, str> {
     let digits = |range: std::ops::Range<usize>| {
         text.get(range).filter(|part| part.bytes().all(|byte| byte.is_ascii_digit()))
@@ -171,7 +172,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Parses `+N unit`, `N units ago`, `next week`, `monday`, `first day of …`.
+    /// Parses `+N unit`, `N units ago`, `next week`, `monday`, `first day of …`. Returns the number
+    /// of words consumed, or `None` if the words are something else.
     fn relative(&mut self, word: &str) -> Result<Option<usize>, NotADate> {
         if let Some(used) = self.counted_moves()? {
             return Ok(Some(used));
@@ -200,7 +202,8 @@ impl Parser<'_> {
         Ok(Some(2))
     }
 
-    /// Parses consecutive counted steps. `ago` after them reverses exactly these.
+    /// Parses consecutive counted steps. `ago` after them reverses exactly these. Returns the
+    /// number of words consumed, or `None` if there are no steps.
     fn counted_moves(&mut self) -> Result<Option<usize>, NotADate> {
         let mut moves = Vec::new();
         let mut used = 0;
@@ -218,7 +221,8 @@ impl Parser<'_> {
         Ok(Some(used + usize::from(ago)))
     }
 
-    /// Parses a count with its unit, in one word or two. The sign is optional.
+    /// Parses a count with its unit, in one word or two. The sign is optional. Returns `None` if
+    /// the words are something else.
     fn counted(&self, ahead: usize) -> Result<Option<(i64, Unit, usize)>, NotADate> {
         let word = self.peek(ahead).unwrap_or_default();
         let body = word.trim_start_matches(['+', '-']);
@@ -257,7 +261,7 @@ impl Parser<'_> {
             if self.peek(4).as_deref() != Some("month") {
                 return Err(NotADate);
             }
-            // Moving to the first day before adding months keeps the 31st from rolling over.
+            // Moving to the first day before adding months prevents a 31st from rolling over.
             self.found.steps.extend([Step::FirstDay, Step::Add(count, Unit::Month), edge]);
         } else {
             let month = month(&word).ok_or(NotADate)?;
@@ -268,7 +272,8 @@ impl Parser<'_> {
         Ok(5)
     }
 
-    /// Parses `March 1, 2027`, `1 March 2027`, `Mar 2027`.
+    /// Parses `March 1, 2027`, `1 March 2027`, `Mar 2027`. Returns the number of words consumed, or
+    /// `None` if the words are not a date.
     fn named_date(&mut self, word: &str) -> Result<Option<usize>, NotADate> {
         let second = self.peek(1).unwrap_or_default();
         let third = self.peek(2).unwrap_or_default();
@@ -311,7 +316,7 @@ impl Parser<'_> {
             self.at += used;
             return Ok(());
         }
-        // Zone names keep their written case until the zone is looked up.
+        // The case of zone names is kept until the zone is looked up.
         let written = self.words.get(self.at).ok_or(NotADate)?;
         self.found.zone(Zone::of_date(written).ok_or(NotADate)?)?;
         self.at += 1;
@@ -339,7 +344,8 @@ fn day(word: &str) -> Option<i8> {
     is_digits(word, 1, 2).then(|| word.parse().ok()).flatten()
 }
 
-/// Parses the five numeric forms, which differ in separator and position of the year.
+/// Parses the five numeric forms, which differ in separator and position of the year. Returns
+/// `None` for other words.
 fn numeric_date(word: &str) -> Result<Option<Date>, NotADate> {
     let Some(mark) = ['-', '/', '.'].into_iter().find(|mark| word.matches(*mark).count() == 2)
     else {

@@ -1,4 +1,4 @@
-//! Dates as people write them. A text is parsed to a [`When`], which resolves to an instant or a
+//! Dates as people write them. Each is parsed into a [`When`], which resolves to an instant or a
 //! local time given a zone and the current time.
 
 mod date_time;

@@ -4,7 +4,8 @@ use jiff::civil::Weekday;
 
 use super::date_time::Unit;
 
-/// Parses a month by its English name or its first three letters.
+/// Parses a month by its English name or its first three letters. Returns `None` for any other
+/// word.
 pub(super) fn month(word: &str) -> Option<i8> {
     const NAMES: [&str; 12] = [
         "january",
@@ -28,7 +29,8 @@ pub(super) fn month(word: &str) -> Option<i8> {
     i8::try_from(at + 1).ok()
 }
 
-/// Parses a weekday by its English name or its first three letters.
+/// Parses a weekday by its English name or its first three letters. Returns `None` for any other
+/// word.
 pub(super) fn weekday(word: &str) -> Option<Weekday> {
     Some(match word {
         "monday" | "mon" => Weekday::Monday,
@@ -42,7 +44,7 @@ pub(super) fn weekday(word: &str) -> Option<Weekday> {
     })
 }
 
-/// Parses a unit of time in singular or plural.
+/// Parses a unit of time in singular or plural. Returns `None` for any other word.
 pub(super) fn unit(word: &str) -> Option<Unit> {
     Some(match word {
         "sec" | "secs" | "second" | "seconds" => Unit::Second,

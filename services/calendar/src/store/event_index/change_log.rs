@@ -1,4 +1,4 @@
-//! The log of changed events, which the index follows.
+//! The log of changed events, from which the index is updated.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::{max, min};
@@ -7,41 +7,41 @@ use diesel::prelude::*;
 use crate::store::schema::event_changes;
 use crate::store::sql::Sql;
 
-/// Number of changes that stay in the log for processes that follow it.
+/// Number of changes that are kept in the log for processes that are behind.
 const KEPT: i64 = 10_000;
 
-/// Bytes of old texts that stay in the log.
+/// Number of bytes of old search text that are kept in the log.
 const KEPT_BYTES: i64 = 32 << 20;
 
-/// Bytes of old texts after which a writer prunes the log itself.
+/// Number of added bytes of old search text after which a writer prunes the log itself.
 const PRUNED_EVERY: i64 = 4 << 20;
 
-/// Logged in place of the id of an event: all links to a term, venue or organizer were removed.
+/// Logged instead of an event id: all links to a term, venue or organizer were removed.
 pub const LINKS_REMOVED: i64 = 0;
 
-/// A change of an event.
+/// An entry of the change log.
 #[derive(Queryable)]
 pub struct Change {
     pub event_id: i64,
-    /// The searched text before the change, if it changed.
+    /// The search text before the change, if the change affects it.
     pub was: Option<String>,
 }
 
-/// Returns the number of the last change; 0 before the first.
+/// Returns the number of the last change, or 0 before the first.
 pub fn latest(db: &mut Db) -> Result<i64, DatabaseError> {
     let latest = event_changes::table.select(max(event_changes::seq));
     let latest: Option<i64> = on_backend!(db, conn => latest.get_result(conn)?);
     Ok(latest.unwrap_or(0))
 }
 
-/// Returns the number of the oldest change in the log; 0 if it is empty.
+/// Returns the number of the oldest change in the log, or 0 if the log is empty.
 pub fn oldest(db: &mut Db) -> Result<i64, DatabaseError> {
     let oldest = event_changes::table.select(min(event_changes::seq));
     let oldest: Option<i64> = on_backend!(db, conn => oldest.get_result(conn)?);
     Ok(oldest.unwrap_or(0))
 }
 
-/// Reads the changes after one number up to another, in order.
+/// Reads the changes with numbers after `after` and up to `until`, in order.
 pub fn between(db: &mut Db, after: i64, until: i64) -> Result<Vec<Change>, DatabaseError> {
     let changes = event_changes::table
         .filter(event_changes::seq.gt(after).and(event_changes::seq.le(until)))
@@ -50,7 +50,7 @@ pub fn between(db: &mut Db, after: i64, until: i64) -> Result<Vec<Change>, Datab
     Ok(on_backend!(db, conn => changes.load(conn)?))
 }
 
-/// Logs a change in the transaction that makes it. `was` is the searched text before.
+/// Logs a change in the transaction that makes it. `was` is the search text before the change.
 pub fn log_change(db: &mut Db, event: i64, was: Option<&str>) -> Result<(), DatabaseError> {
     let last = event_changes::table.order(event_changes::seq.desc()).select(event_changes::bytes);
     let before: Option<i64> = on_backend!(db, conn => last.first(conn).optional()?);
@@ -69,15 +69,15 @@ pub fn log_change(db: &mut Db, event: i64, was: Option<&str>) -> Result<(), Data
     }
 }
 
-/// Removes the old texts of an event that is being removed. An index that has not read them keeps
-/// words for an event that no list can have.
+/// Removes from the log the old search text of an event that is being erased. An index that has not
+/// read it yet keeps words for a position that no list can contain any longer.
 pub fn forget_texts(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     let mut sql = Sql::new(db, "update event_changes set was = null where event_id = ");
     sql.value(event).push(" and was is not null");
     sql.execute(db).map(drop)
 }
 
-/// Deletes all but the last changes.
+/// Deletes all changes but the last ones.
 pub fn prune(db: &mut Db) -> Result<(), DatabaseError> {
     let mut sql = Sql::new(db, "delete from event_changes where seq <= ");
     sql.push("(select max(seq) from event_changes) - ").value(KEPT);
@@ -85,7 +85,7 @@ pub fn prune(db: &mut Db) -> Result<(), DatabaseError> {
     sql.execute(db).map(drop)
 }
 
-/// Makes all processes rebuild their index: the log begins after the changes that they know.
+/// Makes all processes rebuild their index: the log then begins after the changes that they know.
 pub fn rebuild_everywhere(db: &mut Db) -> Result<(), DatabaseError> {
     log_change(db, LINKS_REMOVED, None)?;
     log_change(db, LINKS_REMOVED, None)?;

@@ -1,5 +1,5 @@
-//! The columns that lists filter by. A filter by an existing column with few distinct values is
-//! added here: to the column list, to [`Traits::matches`], and to [`append_columns`].
+//! The columns that lists filter by. To add a filter by an existing column with few distinct
+//! values, extend the column list, [`Traits::matches`], and [`append_columns`].
 
 use std::cmp::Ordering;
 
@@ -11,8 +11,8 @@ use crate::model::status::{Stage, Status};
 use crate::store::conditions::visible;
 use crate::store::sql::Sql;
 
-/// Columns with few distinct values. Events with equal values share one number in the index, so a
-/// filter is evaluated once for all of them.
+/// Columns with few distinct values. Events with equal values share one trait number in the index,
+/// so a filter is evaluated once for all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Queryable)]
 pub struct Traits {
     pub status: String,
@@ -45,12 +45,12 @@ pub type TimeTypes = (BigInt, BigInt, BigInt, BigInt, BigInt, BigInt);
 pub const TIMES: &str = "start_local, end_local, start_utc, end_utc, published_utc, modified_utc";
 
 impl Traits {
-    /// Returns whether a list may have events with these values.
+    /// Returns whether an event with these values can be in the list of a filter.
     pub fn matches(&self, filter: &EventFilter) -> bool {
         let EventFilter {
             scope,
             featured,
-            // Sets of events, which `query` intersects.
+            // Conditions on sets of events, which `query` intersects.
             words: _,
             categories: _,
             tags: _,
@@ -69,7 +69,7 @@ impl Traits {
         self.is_visible(scope) && featured.is_none_or(|wanted| wanted == self.featured)
     }
 
-    /// Returns whether lists show events with these values to a caller.
+    /// Returns whether events with these values are visible to a caller in lists.
     pub fn is_visible(&self, scope: &Scope) -> bool {
         if !self.listed {
             return false;
@@ -92,14 +92,14 @@ pub fn append_conditions(sql: &mut Sql, filter: &EventFilter) {
     append_columns(sql, filter);
 }
 
-/// Appends the conditions of [`Traits::matches`] on the alias `e`, except who may see the event.
+/// Appends the conditions of [`Traits::matches`] on the alias `e`, except for visibility.
 pub fn append_columns(sql: &mut Sql, filter: &EventFilter) {
     if let Some(featured) = filter.featured {
         sql.push(if featured { " and e.featured" } else { " and not e.featured" });
     }
 }
 
-/// The key of an order that the index keeps.
+/// The sort key of an order that the index maintains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     Start,
@@ -110,10 +110,10 @@ pub enum Key {
 }
 
 impl Key {
-    /// Every key, in the order of its number.
+    /// All keys. The position of a key is its number.
     pub const ALL: [Key; 5] = [Key::Start, Key::Date, Key::Title, Key::Id, Key::Modified];
 
-    /// Compares two events, except by title and id.
+    /// Compares two events by this key, but not by title or id.
     pub fn compare(self, a: &Times, b: &Times) -> Ordering {
         match self {
             Key::Start => (a.start_local, a.published_utc).cmp(&(b.start_local, b.published_utc)),

@@ -1,10 +1,10 @@
-//! The time limit of a list, and the errors of reading it.
+//! The time limit of a list, and the errors of reading a list.
 
 use std::time::Instant;
 
 use database::DatabaseError;
 
-/// The moment at which a list request is abandoned.
+/// The time at which a list request is abandoned.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline(pub Instant);
 
@@ -20,7 +20,7 @@ pub enum ListError {
     /// The deadline passed before the list was read.
     #[error("the list takes too long")]
     TooLong,
-    /// The texts of the page have this many bytes, which requires a permit.
+    /// The text of the page has this number of bytes, so it needs a memory permit.
     #[error("the texts of the page have {0} bytes")]
     Long(usize),
 }

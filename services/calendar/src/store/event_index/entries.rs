@@ -15,10 +15,10 @@ use crate::model::zone::Zone;
 use crate::store::among_ids::AmongIds;
 use crate::store::sql::Sql;
 
-/// Number of events that one statement reads by id.
+/// Number of events read by id per statement.
 const CHUNK: usize = 5000;
 
-/// An event as the index reads it.
+/// The columns of an event that the index needs.
 #[derive(Queryable)]
 pub struct Entry {
     pub id: i64,
@@ -41,13 +41,13 @@ impl Entry {
     }
 }
 
-/// The zone is read only if its offset is smaller at the end than at the start, or the event lasts a
-/// month.
+/// The zone. It is read only if the offset at the end is smaller than at the start, or if the event
+/// lasts at least a month.
 const SET_BACK_ZONE: &str =
     "case when start_local - start_utc > end_local - end_utc or is_long = 1 then timezone end";
 
-/// The statement that reads all events by id, or some. It has a constant text, which a connection
-/// prepares once.
+/// The statement that reads all events in order of id, or only some of them. Its text is constant,
+/// so a connection prepares it once.
 struct Entries<'a>(Option<AmongIds<'a>>);
 
 impl QueryId for Entries<'_> {
@@ -83,7 +83,7 @@ where
 impl RunQueryDsl<PgConnection> for Entries<'_> {}
 impl RunQueryDsl<SqliteConnection> for Entries<'_> {}
 
-/// Reads all events by id, one at a time.
+/// Passes all events to `take`, in order of id.
 pub fn each(db: &mut Db, mut take: impl FnMut(&Entry)) -> Result<(), DatabaseError> {
     match db {
         Db::Sqlite(conn) => {
@@ -100,7 +100,7 @@ pub fn each(db: &mut Db, mut take: impl FnMut(&Entry)) -> Result<(), DatabaseErr
     Ok(())
 }
 
-/// Returns the total size of the searched texts of events, in bytes.
+/// Returns the total size of the search text of events, in bytes.
 pub fn text_bytes(db: &mut Db, ids: &[i64]) -> Result<i64, DatabaseError> {
     let mut bytes = 0;
     for ids in ids.chunks(CHUNK) {
@@ -113,7 +113,7 @@ pub fn text_bytes(db: &mut Db, ids: &[i64]) -> Result<i64, DatabaseError> {
     Ok(bytes)
 }
 
-/// Reads events by id, in ascending order if the ids are.
+/// Reads events by id. They are in ascending order if the ids are.
 pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<Vec<Entry>, DatabaseError> {
     let mut all = Vec::new();
     for ids in ids.chunks(CHUNK) {

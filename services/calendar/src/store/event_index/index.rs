@@ -15,29 +15,29 @@ use super::words::WordIndex;
 use crate::model::event::Links;
 use crate::model::search;
 
-/// With more changes than this at once, the orders are sorted again.
+/// If more events than this have changed at once, the orders are sorted again.
 const FEW: usize = 2000;
 
 /// All events at one state of the change log.
 #[derive(Default)]
 pub struct Index {
-    /// The last applied change.
+    /// Number of the last change that has been applied.
     pub seq: i64,
     pub table: Table,
     pub words: WordIndex,
-    /// By number of the key, each sorted when a list first needs it.
+    /// Orders by the number of their key. Each is sorted when a list first needs it.
     orders: [OnceLock<Order>; Key::ALL.len()],
     pub links: Mutex<LinkSets>,
 }
 
 impl Index {
-    /// Returns an empty index at a state of the log.
+    /// Returns an empty index that corresponds to a state of the log.
     pub fn at(seq: i64) -> Index {
         Index { seq, ..Index::default() }
     }
 
-    /// Adds or replaces an event, except in the orders and links. Returns its position, or `None` if
-    /// it is new and another event has a greater id.
+    /// Adds or replaces an event, except in the orders and links. Returns its position, or `None`
+    /// if the event is new and another one has a greater id.
     pub fn put(&mut self, entry: &Entry) -> Option<u32> {
         let text = search::fold(&entry.search_ci);
         let title = text.lines().next().unwrap_or_default();
@@ -47,19 +47,19 @@ impl Index {
         Some(at)
     }
 
-    /// Returns the events in an order.
+    /// Returns the events ordered by a key.
     pub fn order(&self, key: Key) -> &Order {
         self.orders[key as usize].get_or_init(|| Order::new(key, &self.table))
     }
 
-    /// Returns the bytes of memory, about: the columns, titles, words and orders.
+    /// Returns the approximate memory in bytes: columns, titles, words and orders.
     pub fn bytes(&self) -> usize {
         let orders: usize = self.orders.iter().filter_map(OnceLock::get).map(Order::bytes).sum();
         self.table.bytes() + self.words.bytes() + orders
     }
 
-    /// Applies changes up to `seq`, given the current rows of the changed events and, if the caller
-    /// knew that sets of links have been read, their links.
+    /// Applies the changes up to `seq`. Takes the current rows of the changed events and, if the
+    /// caller knew that link sets have been read, their links.
     ///
     /// Returns `None` if the index must be rebuilt.
     pub fn apply(

@@ -1,5 +1,5 @@
-//! The events of terms, venues and organizers. Each set is read from the database when a list first
-//! needs it, and then follows the change log.
+//! The sets of events linked to terms, venues and organizers. Each set is read from the database
+//! when a list first needs it, and is then updated from the change log.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,6 @@ use crate::model::list::{EventFilter, Geo, Scope};
 use crate::store::conditions::statuses;
 use crate::store::sql::Sql;
 
-/// A table of links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LinkTable {
     Terms,
@@ -34,13 +33,13 @@ impl LinkTable {
     }
 }
 
-/// A filter by links: events with a link to any of these ids.
+/// A filter by links: matches events that have a link to any of these ids.
 pub struct LinkFilter {
     pub table: LinkTable,
     pub ids: Vec<i64>,
 }
 
-/// Returns the link filters of a list, except that by location.
+/// Returns the link filters of a list, without the location filter.
 pub fn own_link_filters(filter: &EventFilter) -> Vec<LinkFilter> {
     let links = [
         (LinkTable::Terms, &filter.categories),
@@ -52,7 +51,7 @@ pub fn own_link_filters(filter: &EventFilter) -> Vec<LinkFilter> {
     links.filter_map(|(table, ids)| ids.clone().map(|ids| LinkFilter { table, ids })).collect()
 }
 
-/// Returns the link filters of a list. A location filter is one by venues.
+/// Returns the link filters of a list. The location filter becomes a filter by venues.
 pub fn link_filters(db: &mut Db, filter: &EventFilter) -> Result<Vec<LinkFilter>, DatabaseError> {
     let mut filters = own_link_filters(filter);
     let venues = geo_venues(db, filter)?;
@@ -60,8 +59,8 @@ pub fn link_filters(db: &mut Db, filter: &EventFilter) -> Result<Vec<LinkFilter>
     Ok(filters)
 }
 
-/// Returns the venues that match a location filter: first a rectangle by index, then the exact
-/// distance.
+/// Returns the venues that match a location filter, or `None` if the list has no such filter.
+/// Selects them by a rectangle, using an index, and then by exact distance.
 fn geo_venues(db: &mut Db, filter: &EventFilter) -> Result<Option<Vec<i64>>, DatabaseError> {
     match filter.geo {
         None => Ok(None),
@@ -108,14 +107,14 @@ struct LinkRow {
     event_id: i64,
 }
 
-/// Links that a list needs, as rows of the database.
+/// The links that a list needs, as read from the database.
 pub struct LinkRows {
     table: LinkTable,
     ids: Vec<i64>,
     rows: Vec<LinkRow>,
 }
 
-/// Reads all links to some ids.
+/// Reads all links to the ids of a filter.
 pub fn read(db: &mut Db, missing: LinkFilter) -> Result<LinkRows, DatabaseError> {
     let LinkFilter { table, ids } = missing;
     let mut sql = Sql::new(db, "select other_id, event_id from ");
@@ -133,7 +132,7 @@ impl LinkSets {
         self.0.is_empty()
     }
 
-    /// Returns the ids of a filter whose sets have not been read.
+    /// Returns the part of a filter whose sets have not been read. `None` if all have.
     pub fn missing(&self, filter: &LinkFilter) -> Option<LinkFilter> {
         let LinkFilter { table, ids } = filter;
         let missing = ids.iter().copied().filter(|id| !self.0.contains_key(&(*table, *id)));
@@ -156,7 +155,7 @@ impl LinkSets {
         }
     }
 
-    /// Returns the events of a filter.
+    /// Returns the events that match a filter.
     pub fn events(&self, filter: &LinkFilter) -> RoaringBitmap {
         let sets = filter.ids.iter().filter_map(|id| self.0.get(&(filter.table, *id)));
         let mut events = RoaringBitmap::default();

@@ -1,4 +1,4 @@
-//! The shared index of a process, updated before each use.
+//! The index that all requests of a process share. It is updated before each use.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -20,35 +20,34 @@ use crate::model::search::Words;
 use crate::store::links::of_events;
 use crate::store::read_transactions::read_transaction;
 
-/// If the index is behind by more changes than this, it is rebuilt.
+/// If the index is behind by more than this number of changes, it is rebuilt.
 const MAX_CHANGES: i64 = 50_000;
 
-/// If the changed events have more bytes of text than this, it is rebuilt, which reads them one by
-/// one.
+/// If the changed events have more than this number of bytes of text, the index is rebuilt, which
+/// reads events one at a time.
 const MAX_BYTES: i64 = 64 << 20;
 
-/// Number of changed events whose texts are read without checking their size first.
+/// Up to this number of changed events, the search text is read without checking its size first.
 const FEW: usize = 50;
 
-/// Polling interval of a request that waits for the index.
+/// Interval at which a waiting request checks whether the index is ready.
 const INTERVAL: Duration = Duration::from_millis(5);
 
 /// The index, with the deadline of a request.
 #[derive(Clone, Copy)]
 pub struct IndexAccess<'a> {
-    /// The index.
     pub index: &'a EventIndex,
-    /// The moment at which the list request is abandoned.
+    /// The time at which the list request is abandoned.
     pub deadline: Deadline,
 }
 
-/// The index of all events in this process; empty until it is built.
+/// The index of all events in this process. Empty until it has been built.
 #[derive(Default)]
 pub struct EventIndex {
     index: RwLock<Option<Index>>,
-    /// Locked by the thread that builds it.
+    /// Locked by the thread that builds the index.
     building: Mutex<()>,
-    /// The time that the last build took.
+    /// The duration of the last build.
     build_time: Mutex<Option<Duration>>,
 }
 
@@ -56,21 +55,21 @@ pub struct EventIndex {
 pub struct Peeked {
     pub ids: Vec<i64>,
     pub total: i64,
-    /// The number of the last change.
+    /// Number of the last change that this state contains.
     pub seq: i64,
 }
 
-/// The result of a look-up in the current index.
+/// The result of a lookup in the current index.
 enum LookUp<T> {
     Done(T),
-    /// These links must be read first.
+    /// These links must be read from the database first.
     Missing(Vec<links::LinkFilter>),
 }
 
 impl EventIndex {
-    /// Returns the ids of a page and the total number of matches, or `None` if the index is not
-    /// built and a statement can answer. Must run in a read transaction, so index and database are
-    /// in the same state.
+    /// Returns the ids of a page and the total number of matches. Returns `None` if the index is
+    /// not built and an SQL statement can answer instead. Must run in a read transaction, so that
+    /// the index and the database are in the same state.
     ///
     /// # Errors
     /// The connection is behind the index, the deadline has passed, or the database failed.
@@ -111,8 +110,9 @@ impl EventIndex {
         }
     }
 
-    /// Returns the ids of a page, the total number of matches, and the number of the last change that
-    /// the index has, without reading the database. Returns `None` if that is not possible.
+    /// Returns the ids of a page, the total number of matches, and the number of the last change
+    /// that the index contains, all without reading the database. Returns `None` if that is not
+    /// possible.
     pub fn peek(&self, deadline: Deadline, filter: &EventFilter, paging: Paging) -> Option<Peeked> {
         let sets = Sets::known(filter)?;
         let slot = self.read();
@@ -129,7 +129,7 @@ impl EventIndex {
         }
     }
 
-    /// Returns the first changes of events and the number of all, or `None` if the index is not
+    /// Returns the first changes of events and the total number, or `None` if the index is not
     /// built. Must run in a read transaction.
     ///
     /// # Errors
@@ -157,8 +157,8 @@ impl EventIndex {
         self.current(db, None, |index| Ok(month::days(index, midnights, most)))
     }
 
-    /// Uses the index at the state that a connection sees. Without a deadline until which it may
-    /// wait for the index, it returns `None` if the index must be built.
+    /// Calls a function with the index at the state that the connection sees. If the index must be
+    /// built first, waits until the deadline, or returns `None` if there is no deadline.
     fn current<T>(
         &self,
         db: &mut Db,
@@ -167,8 +167,8 @@ impl EventIndex {
     ) -> Result<Option<T>, ListError> {
         loop {
             let seq = change_log::latest(db)?;
-            // Nothing is read from the database under this lock: a waiting writer would block all
-            // other readers.
+            // The database must not be read while this lock is held, because a waiting writer would
+            // block all other readers.
             if let Some(index) = self.read().as_ref() {
                 match index.seq.cmp(&seq) {
                     Ordering::Equal => return look_up(index).map(Some),
@@ -188,8 +188,8 @@ impl EventIndex {
         }
     }
 
-    /// Builds or updates the index in a read transaction. Returns how many changes it lacked, 0 if it was not
-    /// built.
+    /// Builds or updates the index in a read transaction. Returns the number of changes that it was
+    /// behind, or 0 if it had not been built.
     ///
     /// # Errors
     /// The database failed.
@@ -206,25 +206,25 @@ impl EventIndex {
         })
     }
 
-    /// Returns the time that the last build took.
+    /// Returns the duration of the last build, or `None` before the first.
     pub fn build_time(&self) -> Option<Duration> {
         *self.build_time.lock()
     }
 
-    /// Returns the bytes of memory of the index, about; 0 before the first build.
+    /// Returns the approximate memory of the index in bytes; 0 before the first build.
     pub fn bytes(&self) -> usize {
         self.read().as_ref().map_or(0, Index::bytes)
     }
 
-    /// Passes the number of events of each status to `use_them`, unless the index is not built. A status can
-    /// occur several times.
+    /// Passes the number of events per status to `use_them`, unless the index is not built. A
+    /// status may occur several times.
     pub fn statuses(&self, use_them: impl FnOnce(&mut dyn Iterator<Item = (&str, usize)>)) {
         if let Some(index) = self.read().as_ref() {
             use_them(&mut index.table.statuses());
         }
     }
 
-    /// Follows the log up to a change. Returns false if the index must be rebuilt.
+    /// Updates the index from the log, up to a change. Returns false if the index must be rebuilt.
     fn follow(&self, db: &mut Db, seq: i64) -> Result<bool, DatabaseError> {
         let Some((from, needs_links)) =
             self.read().as_ref().map(|index| (index.seq, !index.links.lock().is_empty()))
@@ -246,9 +246,9 @@ impl EventIndex {
         let now = entries::by_ids(db, &ids)?;
         let links = if needs_links { Some(of_events(db, &ids)?) } else { None };
         let mut slot = self.write();
-        // Another thread may have followed the log meanwhile.
+        // Another thread may have updated the index in the meantime.
         if let Some(index) = slot.take_if(|index| index.seq == from) {
-            // If this panics or fails, the slot stays empty and the index is rebuilt.
+            // If this panics or fails, the slot stays empty, and the index is rebuilt.
             *slot = index.apply(seq, &changes, &now, links.as_ref());
         }
         Ok(slot.is_some())
@@ -262,7 +262,7 @@ impl EventIndex {
         let begun = Instant::now();
         let mut index = Index::at(change_log::latest(db)?);
         entries::each(db, |entry| {
-            // The events come by id, so none is refused.
+            // The events arrive in order of id, so every position is valid.
             let _position = index.put(entry);
         })?;
         index.order(super::columns::Key::Start);
@@ -280,8 +280,8 @@ impl EventIndex {
     }
 }
 
-/// Returns whether only the index can answer a list: one that searches words, or whose window
-/// depends on clock changes.
+/// Returns whether only the index can answer a list, which is the case if it searches words or its
+/// window depends on clock changes.
 fn needs_index(filter: &EventFilter) -> bool {
     filter.words != Words::default() || filter.window.depends_on_clock_changes()
 }

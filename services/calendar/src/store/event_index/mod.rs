@@ -1,7 +1,7 @@
-//! An index of all events in memory, which answers every list of events.
+//! An in-memory index of all events, which can answer every list of events.
 //!
-//! It follows a change log that every writer in any process keeps. A list is read at the state that
-//! its connection sees, so total, page and rows agree.
+//! The index is updated from a change log, to which every writer in every process appends. A list
+//! is read at the state that its connection sees, so that total, page and rows agree.
 
 mod change_log;
 pub(crate) mod columns;

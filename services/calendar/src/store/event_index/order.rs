@@ -1,5 +1,6 @@
-//! An order of all events, in chunks. Each chunk knows the range of its dates and how many events
-//! have which traits, so a list counts and skips most chunks without looking at their events.
+//! An order of all events, divided into chunks. Each chunk knows the range of its dates and the
+//! number of its events per trait number. Most chunks can therefore be counted or skipped without
+//! examining their events.
 
 use roaring::RoaringBitmap;
 
@@ -15,16 +16,16 @@ const CHUNK: usize = 512;
 /// Number of events at which a chunk is split.
 const FULL: usize = 2 * CHUNK;
 
-/// Number of removals after which the ranges of a chunk are computed again.
+/// Number of removals after which the ranges of a chunk are recomputed.
 const REMOVALS: usize = 64;
 
-/// Duration in seconds from which an event is long.
+/// Minimum duration of a long event, in seconds.
 const LONG: i64 = 2 * 24 * 3600;
 
-/// Maximum number of long events that a chunk keeps apart.
+/// Maximum number of long events that a chunk keeps separately.
 const MAX_LONG: usize = 16;
 
-/// The least and the greatest value of a date.
+/// The smallest and the largest value of a date column.
 #[derive(Clone, Copy)]
 struct Range {
     min: i64,
@@ -40,7 +41,7 @@ impl Range {
     }
 }
 
-/// How many events of a chunk are in a window.
+/// How many of a chunk's events are in a window: none, some or all.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Overlap {
     None,
@@ -48,21 +49,21 @@ enum Overlap {
     All,
 }
 
-/// Some events that follow each other in an order.
+/// Consecutive events of a sorted order.
 struct Chunk {
     events: Vec<u32>,
-    /// The first long events. They are looked at individually, since they would make the ranges
-    /// wide. The following fields are those of all other events.
+    /// The first long events. They are examined individually, because they would make the ranges
+    /// too wide. The following fields describe all other events.
     long: Vec<u32>,
-    /// The numbers of traits, with the number of events that have them.
+    /// Trait numbers, each with the number of events that have it.
     traits: Vec<(u32, u32)>,
     start_local: Range,
     end_local: Range,
     start_utc: Range,
     end_utc: Range,
-    /// Whether the clock is set back during an event.
+    /// Whether a clock is set back during any of the events.
     has_set_back: bool,
-    /// Removals since the ranges were computed. They may be too wide by then.
+    /// Number of removals since the ranges were computed. The ranges may be wider than necessary.
     removals: usize,
 }
 
@@ -84,7 +85,7 @@ impl Chunk {
         chunk
     }
 
-    /// Adds an event to the ranges and numbers.
+    /// Adds an event to the ranges and counts.
     fn note(&mut self, at: u32, table: &Table) {
         let Times { start_local, end_local, start_utc, end_utc, .. } = *table.times(at);
         let duration = (end_local - start_local).max(end_utc - start_utc);
@@ -104,7 +105,7 @@ impl Chunk {
         self.has_set_back |= table.set_back(at).is_some();
     }
 
-    /// Subtracts an event, whose columns must be those that were noted.
+    /// Removes an event from the counts. Its columns must be the same as when it was added.
     fn forget(&mut self, at: u32, table: &Table) {
         let number = table.number(at);
         if let Some(place) = self.long.iter().position(|long| *long == at) {
@@ -121,7 +122,7 @@ impl Chunk {
         }
     }
 
-    /// Compares the events that are not kept apart with a window.
+    /// Compares the events that are not kept separately with a window.
     fn overlap(&self, wanted: &Wanted<'_>) -> Overlap {
         if wanted.set.is_some() {
             return Overlap::Some;
@@ -179,10 +180,10 @@ fn overlap(limits: &Limits, start: Range, end: Range) -> Overlap {
     }
 }
 
-/// The events that a list has, prepared for checking many of them.
+/// The condition of a list, prepared for checking many events.
 pub struct Wanted<'a> {
     table: &'a Table,
-    /// By number of traits: whether the list has such events.
+    /// Whether the list contains events with a trait number, by trait number.
     traits: Vec<bool>,
     window: Window,
     depends_on_clock_changes: bool,
@@ -191,13 +192,13 @@ pub struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// Prepares a window, and traits by number.
+    /// Prepares a window and a selection of trait numbers.
     pub fn new(table: &'a Table, traits: Vec<bool>, window: Window) -> Wanted<'a> {
         let depends_on_clock_changes = window.depends_on_clock_changes();
         Wanted { table, traits, window, depends_on_clock_changes, set: None }
     }
 
-    /// Prepares a set of events that match.
+    /// Prepares a set of matching events.
     pub fn set(table: &'a Table, set: RoaringBitmap) -> Wanted<'a> {
         Wanted { set: Some(set), ..Wanted::new(table, Vec::new(), Window::default()) }
     }
@@ -206,7 +207,7 @@ impl<'a> Wanted<'a> {
         self.traits.get(number as usize).is_some_and(|wanted| *wanted)
     }
 
-    /// Returns whether the list has an event.
+    /// Returns whether the list contains an event.
     pub fn has(&self, at: u32) -> bool {
         if let Some(set) = &self.set {
             return set.contains(at);
@@ -242,14 +243,15 @@ impl Order {
         Order { key, chunks: chunks.collect() }
     }
 
-    /// Returns the bytes of memory, about.
+    /// Returns the approximate memory in bytes.
     pub fn bytes(&self) -> usize {
         let of_a_chunk =
             |chunk: &Chunk| size_of::<Chunk>() + chunk.events.capacity() * size_of::<u32>();
         self.chunks.iter().map(of_a_chunk).sum()
     }
 
-    /// Returns the chunk that has an event or could have it, and the place in it.
+    /// Returns the index of the chunk that contains an event or would contain it, and the event's
+    /// position in the chunk.
     fn find(&self, at: u32, table: &Table) -> (usize, Result<usize, usize>) {
         let before = |other: &u32| table.compare(self.key, *other, at).is_lt();
         let chunk = self.chunks.partition_point(|chunk| chunk.events.last().is_some_and(before));
@@ -275,7 +277,7 @@ impl Order {
         self.chunks.insert(place + 1, Chunk::new(later, table));
     }
 
-    /// Removes an event, whose columns must be unchanged since it was inserted.
+    /// Removes an event. Its columns must be unchanged since it was inserted.
     pub fn remove(&mut self, at: u32, table: &Table) {
         let (place, Ok(inside)) = self.find(at, table) else { return };
         let chunk = &mut self.chunks[place];
@@ -286,7 +288,7 @@ impl Order {
         }
     }
 
-    /// Returns the chunks in which wanted events can be.
+    /// Returns the chunks that may contain wanted events.
     fn chunks(&self, wanted: &Wanted<'_>) -> &[Chunk] {
         if self.key != Key::Start || wanted.set.is_some() || wanted.depends_on_clock_changes {
             return &self.chunks;
@@ -312,7 +314,7 @@ impl Order {
         self.chunks(wanted).iter().flat_map(|chunk| chunk.wanted(wanted)).collect()
     }
 
-    /// Returns a slice of the wanted events. A descending order keeps the order of ties.
+    /// Returns a slice of the wanted events. A descending order does not reverse ties.
     pub fn slice(&self, wanted: &Wanted<'_>, descending: bool, slice: Slice) -> Vec<u32> {
         let (mut skip, mut take) = (size(slice.skip), size(slice.take));
         let chunks = self.chunks(wanted);
@@ -321,7 +323,7 @@ impl Order {
                 (Some(last), Some(first)) => !wanted.table.ties(self.key, *last, *first),
                 _ => true,
             };
-        // In a descending order, chunks that share a tie are read together.
+        // In a descending order, chunks that share a tie are processed together.
         let runs = chunks.chunk_by(|before, after| descending && !is_cut(before, after));
         let runs: Box<dyn Iterator<Item = &[Chunk]>> = match descending == slice.backwards {
             true => Box::new(runs),
@@ -355,7 +357,7 @@ impl Order {
         found
     }
 
-    /// Returns the first wanted events from a point of the order on, and the number of all.
+    /// Returns the first wanted events after a position in the order, and the total number.
     pub fn after(
         &self,
         wanted: &Wanted<'_>,
@@ -391,7 +393,7 @@ mod tests {
     use super::*;
     use crate::model::window::SetBack;
 
-    /// Numbers that look random.
+    /// A simple pseudo-random number generator.
     struct Dice(u64);
 
     impl Dice {

@@ -2,16 +2,16 @@
 
 use roaring::RoaringBitmap;
 
-/// Minimum number of events for a posting to be stored as a bitmap.
+/// Minimum number of events for which a posting may be stored as a bitmap.
 const MANY: usize = 1024;
 
-/// Minimum average number of events per container of a bitmap. With fewer, a list is smaller.
+/// Minimum average number of events per container of a bitmap. Below it, a list is smaller.
 const DENSE: usize = 32;
 
 /// The events that contain a word: a list of positions, or a bitmap if that is smaller.
 #[derive(Debug)]
 pub enum Posting {
-    /// In ascending order.
+    /// The positions of the events, in ascending order.
     List(Vec<u32>),
     Bitmap(RoaringBitmap),
 }
@@ -47,7 +47,7 @@ impl Posting {
         }
     }
 
-    /// Returns the bytes of memory, about.
+    /// Returns the approximate memory in bytes.
     pub fn bytes(&self) -> usize {
         match self {
             Posting::List(events) => events.capacity() * size_of::<u32>(),

@@ -17,29 +17,29 @@ use crate::model::search::{self, Words};
 use crate::model::window::Window;
 use crate::store::sql::Sql;
 
-/// Number of events whose texts are read at a time.
+/// Number of events whose search text is read per query.
 const CHUNK: usize = 500;
 
-/// A list sorts its matches if fewer than 1 in `SPARSE` events match. Otherwise it walks over the
-/// order of all events.
+/// If fewer than 1 in `SPARSE` events match, a list sorts its matches. Otherwise it walks the order
+/// of all events.
 const SPARSE: usize = 16;
 
-/// The sets of a list that are read from the database.
+/// The sets of events that a list reads from the database.
 pub struct Sets {
     pub links: Vec<LinkFilter>,
-    /// Ids of which the list has only these.
+    /// Sets of ids. The list contains only events that are in all of them.
     ids: Vec<Vec<i64>>,
 }
 
 impl Sets {
-    /// Returns the sets of a list if they need no reading.
+    /// Returns the sets of a list if none of them must be read.
     pub fn known(filter: &EventFilter) -> Option<Sets> {
         let links = own_link_filters(filter);
         let ids = filter.include.iter().cloned().collect();
         (filter.parent.is_none() && filter.geo.is_none()).then_some(Sets { links, ids })
     }
 
-    /// Reads the sets of a list, except those of its links.
+    /// Reads the sets of a list, without its links.
     pub fn of(db: &mut Db, filter: &EventFilter) -> Result<Sets, DatabaseError> {
         let links = link_filters(db, filter)?;
         let mut ids: Vec<Vec<i64>> = filter.include.iter().cloned().collect();
@@ -52,7 +52,7 @@ impl Sets {
     }
 }
 
-/// The result of an index look-up.
+/// The result of an index lookup.
 pub enum Found {
     /// The ids of the page, and the total number of matches.
     Page(Vec<i64>, i64),
@@ -61,8 +61,8 @@ pub enum Found {
 }
 
 impl Found {
-    /// Returns the ids of the page and the total number of matches, after checking the texts of
-    /// uncertain events.
+    /// Returns the ids of the page and the total number of matches, after checking the search text
+    /// of uncertain candidates.
     pub fn page(
         self,
         db: &mut Db,
@@ -135,7 +135,7 @@ fn ids(index: &Index, events: Vec<u32>) -> Vec<i64> {
     events.into_iter().map(|at| index.table.id(at)).collect()
 }
 
-/// Returns a slice of some events in an order.
+/// Returns a slice of some events, ordered by a key.
 fn slice_of(
     index: &Index,
     mut found: Vec<u32>,
@@ -153,7 +153,7 @@ fn slice_of(
     };
     let size = |rows: i64| usize::try_from(rows).unwrap_or(usize::MAX);
     let (skip, take) = (size(slice.skip), size(slice.take));
-    // Sorts only up to the end of the slice, or from its beginning.
+    // Sorts only the part up to the end of the slice, or from its beginning.
     let range = match slice.backwards {
         false => skip.min(found.len())..skip.saturating_add(take).min(found.len()),
         true => {
@@ -174,7 +174,8 @@ fn slice_of(
     page
 }
 
-/// Returns the events that the sets and words of a list leave, or `None` if it has none.
+/// Returns the events that remain after applying the sets and the search words of a list. `None` if
+/// the list has neither.
 fn candidates(index: &Index, sets: &Sets, words: &Words) -> Option<RoaringBitmap> {
     let mut found: Option<RoaringBitmap> = None;
     let mut narrow = |set: RoaringBitmap| match &mut found {
@@ -196,9 +197,10 @@ fn candidates(index: &Index, sets: &Sets, words: &Words) -> Option<RoaringBitmap
     found
 }
 
-/// Returns the events that contain all wanted words. The words of a phrase may still be apart.
+/// Returns the events that contain all wanted words, or `None` if there are no wanted words. For a
+/// phrase, its words need not be adjacent yet.
 ///
-/// Starts with the rarest part. A part contained in another one adds nothing.
+/// Starts with the rarest part. A part that is contained in another one is skipped.
 fn with_words(index: &Index, wanted: &[String]) -> Option<RoaringBitmap> {
     let parts: HashSet<&str> = wanted.iter().flat_map(|word| word.split_whitespace()).collect();
     let implied = |part: &str| parts.iter().any(|other| *other != part && other.contains(part));
@@ -220,8 +222,8 @@ fn is_one_word(word: &str) -> bool {
     !word.contains(char::is_whitespace)
 }
 
-/// Removes the events that contain an unwanted word. Returns the remaining events for which only
-/// the text decides whether they contain a phrase.
+/// Removes the events that contain an unwanted word. Returns those of the remaining events whose
+/// text must be read to decide whether they contain a phrase.
 fn doubtful(index: &Index, found: &mut Vec<u32>, words: &Words) -> RoaringBitmap {
     let mut is_all = words.wanted.iter().any(|word| !is_one_word(word));
     let mut doubtful = RoaringBitmap::default();
@@ -229,7 +231,7 @@ fn doubtful(index: &Index, found: &mut Vec<u32>, words: &Words) -> RoaringBitmap
         match with_words(index, std::slice::from_ref(word)) {
             Some(with) if is_one_word(word) => found.retain(|at| !with.contains(*at)),
             Some(with) => doubtful |= with,
-            // Only white space.
+            // The phrase consists of whitespace only.
             None => is_all = true,
         }
     }
@@ -240,7 +242,7 @@ fn doubtful(index: &Index, found: &mut Vec<u32>, words: &Words) -> RoaringBitmap
     }
 }
 
-/// Drops the events whose text contains all wanted words and no unwanted one.
+/// Removes the events whose text contains all wanted words and no unwanted one.
 fn drop_matching(
     db: &mut Db,
     deadline: Deadline,
@@ -262,7 +264,7 @@ fn drop_matching(
     Ok(())
 }
 
-/// Returns the first visible changes and the number of all.
+/// Returns the first visible changes and the total number.
 pub fn changes(index: &Index, filter: &ChangeFilter, rows: i64) -> (Vec<Change>, i64) {
     let table = &index.table;
     let traits = table.traits().iter().map(|traits| traits.is_visible(&filter.scope)).collect();

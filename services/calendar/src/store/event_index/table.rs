@@ -1,4 +1,4 @@
-//! The columns of all events, by position. Positions follow the ids, without gaps.
+//! The columns of all events, by position. Positions are assigned in order of id, without gaps.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -7,10 +7,10 @@ use super::columns::{Key, Times, Traits};
 use super::titles::Titles;
 use crate::model::window::SetBack;
 
-/// The number of events that no longer exist, in place of that of their traits.
+/// The trait number of a position whose event no longer exists.
 const GONE: u32 = u32::MAX;
 
-/// Number of unused traits that are always kept.
+/// Unused traits are dropped only if there are more than this number of them.
 const MAX_UNUSED: usize = 10_000;
 
 /// The columns of all events, by position.
@@ -18,12 +18,12 @@ const MAX_UNUSED: usize = 10_000;
 pub struct Table {
     ids: Vec<i64>,
     times: Vec<Times>,
-    /// The number of the traits of each event.
+    /// Index in `traits`, by position.
     numbers: Vec<u32>,
     titles: Titles,
-    /// Events during which the clock is set back.
+    /// Set-backs of clocks during events, by position.
     set_backs: HashMap<u32, SetBack>,
-    /// All traits by number.
+    /// The distinct combinations of traits.
     traits: Vec<Traits>,
     known: HashMap<Traits, u32>,
 }
@@ -34,28 +34,28 @@ impl Table {
         self.ids.len()
     }
 
-    /// Returns the bytes of memory, about: without those of the traits, which events share.
+    /// Returns the approximate memory in bytes, without the traits, which events share.
     pub fn bytes(&self) -> usize {
         const OF_AN_EVENT: usize = size_of::<i64>() + size_of::<Times>() + size_of::<u32>();
         self.ids.capacity() * OF_AN_EVENT + self.titles.bytes()
     }
 
-    /// Returns the id of the last position.
+    /// Returns the id at the last position, or `None` if there are no events.
     pub fn last_id(&self) -> Option<i64> {
         self.ids.last().copied()
     }
 
-    /// Returns the position of an id.
+    /// Returns the position of an event, or `None` if the id is unknown.
     pub fn position(&self, id: i64) -> Option<u32> {
         self.ids.binary_search(&id).ok().map(number)
     }
 
-    /// Returns the positions of ids. Unknown ids are left out.
+    /// Returns the positions of ids. Unknown ids are skipped.
     pub fn positions(&self, ids: impl IntoIterator<Item = i64>) -> impl Iterator<Item = u32> {
         ids.into_iter().filter_map(|id| self.position(id))
     }
 
-    /// Returns the id of a position.
+    /// Returns the id at a position.
     pub fn id(&self, at: u32) -> i64 {
         self.ids[at as usize]
     }
@@ -65,17 +65,17 @@ impl Table {
         &self.times[at as usize]
     }
 
-    /// Returns the number of the traits of an event.
+    /// Returns the trait number of an event.
     pub fn number(&self, at: u32) -> u32 {
         self.numbers[at as usize]
     }
 
-    /// Returns all traits by number.
+    /// Returns all traits, indexed by their number.
     pub fn traits(&self) -> &[Traits] {
         &self.traits
     }
 
-    /// Returns the local times that occur twice during an event.
+    /// Returns the local times that occur twice during an event, if there are any.
     pub fn set_back(&self, at: u32) -> Option<&SetBack> {
         self.set_backs.get(&at)
     }
@@ -86,7 +86,7 @@ impl Table {
         all.filter(|(_, number)| **number != GONE).map(|(at, _)| at)
     }
 
-    /// Returns the number of events of each status. A status can occur several times.
+    /// Returns the number of events per status. A status may occur several times.
     pub fn statuses(&self) -> impl Iterator<Item = (&str, usize)> {
         let mut counts = vec![0; self.traits.len()];
         for at in self.all() {
@@ -95,7 +95,8 @@ impl Table {
         self.traits.iter().map(|traits| traits.status.as_str()).zip(counts)
     }
 
-    /// Adds or replaces an event. Returns its position, or `None` if a new id is below another one.
+    /// Adds or replaces an event. Returns its position, or `None` if the id is new and not greater
+    /// than all others.
     pub fn put(
         &mut self,
         id: i64,
@@ -140,8 +141,8 @@ impl Table {
         new
     }
 
-    /// Drops the traits that no event has any more, if there are many. Returns whether the numbers
-    /// of traits have changed.
+    /// Drops traits that no event has any longer, if there are many. Returns whether trait numbers
+    /// have changed.
     pub fn drop_unused_traits(&mut self) -> bool {
         if self.traits.len() <= self.len() + MAX_UNUSED {
             return false;
@@ -156,7 +157,7 @@ impl Table {
         true
     }
 
-    /// Compares two events in an order.
+    /// Compares two events by a key.
     pub fn compare(&self, key: Key, a: u32, b: u32) -> Ordering {
         let primary = match key {
             Key::Title => self.titles.get(a as usize).cmp(self.titles.get(b as usize)),
@@ -165,7 +166,8 @@ impl Table {
         primary.then(a.cmp(&b))
     }
 
-    /// Returns whether two events are equal in the key that a descending order reverses.
+    /// Returns whether two events are equal in the part of the key that a descending order
+    /// reverses.
     pub fn ties(&self, key: Key, a: u32, b: u32) -> bool {
         match key {
             Key::Start => self.times(a).start_local == self.times(b).start_local,
@@ -175,7 +177,7 @@ impl Table {
         }
     }
 
-    /// Returns all events in an order.
+    /// Returns all events, sorted by a key.
     pub fn sorted(&self, key: Key) -> Vec<u32> {
         match key {
             Key::Start => self.sorted_by(|at| {

@@ -1,16 +1,16 @@
-//! The folded titles of all events, in one text.
+//! The folded titles of all events, concatenated in one buffer.
 
-/// Bytes of replaced titles that are always kept.
+/// Number of bytes of replaced titles that are always kept, in addition to half of the text.
 const MAX_UNUSED: usize = 1 << 20;
 
-/// Folded titles by position.
+/// The folded titles of all events, by position.
 #[derive(Default)]
 pub struct Titles {
-    /// Each title is followed by a line break.
+    /// The buffer. Each title is followed by a line break.
     text: String,
-    /// The start of each title in the text.
+    /// The offset of each title in the buffer.
     starts: Vec<usize>,
-    /// Bytes of replaced titles.
+    /// Number of bytes that replaced titles still occupy.
     unused: usize,
 }
 
@@ -21,12 +21,12 @@ impl Titles {
         rest.split('\n').next().unwrap_or_default()
     }
 
-    /// Returns the bytes of memory.
+    /// Returns the memory in bytes.
     pub fn bytes(&self) -> usize {
         self.text.capacity() + self.starts.capacity() * size_of::<usize>()
     }
 
-    /// Returns the first eight bytes of a title as a number, which sorts like the title.
+    /// Returns the first eight bytes of a title as a number that sorts like the title.
     pub fn head(&self, place: usize) -> u64 {
         let mut head = [0; 8];
         for (to, from) in head.iter_mut().zip(self.get(place).bytes()) {
@@ -35,7 +35,7 @@ impl Titles {
         u64::from_be_bytes(head)
     }
 
-    /// Sets the title of a position, which may be the next new one.
+    /// Sets the title at a position, which may be the next new position.
     pub fn put(&mut self, place: usize, title: &str) {
         if place < self.starts.len() {
             let old = self.get(place);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use memchr::memmem::Finder;
 
-/// Separates words; no word contains white space.
+/// Separates words, which never contain whitespace.
 const SEPARATOR: u8 = b'\n';
 
 /// The words of events, numbered in order of appearance.
@@ -13,12 +13,12 @@ pub struct Vocabulary {
     numbers: HashMap<Box<str>, u32>,
     /// All words, each followed by a separator.
     text: Vec<u8>,
-    /// Start of each word in the text.
+    /// The offset of each word in the text.
     starts: Vec<usize>,
 }
 
 impl Vocabulary {
-    /// Returns the number of a word and adds it if it is new.
+    /// Returns the number of a word, adding it if it is new.
     pub fn number(&mut self, word: &str) -> u32 {
         if let Some(number) = self.numbers.get(word) {
             return *number;
@@ -31,18 +31,19 @@ impl Vocabulary {
         number
     }
 
-    /// Returns the words in the order of their numbers.
+    /// Returns the words in order of their numbers.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         let words = self.text.split(|byte| *byte == SEPARATOR).take(self.starts.len());
         words.map(|word| std::str::from_utf8(word).unwrap_or_default())
     }
 
-    /// Returns the number of a known word.
+    /// Returns the number of a word, if it is known.
     pub fn find(&self, word: &str) -> Option<u32> {
         self.numbers.get(word).copied()
     }
 
-    /// Returns the numbers of the words that contain a substring, which has no white space.
+    /// Returns the numbers of the words that contain a substring. The substring must not contain
+    /// whitespace.
     pub fn with_part(&self, part: &str) -> Vec<usize> {
         let finder = Finder::new(part);
         let (mut found, mut from) = (Vec::new(), 0);

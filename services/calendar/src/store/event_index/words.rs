@@ -5,26 +5,27 @@ use roaring::RoaringBitmap;
 use super::posting::Posting;
 use super::vocabulary::Vocabulary;
 
-/// Memory of a word, excluding its text, in bytes: its number, position and posting.
+/// Memory of a word in bytes, excluding its text: its number, offset and posting.
 const WORD_BYTES: usize = 128;
 
-/// Unused words are dropped when they take more than this number of bytes.
+/// Unused words are dropped only if they take more than this number of bytes, and more than the
+/// used ones.
 const MAX_UNUSED: usize = 4 << 20;
 
-/// The words of all events, each with the positions of its events.
+/// The words of all events, each with the positions of the events that contain it.
 #[derive(Default)]
 pub struct WordIndex {
     vocabulary: Vocabulary,
-    /// By word number.
+    /// The postings of each word, by word number.
     postings: Vec<Posting>,
-    /// Bytes of words that occur in events.
+    /// Memory in bytes of words that events contain.
     used: usize,
-    /// Bytes of words that no event contains any more.
+    /// Memory in bytes of words that no event contains any longer.
     unused: usize,
 }
 
 impl WordIndex {
-    /// Adds the words of a folded text to an event.
+    /// Adds the words of a folded text to the event at a position.
     pub fn add(&mut self, at: u32, text: &str) {
         for word in text.split_whitespace() {
             let number = self.vocabulary.number(word) as usize;
@@ -39,12 +40,12 @@ impl WordIndex {
         }
     }
 
-    /// Returns the bytes of memory, about.
+    /// Returns the approximate memory in bytes.
     pub fn bytes(&self) -> usize {
         self.used + self.unused + self.postings.iter().map(Posting::bytes).sum::<usize>()
     }
 
-    /// Removes the words of a folded text from an event.
+    /// Removes the words of a folded text from the event at a position.
     pub fn remove(&mut self, at: u32, text: &str) {
         for word in text.split_whitespace() {
             let Some(number) = self.vocabulary.find(word) else { continue };
@@ -58,7 +59,7 @@ impl WordIndex {
         }
     }
 
-    /// Drops the words that no event contains any more, if there are many.
+    /// Drops the words that no event contains any longer, if there are many.
     pub fn drop_unused(&mut self) {
         if self.unused <= self.used.max(MAX_UNUSED) {
             return;
@@ -73,14 +74,15 @@ impl WordIndex {
         (self.vocabulary, self.postings, self.unused) = (vocabulary, postings, 0);
     }
 
-    /// Returns the numbers of the words that contain a substring, and how many events have them.
+    /// Returns the numbers of the words that contain a substring, and the total number of events in
+    /// their postings.
     pub fn with_part(&self, part: &str) -> (Vec<usize>, usize) {
         let words = self.vocabulary.with_part(part);
         let events = words.iter().map(|word| self.postings[*word].len()).sum();
         (words, events)
     }
 
-    /// Returns the events that have one of these words.
+    /// Returns the events that contain any of these words.
     pub fn events_with(&self, words: &[usize]) -> RoaringBitmap {
         let mut set = RoaringBitmap::default();
         words.iter().for_each(|word| self.postings[*word].add_to(&mut set));
@@ -88,7 +90,7 @@ impl WordIndex {
     }
 }
 
-/// Returns the memory that a word takes.
+/// Returns the memory of a word in bytes.
 fn bytes(word: &str) -> usize {
     word.len() + WORD_BYTES
 }
@@ -125,7 +127,7 @@ mod tests {
             was = now;
         }
         assert!(most < 100_000, "{most}");
-        // An unused word that is added again before it is dropped is used again.
+        // An unused word that is added again before it is dropped counts as used again.
         index.remove(2, &was);
         index.add(2, "old shared");
         index.drop_unused();

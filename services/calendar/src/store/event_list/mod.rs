@@ -1,4 +1,5 @@
-//! Lists of events: from the index in memory, or from one statement while it is being built.
+//! Lists of events, answered from the in-memory index, or by one SQL statement while the index is
+//! being built.
 
 mod page;
 mod statement;

@@ -15,17 +15,17 @@ use crate::store::{included, text_lengths};
 /// The events of a page, their included resources, and the total of the list.
 pub type Page = (Vec<Event>, Included, i64);
 
-/// Returns whether nothing can match.
+/// Returns whether the filter cannot match anything.
 fn is_empty(filter: &EventFilter) -> bool {
     let scope = &filter.scope;
     filter.matches_nothing || (!scope.published && scope.unpublished == Unpublished::None)
 }
 
 /// Reads the events of a page with all included resources, and the total number of matches. The
-/// texts of the page may have at most `room` bytes.
+/// text of the page may have at most `room` bytes.
 ///
 /// # Errors
-/// The page exceeds `room`, the index in memory could not answer, or the database failed.
+/// The page exceeds `room`, the in-memory index could not answer, or the database failed.
 pub fn page_with_included(
     db: &mut Db,
     access: IndexAccess<'_>,
@@ -50,7 +50,7 @@ pub fn page_with_included(
 }
 
 /// Reads the events of a page in one statement, without a transaction. Returns `None` unless the
-/// index was at the state that the statement saw.
+/// index had the same state as the database that the statement saw.
 fn page_of_one_state(
     conn: &mut PgConnection,
     IndexAccess { index, deadline }: IndexAccess<'_>,

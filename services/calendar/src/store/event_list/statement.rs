@@ -1,5 +1,5 @@
-//! The statement that answers lists while the index in memory is being built. It has no words and no
-//! clock changes.
+//! The SQL statement that answers lists while the in-memory index is being built. It supports
+//! neither search words nor clock changes.
 
 use database::{Backend, DatabaseError, Db};
 
@@ -26,7 +26,7 @@ pub fn page(
     Ok((ids, total))
 }
 
-/// Builds the statement that reads the ids of a slice. A test checks its plan.
+/// Builds the statement that reads the ids of a slice. A test checks its query plan.
 pub fn page_statement(
     db: &mut Db,
     filter: &EventFilter,
@@ -55,9 +55,9 @@ fn append_filter(db: &mut Db, sql: &mut Sql, filter: &EventFilter) -> Result<(),
     Ok(())
 }
 
-/// Appends the order. A descending order keeps the order of ties.
+/// Appends the order. A descending order does not reverse ties.
 fn append_order(sql: &mut Sql, filter: &EventFilter, backwards: bool) {
-    // The searched text begins with the folded title.
+    // The search text begins with the folded title.
     let title = match sql.backend() {
         Backend::Sqlite => "substr(e.search_ci, 1, instr(e.search_ci || char(10), char(10)) - 1)",
         Backend::Postgres => "split_part(e.search_ci, chr(10), 1)",

@@ -1,4 +1,4 @@
-//! Reads events, venues, organizers and terms with their included resources.
+//! Reading of events, venues, organizers and terms with the resources that they include.
 
 mod postgres;
 mod reads;

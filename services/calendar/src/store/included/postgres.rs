@@ -1,6 +1,6 @@
 //! A single PostgreSQL statement that returns events with all included resources.
 //!
-//! Each part of the result is a column: an array of records in binary wire format.
+//! Each part of the result is a column that contains an array of records in the binary wire format.
 
 use std::collections::HashMap;
 
@@ -23,11 +23,11 @@ use crate::store::linked_posts::{OrganizerRow, VenueRow};
 use crate::store::schema::events::dsl::{id, slug};
 use crate::store::{event_statuses, events, images, links, terms, text_lengths};
 
-/// The placeholders `{}` are the condition on the events, their links, and the columns of each kind
-/// of row.
+/// The statement with placeholders `{}` for the condition on the events, for their links, and for
+/// the columns of each kind of row.
 ///
-/// A lateral row with a limit of one is looked up by key, whatever number of rows the planner
-/// expects before it. Otherwise the planner would scan tables of a few thousand rows.
+/// Each lateral subquery with a limit of one is executed as a lookup by key, no matter how many
+/// rows the planner expects. Without it, the planner would scan tables of a few thousand rows.
 const OF_EVENTS: &str = "\
     with recursive wanted as (select * from events where {}), \
     links as materialized {}, \
@@ -65,7 +65,7 @@ fn columns<R: Selectable<Pg>>() -> Columns<R> {
     R::construct_selection()
 }
 
-/// [`OF_EVENTS`] with a condition. The text is the same for each kind of condition, so a connection
+/// [`OF_EVENTS`] with a condition. Its text is the same for each kind of condition, so a connection
 /// parses and plans it only a few times.
 struct OfEvents<C> {
     condition: C,
@@ -131,7 +131,8 @@ impl<C: QueryFragment<Pg>> QueryFragment<Pg> for OfEvents<C> {
 
 impl<C> RunQueryDsl<PgConnection> for OfEvents<C> {}
 
-/// The condition that events are on the page of [`OfPage`], whose texts have a limited size.
+/// The condition that selects the events of the page of [`OfPage`], which has a limited amount of
+/// text.
 struct OnPage {
     room: i64,
 }
@@ -153,13 +154,13 @@ impl QueryFragment<Pg> for OnPage {
     }
 }
 
-/// The number of the last change, and the events of a page.
+/// Selects the number of the last change, and the events of a page.
 struct OfPage<'a> {
     ids: &'a [i64],
     events: OfEvents<OnPage>,
 }
 
-/// Statements are distinguished by their text.
+/// The statement cache distinguishes statements by their text.
 impl QueryId for OfPage<'_> {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;
@@ -182,7 +183,7 @@ impl QueryFragment<Pg> for OfPage<'_> {
 
 impl RunQueryDsl<PgConnection> for OfPage<'_> {}
 
-/// A row that arrives as a record.
+/// A row that is received as a record.
 struct Recorded<R>(R);
 
 impl<R, T> FromSql<Record<T>, Pg> for Recorded<R>
@@ -224,7 +225,7 @@ pub fn of_events(
 }
 
 /// Reads the number of the last change, and events with all included resources. Reads no events if
-/// their texts exceed `room` bytes.
+/// their text exceeds `room` bytes.
 pub fn of_page(
     conn: &mut PgConnection,
     ids: &[i64],

@@ -12,8 +12,8 @@ use crate::model::linked::{Kind, Linked};
 use crate::model::term::Term;
 use crate::store::{event_statuses, events, images, linked_posts, links, terms};
 
-/// Maximum number of events in one PostgreSQL answer. Each array cell takes a kilobyte until the
-/// response is sent; 500 events took 16 ms longer than as separate rows.
+/// Maximum number of events per PostgreSQL statement. Each array cell takes a kilobyte until the
+/// response is sent, and 500 events took 16 ms longer than separate rows.
 pub const LONGEST_ANSWER: usize = 50;
 
 fn unique(ids: impl Iterator<Item = i64>) -> Vec<i64> {
@@ -24,10 +24,10 @@ fn unique(ids: impl Iterator<Item = i64>) -> Vec<i64> {
 
 /// Reads events with all included resources.
 ///
-/// PostgreSQL answers a page in one statement, because a round trip costs more than the query.
-/// SQLite has no round trips, and its short statements are already prepared.
+/// PostgreSQL reads a page in one statement, because a round trip costs more than the query. SQLite
+/// has no round trips, and its short statements are already prepared.
 ///
-/// This may need several statements: call it in a transaction if concurrent writes matter.
+/// May run several statements, so it must be called in a transaction if concurrent writes matter.
 pub fn of_events(
     db: &mut Db,
     which: EventSelector<'_>,

@@ -1,11 +1,11 @@
 //! Selection of events to read.
 
-/// The events to read.
+/// Selects the events to read.
 #[derive(Clone, Copy, Debug)]
 pub enum EventSelector<'a> {
     Id(i64),
-    /// By stored slug.
+    /// The event with this stored slug.
     Slug(&'a str),
-    /// By ids, in this order.
+    /// The events with these ids, in the given order.
     Ids(&'a [i64]),
 }

@@ -1,20 +1,20 @@
-//! The definition of a row that exports carry.
+//! Row types of the tables that exports contain.
 
 use database::{DatabaseError, Db};
 
-/// Number of rows that are read at a time. The texts of a row may have a megabyte.
+/// Number of rows read per query. A row may contain a megabyte of text.
 pub const ROWS: i64 = 50;
 
-/// A row of a table.
+/// A row of a table that exports contain.
 pub trait Carried: Sized {
-    /// Reads the first rows after one, or from the beginning, in the order of the key.
+    /// Reads the next rows after `after`, or the first ones, in key order.
     fn page(db: &mut Db, after: Option<&Self>) -> Result<Vec<Self>, DatabaseError>;
 
     /// Inserts rows.
     fn insert(db: &mut Db, rows: &[&Self]) -> Result<(), DatabaseError>;
 }
 
-/// Defines the row of a table with its key: one column, or two.
+/// Defines the row type of a table. Its key has one or two columns.
 macro_rules! carried {
     ($row:ident in $table:ident by $key:tt { $($(#[$attribute:meta])* $field:ident: $type:ty),+ $(,)? }) => {
         #[derive(Debug, Serialize, Deserialize, Queryable, Selectable, Insertable)]

@@ -1,7 +1,7 @@
-//! All rows that an export of a calendar carries, in the order of their references.
+//! All rows that an export of a calendar contains, in an order that respects their references.
 //!
-//! Rows are copied column by column, so the target gives the same answers. Not copied are keys, the
-//! secrets and messages of webhooks, and what the service derives while it runs.
+//! Rows are copied column by column, so that the target gives the same responses. Keys, the secrets
+//! and messages of webhooks, and data that the service derives at run time are not copied.
 
 mod carried;
 mod rows;

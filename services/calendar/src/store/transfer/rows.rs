@@ -1,4 +1,4 @@
-//! The rows of all carried tables.
+//! The row types of all exported tables.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -55,7 +55,7 @@ carried!(EventRow in events by (id) {
     modified_utc: i64, start_local: i64, end_local: i64, start_utc: i64, end_utc: i64,
     timezone: String, all_day: bool, cost: String, website: String, show_map: bool,
     show_map_link: bool, listed: bool, sticky: bool, featured: bool, image_id: Option<i64>,
-    // A parent may have a higher id, so it follows when all events exist.
+    // A parent may have a higher id, so it is set after all events exist.
     #[serde(skip)] parent_id: Option<i64>,
     password: Option<String>, external_id: Option<String>, sequence: i64, search_ci: String,
     is_public: i32, is_long: i32,
@@ -125,7 +125,7 @@ impl Carried for ParentRow {
     }
 }
 
-/// A webhook without its secret. Inserting generates a new secret.
+/// A webhook without its secret. Inserting it generates a new secret.
 #[derive(Debug, Serialize, Deserialize, QueryableByName)]
 #[serde(deny_unknown_fields)]
 pub struct WebhookRow {
@@ -160,7 +160,7 @@ impl Carried for WebhookRow {
     }
 }
 
-/// Numbers that keep every bit, as texts.
+/// Serializes floating-point numbers as strings, without losing a bit.
 mod exact {
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -175,7 +175,8 @@ mod exact {
 }
 
 impl Record {
-    /// Returns the name of the file of an image.
+    /// Returns the file name of an image. `None` for other rows, and for images that are only
+    /// linked.
     pub fn file(&self) -> Option<&str> {
         match self {
             Record::Image(row) => row.file.as_deref(),
@@ -184,7 +185,7 @@ impl Record {
     }
 }
 
-/// Defines [`Record`] and what exports do with all tables.
+/// Defines [`Record`], and the operations of exports on all tables.
 macro_rules! records {
     ($($variant:ident($row:ident) is $name:literal, $count:literal;)+) => {
         /// A row with the name of its table.
@@ -193,7 +194,7 @@ macro_rules! records {
             $(#[serde(rename = $name)] $variant($row)),+
         }
 
-        /// The names of the tables, each with the statement that counts its rows.
+        /// The names of the tables, each with a statement that counts its rows.
         pub const TABLES: &[(&str, &str)] = &[$(($name, $count)),+];
 
         impl Record {
@@ -204,7 +205,7 @@ macro_rules! records {
                 }
             }
 
-            /// Inserts rows, those of referenced tables first.
+            /// Inserts rows. Those of referenced tables must come first.
             pub fn insert(db: &mut Db, records: &[Record]) -> Result<(), DatabaseError> {
                 $(
                     let rows: Vec<&$row> = records
@@ -278,7 +279,7 @@ struct FileRow {
     file: String,
 }
 
-/// Reads the names of some files of images after one, in order.
+/// Reads the names of the next image files after one, in order.
 pub fn files(db: &mut Db, after: &str) -> Result<Vec<String>, DatabaseError> {
     let mut sql = Sql::new(db, "select distinct ");
     sql.sorted("file").push(" as file from images where ").sorted("file").push(" > ");

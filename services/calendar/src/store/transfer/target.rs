@@ -1,4 +1,4 @@
-//! The state of a database that an export is loaded into, and numbers that outlive rows.
+//! The state of a database into which an export is loaded, and counters that outlive rows.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -10,7 +10,7 @@ use crate::store::entities;
 use crate::store::event_index::rebuild_everywhere;
 use crate::store::sql::Sql;
 
-/// The last ids that were given. Ids of erased rows are not given again.
+/// The last ids that were allocated. Ids of erased rows are not reused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sequences {
@@ -54,7 +54,7 @@ pub fn content_version(db: &mut Db) -> Result<i64, DatabaseError> {
     Sql::new(db, "select n from content_version").number(db)
 }
 
-/// Returns whether the database has only what the first start makes: at most one user.
+/// Returns whether the database contains only what the first start creates: at most one user.
 pub fn is_empty(db: &mut Db) -> Result<bool, DatabaseError> {
     for (_, rows) in TABLES {
         let count = Sql::new(db, &format!("select count(*) as n from {rows}")).number(db)?;
@@ -65,10 +65,9 @@ pub fn is_empty(db: &mut Db) -> Result<bool, DatabaseError> {
     Ok(true)
 }
 
-/// An unfinished load.
+/// A load that has begun but has not finished.
 #[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
 pub struct Unfinished {
-    /// The id of the export.
     #[diesel(sql_type = Text)]
     pub export_id: String,
     /// The number of the last loaded line.
@@ -76,14 +75,14 @@ pub struct Unfinished {
     pub line: i64,
 }
 
-/// Returns the unfinished load.
+/// Returns the unfinished load, if there is one.
 pub fn unfinished(db: &mut Db) -> Result<Option<Unfinished>, DatabaseError> {
     let rows: Vec<Unfinished> =
         Sql::new(db, "select export_id, line from unfinished_load").load(db)?;
     Ok(rows.into_iter().next())
 }
 
-/// Begins a load into an empty database: removes the user of the first start.
+/// Begins a load into an empty database. Removes the user that the first start created.
 pub fn begin(db: &mut Db, export_id: &str) -> Result<(), DatabaseError> {
     Sql::new(db, "delete from users").execute(db)?;
     let mut sql = Sql::new(db, "insert into unfinished_load (export_id, line) values (");
@@ -96,7 +95,7 @@ pub fn note_line(db: &mut Db, line: i64) -> Result<(), DatabaseError> {
     Sql::new(db, &format!("update unfinished_load set line = {line}")).execute(db).map(drop)
 }
 
-/// Ends a load: sets the numbers that the rows do not have.
+/// Ends a load: sets the counters that are not part of rows.
 pub fn finish(
     db: &mut Db,
     (identity, content_version): (&str, i64),
@@ -105,7 +104,7 @@ pub fn finish(
     let mut sql = Sql::new(db, "update calendar_identity set id = ");
     sql.bind(identity.to_owned());
     sql.execute(db)?;
-    // A number that the source has given must not name other content.
+    // A number that the source has already used must not denote other content here.
     let mut sql = Sql::new(db, "update content_version set n = case when n < ");
     sql.value(content_version).push(" then ").value(content_version).push(" else n end + 1");
     sql.execute(db)?;

@@ -1,4 +1,4 @@
-//! The index, and descriptions of routes.
+//! The index of the API, and descriptions of its routes.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub struct Site<'a> {
     pub per_page: i64,
 }
 
-/// The complete API.
+/// The description of the whole API.
 #[derive(Serialize)]
 pub struct IndexJson {
     namespace: &'static str,
@@ -27,7 +27,7 @@ pub struct IndexJson {
     _links: Links,
 }
 
-/// A route with its methods and parameters.
+/// A route, with its methods and parameters.
 #[derive(Serialize)]
 pub struct RouteJson {
     namespace: &'static str,
@@ -61,7 +61,7 @@ struct ItemsJson {
     type_name: &'static str,
 }
 
-/// A link by its relation.
+/// Links, by relation.
 type Links = OrderedMap<&'static str, [Link; 1]>;
 
 #[derive(Serialize)]
@@ -73,7 +73,7 @@ fn link(relation: &'static str, href: String) -> Links {
     OrderedMap(vec![(relation, [Link { href }])])
 }
 
-/// Describes a parameter like the modelled API, which supports integers as the only list items.
+/// Describes a parameter as the modelled API does. That API only supports integers as list items.
 fn described(parameter: &'static Parameter, required: bool, site: Site<'_>) -> ArgJson {
     let (type_name, default) = match &parameter.schema {
         Some(RefOr::T(Schema::Object(object))) => (name_of(object), object.default.clone()),
@@ -117,7 +117,7 @@ fn key(key: Key) -> (&'static str, ArgJson) {
 
 fn endpoint(endpoint: &Endpoint, site: Site<'_>) -> EndpointJson {
     let key = endpoint.key.map(key);
-    // On by-slug routes the key replaces the field of the same name.
+    // On by-slug routes, the path parameter takes the place of the field with the same name.
     let key_name = key.as_ref().map(|(name, _)| *name);
     let fields = (endpoint.parameters)().iter().filter(|one| Some(one.name.as_str()) != key_name);
     let fields = fields.map(|one| {
@@ -140,7 +140,7 @@ pub fn route(route: &Route, site: Site<'_>) -> RouteJson {
     }
 }
 
-/// Describes the complete API.
+/// Describes the whole API.
 pub fn index<'o>(operations: impl Iterator<Item = &'o Operation>, site: Site<'_>) -> IndexJson {
     let namespace = site.urls.namespace();
     let path = |one: &Route| format!("/{namespace}{}", one.pattern);

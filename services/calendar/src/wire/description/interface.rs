@@ -1,5 +1,5 @@
-//! The routes of the API with their methods and parameters, derived from the operations, for the
-//! index and OPTIONS.
+//! The routes of the API with their methods and parameters, derived from the operations. Used by
+//! the index and by OPTIONS.
 
 use shell::Operation;
 use utoipa::openapi::path::Parameter;
@@ -9,7 +9,7 @@ use crate::model::urls::NAMESPACE;
 /// The declared parameters of an operation.
 pub type Parameters = fn() -> &'static [Parameter];
 
-/// The parameters of an operation other than the one in its path.
+/// The parameters of an operation, without the path parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Takes {
     parameters: Parameters,
@@ -17,7 +17,7 @@ pub struct Takes {
 }
 
 impl Takes {
-    /// Wraps the parameters of the query or the body.
+    /// Wraps the query or body parameters of an operation.
     pub const fn new(parameters: Parameters) -> Self {
         Self { parameters, renames: false }
     }
@@ -29,7 +29,7 @@ impl Takes {
     }
 }
 
-/// The path parameter.
+/// The parameter in the path of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     Id,
@@ -38,18 +38,18 @@ pub enum Key {
     OptionalSlug,
 }
 
-/// The placeholders of templates, with their keys and the expressions in the index.
+/// The placeholders in path templates, with their keys and their regular expressions in the index.
 const KEYS: [(&str, Key, &str); 2] =
     [("{id}", Key::Id, r"(?P<id>\d+)"), ("{slug}", Key::Slug, "(?P<slug>[^/]+)")];
 
-/// Methods with the same parameters.
+/// Methods of a route that share their parameters.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     pub methods: Vec<String>,
-    /// The path parameter, if any.
+    /// The parameter in the path, if any.
     pub key: Option<Key>,
     pub parameters: Parameters,
-    /// Whether only the key is required, as in updates.
+    /// Whether no parameter other than the key is required, as in updates.
     pub partial: bool,
 }
 
@@ -67,12 +67,12 @@ impl Route {
     }
 
     fn add(&mut self, operation: &Operation, key: Option<Key>) {
-        // HEAD is GET without a body.
+        // HEAD is reported as GET without a body.
         let methods = operation.methods().iter().map(ToString::to_string);
         let methods: Vec<String> = methods.filter(|method| method != "HEAD").collect();
         let writes = |name: &str| matches!(name, "POST" | "PUT" | "PATCH");
         let partial = key.is_some() && methods.iter().all(|method| writes(method));
-        // POST, PUT and PATCH of an item are one update.
+        // POST, PUT and PATCH of an item are merged into one update.
         if let Some(update) = self.endpoints.last_mut().filter(|last| partial && last.partial) {
             update.methods.extend(methods);
             return;
@@ -83,7 +83,7 @@ impl Route {
     }
 }
 
-/// Returns every route of the API, in documentation order.
+/// Returns all routes of the API, in documentation order.
 pub fn routes<'o>(operations: impl Iterator<Item = &'o Operation>) -> Vec<Route> {
     let mut routes: Vec<Route> = Vec::new();
     for operation in operations {
@@ -103,13 +103,13 @@ pub fn routes<'o>(operations: impl Iterator<Item = &'o Operation>) -> Vec<Route>
     routes
 }
 
-/// Returns the part of a path after the namespace.
+/// Returns the part of a path after the namespace, or `None` if the path is not in it.
 pub fn below_namespace(path: &str) -> Option<&str> {
     let rest = path.strip_prefix('/')?.strip_prefix(NAMESPACE)?;
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)
 }
 
-/// Finds the route of a path below the namespace.
+/// Finds the route of a path below the namespace, if there is one.
 pub fn route_of<'o>(operations: impl Iterator<Item = &'o Operation>, path: &str) -> Option<Route> {
     let path = path.trim_end_matches('/');
     routes(operations).into_iter().find(|route| fits(&route.pattern, path))

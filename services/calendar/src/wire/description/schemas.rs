@@ -9,8 +9,9 @@ use utoipa::openapi::schema::{
 
 use crate::wire::values::LARGEST_INTEGER;
 
-/// Returns the schema of a parameter for the document. It has the description, no number format
-/// (numbers may be texts) and no default of null.
+/// Returns a parameter's schema for the OpenAPI document. It has the description, but no number
+/// format (numbers may be sent as strings) and no default of null. Returns `None` if the parameter
+/// has no inline schema.
 pub fn published(parameter: &Parameter) -> Option<Schema> {
     let Some(RefOr::T(schema)) = &parameter.schema else { return None };
     let mut schema = schema.clone();
@@ -36,7 +37,8 @@ pub fn published(parameter: &Parameter) -> Option<Schema> {
     Some(schema)
 }
 
-/// Replaces the schema of a query parameter by that of the document. Lists are comma-separated.
+/// Replaces the schema of a query parameter by that of the OpenAPI document. Lists are
+/// comma-separated there.
 pub fn publish_query(parameter: &mut Parameter) {
     if parameter.parameter_in == ParameterIn::Query
         && let Some(schema) = published(parameter)
@@ -49,7 +51,8 @@ pub fn publish_query(parameter: &mut Parameter) {
     }
 }
 
-/// Returns the accepted values of a body field, if the index is less precise.
+/// Returns a schema of the values that a body field accepts. `None` if that of the index is precise
+/// enough.
 pub fn taken(field: &Parameter) -> Option<Schema> {
     let schema = match field.name.as_str() {
         "image" => images(),
@@ -75,7 +78,7 @@ fn described(mut schema: Schema, description: Option<String>) -> Schema {
     schema
 }
 
-/// An id or a URL; 0 and an empty text clear it.
+/// An id or a URL; 0 and an empty string clear it.
 fn images() -> Schema {
     let id = object(Type::Integer).minimum(Some(0)).maximum(Some(LARGEST_INTEGER)).build();
     let address = object(Type::String).max_length(Some(2000)).build();
@@ -93,7 +96,7 @@ fn costs() -> Schema {
 
 /// A list of ids, slugs or names, or of terms as in responses.
 fn terms() -> Schema {
-    // A number that is not the id of a term is ignored, an object must have a valid id.
+    // A number that is not the id of a term is ignored, but the id in an object must be valid.
     let id = object(Type::Integer).minimum(Some(1)).maximum(Some(LARGEST_INTEGER));
     let text = object(Type::String).max_length(Some(1000)).build();
     let shown = object(Type::Object).property("id", id.build()).required("id").build();

@@ -26,7 +26,7 @@ pub fn term() -> Value {
     recorded(include_str!("term.json"))
 }
 
-/// A list with one item of `kind`. Items in lists have no structured data.
+/// A list with a single item of `kind`. Items in lists do not have structured data.
 pub fn list(kind: &str, mut item: Value) -> Value {
     if let Some(item) = item.as_object_mut() {
         item.remove("json_ld");

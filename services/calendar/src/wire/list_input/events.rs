@@ -81,7 +81,7 @@ fn decode(
     if words.count() > Words::MAX {
         e.fail("search", format!("must have at most {} words", Words::MAX));
     }
-    // Lists of changes are decoded elsewhere, and feeds have none.
+    // Change lists are decoded separately, and feeds do not have these parameters.
     for (name, is_given) in
         [("modified_after", given.modified_after.is_some()), ("after_id", given.after_id.is_some())]
     {
@@ -102,7 +102,7 @@ fn decode(
         ticketed,
         order,
         orderby,
-        // Decoded above.
+        // These were decoded above.
         page: _,
         per_page: _,
         start_date: _,
@@ -121,7 +121,7 @@ fn decode(
         geoloc_lng: _,
         geoloc_radius: _,
         geoloc_unit: _,
-        // Affects only the shown parts of events.
+        // Only determines which parts of events are shown.
         password: _,
         // Applied to the response.
         fields: _,
@@ -154,7 +154,7 @@ fn decode(
     errors.finish(ListRequest { filter, paging, query })
 }
 
-/// Writes radius and unit of a location filter into the query, if they are site defaults.
+/// Adds the radius and unit of a location filter to the query if they are site defaults.
 fn repeat_radius(
     query: &mut Vec<(String, String)>,
     params: &Params,
@@ -180,7 +180,9 @@ fn wanted_ids(errors: &mut Errors, Ids(ids): Ids) -> Vec<i64> {
     ids
 }
 
-/// Finds the terms to filter by: each item as a slug, else as an id, else as a name.
+/// Finds the terms to filter by. Each item is tried as a slug, then as an id, then as a name.
+/// Returns `None` if none are sent, or if they do not name existing terms, which is recorded as an
+/// error.
 fn named_terms(
     errors: &mut Errors,
     known: &Known,

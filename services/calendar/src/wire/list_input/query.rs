@@ -14,7 +14,7 @@ use crate::wire::params::Params;
 use crate::wire::reading::Errors;
 use crate::wire::values::{Positive, Texts, meant};
 
-/// The site settings and the caller, for decoding a list.
+/// The site settings and the caller, needed to decode a list query.
 #[derive(Clone, Copy)]
 pub struct ListOptions<'a> {
     pub actor: &'a Actor,
@@ -26,11 +26,11 @@ pub struct ListOptions<'a> {
     pub geo_unit: Unit,
 }
 
-/// A list request: filter, page, and the query for page links.
+/// A decoded list request: filter, page, and the query for page links.
 pub struct ListRequest<F> {
     pub filter: F,
     pub paging: Paging,
-    /// The parameters in effect without `page`.
+    /// The effective parameters, without `page`.
     pub query: Vec<(String, String)>,
 }
 
@@ -44,7 +44,7 @@ pub fn paging(
     Paging { page: page.map_or(1, |page| page.0), per_page: per_page.min(options.per_page_max) }
 }
 
-/// Returns the given parameters in declaration order, for page links.
+/// Returns the given parameters in declaration order, for use in page links.
 pub fn repeated<T: Declared>(params: &Params, paging: Paging) -> Vec<(String, String)> {
     let mut query = vec![("per_page".to_owned(), paging.per_page.to_string())];
     let declared = T::parameters().iter().map(|parameter| parameter.name.as_str());
@@ -72,7 +72,7 @@ pub fn in_order<T: Declared>(query: &mut [(String, String)]) {
     query.sort_by_key(|(name, _)| declared.iter().position(|one| one.name == *name));
 }
 
-/// Returns the scope of `status`. Statuses that the caller may not request are invalid.
+/// Returns the scope that `status` requests. Statuses that the caller may not request are invalid.
 pub fn scope(errors: &mut Errors, status: Option<Texts>, actor: &Actor) -> Scope {
     let asked = statuses(errors, status);
     Scope::of(actor, asked.as_ref()).unwrap_or_else(|| {
@@ -101,7 +101,9 @@ fn statuses(errors: &mut Errors, status: Option<Texts>) -> Option<StatusFilter> 
     statuses.map(StatusFilter::Of)
 }
 
-/// Returns the default scope as a parameter, so page links show the same list.
+/// Returns the default scope as a parameter, so that page links show the same list to other
+/// callers. Returns `None` if the status is sent, or if the caller sees only own unpublished
+/// resources.
 pub fn default_status(params: &Params, actor: &Actor) -> Option<(String, String)> {
     let word = match (params.get("status"), role::sees_all(actor), role::sees_own(actor)) {
         (Some(_), ..) => return None,
@@ -112,7 +114,8 @@ pub fn default_status(params: &Params, actor: &Actor) -> Option<(String, String)
     Some(("status".to_owned(), word.to_owned()))
 }
 
-/// Returns the id of an existing event.
+/// Returns the id of an event, or `None` if it is not sent. An unknown event is recorded as an
+/// error.
 pub fn existing_event(
     errors: &mut Errors,
     known: &Known,

@@ -108,7 +108,8 @@ fn decode(
     errors.finish(ListRequest { filter, paging, query })
 }
 
-/// Adds `parent` to the parameters of a tag list, which have all others of categories.
+/// Converts the parameters of a tag list to those of a category list, which differ only in
+/// `parent`.
 fn with_parent(tags: TagListParameters) -> CategoryListParameters {
     CategoryListParameters {
         page: tags.page,

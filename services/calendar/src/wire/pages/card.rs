@@ -39,7 +39,7 @@ pub struct EventCard {
     /// `Cancelled`, `Postponed` or `Rescheduled`; empty if it takes place as announced.
     pub status: &'static str,
     pub protected: bool,
-    /// Whether it begins on the same day as the previous event.
+    /// Whether the event begins on the same day as the previous one in the list.
     pub same_day: bool,
     /// When it was published and last changed, in UTC.
     pub published: String,
@@ -92,7 +92,7 @@ pub fn groups(
     groups
 }
 
-/// Renders an event of a list. Protected events have title and times only.
+/// Renders an event of a list. Password-protected events show only title and times.
 fn card(event: &Event, included: &Included, view: RenderContext<'_>, running: bool) -> EventCard {
     let first = spoken::ends(&event.schedule).0.date();
     let bare = EventCard {
@@ -147,7 +147,8 @@ fn when(event: &Event, view: RenderContext<'_>, running: bool) -> String {
     }
 }
 
-/// Returns the abbreviation of the zone if hours are shown and it differs from the site's.
+/// Returns the zone's abbreviation if times are shown and the zone differs from the site's.
+/// Otherwise returns an empty string.
 pub fn zone(event: &Event, view: RenderContext<'_>) -> String {
     let schedule = &event.schedule;
     match schedule.all_day || schedule.zone.name() == view.zone.name() {
@@ -168,12 +169,12 @@ pub fn summary(event: &Event) -> String {
     said.find(|text| !text.is_empty()).unwrap_or_default()
 }
 
-/// Returns the words of a text on one line.
+/// Collapses a string to one line, with single spaces between words.
 pub fn words(text: &str) -> String {
     html::text(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the beginning of a text without tags, cut between words.
+/// Returns the beginning of a string without tags, cut at a word boundary.
 pub fn head(text: &str) -> String {
     let shown = words(text);
     let Some((end, _)) = shown.char_indices().nth(SUMMARY) else { return shown };

@@ -15,7 +15,7 @@ use crate::model::spoken;
 use crate::wire::dates::iso;
 use crate::wire::render_context::RenderContext;
 
-/// An event. A locked one has only title and times.
+/// An event as shown on its page. A locked event has only title and times.
 #[derive(Clone, Debug, Default)]
 pub struct EventView {
     pub title: String,
@@ -23,7 +23,7 @@ pub struct EventView {
     pub when: String,
     /// The start in ISO format.
     pub start: String,
-    /// The zone with its abbreviation; empty for all-day events.
+    /// The zone and its abbreviation; empty for all-day events.
     pub zone: String,
     pub place: String,
     pub image: Option<ImageView>,
@@ -38,7 +38,7 @@ pub struct EventView {
     pub organizers: Vec<LinkedView>,
     pub categories: Vec<Link>,
     pub tags: Vec<Link>,
-    /// Whether lists and feeds show it.
+    /// Whether the event appears in lists and feeds.
     pub listed: bool,
     pub over: bool,
     /// `Cancelled`, `Postponed` or `Rescheduled`; empty if it takes place as announced.
@@ -48,14 +48,14 @@ pub struct EventView {
     pub locked: bool,
     /// JSON-LD; empty if the event is not public.
     pub data: String,
-    /// Other hosts of images on the page.
+    /// Origins of images on other hosts, for the content security policy.
     pub origins: Vec<String>,
 }
 
 /// The context for rendering an event.
 #[derive(Clone, Copy)]
 pub struct EventContext<'a> {
-    /// For links within the site.
+    /// For links within the site: URLs without scheme and host.
     pub view: RenderContext<'a>,
     /// For absolute URLs.
     pub absolute: RenderContext<'a>,

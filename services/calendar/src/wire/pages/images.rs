@@ -1,13 +1,14 @@
-//! Hosts of the images on a page.
+//! Hosts of the images on a page, for its content security policy.
 
 use std::collections::BTreeSet;
 
 use crate::model::image::web_url;
 
-/// Maximum number of origins in the policy of a page.
+/// Maximum number of image origins in the content security policy of a page.
 const MAX: usize = 20;
 
-/// Returns the origins of images of other hosts: of one URL, and of the `img` elements of a text.
+/// Returns the origins of images on other hosts: that of a URL, and those of the `img` elements of
+/// an HTML text.
 pub fn origins(address: Option<&str>, html: &str) -> Vec<String> {
     let in_text = html.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next());
     let urls = address.into_iter().chain(in_text).filter_map(web_url);

@@ -1,4 +1,4 @@
-//! Links and choices.
+//! Links, and options of form fields.
 
 /// A link with its text.
 #[derive(Clone, Debug, PartialEq, Eq)]

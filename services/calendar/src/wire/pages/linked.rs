@@ -16,14 +16,14 @@ pub struct LinkedView {
     /// The URL of a map; empty for none.
     pub map: String,
     pub phone: String,
-    /// The telephone number for a `tel:` link.
+    /// The telephone number in the form for a `tel:` link.
     pub tel: String,
     pub email: String,
     pub website: String,
     /// HTML.
     pub description: String,
     pub image: Option<ImageView>,
-    /// Other hosts of images on the page.
+    /// Origins of images on other hosts, for the content security policy.
     pub origins: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ pub struct ImageView {
     pub height: Option<i64>,
 }
 
-/// Returns an image of a resource.
+/// Returns an image of a resource, or `None` if it has none.
 pub fn image_view(
     id: Option<i64>,
     included: &Included,
@@ -66,13 +66,13 @@ pub fn linked(row: &Linked, included: &Included, view: RenderContext<'_>) -> Lin
     }
 }
 
-/// Returns a web URL that a page may link to.
+/// Returns a URL if a page may link to it, otherwise an empty string.
 pub fn web(text: &str) -> String {
     let is_web = text.starts_with("https://") || text.starts_with("http://");
     if is_web { text.to_owned() } else { String::new() }
 }
 
-/// Returns an address for a `mailto:` link.
+/// Returns a mail address in the form for a `mailto:` link.
 fn mail(text: &str) -> String {
     let text = text.trim();
     let fits = text.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>\"?&".contains(&byte));
@@ -90,7 +90,7 @@ fn lines(row: &Linked) -> Vec<String> {
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns the URL of a map, for the coordinates or else the postal address.
+/// Returns the URL of a map that shows the coordinates, or else the postal address.
 fn map(row: &Linked) -> String {
     const MAPS: &str = "https://www.openstreetmap.org/";
     let place = &row.place;

@@ -1,4 +1,5 @@
-//! View models of the HTML pages, without HTTP and without HTML except that of stored texts.
+//! View models of the HTML pages. They are independent of HTTP and contain no HTML except that of
+//! stored descriptions.
 
 pub(crate) mod card;
 pub(crate) mod embed;

@@ -8,14 +8,13 @@ use crate::model::schedule::wall_from_seconds;
 use crate::model::spoken;
 use crate::model::urls::Urls;
 
-/// Number of events that a cell shows.
+/// Maximum number of events shown in a day cell.
 pub const SHOWN: usize = 4;
 
-/// Minimum length in days of events that are listed above the grid instead of on each of their
-/// days.
+/// Minimum duration in days of events that are listed above the grid instead of in each day cell.
 const LONG_DAYS: i64 = 7;
 
-/// Maximum number of events above the grid.
+/// Maximum number of events listed above the grid.
 const MAX_LONG: usize = 12;
 
 /// A month.
@@ -25,9 +24,9 @@ pub struct MonthView {
     pub code: String,
     pub previous: Option<Month>,
     pub next: Option<Month>,
-    /// Weeks of seven days; `None` outside of the month.
+    /// Weeks of seven days. Days outside the month are `None`.
     pub weeks: Vec<Vec<Option<DayCell>>>,
-    /// Events of at least a week.
+    /// Events that last at least a week.
     pub long: Vec<LongEvent>,
     pub is_empty: bool,
     /// Whether today is in this month.
@@ -35,14 +34,15 @@ pub struct MonthView {
 }
 
 impl MonthView {
-    /// Returns the number of events on all days. Events of several days count for each.
+    /// Returns the total number of events on all days. An event that spans several days counts once
+    /// per day.
     pub fn events(&self) -> i64 {
         let days = self.weeks.iter().flatten().flatten();
         days.map(|day| day.more + i64::try_from(day.entries.len()).unwrap_or(0)).sum()
     }
 }
 
-/// A day of the grid.
+/// A day cell of the grid.
 #[derive(Clone, Debug)]
 pub struct DayCell {
     pub number: i8,
@@ -52,22 +52,22 @@ pub struct DayCell {
     pub spoken: String,
     pub is_today: bool,
     pub entries: Vec<DayEntry>,
-    /// Number of events of the day that are not shown.
+    /// Number of the day's events that the cell does not show.
     pub more: i64,
 }
 
-/// An event on a day.
+/// An event in a day cell.
 #[derive(Clone, Debug)]
 pub struct DayEntry {
     pub title: String,
     pub href: String,
-    /// The start; empty for all-day events and after the first day.
+    /// The start time; empty for all-day events and on days after the first.
     pub time: String,
-    /// Whether it continues after this day.
+    /// Whether the event continues after this day.
     pub lasting: bool,
 }
 
-/// An event above the grid.
+/// An event listed above the grid.
 #[derive(Clone, Debug)]
 pub struct LongEvent {
     pub title: String,
@@ -79,13 +79,14 @@ pub struct LongEvent {
 pub struct MonthRows {
     pub month: Month,
     pub today: Date,
-    /// The first events of each day that last less than a day, in order.
+    /// The first events of each day among those shorter than a day, in order of their start.
     pub first: Vec<MonthEntry>,
     /// Events that last at least a day.
     pub lasting: Vec<MonthEntry>,
     /// Number of events that begin on each day.
     pub starts: Vec<i64>,
-    /// Number of events shorter than a day that began before each day and continue into it.
+    /// For each day, the number of events shorter than a day that began before it and continue into
+    /// it.
     pub overnight: Vec<i64>,
 }
 
@@ -183,7 +184,7 @@ mod tests {
         let march = Month::parse("2027-03").unwrap();
         let first = midnight(march.first());
         let mut starts = vec![0; 31];
-        // On the second: six short events, one of three days, one of a month.
+        // On the 2nd: six short events, one of three days, one of a month.
         starts[1] = 8;
         let rows = MonthRows {
             month: march,

@@ -1,4 +1,4 @@
-//! The query of a page, and the equivalent API list.
+//! The query of a page, and the API list parameters that it corresponds to.
 
 use jiff::civil::Date;
 
@@ -26,9 +26,9 @@ pub struct PageQuery {
     pub period: Option<Period>,
     /// Page number from 1; 0 if the parameter is invalid.
     pub page: i64,
-    /// Slug of an event, in an address of the recorded system.
+    /// Slug of an event, in a URL of the recorded system.
     pub event: String,
-    /// Id of an event, in an address of the recorded system.
+    /// Id of an event, in a URL of the recorded system.
     pub post: Option<i64>,
     /// Whether the calendar file is requested.
     pub as_calendar: bool,
@@ -42,10 +42,10 @@ impl PageQuery {
     /// Decodes a query. Empty values count as absent.
     ///
     /// # Errors
-    /// The day is invalid, or the search is too long.
+    /// The day is invalid, or the search text is too long.
     pub fn read(params: &Params) -> Result<PageQuery, ParameterErrors> {
         let text = |name: &str| params.text(name).unwrap_or_default().trim().to_owned();
-        // The first name is our own, the second that of the recorded system.
+        // The first name is our own, the second is that of the recorded system.
         let either = |names: [&str; 2]| match text(names[0]) {
             own if own.is_empty() => text(names[1]),
             own => own,
@@ -115,7 +115,7 @@ impl PageQuery {
         pairs
     }
 
-    /// Returns the URL of another page of the list with this query.
+    /// Returns the URL of another page of the list, with this query.
     pub fn href(&self, path: &str, page: i64) -> String {
         let mut pairs = self.narrowing();
         pairs.extend((page > 1).then(|| ("page", page.to_string())));
@@ -144,7 +144,7 @@ fn number(text: &str) -> i64 {
     text.parse().ok().filter(|page| *page <= LARGEST_INTEGER).unwrap_or(0)
 }
 
-/// Returns the parameters of a list of the events from one day to another.
+/// Returns the list parameters for the events from one day to another.
 pub fn within(first: Date, last: Date) -> Vec<(&'static str, String)> {
     vec![
         ("start_date", first.to_string()),

@@ -1,5 +1,6 @@
-//! Linked data of pages, with the properties that search engines require of events, places and
-//! organizations. The linked data of the API has the form that its clients know (`wire::json_ld`).
+//! JSON-LD on pages, with the properties that search engines require of events, places and
+//! organizations. The JSON-LD in API responses (`wire::json_ld`) has the form that API clients
+//! expect.
 
 use serde_json::{Map, Value, json};
 
@@ -16,7 +17,7 @@ use crate::wire::render_context::RenderContext;
 
 const CONTEXT: &str = "https://schema.org";
 
-/// Symbols of a single currency.
+/// Symbols that belong to a single currency.
 const CURRENCIES: [(&str, &str); 6] =
     [("€", "EUR"), ("£", "GBP"), ("₹", "INR"), ("₺", "TRY"), ("₴", "UAH"), ("₪", "ILS")];
 
@@ -79,7 +80,7 @@ fn described(row: &Linked, included: &Included, view: RenderContext<'_>) -> Map<
     ]);
     if is_venue {
         let address = address(row);
-        // A place needs an address; the name replaces an unknown one.
+        // A place must have an address; if it is unknown, the name is used instead.
         let address = if address.len() > 1 { Value::Object(address) } else { Value::from(name) };
         data.insert("address".to_owned(), address);
     }
@@ -102,7 +103,7 @@ fn address(row: &Linked) -> Map<String, Value> {
     ])
 }
 
-/// Adds the price of an event if amount and currency are known.
+/// Adds the price of an event if its amount and currency are known.
 fn offer(data: &mut Map<String, Value>, event: &Event, url: &str, view: RenderContext<'_>) {
     let cost = cost::read(&event.cost, view.currency);
     let amounts: Vec<&str> =
@@ -140,13 +141,13 @@ fn image_of(id: Option<i64>, included: &Included, view: RenderContext<'_>) -> St
     image.map(|image| view.urls.image(image)).unwrap_or_default()
 }
 
-/// Builds an object from the texts that are not empty.
+/// Builds an object from the members whose text is not empty.
 fn object(members: &[(&str, &str)]) -> Map<String, Value> {
     let given = members.iter().filter(|(_, text)| !text.is_empty());
     given.map(|(name, text)| ((*name).to_owned(), Value::from(*text))).collect()
 }
 
-/// Adds a single value, or several as a list.
+/// Adds a member: a single value directly, several as a list.
 fn add(data: &mut Map<String, Value>, name: &str, mut values: Vec<Value>) {
     match values.len() {
         0 => {}

@@ -2,9 +2,9 @@
 
 use utoipa::openapi::path::Parameter;
 
-/// The parameters of an operation, declared by the struct that decodes them.
+/// The parameters of an operation. The struct that decodes them also declares them.
 pub trait Declared {
-    /// Returns the parameters in the order of their declaration.
+    /// Returns the parameters in declaration order.
     fn parameters() -> &'static [Parameter];
 }
 
@@ -32,7 +32,7 @@ macro_rules! parameters {
 }
 pub(super) use parameters;
 
-/// Defines the parameters of an operation whose response is reduced to the keys in `_fields`.
+/// Defines the parameters of an operation whose response `_fields` reduces to selected keys.
 macro_rules! read_parameters {
     ($(#[$doc:meta])* $name:ident { $($field:tt)* }) => {
         $crate::wire::parameters::declared::parameters! {

@@ -17,7 +17,8 @@ pub use reads::{
 };
 pub use writes::{CategoryFields, EventFields, OrganizerFields, TagFields, VenueFields};
 
-/// Returns the declared name of a query or form parameter.
+/// Returns the declared name of a query or form parameter, or `None` if the parameter is not
+/// declared.
 pub fn declared(name: &str) -> Option<&'static str> {
     let all = [
         EventListParameters::parameters(),
@@ -32,7 +33,7 @@ pub fn declared(name: &str) -> Option<&'static str> {
         CategoryFields::parameters(),
     ];
     let names = all.into_iter().flatten().map(|parameter| parameter.name.as_str());
-    // Lists may also be sent with brackets.
+    // A list may also be sent as `name[]`.
     let name = name.split('[').next().unwrap_or(name);
     names.into_iter().find(|declared| *declared == name)
 }

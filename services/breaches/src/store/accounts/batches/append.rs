@@ -9,10 +9,10 @@ use crate::model::id_list;
 use crate::store::accounts::new_account::NewAccount;
 use crate::store::accounts::runs::{self, RunAccount, RunWriter};
 
-/// Appends accounts, sorted by key and without duplicates, to a run.
+/// Appends accounts to a run. They must be sorted by key, without duplicates.
 ///
-/// A new breach has no links yet, so nothing has to be read; this makes the load of a new breach
-/// cheap. Otherwise (`has_links`) existing links are left out.
+/// A new breach does not have links yet, so nothing has to be read, which makes its load cheap.
+/// Otherwise (`has_links`) links that already exist are left out.
 pub fn append(
     conn: &mut SqliteConnection,
     new: &[NewAccount<'_>],

@@ -10,7 +10,7 @@ use crate::model::id_list;
 use crate::store::accounts::new_account::NewAccount;
 use crate::store::domain_accounts::DomainAccount;
 
-/// A stored account.
+/// An account that is already stored.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, QueryableByName)]
 pub(super) struct Stored {
     #[diesel(sql_type = BigInt)]
@@ -25,7 +25,7 @@ pub(super) struct Stored {
     pub breaches: Vec<u8>,
 }
 
-/// The entry of a new account in the index by domain.
+/// Returns the entry of a new account in the index by domain.
 pub(super) fn filed(account: NewAccount<'_>, seq: i16) -> DomainAccount {
     DomainAccount { domain_id: account.domain_id, k: account.k, seq }
 }
@@ -37,14 +37,14 @@ pub struct Linked {
     pub added: BTreeMap<u16, i64>,
     /// Accounts that still need an entry in the index by domain.
     pub filings: Vec<DomainAccount>,
-    /// True if the last group had an account that was stored before.
+    /// Whether the last group contained an account that was already stored.
     pub(super) meets_known: bool,
-    /// True if an id could not be appended to the lists of many accounts of the last group.
+    /// Whether an id could not be appended to the lists of many accounts in the last group.
     pub(super) meets_later: bool,
 }
 
 impl Linked {
-    /// Counts `accounts` new links to each breach of a list.
+    /// Counts `accounts` new links for each breach in a list.
     pub(super) fn count(&mut self, list: &[u8], accounts: i64) {
         for id in id_list::ids(list) {
             *self.added.entry(id).or_default() += accounts;
@@ -58,12 +58,12 @@ pub(super) struct Change<'a> {
     pub account: NewAccount<'a>,
     pub seq: i16,
     pub list: Cow<'a, [u8]>,
-    /// True if the account is already stored.
+    /// Whether the account is already stored.
     pub exists: bool,
 }
 
-/// Compares a group with the accounts stored under its keys. Both are sorted by key; the keys of
-/// the group are distinct.
+/// Compares a group with the accounts stored under its keys. Both are sorted by key, and the keys
+/// of the group are distinct.
 pub(super) fn changes<'a>(
     group: &[NewAccount<'a>],
     stored: &[Stored],

@@ -8,11 +8,11 @@ use super::{postgres, sqlite};
 use crate::store::accounts::new_account::NewAccount;
 use crate::store::accounts::runs::{self, RunAccount};
 
-/// Links accounts, sorted by key and without duplicates, to their breaches.
+/// Links accounts to their breaches. They must be sorted by key, without duplicates.
 ///
 /// New links and missing index entries are added to `linked`. Transactions that do this must
-/// exclude each other; see `versions::lock_accounts`. Accounts that are in runs are moved to the
-/// table first.
+/// exclude each other; see `versions::lock_accounts`. Accounts in runs are moved to the table
+/// first.
 pub fn link(db: &mut Db, new: &[NewAccount<'_>], linked: &mut Linked) -> Result<(), DatabaseError> {
     match db {
         Db::Sqlite(conn) => {
@@ -32,11 +32,10 @@ pub fn link(db: &mut Db, new: &[NewAccount<'_>], linked: &mut Linked) -> Result<
     }
 }
 
-/// Moves the accounts with keys from `low` to `high` from runs to the table and returns their
-/// number.
+/// Moves the accounts with keys from `low` to `high` from runs to the table. Returns their number.
 ///
-/// The moved accounts still need entries in the index by domain. Returns 0 on PostgreSQL, which has
-/// no runs.
+/// The moved accounts still need entries in the index by domain. Returns 0 on PostgreSQL, which
+/// does not have runs.
 pub fn merge(
     db: &mut Db,
     low: i64,
@@ -49,7 +48,7 @@ pub fn merge(
     Ok(taken.len())
 }
 
-/// Writes accounts from runs to the table. None of their links counts as new.
+/// Writes accounts from runs to the table. Their links do not count as new.
 fn put_back(
     conn: &mut SqliteConnection,
     taken: &[RunAccount],
@@ -62,7 +61,7 @@ fn put_back(
     Ok(())
 }
 
-/// Splits accounts into groups of distinct keys, because a second address with the same key must
+/// Splits accounts into groups with distinct keys, because a second address with the same key must
 /// see the first one as stored.
 fn groups<'s, 'a>(
     new: &'s [NewAccount<'a>],

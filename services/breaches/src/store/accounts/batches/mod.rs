@@ -1,6 +1,6 @@
-//! Links many accounts to breaches. Each group takes two or three statements for any number of
-//! breaches. On SQLite, another breach is appended to a run instead of the table. A database that is
-//! distributed over servers gets all accounts of a transaction at once.
+//! Links many accounts to breaches. Each group takes two or three statements, regardless of the
+//! number of breaches. On SQLite, an additional breach is appended to a run instead of the table. A
+//! distributed database gets all accounts of a transaction at once.
 
 mod append;
 mod changes;

@@ -1,9 +1,9 @@
 //! Links groups of accounts on PostgreSQL.
 //!
 //! One statement appends a breach to stored lists. If that does not suffice for every account, one
-//! statement reads the stored accounts and one writes the changes.
+//! more statement reads the stored accounts and another writes the changes.
 //!
-//! A database that is distributed over servers uses `staged` instead.
+//! A distributed database uses `staged` instead.
 
 use database::DatabaseError;
 use diesel::pg::Pg;
@@ -15,7 +15,7 @@ use super::changes::{Change, Linked, Stored, changes};
 use crate::store::accounts::new_account::NewAccount;
 use crate::store::shard;
 
-/// Accounts in a group; large enough to make its round trips cheap.
+/// Number of accounts in a group. It is large enough that round trips do not matter.
 pub(super) const GROUP: usize = 1_000;
 
 /// A transaction stops appending once more than 1 in `MANY` accounts needed the other statements.
@@ -48,10 +48,10 @@ pub(super) fn link(
     Ok(())
 }
 
-/// Adds one breach to accounts and inserts the missing ones.
+/// Adds one breach to accounts, and inserts missing accounts.
 ///
-/// Appends the id to lists whose ids are all lower, which is true for a new breach. Leaves out
-/// accounts that have the id or a higher one, and other addresses with the same key.
+/// Appends the id to lists whose ids are all lower, which is always the case for a new breach.
+/// Skips accounts that have the id or a higher one, and other addresses with the same key.
 struct Append<'a> {
     k: Vec<i64>,
     shard: Vec<i16>,
@@ -109,7 +109,7 @@ impl QueryId for Append<'_> {
 
 impl RunQueryDsl<PgConnection> for Append<'_> {}
 
-/// The accounts with given keys. The lowest and the highest key select the partitions.
+/// Selects the accounts with given keys. The lowest and the highest key select the partitions.
 struct WithKeys<'a> {
     keys: &'a [i64],
     low: i64,

@@ -1,8 +1,9 @@
-//! Links accounts on a database that is distributed over servers.
+//! Links accounts on a distributed database.
 //!
-//! The rows of a transaction are copied into the table `staged`, which is distributed like the accounts.
-//! Each following statement joins it with them, so the servers run it next to the rows. The row counts that
-//! Citus reports are not used: new links are counted before they are written.
+//! The rows of a transaction are copied into the table `staged`, which is distributed in the same
+//! way as the accounts. Each following statement joins the two tables, so the servers execute it
+//! where the rows are. The row counts that Citus reports are not used; instead, new links are
+//! counted before they are written.
 
 use database::DatabaseError;
 use diesel::prelude::*;
@@ -14,20 +15,19 @@ use crate::store::accounts::routed::one_key;
 use crate::store::schema::{account, staged};
 use crate::store::shard;
 
-/// Up to this number of shards, statements name them. Other servers are then not asked.
+/// Up to this number of shards, statements mention them, so that other servers are not queried.
 const FEW_SHARDS: usize = 16;
 
-/// The account of a staged row, in a join with [`SAME`].
+/// Joins a staged row with the stored accounts that have its key.
 const JOINED: &str = "JOIN account a ON a.shard = s.shard AND a.k = s.k";
-/// True if the joined account has the address of the staged row.
+/// The condition that the joined account has the address of the staged row.
 const SAME: &str = "a.domain_id = s.domain_id AND a.local = s.local";
 
 /// A row to stage.
 #[derive(Clone, Copy, Debug)]
 pub struct StagedRow<'a> {
-    /// The account.
     pub account: NewAccount<'a>,
-    /// A website or a paste; 0 for none.
+    /// A website or a paste; 0 if there is none.
     pub other_id: i64,
 }
 
@@ -78,10 +78,9 @@ pub struct PasteLink {
     /// Key of the account.
     #[diesel(sql_type = BigInt)]
     pub k: i64,
-    /// Id of its domain.
     #[diesel(sql_type = Integer)]
     pub domain_id: i32,
-    /// Its local part as stored.
+    /// The local part of the account as stored.
     #[diesel(sql_type = Text)]
     pub local: String,
     /// Number of the paste.
@@ -89,16 +88,17 @@ pub struct PasteLink {
     pub paste: i64,
 }
 
-/// Rows in the table `staged`. No other transaction stages at the same time; see `versions::lock_accounts`.
+/// The rows in the table `staged`. Other transactions do not stage rows at the same time; see
+/// `versions::lock_accounts`.
 struct Stage {
-    /// The condition that names the shards of the rows, or `true`.
+    /// The condition that mentions the shards of the rows, or `true`.
     place: String,
-    /// True if the condition names them.
+    /// Whether the condition mentions shards.
     is_narrow: bool,
 }
 
 impl Stage {
-    /// Copies rows, sorted by key.
+    /// Copies rows into the table. They must be sorted by key.
     fn fill<'a>(
         conn: &mut PgConnection,
         rows: impl Iterator<Item = StagedRow<'a>>,
@@ -123,10 +123,10 @@ impl Stage {
         Ok((Self { place, is_narrow }, number))
     }
 
-    /// Removes the rows.
+    /// Removes the staged rows.
     fn clear(self, conn: &mut PgConnection) -> Result<(), DatabaseError> {
         let Self { place, is_narrow } = self;
-        // Emptying all parts costs as much as deleting some 50,000 rows.
+        // Truncating all parts costs as much as deleting some 50,000 rows.
         let statement = match is_narrow {
             true => format!("DELETE FROM staged s WHERE {place}"),
             false => "TRUNCATE staged".to_owned(),
@@ -143,8 +143,8 @@ fn expect_all(staged: i64, wanted: i64) -> Result<(), DatabaseError> {
     Err(DatabaseError::broken(format!("{staged} of {wanted} rows were staged")))
 }
 
-/// Links accounts, sorted by key, and adds new links to `linked`. An account with an empty list is only
-/// added.
+/// Links accounts, which must be sorted by key, and adds new links to `linked`. An account with an
+/// empty list is only inserted.
 pub fn link(
     conn: &mut PgConnection,
     accounts: &[NewAccount<'_>],
@@ -167,7 +167,7 @@ pub fn link(
     let list = (same_list && first.breaches.len() == 2).then_some(first.breaches);
     let has_no_links = same_list && first.breaches.is_empty();
     let others = count(conn, &stage, number, list, has_no_links, linked)?;
-    // A single id needs no comparison of lists.
+    // For a single id, lists need not be compared.
     let lacks = match list {
         Some(_) => "breach_place(account.breaches, excluded.breaches) = 0",
         None => "breach_union(account.breaches, excluded.breaches) <> account.breaches",
@@ -194,8 +194,8 @@ pub fn link(
     singles.into_iter().try_for_each(|account| link_one(conn, account, linked))
 }
 
-/// Counts the links that the staged accounts add. Returns the number of accounts whose key belongs to another
-/// address; their links are not counted.
+/// Counts the links that the staged accounts add. Returns the number of accounts whose key belongs
+/// to a different address; their links are not counted.
 fn count(
     conn: &mut PgConnection,
     stage: &Stage,
@@ -236,7 +236,7 @@ fn count(
     Ok(summary.others)
 }
 
-/// Links an account whose key belongs to another address.
+/// Links an account whose key belongs to a different address.
 fn link_one(
     conn: &mut PgConnection,
     new: NewAccount<'_>,
@@ -267,7 +267,8 @@ fn link_one(
     Ok(())
 }
 
-/// Adds pairs of stored accounts, sorted by key, and websites. Returns the number of new ones.
+/// Adds pairs of stored accounts and websites, which must be sorted by key. Returns the number of
+/// new pairs.
 pub fn add_pairs(
     conn: &mut PgConnection,
     rows: &[StagedRow<'_>],
@@ -297,7 +298,7 @@ pub fn add_pairs(
     Ok(counted.added)
 }
 
-/// Links stored accounts, sorted by key, to pastes. Returns the new links.
+/// Links stored accounts to pastes. They must be sorted by key. Returns the new links.
 pub fn add_pastes(
     conn: &mut PgConnection,
     rows: &[StagedRow<'_>],

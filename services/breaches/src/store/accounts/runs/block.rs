@@ -1,23 +1,24 @@
 //! The encoding of accounts in a block: key (8 bytes), domain, length and text of the local part,
-//! number and ids (2 bytes each) of breaches. Other numbers are varints of seven bits a byte.
+//! number of breaches and their ids (2 bytes each). Numbers without a given size are varints with
+//! seven bits per byte.
 
 use database::DatabaseError;
 
 use crate::store::accounts::new_account::NewAccount;
 
-/// Size of a block in bytes. Four blocks fill a page of 8 KiB, and none needs an overflow page.
+/// Size of a block in bytes. Four blocks fill a page of 8 KiB without overflow pages.
 pub const SIZE: usize = 1_950;
 
-/// A full block.
+/// A block that is ready to be stored.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Block {
-    /// The lowest key.
+    /// The lowest key in the block.
     pub first: i64,
-    /// The encoded accounts.
+    /// The encoded accounts of the block.
     pub data: Vec<u8>,
 }
 
-/// Packs accounts, which arrive in key order, into blocks.
+/// Packs accounts into blocks. The accounts must arrive in key order.
 #[derive(Debug, Default)]
 pub struct BlockWriter {
     data: Vec<u8>,
@@ -25,8 +26,8 @@ pub struct BlockWriter {
 }
 
 impl BlockWriter {
-    /// Adds an account. Returns the previous block when that is full. Accounts with the same key
-    /// share a block.
+    /// Adds an account. If the current block is full, starts a new one and returns the full one.
+    /// Accounts with the same key share a block.
     pub fn push(&mut self, account: NewAccount<'_>) -> Option<Block> {
         let NewAccount { k, local, breaches, .. } = account;
         let size = self.data.len() + local.len() + breaches.len() + 20;
@@ -37,7 +38,7 @@ impl BlockWriter {
         block
     }
 
-    /// Returns the last block.
+    /// Returns the last block, or `None` if it would be empty.
     pub fn finish(&mut self) -> Option<Block> {
         let (first, _) = self.keys.take()?;
         Some(Block { first, data: std::mem::replace(&mut self.data, Vec::with_capacity(SIZE)) })
@@ -59,7 +60,7 @@ pub fn push_account(data: &mut Vec<u8>, account: NewAccount<'_>) {
 pub struct Accounts<'a>(pub &'a [u8]);
 
 impl<'a> Accounts<'a> {
-    /// Skips the accounts with keys below `low` without decoding them.
+    /// Skips the accounts with keys below `low`, without decoding them.
     pub fn starting_at(mut self, low: i64) -> Self {
         let mut rest = self.0;
         while let Some(parts) = Parts::take(&mut rest)
@@ -87,7 +88,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Takes an account from the front. Returns `None` if the bytes end early.
+    /// Takes an account from the front. Returns `None` if the data is truncated.
     fn take(data: &mut &'a [u8]) -> Option<Self> {
         let (k, rest) = data.split_first_chunk::<8>()?;
         *data = rest;
@@ -98,7 +99,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Takes a length-prefixed byte string; the length counts units of `each` bytes.
+/// Takes a length-prefixed byte string. The length counts units of `each` bytes. Returns `None` if
+/// the data is truncated.
 fn take_bytes<'a>(data: &mut &'a [u8], each: usize) -> Option<&'a [u8]> {
     let number = usize::try_from(take_number(data)?).ok()?;
     let (bytes, rest) = data.split_at_checked(number.checked_mul(each)?)?;
@@ -121,12 +123,12 @@ impl<'a> Iterator for Accounts<'a> {
     }
 }
 
-/// The error for a block that cannot be decoded.
+/// Returns the error for a block that cannot be decoded.
 pub fn damaged(what: &str) -> DatabaseError {
     DatabaseError::broken(format!("a block of {what} is damaged"))
 }
 
-/// Appends a varint of seven bits a byte.
+/// Appends a varint with seven bits per byte.
 pub fn push_number(data: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         data.push((number & 0x7F) as u8 | 0x80);

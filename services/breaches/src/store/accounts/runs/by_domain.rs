@@ -1,4 +1,4 @@
-//! Reads runs by domain.
+//! Reads the accounts of a domain from runs.
 
 use std::collections::VecDeque;
 
@@ -14,10 +14,10 @@ use super::run_account::RunAccount;
 use super::stored;
 use crate::store::schema::domain_block as domain_blocks;
 
-/// Blocks of places read per query.
+/// Number of index blocks read per query.
 const BLOCKS: i64 = 8;
 
-/// The accounts of all runs at a domain in key order. The caller holds a transaction.
+/// Returns the accounts of all runs at a domain, in key order. Must be called in a transaction.
 pub fn at_domain(
     conn: &mut SqliteConnection,
     domain_id: i32,
@@ -30,11 +30,11 @@ pub fn at_domain(
 pub struct DomainCursor {
     run: i64,
     domain_id: i32,
-    /// First place of the next block; `None` after the last block.
+    /// The first position in the next block; `None` after the last block.
     next: Option<i64>,
     places: VecDeque<Place>,
     ready: VecDeque<RunAccount>,
-    /// The highest key examined so far.
+    /// The highest key that has been examined.
     seen: Option<i64>,
 }
 
@@ -49,7 +49,7 @@ impl DomainCursor {
         let Some(mut from) = self.next else { return Ok(()) };
         let own = domain_blocks::table.filter(domain_blocks::run.eq(self.run));
         if from == first {
-            // The first places may be in a block that begins with another domain.
+            // The first positions may be in a block that begins with another domain.
             let before =
                 own.filter(domain_blocks::first.le(from)).select(max(domain_blocks::first));
             from = before.first::<Option<i64>>(conn)?.unwrap_or(from);
@@ -98,7 +98,8 @@ impl Cursor for DomainCursor {
 }
 
 impl DomainCursor {
-    /// Reads the accounts of the next place, and those of later places in the same blocks.
+    /// Reads the accounts at the next position, and those at later positions that are in the same
+    /// blocks.
     fn fill_accounts(&mut self, conn: &mut SqliteConnection) -> Result<(), DatabaseError> {
         let Some((low, high)) = self.places.front().map(|place| place.keys()) else {
             return Ok(());
@@ -116,7 +117,7 @@ impl DomainCursor {
             }
         }
         self.seen = Some(covered);
-        // A place may refer to an account that has since been moved to the table.
+        // A position may refer to an account that has been moved to the table since.
         while self.places.front().is_some_and(|place| place.keys().1 <= covered) {
             self.places.pop_front();
         }

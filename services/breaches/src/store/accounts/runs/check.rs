@@ -14,10 +14,10 @@ use super::read;
 use super::run_account::RunAccount;
 use crate::store::schema::{account, domain_block as domain_blocks, run_filter};
 
-/// Accounts compared with the table per query.
+/// Number of accounts compared with the table per query.
 const GROUP: usize = 500;
 
-/// The number of accounts that are only in runs.
+/// Returns the number of accounts that are only in runs.
 pub fn count_outside(db: &mut Db) -> Result<i64, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(0) };
     let mut merged = read::from(conn, i64::MIN)?;
@@ -49,7 +49,7 @@ fn not_in_table(conn: &mut SqliteConnection, group: &[RunAccount]) -> Result<i64
     Ok(i64::try_from(group.iter().filter(is_outside).count()).unwrap_or(i64::MAX))
 }
 
-/// The number of accounts in runs that a search by domain or by address would miss.
+/// Returns the number of accounts in runs that a search by domain or by address would not find.
 pub fn faults(db: &mut Db) -> Result<i64, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(0) };
     let mut faults = 0;

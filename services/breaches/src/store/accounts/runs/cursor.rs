@@ -11,14 +11,14 @@ use super::stored::{self, StoredBlock};
 
 /// Accounts of one run in key order.
 pub trait Cursor {
-    /// The key of the next account.
+    /// Returns the key of the next account, or `None` at the end.
     fn peek(&mut self, conn: &mut SqliteConnection) -> Result<Option<i64>, DatabaseError>;
 
-    /// Takes the account whose key `peek` returned.
+    /// Takes the account whose key `peek` has returned.
     fn pop(&mut self) -> Option<RunAccount>;
 }
 
-/// Start of the next blocks of a run.
+/// The beginning of the next blocks of a run.
 #[derive(Clone, Copy, Debug)]
 enum Next {
     /// The block that may contain this key.
@@ -34,17 +34,18 @@ pub struct RunCursor {
     low: i64,
     next: Next,
     ready: VecDeque<RunAccount>,
-    /// Removes blocks once they are read.
+    /// Whether blocks are removed once they have been read.
     consumes: bool,
 }
 
 impl RunCursor {
-    /// Starts at the lowest key that is at least `low`.
+    /// Creates a cursor that starts at the lowest key not below `low`.
     pub fn from(run: i64, low: i64) -> Self {
         Self { run, low, next: Next::Key(low), ready: VecDeque::new(), consumes: false }
     }
 
-    /// Removes all accounts from a run while reading; their pages become free.
+    /// Creates a cursor that removes all accounts from the run while reading. Their pages become
+    /// free.
     pub fn consuming(run: i64) -> Self {
         Self { consumes: true, ..Self::from(run, i64::MIN) }
     }
@@ -88,17 +89,17 @@ impl Cursor for RunCursor {
 /// The accounts of several runs in key order, without duplicates.
 pub struct Merged<C> {
     cursors: Vec<C>,
-    /// Accounts with the same key.
+    /// Accounts that share a key.
     ready: VecDeque<RunAccount>,
 }
 
 impl<C: Cursor> Merged<C> {
-    /// Merges runs.
+    /// Merges the accounts of several cursors.
     pub fn new(cursors: Vec<C>) -> Self {
         Self { cursors, ready: VecDeque::new() }
     }
 
-    /// The key of the next account.
+    /// Returns the key of the next account, or `None` at the end.
     pub fn peek(&mut self, conn: &mut SqliteConnection) -> Result<Option<i64>, DatabaseError> {
         if let Some(account) = self.ready.front() {
             return Ok(Some(account.k));
@@ -123,7 +124,7 @@ impl<C: Cursor> Merged<C> {
         Ok(Some(lowest))
     }
 
-    /// The next account.
+    /// Returns the next account, or `None` at the end.
     pub fn next(
         &mut self,
         conn: &mut SqliteConnection,
@@ -132,7 +133,7 @@ impl<C: Cursor> Merged<C> {
         Ok(self.ready.pop_front())
     }
 
-    /// The next account if its key is below `key`.
+    /// Returns the next account, if its key is below `key`.
     pub fn next_below(
         &mut self,
         conn: &mut SqliteConnection,
@@ -144,8 +145,8 @@ impl<C: Cursor> Merged<C> {
         }
     }
 
-    /// Takes the account with this key, domain and local part. Accounts with lower keys must have
-    /// been taken before.
+    /// Takes the account with a given key, domain and local part. Accounts with lower keys must
+    /// have been taken before. Returns `None` if there is no such account.
     pub fn take_same(
         &mut self,
         conn: &mut SqliteConnection,

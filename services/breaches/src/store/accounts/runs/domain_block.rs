@@ -1,45 +1,45 @@
-//! The index of a run by domain: ascending places, each encoded as the difference to the previous
-//! one.
+//! The index of a run by domain: positions in ascending order, each encoded as the difference to
+//! the previous one.
 
 use super::block::{Block, SIZE, push_number, take_number};
 
-/// Maps signed keys to unsigned numbers in the same order.
+/// Maps signed keys to unsigned numbers with the same order.
 const TOP: u64 = 1 << 63;
 
-/// Domain and upper half of a key; enough to find the block of an account.
+/// A position: the domain and the upper half of a key, which is enough to find the block of an
+/// account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place(pub u64);
 
 impl Place {
-    /// The place of an account.
+    /// Returns the position of an account.
     pub fn of(domain_id: i32, k: i64) -> Self {
         Self(Self::first_of(domain_id).0 | (k.cast_unsigned() ^ TOP) >> 32)
     }
 
-    /// A place before all others of a domain.
+    /// Returns a position before all others of a domain.
     pub fn first_of(domain_id: i32) -> Self {
         Self(u64::from(domain_id.cast_unsigned()) << 32)
     }
 
-    /// The domain.
     pub fn domain_id(self) -> i32 {
         ((self.0 >> 32) as u32).cast_signed()
     }
 
-    /// The lowest and the highest key at this place.
+    /// Returns the lowest and the highest key at this position.
     pub fn keys(self) -> (i64, i64) {
         let low = self.0 << 32;
         let key = |value: u64| (value ^ TOP).cast_signed();
         (key(low), key(low | u64::from(u32::MAX)))
     }
 
-    /// The stored form. Domain ids are positive, so the order is kept.
+    /// Returns the stored form. It has the same order, because domain ids are positive.
     pub fn stored(self) -> i64 {
         self.0.cast_signed()
     }
 }
 
-/// Encodes sorted places as blocks.
+/// Encodes sorted positions as blocks.
 pub fn blocks(places: &[Place]) -> impl Iterator<Item = Block> {
     let mut rest = places;
     std::iter::from_fn(move || {
@@ -58,7 +58,7 @@ pub fn blocks(places: &[Place]) -> impl Iterator<Item = Block> {
     })
 }
 
-/// Decodes the places of a block. Returns `None` if it is damaged.
+/// Decodes the positions of a block. Returns `None` if it is damaged.
 pub fn places(first: i64, mut data: &[u8]) -> Option<Vec<Place>> {
     let mut last = first.cast_unsigned();
     let mut places = vec![Place(last)];

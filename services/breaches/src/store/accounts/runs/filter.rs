@@ -1,15 +1,15 @@
-//! An in-memory filter of the keys of a run, made of their upper bits.
+//! An in-memory filter for the keys of a run, built from their upper bits.
 //!
-//! Keys are evenly distributed digests. The upper bits select a bucket of about 16 keys; the next
-//! 16 bits are compared. This takes 18 bits per key and has one false positive in 4,000. The bits
-//! are in key order, so ranges can be tested too, and exactly if the run has more than 4,000
-//! accounts. A Bloom filter could not do that.
+//! Keys are evenly distributed digests. Their upper bits select a bucket of about 16 keys, and the
+//! next 16 bits are compared. This takes 18 bits per key and has one false positive in 4,000. The
+//! bits are stored in key order, so ranges can be tested too, and exactly if the run has more than
+//! 4,000 accounts. A Bloom filter could not do that.
 
 use std::ops::Range;
 
-/// Compared bits of a key.
+/// Number of bits of a key that are compared.
 const COMPARED: u32 = 16;
-/// Keys per bucket, as a power of two.
+/// Number of keys per bucket, as a power of two.
 const BUCKET: u32 = 4;
 
 /// The position of a range of keys in a filter.
@@ -21,23 +21,23 @@ pub struct Place {
     /// The bucket of the highest key, and the compared bits of that key.
     last: Range<usize>,
     high: u16,
-    /// True if both keys are in the same bucket.
+    /// Whether both keys are in the same bucket.
     one_bucket: bool,
 }
 
-/// The keys that a run may have.
+/// The keys that a run may contain.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Filter {
     /// Number of bits that select a bucket.
     bits: u32,
-    /// Start of each bucket, and the end of the last one.
+    /// The start of each bucket, followed by the end of the last one.
     starts: Vec<u32>,
-    /// The bits after those, in key order.
+    /// The compared bits of all keys, in key order.
     rests: Vec<u16>,
 }
 
 impl Filter {
-    /// The filter of sorted keys.
+    /// Builds the filter of sorted keys.
     pub fn of(keys: &[i64]) -> Self {
         let bits = keys.len().max(1).ilog2().saturating_sub(BUCKET);
         let mut filter =
@@ -47,7 +47,7 @@ impl Filter {
             filter.rests.push(rest);
             filter.starts[bucket + 1] = filter.rests.len() as u32;
         }
-        // An empty bucket begins and ends at the end of the previous one.
+        // An empty bucket begins and ends where the previous one ends.
         let mut last = 0;
         for start in &mut filter.starts {
             last = last.max(*start);
@@ -62,12 +62,12 @@ impl Filter {
         ((upper >> COMPARED) as usize, upper as u16)
     }
 
-    /// The number of keys.
+    /// Returns the number of keys.
     pub fn keys(&self) -> usize {
         self.rests.len()
     }
 
-    /// The lowest and highest possible value of each key.
+    /// Returns the lowest and the highest possible value of each key.
     pub fn bounds_of_keys(&self) -> impl Iterator<Item = (i64, i64)> {
         let unknown = 64 - COMPARED - self.bits;
         let buckets = self.starts.array_windows().zip(0_u64..);
@@ -81,13 +81,14 @@ impl Filter {
         })
     }
 
-    /// The range of a bucket in `rests`.
+    /// Returns the range of a bucket in `rests`.
     fn bounds(&self, bucket: usize) -> Range<usize> {
         let bounds = self.starts.get(bucket).zip(self.starts.get(bucket + 1));
         bounds.map_or(0..0, |(start, end)| *start as usize..*end as usize)
     }
 
-    /// The position of the keys from `low` to `high`, both included, for [`Filter::has`].
+    /// Returns the position of the keys from `low` to `high`, inclusive, for use with
+    /// [`Filter::has`].
     pub fn place(&self, low: i64, high: i64) -> Place {
         let ((first, low), (last, high)) = (self.parts(low), self.parts(high));
         let (one_bucket, first, last) = (first == last, self.bounds(first), self.bounds(last));
@@ -99,7 +100,7 @@ impl Filter {
         let Place { first, low, last, high, one_bucket } = place;
         let rests = |bounds: &Range<usize>| self.rests.get(bounds.clone()).unwrap_or_default();
         if *one_bucket {
-            // Without an early exit, the compiler compares several values at once.
+            // Without an early exit, the compiler can compare several values at once.
             return rests(first)
                 .iter()
                 .fold(false, |found, rest| found | (low..=high).contains(&rest));
@@ -109,12 +110,12 @@ impl Filter {
             || first.end < last.start
     }
 
-    /// Returns whether there may be a key from `low` to `high`, both included.
+    /// Returns whether there may be a key from `low` to `high`, inclusive.
     pub fn may_have(&self, low: i64, high: i64) -> bool {
         self.has(&self.place(low, high))
     }
 
-    /// The stored form.
+    /// Returns the stored form.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![self.bits as u8];
         bytes.extend(self.starts.iter().flat_map(|start| start.to_le_bytes()));
@@ -186,7 +187,7 @@ mod tests {
         let filter = Filter::of(&keys);
         let others = (200_000..300_000).map(spread).filter(|key| filter.may_have(*key, *key));
         assert!(others.count() < 100);
-        // Ranges of six hexadecimal digits.
+        // Ranges that correspond to six hexadecimal digits.
         for prefix in 0..50_000_u64 {
             let low = ((prefix * 331) << 40 ^ 1 << 63).cast_signed();
             let high = low | ((1 << 40) - 1);

@@ -1,12 +1,13 @@
-//! A bitmap of the key prefixes in all runs. Most look-ups read one word of it and no filter.
+//! A bitmap of the key prefixes in all runs. Most lookups read one word of it and then need no
+//! filter.
 
 use super::filter::Filter;
 
-/// Shortest prefix in bits: that of a range of six hexadecimal digits.
+/// Minimum length of a prefix in bits: that of a search by six hexadecimal digits.
 const FEWEST_BITS: u32 = 24;
-/// Prefixes per key, as a power of two. Rounding may halve their number.
+/// Number of possible prefixes per key, as a power of two. Rounding may halve it.
 const SPARSE: u32 = 4;
-/// Maximum number of prefixes tested for a range; a larger range may contain any key.
+/// Maximum number of prefixes tested for a range. A larger range is assumed to contain a key.
 const WIDEST: u64 = 256;
 
 /// The prefixes of the keys of some filters.
@@ -18,7 +19,7 @@ pub struct KeyMap {
 }
 
 impl KeyMap {
-    /// The prefixes of the keys in any of the filters.
+    /// Builds the map of the keys in any of the filters.
     pub fn of<'f>(filters: impl Iterator<Item = &'f Filter> + Clone) -> Self {
         let keys: usize = filters.clone().map(Filter::keys).sum();
         let bits = (keys.max(1).ilog2() + SPARSE).max(FEWEST_BITS);
@@ -39,7 +40,7 @@ impl KeyMap {
         (key.cast_unsigned() ^ 1 << 63) >> (u64::BITS - self.bits)
     }
 
-    /// Returns whether there may be a key from `low` to `high`, both included.
+    /// Returns whether there may be a key from `low` to `high`, inclusive.
     pub fn may_have(&self, low: i64, high: i64) -> bool {
         let (low, high) = (self.prefix(low), self.prefix(high));
         let has = |prefix: u64| {

@@ -8,20 +8,20 @@ use diesel::sql_types::BigInt;
 use crate::model::id_list;
 use crate::store::schema::{account_block, account_run, domain_block, run_filter};
 
-/// A run without its filter.
+/// A run, without its filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Queryable)]
 pub struct Run {
-    /// Number, never reused.
+    /// Id of the run, which is never reused.
     pub id: i64,
     /// Number of accounts.
     pub accounts: i64,
-    /// The lowest key.
+    /// The lowest key in the run.
     pub low: i64,
-    /// The highest key.
+    /// The highest key in the run.
     pub high: i64,
 }
 
-/// The runs that overlap the keys from `low` to `high`, both included.
+/// Returns the runs whose keys overlap the range from `low` to `high`, inclusive.
 pub fn overlapping(
     conn: &mut SqliteConnection,
     low: i64,
@@ -34,7 +34,7 @@ pub fn overlapping(
         .load(conn)?)
 }
 
-/// All runs.
+/// Returns all runs.
 pub fn all(conn: &mut SqliteConnection) -> Result<Vec<Run>, DatabaseError> {
     overlapping(conn, i64::MIN, i64::MAX)
 }
@@ -44,7 +44,7 @@ pub fn any(conn: &mut SqliteConnection) -> Result<bool, DatabaseError> {
     Ok(account_run::table.select(account_run::id).first::<i64>(conn).optional()?.is_some())
 }
 
-/// The number of runs, and the bytes of their accounts; 0 on PostgreSQL.
+/// Returns the number of runs and the size of their accounts in bytes; 0 on PostgreSQL.
 pub fn figures(db: &mut Db) -> Result<(i64, i64), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok((0, 0)) };
     let size: Size =
@@ -53,7 +53,7 @@ pub fn figures(db: &mut Db) -> Result<(i64, i64), DatabaseError> {
     Ok((account_run::table.count().get_result(conn)?, size.bytes))
 }
 
-/// A run with links to a breach; `None` on PostgreSQL.
+/// Returns a run that contains links to a breach; `None` on PostgreSQL.
 pub fn first_with(db: &mut Db, breach: u16) -> Result<Option<i64>, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(None) };
     let runs: Vec<(i64, Vec<u8>)> =
@@ -61,7 +61,7 @@ pub fn first_with(db: &mut Db, breach: u16) -> Result<Option<i64>, DatabaseError
     Ok(runs.into_iter().find(|(_, list)| id_list::contains(list, breach)).map(|(id, _)| id))
 }
 
-/// Removes a run with its remaining blocks.
+/// Removes a run and its remaining blocks.
 pub fn remove(conn: &mut SqliteConnection, run: i64) -> Result<(), DatabaseError> {
     diesel::delete(account_block::table.filter(account_block::run.eq(run))).execute(conn)?;
     diesel::delete(domain_block::table.filter(domain_block::run.eq(run))).execute(conn)?;
@@ -70,7 +70,7 @@ pub fn remove(conn: &mut SqliteConnection, run: i64) -> Result<(), DatabaseError
     Ok(())
 }
 
-/// Subtracts removed accounts from the count of a run, and removes the run if it is empty.
+/// Subtracts removed accounts from the count of a run. Removes the run if it is empty.
 pub fn note_taken(
     conn: &mut SqliteConnection,
     run: i64,
@@ -92,12 +92,11 @@ fn remove_if_empty(conn: &mut SqliteConnection, run: i64) -> Result<(), Database
     }
 }
 
-/// The approximate number of accounts.
+/// Approximate numbers of accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weights {
-    /// In runs.
     pub runs: i64,
-    /// In the table, estimated from the size of the file.
+    /// Number in the table, estimated from the size of the file.
     pub table: i64,
 }
 

@@ -7,15 +7,15 @@ use super::cursor::{Merged, RunCursor};
 use super::list::{self, Run};
 use super::write::RunWriter;
 
-/// Maximum number of runs before two are merged. A look-up tests the filter of each run.
+/// Maximum number of runs before two are merged. A lookup tests the filter of each run.
 const RUNS: usize = 8;
 
-/// Merges two runs if there are more than [`RUNS`]. Returns whether it did. The caller holds a
+/// Merges two runs if there are more than [`RUNS`]. Returns whether it did. Must be called in a
 /// write transaction.
 ///
-/// Picks the two runs that are closest in size. The number of times that an account is rewritten
-/// then grows with the logarithm of the number of loads, and all loads cost about the same. Never
-/// creates a run of more than `most` accounts.
+/// Picks the two runs that are closest in size. An account is then rewritten a number of times that
+/// grows with the logarithm of the number of loads, and all loads cost about the same. Never
+/// creates a run with more than `most` accounts.
 pub fn merge_two(conn: &mut SqliteConnection, most: i64) -> Result<bool, DatabaseError> {
     let mut runs = list::all(conn)?;
     if runs.len() <= RUNS {
@@ -34,7 +34,9 @@ pub fn merge_two(conn: &mut SqliteConnection, most: i64) -> Result<bool, Databas
     Ok(true)
 }
 
-/// The adjacent runs, in order of size, with the smallest ratio of sizes; of several, the smallest.
+/// Returns the two runs, adjacent when sorted by size, with the smallest ratio of their sizes. If
+/// there are several such pairs, returns the smallest. Returns `None` if no pair has at most `most`
+/// accounts.
 fn most_alike(runs: &[Run], most: i64) -> Option<(Run, Run)> {
     let pairs = runs.array_windows::<2>().map(|[a, b]| (*a, *b));
     let small = pairs.filter(|(a, b)| a.accounts + b.accounts <= most);

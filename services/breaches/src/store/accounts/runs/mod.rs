@@ -1,12 +1,12 @@
 //! Stores the accounts of additional breaches in runs, apart from the table of accounts (SQLite
 //! only).
 //!
-//! Writing another breach to the table of a large database would rewrite nearly every page of
-//! `account`. The breach is written as a *run* instead: accounts in key order, in blocks, with a
-//! small index by domain and a filter. The breaches of an address are the union of its row and its
-//! entries in runs; no link is stored twice. A run changes only when accounts are taken out of it.
-//! Runs are merged when there are many, and are moved to the table in steps when they are large
-//! compared with it.
+//! In a large database, writing another breach to the table would rewrite nearly every page of
+//! `account`. Instead, the breach is written as a *run*: accounts in key order, in blocks, with a
+//! small index by domain and a filter. The breaches of an address are the union of those in its row
+//! and in runs; no link is stored twice. A run only changes when accounts are removed from it. Runs
+//! are merged when there are many, and are moved to the table step by step when they are large
+//! compared to it.
 //!
 //! A reader outside a transaction reads runs first and the table second, because accounts only move
 //! from runs to the table.

@@ -1,4 +1,4 @@
-//! Reads runs by key.
+//! Reads accounts from runs by key.
 
 use database::DatabaseError;
 use diesel::SqliteConnection;
@@ -10,10 +10,10 @@ use super::run_account::{RunAccount, merge_duplicates};
 use super::stored;
 use super::view::AccountView;
 
-/// The accounts of all runs with keys from `low` to `high`, both included. The caller holds a
+/// Returns the accounts of all runs with keys from `low` to `high`, inclusive. Must be called in a
 /// transaction.
 ///
-/// With a view, the filters of the runs avoid nearly all blocks without a match.
+/// Given a view, the filters of the runs make it unnecessary to read most blocks without a match.
 pub fn between(
     conn: &mut SqliteConnection,
     view: Option<&AccountView>,
@@ -60,7 +60,7 @@ fn of_run(
     Ok(())
 }
 
-/// The accounts of all runs from a key on.
+/// Returns the accounts of all runs, starting at a key.
 pub fn from(conn: &mut SqliteConnection, low: i64) -> Result<Merged<RunCursor>, DatabaseError> {
     let runs = list::overlapping(conn, low, i64::MAX)?;
     Ok(Merged::new(runs.into_iter().map(|run| RunCursor::from(run.id, low)).collect()))

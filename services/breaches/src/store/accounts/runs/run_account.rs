@@ -5,12 +5,11 @@ use std::cmp::Ordering;
 use crate::model::id_list;
 use crate::store::accounts::new_account::NewAccount;
 
-/// An account in a run. It has no `seq`.
+/// An account in a run. It does not have a `seq`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunAccount {
-    /// Key.
+    /// Key of the account.
     pub k: i64,
-    /// Id of the domain.
     pub domain_id: i32,
     /// Local part as stored.
     pub local: String,
@@ -19,7 +18,7 @@ pub struct RunAccount {
 }
 
 impl RunAccount {
-    /// Borrows the account.
+    /// Borrows the account as a new account.
     pub fn as_new(&self) -> NewAccount<'_> {
         let Self { k, domain_id, local, breaches } = self;
         NewAccount { k: *k, domain_id: *domain_id, local, breaches }

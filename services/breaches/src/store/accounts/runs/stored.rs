@@ -7,19 +7,18 @@ use diesel::prelude::*;
 
 use crate::store::schema::account_block;
 
-/// Blocks read per query.
+/// Number of blocks read per query.
 const BLOCKS: i64 = 32;
 
-/// A stored block.
 #[derive(Debug, Queryable)]
 pub struct StoredBlock {
-    /// Its lowest key when it was written.
+    /// The lowest key at the time when it was written.
     pub first: i64,
     /// The encoded accounts.
     pub data: Vec<u8>,
 }
 
-/// The first key of the block that may contain `key`.
+/// Returns the first key of the block that may contain `key`.
 pub fn start(conn: &mut SqliteConnection, run: i64, key: i64) -> Result<i64, DatabaseError> {
     let before = account_block::table
         .filter(account_block::run.eq(run))
@@ -28,8 +27,8 @@ pub fn start(conn: &mut SqliteConnection, run: i64, key: i64) -> Result<i64, Dat
     Ok(before.first::<Option<i64>>(conn)?.unwrap_or(key))
 }
 
-/// The blocks of a run in descending order, starting with the one that may contain `key`, read
-/// lazily.
+/// Returns the blocks of a run in descending order, starting with the one that may contain `key`.
+/// They are read lazily.
 pub fn down_from(
     conn: &mut SqliteConnection,
     run: i64,
@@ -43,7 +42,7 @@ pub fn down_from(
         .load_iter::<StoredBlock, DefaultLoadingMode>(conn)?)
 }
 
-/// The block of a run that may contain `key`. There is at most one.
+/// Returns the block of a run that may contain `key`. There is at most one.
 pub fn with_key(
     conn: &mut SqliteConnection,
     run: i64,
@@ -58,7 +57,7 @@ pub fn with_key(
         .optional()?)
 }
 
-/// The first blocks of a run that begin between two keys.
+/// Returns the first blocks of a run that begin between two keys.
 pub fn blocks(
     conn: &mut SqliteConnection,
     run: i64,

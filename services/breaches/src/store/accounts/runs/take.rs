@@ -12,10 +12,10 @@ use crate::model::id_list;
 use crate::store::accounts::new_account::NewAccount;
 use crate::store::schema::{account_block, account_run};
 
-/// Removes the wanted accounts with keys from `low` to `high` from all runs and returns them. The
-/// caller holds a write transaction.
+/// Removes the wanted accounts with keys from `low` to `high` from all runs and returns them. Must
+/// be called in a write transaction.
 ///
-/// The index by domain is not changed; its entries for these accounts then match nothing.
+/// The index by domain is not changed. Its entries for these accounts then match nothing.
 pub fn take(
     conn: &mut SqliteConnection,
     low: i64,
@@ -41,20 +41,20 @@ pub fn take(
     Ok(taken)
 }
 
-/// Blocks changed in one transaction: some ten thousand accounts.
+/// Number of blocks changed per transaction. They contain some tens of thousands of accounts.
 const PIECE: usize = 1_024;
 
-/// The links removed from a run, and the key from which to continue; `None` at its end.
+/// The result of removing links from some blocks of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stripped {
-    /// Removed links.
+    /// Number of removed links.
     pub links: i64,
-    /// The key from which to continue.
+    /// The key from which to continue; `None` at the end of the run.
     pub next: Option<i64>,
 }
 
-/// Removes the links to a breach from some blocks of a run, starting at a key. The run lists the breach
-/// until its end was reached.
+/// Removes the links to a breach from some blocks of a run, starting at a key. The run lists the
+/// breach until its end has been reached.
 pub fn strip(
     conn: &mut SqliteConnection,
     run: i64,
@@ -98,8 +98,8 @@ pub fn strip(
     Ok(Stripped { links, next })
 }
 
-/// Returns whether a block has a wanted account with a key from `low` to `high`. A damaged block
-/// counts, so the caller decodes it and reports the damage.
+/// Returns whether a block contains a wanted account with a key from `low` to `high`. Also returns
+/// true for a damaged block, so that the caller decodes it and reports the damage.
 fn has_wanted(data: &[u8], (low, high): (i64, i64), wanted: impl Fn(i64) -> bool) -> bool {
     for account in Accounts(data).starting_at(low) {
         match account {
@@ -111,8 +111,8 @@ fn has_wanted(data: &[u8], (low, high): (i64, i64), wanted: impl Fn(i64) -> bool
     false
 }
 
-/// Passes every account of the affected blocks to `show`, and rewrites the blocks from which
-/// something was not kept.
+/// Passes every account of the affected blocks to `show`. Rewrites the blocks from which an account
+/// was removed or changed.
 fn each_block(
     conn: &mut SqliteConnection,
     run: i64,
@@ -132,7 +132,7 @@ fn each_block(
             rewrite(conn, run, block, &kept)
         };
     if low == high {
-        // The most frequent case: once for each run and address of a paste.
+        // The most frequent case, which occurs once per run for each address of a paste.
         let block = stored::with_key(conn, run, low)?;
         return block.map_or(Ok(()), |block| change(conn, &block));
     }
@@ -158,7 +158,8 @@ fn rewrite(
     let row = account_block::table.find((run, block.first));
     let mut data = Vec::with_capacity(block.data.len());
     kept.iter().for_each(|account| push_account(&mut data, account.as_new()));
-    // A block begins with the key of an account that it has, so no key of a removed one is left.
+    // A block begins with the key of an account that it contains, so the key of a removed account
+    // does not remain.
     let first = kept.first().map_or(block.first, |account| account.k);
     if data.is_empty() {
         diesel::delete(row).execute(conn)?;
@@ -176,7 +177,7 @@ fn rewrite(
     Ok(())
 }
 
-/// Sets the lowest and highest key of a run to those of its accounts.
+/// Sets the lowest and the highest key of a run according to its accounts.
 fn tighten(conn: &mut SqliteConnection, run: i64) -> Result<(), DatabaseError> {
     let Some(last) = stored::with_key(conn, run, i64::MAX)? else { return Ok(()) };
     let mut high = last.first;

@@ -1,4 +1,4 @@
-//! Filters of runs and names of domains, kept in memory.
+//! Filters of runs and names of domains, cached in memory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use crate::store::schema::run_filter;
 #[derive(Debug, Default)]
 pub struct AccountFilters {
     filters: Mutex<HashMap<i64, Arc<Filter>>>,
-    /// The prefixes of the keys of the runs with these ids.
+    /// The key map, with the ids of the runs for which it was built.
     map: Mutex<Option<(Vec<i64>, Arc<KeyMap>)>>,
     names: Arc<KnownNames>,
 }
 
 impl AccountFilters {
-    /// The filter of a run. It never changes.
+    /// Returns the filter of a run. Filters never change.
     fn get(&self, conn: &mut SqliteConnection, run: i64) -> Result<Arc<Filter>, DatabaseError> {
         let mut kept = self.filters.lock();
         if let Some(filter) = kept.get(&run) {
@@ -38,7 +38,7 @@ impl AccountFilters {
         Ok(filter)
     }
 
-    /// The prefixes of the keys of the given runs; `None` if there are no runs.
+    /// Returns the key map of the given runs, or `None` if there are no runs.
     fn map(&self, runs: &[(Run, Arc<Filter>)]) -> Option<Arc<KeyMap>> {
         let ids: Vec<i64> = runs.iter().map(|(run, _)| run.id).collect();
         let mut kept = self.map.lock();
@@ -58,7 +58,7 @@ impl AccountFilters {
     }
 }
 
-/// Reads in one transaction, together with the runs that exist in it.
+/// Runs reads in one transaction, with a view of the runs that exist in it.
 pub fn with_view<T, E: From<DatabaseError>>(
     db: &mut Db,
     filters: &AccountFilters,
@@ -74,7 +74,7 @@ pub fn with_view<T, E: From<DatabaseError>>(
     done.map_err(DatabaseError::from)?
 }
 
-/// The runs of one transaction with their filters; none on PostgreSQL.
+/// The runs that one transaction sees, with their filters. Empty on PostgreSQL.
 #[derive(Debug, Default)]
 pub struct AccountView {
     runs: Vec<(Run, Arc<Filter>)>,
@@ -96,7 +96,7 @@ impl AccountView {
         Ok(Self { runs: with_filters, map, names: Arc::clone(&filters.names) })
     }
 
-    /// The domain names of accounts, in the order of the accounts.
+    /// Returns the domain names of accounts, in the order of the accounts.
     pub fn domains(
         &self,
         conn: &mut SqliteConnection,
@@ -105,13 +105,13 @@ impl AccountView {
         self.names.names(conn, accounts.iter().map(|account| account.domain_id))
     }
 
-    /// The runs that may have a key from `low` to `high`, both included.
+    /// Returns the runs that may contain a key from `low` to `high`, inclusive.
     pub(super) fn with_keys(&self, low: i64, high: i64) -> Vec<i64> {
         if !self.map.as_ref().is_some_and(|map| map.may_have(low, high)) {
             return Vec::new();
         }
-        // All positions are computed first, so the processor waits for memory once and not once for
-        // each run.
+        // All positions are computed first, so that the processor waits for memory once rather than
+        // once per run.
         let places: Vec<Place> =
             self.runs.iter().map(|(_, filter)| filter.place(low, high)).collect();
         let at_places = self.runs.iter().zip(&places);

@@ -1,4 +1,4 @@
-//! Writes a run.
+//! Writes accounts to a run.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,14 @@ use crate::model::id_list;
 use crate::store::accounts::new_account::NewAccount;
 use crate::store::schema::{account_block, account_run, domain_block as domain_blocks, run_filter};
 
-/// Writes a run within one transaction, so a partial run is never visible.
+/// Writes a run within one transaction, so that a partial run is never visible.
 pub struct RunWriter {
     run: i64,
     block: BlockWriter,
     keys: Vec<i64>,
     places: Vec<Place>,
     breaches: BTreeSet<u16>,
-    /// The list noted last. Most accounts have the same list.
+    /// The list that was recorded last. Most accounts have the same list.
     noted: Vec<u8>,
 }
 
@@ -47,7 +47,7 @@ impl RunWriter {
         })
     }
 
-    /// Adds an account. Accounts must arrive in key order, without duplicates.
+    /// Adds an account. Accounts must be added in key order, without duplicates.
     pub fn push(
         &mut self,
         conn: &mut SqliteConnection,
@@ -77,7 +77,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Writes the remaining data. Stores nothing if the run has no accounts.
+    /// Writes the remaining data. Does not store a run without accounts.
     pub fn finish(mut self, conn: &mut SqliteConnection) -> Result<(), DatabaseError> {
         let (Some(low), Some(high)) = (self.keys.first(), self.keys.last()) else { return Ok(()) };
         if let Some(block) = self.block.finish() {

@@ -1,4 +1,4 @@
-//! The state of the writer: buffered, stored and committed rows.
+//! The state of the writer: rows that are buffered, stored or committed.
 
 use std::sync::Arc;
 
@@ -23,28 +23,29 @@ pub(in super::super) struct ClusterWriter {
     pub(super) layout: Layout,
     pub(super) features: Features,
     pub(super) record: Record,
-    /// Whether the next states have no rows after those of the journal.
+    /// The value of `settled` for the next states.
     pub(super) settled: bool,
     pub(super) lease: Lease,
-    /// Rows that are not sent yet.
+    /// Rows that have not been sent yet.
     pub(super) buffer: Vec<u8>,
-    /// Bytes of a batch.
+    /// Size of a batch in bytes.
     pub(super) batch: usize,
     pub(super) pending: Option<Pending>,
-    /// Files and bytes of paths so far, including uncommitted ones.
+    /// Number of files and of bytes of paths so far, including uncommitted ones.
     pub(super) files: u64,
     pub(super) bytes: u64,
-    /// An insert failed, so its rows may be stored in part and the writer is unusable.
+    /// True if an insert has failed. Its rows may have been stored in part, so the writer can no
+    /// longer be used.
     pub(super) failed: bool,
-    /// The limit on files that publishes remove.
+    /// The limit on files that publishes may remove.
     pub(super) removal_limit: Option<RemovalLimit>,
-    /// Buckets that the last publish changed.
+    /// The buckets that the last publish changed.
     pub(super) changed: Bitmap,
 }
 
 impl Drop for ClusterWriter {
-    /// Waits for an insert that was sent, while the lease is held. Otherwise its rows could arrive
-    /// after the next writer has deleted those that are not committed.
+    /// Waits for a pending insert while the lease is held. Otherwise its rows could arrive after
+    /// the next writer has deleted uncommitted rows.
     fn drop(&mut self) {
         if let Some(Err(error)) = self.pending.take().map(Pending::finish) {
             log::debug!("the last insert of an abandoned writer failed: {error}");
@@ -53,7 +54,7 @@ impl Drop for ClusterWriter {
 }
 
 impl ClusterWriter {
-    /// Takes the write lock and deletes uncommitted rows of a killed process.
+    /// Takes the write lock, and deletes the uncommitted rows of a killed process.
     pub(in super::super) fn open(
         index: &Generation,
         memory_mb: usize,
@@ -76,7 +77,7 @@ impl ClusterWriter {
             record,
             lease,
             buffer: Vec::new(),
-            // Two batches are held at a time, and the server needs as much again.
+            // Two batches are in memory at a time, and the server needs the same amount again.
             batch: (memory_mb << 20) / 8,
             pending: None,
             failed: false,
@@ -106,7 +107,7 @@ impl ClusterWriter {
         Ok(())
     }
 
-    /// Publishes a state that only differs in the journal.
+    /// Publishes a state that differs only in the journal.
     pub(super) fn commit_journal(&mut self, journal: Journal) -> Result<(), ClusterError> {
         self.commit(journal, self.record.dead.clone(), self.record.purges)
     }
@@ -117,7 +118,7 @@ impl ClusterWriter {
         self.finish_pending()
     }
 
-    /// Sends buffered rows. Only one batch is sent at a time.
+    /// Sends buffered rows. Only one batch at a time is in transit.
     pub(super) fn send(&mut self) -> Result<(), ClusterError> {
         self.finish_pending()?;
         if !self.buffer.is_empty() {

@@ -1,4 +1,4 @@
-//! Deletes rows by mutations and waits for them.
+//! Deletes rows by mutations, and waits for these to finish.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -12,17 +12,18 @@ use super::super::sql;
 use super::cluster_writer::ClusterWriter;
 
 const POLL: Duration = Duration::from_millis(50);
-/// Lifetime of old parts in seconds, before a check of the table deletes them.
+/// Time to wait before triggering a check of the table, which deletes parts older than their
+/// lifetime.
 const WAKE_AFTER: Duration = Duration::from_millis(1_500);
-/// A server that has not finished by then is considered faulty.
+/// A server that takes longer than this is considered faulty.
 const LONGEST: Duration = Duration::from_secs(6 * 3_600);
 
-/// When deleted rows are erased from disk.
+/// When the data of deleted rows is erased from disk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Erasure {
     /// Together with the deletion.
     Now,
-    /// By a later merge, on servers that support it.
+    /// By a later merge, on servers that support this.
     Later,
 }
 
@@ -50,8 +51,8 @@ impl ClusterWriter {
         touched.into_iter().try_for_each(|server| self.wait_for_mutations(server))
     }
 
-    /// Starts deleting replaced rows. On servers that only mark rows it is fast, and searches no
-    /// longer need to exclude them, which would prevent the use of indexes.
+    /// Starts deleting replaced rows. On servers that only mark rows, this is fast. Searches then
+    /// no longer need to exclude the rows, which would prevent the use of indexes.
     pub(super) fn drop_replaced(&mut self) -> Result<(), ClusterError> {
         self.delete_dead(Erasure::Later)?;
         if self.features.lightweight_delete {
@@ -80,7 +81,8 @@ impl ClusterWriter {
         Ok(())
     }
 
-    /// Forgets deleted batches. Restarts deletions of a killed process.
+    /// Removes batches that have been deleted from the record. Restarts deletions of a killed
+    /// process.
     pub(super) fn forget_deleted_batches(&mut self) -> Result<(), ClusterError> {
         if self.record.dead.is_empty() {
             return Ok(());
@@ -101,7 +103,7 @@ impl ClusterWriter {
         self.delete_on_all_servers(&format!("TRUNCATE TABLE {}", self.tables.dead))
     }
 
-    /// Hides a bucket or prefix, deletes it and waits until it is erased from disk. Returns the
+    /// Hides a bucket or prefix, deletes it, and waits until it is erased from disk. Returns the
     /// number of files that were visible.
     pub(super) fn purge(
         &mut self,
@@ -118,7 +120,7 @@ impl ClusterWriter {
         for server in self.servers.one_of_each_shard() {
             hidden += self.count(server, &format!("{visible} AND {condition}"))?;
         }
-        // Servers store mutations as text, so they must not contain paths.
+        // Servers store mutations as text, so mutations must not contain paths.
         let batch = self.new_batch()?;
         let Tables { files, dead, .. } = &self.tables;
         let columns = if prefix.is_some() { "0, id" } else { "run, 0" };
@@ -137,7 +139,7 @@ impl ClusterWriter {
     /// Deletes batches of dead rows and waits until they are erased from disk.
     fn erase(&mut self) -> Result<(), ClusterError> {
         if self.features.cleanup_thread {
-            // Tables of earlier versions have other settings.
+            // Tables created by earlier versions have different settings.
             let (files, settings) = (&self.tables.files, self.features.part_settings());
             self.on_all_servers(&format!("ALTER TABLE {files} MODIFY SETTING {settings}"))?;
         }
@@ -152,7 +154,7 @@ impl ClusterWriter {
         Ok(())
     }
 
-    /// Returns a batch number that no earlier attempt used.
+    /// Returns a batch number that no earlier attempt has used.
     pub(super) fn new_batch(&self) -> Result<u64, ClusterError> {
         let statement = format!("SELECT max(batch) FROM {} FORMAT RowBinary", self.tables.dead);
         let mut last = self.record.last_batch;
@@ -162,7 +164,7 @@ impl ClusterWriter {
         Ok(last + 1)
     }
 
-    /// Runs a deletion on every server. Checks the write lock each time, because this process may
+    /// Runs a deletion on every server. Checks the write lock before each, because this process may
     /// have been suspended for longer than the lease.
     fn delete_on_all_servers(&self, statement: &str) -> Result<(), ClusterError> {
         self.servers.all().iter().try_for_each(|server| {
@@ -183,7 +185,7 @@ impl ClusterWriter {
         Rows::of(&self.client.execute(&server.url, &statement)?).u64()
     }
 
-    /// Returns the condition for rows of a system table about the file table.
+    /// Returns the condition that a row of a system table is about the file table.
     fn about_files(&self) -> String {
         let (database, table) = (&self.tables.database, Tables::bare(&self.tables.files));
         format!("database = {} AND table = {}", sql::text(database), sql::text(table))
@@ -201,7 +203,7 @@ impl ClusterWriter {
         self.wait("a deletion", || Ok(self.running_mutations(server)? == 0))
     }
 
-    /// Waits until parts that were replaced by mutations are deleted.
+    /// Waits until parts that mutations have replaced are deleted.
     fn wait_for_old_parts(&self, server: &Server) -> Result<(), ClusterError> {
         let old = self.inactive_parts(server)?;
         let started = Instant::now();
@@ -213,7 +215,7 @@ impl ClusterWriter {
             let asleep = !self.features.cleanup_thread && started.elapsed() > WAKE_AFTER;
             if !woken && asleep {
                 woken = true;
-                // An empty mutation makes the server check the table now.
+                // An empty mutation makes the server check the table immediately.
                 let files = &self.tables.files;
                 self.client.execute(&server.url, &format!("ALTER TABLE {files} DELETE WHERE 0"))?;
             }

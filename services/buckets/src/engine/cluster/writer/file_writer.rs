@@ -1,4 +1,4 @@
-//! Implements the writer trait.
+//! Implements the writer trait of the engine.
 
 use super::super::client::Pending;
 use super::super::rows;
@@ -34,7 +34,8 @@ impl FileWriter for ClusterWriter {
     }
 
     fn add(&mut self, files: &[NewFile]) -> Result<(), EngineError> {
-        // Runs are identified by their first id, which is never reused, unlike the caller's number.
+        // Runs are identified by their first id, which is never reused, unlike the number that the
+        // caller chose.
         let run = self.open_run()?.first_row + 1;
         for file in files {
             rows::encode(file, self.files + 1, run, self.layout, &mut self.buffer)?;
@@ -75,7 +76,7 @@ impl FileWriter for ClusterWriter {
         if batch.is_some()
             && let Err(error) = self.drop_replaced()
         {
-            // The publish was successful. The next writer retries.
+            // The publish itself was successful. The next writer retries the deletion.
             log::warn!("replaced files stay hidden on disk: {error}");
         }
         self.changed = changed;
@@ -88,7 +89,7 @@ impl FileWriter for ClusterWriter {
 
     fn abort(&mut self) -> Result<(), EngineError> {
         let open = self.open_run()?.clone();
-        // The result of a pending insert no longer matters.
+        // The result of a pending insert is no longer needed.
         if let Some(Err(error)) = self.pending.take().map(Pending::finish) {
             log::debug!("the last insert of an abandoned run failed: {error}");
         }
@@ -104,7 +105,7 @@ impl FileWriter for ClusterWriter {
         };
         self.settled = false;
         self.commit(journal, self.record.dead.clone(), self.record.purges + 1)?;
-        // Their ids will be reused, so they must be deleted first.
+        // Their ids will be reused, so the rows must be deleted first.
         self.delete_rows_after(open.first_row)?;
         self.settled = true;
         Ok(self.commit_journal(self.record.journal.clone())?)

@@ -1,5 +1,5 @@
-//! Determines which files a publish replaces. Every server compares its own rows, because a bucket
-//! is on one shard.
+//! Determines which files a publish replaces. Each server compares its own rows, because a bucket
+//! is on a single shard.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,12 +12,12 @@ use crate::engine::journal::{Mode, NamedBucket, PublishCounts, above_ids};
 use crate::engine::removal_limit::BucketLoss;
 use crate::model::Attribute;
 
-/// Maximum number of rows to compare at a time; the server holds their paths in memory.
+/// Maximum number of rows to compare at a time. The server keeps their paths in memory.
 const MOST_ROWS: u64 = 2_000_000;
 /// Maximum number of buckets to compare at a time.
 const MOST_BUCKETS: usize = 2_000;
 
-/// A group of buckets, or a part of the paths of a large bucket.
+/// A group of buckets, or one part of the paths in a large bucket.
 struct Share {
     buckets: Vec<u64>,
     /// Number of parts, and the index of this part.
@@ -26,7 +26,7 @@ struct Share {
 }
 
 impl Share {
-    /// Buckets whose files are replaced, and buckets to which files are added.
+    /// Splits the buckets into those whose files are replaced and those to which files are added.
     fn split(self, replaced: &HashSet<u64>) -> Vec<(Mode, Self)> {
         let Self { buckets, parts, part } = self;
         let (emptied, kept): (Vec<u64>, Vec<u64>) =
@@ -73,7 +73,7 @@ impl ClusterWriter {
         Ok((counts, changed, marked.then_some(batch)))
     }
 
-    /// Counts what the run would remove from buckets with more than `least` files.
+    /// Counts the files that the run would remove from buckets with more than `least` files.
     pub(super) fn losses(
         &self,
         mode: Mode,
@@ -151,7 +151,7 @@ impl ClusterWriter {
         )
     }
 
-    /// Counts a share and returns true if it has replaced rows.
+    /// Counts the changes of a share. Returns true if it has replaced rows.
     fn compare(
         &self,
         mode: Mode,
@@ -191,9 +191,9 @@ impl ClusterWriter {
         Ok((counts, replaced + unchanged + removed + duplicates > 0))
     }
 
-    /// Stores the replaced rows of a share by id: duplicates in the run, rows of the run whose old
-    /// rows stay, and replaced old rows. If no old row of replaced buckets stays, whole runs of the
-    /// buckets are stored instead of their ids.
+    /// Stores the dead rows of a share by id: duplicates in the run, rows of the run whose old rows
+    /// stay, and old rows that are replaced. If no old row of the replaced buckets stays, whole
+    /// runs of the buckets are stored instead of ids.
     fn mark_dead(
         &self,
         mode: Mode,
@@ -233,8 +233,8 @@ impl ClusterWriter {
     }
 }
 
-/// Returns the expression for groups whose newest row of the run has the attributes of the newest
-/// old row.
+/// Returns the expression for groups in which the run's newest row has the same attributes as the
+/// newest old row.
 fn is_same(cutoff: u64) -> String {
     let equal = Attribute::ALL.map(|attribute| {
         let column = attribute.column();

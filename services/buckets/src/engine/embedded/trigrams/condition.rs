@@ -1,4 +1,5 @@
-//! Trigrams that a text must have to match an expression, for texts outside of an index.
+//! Derives trigrams that a string must contain to match an expression. For strings that are not in
+//! an index.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +10,13 @@ use super::part::Part;
 use super::symbols::{END, symbol};
 use super::tokenizer::LENGTH;
 
-/// Maximum number of trigrams of a condition.
+/// Maximum number of trigrams in a condition.
 const MOST_GRAMS: usize = 600;
 
-/// Three symbols of a text.
+/// Three consecutive symbols of a string.
 pub type Gram = [u8; LENGTH];
 
-/// A condition on the trigrams of a text, which every match of an expression fulfils.
+/// A condition on the trigrams of a string that every match of an expression fulfils.
 #[derive(Clone, Debug)]
 pub struct GramCondition {
     need: Need,
@@ -23,8 +24,8 @@ pub struct GramCondition {
 }
 
 impl GramCondition {
-    /// Returns the condition of an expression for whole texts; `None` if a match need not have any
-    /// trigram.
+    /// Returns the condition for whole strings to match an expression. `None` if a match need not
+    /// contain any trigram.
     pub fn of(hir: &Hir) -> Option<Self> {
         let end = || Part::exactly([vec![END]].into(), true);
         let need = end().then(Part::of(hir)).then(end()).open().need;
@@ -35,12 +36,12 @@ impl GramCondition {
         Some(Self { need, keys: keys.into_iter().collect() })
     }
 
-    /// Returns trigrams of which a matching text has at least one.
+    /// Returns trigrams. Every matching string contains at least one of them.
     pub fn keys(&self) -> &[Gram] {
         &self.keys
     }
 
-    /// Returns true if a text with these trigrams, which are sorted, may match.
+    /// Returns true if a string may match, given its sorted trigrams.
     pub fn holds(&self, grams: &[Gram]) -> bool {
         holds(&self.need, grams)
     }
@@ -55,7 +56,7 @@ fn holds(need: &Need, grams: &[Gram]) -> bool {
     }
 }
 
-/// Returns the fewest trigrams of which a text must have one.
+/// Returns the smallest set of trigrams such that a string must contain at least one of them.
 fn keys(need: &Need) -> Option<BTreeSet<Gram>> {
     match need {
         Need::Nothing => None,
@@ -70,12 +71,12 @@ fn keys(need: &Need) -> Option<BTreeSet<Gram>> {
     }
 }
 
-/// Counts the trigrams at the ends of texts, which many texts share.
+/// Counts the trigrams that are at an end of a string. Many strings share these.
 fn ends(keys: &BTreeSet<Gram>) -> usize {
     keys.iter().filter(|gram| gram.contains(&END)).count()
 }
 
-/// Replaces `grams` by the sorted trigrams of a text.
+/// Replaces `grams` with the sorted trigrams of a string.
 pub fn grams_of(text: &str, symbols: &mut Vec<u8>, grams: &mut Vec<Gram>) {
     symbols.clear();
     symbols.push(END);

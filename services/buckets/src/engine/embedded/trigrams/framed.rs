@@ -1,5 +1,5 @@
-//! Expressions that only consist of texts, with or without `.*` at their ends. Comparing bytes is
-//! several times faster than running the expression.
+//! Expressions that consist only of literals, with or without `.*` at their ends. Comparing bytes
+//! is several times faster than running the expression.
 
 use regex_syntax::hir::{Hir, HirKind};
 
@@ -7,20 +7,20 @@ use super::super::core::is_anything;
 use super::need::Texts;
 use super::part::Part;
 
-/// Maximum number of texts to compare with a name.
+/// Maximum number of literals that a name is compared with.
 const MOST_TEXTS: usize = 3;
 
-/// Texts of symbols, one of which is the whole match apart from `.*` at the ends.
+/// Literals, as symbols. One of them is the whole match, apart from `.*` at the ends.
 pub(super) struct Framed {
-    /// Whether `.*` precedes the texts.
+    /// Whether `.*` precedes the literals.
     pub(super) front: bool,
     pub(super) texts: Texts,
-    /// Whether `.*` follows the texts.
+    /// Whether `.*` follows the literals.
     pub(super) back: bool,
 }
 
 impl Framed {
-    /// Returns `None` if an expression does not only consist of texts.
+    /// Returns `None` if an expression does not consist only of literals.
     pub(super) fn of(hir: &Hir) -> Option<Self> {
         match hir.kind() {
             HirKind::Capture(capture) => Self::of(&capture.sub),
@@ -37,8 +37,8 @@ impl Framed {
     }
 }
 
-/// Lower-case ASCII texts that decide which ASCII names match. Non-ASCII characters of other names
-/// may be equal to letters of the texts.
+/// Lower-case ASCII literals that decide which ASCII names match. They cannot decide about other
+/// names, whose non-ASCII characters may be equal to letters of the literals.
 pub(in super::super) struct Comparison {
     front: bool,
     texts: Vec<Vec<u8>>,
@@ -46,14 +46,14 @@ pub(in super::super) struct Comparison {
 }
 
 impl Comparison {
-    /// Returns `None` for expressions that need more than a few comparisons.
+    /// Returns `None` for expressions that would need more than a few comparisons.
     pub(in super::super) fn of(hir: &Hir) -> Option<Self> {
         let Framed { front, texts, back } = Framed::of(hir)?;
         let few = texts.len() <= MOST_TEXTS && texts.iter().all(|text| !text.is_empty());
         few.then(|| Self { front, texts: texts.into_iter().collect(), back })
     }
 
-    /// Returns the only text, if names with it match wherever it is.
+    /// Returns the only literal, if names that contain it at any position match.
     pub(in super::super) fn anywhere(&self) -> Option<&[u8]> {
         match self.texts.as_slice() {
             [text] if self.front && self.back => Some(text),
@@ -75,7 +75,7 @@ impl Comparison {
     }
 }
 
-/// Returns true if a name contains a non-empty lower-case text, ignoring case.
+/// Returns true if a name contains a non-empty lower-case string, ignoring case.
 fn contains(name: &[u8], text: &[u8]) -> bool {
     let Some((&first, rest)) = text.split_first() else { return true };
     let mut places = memchr::memchr2_iter(first, first.to_ascii_uppercase(), name);

@@ -4,26 +4,26 @@ use std::collections::BTreeSet;
 
 use super::tokenizer::LENGTH;
 
-/// A text of symbols.
+/// A string, as symbols.
 pub(super) type Text = Vec<u8>;
-/// A set of alternative texts.
+/// A set of alternative strings.
 pub(super) type Texts = BTreeSet<Text>;
 
 /// A condition on the trigrams of a name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Need {
-    /// Always true.
+    /// The condition that every name satisfies.
     Nothing,
-    /// A trigram.
+    /// The name contains this trigram.
     Gram([u8; LENGTH]),
-    /// All of these.
+    /// All of these conditions hold.
     All(BTreeSet<Self>),
-    /// At least one of these; false if empty.
+    /// At least one of these conditions holds. False if there are none.
     Any(BTreeSet<Self>),
 }
 
 impl Need {
-    /// Both conditions.
+    /// Returns the condition that both hold.
     pub(super) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Nothing, need) | (need, Self::Nothing) => need,
@@ -40,7 +40,7 @@ impl Need {
         }
     }
 
-    /// Either condition.
+    /// Returns the condition that at least one holds.
     pub(super) fn or(self, other: Self) -> Self {
         match (self, other) {
             (Self::Nothing, _) | (_, Self::Nothing) => Self::Nothing,
@@ -57,7 +57,7 @@ impl Need {
         }
     }
 
-    /// The condition for containing one of some texts.
+    /// Returns the condition that a name contains at least one of these strings.
     pub(super) fn of(texts: &Texts) -> Self {
         let grams = |text: &Text| {
             let gram = |gram: &[u8]| Self::Gram([gram[0], gram[1], gram[2]]);
@@ -66,7 +66,7 @@ impl Need {
         texts.iter().map(grams).reduce(Self::or).unwrap_or(Self::Any(BTreeSet::new()))
     }
 
-    /// The number of trigrams.
+    /// Returns the number of trigrams in the condition.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Nothing => 0,

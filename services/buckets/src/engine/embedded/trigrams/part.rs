@@ -1,4 +1,4 @@
-//! Common properties of the texts that a part of an expression matches.
+//! Common properties of the strings that a part of an expression matches.
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Repetition};
 
@@ -7,36 +7,36 @@ use super::symbols::{SHARED, symbol};
 use super::tokenizer::LENGTH;
 use crate::model::fold::fold;
 
-/// Maximum number of distinct texts.
+/// Maximum number of distinct strings.
 const MOST_TEXTS: usize = 40;
-/// Maximum number of pairs of texts in a concatenation.
+/// Maximum number of pairs of strings in a concatenation.
 const MOST_PAIRS: usize = 160;
-/// Maximum number of symbols per text.
+/// Maximum number of symbols per string.
 const LONGEST_TEXT: usize = 64;
 /// Maximum number of characters per class.
 const MOST_CHARACTERS: u32 = 128;
 /// Maximum number of expanded repetitions.
 const MOST_REPEATS: u32 = 4;
-/// Symbols at an end that are relevant for adjacent parts.
+/// Number of symbols at an end that matter for adjacent parts.
 const EDGE: usize = LENGTH - 1;
 
-/// Common properties of the texts that a part of an expression matches.
+/// Common properties of the strings that a part of an expression matches.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    /// All texts, if there are few.
+    /// All strings, if there are few enough to list them.
     pub(super) texts: Option<Texts>,
-    /// Whether every text with these symbols matches, instead of only some.
+    /// Whether every string with these symbols matches, rather than only some.
     pub(super) faithful: bool,
-    /// Prefixes, of which each text has one.
+    /// Prefixes. Each string begins with one of them.
     begins: Texts,
-    /// Suffixes, of which each text has one.
+    /// Suffixes. Each string ends with one of them.
     ends: Texts,
-    /// Trigrams that each text has.
+    /// Trigrams that every string contains.
     pub(super) need: Need,
 }
 
 impl Part {
-    /// Creates a part with a known set of texts.
+    /// Creates a part that matches exactly these strings.
     pub(super) fn exactly(texts: Texts, faithful: bool) -> Self {
         let nothing = Texts::from([Text::new()]);
         let (begins, ends) = (nothing.clone(), nothing);
@@ -51,7 +51,7 @@ impl Part {
         Self::exactly([Text::new()].into(), true)
     }
 
-    /// Analyses an expression.
+    /// Derives the properties of an expression.
     pub(super) fn of(hir: &Hir) -> Self {
         match hir.kind() {
             HirKind::Empty => Self::nothing(),
@@ -107,7 +107,7 @@ impl Part {
         if repetition.max == Some(written) { repeated } else { repeated.open() }
     }
 
-    /// Concatenates two parts.
+    /// Returns the concatenation of two parts.
     pub(super) fn then(self, next: Self) -> Self {
         if let (Some(texts), Some(more)) = (&self.texts, &next.texts)
             && texts.len() * more.len() <= MOST_TEXTS
@@ -141,7 +141,7 @@ impl Part {
         }
     }
 
-    /// Combines two alternatives.
+    /// Returns the alternation of two parts.
     fn or(self, other: Self) -> Self {
         if let (Some(texts), Some(more)) = (&self.texts, &other.texts)
             && texts.len() + more.len() <= MOST_TEXTS
@@ -160,7 +160,7 @@ impl Part {
         }
     }
 
-    /// Drops the set of texts and keeps ends and trigrams.
+    /// Drops the set of strings, but keeps prefixes, suffixes and trigrams.
     pub(super) fn open(self) -> Self {
         let Some(texts) = self.texts else { return self };
         Self {
@@ -197,7 +197,7 @@ fn edges(texts: Texts, edge: fn(&[u8]) -> &[u8]) -> Texts {
     few(texts.iter().map(|text| edge(text).to_vec()).collect())
 }
 
-/// Drops ends if there are too many.
+/// Drops prefixes or suffixes if there are too many.
 fn few(texts: Texts) -> Texts {
     if texts.len() > MOST_TEXTS { [Text::new()].into() } else { texts }
 }

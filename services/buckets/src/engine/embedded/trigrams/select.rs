@@ -14,22 +14,22 @@ use super::tokenizer::{LENGTH, term_text};
 use crate::engine::error::EngineError;
 use crate::model::extension;
 
-/// Maximum number of trigrams.
+/// Maximum number of trigrams in a query.
 const MOST_GRAMS: usize = 600;
 /// Maximum number of combined conditions. Beyond it, checking the remaining names is cheaper.
 const MOST_TOGETHER: usize = 3;
-/// Number of files that are checked without additional conditions.
+/// Up to this number of files, no additional conditions are used.
 const FEW: u64 = 500;
-/// Reading all names is cheaper if more than 1 in `SHARE` files would be checked.
+/// If more than 1 in `SHARE` files would have to be checked, reading all names is cheaper.
 const SHARE: u64 = 4;
-/// Maximum number of letters `s` in an extension, each of which doubles the number of spellings.
+/// Maximum number of letters `s` in an extension. Each of them doubles the number of spellings.
 const MOST_SPELLINGS: usize = 4;
 
-/// Conditions of an expression that postings can answer.
+/// The conditions of an expression that postings can answer.
 pub(in super::super) struct Narrowed {
-    /// Matches a superset of the files.
+    /// A query that matches a superset of the files.
     pub(in super::super) query: Box<dyn Query>,
-    /// Whether it matches exactly these files.
+    /// Whether the query matches exactly the files of the expression.
     pub(in super::super) decides: bool,
 }
 
@@ -54,10 +54,10 @@ pub(in super::super) fn narrowed(view: &View, hir: &Hir) -> Result<Option<Narrow
     Ok(worth.then_some(Narrowed { query, decides }))
 }
 
-/// Approximate number of matches, and the query.
+/// Approximate number of matches of a query, and the query.
 pub(in super::super) type Counted = (u64, Box<dyn Query>);
 
-/// Returns a query for a superset of the names that contain a match, or `None` if there are no
+/// Returns a query for a superset of the names that contain a match. `None` if there are no
 /// trigrams.
 pub(in super::super) fn containing(view: &View, hir: &Hir) -> Result<Option<Counted>, EngineError> {
     let Some(field) = view.fields.name_trigrams else { return Ok(None) };
@@ -80,7 +80,7 @@ fn extensions(hir: &Hir) -> Option<Vec<String>> {
         let wanted = text.strip_prefix('.')?;
         let letters = wanted.matches('s').count();
         let indexed = extension::parse(wanted).is_ok_and(|parsed| parsed == wanted);
-        // A long s takes two bytes and is not folded in extensions.
+        // A long s (ſ) takes two bytes and is not folded in extensions.
         if !indexed || letters > MOST_SPELLINGS || wanted.len() + letters > extension::LONGEST {
             return None;
         }
@@ -156,9 +156,9 @@ impl Selection<'_> {
     }
 }
 
-/// Orders conditions so that the first few together match the fewest names: one trigram of each text
-/// first, then trigrams that do not overlap those. The input has the trigram of each condition, if it
-/// is one, with the rarest first.
+/// Orders conditions so that the first few together match the fewest names: one trigram of each
+/// string first, then trigrams that do not overlap those. For each condition, the input contains
+/// its trigram, or `None` if it is not a single trigram. The rarest comes first.
 fn telling(grams: &[Option<[u8; LENGTH]>]) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
     let mut rest = Vec::new();
@@ -180,7 +180,7 @@ fn telling(grams: &[Option<[u8; LENGTH]>]) -> Vec<usize> {
     chosen
 }
 
-/// Finds trigrams that overlap each other, which mostly belong to the same text.
+/// Finds trigrams that overlap each other. They mostly belong to the same text.
 fn text_of(some: &[[u8; LENGTH]], grams: &[Option<[u8; LENGTH]>]) -> Vec<[u8; LENGTH]> {
     let mut text = some.to_vec();
     let mut looked = 0;
@@ -193,8 +193,8 @@ fn text_of(some: &[[u8; LENGTH]], grams: &[Option<[u8; LENGTH]>]) -> Vec<[u8; LE
     text
 }
 
-/// Returns true if the trigrams overlap by two symbols. Names with one of them mostly have the
-/// other, so a query for both narrows little.
+/// Returns true if two trigrams overlap by two symbols. Names that contain one of them mostly
+/// contain the other, so a query for both narrows little.
 fn overlap(one: [u8; LENGTH], other: [u8; LENGTH]) -> bool {
     one[1..] == other[..LENGTH - 1] || other[1..] == one[..LENGTH - 1]
 }

@@ -1,13 +1,13 @@
-//! Symbols: characters with case folded.
+//! Symbols: characters with their case folded.
 
 use crate::model::fold::folded;
 
-/// Marker for both ends of a name, which names never contain.
+/// The marker for both ends of a name. Names never contain it.
 pub(super) const END: u8 = 0;
-/// Symbols from this value represent several characters.
+/// Symbols from this value on represent several characters each.
 pub(super) const SHARED: u8 = 0x80;
 
-/// Returns the symbol of a character, which is equal for characters that differ in case only.
+/// Returns the symbol of a character. Characters that differ only in case have the same symbol.
 /// Non-ASCII characters share symbols.
 pub(super) fn symbol(character: char) -> u8 {
     let folded = folded(character);

@@ -4,10 +4,10 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 use super::symbols::{END, symbol};
 
-/// Symbols of a term.
+/// Number of symbols in a term.
 pub(super) const LENGTH: usize = 3;
 
-/// Encodes a term for the inverted index, with a character below U+0100 for each symbol.
+/// Encodes a term for the inverted index. Each symbol becomes a character below U+0100.
 pub(super) fn term_text(symbols: &[u8], text: &mut String) {
     text.clear();
     text.extend(symbols.iter().map(|&symbol| char::from(symbol)));

@@ -1,4 +1,4 @@
-//! Writes documents, path column and journal in consistent commits.
+//! Writes documents, the path column and the journal in consistent commits.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ use crate::engine::removal_limit::RemovalLimit;
 use crate::model::identity::Identity;
 use crate::model::{Attribute, extension, path};
 
-/// Documents in a batch for an indexing thread.
+/// Number of documents passed to an indexing thread at once.
 const BATCH: usize = 256;
 
 /// The writer of an embedded index.
@@ -36,7 +36,7 @@ pub(in super::super) struct EmbeddedWriter {
     journal: Journal,
     memory: usize,
     removal_limit: Option<RemovalLimit>,
-    /// Buckets that the last publish changed.
+    /// The buckets that the last publish changed.
     changed: Bitmap,
 }
 
@@ -57,7 +57,7 @@ impl EmbeddedWriter {
             || index.writer_with_num_threads(threads, budget),
             |opened| matches!(opened, Err(TantivyError::LockFailure(..))),
         )?;
-        // A killed writer leaves files whose names the next writer would reuse.
+        // A killed writer leaves files behind, whose names the next writer would reuse.
         writer.garbage_collect_files().wait()?;
         let journal = view::journal(&index.load_metas()?)?;
         let column = ColumnWriter::open(&folder.join(COLUMN), journal.rows, journal.bytes)?;
@@ -108,9 +108,9 @@ impl EmbeddedWriter {
         let mut commit = self.writer.prepare_commit()?;
         commit.set_payload(&payload);
         commit.commit()?;
-        // Tantivy syncs the folder before it renames the new state into it, but not afterwards.
-        // Without this, a power failure may restore the previous state although the database has
-        // recorded the publish.
+        // Tantivy syncs the folder before it renames the new state file into it, but not
+        // afterwards. Without this, a power failure may restore the previous state although the
+        // database has recorded the publish.
         self.index.directory().sync_directory()?;
         self.journal = journal;
         Ok(())
@@ -133,9 +133,9 @@ impl EmbeddedWriter {
         Ok(())
     }
 
-    /// Drops the rows of the open run and adds the surviving files again, so that dead rows take no
-    /// space. A process that is killed here leaves a run without files, whose resume reads the
-    /// sources again.
+    /// Drops the rows of the open run and adds the surviving files again, so that dead rows do not
+    /// take space. If the process is killed here, a run without files remains; resuming it reads
+    /// the sources again.
     fn rewrite_run(&mut self, survivors: &[NewFile]) -> Result<(), EngineError> {
         let open = self.open_run()?.clone();
         self.writer.delete_term(tantivy::Term::from_field_u64(self.fields.run, open.run));
@@ -234,7 +234,7 @@ impl FileWriter for EmbeddedWriter {
         self.checkpoint(open.progress.clone())?;
         let term = tantivy::Term::from_field_u64(self.fields.run, open.run);
         self.writer.delete_term(term);
-        // The rows of the run are the last ones, so their space can be reused.
+        // The run's rows are the last ones, so their space can be reused.
         self.column.rewind(open.first_row, open.first_byte)?;
         let sequence = self.journal.sequence + 1;
         self.commit(Journal { sequence, open: None, ..self.journal.clone() })?;

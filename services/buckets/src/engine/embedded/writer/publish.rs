@@ -16,21 +16,22 @@ use crate::engine::removal_limit::BucketLoss;
 use crate::model::address::BucketType;
 use crate::model::{Attribute, Attributes};
 
-/// A file of a named bucket: fingerprint of its path, bucket, row, fingerprint of its attributes.
+/// A file of a named bucket: fingerprint of its path, bucket, row, and fingerprint of its
+/// attributes.
 type Entry = (u64, u32, u64, u64);
 
 /// The changes of a publish.
 pub(super) struct Changes {
-    /// Rows to delete.
+    /// The rows to delete.
     pub(super) doomed: Bitmap,
     pub(super) counts: PublishCounts,
-    /// Ids of buckets in which files are added, replaced or removed.
+    /// Ids of the buckets in which files are added, replaced or removed.
     pub(super) changed: Bitmap,
-    /// Losses of the buckets whose files are replaced.
+    /// Losses of those buckets whose files are replaced.
     pub(super) losses: BTreeMap<u64, BucketLoss>,
 }
 
-/// Finds and counts the files that the run replaces, using about `memory` bytes.
+/// Finds and counts the files that the run replaces. Uses about `memory` bytes.
 pub(super) fn compare(
     view: &View,
     run: u64,
@@ -73,7 +74,7 @@ pub(super) fn compare(
     Ok(Changes { doomed, counts, changed, losses })
 }
 
-/// Returns files of the named buckets and of the run, filtered by fingerprint.
+/// Returns the files of the named buckets and of the run, filtered by fingerprint.
 fn entries(view: &View, run: u64, named: &Bitmap, wanted: impl Fn(u64) -> bool) -> Vec<Entry> {
     let mut entries = Vec::new();
     for segment in &view.segments {
@@ -102,7 +103,7 @@ fn entries(view: &View, run: u64, named: &Bitmap, wanted: impl Fn(u64) -> bool) 
 struct Comparison<'a> {
     view: &'a View,
     first_row: u64,
-    /// Buckets whose files are replaced by those of the run.
+    /// The buckets whose files are replaced by those of the run.
     replaced: &'a Bitmap,
     doomed: Bitmap,
     counts: PublishCounts,
@@ -111,7 +112,7 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Processes files with equal fingerprints in ascending order of rows. They nearly always have
+    /// Processes files with equal fingerprints, in ascending order of rows. They nearly always have
     /// the same path.
     fn judge(&mut self, group: &[Entry]) {
         let Some(&(_, bucket, ..)) = group.first() else { return };
@@ -129,8 +130,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Processes the rows of one path with fingerprints of their attributes: first those before the
-    /// run, then those of the run.
+    /// Processes the rows of one path, each with the fingerprint of its attributes: first the rows
+    /// before the run, then those of the run.
     fn judge_path(&mut self, rows: &[(u64, u64)], bucket: u64) {
         let (old, new) = rows.split_at(rows.partition_point(|&(row, _)| row < self.first_row));
         let is_replaced = self.replaced.contains(bucket);
@@ -172,8 +173,8 @@ impl Comparison<'_> {
     }
 }
 
-/// Returns the files of the run that survive, if most of its rows are doomed and the files take at
-/// most `memory` bytes.
+/// Returns the files of the run that survive, if most of its rows are to be deleted and the files
+/// take at most `memory` bytes.
 pub(super) fn few_survivors(
     view: &View,
     doomed: &Bitmap,
@@ -188,7 +189,7 @@ pub(super) fn few_survivors(
     let (mut survivors, mut kinds) = (Vec::new(), HashMap::new());
     let mut bytes = 0;
     for row in (first_row..view.column.rows()).filter(|&row| !doomed.contains(row)) {
-        // Rows that a removal has purged have no document.
+        // Rows that a removal has purged do not have a document.
         let Some((segment, document)) = view.document(row + 1) else { continue };
         let Ok(path) = std::str::from_utf8(view.column.path(row)) else { continue };
         bytes += size_of::<NewFile>() + path.len();
@@ -213,7 +214,7 @@ pub(super) fn few_survivors(
     Ok(Some(survivors))
 }
 
-/// Returns the code of the type of a document's bucket, which is only indexed.
+/// Returns the type code of a document's bucket. The code is indexed but not stored.
 fn kind_of(view: &View, segment: &Segment, document: DocId) -> Result<u64, EngineError> {
     let field = view.fields.kind;
     let index = segment.reader.inverted_index(field)?;

@@ -1,4 +1,4 @@
-//! Erases the data of removed files from index files.
+//! Erases the data of removed files from the files of the index.
 
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ pub(super) fn rows(view: &View, bucket: u64, prefix: Option<&str>) -> Vec<u64> {
     owned.filter(|&row| column.path(row).starts_with(prefix)).collect()
 }
 
-/// Rewrites every segment with deleted documents, so no file contains their data, and deletes the
-/// old files.
+/// Rewrites every segment that has deleted documents, so that no file contains their data any
+/// longer, and deletes the old files.
 pub(super) fn rewrite_segments(index: &Index, writer: &mut IndexWriter) -> Result<(), EngineError> {
     for _ in 0..10_000 {
         let metas = index.load_metas()?;
@@ -28,7 +28,8 @@ pub(super) fn rewrite_segments(index: &Index, writer: &mut IndexWriter) -> Resul
             return Ok(());
         }
         for segment in dirty {
-            // A segment in a background merge is rejected and retried in the next round.
+            // A segment that is being merged in the background is rejected. The next round retries
+            // it.
             if writer.merge(&[segment]).wait().is_err() {
                 std::thread::sleep(Duration::from_millis(20));
             }

@@ -1,16 +1,16 @@
-//! Estimates how much work an HTML text causes a parser, before it is parsed.
+//! Estimates the work that HTML causes in a parser, without parsing it.
 //!
-//! A parser reopens formatting in every block that follows an unclosed `<b>`. A text that is half
-//! open tags and half blocks therefore grows quadratically. A parser also walks up the open
-//! elements at most tags. This module reads tags like a parser but only counts elements, and
+//! A parser reopens formatting in every block that follows an unclosed `<b>`, so HTML that is half
+//! open tags and half blocks grows quadratically. For most tags a parser also walks up the stack of
+//! open elements. This module reads tags like a parser but only counts elements, and it
 //! overestimates rather than underestimates.
 
 use crate::model::html::elements::{is_block, is_heading};
 
-/// Blocks that a parser handles in one step when formatting ends across them.
+/// Maximum number of blocks that a parser handles in one step when formatting ends across them.
 const UNTANGLED: usize = 8;
 
-/// The maximum number of equal formatting elements without attributes that a parser keeps.
+/// Maximum number of equal formatting elements without attributes that a parser keeps.
 const ALIKE: usize = 3;
 
 /// Elements that a parser reopens if they were left open.
@@ -64,9 +64,9 @@ const RAW: [&str; 8] =
 const ROWS: [&str; 4] = ["tr", "tbody", "thead", "tfoot"];
 const CELLS: [&str; 3] = ["td", "th", "caption"];
 
-/// Returns whether parsing a text would cost far more than its length suggests.
+/// Returns whether parsing a string would cost far more than its length suggests.
 pub fn is_too_costly(text: &str) -> bool {
-    // Ordinary texts repeat almost nothing and have fewer than twenty open elements.
+    // Ordinary text reopens almost no formatting and has fewer than twenty open elements.
     let is_much = |open: &Open| {
         open.is_ambiguous
             || open.repeated > text.len() / 2 + 10_000
@@ -75,17 +75,18 @@ pub fn is_too_costly(text: &str) -> bool {
     escapes(text) > MAX_ESCAPES || is_much(&scan(text, is_much))
 }
 
-/// Limit on the bytes scanned for characters to escape; scanning them takes a fifth of a second.
+/// Maximum number of bytes scanned for characters to escape. Scanning this number takes a fifth of
+/// a second.
 const MAX_ESCAPES: usize = 1 << 30;
 
-/// Returns the number of bytes that are scanned when a text is serialized. For each character that
-/// is escaped, or seems to be by its first byte, this is everything up to the next bracket.
+/// Returns the number of bytes that are scanned when a string is serialized. For each character
+/// that is escaped, or appears to be by its first byte, these are all bytes up to the next bracket.
 fn escapes(text: &str) -> usize {
     let escaped = |run: &str| run.bytes().filter(|byte| matches!(byte, b'&' | 0xC2)).count();
     text.split(['<', '>']).map(|run| escaped(run) * run.len()).sum()
 }
 
-/// Reads the tags of a text until `is_enough` returns true.
+/// Reads the tags of a string until `is_enough` returns true.
 fn scan(text: &str, is_enough: impl Fn(&Open) -> bool) -> Open {
     let mut open = Open::default();
     let mut rest = text;
@@ -148,16 +149,16 @@ fn after_comment(body: &str) -> Option<&str> {
     Some(&comment[at + length..])
 }
 
-/// Returns whether a declaration ends at another place if it is a CDATA section, which it is within
-/// SVG and MathML.
+/// Returns whether a declaration would end at a different position if it were a CDATA section,
+/// which it is within SVG and MathML.
 fn is_ambiguous_section(body: &str) -> bool {
     let section = body.strip_prefix("![CDATA[");
     section.is_some_and(|section| section.find('>') != section.find("]]>").map(|at| at + 2))
 }
 
-/// Looks for something in a raw text element, given from its content on, that would end after the element
-/// if it were markup, which it is within SVG and MathML. Returns whether there is any, and the number of
-/// bytes that were read.
+/// Scans a raw text element, starting at its content, for markup that would end after the element
+/// if it were parsed as markup, as within SVG and MathML. Returns whether there is any, and the
+/// number of bytes scanned.
 fn crosses_end(content: &str, name: &str) -> (bool, usize) {
     let end = raw_end(content, name);
     let mut bytes = end;
@@ -175,7 +176,8 @@ fn crosses_end(content: &str, name: &str) -> (bool, usize) {
     (crosses, bytes)
 }
 
-/// Returns where a raw text element ends: after its end tag, or with the text.
+/// Returns the position where a raw text element ends: after its end tag, or at the end of the
+/// text.
 fn raw_end(content: &str, name: &str) -> usize {
     let ends = content.match_indices("</").filter_map(|(at, _)| {
         let tag = Tag::read(&content[at + 2..])?;
@@ -259,7 +261,7 @@ fn holds_back(open: &Element, ended: &str, ended_is_special: bool) -> bool {
     }
 }
 
-/// Returns whether the start tag of one element closes the block that contains it.
+/// Returns whether a start tag of `begun` closes an enclosing `block`.
 fn ends(begun: &str, block: &str) -> bool {
     match block {
         "p" => is_special(begun) && !is_of_table(begun),
@@ -284,13 +286,13 @@ fn is_of_table(name: &str) -> bool {
     CELLS.contains(&name) || ROWS.contains(&name) || matches!(name, "col" | "colgroup")
 }
 
-/// The open elements at a position of a text.
+/// The open elements at a position of a string.
 #[derive(Default)]
 struct Open {
     elements: Vec<Element>,
     /// Number of formatting elements among them.
     formatting: usize,
-    /// Formatting that continues after the end of the block in which it began.
+    /// Formatting elements that remain in effect after the end of the block in which they began.
     lost: Vec<Element>,
     /// Formatting elements, and elements in total, that may be open before walls.
     forever: usize,
@@ -395,7 +397,7 @@ impl Open {
         if !is_formatting(name) || self.formatting + self.lost.len() + self.forever == 0 {
             return;
         }
-        // Up to three elements are copied around each of the blocks.
+        // Up to three elements are copied around each of these blocks.
         let depth = self.elements.len() + self.unknown;
         self.repeated += 4 * depth.min(UNTANGLED);
         let shallow = depth < UNTANGLED;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::model::html::sanitize;
 
-/// Repeats a text with `#` replaced by its number.
+/// Repeats a string `count` times, replacing `#` by the number of the repetition.
 fn many(count: usize, part: &str) -> String {
     (0..count).map(|number| part.replace('#', &number.to_string())).collect()
 }
