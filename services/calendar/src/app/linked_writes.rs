@@ -59,9 +59,7 @@ pub fn plan<'a>(
     change: &'a LinkedChange,
     write: WriteContext<'a>,
 ) -> Result<PlannedLinked<'a>, Interrupt> {
-    if html::plain(change.name.as_deref().unwrap_or_default()).is_empty() {
-        return Err(Error::CouldNotCreate(kind).into());
-    }
+    check_name(kind, change)?;
     check_author(change, write.user)?;
     let same = match write.wanted_id {
         None => duplicate(db, kind, change, write.user)?,
@@ -72,11 +70,38 @@ pub fn plan<'a>(
             plan_update(db, row, change, write)
         }
         Some(row) => Ok(PlannedLinked::Known(row)),
-        None => {
-            let mut row = LinkedChange::blank(kind, write.user.id, write.now, write.now_local);
-            change.apply(&mut row, write.user, true, write.now);
-            draft(db, row, change, false, write).map(PlannedLinked::New)
-        }
+        None => plan_new(db, kind, change, write),
+    }
+}
+
+fn plan_new<'a>(
+    db: &mut Db,
+    kind: Kind,
+    change: &'a LinkedChange,
+    write: WriteContext<'a>,
+) -> Result<PlannedLinked<'a>, Interrupt> {
+    let mut row = LinkedChange::blank(kind, write.user.id, write.now, write.now_local);
+    change.apply(&mut row, write.user, true, write.now);
+    draft(db, row, change, false, write).map(PlannedLinked::New)
+}
+
+/// Creates a row even if there is one with the same name.
+pub fn create_apart(
+    db: &mut Db,
+    kind: Kind,
+    change: &LinkedChange,
+    write: WriteContext<'_>,
+) -> Result<Linked, Interrupt> {
+    check_name(kind, change)?;
+    check_author(change, write.user)?;
+    let planned = plan_new(db, kind, change, write)?;
+    Ok(store(db, planned, write)?)
+}
+
+fn check_name(kind: Kind, change: &LinkedChange) -> Result<(), Error> {
+    match html::plain(change.name.as_deref().unwrap_or_default()).is_empty() {
+        true => Err(Error::CouldNotCreate(kind)),
+        false => Ok(()),
     }
 }
 
@@ -137,7 +162,7 @@ impl LinkedDraft<'_> {
 
 /// Finds a row with the same name (and the same description, if given) that is visible to the
 /// caller and not in the trash.
-fn duplicate(
+pub fn duplicate(
     db: &mut Db,
     kind: Kind,
     change: &LinkedChange,

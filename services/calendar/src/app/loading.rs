@@ -4,7 +4,7 @@ use database::DatabaseError;
 
 use super::context::RequestContext;
 use super::interrupt::Interrupt;
-use super::{event_writes, linked, linked_writes, terms};
+use super::{event_writes, linked_writes, terms};
 use crate::error::Error;
 use crate::model::change::EventChange;
 use crate::model::event::{Event, Links};
@@ -177,8 +177,8 @@ fn external_id(params: &Params) -> Result<Option<String>, Undone> {
     }
 }
 
-/// Loads a venue or an organizer. Existing ones are identified by slug, which defaults to a slug of
-/// the name.
+/// Loads a venue or an organizer. Existing ones are identified by slug, or without one by name.
+/// Several with different slugs may have the same name.
 fn load_linked(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -186,11 +186,25 @@ fn load_linked(
     params: &Params,
     upsert: bool,
 ) -> Result<Loading, Undone> {
-    let named = params.text("slug").or_else(|| params.text(kind.word())).unwrap_or_default();
-    let old = linked_posts::find_by_slug(context.db, kind, &slug::slugify(named))?;
-    let Some(old) = old else {
-        linked::create_in(context, kind, params)?;
-        return Ok(Loading::Created);
+    let slug = params.text("slug").map(slug::slugify).filter(|slug| !slug.is_empty());
+    let title = params.text(kind.word()).map(slug::slugify).unwrap_or_default();
+    let named = linked_posts::find_by_slug(context.db, kind, slug.as_ref().unwrap_or(&title))?;
+    let old = match named {
+        Some(old) => old,
+        None => {
+            let input = LinkedInput::read(params, kind, true);
+            let change = context.decode_write(user, input, LinkedInput::decode)?;
+            let same = match slug {
+                Some(_) => None,
+                None => linked_writes::duplicate(context.db, kind, &change, user)?,
+            };
+            let Some(same) = same else {
+                let write = context.write_context(user);
+                linked_writes::create_apart(context.db, kind, &change, write)?;
+                return Ok(Loading::Created);
+            };
+            same
+        }
     };
     if !upsert {
         return Err(Undone::Unchanged);

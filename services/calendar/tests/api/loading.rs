@@ -26,6 +26,7 @@ fn yoga(date: &str) -> Value {
 const WRONG_ID: &str =
     "external_id must be a text of 1 to 200 characters without control characters";
 
+const UPSERT: LoadOptions = LoadOptions { dry_run: false, upsert: true };
 const PLAIN: LoadOptions = LoadOptions { dry_run: false, upsert: false };
 
 #[actix_web::test]
@@ -44,6 +45,31 @@ async fn samples_load_once_with_dates_in_the_future() {
     assert_eq!(before, after);
     let list = app.get("/events?per_page=50").await.expect(200);
     assert!(list.json["total"].as_i64().unwrap() > 20, "{}", list.json["total"]);
+}
+
+#[actix_web::test]
+async fn venues_with_one_name_and_different_slugs_stay_apart() {
+    let app = App::new().await;
+    for (kind, title) in [("venue", "Town Hall"), ("organizer", "Choir")] {
+        let line = |slug: &str, phone: &str| {
+            json!({"type": kind, kind: title, "slug": slug, "phone": phone})
+        };
+        let graz = lines(&[line("graz", "1")]);
+        assert_eq!(counts(&app, &graz, PLAIN), [1, 0, 0, 0]);
+        let both = lines(&[line("linz", "2"), line("graz", "3")]);
+        assert_eq!(counts(&app, &both, PLAIN), [1, 0, 1, 0], "{kind}");
+        assert_eq!(counts(&app, &both, PLAIN), [0, 0, 2, 0], "{kind}");
+        let phone = async |slug: &str| {
+            let row = app.get(&format!("/{kind}s/by-slug/{slug}")).await.expect(200);
+            row.json["phone"].as_str().unwrap().to_owned()
+        };
+        assert_eq!((phone("graz").await, phone("linz").await), ("1".into(), "2".into()));
+        // Without a slug, the name decides.
+        let named = lines(&[json!({"type": kind, kind: title, "phone": "4"})]);
+        assert_eq!(counts(&app, &named, PLAIN), [0, 0, 1, 0], "{kind}");
+        assert_eq!(counts(&app, &both, UPSERT), [0, 1, 1, 0], "{kind}");
+        assert_eq!(phone("graz").await, "3");
+    }
 }
 
 #[actix_web::test]
