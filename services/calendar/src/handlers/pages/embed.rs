@@ -4,6 +4,7 @@ use actix_web::http::header;
 use actix_web::{HttpResponse, web};
 use askama::Template;
 
+use super::super::reuse::Lasting;
 use super::visit::{Reader, Visit};
 use crate::app::pages::{self, ListView};
 use crate::error::Error;
@@ -36,7 +37,7 @@ struct EmbeddedMonth<'a> {
 /// Shows the next events.
 pub async fn list(visit: Visit) -> HttpResponse {
     visit
-        .answer(async |reader| {
+        .reuse(Lasting::Second, async |reader| {
             let (query, embed) = (reader.query(), &reader.query().embed);
             if query.period.is_some() {
                 return Err(ParameterErrors::one("date", "is not supported here").into());
@@ -52,7 +53,7 @@ pub async fn list(visit: Visit) -> HttpResponse {
 
 /// Shows a month.
 pub async fn month(visit: Visit) -> HttpResponse {
-    visit.answer(shown_month).await
+    visit.reuse(Lasting::Day, shown_month).await
 }
 
 async fn shown_month(reader: &Reader) -> Result<HttpResponse, Error> {

@@ -88,7 +88,9 @@ impl PeriodLinks {
 
 /// Lists events.
 pub async fn list(visit: Visit) -> HttpResponse {
-    visit.reuse(Lasting::Second, shown).await
+    visit
+        .reuse(Lasting::Second, async |reader| shown(reader, reader.query().clone()).await)
+        .await
 }
 
 /// Shows the list of a query.

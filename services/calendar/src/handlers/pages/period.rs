@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::web::Path;
 
+use super::super::reuse::Lasting;
 use super::list;
 use super::visit::{Reader, Visit};
 use crate::error::Error;
@@ -12,23 +13,23 @@ use crate::wire::pages::query::PageQuery;
 /// Shows the events of a day.
 pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
     let period = Period::parse_day(&text).filter(|day| day.is_in_years_of_events());
-    visit.answer(async |reader| shown(reader, period.ok_or(Error::NoRoute)?).await).await
+    visit.reuse(Lasting::Day, async |reader| shown(reader, period.ok_or(Error::NoRoute)?).await).await
 }
 
 /// Shows the events of a week.
 pub async fn week(visit: Visit, text: Path<String>) -> HttpResponse {
     let period = Period::parse_week(&text);
-    visit.answer(async |reader| shown(reader, period.ok_or(Error::NoRoute)?).await).await
+    visit.reuse(Lasting::Day, async |reader| shown(reader, period.ok_or(Error::NoRoute)?).await).await
 }
 
 /// Shows the events of the current day.
 pub async fn today(visit: Visit) -> HttpResponse {
-    visit.answer(async |reader| shown(reader, Period::Day(reader.today())).await).await
+    visit.reuse(Lasting::Day, async |reader| shown(reader, Period::Day(reader.today())).await).await
 }
 
 /// Shows the events of the current week.
 pub async fn this_week(visit: Visit) -> HttpResponse {
-    visit.answer(async |reader| shown(reader, Period::week_of(reader.today())).await).await
+    visit.reuse(Lasting::Day, async |reader| shown(reader, Period::week_of(reader.today())).await).await
 }
 
 async fn shown(reader: &Reader, period: Period) -> Result<HttpResponse, Error> {
