@@ -21,6 +21,8 @@ const NOUNS: [&str; 20] = [
 ];
 const SYLLABLES: [&str; 12] =
     ["ba", "co", "di", "fe", "ko", "la", "mi", "no", "ra", "so", "ta", "vo"];
+/// Consonants that are usual as double letters.
+const DOUBLES: &str = "bdfglmnprst";
 
 /// Returns whether names can be generated, which requires that the words contain a letter or digit.
 pub fn possible(words: &str) -> bool {
@@ -89,17 +91,19 @@ fn shortened(root: &str, random: &mut Random) -> String {
     join(&kept, random.pick::<&str>(&VOWEL_SUFFIXES))
 }
 
-/// Doubles one consonant, and sometimes appends a suffix.
+/// Doubles one consonant after a vowel and may append a suffix. Before another consonant, or at the beginning, a
+/// double consonant cannot be spoken.
 fn with_double(root: &str, random: &mut Random) -> String {
     let letters: Vec<char> = root.chars().collect();
-    let consonants: Vec<usize> = letters
-        .iter()
-        .enumerate()
-        .filter(|(at, c)| *at > 0 && c.is_ascii_lowercase() && !vowel(**c))
-        .map(|(at, _)| at)
+    let is_vowel = |at: usize| letters.get(at).is_some_and(|letter| vowel(*letter));
+    let consonants: Vec<usize> = (1..letters.len())
+        .filter(|&at| {
+            let is_end = at + 1 == letters.len();
+            DOUBLES.contains(letters[at]) && is_vowel(at - 1) && (is_end || is_vowel(at + 1))
+        })
         .collect();
     if consonants.is_empty() {
-        return format!("{root}{}", random.pick(&SYLLABLES));
+        return join(root, random.pick::<&str>(&SYLLABLES));
     }
     let chosen = *random.pick(&consonants);
     let mut doubled: String = letters[..=chosen].iter().collect();
@@ -173,7 +177,9 @@ mod tests {
     #[test]
     fn brands_of_words_that_can_be_spoken_can_be_spoken() {
         let mut random = Seed::parse("spoken").unwrap().random("test", "");
-        for words in ["blue river", "northwind", "kettle", "acme", "green leaf", "solstice"] {
+        for words in
+            ["blue river", "northwind", "kettle", "acme", "green leaf", "solstice", "strength"]
+        {
             for _ in 0..50 {
                 for name in make(words, &mut random) {
                     let lower = name.to_lowercase();
@@ -183,6 +189,11 @@ mod tests {
                     let longest = runs.max().unwrap();
                     assert!(longest <= own.max(2) + 1, "{words}: {name}");
                     assert!(lower.chars().any(vowel), "{words}: {name}");
+                    let letters: Vec<char> = format!("-{lower}").chars().collect();
+                    let is_stuck = |three: &[char]| {
+                        !vowel(three[0]) && !vowel(three[1]) && three[1] == three[2]
+                    };
+                    assert!(!letters.windows(3).any(is_stuck), "{words}: {name}");
                 }
             }
         }
