@@ -135,8 +135,8 @@ const OPENINGS: [&str; 8] = [
 /// product name.
 const OPENED: u64 = 65;
 
-/// Neutral remarks between the review and its closing remark.
-const REMARKS: [&str; 12] = [
+/// Neutral remarks between a review and its closing remark.
+const REMARKS: [&str; 20] = [
     "I have had it for {time}.",
     "It is in {place} now.",
     "It came within two days.",
@@ -149,9 +149,17 @@ const REMARKS: [&str; 12] = [
     "We mostly use it in {place}.",
     "I had an older model for {time}.",
     "The parcel was left in {place}.",
+    "{Person} uses it more often than I do.",
+    "It replaced one that lasted {time}.",
+    "I keep it in {place}.",
+    "It was in its box for {time} before I tried it.",
+    "{Person} found the offer.",
+    "Between {place} and the car it has seen a lot.",
+    "I compared prices for {time}.",
+    "{Person} has asked for one, too.",
 ];
-/// The percentage of reviews that have a neutral remark.
-const REMARKED: u64 = 60;
+/// The percentage of reviews with a remark.
+const REMARKED: u64 = 85;
 
 /// The templates for one tone.
 struct Tones {
@@ -239,6 +247,22 @@ mod tests {
         for slot in TEMPLATES.split('{').skip(1) {
             let name = slot.split('}').next().unwrap();
             assert!(known.contains(&name), "{name}");
+        }
+    }
+
+    #[test]
+    fn few_of_500_reviews_are_repeats_and_most_name_the_product() {
+        let mut random = Seed::parse("repeats").unwrap().random("test", "");
+        for _ in 0..40 {
+            let mut made = std::collections::HashSet::new();
+            let mut named = 0;
+            for _ in 0..500 {
+                let mut review = String::new();
+                write("kettle", &mut random, &mut review);
+                named += u32::from(review.contains("kettle"));
+                made.insert(review);
+            }
+            assert!(made.len() > 480 && named > 300, "{} {named}", made.len());
         }
     }
 
