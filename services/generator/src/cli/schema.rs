@@ -81,10 +81,13 @@ fn by_extension(path: &Path) -> Option<Kind> {
 fn read(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     match path.to_str() {
-        Some("-") => std::io::stdin().take(LARGEST).read_to_string(&mut text)?,
-        _ => std::fs::File::open(path)?.take(LARGEST).read_to_string(&mut text)?,
+        Some("-") => std::io::stdin().take(LARGEST + 1).read_to_string(&mut text)?,
+        _ => std::fs::File::open(path)?.take(LARGEST + 1).read_to_string(&mut text)?,
     };
-    Ok(text)
+    match text.len() as u64 > LARGEST {
+        true => Err(std::io::Error::other("it has more than 16 MiB: leave the data out")),
+        false => Ok(text),
+    }
 }
 
 /// Parses CSV with the separator that occurs most often in its header.

@@ -158,3 +158,127 @@ fn files_that_are_not_understood_are_refused_with_the_reason() {
         );
     }
 }
+
+/// As pg_dump 15 writes it: keys and references follow the tables.
+const PG_DUMP: &str = r#"
+--
+-- PostgreSQL database dump
+--
+
+\restrict KE9SsqhEqxwIExhagWMvLNcsh1GEDbfVBQIS3KVqM9w2fuTx9aKU6Ngnd12ya7W
+
+SELECT pg_catalog.set_config('search_path', '', false);
+CREATE SCHEMA app;
+CREATE TYPE app.mood AS ENUM (
+    'Sad',
+    'ok; really'
+);
+CREATE FUNCTION app.f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN CREATE TABLE no (a int); END; $$;
+CREATE TABLE app."order" (
+    id bigint NOT NULL,
+    customer_id bigint NOT NULL,
+    total numeric(12,2) NOT NULL,
+    twice numeric GENERATED ALWAYS AS ((total * (2)::numeric)) STORED
+);
+CREATE TABLE app.customer (
+    id bigint NOT NULL,
+    email character varying(120) NOT NULL,
+    m app.mood,
+    tags text[],
+    status text,
+    CONSTRAINT customer_status_check CHECK ((status = ANY (ARRAY['new'::text, 'old'::text])))
+);
+ALTER TABLE app.customer ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME app.customer_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+COPY app.customer (id, email, m, status) FROM stdin;
+1	it's;	Sad	new
+\.
+ALTER TABLE ONLY app.customer
+    ADD CONSTRAINT customer_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY app."order"
+    ADD CONSTRAINT order_pkey PRIMARY KEY (id);
+CREATE UNIQUE INDEX customer_email ON app.customer USING btree (email);
+ALTER TABLE ONLY app."order"
+    ADD CONSTRAINT order_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES app.customer(id) ON DELETE CASCADE;
+\unrestrict KE9SsqhEqxwIExhagWMvLNcsh1GEDbfVBQIS3KVqM9w2fuTx9aKU6Ngnd12ya7W
+"#;
+
+/// As mysqldump of MariaDB 10.11 writes it.
+const MYSQLDUMP: &str = r"/*M!999999\- enable the sandbox mode */
+-- Host: localhost    Database: shop
+/*!40101 SET NAMES utf8mb4 */;
+DROP TABLE IF EXISTS `customers`;
+CREATE TABLE `customers` (
+  `id` int(10) unsigned NOT NULL AUTO_INCREMENT,
+  `group` enum('Gold','None') DEFAULT 'None',
+  `twice` varchar(80) GENERATED ALWAYS AS (concat(`id`,'x')) STORED,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `CONSTRAINT_1` CHECK (`id` >= 0)
+) ENGINE=InnoDB AUTO_INCREMENT=3 DEFAULT CHARSET=latin1 COLLATE=latin1_swedish_ci COMMENT='it''s; a table';
+LOCK TABLES `customers` WRITE;
+INSERT INTO `customers` VALUES
+(1,'o\'brien;@x'),
+(2,'b\\');
+DELIMITER ;;
+/*!50003 CREATE*/ /*!50003 TRIGGER t BEFORE INSERT ON orders FOR EACH ROW BEGIN SET NEW.note='a;b'; END */;;
+DELIMITER ;
+CREATE TABLE `orders` (
+  `id` bigint(20) NOT NULL AUTO_INCREMENT,
+  `customer_id` int(10) unsigned NOT NULL,
+  PRIMARY KEY (`id`),
+  KEY `f` (`customer_id`),
+  CONSTRAINT `f` FOREIGN KEY (`customer_id`) REFERENCES `customers` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=latin1;
+";
+
+/// As `.dump` of SQLite 3.40 writes it.
+const SQLITE_DUMP: &str = r#"PRAGMA foreign_keys=OFF;
+BEGIN TRANSACTION;
+CREATE TABLE a (id INTEGER PRIMARY KEY AUTOINCREMENT, "full name" TEXT NOT NULL, kind TEXT CHECK(kind IN ('X','y')));
+INSERT INTO a VALUES(1,'C:\',NULL);
+CREATE TABLE [b] (a_id INTEGER REFERENCES a, w, PRIMARY KEY(a_id)) WITHOUT ROWID;
+DELETE FROM sqlite_sequence;
+CREATE TRIGGER tr AFTER INSERT ON a BEGIN UPDATE a SET kind='X;'; END;
+COMMIT;
+"#;
+
+#[test]
+fn dumps_of_three_databases_are_read_with_their_data() {
+    let (schema, rows) = proposed("pg.sql", PG_DUMP, &[]);
+    assert_eq!(
+        schema["tables"],
+        json!([
+            {"name": "customer", "fields": [
+                {"name": "id", "type": "sequence", "hidden": true},
+                {"name": "email", "type": "person", "part": "email"},
+                {"name": "m", "type": "choice", "values": ["Sad", "ok; really"], "nulls": 0.1},
+                {"name": "tags", "type": "constant", "value": "{}", "nulls": 0.1},
+                {"name": "status", "type": "choice", "values": ["new", "old"], "nulls": 0.1}]},
+            {"name": "order", "fields": [
+                {"name": "id", "type": "sequence"},
+                {"name": "customer_id", "type": "reference", "table": "customer", "field": "id"},
+                {"name": "total", "type": "decimal", "decimals": 2}]}])
+    );
+    assert!(!rows.contains("twice") && rows.contains("'ok; really'"), "{rows}");
+    let (schema, _) = proposed("my.sql", MYSQLDUMP, &[]);
+    let tables = &schema["tables"];
+    assert_eq!(tables[0]["fields"].as_array().unwrap().len(), 2, "{schema}");
+    assert_eq!(tables[0]["fields"][1]["values"], json!(["Gold", "None"]));
+    assert_eq!(tables[1]["fields"][1]["table"], "customers");
+    let (schema, _) = proposed("lite.sql", SQLITE_DUMP, &[]);
+    let tables = &schema["tables"];
+    assert_eq!((&tables[0]["name"], &tables[1]["name"]), (&json!("a"), &json!("b")));
+    assert_eq!(tables[0]["fields"][2]["values"], json!(["X", "y"]));
+    assert_eq!(tables[1]["fields"][0]["table"], "a");
+    let program = program();
+    let wrong = program.folder().write("wrong.sql", "SELECT 1;\n\nCREATE TABLE a (b INT;\n");
+    let refused = program.run(&["schema", wrong.to_str().unwrap()]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.errors.contains("the table at line 3"), "{}", refused.errors);
+}

@@ -39,7 +39,9 @@ pub struct Column {
     pub unique: bool,
     /// Whether the column identifies a row by itself.
     pub is_key: bool,
-    /// The permitted values. Empty if any value is permitted.
+    /// Whether only the database may write it: other fields refer to the numbers that it will give.
+    pub is_hidden: bool,
+    /// The permitted values; empty for any.
     pub choices: Vec<Value>,
     pub least: Option<f64>,
     pub most: Option<f64>,
@@ -55,6 +57,7 @@ impl Column {
             required: false,
             unique: false,
             is_key: false,
+            is_hidden: false,
             choices: Vec::new(),
             least: None,
             most: None,
@@ -86,6 +89,9 @@ impl Column {
             None => self.made(unique),
         };
         field["name"] = self.name.as_str().into();
+        if self.is_hidden {
+            field["hidden"] = true.into();
+        }
         let is_own = self.refers.as_ref().is_some_and(|(table, _)| table == own);
         if !self.required && !self.is_key && !is_own {
             field["nulls"] = NULLS.into();

@@ -5,6 +5,7 @@ mod json_schema;
 mod names;
 mod sample;
 mod sql;
+mod statements;
 
 pub use json_schema::of_json_schema;
 pub use sample::of_sample;

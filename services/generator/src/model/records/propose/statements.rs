@@ -1,0 +1,153 @@
+//! Statements of SQL files, as the dump tools of databases write them.
+
+/// A statement without its semicolon.
+pub struct Part<'a> {
+    /// The number of its first line.
+    pub line: usize,
+    /// The statement.
+    pub text: &'a str,
+}
+
+/// Splits a file into statements. Comments between them, commands of `psql`, data of `COPY`, and `DELIMITER` of
+/// MySQL are left out.
+pub fn statements(text: &str) -> Vec<Part<'_>> {
+    let is_mysql = text.contains("ENGINE=") || text.contains('`');
+    let mut found = Vec::new();
+    let (mut at, mut line, mut counted) = (0, 1, 0);
+    while let Some(begin) = begin(text, at, is_mysql) {
+        let end = end(text, begin, is_mysql);
+        let part = text.get(begin..end).unwrap_or_default();
+        at = end + 1;
+        if begins(part, "COPY") && part.trim_end().to_ascii_lowercase().ends_with("stdin") {
+            let rest = text.get(at..).unwrap_or_default();
+            at = rest.find("\n\\.").map_or(text.len(), |end| at + end + 1);
+        }
+        if !part.trim().is_empty() {
+            let lines = text.as_bytes()[counted..begin].iter().filter(|byte| **byte == b'\n');
+            (line, counted) = (line + lines.count(), begin);
+            found.push(Part { line, text: part });
+        }
+    }
+    found
+}
+
+/// Returns whether a text begins with a word.
+fn begins(text: &str, word: &str) -> bool {
+    text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+        && !text[word.len()..].starts_with(|letter: char| letter.is_alphanumeric() || letter == '_')
+}
+
+/// Returns the place of the next statement.
+fn begin(text: &str, mut at: usize, is_mysql: bool) -> Option<usize> {
+    loop {
+        let rest = text.get(at..)?;
+        let trimmed = rest.trim_start();
+        at += rest.len() - trimmed.len();
+        if trimmed.is_empty() {
+            return None;
+        }
+        match comment(trimmed, is_mysql) {
+            Some(length) => at += length,
+            None if trimmed.starts_with('\\') || begins(trimmed, "DELIMITER") => {
+                at += trimmed.find('\n').unwrap_or(trimmed.len());
+            }
+            None => return Some(at),
+        }
+    }
+}
+
+/// Returns the length of the comment with which a text begins.
+fn comment(text: &str, is_mysql: bool) -> Option<usize> {
+    let end = |mark: &str| text.find(mark).map_or(text.len(), |end| end + mark.len());
+    if text.starts_with("--") || is_mysql && text.starts_with('#') {
+        return Some(end("\n"));
+    }
+    text.starts_with("/*").then(|| end("*/"))
+}
+
+/// Returns the place of the semicolon of a statement, or the end of the text.
+fn end(text: &str, begin: usize, is_mysql: bool) -> usize {
+    let mut at = begin;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        if let Some(length) = comment(rest, is_mysql) {
+            at += length;
+            continue;
+        }
+        let first = rest.chars().next().unwrap_or(';');
+        at += match first {
+            ';' => return at,
+            '\'' => {
+                // E'...' of PostgreSQL.
+                let before = text[begin..at].as_bytes();
+                let is_escape = before.last().is_some_and(|byte| byte.eq_ignore_ascii_case(&b'e'))
+                    && !before.iter().rev().nth(1).is_some_and(u8::is_ascii_alphanumeric);
+                quoted(rest, first, is_mysql || is_escape)
+            }
+            '"' | '`' => quoted(rest, first, false),
+            '$' if !is_mysql => dollars(rest),
+            _ => first.len_utf8(),
+        };
+    }
+    text.len()
+}
+
+/// Returns the length of a quoted text. Two quotes within it count as two texts.
+fn quoted(text: &str, quote: char, has_escapes: bool) -> usize {
+    let mut letters = text.char_indices().skip(1);
+    while let Some((at, letter)) = letters.next() {
+        if letter == quote {
+            return at + 1;
+        }
+        if letter == '\\' && has_escapes {
+            letters.next();
+        }
+    }
+    text.len()
+}
+
+/// Returns the length of a text between marks such as `$$` or `$body$`, or 1 if there is no such mark.
+fn dollars(text: &str) -> usize {
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let name = text[1..].find(|letter| !is_letter(letter)).unwrap_or(0);
+    let Some(mark) = text.get(..name + 2).filter(|mark| mark.ends_with('$')) else { return 1 };
+    let inside = &text[mark.len()..];
+    inside.find(mark).map_or(text.len(), |end| end + 2 * mark.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::statements;
+
+    fn split(text: &str) -> Vec<(usize, &str)> {
+        statements(text).into_iter().map(|part| (part.line, part.text)).collect()
+    }
+
+    #[test]
+    fn semicolons_in_texts_comments_and_bodies_do_not_end_a_statement() {
+        let text = "-- a; b\n\\restrict x;y\nA 'x;''y;' \"q;\" -- c;\n e'\\';' $$;$$ $b$;$$;$b$ 'C:\\';\n/* ; */ B; ;C";
+        let parts = split(text);
+        let ends: Vec<_> =
+            parts.iter().map(|(line, part)| (*line, part.chars().next().unwrap())).collect();
+        assert_eq!(ends, [(3, 'A'), (5, 'B'), (5, 'C')], "{parts:?}");
+    }
+
+    #[test]
+    fn data_of_copy_and_delimiters_are_left_out() {
+        let text = "COPY a (b) FROM stdin;\nit's;\n\\.\n\nA;COPY a FROM stdin;\n\\.\nB;";
+        let kept: Vec<_> =
+            split(text).into_iter().filter(|(_, part)| !part.starts_with("COPY")).collect();
+        assert_eq!(kept, [(5, "A"), (7, "B")]);
+        let text = "INSERT INTO `a` VALUES ('o\\'b;');\n# it's\nDELIMITER ;;\nA;;\nDELIMITER ;\nB";
+        let parts = split(text);
+        assert_eq!(parts[1..], [(4, "A"), (6, "B")]);
+    }
+
+    #[test]
+    fn no_end_of_any_text_panics() {
+        let text = "-- é\nA $$é$$ $é$ 'é\\' \"é\" `é` /* é */ $a;\nCOPY é FROM stdin;\né\n\\.\n\\é\n#é\ne'é\\'';";
+        for (end, _) in text.char_indices() {
+            statements(&text[..end]);
+            statements(&text[end..]);
+        }
+    }
+}
