@@ -91,9 +91,10 @@ pub fn add(db: &mut Db, run: i64, mut messages: Vec<NewAlertMessage>) -> Result<
     Ok(())
 }
 
-/// Makes messages due whose runs were compared completely.
-pub fn release(db: &mut Db, now: i64) -> Result<(), DatabaseError> {
-    diesel::update(alert_message::table.filter(alert_message::next_try.is_null()))
+/// Makes the messages of all runs up to one due, whose files were compared completely.
+pub fn release(db: &mut Db, run: i64, now: i64) -> Result<(), DatabaseError> {
+    let complete = alert_message::next_try.is_null().and(alert_message::run_id.le(run));
+    diesel::update(alert_message::table.filter(complete))
         .set(alert_message::next_try.eq(now))
         .execute(db)?;
     Ok(())

@@ -186,7 +186,7 @@ pub fn restart(db: &mut Db, at: Mark, now: i64) -> Result<(), DatabaseError> {
         .execute(db)?;
     move_to(db, at)?;
     // The rest of their files cannot be compared any more.
-    alert_messages::release(db, now)
+    alert_messages::release(db, i64::MAX, now)
 }
 
 /// Moves all alerts of earlier generations to a place of a later one.

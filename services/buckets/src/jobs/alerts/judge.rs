@@ -63,35 +63,47 @@ pub(super) fn judge(
     generation: u32,
     limits: &Limits,
 ) -> Result<(), JobError> {
-    let summary = index.summary();
-    let Some(published) = &summary.journal.published else { return Ok(()) };
-    let end = summary.journal.published_id() as i64;
-    let (mut at, all) = context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
-        Ok((alerts::judged(db)?, alerts::with_webhooks(db)?))
-    })?;
-    // A server may still search the generation before a rebuild.
-    if at.generation != i64::from(generation) || at.id >= end {
-        return Ok(());
+    loop {
+        let summary = index.summary();
+        let Some(published) = &summary.journal.published else { return Ok(()) };
+        let end = summary.journal.published_id() as i64;
+        let (from, all) = context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
+            Ok((alerts::judged(db)?, alerts::with_webhooks(db)?))
+        })?;
+        // A server may still search the generation before a rebuild.
+        if from.generation != i64::from(generation) || from.id >= end {
+            return Ok(());
+        }
+        let comparison = Comparison::prepare(context, all, from)?;
+        compare(context, index, comparison, published, (from, end), limits)?;
     }
-    let mut comparison = Comparison::prepare(context, all, at)?;
+}
+
+/// Compares files step by step, up to the id `end`, or until another process has compared some.
+fn compare(
+    context: &JobContext,
+    index: &dyn FileIndex,
+    mut comparison: Comparison,
+    published: &Publish,
+    (mut at, end): (Mark, i64),
+    limits: &Limits,
+) -> Result<(), JobError> {
     while at.id < end {
         limits.check()?;
         let (next, hits) = comparison.step(context, index, (at.id, end), limits)?;
         let next = Mark { id: next, ..at };
-        let is_last = next.id == end;
         let now = context.clock.unix();
         let stored = context.pools.write_blocking(|db| -> Result<bool, DatabaseError> {
             if !alerts::advance(db, at, next)? {
                 return Ok(false);
             }
             add_hits(db, published, at, &hits)?;
-            if is_last {
-                alert_messages::release(db, now)?;
+            if next.id == end {
+                alert_messages::release(db, published.run as i64, now)?;
             }
             Ok(true)
         })?;
         if !stored {
-            // Another process compares them.
             return Ok(());
         }
         at = next;

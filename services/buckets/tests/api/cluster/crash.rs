@@ -137,9 +137,18 @@ async fn crawl_with_alert(program: &Program) {
     let event: Value = serde_json::from_str(&peer.requests()[0].body).unwrap();
     assert_eq!((&event["count"], event["files"].as_array().unwrap().len()), (&json!(150), 100));
     let link = event["link"].as_str().unwrap();
-    let rest = serving.get(&format!("{link}&limit=1000")).bearer_auth(key).send().await.unwrap();
-    let rest: Value = rest.json().await.unwrap();
-    assert_eq!(rest["files"].as_array().unwrap().len(), 150);
+    let new = async |path: &str| -> Value {
+        serving.get(path).bearer_auth(key).send().await.unwrap().json().await.unwrap()
+    };
+    let count = |answer: &Value| answer["files"].as_array().map(Vec::len);
+    // The port that the server was given differs from that of its setting.
+    let path = &link[link.find("/api/").unwrap()..];
+    assert_eq!(count(&new(&format!("{path}&limit=1000")).await), Some(150));
+    program.done(&["rebuild"]);
+    let after_rebuild = async || new(path).await["code"] == "after_expired";
+    until("the server sees the rebuild", after_rebuild).await;
+    let all = "/api/v2/alerts/1/files?limit=1000";
+    assert_eq!(count(&new(all).await), Some(150), "the new ids are those of the old order");
 }
 
 #[test]
