@@ -1,7 +1,7 @@
 """The search page in a real browser: buckets_browser.py BASE_URL KEY CHROMEDRIVER CHROMIUM PICTURES
 
 On the samples, at two widths and in both themes: totals and examples without a key, the request for a key, a search
-by a click, order, filters, pages, the link that repeats a search, both downloads. The page must fit its width,
+by a click, order, filters, pages, the link that repeats a search, both downloads, alerts. The page must fit its width,
 satisfy its policy, and request only its own files and the interface. A picture of each state is kept.
 """
 
@@ -104,6 +104,7 @@ def look(page, name, width, height, scheme):
         file.unlink()
     click(page, "#copy-link")
     await_that(lambda: page.text("#copy-link") == "Copied", "a copied link")
+    alerts(page, name)
     # Errors are shown.
     page.type("#keywords", "a(?=b)")
     click(page, "#regexp")
@@ -116,6 +117,26 @@ def look(page, name, width, height, scheme):
     # The browser logs every 4xx answer.
     log = [entry for entry in page.log() if "the server responded with a status of 4" not in entry["message"]]
     assert not log, log
+
+
+def alerts(page, name):
+    """Saves the search as an alert, whose name is not markup, asks what is new, and removes it."""
+    items = "return [...document.querySelectorAll('#alert-list > li > a')].map((e) => e.textContent)"
+    marked = f"<img src=x onerror=alert(1)> {name}"
+    page.run("window.confirm = () => true; document.getElementById('alerts').open = true")
+    await_that(lambda: "0 of 100 alerts" in page.text("#alert-message"), "the alerts")
+    page.type("#keywords", "backup")
+    page.type("#alert-name", marked)
+    click(page, "#alert-save")
+    await_that(lambda: page.run(items) == [marked], "the new alert")
+    assert page.run("return document.querySelectorAll('#alerts img').length") == 0
+    click(page, "#alert-list button")
+    await_that(lambda: "no new files" in page.text("#alert-message"), "its files")
+    picture(page, f"{name}-alerts")
+    click(page, "#alert-list button[title^=Remove]")
+    await_that(lambda: "0 of 100 alerts" in page.text("#alert-message"), "no alert")
+    page.run("document.getElementById('alerts').open = false")
+    page.type("#keywords", "")
 
 
 STUB = """
