@@ -89,9 +89,19 @@ fn objects_of_a_json_schema_have_its_types_bounds_and_formats() {
             "state": {"enum": ["on", "off"]},
             "tags": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"enum": ["a", "b"]}},
             "home": {"$ref": "#/$defs/home"},
-            "nick": {"type": ["string", "null"], "maxLength": 3}
+            "nick": {"type": ["string", "null"], "maxLength": 3},
+            "kind": {"const": "web"},
+            "both": {"allOf": [{"type": "integer"}, {"minimum": 3, "maximum": 5}]},
+            "either": {"oneOf": [{"type": "null"}, {"type": "boolean"}]},
+            "pair": {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}]},
+            "nothing": {"type": "null"},
+            "fives": {"type": "integer", "multipleOf": 5, "minimum": 7, "maximum": 20},
+            "cents": {"type": "number", "multipleOf": 0.001},
+            "host": {"type": "string", "format": "hostname"},
+            "loop": {"$ref": "#/$defs/loop"},
+            "small": {"$ref": "#/$defs/number", "maximum": 2}
         },
-        "$defs": {"home": {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}}}
+        "$defs": {"loop": {"$ref": "#/$defs/loop"}, "number": {"type": "integer", "minimum": 1, "maximum": 9}, "home": {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}}}
     });
     let (schema, rows) = proposed("person.json", &document.to_string(), &[]);
     assert_eq!(schema["name"], "Person");
@@ -101,12 +111,22 @@ fn objects_of_a_json_schema_have_its_types_bounds_and_formats() {
         assert!(sku.is_match(row["sku"].as_str().unwrap()), "{row}");
         assert!(row["state"] == "on" || row["state"] == "off", "{row}");
         assert_eq!(row["id"].as_str().unwrap().len(), 36);
-        let optional =
-            |name: &str, fits: &dyn Fn(&Value) -> bool| row[name].is_null() || fits(&row[name]);
-        assert!(optional("tags", &|tags| tags[1] == "a" || tags[1] == "b"), "{row}");
-        assert!(optional("home", &|home| home["city"].is_string()), "{row}");
-        assert!(optional("nick", &|nick| nick.as_str().unwrap().len() <= 3), "{row}");
+        assert!(row["tags"][1] == "a" || row["tags"][1] == "b", "{row}");
+        assert!(row["home"]["city"].is_string(), "{row}");
+        assert!(row["nick"].as_str().is_none_or(|nick| nick.len() <= 3), "{row}");
+        assert!(row["kind"] == "web" && row["nothing"].is_null(), "{row}");
+        assert!((3..=5).contains(&row["both"].as_i64().unwrap()), "{row}");
+        assert!(row["either"].is_null() || row["either"].is_boolean(), "{row}");
+        assert!(row["pair"][0].is_i64() && row["pair"][1].is_null(), "{row}");
+        assert!([10, 15, 20].contains(&row["fives"].as_i64().unwrap()), "{row}");
+        assert!(row["host"].as_str().unwrap().ends_with(".example"), "{row}");
+        assert!((1..=2).contains(&row["small"].as_i64().unwrap()), "{row}");
     }
+    let decimals = |name: &str| {
+        let mut fields = schema["fields"].as_array().unwrap().iter();
+        fields.find(|field| field["name"] == name).unwrap()["decimals"].clone()
+    };
+    assert_eq!(decimals("cents"), 3);
     let openapi = include_str!("../../openapi.json");
     let (_, rows) = proposed("openapi.json", openapi, &["--component", "CardAnswer"]);
     assert!(serde_json::from_str::<Value>(&rows).unwrap()[0]["cardNumber"].is_string());
@@ -134,6 +154,11 @@ fn a_sample_gives_names_and_shapes_and_keeps_none_of_its_values() {
         .collect();
     assert_eq!(types, ["pattern", "person", "decimal", "date", "text", "boolean"]);
     assert_eq!(schema["fields"][0]["regex"], "[A-Z]{2}\\-[0-9]{4}");
+    let (numbers, _) =
+        proposed("n.csv", "id,PLZ,shade,age\n1,10115,#ff0000,7\n2,80331,#00ff00,8\n", &[]);
+    let types: Vec<_> =
+        numbers["fields"].as_array().unwrap().iter().map(|field| field["type"].clone()).collect();
+    assert_eq!(types, ["sequence", "person", "colour", "integer"]);
     assert_eq!(schema["fields"][2]["max"], 100.0);
     assert_eq!(schema["fields"][4]["nulls"], 0.1);
 }

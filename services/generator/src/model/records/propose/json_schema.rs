@@ -7,6 +7,10 @@ use super::names::by_name;
 
 /// Maximum nesting depth of objects, arrays and references.
 const DEEPEST: usize = 4;
+/// Maximum number of references and parts of `allOf` that make a schema.
+const MOST_PARTS: usize = 50;
+/// Maximum number of multiples of a number.
+const MULTIPLES: i64 = 1_000;
 
 /// Proposes a schema for the objects that a JSON Schema describes. `component` is the name of a
 /// schema in an OpenAPI document or in `$defs`.
@@ -42,39 +46,54 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Resolves local references and merges `allOf`.
+    /// Follows local references, joins `allOf`, and takes the first alternative of `anyOf` and `oneOf`.
     fn resolved(&self, schema: &Value) -> Value {
-        let mut schema = schema.clone();
-        for _ in 0..DEEPEST {
-            let Some(target) = schema["$ref"].as_str() else { break };
-            let pointer = target.trim_start_matches('#');
-            match self.document.pointer(pointer) {
-                Some(found) => schema = found.clone(),
-                None => break,
+        let mut whole = Map::new();
+        let mut left = vec![schema.clone()];
+        // References may be circular.
+        for _ in 0..MOST_PARTS {
+            let Some(Value::Object(mut part)) = left.pop() else { break };
+            let target = part.remove("$ref").and_then(|target| {
+                self.document.pointer(target.as_str()?.trim_start_matches('#')).cloned()
+            });
+            left.extend(target);
+            if let Some(Value::Array(parts)) = part.remove("allOf") {
+                left.extend(parts.into_iter().rev());
+            }
+            for name in ["anyOf", "oneOf"] {
+                let Some(Value::Array(mut parts)) = part.remove(name) else { continue };
+                let count = parts.len();
+                parts.retain(|part| part["type"] != "null");
+                if parts.len() < count {
+                    part.insert("nullable".to_owned(), true.into());
+                }
+                left.extend(parts.into_iter().next());
+            }
+            for (name, value) in part {
+                match (whole.get_mut(&name), value) {
+                    (Some(Value::Object(known)), Value::Object(more)) if name == "properties" => {
+                        known.extend(more);
+                    }
+                    (Some(Value::Array(known)), Value::Array(more)) if name == "required" => {
+                        known.extend(more);
+                    }
+                    // What is next to a reference is more exact than its target.
+                    (Some(_), _) => {}
+                    (None, value) => {
+                        whole.insert(name, value);
+                    }
+                }
             }
         }
-        let Some(parts) = schema["allOf"].as_array().cloned() else { return schema };
-        let mut properties = schema["properties"].as_object().cloned().unwrap_or_default();
-        let mut required = schema["required"].as_array().cloned().unwrap_or_default();
-        for part in parts.iter().take(20) {
-            let part = match part["$ref"].as_str().map(|target| target.trim_start_matches('#')) {
-                Some(pointer) => self.document.pointer(pointer).cloned().unwrap_or_default(),
-                None => part.clone(),
-            };
-            properties.extend(part["properties"].as_object().cloned().unwrap_or_default());
-            required.extend(part["required"].as_array().cloned().unwrap_or_default());
-        }
-        json!({"type": "object", "title": schema["title"], "properties": properties, "required": required})
+        Value::Object(whole)
     }
 
     fn fields(&self, schema: &Value, depth: usize) -> Vec<Value> {
         let none = Map::new();
         let properties = schema["properties"].as_object().unwrap_or(&none);
-        let required = schema["required"].as_array();
         let mut fields = Vec::new();
         for (name, property) in properties {
-            let mut column = self.column(name, property, depth);
-            column.required = required.is_some_and(|names| names.iter().any(|one| one == name));
+            let column = self.column(name, property, depth);
             match depth {
                 0 => fields.extend(column.fields("")),
                 // Fields inside of an object cannot use each other.
@@ -87,10 +106,24 @@ impl Reader<'_> {
     fn column(&self, name: &str, property: &Value, depth: usize) -> Column {
         let property = self.resolved(property);
         let mut column = Column::new(name.to_owned(), self.stored(name, &property, depth));
+        // A property that is not required may be absent, but not null.
+        let is_null = |kinds: &Vec<Value>| kinds.iter().any(|kind| kind == "null");
+        let may_be_null = property["type"].as_array().is_some_and(is_null);
+        column.required = !may_be_null && property["nullable"] != true;
         let bound = |name: &str| property[name].as_f64();
         column.least = bound("minimum").or(bound("exclusiveMinimum").map(|least| least + 1.0));
         column.most = bound("maximum").or(bound("exclusiveMaximum").map(|most| most - 1.0));
         column.choices = property["enum"].as_array().cloned().unwrap_or_default();
+        let step = property["multipleOf"].as_u64().and_then(|step| i64::try_from(step).ok());
+        if let Some(step @ 2..) = step.filter(|_| column.stored == Stored::Integer)
+            && column.choices.is_empty()
+        {
+            let least = column.least.unwrap_or(0.0) as i64;
+            let most = column.most.map_or(i64::MAX, |most| most as i64);
+            let first = least.saturating_add((step - least.rem_euclid(step)) % step);
+            let multiples = (0..MULTIPLES).filter_map(|count| first.checked_add(count * step));
+            column.choices = multiples.filter(|value| *value <= most).map(Value::from).collect();
+        }
         column
     }
 
@@ -108,14 +141,20 @@ impl Reader<'_> {
         let known = |field: Value| Stored::Known(field);
         match (kind, property["format"].as_str().unwrap_or_default()) {
             ("integer", _) => Stored::Integer,
-            ("number", _) => Stored::Decimal(2),
+            ("number", _) => Stored::Decimal(decimals(property)),
+            ("null", _) => known(json!({"type": "constant", "value": null})),
             ("boolean", _) => Stored::Boolean,
             ("array", _) if depth < DEEPEST => {
-                let items = self.column(name, &property["items"], depth + 1);
+                // All items of a field are of one kind, so a tuple has its first item only.
+                let first = property["prefixItems"].get(0);
+                let items = self.column(name, first.unwrap_or(&property["items"]), depth + 1);
                 let (item, _) = Column { required: true, ..items }.field("");
                 let bound = |name: &str| property[name].as_u64().map(|count| count.min(100));
                 let least = bound("minItems").unwrap_or(1);
-                let most = bound("maxItems").unwrap_or(least.max(3)).max(1);
+                let most = match first {
+                    Some(_) => least,
+                    None => bound("maxItems").unwrap_or(least.max(3)).max(1),
+                };
                 known(json!({"type": "array", "min": least, "max": most, "items": item}))
             }
             ("object", _) if depth < DEEPEST => {
@@ -123,7 +162,13 @@ impl Reader<'_> {
             }
             (_, "date-time") => Stored::Timestamp,
             (_, "date") => Stored::Date,
-            (_, "time") => Stored::Time,
+            // RFC 3339 has a zone.
+            (_, "time") => known(
+                json!({"type": "pattern", "regex": "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z"}),
+            ),
+            (_, "hostname" | "idn-hostname") => {
+                known(json!({"type": "pattern", "regex": "[a-z]{3,10}\\.example"}))
+            }
             (_, "uuid") => Stored::Uuid,
             (_, "email" | "idn-email") => known(json!({"type": "person", "part": "email"})),
             (_, "uri" | "url" | "uri-reference" | "iri") => known(json!({"type": "url"})),
@@ -143,4 +188,13 @@ impl Reader<'_> {
             _ => Stored::Text(length),
         }
     }
+}
+
+/// Returns the decimals of a number: those of `multipleOf` if it is a power of ten.
+fn decimals(property: &Value) -> u32 {
+    let step = property["multipleOf"].as_f64();
+    let fits = |decimals: &u32| {
+        step.is_some_and(|step| (step * 10_f64.powi(*decimals as i32) - 1.0).abs() < 1e-9)
+    };
+    (0..=9).find(fits).unwrap_or(2)
 }

@@ -53,7 +53,13 @@ fn stored(name: &str, values: &[&str]) -> Stored {
     if all(&|value| words.contains(&value.to_lowercase().as_str())) {
         Stored::Boolean
     } else if !is_code && all(&|value| value.parse::<i64>().is_ok()) {
-        Stored::Integer
+        let counted = (1..).zip(values).all(|(count, value)| *value == format!("{count}"));
+        match super::names::by_name(name) {
+            // Postcodes and numbers of telephones and cards are not quantities.
+            Some(field) if field["type"] == "person" => Stored::Text(None),
+            _ if counted && values.len() > 1 => known(json!({"type": "sequence"})),
+            _ => Stored::Integer,
+        }
     } else if !is_code && all(&is_number) {
         let decimals = values.iter().filter_map(|value| Some(value.split_once('.')?.1.len()));
         Stored::Decimal(decimals.max().unwrap_or(2).min(9) as u32)
@@ -69,6 +75,8 @@ fn stored(name: &str, values: &[&str]) -> Stored {
         known(json!({"type": "person", "part": "email"}))
     } else if all(&|value| value.starts_with("http://") || value.starts_with("https://")) {
         known(json!({"type": "url"}))
+    } else if all(&is_colour) {
+        known(json!({"type": "colour"}))
     } else if super::names::by_name(name).is_some() {
         Stored::Text(None)
     } else {
@@ -95,8 +103,15 @@ fn is_uuid(value: &str) -> bool {
     value.len() == 36 && value.bytes().enumerate().all(fits)
 }
 
-/// Returns a regular expression for values of the same shape: classes of letters and digits, and
-/// literal punctuation.
+/// Returns whether a value is a colour such as `#3c6e91`.
+fn is_colour(value: &str) -> bool {
+    let digits = value.strip_prefix('#');
+    digits.is_some_and(|digits| {
+        digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
+}
+
+/// Returns an expression for values of the same shape: classes of letters and digits, and signs.
 fn shape(value: &str) -> String {
     let class = |letter: char| match letter {
         'A'..='Z' => "[A-Z]".to_owned(),
