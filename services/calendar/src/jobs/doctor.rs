@@ -98,14 +98,17 @@ pub fn examine(state: &State) -> anyhow::Result<Findings> {
     // Reading damaged rows may fail, so structural damage is reported first.
     let faults = structural_faults(&mut db)?;
     faults.iter().for_each(|fault| log::error!("{fault}"));
-    let mut found = read_transactions::read_transaction(&mut db, |db| {
+    let (mut found, counted) = read_transactions::read_transaction(&mut db, |db| {
         sql::without_idle_timeout(db)?;
         let mut found = Findings::default();
         rows(db, &mut found)?;
         files(state, db, &mut found)?;
-        anyhow::Ok(found)
+        // These are dangling references too, and counted once.
+        let counted = checks::dangling_structure(db)?;
+        anyhow::Ok((found, counted))
     })?;
-    found.damages = i64::try_from(faults.len()).unwrap_or(i64::MAX);
+    let faults = i64::try_from(faults.len()).unwrap_or(i64::MAX);
+    found.damages = faults.saturating_sub(counted).max(0);
     Ok(found.judged())
 }
 

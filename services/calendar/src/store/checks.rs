@@ -1,5 +1,7 @@
 //! Queries that count inconsistent rows.
 
+use std::collections::HashSet;
+
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use diesel::sql_types::Text;
@@ -55,7 +57,22 @@ pub fn dangling(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(count)
 }
 
-/// Counts the terms whose stored number of published events is wrong.
+/// Counts the structural faults of SQLite that are dangling references too: one for each pair of
+/// tables.
+pub fn dangling_structure(db: &mut Db) -> Result<i64, DatabaseError> {
+    if !matches!(db, Db::Sqlite(_)) {
+        return Ok(0);
+    }
+    let tables: HashSet<&str> = REFERENCES.iter().map(|(table, ..)| *table).collect();
+    let mut sql = Sql::new(
+        db,
+        "select count(*) as n from (select 1 from pragma_foreign_key_check where \"table\" in ",
+    );
+    sql.texts(tables.into_iter()).push(" group by \"table\", parent)");
+    sql.number(db)
+}
+
+/// Counts the terms whose number of published events is wrong.
 pub fn wrong_counts(db: &mut Db) -> Result<i64, DatabaseError> {
     let text = "select count(*) as n from terms t left join (select l.other_id, count(*) as c from \
         event_terms l join events e on e.id = l.event_id where e.status = 'publish' group by l.other_id) \
