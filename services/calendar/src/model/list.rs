@@ -72,7 +72,7 @@ pub enum Unpublished {
     Of {
         /// Only the resources of this user; `None` for those of all users.
         author: Option<i64>,
-        /// Only resources with these statuses; `None` for all statuses except trash.
+        /// Only these statuses, in ascending order.
         statuses: Option<Vec<Status>>,
     },
 }
@@ -116,13 +116,14 @@ impl Scope {
             });
         };
         let published = statuses.iter().any(Status::is_published);
-        let unpublished: Vec<Status> = statuses
+        let mut unpublished: Vec<Status> = statuses
             .iter()
             .filter(|status| !status.is_published())
             // Only editors see the trash.
             .filter(|status| author.is_none() || !status.is_trashed())
             .cloned()
             .collect();
+        unpublished.sort_unstable();
         let unpublished = if unpublished.is_empty() {
             Unpublished::None
         } else {
@@ -332,6 +333,10 @@ mod tests {
         let draft = Some(vec![Status::parse("draft").unwrap()]);
         let unpublished = Unpublished::Of { author: Some(7), statuses: draft };
         assert_eq!(own, Some(Scope { published: true, unpublished }));
+        let several = Scope::of(&actor(Role::Editor), Some(&of(&["pending", "a", "draft"])));
+        let sorted = ["a", "draft", "pending"].map(|text| Status::parse(text).unwrap()).to_vec();
+        let unpublished = Unpublished::Of { author: None, statuses: Some(sorted) };
+        assert_eq!(several, Some(Scope { published: false, unpublished }));
         let trash = Scope::of(&actor(Role::Contributor), Some(&of(&["trash"])));
         assert_eq!(trash, Some(Scope { published: false, unpublished: Unpublished::None }));
         let all = Scope::of(&actor(Role::Editor), None).unwrap();

@@ -3,8 +3,8 @@
 /// The maximum number of characters in a status.
 const MAX_CHARACTERS: usize = 20;
 
-/// A publication status, as stored in the database and returned by the API.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// A status as stored and returned.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Status(String);
 
 /// The stage of publication that a status represents.
