@@ -1,9 +1,12 @@
 //! Taking over a site through its REST API.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{Exchange, HttpPeer, PeerAnswer, Program, Ran, Served};
@@ -317,6 +320,71 @@ async fn site_that_ignores_the_user_is_refused() {
     let ran = import(&program().with_database(), &peer.url(""), &["--user", "ann"]);
     assert_eq!(ran.code, Some(1), "{}", ran.errors);
     assert!(ran.errors.contains("the site does not accept the user (401"), "{}", ran.errors);
+}
+
+#[test]
+fn site_without_a_list_of_users_is_judged_by_its_drafts() {
+    for (status, code, message) in [
+        (200, 0, "check that drafts were taken over"),
+        (400, 1, "the site does not show its drafts to the user (400 rest_invalid_param)"),
+    ] {
+        let peer = HttpPeer::start(move |request| {
+            let (name, _) = asked(&request.target);
+            if request.target.contains("/users/") {
+                return PeerAnswer::Body(404, json!({"code": "rest_no_route"}).to_string());
+            }
+            match request.target.contains("&status=") && status == 400 {
+                true => PeerAnswer::Body(400, json!({"code": "rest_invalid_param"}).to_string()),
+                false => empty(&name),
+            }
+        });
+        let ran = import(&program().with_database(), &peer.url(""), &["--user", "ann"]);
+        assert_eq!(ran.code, Some(code), "{}", ran.errors);
+        assert!(ran.errors.contains(message), "{message}: {}", ran.errors);
+    }
+}
+
+/// The time after which a request does not wait for that of another run.
+const MEETING: Duration = Duration::from_secs(20);
+
+#[test]
+fn two_runs_at_once_write_each_item_once() {
+    // Each run asks for an author after it has seen that the item is unknown, and waits for the
+    // other run there.
+    let met: Arc<(Mutex<HashMap<String, usize>>, Condvar)> = Arc::default();
+    let meeting = Arc::clone(&met);
+    let peer = HttpPeer::start(move |request| {
+        if let Some((_, author)) = request.target.split_once("/users/") {
+            let (counts, arrived) = &*meeting;
+            let mut counts = counts.lock();
+            *counts.entry(author.to_owned()).or_default() += 1;
+            arrived.notify_all();
+            arrived.wait_while_for(&mut counts, |counts| counts[author] < 2, MEETING);
+            return PeerAnswer::Body(404, json!({"code": "rest_user_invalid_id"}).to_string());
+        }
+        let (name, _) = asked(&request.target);
+        let item = match name.as_str() {
+            "venues" => json!({"id": 50, "venue": "Hall", "author": 3}),
+            "organizers" => json!({"id": 60, "organizer": "Choir", "author": 4}),
+            "events" => json!({"id": 70, "title": "Fest", "author": 5, "venue": {"id": 50},
+                "start_date": "2041-01-01 10:00:00", "end_date": "2041-01-01 11:00:00"}),
+            _ => return empty(&name),
+        };
+        let list = json!({name.as_str(): [item], "total": 1, "total_pages": 1});
+        PeerAnswer::Body(200, list.to_string())
+    });
+    let target = program().with_database();
+    target.done(&["migrate"]);
+    let runs: Vec<[i64; 5]> = thread::scope(|scope| {
+        let run = || scope.spawn(|| counts(&import(&target, &peer.url(""), &[]), 0));
+        [run(), run()].map(|run| run.join().unwrap()).to_vec()
+    });
+    let sum: Vec<i64> = (0..5).map(|at| runs[0][at] + runs[1][at]).collect();
+    assert_eq!(sum, [3, 0, 3, 0, 0], "{runs:?}");
+    assert!(met.0.lock().values().all(|count| *count == 2));
+    let found = target.json(&["doctor"]);
+    let rows = ["events", "venues", "organizers"].map(|name| found[name].as_i64().unwrap());
+    assert_eq!((rows, &found["is_sound"]), ([1, 1, 1], &json!(true)));
 }
 
 #[actix_web::test]

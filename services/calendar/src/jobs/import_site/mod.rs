@@ -142,7 +142,7 @@ impl Site<'_> {
                  application password, and that the web server of the site passes on the \
                  Authorization header"
             ),
-            // The site's list of users may be disabled.
+            // The list of users may be switched off. The lists refuse to show drafts to strangers.
             Reply::Refused(status, _) => log::warn!(
                 "the site answers {status} to who the user is, so check that drafts were taken over"
             ),
@@ -211,6 +211,11 @@ impl Site<'_> {
             Reply::Refused(status @ (401 | 403), code) => {
                 bail!("the site refuses the user: {status} {code}")
             }
+            Reply::Refused(400, code) if number == 1 && more.contains("&status=") => bail!(
+                "the site does not show its drafts to the user (400 {code}); check the login and the \
+                 application password, and that the web server of the site passes on the \
+                 Authorization header"
+            ),
             Reply::Refused(status, code) => bail!(
                 "{} does not have the REST API of The Events Calendar: {status} {code}",
                 self.client.root()
