@@ -153,14 +153,24 @@ fn names_with_separators_return() {
 
 #[test]
 fn faults_are_reported_by_line() {
-    let program = program();
-    let table = "sep=,\ntitle,start_date,end_date,venue\n\
-        good,2041-03-01,2041-03-01,\n\
-        \"two\nlines\",soon-ish,2041-03-01,\n\
-        more,2041-03-01,2041-03-01,a,b\n\
-        odd,2041-03-01,2041-03-01,id:x\n\
-        late,2041-03-01,2041-03-01,id:9\n";
-    let (code, report, errors) = load(&program, table, &[]);
+    for end in ["\n", "\r\n", "\r"] {
+        reports_faults_by_line(&program(), end);
+    }
+}
+
+#[track_caller]
+fn reports_faults_by_line(program: &Program, end: &str) {
+    let rows = [
+        "sep=,",
+        "title,start_date,end_date,venue",
+        "good,2041-03-01,2041-03-01,",
+        "\"two\nlines\",soon-ish,2041-03-01,",
+        "more,2041-03-01,2041-03-01,a,b",
+        "odd,2041-03-01,2041-03-01,id:x",
+        "late,2041-03-01,2041-03-01,id:9",
+    ];
+    let table = rows.map(|row| format!("{row}{end}")).concat();
+    let (code, report, errors) = load(program, &table, &[]);
     assert_eq!((code, counts(&report)), (Some(1), [1, 0, 0, 4]), "{errors}{report}");
     let faults = report["faults"].as_array().unwrap().iter();
     let faults: Vec<String> = faults

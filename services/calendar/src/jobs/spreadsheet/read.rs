@@ -83,6 +83,7 @@ impl<R: BufRead> TableRows<R> {
             left: Rc::clone(&left),
             delimiter,
             place: Place::Start,
+            is_after_return: false,
             is_open: Rc::clone(&is_open),
         };
         let reader = builder.from_reader(input);
@@ -242,12 +243,15 @@ fn flag(text: &str) -> Option<bool> {
     }
 }
 
-/// A reader that fails when a row is too long.
+/// An input that fails within a row that is too long. Rows end in line feeds only, because the reader
+/// of tables counts these as lines.
 struct Bounded<R> {
     input: R,
     left: Rc<Cell<u64>>,
     delimiter: u8,
     place: Place,
+    /// Whether the last byte was a carriage return at the end of a row.
+    is_after_return: bool,
     is_open: Rc<Cell<bool>>,
 }
 
@@ -275,6 +279,24 @@ impl Place {
     }
 }
 
+impl<R: Read> Bounded<R> {
+    /// Replaces the ends of rows by line feeds. Returns the number of bytes that remain.
+    fn with_line_feeds(&mut self, bytes: &mut [u8]) -> usize {
+        let mut kept = 0;
+        for at in 0..bytes.len() {
+            let byte = bytes[at];
+            let is_return = byte == b'\r' && self.place != Place::Quoted;
+            self.place = self.place.after(byte, self.delimiter);
+            let is_second = std::mem::replace(&mut self.is_after_return, is_return);
+            if !(is_second && byte == b'\n') {
+                bytes[kept] = if is_return { b'\n' } else { byte };
+                kept += 1;
+            }
+        }
+        kept
+    }
+}
+
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.left.get()).unwrap_or(usize::MAX);
@@ -282,13 +304,16 @@ impl<R: Read> Read for Bounded<R> {
             return Err(io::Error::other("too long"));
         }
         let most = buffer.len().min(left);
-        let read = self.input.read(&mut buffer[..most])?;
-        self.left.set((left - read) as u64);
-        let place = buffer[..read].iter();
-        self.place = place.fold(self.place, |place, byte| place.after(*byte, self.delimiter));
-        if read == 0 && most > 0 {
-            self.is_open.set(self.place == Place::Quoted);
+        loop {
+            let read = self.input.read(&mut buffer[..most])?;
+            self.left.set(self.left.get().saturating_sub(read as u64));
+            if read == 0 && most > 0 {
+                self.is_open.set(self.place == Place::Quoted);
+            }
+            let kept = self.with_line_feeds(&mut buffer[..read]);
+            if kept > 0 || read == 0 {
+                return Ok(kept);
+            }
         }
-        Ok(read)
     }
 }
