@@ -17,6 +17,12 @@ const MAX_RANGES: usize = 100;
 /// Maximum total size of these overrides in bytes.
 const MAX_RANGE_BYTES: usize = 8 << 20;
 
+/// Maximum number of bytes of series whose excluded occurrences are compared with overrides.
+const MAX_EXCLUDING_BYTES: usize = 1 << 20;
+
+/// The properties of a series with excluded occurrences that the overview needs.
+const EXCLUDING: [&str; 3] = ["EXDATE", "SEQUENCE", "UID"];
+
 /// The properties of an override that the overview needs.
 const OVERRIDE: [&str; 6] =
     ["DTSTAMP", "DTSTART", "LAST-MODIFIED", "RECURRENCE-ID", "SEQUENCE", "UID"];
@@ -73,8 +79,9 @@ impl Overview {
     /// The file cannot be read.
     pub fn of(state: &State, file: impl BufRead) -> io::Result<Overview> {
         let mut overview = Overview::default();
-        let mut replacing = Vec::new();
+        let (mut replacing, mut series) = (Vec::new(), HashSet::new());
         let mut revisions = Revisions::default();
+        let (mut excluding, mut excluding_bytes) = (Vec::new(), 0);
         let mut reader = Reader::new(file);
         let mut is_in_event = false;
         while let Some(mut component) = reader.next_component()? {
@@ -99,8 +106,18 @@ impl Overview {
                 ComponentKind::Event if component.is_whole() => {
                     if let Ok(uid) = Entry::uid(&component) {
                         revisions.take((&uid, None), &component, number);
+                        if component.is_series() {
+                            series.insert(uid.clone());
+                        }
                         if Entry::is_occurrence_id(&uid) {
                             overview.listed.insert(uid);
+                        }
+                    }
+                    if component.find("EXDATE").is_some() && component.sequence() > 0 {
+                        component.properties.retain(|one| EXCLUDING.contains(&one.name.as_str()));
+                        excluding_bytes += component.bytes();
+                        if excluding_bytes <= MAX_EXCLUDING_BYTES {
+                            excluding.push(component);
                         }
                     }
                 }
@@ -113,16 +130,28 @@ impl Overview {
         overview.cut = reader.is_open.then_some(Cut { line: reader.line, is_in_event });
         overview.zone = reader.zone_name.as_deref().and_then(known_zone);
         overview.has_replacements |= !replacing.is_empty();
-        let mut replaced = HashSet::new();
+        let excluded = excluded(&excluding, overview.context(state));
+        let (mut replaced, mut removed) = (HashSet::new(), Vec::new());
         for (number, component) in replacing {
             let name = Entry::replaced(&component, overview.context(state)).ok().flatten();
             let Some(name) = name else { continue };
+            // It is applied with its series, or superseded by such an override.
+            let is_known = overview.has_range(&component)
+                || overview.superseded_ranges.contains(&component.line);
+            if is_known && series.contains(&component.text("UID")) {
+                continue;
+            }
+            if excluded.get(&name).is_some_and(|sequence| *sequence > component.sequence()) {
+                removed.push(number);
+                continue;
+            }
             if component.is_whole() {
                 revisions.take((&component.text("UID"), Some(&name)), &component, number);
             }
             replaced.insert(name);
         }
-        let (superseded, repeated) = revisions.into_numbers();
+        let (mut superseded, repeated) = revisions.into_numbers();
+        superseded.extend(removed);
         Ok(Overview { replaced, superseded, repeated, ..overview })
     }
 
@@ -181,4 +210,18 @@ impl Overview {
             now: state.clock.now(),
         }
     }
+}
+
+/// Returns the occurrences that series exclude, with the SEQUENCE of the series. A series excludes an
+/// occurrence that an earlier revision moved.
+fn excluded(excluding: &[Component], context: EntryContext<'_>) -> HashMap<String, i64> {
+    let mut excluded = HashMap::new();
+    for component in excluding {
+        for key in component.excluded_keys(context) {
+            let sequence = excluded.entry(Entry::occurrence_id(&component.text("UID"), &key));
+            let sequence: &mut i64 = sequence.or_default();
+            *sequence = component.sequence().max(*sequence);
+        }
+    }
+    excluded
 }

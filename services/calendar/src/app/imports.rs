@@ -294,6 +294,13 @@ impl Import {
                 if entry.is_series && so_far.parent.is_none() {
                     so_far.parent = parent_of(db, id)?;
                 }
+                // All occurrences of the series may be overridden.
+                if entry.replaces.is_some()
+                    && let Some(series) = self.series.get_mut(&entry.uid)
+                    && series.parent.is_none()
+                {
+                    series.parent = parent_of(db, id)?;
+                }
             }
             so_far.kept.insert(occurrence.external_id.clone());
         }
@@ -305,6 +312,7 @@ impl Import {
         }
         self.note_revision(db, entry)?;
         let is_whole = entry.replaces.is_none() && self.overview.cut.is_none();
+        let is_whole = is_whole && !entry.has_unknown_occurrences;
         if so_far.repeated
             && is_whole
             && !self.drop_surplus(state, db, entry, (&so_far.kept, slice))?

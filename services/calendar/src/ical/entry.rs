@@ -13,7 +13,7 @@ use super::foreign_zones::known;
 use super::ignored::{Warning, repeated};
 use super::length::{Length, end_of};
 use super::moment::{EntryContext, Moment, is_utc, reading};
-use super::occurrences::{Start, shortened, starts_of};
+use super::occurrences::{NoStarts, Start, shortened, starts_of};
 use super::property::Property;
 use super::reader::{Component, Method};
 use super::revision::revision_of;
@@ -40,7 +40,9 @@ pub struct Entry {
     pub is_cancelled: bool,
     /// Whether it contains enough to create its events, even if they are cancelled.
     pub is_complete: bool,
-    /// The revision in the file, if any.
+    /// Whether it has more occurrences than those here, because its rule is not supported.
+    pub has_unknown_occurrences: bool,
+    /// Its revision, if any.
     pub revision: Option<Revision>,
     /// Messages about values that were replaced.
     pub warnings: Vec<Warning>,
@@ -107,12 +109,25 @@ impl Entry {
             _ => None,
         };
         let first = start.clone().in_zone(&clock);
+        let mut has_unknown_occurrences = false;
         let starts = match &replaces {
-            Some(_) => vec![Start::from(first.clone())],
-            None => starts_of(component, &first, context, &mut warnings)?,
+            Some(_) => {
+                warnings.extend(component.narrowed_range());
+                vec![Start::from(first.clone())]
+            }
+            None => match starts_of(component, &first, context, &mut warnings) {
+                Ok(starts) => starts,
+                Err(NoStarts::Excluded) => return Err("has no occurrences".to_owned()),
+                Err(NoStarts::Unsupported(warning)) => {
+                    warnings.push(warning);
+                    has_unknown_occurrences = true;
+                    vec![Start::from(first.clone())]
+                }
+            },
         };
-        let length = match (component.find("DTEND"), component.find("DURATION"), &start) {
-            (None, Some(duration), Moment::Time(..)) => Length::read(duration)?,
+        let duration = component.find("DURATION").and_then(|one| Length::read(one).ok());
+        let length = match (component.find("DTEND"), duration, &start) {
+            (None, Some(duration), Moment::Time(..)) => duration,
             _ => Length::between(&start, &end, &clock),
         };
         warnings.extend(repeated(&component.properties));
@@ -152,6 +167,7 @@ impl Entry {
             is_series,
             is_cancelled,
             is_complete,
+            has_unknown_occurrences,
             revision: revision_of(component),
             warnings,
             occurrences,
@@ -168,11 +184,18 @@ impl Entry {
         context: EntryContext<'_>,
     ) -> Result<Option<String>, String> {
         let Some(property) = component.find("RECURRENCE-ID") else { return Ok(None) };
-        if let Some(range) = property.parameter("RANGE") {
+        if let Some(range) = property.parameter("RANGE").filter(|_| !component.is_range()) {
             let range = shortened(range);
             return Err(format!("RANGE={range} is not supported; the occurrences stay unchanged"));
         }
-        let key = Moment::read(property, context)?.key();
+        // Exchange writes the day of an all-day occurrence as midnight in the zone of its calendar.
+        let start = component.find("DTSTART");
+        let is_day = start.is_some_and(|one| one.is_day() || one.value.trim().len() == DAY.len());
+        let midnight = reading(&property.value).filter(|wall| wall.time() == Time::midnight());
+        let key = match (Moment::read(property, context)?, midnight) {
+            (_, Some(midnight)) if is_day => Moment::Day(midnight.date()).key(),
+            (moment, _) => moment.key(),
+        };
         Ok(Some(Entry::occurrence_id(&Entry::uid(component)?, &key)))
     }
 
@@ -305,7 +328,7 @@ pub(super) fn times(
     let own = clock_of(component, &start).map(|clock| start.clone().in_zone(&clock));
     let own = own.as_ref().unwrap_or(&start);
     let (end, duration) = (component.find("DTEND"), component.find("DURATION"));
-    let end = end_of(own, end, duration, context, warnings)?;
+    let end = end_of(own, end, duration, context, warnings);
     let end = match &start {
         Moment::Time(_, zone) => end.in_zone(zone),
         Moment::Day(_) => end,

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::property::{Property, unescaped};
 use super::reader::Component;
-use super::windows_zones::windows_zone;
+use super::windows_zones::{lotus_zone, windows_zone};
 use crate::model::recurrence::Rule;
 use crate::model::zone::Zone;
 
@@ -98,7 +98,8 @@ impl ForeignZones {
         }
         // Exchange also escapes commas in parameters.
         let described = self.0.get(name.trim()).or_else(|| self.0.get(&unescaped(name.trim())));
-        let observances = match described? {
+        let Some(described) = described else { return lotus_zone(name.trim()) };
+        let observances = match described {
             Described::Known(zone) => return Some(zone.clone()),
             Described::Observances(observances) => observances,
         };
@@ -246,6 +247,8 @@ mod tests {
             ("Our own", "1500-01-01T00:00:00".parse().unwrap(), Some("UTC+1:00")),
             ("Ours by name", winter, Some("Europe/Vienna")),
             ("By dates", winter, Some("UTC-3:30")),
+            ("Western/Central Europe", winter, Some("Europe/Berlin")),
+            ("Eastern", winter, Some("America/New_York")),
             ("Nowhere", winter, None),
         ] {
             let zone = zones.find(name, at);

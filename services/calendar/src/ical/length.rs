@@ -86,22 +86,30 @@ fn exactly(at: Timestamp, span: Span) -> Option<Timestamp> {
 /// The warning for an event that ends before it starts.
 const BACKWARDS: &str = "it ends before it starts; its end was set to its start";
 
-/// Reads the end of an event. If there is none, the event ends at its start, or an all-day event at
-/// the end of its day. An end before the start is set to the start, with a warning.
+/// Reads the end of an event. By default an event ends at its start, and an all-day event with its
+/// day. An end before the start, or one that cannot be read, is the start, with a warning.
 pub fn end_of(
     start: &Moment,
     end: Option<&Property>,
     duration: Option<&Property>,
     context: EntryContext<'_>,
     warnings: &mut Vec<Warning>,
-) -> Result<Moment, String> {
+) -> Moment {
     let read = match (end, duration) {
-        (Some(end), _) => Moment::read(end, context)?,
-        (None, Some(duration)) => {
-            Length::read(duration)?.end_of(start).ok_or("DURATION is too long")?
-        }
-        (None, None) => start.clone(),
+        (Some(end), _) => Moment::read(end, context),
+        (None, Some(duration)) => Length::read(duration).and_then(|length| {
+            length.end_of(start).ok_or_else(|| "DURATION is too long".to_owned())
+        }),
+        (None, None) => Ok(start.clone()),
     };
+    let read = read.unwrap_or_else(|message| {
+        let message = format!("{message}; the end was set to the start");
+        warnings.push(match end.or(duration) {
+            Some(property) => Warning::about(property, message),
+            None => message.into(),
+        });
+        start.clone()
+    });
     let is_backwards = match (start, &read) {
         (Moment::Time(first, _), Moment::Time(at, _)) => at < first,
         (start, read) => read.wall() < start.wall().date().to_datetime(Time::midnight()),
@@ -112,7 +120,7 @@ pub fn end_of(
             None => BACKWARDS.to_owned().into(),
         });
     }
-    Ok(match (start, read) {
+    match (start, read) {
         // The end date is exclusive.
         (Moment::Day(first), Moment::Day(behind)) => {
             Moment::Day(behind.yesterday().unwrap_or(behind).max(*first))
@@ -120,6 +128,11 @@ pub fn end_of(
         (Moment::Time(first, zone), Moment::Time(at, _)) => {
             Moment::Time(at.max(*first), zone.clone())
         }
+        // So is a midnight.
+        (Moment::Day(first), read) if read.wall().time() == Time::midnight() => {
+            let behind = read.wall().date();
+            Moment::Day(behind.yesterday().unwrap_or(behind).max(*first))
+        }
         (start, read) => start.at(read.wall().max(start.wall())),
-    })
+    }
 }

@@ -71,9 +71,7 @@ impl Moment {
         context: EntryContext<'_>,
     ) -> Result<Moment, String> {
         let wrong = || format!("{} is not a date", property.name);
-        let is_day =
-            property.parameter("VALUE").is_some_and(|kind| kind.eq_ignore_ascii_case("DATE"));
-        if is_day || text.len() == 8 {
+        if property.is_day() || text.len() == 8 {
             let day = text.get(..8).and_then(|text| Date::strptime("%Y%m%d", text).ok());
             return day.map(Moment::Day).ok_or_else(wrong);
         }

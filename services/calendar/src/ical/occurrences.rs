@@ -20,7 +20,10 @@ const MONTHS_AHEAD: i32 = 24;
 /// Maximum number of individually listed dates.
 const MAX_DATES: usize = 5000;
 
-/// Maximum number of rules. Each may produce thousands of starts.
+/// Number of characters of a day.
+const DAY: usize = 8;
+
+/// Maximum number of rules. Each may have thousands of starts.
 const MAX_RULES: usize = 20;
 
 /// The start of an occurrence, and its end if the file gives one.
@@ -38,23 +41,39 @@ impl From<Moment> for Start {
     }
 }
 
-/// Returns the starts of a series, given its first start in the zone in which the series recurs.
+/// The reason that the starts of a series are not known.
+pub enum NoStarts {
+    /// All are excluded.
+    Excluded,
+    /// A rule or list is not supported.
+    Unsupported(Warning),
+}
+
+impl NoStarts {
+    fn because(property: &Property, why: &str) -> NoStarts {
+        let message = format!("{why}; only its first occurrence was imported");
+        NoStarts::Unsupported(Warning::about(property, message))
+    }
+}
+
+/// Returns the starts of a series, given its first start in the zone in which it repeats.
 pub fn starts_of(
     component: &Component,
     start: &Moment,
     context: EntryContext<'_>,
     warnings: &mut Vec<Warning>,
-) -> Result<Vec<Start>, String> {
+) -> Result<Vec<Start>, NoStarts> {
     let mut starts = vec![Start::from(start.clone())];
     let rules: Vec<&Property> = component.rules().collect();
     if rules.is_empty() && component.find("RDATE").is_none() {
         return Ok(starts);
     }
-    if component.find("EXRULE").is_some() {
-        return Err("EXRULE is not supported; the entry was skipped".to_owned());
+    if let Some(excluding) = component.find("EXRULE") {
+        return Err(NoStarts::because(excluding, "EXRULE is not supported"));
     }
-    if rules.len() > MAX_RULES {
-        return Err(format!("RRULE occurs more than {MAX_RULES} times"));
+    if let Some(rule) = rules.get(MAX_RULES) {
+        let why = format!("RRULE occurs more than {MAX_RULES} times");
+        return Err(NoStarts::because(rule, &why));
     }
     let series = Series::new(component, start, context);
     let zone = match start {
@@ -65,13 +84,15 @@ pub fn starts_of(
     let horizon = now.checked_add(Span::new().months(MONTHS_AHEAD));
     let horizon = horizon.unwrap_or(series.wall).max(series.wall);
     let mut left_out: Vec<i64> =
-        series.dates(component, "EXDATE")?.iter().map(Moment::seconds).collect();
+        series.dates(component, "EXDATE", warnings)?.iter().map(Moment::seconds).collect();
     left_out.sort_unstable();
     // One more for each start that may be excluded, and one to detect that there are too many.
     let (first, latest) = (1 + left_out.len(), MAX_OCCURRENCES + 1 + left_out.len());
     let wanted = Wanted { until: horizon, near: now.date(), first, latest, most: latest };
     for rule in rules {
-        starts.extend(series.by_rule(rule, zone, wanted)?.into_iter().map(Start::from));
+        let found = series.by_rule(rule, zone, wanted);
+        let found = found.map_err(|why| NoStarts::because(rule, &why))?;
+        starts.extend(found.into_iter().map(Start::from));
     }
     let mut added = series.added(component, warnings)?;
     let is_near = |start: &Start| start.moment.wall() <= horizon;
@@ -88,7 +109,7 @@ pub fn starts_of(
     starts.dedup_by_key(|start| start.moment.seconds());
     starts.retain(|start| left_out.binary_search(&start.moment.seconds()).is_err());
     if starts.is_empty() {
-        return Err("has no occurrences".to_owned());
+        return Err(NoStarts::Excluded);
     }
     if let Some(rule) = component.rules().next().or(component.find("RDATE"))
         && starts.len() > MAX_OCCURRENCES
@@ -237,48 +258,75 @@ impl<'a> Series<'a> {
         &self,
         component: &Component,
         warnings: &mut Vec<Warning>,
-    ) -> Result<Vec<Start>, String> {
-        self.listed(component, "RDATE", |text, property| {
+    ) -> Result<Vec<Start>, NoStarts> {
+        let mut backwards = None;
+        let added = self.listed(component, "RDATE", warnings, |text, property| {
             let Some((begin, end)) = text.split_once('/') else {
                 return Ok(self.moment(text, property)?.into());
             };
-            let moment = self.moment(begin, property)?;
+            let moment = self.edge(begin, property)?;
             if matches!(moment, Moment::Day(_)) {
                 return Ok(moment.into());
             }
             let end = match end.contains(['P', 'p']) {
                 true => Length::parse("RDATE", end)?.end_of(&moment),
-                false => Some(self.moment(end, property)?),
+                false => Some(self.edge(end, property)?),
             };
             let end = end.ok_or("RDATE has a period that is too long")?;
-            let backwards = "a period of RDATE ends before it begins; its end was set to its start";
-            let warning = Warning::about(property, backwards);
-            if end.seconds() < moment.seconds() && !warnings.contains(&warning) {
-                warnings.push(warning);
+            if end.seconds() < moment.seconds() {
+                backwards.get_or_insert(property.line);
             }
             Ok(Start { moment, end: Some(end) })
-        })
+        })?;
+        let message = "a period of RDATE ends before it begins; its end was set to its start";
+        let warning = |line| Warning { line: Some(line), message: message.to_owned() };
+        warnings.extend(backwards.map(warning));
+        Ok(added)
     }
 
-    /// Reads the dates of all properties with a name.
-    fn dates(&self, component: &Component, name: &str) -> Result<Vec<Moment>, String> {
-        self.listed(component, name, |text, property| self.moment(text, property))
+    /// Reads the begin or end of a period. A day of a timed series begins at midnight.
+    fn edge(&self, text: &str, property: &Property) -> Result<Moment, String> {
+        match (self.start, reading(text)) {
+            (Moment::Time(..), Some(midnight)) if text.trim().len() == DAY => Ok(self.at(midnight)),
+            _ => self.moment(text, property),
+        }
     }
 
-    /// Reads the values of all properties with a name.
+    /// Reads the dates of all properties of a name.
+    fn dates(
+        &self,
+        component: &Component,
+        name: &str,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Vec<Moment>, NoStarts> {
+        self.listed(component, name, warnings, |text, property| self.moment(text, property))
+    }
+
+    /// Reads the values of all properties of a name. Faulty ones are ignored, with a warning for each
+    /// property.
     fn listed<T>(
         &self,
         component: &Component,
         name: &str,
+        warnings: &mut Vec<Warning>,
         mut read: impl FnMut(&str, &Property) -> Result<T, String>,
-    ) -> Result<Vec<T>, String> {
+    ) -> Result<Vec<T>, NoStarts> {
         let mut all = Vec::new();
         for property in component.properties.iter().filter(|one| one.name == name) {
+            let mut faulty = None;
             for text in property.value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
-                all.push(read(text, property)?);
-                if all.len() > MAX_DATES {
-                    return Err(format!("{name} has more than {MAX_DATES} dates"));
+                match read(text, property) {
+                    Ok(value) => all.push(value),
+                    Err(message) => faulty = faulty.or(Some((text, message))),
                 }
+                if all.len() > MAX_DATES {
+                    let why = format!("{name} has more than {MAX_DATES} dates");
+                    return Err(NoStarts::because(property, &why));
+                }
+            }
+            if let Some((text, message)) = faulty {
+                let message = format!("{message}: {}; it was ignored", shortened(text));
+                warnings.push(Warning::about(property, message));
             }
         }
         Ok(all)
@@ -363,11 +411,12 @@ mod tests {
             if let Some(Until::Instant(last)) = last {
                 all.retain(|moment| moment.seconds() <= last.as_second());
             }
-            let left_out = series.dates(&component, "EXDATE").unwrap();
+            let left_out = series.dates(&component, "EXDATE", &mut Vec::new());
+            let left_out = left_out.ok().unwrap();
             all.retain(|at| !left_out.contains(at));
             let midnight = today.date().to_datetime(Time::midnight());
             keep_nearest(&mut all, |moment| moment.wall() < midnight, MAX_OCCURRENCES);
-            let starts = starts_of(&component, &start, context, &mut Vec::new()).unwrap();
+            let starts = starts_of(&component, &start, context, &mut Vec::new()).ok().unwrap();
             let starts: Vec<Moment> = starts.into_iter().map(|start| start.moment).collect();
             assert_eq!(starts, all, "{rule} in {zone}");
         }

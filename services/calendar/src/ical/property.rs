@@ -51,6 +51,11 @@ impl Property {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// Returns whether its values are declared to be days.
+    pub fn is_day(&self) -> bool {
+        self.parameter("VALUE").is_some_and(|kind| kind.eq_ignore_ascii_case("DATE"))
+    }
+
     /// Returns the unescaped value.
     pub fn text(&self) -> String {
         unescaped(&self.value)

@@ -27,6 +27,28 @@ impl Component {
         let range = self.find("RECURRENCE-ID").and_then(|one| one.parameter("RANGE"));
         range.is_some_and(|range| range.eq_ignore_ascii_case("THISANDFUTURE"))
     }
+
+    /// Returns its SEQUENCE, by default 0.
+    pub fn sequence(&self) -> i64 {
+        self.text("SEQUENCE").parse().unwrap_or(0)
+    }
+
+    /// Returns the keys of the occurrences that a series excludes. Dates that cannot be read are left
+    /// out.
+    pub fn excluded_keys(&self, context: EntryContext<'_>) -> Vec<String> {
+        let dates = self.all("EXDATE").flat_map(|property| {
+            let texts = property.value.split(',').map(str::trim);
+            texts.filter_map(move |text| Moment::parse(text, property, context).ok())
+        });
+        dates.map(|moment| moment.key()).collect()
+    }
+
+    /// Returns a warning if it overrides later occurrences too and is imported without its series.
+    pub fn narrowed_range(&self) -> Option<Warning> {
+        let property = self.find("RECURRENCE-ID").filter(|_| self.is_range())?;
+        let message = "RANGE=THISANDFUTURE was applied to this occurrence only";
+        Some(Warning::about(property, message))
+    }
 }
 
 impl Range {

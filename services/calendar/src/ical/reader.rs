@@ -390,6 +390,8 @@ impl<R: BufRead> Reader<R> {
                 Line::TooLong { start } => (start, true),
             };
             match (&mut self.pending, bytes) {
+                // Some programs write an empty line before a continuation line.
+                (Some(_), [] | [b'\r']) => {}
                 (Some(pending), [b' ' | b'\t', rest @ ..]) => {
                     pending.is_cut |= is_cut || pending.bytes.len() + rest.len() > MAX_BYTES;
                     if !pending.is_cut {

@@ -309,6 +309,15 @@ pub fn windows_zone(name: &str) -> Option<Zone> {
     find(DISPLAYED, place).or_else(|| Zone::parse(&format!("UTC{}", offset()?)))
 }
 
+/// Names of Lotus Notes that are not those of Windows.
+const LOTUS: &[(&str, &str)] = &[("Western/Central Europe", "Europe/Berlin")];
+
+/// Finds a zone by its name in Lotus Notes, which is often that of Windows without `Standard Time`.
+/// Files that describe a zone of such a name mean their own.
+pub fn lotus_zone(name: &str) -> Option<Zone> {
+    find(LOTUS, name).or_else(|| find(NAMES, &format!("{name} Standard Time")))
+}
+
 fn find(table: &[(&str, &str)], name: &str) -> Option<Zone> {
     let (_, iana) = table.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
     Zone::named(iana)

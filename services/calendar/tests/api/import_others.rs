@@ -350,13 +350,19 @@ async fn override_of_all_later_occurrences_moves_or_cancels_them() {
     assert_eq!(counts(&app, calendar("", &[series, &off])).await, [0, 0, 4, 0, 0]);
     assert_eq!(counts(&app, &file).await, [0, 3, 1, 0, 0]);
     assert_eq!(texts(&app).await, shown);
-    // Without its series, the override is reported.
-    let report = post(&app, "editor", calendar("", &[later])).await.expect(200).json;
-    assert_eq!(report["failed"], 1);
+    // Without its series it changes one occurrence.
+    let alone = later.replace("T150000", "T170000");
+    let report = post(&app, "editor", calendar("", &[&alone])).await.expect(200).json;
+    assert_eq!((&report["updated"], &report["failed"]), (&json!(1), &json!(0)));
+    assert_eq!(
+        report["warnings"][0]["message"],
+        "RANGE=THISANDFUTURE was applied to this occurrence only"
+    );
+    assert_eq!(texts(&app).await[1..], ["02 17 02 19 Later", shown[2], shown[3]]);
 }
 
 #[actix_web::test]
-async fn override_of_all_later_occurrences_that_is_not_applied_is_reported() {
+async fn surplus_overrides_of_all_later_occurrences_change_one() {
     let app = App::new().await;
     let series = "UID:s\nDTSTART:20270401T100000Z\nRRULE:FREQ=HOURLY;COUNT=110\nSUMMARY:Hourly";
     let range = |number: usize| {
@@ -367,8 +373,12 @@ async fn override_of_all_later_occurrences_that_is_not_applied_is_reported() {
     let ranges: Vec<String> = (1..=101).map(range).collect();
     let entries: Vec<&str> =
         std::iter::once(series).chain(ranges.iter().map(String::as_str)).collect();
-    assert_eq!(counts(&app, calendar("", &entries)).await, [110, 0, 0, 0, 1]);
-    // If a file has two revisions, the later one is applied.
+    assert_eq!(counts(&app, calendar("", &entries)).await, [110, 0, 0, 0, 0]);
+    for (title, number) in [("100", 9), ("101", 1)] {
+        let path = format!("/events?search={title}&start_date=2027-04-01&per_page=50");
+        assert_eq!(app.get(&path).await.ids().len(), number, "{title}");
+    }
+    // Of two revisions, the later one is applied.
     let app = App::new().await;
     let [new, old] = [2, 1].map(|number| {
         range(1).replace("SUMMARY:1", &format!("SUMMARY:Revision {number}\nSEQUENCE:{number}"))

@@ -34,13 +34,13 @@ pub async fn texts(app: &App) -> Vec<String> {
     shown(app).await.into_iter().map(|(_, text)| text).collect()
 }
 
-/// Returns line and message of each error.
-async fn errors(app: &App, file: &str) -> Vec<(u64, String)> {
+/// Returns line and message of each of the `errors` or `warnings`.
+async fn reported(app: &App, file: &str, list: &str) -> Vec<(u64, String)> {
     let report = post(app, "editor", file.to_owned()).await.expect(200).json;
     let error = |error: &Value| {
         (error["line"].as_u64().unwrap(), error["message"].as_str().unwrap().to_owned())
     };
-    report["errors"].as_array().unwrap().iter().map(error).collect()
+    report[list].as_array().unwrap().iter().map(error).collect()
 }
 
 #[actix_web::test]
@@ -99,7 +99,7 @@ async fn rdate_periods_and_several_rules_are_imported() {
 }
 
 #[actix_web::test]
-async fn unsupported_features_are_reported_with_their_line() {
+async fn unsupported_features_drop_no_entry_and_are_reported_with_their_line() {
     let app = App::new().await;
     let series =
         "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=2\nSUMMARY:Daily";
@@ -108,19 +108,133 @@ async fn unsupported_features_are_reported_with_their_line() {
     let excluded = "UID:x\nDTSTART:20270401T100000Z\nRRULE:FREQ=DAILY;COUNT=9\nEXRULE:FREQ=WEEKLY";
     let file = calendar("", &[series, range, excluded]);
     let expected = [
-        (15, "EXRULE is not supported; the entry was skipped"),
-        (10, "RANGE=THISANDFUTURE is not supported; the occurrences stay unchanged"),
+        (19, "EXRULE is not supported; only its first occurrence was imported"),
+        (12, "RANGE=THISANDFUTURE was applied to this occurrence only"),
     ];
     let expected = expected.map(|(line, message)| (line, message.to_owned()));
-    // Overrides come after all other entries.
-    assert_eq!(errors(&app, &file).await, expected);
-    assert_eq!(texts(&app).await, ["01 10 01 11 Daily", "02 10 02 11 Daily"]);
+    // Overrides follow all entries.
+    assert_eq!(reported(&app, &file, "warnings").await, expected);
+    assert_eq!(texts(&app).await, UNSUPPORTED);
     for method in ["REPLY", "ADD"] {
         let file = calendar(&format!("METHOD:{method}"), &["UID:s\nDTSTART:20270401T150000Z"]);
         let message = format!("METHOD:{method} is not supported; the entry was skipped");
-        assert_eq!(errors(&app, &file).await, [(3, message)]);
+        assert_eq!(reported(&app, &file, "errors").await, [(3, message)]);
     }
-    assert_eq!(texts(&app).await, ["01 10 01 11 Daily", "02 10 02 11 Daily"]);
+    assert_eq!(texts(&app).await, UNSUPPORTED);
+}
+
+const UNSUPPORTED: [&str; 4] =
+    ["01 10 01 11 Daily", "01 10 01 10 Untitled", "02 10 02 11 Daily", "02 12 02 12 Untitled"];
+
+#[actix_web::test]
+async fn values_that_cannot_be_read_drop_no_entry() {
+    let app = App::new().await;
+    let begin = "DTSTART:20270401T100000Z\nDTEND:20270401T110000Z";
+    let entries = [
+        "UID:a\nDTSTART:20270401T100000Z\nSUMMARY:A\nDURATION:soon".to_owned(),
+        "UID:b\nDTSTART:20270401T100000Z\nSUMMARY:B\nDTEND:later".to_owned(),
+        format!("UID:c\n{begin}\nSUMMARY:C\nRDATE;VALUE=TIME:083000Z,093000Z"),
+        format!("UID:d\n{begin}\nSUMMARY:D\nRDATE:20270402T100000Z,tomorrow"),
+        format!("UID:e\n{begin}\nSUMMARY:E\nRRULE:FREQ=DAILY;COUNT=2\nEXDATE:x"),
+        format!("UID:f\n{begin}\nSUMMARY:F\nRRULE:FREQ=SECONDLY"),
+        format!("UID:g\n{begin}\nSUMMARY:G\nRRULE:FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30"),
+        format!("UID:h\n{begin}\nSUMMARY:H\nRDATE;VALUE=PERIOD:20270402/20270403"),
+    ];
+    let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
+    let file = calendar("", &entries);
+    let messages: Vec<String> =
+        reported(&app, &file, "warnings").await.into_iter().map(|(_, message)| message).collect();
+    let first = "only its first occurrence was imported";
+    assert_eq!(
+        messages,
+        [
+            "DURATION is not a duration; the end was set to the start",
+            "DTEND is not a date; the end was set to the start",
+            "RDATE is not a date: 083000Z; it was ignored",
+            "RDATE is not a date: tomorrow; it was ignored",
+            "EXDATE is not a date: x; it was ignored",
+            &format!("the rule FREQ=SECONDLY is not supported; {first}"),
+        ]
+    );
+    let shown = texts(&app).await;
+    let expected = [
+        "01 10 01 10 A",
+        "01 10 01 10 B",
+        "01 10 01 11 C",
+        "01 10 01 11 D",
+        "01 10 01 11 E",
+        "01 10 01 11 F",
+        "01 10 01 11 G",
+        "01 10 01 11 H",
+        "02 00 03 00 H",
+        "02 10 02 11 D",
+        "02 10 02 11 E",
+    ];
+    assert_eq!(shown, expected);
+    assert_eq!(counts(&app, &file).await, [0, 0, 11, 0, 0]);
+    // A rule that is not supported removes no occurrences of an earlier file.
+    let unknown = calendar("", &[&format!("UID:e\n{begin}\nSUMMARY:E\nRRULE:FREQ=LUNAR")]);
+    assert_eq!(counts(&app, &unknown).await, [0, 0, 1, 0, 0]);
+    assert_eq!(texts(&app).await, expected);
+}
+
+#[actix_web::test]
+async fn all_day_occurrences_are_overridden_by_midnights() {
+    let app = App::new().await;
+    let series = "UID:s\nDTSTART;VALUE=DATE:20270401\nDTEND:20270402T000000\n\
+        RRULE:FREQ=DAILY;COUNT=-1;UNTIL=20270403\nSUMMARY:Bin";
+    let moved = |at: &str, to: u8| {
+        format!("UID:s\nRECURRENCE-ID{at}\nDTSTART;VALUE=DATE:202704{to:02}\nSUMMARY:Moved")
+    };
+    let zoned = moved(";TZID=GMT Standard Time:20270402T000000", 12);
+    let file = calendar("", &[series, &zoned, &moved(":20270403T000000Z", 13)]);
+    assert_eq!(counts(&app, &file).await, [3, 0, 0, 0, 0]);
+    let expected = ["01 00 01 23 Bin", "12 00 12 23 Moved", "13 00 13 23 Moved"];
+    assert_eq!(texts(&app).await, expected);
+    assert_eq!(counts(&app, &file).await, [0, 0, 3, 0, 0]);
+}
+
+#[actix_web::test]
+async fn later_series_removes_moved_occurrences_that_it_excludes() {
+    let series = |more: &str| {
+        format!("UID:s\nDTSTART:20270401T100000Z\nRRULE:FREQ=DAILY;COUNT=3\nSUMMARY:Daily{more}")
+    };
+    let moved = "UID:s\nRECURRENCE-ID:20270402T100000Z\nDTSTART:20270402T150000Z\nSEQUENCE:2";
+    for (sequence, shown) in [(3, false), (2, true)] {
+        let app = App::new().await;
+        let excluding = format!("\nEXDATE:20270402T100000Z\nSEQUENCE:{sequence}");
+        let file = calendar("", &[&series("\nSEQUENCE:1"), moved, &series(&excluding)]);
+        counts(&app, &file).await;
+        let texts = texts(&app).await;
+        assert_eq!(texts.contains(&"02 15 02 15 Untitled".to_owned()), shown, "{texts:?}");
+        assert_eq!(texts.len(), if shown { 3 } else { 2 });
+        assert_eq!(counts(&app, &file).await[..2], [0, 0]);
+    }
+}
+
+#[actix_web::test]
+async fn series_of_overrides_only_is_unchanged_the_second_time() {
+    let app = App::new().await;
+    let series = "UID:s\nDTSTART:20270401T100000Z\nRRULE:FREQ=DAILY;COUNT=3\nSUMMARY:Daily";
+    let moved = |day: u8| {
+        let at = format!("202704{day:02}T1");
+        format!("UID:s\nRECURRENCE-ID:{at}00000Z\nDTSTART:{at}20000Z\nSUMMARY:Moved")
+    };
+    for days in [[1, 2, 3], [3, 1, 2]] {
+        let file = calendar("", &[&series, &*moved(days[0]), &moved(days[1]), &moved(days[2])]);
+        let file = file.replace("UID:s", &format!("UID:{}", days[0]));
+        assert_eq!(counts(&app, &file).await, [3, 0, 0, 0, 0]);
+        assert_eq!(counts(&app, &file).await, [0, 0, 3, 0, 0]);
+    }
+}
+
+#[actix_web::test]
+async fn empty_lines_do_not_end_folded_lines() {
+    let app = App::new().await;
+    let file =
+        calendar("", &["UID\n\n :a\nDTSTART\n\n ;VALUE=DATE\n\n :20270401\nSUMMARY\n\n :Day"]);
+    assert_eq!(counts(&app, &file).await, [1, 0, 0, 0, 0]);
+    assert_eq!(texts(&app).await, ["01 00 01 23 Day"]);
 }
 
 #[actix_web::test]

@@ -63,6 +63,8 @@ impl Rule {
                 "INTERVAL" => {
                     rule.interval = value.parse().ok().filter(|n| (1..=1000).contains(n))?
                 }
+                // Some programs write -1 for no limit.
+                "COUNT" if value == "-1" => {}
                 "COUNT" => rule.count = Some(value.parse().ok()?),
                 "UNTIL" => rule.until = Some(value.to_owned()),
                 "BYMONTH" => rule.by_month = numbers(value, 1, 12)?,
