@@ -51,9 +51,7 @@ async fn samples_load_once_with_dates_in_the_future() {
 async fn venues_with_one_name_and_different_slugs_stay_apart() {
     let app = App::new().await;
     for (kind, title) in [("venue", "Town Hall"), ("organizer", "Choir")] {
-        let line = |slug: &str, phone: &str| {
-            json!({"type": kind, kind: title, "slug": slug, "phone": phone})
-        };
+        let line = |slug: &str, phone: &str| json!({"type": kind, kind: title, "slug": slug, "phone": phone});
         let graz = lines(&[line("graz", "1")]);
         assert_eq!(counts(&app, &graz, PLAIN), [1, 0, 0, 0]);
         let both = lines(&[line("linz", "2"), line("graz", "3")]);

@@ -88,9 +88,7 @@ impl PeriodLinks {
 
 /// Lists events.
 pub async fn list(visit: Visit) -> HttpResponse {
-    visit
-        .reuse(Lasting::Second, async |reader| shown(reader, reader.query().clone()).await)
-        .await
+    visit.reuse(Lasting::Second, async |reader| shown(reader, reader.query().clone()).await).await
 }
 
 /// Shows the list of a query.

@@ -13,13 +13,17 @@ use crate::wire::pages::query::PageQuery;
 /// Shows the events of a day.
 pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
     let period = Period::parse_day(&text).filter(|day| day.is_in_years_of_events());
-    visit.reuse(Lasting::Day, async |reader| shown(reader, period.ok_or(Error::NoRoute)?).await).await
+    visit
+        .reuse(Lasting::Day, async |reader| shown(reader, period.ok_or(Error::NoRoute)?).await)
+        .await
 }
 
 /// Shows the events of a week.
 pub async fn week(visit: Visit, text: Path<String>) -> HttpResponse {
     let period = Period::parse_week(&text);
-    visit.reuse(Lasting::Day, async |reader| shown(reader, period.ok_or(Error::NoRoute)?).await).await
+    visit
+        .reuse(Lasting::Day, async |reader| shown(reader, period.ok_or(Error::NoRoute)?).await)
+        .await
 }
 
 /// Shows the events of the current day.
@@ -29,7 +33,9 @@ pub async fn today(visit: Visit) -> HttpResponse {
 
 /// Shows the events of the current week.
 pub async fn this_week(visit: Visit) -> HttpResponse {
-    visit.reuse(Lasting::Day, async |reader| shown(reader, Period::week_of(reader.today())).await).await
+    visit
+        .reuse(Lasting::Day, async |reader| shown(reader, Period::week_of(reader.today())).await)
+        .await
 }
 
 async fn shown(reader: &Reader, period: Period) -> Result<HttpResponse, Error> {
