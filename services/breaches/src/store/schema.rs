@@ -84,9 +84,8 @@ diesel::table! {
 
 diesel::table! {
     /// SQLite only.
-    account_block (run, first) {
-        run -> BigInt,
-        first -> BigInt,
+    account_block (id) {
+        id -> BigInt,
         data -> Binary,
     }
 }

@@ -301,13 +301,12 @@ CREATE TABLE run_filter (
     data BLOB NOT NULL
 );
 
--- Accounts in key order, starting with the key `first`.
+-- Accounts in key order. The number of a block is that of its run and 40 bits of its first key. Without a
+-- rowid, inner pages would contain whole blocks, so a look-up would pass more of them.
 CREATE TABLE account_block (
-    run BIGINT NOT NULL,
-    first BIGINT NOT NULL,
-    data BLOB NOT NULL,
-    PRIMARY KEY (run, first)
-) WITHOUT ROWID;
+    id INTEGER PRIMARY KEY,
+    data BLOB NOT NULL
+);
 
 -- The index of a run by domain: domain and upper half of the key, in this order.
 CREATE TABLE domain_block (

@@ -84,7 +84,7 @@ pub fn move_some(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
     Ok(Some(i64::try_from(moved).unwrap_or(i64::MAX).max(PIECE / 10)))
 }
 
-/// How far a purge has got in the runs: the run and the key from which to continue.
+/// The place in the runs that a purge has reached: the run and the block from which to continue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StripPlace(Option<(i64, i64)>);
 
@@ -98,9 +98,9 @@ pub fn strip_some(
 ) -> Result<Option<(i64, StripPlace)>, DatabaseError> {
     let Some(run) = runs::first_with(db, breach)? else { return Ok(None) };
     let Db::Sqlite(conn) = db else { return Ok(None) };
-    let from = place.0.filter(|(known, _)| *known == run).map_or(i64::MIN, |(_, key)| key);
+    let from = place.0.filter(|(known, _)| *known == run).map(|(_, block)| block);
     let Stripped { links, next } = runs::strip(conn, run, breach, from)?;
-    Ok(Some((links, StripPlace(next.map(|key| (run, key))))))
+    Ok(Some((links, StripPlace(next.map(|block| (run, block))))))
 }
 
 /// Returns whether a domain has accounts in runs.

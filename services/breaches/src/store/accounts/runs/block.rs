@@ -1,6 +1,8 @@
 //! The encoding of accounts in a block: key (8 bytes), domain, length and text of the local part,
-//! number of breaches and their ids (2 bytes each). Numbers without a given size are varints with
-//! seven bits per byte.
+//! number and ids (2 bytes each) of breaches. Other numbers are varints of seven bits a byte.
+//!
+//! The number of a block is that of its run followed by the upper bits of its lowest key. Keys with the same
+//! upper bits share a block.
 
 use database::DatabaseError;
 
@@ -9,7 +11,23 @@ use crate::store::accounts::new_account::NewAccount;
 /// Size of a block in bytes. Four blocks fill a page of 8 KiB without overflow pages.
 pub const SIZE: usize = 1_950;
 
-/// A block that is ready to be stored.
+/// Bits of a key in the number of a block.
+const KEY_BITS: u32 = 40;
+/// The highest number of a run.
+pub const MAX_RUN: i64 = i64::MAX >> KEY_BITS;
+
+/// The number of the block that would begin with a key. The block that may contain the key is the one with
+/// the highest number up to this one.
+pub fn number(run: i64, key: i64) -> i64 {
+    run << KEY_BITS | prefix(key)
+}
+
+/// The upper bits of a key.
+fn prefix(key: i64) -> i64 {
+    ((key.cast_unsigned() ^ 1 << 63) >> (u64::BITS - KEY_BITS)).cast_signed()
+}
+
+/// A full block.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Block {
     /// The lowest key in the block.
@@ -26,12 +44,11 @@ pub struct BlockWriter {
 }
 
 impl BlockWriter {
-    /// Adds an account. If the current block is full, starts a new one and returns the full one.
-    /// Accounts with the same key share a block.
+    /// Adds an account. Returns the previous block when that is full.
     pub fn push(&mut self, account: NewAccount<'_>) -> Option<Block> {
         let NewAccount { k, local, breaches, .. } = account;
         let size = self.data.len() + local.len() + breaches.len() + 20;
-        let full = size > SIZE && self.keys.is_some_and(|(_, last)| last != k);
+        let full = size > SIZE && self.keys.is_some_and(|(_, last)| prefix(last) != prefix(k));
         let block = if full { self.finish() } else { None };
         self.keys = Some((self.keys.map_or(k, |(first, _)| first), k));
         push_account(&mut self.data, account);
@@ -165,9 +182,12 @@ mod tests {
             from in 0..500_i64,
         ) {
             accounts.sort();
+            // Some accounts share a key, and others only its upper bits.
+            let key = |k: i64| (k / 3) << (u64::BITS - KEY_BITS) | k % 3 / 2;
+            let from = key(from);
             let accounts: Vec<RunAccount> = accounts
                 .into_iter()
-                .map(|(k, domain_id, local, ids)| RunAccount { k, domain_id, local, breaches: vec![7; 2 * ids] })
+                .map(|(k, domain_id, local, ids)| RunAccount { k: key(k), domain_id, local, breaches: vec![7; 2 * ids] })
                 .collect();
             let (mut writer, mut blocks) = (BlockWriter::default(), Vec::new());
             for account in &accounts {
@@ -184,7 +204,8 @@ mod tests {
                 }
                 prop_assert_eq!(of_block.first().unwrap().k, block.first);
                 if let Some(next) = blocks.get(at + 1) {
-                    prop_assert!(of_block.last().unwrap().k < next.first);
+                    let last = of_block.last().unwrap().k;
+                    prop_assert!(last < next.first && number(1, last) < number(1, next.first));
                 }
                 read.extend(of_block.into_iter().map(RunAccount::from));
             }

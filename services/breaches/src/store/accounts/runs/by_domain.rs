@@ -6,7 +6,7 @@ use database::DatabaseError;
 use diesel::dsl::max;
 use diesel::prelude::*;
 
-use super::block::{Accounts, damaged};
+use super::block::{Accounts, damaged, number};
 use super::cursor::{Cursor, Merged};
 use super::domain_block::{self, Place};
 use super::list;
@@ -106,7 +106,7 @@ impl DomainCursor {
         };
         let from = stored::start(conn, self.run, low)?;
         let mut covered = high;
-        for block in stored::blocks(conn, self.run, from, high)? {
+        for block in stored::blocks(conn, from, number(self.run, high))? {
             for account in Accounts(&block.data) {
                 let account = account?;
                 covered = covered.max(account.k);

@@ -23,8 +23,8 @@ pub trait Cursor {
 enum Next {
     /// The block that may contain this key.
     Key(i64),
-    /// The block after the one that begins with this key.
-    Behind(i64),
+    /// The block after the one with this number.
+    After(i64),
     End,
 }
 
@@ -53,11 +53,11 @@ impl RunCursor {
     fn fill(&mut self, conn: &mut SqliteConnection) -> Result<(), DatabaseError> {
         let from = match self.next {
             Next::Key(key) => stored::start(conn, self.run, key)?,
-            Next::Behind(i64::MAX) | Next::End => return Ok(()),
-            Next::Behind(first) => first + 1,
+            Next::After(id) => id + 1,
+            Next::End => return Ok(()),
         };
-        let blocks = stored::blocks(conn, self.run, from, i64::MAX)?;
-        self.next = blocks.last().map_or(Next::End, |block| Next::Behind(block.first));
+        let blocks = stored::blocks(conn, from, stored::bounds(self.run).1)?;
+        self.next = blocks.last().map_or(Next::End, |block| Next::After(block.id));
         for StoredBlock { data, .. } in &blocks {
             for account in Accounts(data) {
                 let account = account?;
@@ -67,7 +67,7 @@ impl RunCursor {
             }
         }
         if let (true, Some(first), Some(last)) = (self.consumes, blocks.first(), blocks.last()) {
-            stored::remove_blocks(conn, self.run, first.first, last.first)?;
+            stored::remove_blocks(conn, first.id, last.id)?;
         }
         Ok(())
     }
@@ -75,7 +75,7 @@ impl RunCursor {
 
 impl Cursor for RunCursor {
     fn peek(&mut self, conn: &mut SqliteConnection) -> Result<Option<i64>, DatabaseError> {
-        while self.ready.is_empty() && !matches!(self.next, Next::End | Next::Behind(i64::MAX)) {
+        while self.ready.is_empty() && !matches!(self.next, Next::End) {
             self.fill(conn)?;
         }
         Ok(self.ready.front().map(|account| account.k))

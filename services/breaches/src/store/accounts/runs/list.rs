@@ -5,6 +5,7 @@ use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 
+use super::stored;
 use crate::model::id_list;
 use crate::store::schema::{account_block, account_run, domain_block, run_filter};
 
@@ -63,7 +64,8 @@ pub fn first_with(db: &mut Db, breach: u16) -> Result<Option<i64>, DatabaseError
 
 /// Removes a run and its remaining blocks.
 pub fn remove(conn: &mut SqliteConnection, run: i64) -> Result<(), DatabaseError> {
-    diesel::delete(account_block::table.filter(account_block::run.eq(run))).execute(conn)?;
+    let (first, last) = stored::bounds(run);
+    stored::remove_blocks(conn, first, last)?;
     diesel::delete(domain_block::table.filter(domain_block::run.eq(run))).execute(conn)?;
     diesel::delete(run_filter::table.find(run)).execute(conn)?;
     diesel::delete(account_run::table.find(run)).execute(conn)?;
@@ -85,7 +87,8 @@ pub fn note_taken(
 
 /// Removes a run if it has no blocks.
 fn remove_if_empty(conn: &mut SqliteConnection, run: i64) -> Result<(), DatabaseError> {
-    let blocks = account_block::table.filter(account_block::run.eq(run));
+    let (first, last) = stored::bounds(run);
+    let blocks = account_block::table.filter(account_block::id.between(first, last));
     match diesel::select(exists(blocks)).get_result(conn)? {
         true => Ok(()),
         false => remove(conn, run),

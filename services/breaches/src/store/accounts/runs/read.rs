@@ -3,7 +3,7 @@
 use database::DatabaseError;
 use diesel::SqliteConnection;
 
-use super::block::Accounts;
+use super::block::{Accounts, number};
 use super::cursor::{Merged, RunCursor};
 use super::list;
 use super::run_account::{RunAccount, merge_duplicates};
@@ -53,7 +53,7 @@ fn of_run(
             }
             found.push(account.into());
         }
-        if block.first <= low {
+        if block.id <= number(run, low) {
             break;
         }
     }

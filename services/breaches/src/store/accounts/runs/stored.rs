@@ -5,6 +5,7 @@ use diesel::connection::DefaultLoadingMode;
 use diesel::dsl::max;
 use diesel::prelude::*;
 
+use super::block::number;
 use crate::store::schema::account_block;
 
 /// Number of blocks read per query.
@@ -12,19 +13,24 @@ const BLOCKS: i64 = 32;
 
 #[derive(Debug, Queryable)]
 pub struct StoredBlock {
-    /// The lowest key at the time when it was written.
-    pub first: i64,
+    /// Its number; see [`number`].
+    pub id: i64,
     /// The encoded accounts.
     pub data: Vec<u8>,
 }
 
-/// Returns the first key of the block that may contain `key`.
+/// The lowest and highest possible number of a block of a run.
+pub fn bounds(run: i64) -> (i64, i64) {
+    (number(run, i64::MIN), number(run, i64::MAX))
+}
+
+/// The number of the block that may contain `key`.
 pub fn start(conn: &mut SqliteConnection, run: i64, key: i64) -> Result<i64, DatabaseError> {
+    let place = number(run, key);
     let before = account_block::table
-        .filter(account_block::run.eq(run))
-        .filter(account_block::first.le(key))
-        .select(max(account_block::first));
-    Ok(before.first::<Option<i64>>(conn)?.unwrap_or(key))
+        .filter(account_block::id.between(bounds(run).0, place))
+        .select(max(account_block::id));
+    Ok(before.first::<Option<i64>>(conn)?.unwrap_or(place))
 }
 
 /// Returns the blocks of a run in descending order, starting with the one that may contain `key`.
@@ -35,10 +41,8 @@ pub fn down_from(
     key: i64,
 ) -> Result<impl Iterator<Item = QueryResult<StoredBlock>>, DatabaseError> {
     Ok(account_block::table
-        .filter(account_block::run.eq(run))
-        .filter(account_block::first.le(key))
-        .order(account_block::first.desc())
-        .select((account_block::first, account_block::data))
+        .filter(account_block::id.between(bounds(run).0, number(run, key)))
+        .order(account_block::id.desc())
         .load_iter::<StoredBlock, DefaultLoadingMode>(conn)?)
 }
 
@@ -49,38 +53,28 @@ pub fn with_key(
     key: i64,
 ) -> Result<Option<StoredBlock>, DatabaseError> {
     Ok(account_block::table
-        .filter(account_block::run.eq(run))
-        .filter(account_block::first.le(key))
-        .order(account_block::first.desc())
-        .select((account_block::first, account_block::data))
+        .filter(account_block::id.between(bounds(run).0, number(run, key)))
+        .order(account_block::id.desc())
         .first(conn)
         .optional()?)
 }
 
-/// Returns the first blocks of a run that begin between two keys.
+/// The first blocks with numbers between two numbers.
 pub fn blocks(
     conn: &mut SqliteConnection,
-    run: i64,
     from: i64,
     to: i64,
 ) -> Result<Vec<StoredBlock>, DatabaseError> {
     Ok(account_block::table
-        .filter(account_block::run.eq(run))
-        .filter(account_block::first.between(from, to))
-        .order(account_block::first)
+        .filter(account_block::id.between(from, to))
+        .order(account_block::id)
         .limit(BLOCKS)
-        .select((account_block::first, account_block::data))
         .load(conn)?)
 }
 
-/// Removes the blocks of a run that begin between two keys.
-pub fn remove_blocks(
-    conn: &mut SqliteConnection,
-    run: i64,
-    from: i64,
-    to: i64,
-) -> Result<(), DatabaseError> {
-    let blocks = account_block::table.filter(account_block::run.eq(run));
-    diesel::delete(blocks.filter(account_block::first.between(from, to))).execute(conn)?;
+/// Removes the blocks with numbers between two numbers.
+pub fn remove_blocks(conn: &mut SqliteConnection, from: i64, to: i64) -> Result<(), DatabaseError> {
+    let blocks = account_block::table.filter(account_block::id.between(from, to));
+    diesel::delete(blocks).execute(conn)?;
     Ok(())
 }

@@ -1,10 +1,9 @@
 //! Removes accounts and links from runs.
 
 use database::DatabaseError;
-use diesel::dsl::min;
 use diesel::prelude::*;
 
-use super::block::{Accounts, push_account};
+use super::block::{Accounts, number, push_account};
 use super::list;
 use super::run_account::{RunAccount, merge_duplicates};
 use super::stored::{self, StoredBlock};
@@ -44,28 +43,30 @@ pub fn take(
 /// Number of blocks changed per transaction. They contain some tens of thousands of accounts.
 const PIECE: usize = 1_024;
 
-/// The result of removing links from some blocks of a run.
+/// The links removed from a run, and the block from which to continue; `None` at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stripped {
     /// Number of removed links.
     pub links: i64,
-    /// The key from which to continue; `None` at the end of the run.
+    /// The number of the block from which to continue.
     pub next: Option<i64>,
 }
 
-/// Removes the links to a breach from some blocks of a run, starting at a key. The run lists the
-/// breach until its end has been reached.
+/// Removes the links to a breach from some blocks of a run, starting at a block, or at its first one. The run
+/// lists the breach until its end was reached.
 pub fn strip(
     conn: &mut SqliteConnection,
     run: i64,
     breach: u16,
-    from: i64,
+    from: Option<i64>,
 ) -> Result<Stripped, DatabaseError> {
-    let (mut links, mut emptied, mut next, mut changed) = (0, 0, Some(from), 0);
+    let (first, end) = stored::bounds(run);
+    let (mut links, mut emptied, mut changed) = (0, 0, 0);
+    let mut next = Some(from.unwrap_or(first));
     while let Some(from) = next
         && changed < PIECE
     {
-        let blocks = stored::blocks(conn, run, from, i64::MAX)?;
+        let blocks = stored::blocks(conn, from, end)?;
         for block in &blocks {
             let mut kept = Vec::new();
             for account in Accounts(&block.data) {
@@ -79,10 +80,10 @@ pub fn strip(
                     false => kept.push(account),
                 }
             }
-            rewrite(conn, run, block, &kept)?;
+            rewrite(conn, block, &kept)?;
         }
         changed += blocks.len();
-        next = blocks.last().and_then(|last| last.first.checked_add(1));
+        next = blocks.last().map(|last| last.id + 1);
     }
     if next.is_none() {
         let row = account_run::table.find(run);
@@ -129,48 +130,37 @@ fn each_block(
             for account in Accounts(&block.data) {
                 show(account?, &mut kept);
             }
-            rewrite(conn, run, block, &kept)
+            rewrite(conn, block, &kept)
         };
     if low == high {
         // The most frequent case, which occurs once per run for each address of a paste.
         let block = stored::with_key(conn, run, low)?;
         return block.map_or(Ok(()), |block| change(conn, &block));
     }
-    let mut from = stored::start(conn, run, low)?;
+    let (mut from, end) = (stored::start(conn, run, low)?, number(run, high));
     loop {
-        let blocks = stored::blocks(conn, run, from, high)?;
+        let blocks = stored::blocks(conn, from, end)?;
         for block in &blocks {
             change(conn, block)?;
         }
         match blocks.last() {
-            Some(last) if last.first < high => from = last.first + 1,
+            Some(last) if last.id < end => from = last.id + 1,
             _ => return Ok(()),
         }
     }
 }
 
+/// Replaces the accounts of a block. Its number keeps the upper bits of a removed key.
 fn rewrite(
     conn: &mut SqliteConnection,
-    run: i64,
     block: &StoredBlock,
     kept: &[RunAccount],
 ) -> Result<(), DatabaseError> {
-    let row = account_block::table.find((run, block.first));
+    let row = account_block::table.find(block.id);
     let mut data = Vec::with_capacity(block.data.len());
     kept.iter().for_each(|account| push_account(&mut data, account.as_new()));
-    // A block begins with the key of an account that it contains, so the key of a removed account
-    // does not remain.
-    let first = kept.first().map_or(block.first, |account| account.k);
     if data.is_empty() {
         diesel::delete(row).execute(conn)?;
-    } else if first != block.first {
-        diesel::delete(row).execute(conn)?;
-        let moved = (
-            account_block::run.eq(run),
-            account_block::first.eq(first),
-            account_block::data.eq(data),
-        );
-        diesel::insert_into(account_block::table).values(moved).execute(conn)?;
     } else if data != block.data {
         diesel::update(row).set(account_block::data.eq(data)).execute(conn)?;
     }
@@ -180,14 +170,16 @@ fn rewrite(
 /// Sets the lowest and the highest key of a run according to its accounts.
 fn tighten(conn: &mut SqliteConnection, run: i64) -> Result<(), DatabaseError> {
     let Some(last) = stored::with_key(conn, run, i64::MAX)? else { return Ok(()) };
-    let mut high = last.first;
-    for account in Accounts(&last.data) {
-        high = account?.k;
+    let (from, to) = stored::bounds(run);
+    let first = account_block::table.filter(account_block::id.between(from, to));
+    let first: StoredBlock = first.order(account_block::id).first(conn)?;
+    let (mut low, mut high) = (i64::MAX, i64::MIN);
+    for account in Accounts(&first.data).chain(Accounts(&last.data)) {
+        let k = account?.k;
+        (low, high) = (low.min(k), high.max(k));
     }
-    let blocks = account_block::table.filter(account_block::run.eq(run));
-    let low: Option<i64> = blocks.select(min(account_block::first)).first(conn)?;
     diesel::update(account_run::table.find(run))
-        .set((account_run::low.eq(low.unwrap_or(high)), account_run::high.eq(high)))
+        .set((account_run::low.eq(low), account_run::high.eq(high)))
         .execute(conn)?;
     Ok(())
 }

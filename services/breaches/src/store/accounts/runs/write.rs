@@ -6,7 +6,7 @@ use database::DatabaseError;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 
-use super::block::{Block, BlockWriter};
+use super::block::{Block, BlockWriter, MAX_RUN, number};
 use super::domain_block::{self, Place};
 use super::filter::Filter;
 use crate::model::id_list;
@@ -37,8 +37,12 @@ impl RunWriter {
             diesel::sql_query("SELECT seq FROM sqlite_sequence WHERE name = 'account_run'")
                 .get_result(conn)
                 .optional()?;
+        let run = last.map_or(0, |last| last.seq) + 1;
+        if run > MAX_RUN {
+            return Err(DatabaseError::broken("there are no more numbers for runs"));
+        }
         Ok(Self {
-            run: last.map_or(0, |last| last.seq) + 1,
+            run,
             block: BlockWriter::default(),
             keys: Vec::new(),
             places: Vec::new(),
@@ -69,8 +73,7 @@ impl RunWriter {
     fn write(&self, conn: &mut SqliteConnection, block: &Block) -> Result<(), DatabaseError> {
         diesel::insert_into(account_block::table)
             .values((
-                account_block::run.eq(self.run),
-                account_block::first.eq(block.first),
+                account_block::id.eq(number(self.run, block.first)),
                 account_block::data.eq(&block.data),
             ))
             .execute(conn)?;
