@@ -9,6 +9,9 @@ use crate::store::{account_links, versions};
 /// A load writes to a run if the table has at least this multiple of the load's accounts. Otherwise
 /// the load would touch every page of the table anyway.
 const TIMES: i64 = 4;
+/// Runs may have this multiple of the accounts of the table before some are moved to it. Moving touches most
+/// pages of the index by domain, so it costs a load several times what its run costs.
+const MAX_TIMES_TABLE: i64 = 4;
 /// Maximum number of accounts in runs before some are moved to the table. Their filters take 2.25
 /// bytes of memory per account.
 const MAX_IN_RUNS: i64 = 32 << 20;
@@ -70,7 +73,7 @@ pub fn join_two(db: &mut Db, memory_mb: usize) -> Result<bool, DatabaseError> {
 /// runs are small.
 pub fn move_some(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
     let Some(found) = weights(db)? else { return Ok(None) };
-    if found.runs <= MAX_IN_RUNS.min(found.table / 2) {
+    if found.runs <= MAX_IN_RUNS.min(found.table.saturating_mul(MAX_TIMES_TABLE)) {
         return Ok(None);
     }
     versions::lock_accounts(db)?;
