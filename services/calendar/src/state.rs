@@ -14,7 +14,7 @@ use crate::config::Settings;
 use crate::model::cost::Currency;
 use crate::policy::CalendarPolicy;
 use crate::store::event_index::EventIndex;
-pub use crate::store::kept_answers::{KeptAnswers, Moment};
+use crate::store::kept_answers::KeptAnswers;
 use crate::store::media::Media;
 use crate::store::remote_images::ImageFetcher;
 

@@ -11,12 +11,12 @@ use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse};
 use shell::{EntityTag, is_known};
 
-use crate::app::Request;
+use crate::app::{PresentAnswers, Request};
 use crate::error::Error;
 use crate::metrics::{self, AnswerSource};
 use crate::model::month::{DAY, midnight};
 use crate::model::urls::Urls;
-use crate::state::{KeptAnswers, Moment, State};
+use crate::state::State;
 use crate::wire::params::Params;
 
 /// Maximum size in bytes of a body that is kept.
@@ -93,8 +93,8 @@ impl Lasting {
 pub struct Reuse<'a> {
     http: &'a HttpRequest,
     state: &'a State,
-    /// The answers, and the request as their key; `None` if this answer is not kept.
-    kept: Option<(&'a KeptAnswers, String)>,
+    /// Everything on which the answer depends; `None` if it is not kept.
+    key: Option<String>,
     lasting: Lasting,
 }
 
@@ -126,9 +126,8 @@ impl<'a> Reuse<'a> {
         (login, urls): (Option<&str>, &Urls),
         lasting: Lasting,
     ) -> Reuse<'a> {
-        let kept = state.answers.as_deref().filter(|_| may_be_kept(http));
-        let kept = kept.map(|kept| (kept, key(http, login, urls)));
-        Reuse { http, state, kept, lasting }
+        let is_kept = state.answers.is_some() && may_be_kept(http);
+        Reuse { http, state, key: is_kept.then(|| key(http, login, urls)), lasting }
     }
 
     /// Returns the answer from memory, or makes it.
@@ -136,15 +135,16 @@ impl<'a> Reuse<'a> {
         self,
         make: impl Future<Output = Result<HttpResponse, Error>>,
     ) -> Result<HttpResponse, Error> {
-        let Reuse { http, state, kept, lasting } = self;
-        let Some((kept, key)) = kept else { return make.await };
-        let moment = Moment { version: kept.version().await?, period: lasting.period(state) };
-        if let Some(answer) = find(kept, &key, moment, http.headers()) {
+        let Reuse { http, state, key, lasting } = self;
+        let Some(key) = key else { return make.await };
+        let kept = PresentAnswers::of(state, lasting.period(state)).await?;
+        let Some(kept) = kept else { return make.await };
+        if let Some(answer) = find(&kept, &key, http.headers()) {
             metrics::count_answer(AnswerSource::Memory);
             return Ok(answer.respond());
         }
         metrics::count_answer(AnswerSource::Made);
-        Ok(keep(kept, key, moment, make.await?))
+        Ok(keep(&kept, key, make.await?))
     }
 }
 
@@ -179,20 +179,20 @@ struct Answer {
 }
 
 /// Finds the answer to a request with these headers.
-fn find(kept: &KeptAnswers, key: &str, moment: Moment, headers: &HeaderMap) -> Option<Arc<Answer>> {
+fn find(kept: &PresentAnswers<'_>, key: &str, headers: &HeaderMap) -> Option<Arc<Answer>> {
     if !headers.contains_key(IF_NONE_MATCH) {
-        return kept.get(key, moment);
+        return kept.get(key);
     }
     let is_known =
         |answer: &Arc<Answer>| answer.tag.as_ref().is_some_and(|tag| is_known(headers, tag, None));
-    match kept.get(&unchanged(key), moment).filter(is_known) {
+    match kept.get(&unchanged(key)).filter(is_known) {
         Some(answer) => Some(answer),
-        None => kept.get(key, moment).filter(|answer| !is_known(answer)),
+        None => kept.get(key).filter(|answer| !is_known(answer)),
     }
 }
 
 /// Keeps a new answer if its body is in memory and short.
-fn keep(kept: &KeptAnswers, key: String, moment: Moment, response: HttpResponse) -> HttpResponse {
+fn keep(kept: &PresentAnswers<'_>, key: String, response: HttpResponse) -> HttpResponse {
     let status = response.status();
     let key = match status {
         StatusCode::OK => key,
@@ -206,7 +206,7 @@ fn keep(kept: &KeptAnswers, key: String, moment: Moment, response: HttpResponse)
     };
     if body.len() <= LONGEST && !is_private(head.headers()) {
         let answer = Arc::new(Answer::new(status, head.headers(), body.clone()));
-        kept.put(key, moment, answer.clone(), answer.bytes());
+        kept.put(key, answer.clone(), answer.bytes());
     }
     head.set_body(BoxBody::new(body))
 }

@@ -1,0 +1,37 @@
+//! Answers to earlier requests that are still right.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::state::State;
+use crate::store::kept_answers::{KeptAnswers, Moment};
+
+/// The answers that show the present content and time.
+pub struct PresentAnswers<'a> {
+    answers: &'a KeptAnswers,
+    moment: Moment,
+}
+
+impl PresentAnswers<'_> {
+    /// Reads the version of the content, or returns `None` if no answers are kept. `period` is a
+    /// number of the time during which an answer stays the same.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn of(state: &State, period: i64) -> Result<Option<PresentAnswers<'_>>, Error> {
+        let Some(answers) = state.answers.as_deref() else { return Ok(None) };
+        let moment = Moment { version: answers.version().await?, period };
+        Ok(Some(PresentAnswers { answers, moment }))
+    }
+
+    /// Returns the answer to a request.
+    pub fn get<T: Any + Send + Sync>(&self, request: &str) -> Option<Arc<T>> {
+        self.answers.get(request, self.moment)
+    }
+
+    /// Keeps the answer to a request, which takes this many bytes.
+    pub fn put<T: Any + Send + Sync>(&self, request: String, answer: Arc<T>, bytes: usize) {
+        self.answers.put(request, self.moment, answer, bytes);
+    }
+}
