@@ -272,6 +272,8 @@ async fn alerts_match_what_searches_find() {
         "regexp=1&keywords=.*%5C.(sql|gz|env)",
         "regexp=1&keywords=.*back.*&full-path=1",
         "regexp=1&keywords=%5B0-9%5D%2B.*&buckets=1",
+        // Alerts with the same search are compared together.
+        "keywords=backup",
     ];
     let webhook = format!("http://{}/hook", peer.address());
     for query in queries {

@@ -31,8 +31,8 @@ struct Hits {
     first: Vec<u64>,
 }
 
-/// The matching files of each alert that has any, by its id.
-type AllHits = BTreeMap<i64, Hits>;
+/// The matching files of each group of alerts that has any, by its number.
+type AllHits = HashMap<usize, Hits>;
 
 /// Compares the files of the last publish with the alerts, unless that was done. If it fails, a server
 /// or the next load does the rest.
@@ -97,7 +97,7 @@ fn compare(
             if !alerts::advance(db, at, next)? {
                 return Ok(false);
             }
-            add_hits(db, published, at, &hits)?;
+            add_hits(db, published, at, &comparison.by_alert(&hits))?;
             if next.id == end {
                 alert_messages::release(db, published.run as i64, now)?;
             }
@@ -116,7 +116,7 @@ fn add_hits(
     db: &mut Db,
     published: &Publish,
     after: Mark,
-    hits: &AllHits,
+    hits: &BTreeMap<i64, &Hits>,
 ) -> Result<(), DatabaseError> {
     // Alerts that were saved in an earlier generation shortly before the switch.
     alerts::move_to(db, after)?;
@@ -141,8 +141,9 @@ fn add_hits(
 /// The alerts, ready to be compared with files.
 struct Comparison {
     matcher: Matcher,
-    /// Ids of the alerts, by their number in the matcher.
-    ids: Vec<i64>,
+    /// Ids of the alerts of each group, by its number in the matcher. Alerts with the same search are
+    /// compared once.
+    groups: Vec<Vec<i64>>,
     /// For each package, the time until which the buckets it shows were first indexed.
     since: Vec<Option<i64>>,
     buckets: HashMap<u64, Bucket>,
@@ -152,7 +153,8 @@ impl Comparison {
     /// Prepares the alerts of live keys whose packages allow them.
     fn prepare(context: &JobContext, all: Vec<Alert>, from: Mark) -> Result<Self, JobError> {
         let now = context.clock.unix();
-        let (mut matcher, mut ids) = (Matcher::default(), Vec::new());
+        let (mut matcher, mut groups) = (Matcher::default(), Vec::<Vec<i64>>::new());
+        let mut known: HashMap<(String, usize, i64), usize> = HashMap::new();
         let mut packages: Vec<Package> = Vec::new();
         let mut keys: HashMap<i64, Option<usize>> = HashMap::new();
         context.pools.read_blocking(|db| -> Result<(), DatabaseError> {
@@ -171,27 +173,41 @@ impl Comparison {
                     }
                 };
                 let Some(package) = package else { continue };
-                let Ok(search) = app::saved_search(&alert.query) else { continue };
+                let is_same = alert.since_generation == from.generation;
+                let after = if is_same { alert.since_id.max(from.id) } else { from.id };
+                let search = (alert.query, package, after);
+                if let Some(group) = known.get(&search) {
+                    groups[*group].push(alert.id);
+                    continue;
+                }
+                let Ok(saved) = app::saved_search(&search.0) else { continue };
                 let allows = |need: &Capability| packages[package].allows(*need);
-                let needs = search.needs.iter().map(|(_, need)| need).chain([&Capability::Alerts]);
+                let needs = saved.needs.iter().map(|(_, need)| need).chain([&Capability::Alerts]);
                 if !needs.into_iter().all(allows) {
                     continue;
                 }
-                let mut query = search.query;
-                if !search.echo.buckets.is_empty() {
-                    query.buckets = Some(bucket_ids(db, &search.echo.buckets)?);
+                let mut query = saved.query;
+                if !saved.echo.buckets.is_empty() {
+                    query.buckets = Some(bucket_ids(db, &saved.echo.buckets)?);
                 }
-                query.excluded_buckets = bucket_ids(db, &search.echo.excluded_buckets)?;
-                let is_same = alert.since_generation == from.generation;
-                let after = if is_same { alert.since_id.max(from.id) } else { from.id };
+                query.excluded_buckets = bucket_ids(db, &saved.echo.excluded_buckets)?;
                 // Alerts are only saved if they have a key. Without one, this never calls `each`.
                 matcher.add(Watched { query, package, after: after as u64 });
-                ids.push(alert.id);
+                known.insert(search, groups.len());
+                groups.push(vec![alert.id]);
             }
             Ok(())
         })?;
         let since = packages.iter().map(|package| package.hidden_since(now)).collect();
-        Ok(Self { matcher, ids, since, buckets: HashMap::new() })
+        Ok(Self { matcher, groups, since, buckets: HashMap::new() })
+    }
+
+    /// Returns the hits of each alert by its id.
+    fn by_alert<'h>(&self, hits: &'h AllHits) -> BTreeMap<i64, &'h Hits> {
+        let of_group = |(group, hits): (&usize, &'h Hits)| {
+            self.groups[*group].iter().map(|id| (*id, hits)).collect::<Vec<_>>()
+        };
+        hits.iter().flat_map(of_group).collect()
     }
 
     /// Compares the next files after `after`, up to the id `end`. Returns the last compared id, which is
@@ -204,7 +220,7 @@ impl Comparison {
         limits: &Limits,
     ) -> Result<(i64, AllHits), JobError> {
         let mut hits = AllHits::new();
-        if self.ids.is_empty() {
+        if self.groups.is_empty() {
             return Ok((end, hits));
         }
         let query = FileQuery {
@@ -227,7 +243,7 @@ impl Comparison {
             let first = bucket.first_indexed.unwrap_or(now);
             let visible = |package: usize| self.since[package].is_none_or(|since| first <= since);
             self.matcher.matching(row, bucket.kind.code(), visible, |entry| {
-                let hits = hits.entry(self.ids[entry]).or_default();
+                let hits = hits.entry(entry).or_default();
                 hits.count += 1;
                 if hits.first.len() < MOST_NAMED {
                     hits.first.push(row.id);
