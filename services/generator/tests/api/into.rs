@@ -161,7 +161,7 @@ fn a_row_that_the_database_refuses_is_named_and_leaves_no_part_of_its_batch() {
 }
 
 /// A run that finds neither rows nor progress, because another run has not committed them, must not write
-/// after the other has ended.
+/// after that run has ended.
 #[test]
 fn a_run_that_begins_while_another_ends_finds_its_rows() {
     let setup = Setup::new(5);
