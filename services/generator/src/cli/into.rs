@@ -60,6 +60,13 @@ pub fn fill(
                 "an earlier run with another schema, seed or number of rows did not end here. Repeat it to its \
                  end, or empty its tables and drop the table generator_progress"
             );
+            for Table { name, .. } in &tables {
+                ensure!(
+                    fill_progress::has_written_rows(db, name).with_context(|| format!("cannot read {name}"))?,
+                    "the table {name} does not have the rows that the earlier run wrote. Empty the tables, drop \
+                     the table generator_progress, and begin again"
+                );
+            }
             earlier
         }
         true => {

@@ -85,6 +85,20 @@ fn has_rows(db: &mut Db, table: &str) -> Result<bool, DatabaseError> {
     Ok(diesel::sql_query(sql).get_result::<Found>(db)?.found > 0)
 }
 
+/// Returns whether a table has as many rows as an earlier run has written, in one state of the
+/// database.
+///
+/// # Errors
+/// Returns an error if a query fails.
+pub fn has_written_rows(db: &mut Db, table: &str) -> Result<bool, DatabaseError> {
+    let sql = format!(
+        "SELECT (SELECT next_row FROM generator_progress WHERE table_name = {}) - \
+         (SELECT COUNT(*) FROM \"{table}\") AS found",
+        quoted(table)
+    );
+    Ok(diesel::sql_query(sql).get_result::<Found>(db)?.found == 0)
+}
+
 /// The reasons for which a run cannot begin.
 #[derive(Debug, thiserror::Error)]
 pub enum BeginError {

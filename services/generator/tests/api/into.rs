@@ -115,6 +115,14 @@ fn a_killed_run_continues_and_gives_the_rows_of_one_run() {
     let other = killed.program.run(&killed.arguments(&["-n", "7"]));
     assert_eq!(other.code, Some(1));
     assert!(other.errors.contains("an earlier run with another schema"), "{}", other.errors);
+    // Rows that were removed meanwhile would be missing in the end.
+    let first = killed.query::<Number>("SELECT CAST(MIN(id) AS BIGINT) AS number FROM customers").unwrap().number;
+    run(&killed.pools, &format!("CREATE TABLE kept AS SELECT * FROM customers WHERE id = {first}"));
+    run(&killed.pools, &format!("DELETE FROM customers WHERE id = {first}"));
+    let refused = killed.program.run(&killed.arguments(&[]));
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.errors.contains("customers does not have the rows"), "{}", refused.errors);
+    run(&killed.pools, "INSERT INTO customers SELECT * FROM kept");
     // The seed is taken from the first run.
     killed.program.done(&killed.arguments(&[]));
     assert_eq!(killed.summaries(), expected);
