@@ -310,7 +310,7 @@ async fn every_fault_of_a_schema_is_reported_with_its_pointer() {
             {"name": "y", "type": "template", "template": "{{z}}"},
             {"name": "c", "type": "expression", "expression": "d + 1"},
             {"name": "d", "type": "template", "template": "{{c}}"},
-            {"name": "u", "type": "choice", "values": [1, 2], "unique": true},
+            {"name": "u", "type": "choice", "values": [1, 2, 1], "unique": true},
             {"name": "v", "type": "company", "unique": true},
             {"type": "mac"},
             {"name": "r", "type": "reference", "table": "b", "field": "q"},

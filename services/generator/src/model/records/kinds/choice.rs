@@ -1,5 +1,7 @@
 //! Values that are chosen from a list, and constants.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::model::random::Random;
@@ -11,11 +13,16 @@ use crate::model::records::members::Members;
 /// Maximum number of values to choose from.
 const MOST: usize = 10_000;
 
+/// Maximum weight of a value.
+const LARGEST_WEIGHT: f64 = 1e9;
+
 /// A value from a list, chosen by weight.
 struct Choice {
     values: Vec<(Shape, String)>,
     /// The cumulative weights. Empty if all weights are equal.
     sums: Vec<f64>,
+    /// The places of values that are written differently from all earlier ones.
+    distinct: Vec<usize>,
 }
 
 impl Choice {
@@ -40,11 +47,13 @@ impl Make for Choice {
     }
 
     fn space(&self) -> Option<u64> {
-        Some(self.values.len() as u64)
+        Some(self.distinct.len() as u64)
     }
 
     fn write_nth(&self, nth: u64, cell: &mut Cell) {
-        self.set(nth as usize, cell);
+        if let Some(place) = self.distinct.get(nth as usize) {
+            self.set(*place, cell);
+        }
     }
 }
 
@@ -60,11 +69,11 @@ pub fn choice(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn 
     if let Some(weights) = weights {
         let mut sum = 0.0;
         for (place, weight) in weights.iter().enumerate() {
-            match weight.as_f64().filter(|weight| *weight >= 0.0) {
+            match weight.as_f64().filter(|weight| (0.0..=LARGEST_WEIGHT).contains(weight)) {
                 Some(weight) => sum += weight,
                 None => {
                     let at = format!("{}/{place}", members.at("weights"));
-                    faults.add(at, "must be a number that is not negative");
+                    faults.add(at, "must be a number from 0 to 1000000000");
                 }
             }
             sums.push(sum);
@@ -75,7 +84,10 @@ pub fn choice(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn 
             return None;
         }
     }
-    Some(Box::new(Choice { values: values.iter().map(written).collect(), sums }))
+    let values: Vec<_> = values.iter().map(written).collect();
+    let mut known = HashSet::new();
+    let distinct = (0..values.len()).filter(|place| known.insert(&values[*place].1)).collect();
+    Some(Box::new(Choice { values, sums, distinct }))
 }
 
 /// The same value in each row.
