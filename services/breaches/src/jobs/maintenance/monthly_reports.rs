@@ -23,7 +23,7 @@ const NEXT: Duration = Duration::from_secs(1);
 /// The pause after the last mail, and after a failure that ends a pass.
 const IDLE: Duration = Duration::from_secs(600);
 
-/// What a pass left.
+/// The result of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
     /// All mails after the place were tried. The next pass begins with the first one.
