@@ -163,7 +163,7 @@ impl Mailer for SmtpMailer {
 /// Converts an SMTP error. The server's text may quote the recipient, so only its code is kept.
 fn mail_error(error: &lettre::transport::smtp::Error) -> MailError {
     match error.status() {
-        Some(code) if error.is_permanent() => {
+        Some(code) if is_about_recipient(code.into(), error) => {
             MailError::permanent(format!("the mail server answered {code}"))
         }
         Some(code) => MailError::temporary(format!("the mail server answered {code}")),
@@ -173,8 +173,17 @@ fn mail_error(error: &lettre::transport::smtp::Error) -> MailError {
     }
 }
 
-/// Converts an error about a feature that the server does not offer. The library names the feature
-/// only in its text.
+/// Returns whether a reply permanently rejects the recipient. A rejected login, sender or session rejects
+/// every mail until the operator corrects the settings, so it is retried although its code is 5xx.
+fn is_about_recipient(code: u16, error: &lettre::transport::smtp::Error) -> bool {
+    // Detailed codes of RFC 3463 about the sender, the protocol and permissions.
+    const OTHERS: [&str; 4] = ["5.1.7", "5.1.8", "5.5.", "5.7."];
+    let text = error.source().map(|source| source.to_string()).unwrap_or_default();
+    matches!(code, 550..=553 | 556) && !OTHERS.iter().any(|start| text.starts_with(start))
+}
+
+/// Converts an error of a feature that the server does not offer. The library names the feature
+/// only in the text.
 fn unsupported(error: &lettre::transport::smtp::Error) -> MailError {
     if error.source().is_some_and(|source| source.to_string().contains("SMTPUTF8")) {
         MailError::permanent("the mail server does not offer SMTPUTF8, which the address needs")

@@ -1,5 +1,7 @@
 //! Mails sent by the binary.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -50,6 +52,57 @@ async fn international_domains_are_sent_as_a_labels_and_other_addresses_are_refu
     assert!(refused.permanent && refused.why.contains("SMTPUTF8"), "{refused:?}");
     let recipients: Vec<_> = peer.mails().into_iter().flat_map(|mail| mail.to).collect();
     assert_eq!(recipients, ["owner@xn--bcher-kva.example"]);
+}
+
+/// Starts a mail server that rejects one command with an answer. Returns its address.
+fn rejecting(command: &'static str, answer: &'static str) -> SocketAddr {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut lines = BufReader::new(&stream).lines();
+            let mut line = "CONNECT".to_owned();
+            loop {
+                let said = match line.get(..4).unwrap_or_default() {
+                    start if command.starts_with(start) => answer,
+                    "CONN" => "220 peer",
+                    "EHLO" => "250-peer\r\n250 AUTH PLAIN",
+                    "AUTH" => "235 welcome",
+                    _ => "250 ok",
+                };
+                let sent = (&stream).write_all(format!("{said}\r\n").as_bytes());
+                let Some(Ok(next)) = lines.next().filter(|_| sent.is_ok()) else { break };
+                line = next;
+            }
+        }
+    });
+    address
+}
+
+#[actix_web::test]
+async fn only_a_rejected_recipient_is_permanent() {
+    for (command, answer, is_permanent) in [
+        ("CONNECT", "554 no service for this address", false),
+        ("AUTH", "535 5.7.8 wrong user or password", false),
+        ("AUTH", "534 5.7.9 application password required", false),
+        ("AUTH", "538 encryption required", false),
+        ("MAIL", "530 5.7.0 log in first", false),
+        ("MAIL", "550 5.7.60 not allowed to send as this sender", false),
+        ("MAIL", "553 5.7.1 sender is not yours", false),
+        ("MAIL", "550 5.1.8 unknown sender", false),
+        ("RCPT", "451 later", false),
+        ("RCPT", "550 no such user", true),
+        ("RCPT", "550 5.1.1 no such user", true),
+        ("RCPT", "552 5.2.2 mailbox full", true),
+    ] {
+        let url = format!("smtp://user:word@{}", rejecting(command, answer));
+        let mailer = SmtpMailer::new(&url, "service@example.org").unwrap();
+        let [to, subject, text] =
+            ["owner@example.org", "Link", "https://localhost/x"].map(Into::into);
+        let error = mailer.send(Mail::plain(to, subject, text)).await.unwrap_err();
+        assert_eq!(error.permanent, is_permanent, "{command}: {answer}: {error:?}");
+        assert!(error.why.contains(&answer[..3]), "{answer}: {error:?}");
+    }
 }
 
 #[actix_web::test]
