@@ -1,5 +1,6 @@
 //! The input of jobs: a resumed job needs the same file, and a file without lines is rejected.
 
+use std::io::Write;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
@@ -8,6 +9,7 @@ use breaches::store::schema::job;
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use serde_json::json;
+use testkit::until_blocking;
 
 use crate::app::entry;
 use crate::commands::Operator;
@@ -103,6 +105,47 @@ fn job_that_read_a_stream_is_not_resumed() {
     assert_eq!(refused.status.code(), Some(1));
     assert!(errors(&refused).contains("cannot be read again"), "{}", errors(&refused));
     assert_eq!(all_jobs(&operator).len(), 1);
+}
+
+#[test]
+fn file_that_grows_while_it_is_read_is_refused() {
+    let operator = with_breaches();
+    let pair = |n: u32| format!("user{n}@corp.example,shop.example\n");
+    let paste = |n: u32| {
+        let emails = [format!("user{n}@corp.example")];
+        json!({ "Source": "Slexy", "Id": n.to_string(), "Emails": emails }).to_string() + "\n"
+    };
+    let loads: [(&[&str], u32, &dyn Fn(u32) -> String); 4] = [
+        (&["accounts", "load", "--breach", "Alpha", "--activate"], 30_000, &|n| {
+            format!("user{n}@corp.example\n")
+        }),
+        (&["accounts", "load", "--breach", "Alpha", "--dry-run"], 30_000, &|n| {
+            format!("user{n}@corp.example\n")
+        }),
+        (&["stealer-logs", "load", "--breach", "Logs"], 30_000, &pair),
+        (&["pastes", "load"], 3_000, &paste),
+    ];
+    for (load, lines, line) in loads {
+        let start = if load[0] == "stealer-logs" { "email,website\n" } else { "" };
+        let text: String = (0..lines).map(line).collect();
+        let file = operator.folder.write("list", format!("{start}{text}"));
+        let mut command = operator.command(load);
+        command.arg(&file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut writer = std::fs::OpenOptions::new().append(true).open(&file).unwrap();
+        let mut next = lines;
+        until_blocking("the load ends", || {
+            writer.write_all(line(next).as_bytes()).unwrap();
+            next += 1;
+            child.try_wait().unwrap().is_some()
+        });
+        let output = child.wait_with_output().unwrap();
+        let text = errors(&output);
+        assert_eq!(output.status.code(), Some(1), "{load:?}: {text}");
+        assert!(text.contains("list: changed while it was read"), "{load:?}: {text}");
+        assert!(all_jobs(&operator).iter().all(|job| job.state == "failed"), "{load:?}");
+    }
+    assert_eq!(operator.run(&["account", "export", "--breach", "Alpha"]), "");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use batch::{ByteCounter, Count, CountingReader, Input, ProgressReporter, Unit};
+use batch::{ByteCounter, Count, CountingReader, Input, InputStamp, ProgressReporter, Unit};
 
 use super::decoding::{self, TextEncoding};
 use crate::jobs::error::JobError;
@@ -60,8 +60,9 @@ pub struct JobInput<'c> {
     bytes: ByteCounter,
     progress: ProgressReporter,
     counts: Counts,
-    /// The input, for messages.
-    name: String,
+    input: Input,
+    /// Changes when the file is written.
+    stamp: InputStamp,
     has_lines: Rc<Cell<bool>>,
 }
 
@@ -75,16 +76,17 @@ impl<'c> JobInput<'c> {
         path: &Path,
         encoding: TextEncoding,
     ) -> Result<(Box<dyn Read>, Self), JobError> {
-        let length = Input::at(path).ok().and_then(|input| input.length());
+        let named = || JobError::file(path.display().to_string());
+        let input = Input::at(path).map_err(named())?;
+        let (length, stamp) = (input.length(), input.stamp().map_err(named())?);
         let bytes = ByteCounter::default();
-        let input = CountingReader::new(open(path)?, bytes.clone());
-        let text = decoding::text(input, encoding);
-        let text = text.map_err(JobError::file(path.display().to_string()))?;
+        let text = decoding::text(CountingReader::new(open(path)?, bytes.clone()), encoding);
+        let text = text.map_err(named())?;
         let progress = ProgressReporter::new("reading", Unit::Bytes, length);
-        let (name, has_lines) = (path.display().to_string(), Rc::new(Cell::new(false)));
+        let has_lines = Rc::new(Cell::new(false));
         let text = BlankCheck { text, has_lines: Rc::clone(&has_lines) };
         let counts = Counts::default();
-        Ok((Box::new(text), Self { heartbeat, bytes, progress, counts, name, has_lines }))
+        Ok((Box::new(text), Self { heartbeat, bytes, progress, counts, input, stamp, has_lines }))
     }
 
     /// Reports the current counts.
@@ -107,16 +109,22 @@ impl<'c> JobInput<'c> {
     /// Ends the reading phase.
     ///
     /// # Errors
-    /// Rejects an input without lines, because a failed command or download leaves an empty file.
+    /// Refuses a file that was written while it was read, because its end may be missing. Refuses an input
+    /// without lines, because a failed command or download leaves one.
     pub fn finish(mut self) -> Result<(), JobError> {
         self.report(self.counts);
         self.progress.finish();
+        let Self { input, stamp, .. } = self;
+        if input.stamp().map_err(JobError::file(input.to_string()))? != stamp {
+            return Err(JobError::Rejected(format!(
+                "{input}: changed while it was read; load it again when it is complete"
+            )));
+        }
         if self.has_lines.get() {
             return Ok(());
         }
-        let name = if self.name == STDIN { "standard input" } else { &self.name };
         Err(JobError::Rejected(format!(
-            "{name}: has no lines, so nothing was loaded; check what made it"
+            "{input}: has no lines, so nothing was loaded; check what made it"
         )))
     }
 }
