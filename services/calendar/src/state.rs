@@ -90,7 +90,8 @@ impl State {
             answers,
             costly_lists,
             long_pages,
-            has_erased: Arc::default(),
+            // A process that was killed may have erased something.
+            has_erased: Arc::new(AtomicBool::new(true)),
         }
     }
 

@@ -129,7 +129,7 @@ impl AddressCommand {
 
 /// Truncates the write-ahead log of SQLite, which may still contain removed data.
 fn clear_log(context: &JobContext) -> anyhow::Result<()> {
-    Ok(traces::clear_log(&mut context.pools.connect()?)?)
+    Ok(traces::clear_log_or_warn(&mut context.pools.connect()?)?)
 }
 
 fn describe(remains: &Remains) -> String {

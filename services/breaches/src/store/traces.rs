@@ -5,14 +5,50 @@ use std::path::PathBuf;
 use database::{DatabaseError, Db};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Text};
+use diesel::sql_types::{BigInt, Integer, Text};
 
-/// Copies SQLite's write-ahead log into the database file and truncates it. Waits for readers as
-/// long as the connection waits for locks. If that is not long enough, a later call truncates the
-/// log. Does nothing on PostgreSQL.
+/// Milliseconds that [`clear_log`] waits for readers, while no other connection can write.
+const CLEAR_MS: u32 = 200;
+
+#[derive(QueryableByName)]
+struct Timeout {
+    #[diesel(sql_type = Integer)]
+    timeout: i32,
+}
+
+#[derive(QueryableByName)]
+struct Checkpoint {
+    #[diesel(sql_type = Integer)]
+    busy: i32,
+}
+
+/// Copies SQLite's write-ahead log to the file and empties it. Fails with [`DatabaseError::Busy`] while
+/// another connection reads or writes for longer than a moment. Does nothing on PostgreSQL.
 pub fn clear_log(db: &mut Db) -> Result<(), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(()) };
-    Ok(conn.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?)
+    let before: Timeout = diesel::sql_query("PRAGMA busy_timeout").get_result(conn)?;
+    // The first checkpoint copies most of the log while others write.
+    conn.batch_execute(&format!(
+        "PRAGMA wal_checkpoint(PASSIVE); PRAGMA busy_timeout = {CLEAR_MS}"
+    ))?;
+    let done = diesel::sql_query("PRAGMA wal_checkpoint(TRUNCATE)").get_result::<Checkpoint>(conn);
+    conn.batch_execute(&format!("PRAGMA busy_timeout = {}", before.timeout))?;
+    // SQLite reports a log that is in use in the result, not as an error.
+    if done?.busy == 0 { Ok(()) } else { Err(DatabaseError::Busy) }
+}
+
+/// Clears the log. If it is in use, logs that a server does it later.
+pub fn clear_log_or_warn(db: &mut Db) -> Result<(), DatabaseError> {
+    match clear_log(db) {
+        Err(DatabaseError::Busy) => {
+            log::warn!(
+                "the write-ahead log is in use and may contain what was removed; a server empties it \
+                 later"
+            );
+            Ok(())
+        }
+        done => done,
+    }
 }
 
 #[derive(QueryableByName)]

@@ -1,12 +1,16 @@
 //! Removal of breaches and people: interrupted purges, and remains in the database file.
 
+use std::path::PathBuf;
+
 use breaches::jobs::{resume_purge, retire};
 use breaches::store::schema::job;
 use breaches::store::{accounts, breaches as catalogue, mail_domains};
+use diesel::connection::SimpleConnection;
 use diesel::{ExpressionMethods, QueryDsl, RunQueryDsl};
 use serde_json::json;
 
 use crate::app::{App, NOW, entry};
+use crate::commands::Operator;
 use crate::processes::Cluster;
 
 /// Returns the number of links of each of two breaches, as stored with the accounts.
@@ -84,6 +88,30 @@ async fn interrupted_purge_is_continued_once_and_doctor_counts_its_links() {
     assert_eq!(resumed.iter().sum::<usize>(), 1, "one of two replicas continues it");
     assert_eq!((links(&app).await, doctor().is_sound()), ([0, 0], true));
     assert!(!resume_purge(&app.context).unwrap());
+}
+
+#[test]
+fn log_that_is_in_use_is_cleared_later() {
+    let operator = Operator::new();
+    operator.run(&["job", "list"]);
+    // PostgreSQL has no such log.
+    let Some(file) = operator.database.file() else { return };
+    let log = PathBuf::from(format!("{}-wal", file.display()));
+    let removed = "sensitive-breach@breach-integration-tests.example";
+    let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
+    let mut reader = pools.connect_reader().unwrap();
+    reader.batch_execute("BEGIN").unwrap();
+    assert!(!catalogue::all(&mut reader).unwrap().is_empty());
+    let output = operator.output(&["address", "remove", removed, "--breach", "Duskmatch"]);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{errors}");
+    assert!(errors.contains("write-ahead log is in use"), "{errors}");
+    assert!(log.metadata().unwrap().len() > 0);
+    reader.batch_execute("COMMIT").unwrap();
+    let verified = operator.output(&["address", "verify-removed", removed]);
+    let errors = String::from_utf8(verified.stderr).unwrap();
+    assert!(verified.status.success() && !errors.contains("in use"), "{errors}");
+    assert_eq!(log.metadata().map_or(0, |found| found.len()), 0);
 }
 
 #[actix_web::test]

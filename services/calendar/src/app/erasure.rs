@@ -58,7 +58,8 @@ pub fn remove_files(db: &mut Db, media: &Media, now: i64) -> Result<(), Database
     Ok(())
 }
 
-/// Clears the write-ahead log of SQLite if this process has erased anything since the last time.
+/// Clears the write-ahead log of SQLite at the first call, and if this process has erased anything since the
+/// last time.
 pub async fn clear_log(state: &State) {
     if !state.has_erased.swap(false, Ordering::Relaxed) {
         return;

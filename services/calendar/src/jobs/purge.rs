@@ -94,7 +94,13 @@ pub fn purge(state: &State, options: &PurgeOptions) -> Result<Purged, Error> {
         }
     }
     queue.write(|db| Ok(erasure::remove_files(db, &state.media, now)?))?;
-    store::erasure::clear_log(&mut state.pools.connect()?)?;
+    match store::erasure::clear_log(&mut state.pools.connect()?) {
+        Err(DatabaseError::Busy) => log::warn!(
+            "the write-ahead log is in use and may contain what was removed; repeat the command later \
+             to empty it"
+        ),
+        cleared => cleared?,
+    }
     Ok(purged)
 }
 

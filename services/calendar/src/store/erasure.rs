@@ -2,7 +2,8 @@
 
 use database::{DatabaseError, Db};
 use diesel::connection::SimpleConnection;
-use diesel::sql_types::{BigInt, Text};
+use diesel::sql_types::{BigInt, Integer, Text};
+use diesel::{RunQueryDsl, sql_query};
 
 use super::changes::has_tombstone;
 use super::event_index::{forget_texts, log_change};
@@ -126,9 +127,33 @@ pub fn count_trashed(db: &mut Db, table: &str, before: i64) -> Result<i64, Datab
     sql.number(db)
 }
 
-/// Copies the write-ahead log of SQLite into the database file and truncates it, so that it no
-/// longer contains erased text. Does nothing on PostgreSQL.
+/// Milliseconds that [`clear_log`] waits for readers, while no other connection can write.
+const CLEAR_MS: u32 = 200;
+
+#[derive(diesel::QueryableByName)]
+struct Timeout {
+    #[diesel(sql_type = Integer)]
+    timeout: i32,
+}
+
+#[derive(diesel::QueryableByName)]
+struct Checkpoint {
+    #[diesel(sql_type = Integer)]
+    busy: i32,
+}
+
+/// Copies the write-ahead log of SQLite to the file and empties it, so that erased texts are not in
+/// it any more. Fails with [`DatabaseError::Busy`] while another connection reads or writes for longer
+/// than a moment. Does nothing on PostgreSQL.
 pub fn clear_log(db: &mut Db) -> Result<(), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(()) };
-    Ok(conn.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?)
+    let before: Timeout = sql_query("PRAGMA busy_timeout").get_result(conn)?;
+    // The first checkpoint copies most of the log while others write.
+    conn.batch_execute(&format!(
+        "PRAGMA wal_checkpoint(PASSIVE); PRAGMA busy_timeout = {CLEAR_MS}"
+    ))?;
+    let done = sql_query("PRAGMA wal_checkpoint(TRUNCATE)").get_result::<Checkpoint>(conn);
+    conn.batch_execute(&format!("PRAGMA busy_timeout = {}", before.timeout))?;
+    // SQLite reports a log that is in use in the result, not as an error.
+    if done?.busy == 0 { Ok(()) } else { Err(DatabaseError::Busy) }
 }

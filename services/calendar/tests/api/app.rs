@@ -100,7 +100,7 @@ pub struct App {
     pub clock: ManualClock,
     keys: HashMap<&'static str, String>,
     ids: HashMap<&'static str, i64>,
-    database: Database,
+    pub database: Database,
 }
 
 /// A response with its body as text and as JSON (null if the body is not JSON).

@@ -15,7 +15,8 @@ use crate::app;
 use crate::jobs::context::JobContext;
 use crate::jobs::notices::notify_listeners;
 use crate::state::State;
-use crate::store::{mail_tokens, messages, sessions, traces, versions};
+use crate::store::versions::{self, Versions};
+use crate::store::{mail_tokens, messages, sessions, traces};
 
 /// Delay before a failed round is retried, in seconds: the first delay and the maximum. Each
 /// failure doubles the delay.
@@ -32,11 +33,14 @@ pub async fn maintain(state: State) {
     let (mut counted, mut pasted, mut pruned) = (None, None, 0);
     let (mut retry_at, mut wait) = (0, RETRY_SECONDS.0);
     let purges = PurgeThread::default();
-    let mut cleared = None;
+    let (mut cleared, mut clear_at) = (None, 0);
     loop {
         tokio::time::sleep(pause).await;
         purges.start(&state);
-        clear_log_after_removals(&state, &mut cleared).await;
+        let now = state.clock().unix();
+        if now >= clear_at && !clear_log_after_removals(&state, &mut cleared).await {
+            clear_at = now + RETRY_SECONDS.0;
+        }
         let version = state.snapshot_version();
         let pastes = state.pools().read(|db| versions::get(db, versions::PASTES_VERSION)).await;
         let pastes = pastes.unwrap_or_else(|error| {
@@ -49,7 +53,6 @@ pub async fn maintain(state: State) {
                 Err(error) => log::warn!("notices about pastes could not be posted: {error}"),
             }
         }
-        let now = state.clock().unix();
         if counted != Some(version) && now >= retry_at {
             match recount_domains(&state, version).await {
                 Ok(true) => (counted, wait) = (Some(version), RETRY_SECONDS.0),
@@ -109,19 +112,19 @@ impl PurgeThread {
     }
 }
 
-/// Clears the write-ahead log of SQLite after an opt-out, so that it no longer contains removed
-/// data.
-async fn clear_log_after_removals(state: &State, cleared: &mut Option<i64>) {
-    let version = state.pools().read(|db| versions::get(db, versions::OPTOUT_VERSION)).await;
-    let Ok(version) = version else { return };
-    if *cleared == version {
-        return;
+/// Clears the write-ahead log of SQLite after an opt-out or a change of the catalogue, so what was removed
+/// is no longer in it. Returns false if it must be tried again.
+async fn clear_log_after_removals(state: &State, cleared: &mut Option<Versions>) -> bool {
+    let Ok(version) = state.pools().read(versions::current).await else { return false };
+    if *cleared == Some(version) {
+        return true;
     }
     let pools = state.pools().clone();
     let clear = move || -> Result<(), DatabaseError> { traces::clear_log(&mut pools.connect()?) };
     match tokio::task::spawn_blocking(clear).await {
-        Ok(Ok(())) => *cleared = version,
+        Ok(Ok(())) => *cleared = Some(version),
         Ok(Err(error)) => log::debug!("the write-ahead log was not cleared: {error}"),
         Err(_) => {}
     }
+    *cleared == Some(version)
 }

@@ -78,7 +78,7 @@ fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(),
         jobs::finish(db, running.id, now)?;
         Ok(())
     })?;
-    Ok(traces::clear_log(connection.db())?)
+    Ok(traces::clear_log_or_warn(connection.db())?)
 }
 
 /// Target duration of a transaction. Loads wait until it ends.

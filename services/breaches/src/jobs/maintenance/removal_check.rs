@@ -52,7 +52,7 @@ pub fn find_remains(
         None => false,
     };
     remains.kept_digest = opt_outs::get(&mut db, &address.sha1())? == Some(OptOut::Breaches);
-    traces::clear_log(&mut db)?;
+    traces::clear_log_or_warn(&mut db)?;
     let database = traces::file(&mut db)?;
     drop(db);
     let text = address.as_str().as_bytes().to_ascii_lowercase();
