@@ -4,7 +4,7 @@ use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 
-use super::schema::{breach, data_class};
+use super::schema::{breach, data_class, job};
 use super::versions;
 use crate::model::{Breach, Catalogue, Flags};
 
@@ -197,7 +197,20 @@ fn add_classes(db: &mut Db, classes: &[String]) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Returns the number of links of retired breaches.
+/// The name of a retired breach that has links and for which a purge never began.
+pub fn without_purge(db: &mut Db) -> Result<Option<String>, DatabaseError> {
+    let linked = breach::is_retired.eq(true).and(breach::loaded_count.gt(0_i64));
+    let names: Vec<String> =
+        breach::table.filter(linked).order(breach::id).select(breach::name).load(db)?;
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let purged = job::table.filter(job::kind.eq("purge")).select(job::params);
+    let purged: Vec<String> = purged.load(db)?;
+    Ok(names.into_iter().find(|name| !purged.contains(name)))
+}
+
+/// The number of links of retired breaches.
 pub fn retired_links(db: &mut Db) -> Result<i64, DatabaseError> {
     let retired = breach::table.filter(breach::is_retired.eq(true));
     let counts: Vec<i64> = retired.select(breach::loaded_count).load(db)?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use breaches::jobs::{resume_purge, retire};
 use breaches::store::schema::job;
-use breaches::store::{accounts, breaches as catalogue, mail_domains};
+use breaches::store::{accounts, breaches as catalogue, jobs, mail_domains};
 use diesel::connection::SimpleConnection;
 use diesel::{ExpressionMethods, QueryDsl, RunQueryDsl};
 use serde_json::json;
@@ -88,6 +88,49 @@ async fn interrupted_purge_is_continued_once_and_doctor_counts_its_links() {
     assert_eq!(resumed.iter().sum::<usize>(), 1, "one of two replicas continues it");
     assert_eq!((links(&app).await, doctor().is_sound()), ([0, 0], true));
     assert!(!resume_purge(&app.context).unwrap());
+}
+
+#[actix_web::test]
+async fn missing_purge_of_a_retired_breach_is_begun_once() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha"), entry("Beta")])).await;
+    for name in ["Alpha", "Beta"] {
+        app.load(name, "a@corp.example\nb@corp.example\n").await;
+    }
+    assert!(!resume_purge(&app.context).unwrap());
+    let mut beta = entry("Beta");
+    beta["IsRetired"] = json!(true);
+    for (name, left) in [("Alpha", [0, 2]), ("Beta", [0, 0])] {
+        match name {
+            // `breach retire` was killed between its transactions.
+            "Alpha" => app.set_breach(name, |breach| breach.flags.retired = true).await,
+            _ => drop(app.import(&json!([beta])).await),
+        }
+        let context = [app.context.clone(), app.context.clone()];
+        let resume =
+            context.map(|context| std::thread::spawn(move || resume_purge(&context).unwrap()));
+        let resumed = resume.map(|thread| usize::from(thread.join().unwrap()));
+        assert_eq!((resumed.iter().sum::<usize>(), links(&app).await), (1, left), "{name}");
+    }
+    assert!(breaches::jobs::examine(&app.context).unwrap().is_sound());
+    let purges = job::table.filter(job::kind.eq("purge")).count();
+    assert_eq!(app.change(|db| Ok(purges.get_result::<i64>(db)?)).await, 2);
+    assert!(!resume_purge(&app.context).unwrap());
+}
+
+#[actix_web::test]
+async fn cancelled_purge_is_not_begun_again() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha"), entry("Beta")])).await;
+    app.load("Alpha", "a@corp.example\n").await;
+    app.set_breach("Alpha", |breach| breach.flags.retired = true).await;
+    app.change(|db| {
+        let id = jobs::begin(db, "purge", "", "Alpha", NOW)?;
+        jobs::cancel(db, id, NOW)
+    })
+    .await;
+    assert!(!resume_purge(&app.context).unwrap());
+    assert_eq!(links(&app).await, [1, 0]);
 }
 
 #[test]

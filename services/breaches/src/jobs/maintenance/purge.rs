@@ -47,18 +47,37 @@ fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
 /// which a failed purge is retried.
 const ABANDONED: (i64, i64) = (30, 600);
 
-/// Continues a purge whose process has ended. Returns false if there is none. If several replicas
-/// race, exactly one gets it.
+/// Continues a purge whose process ended, or begins one that is missing. Returns false if there is none. If
+/// several replicas race for one, one gets it.
 pub fn resume_purge(context: &JobContext) -> Result<bool, JobError> {
     let now = context.clock.unix();
     let (silent, failed) = (now - ABANDONED.0, now - ABANDONED.1);
-    let Some(job) = context.write(|db| Ok(jobs::take_over(db, "purge", silent, failed, now)?))?
-    else {
-        return Ok(false);
-    };
-    log::info!("job {} was interrupted and continues", job.id);
-    retire(context, &job.params)?;
+    let name = context.write(|db| match jobs::take_over(db, "purge", silent, failed, now)? {
+        Some(job) => {
+            log::info!("job {} was interrupted and continues", job.id);
+            Ok(Some(job.params))
+        }
+        None => begin_missing(db, now),
+    })?;
+    let Some(name) = name else { return Ok(false) };
+    retire(context, &name)?;
     Ok(true)
+}
+
+/// Begins the job of a retired breach that still has links and never had a purge: `breach retire` ended
+/// between its transactions, or a catalogue import retired the breach. Returns the name of the breach.
+fn begin_missing(db: &mut Db, now: i64) -> Result<Option<String>, JobError> {
+    if breaches::without_purge(db)?.is_none() {
+        return Ok(None);
+    }
+    versions::lock_accounts(db)?;
+    // Another replica may have begun the job before this transaction got the lock.
+    let found = breaches::without_purge(db)?;
+    if let Some(name) = &found {
+        let id = jobs::begin(db, "purge", "", name, now)?;
+        log::info!("job {id} begins: {name} is retired and has links");
+    }
+    Ok(found)
 }
 
 /// Removes the links and pairs of a retired breach.
