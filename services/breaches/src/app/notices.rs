@@ -16,7 +16,7 @@ use crate::model::{Breach, Catalogue, OptOut, id_list, paste as paste_rules};
 use crate::store::notices::{self, BREACH, PASTE};
 use crate::store::{
     accounts, domain_controls, messages, opt_outs, pastes, subscribers, turns, untold_pastes,
-    webhooks,
+    versions, webhooks,
 };
 
 /// Maximum number of pastes listed in a message about a domain.
@@ -76,6 +76,8 @@ pub fn post_listener_notices(
     listeners: &[(i64, String)],
     now: i64,
 ) -> Result<(), DatabaseError> {
+    // Otherwise, a removal that commits meanwhile would not see these messages and records.
+    versions::lock_accounts(db)?;
     for (subscriber, email) in listeners {
         let Ok(address) = EmailAddress::parse(email) else { continue };
         let found = exposed(db, catalogue, &address)?;

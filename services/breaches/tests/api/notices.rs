@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use breaches::store::schema::mail_token;
+use breaches::model::OptOut;
+use breaches::store::schema::{mail_token, outbox};
+use database::DatabaseError;
 use diesel::{QueryDsl, RunQueryDsl};
 use outbound::WebhookSecret;
 use serde_json::{Value, json};
-use testkit::{HttpPeer, Mail, PeerAnswer, SmtpPeer};
+use testkit::{HttpPeer, Mail, PeerAnswer, SmtpPeer, until_blocking};
 
 use crate::app::{App, NOW, Peers, entry};
 use crate::browser::{Browser, Must};
@@ -64,6 +66,46 @@ impl App {
         })
         .await;
     }
+}
+
+#[derive(diesel::QueryableByName)]
+struct Number {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    number: i64,
+}
+
+#[actix_web::test]
+async fn notices_wait_for_a_removal_of_the_same_data() {
+    let app = start().await;
+    if app.database.file().is_some() {
+        // SQLite has a single writer.
+        return;
+    }
+    app.subscriber(OWNER, "core1").await;
+    app.listener(OWNER).await;
+    app.load("Alpha", &format!("{OWNER}\n")).await;
+    let (owner, state) = (domain::EmailAddress::parse(OWNER).unwrap(), app.state.clone());
+    let begin = move || {
+        std::thread::spawn(move || {
+            let posted = breaches::jobs::notify_listeners(&state);
+            actix_web::rt::System::new().block_on(posted).unwrap();
+        })
+    };
+    let posting = app.change(|db| {
+        breaches::opt_out(db, &owner, OptOut::Breaches, NOW).map_err(DatabaseError::broken)?;
+        let posting = begin();
+        until_blocking("the notices wait for the end of the removal", || {
+            let waiting = "SELECT count(*) AS number FROM pg_locks WHERE locktype = 'advisory' \
+                AND NOT granted \
+                AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+            let found: Number = diesel::sql_query(waiting).get_result(db).unwrap();
+            found.number == 1
+        });
+        Ok(posting)
+    });
+    posting.await.join().unwrap();
+    let posted = app.change(|db| Ok(outbox::table.count().get_result::<i64>(db)?)).await;
+    assert_eq!(posted, 0);
 }
 
 #[actix_web::test]
