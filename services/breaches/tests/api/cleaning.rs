@@ -92,6 +92,34 @@ async fn leftovers_of_older_versions_are_counted_and_cleaned() {
     assert_eq!(clean(&app.context, false).unwrap().odd, 0);
 }
 
+#[actix_web::test]
+async fn rescued_address_is_not_linked_to_a_retired_breach() {
+    let app = app().await;
+    app.import(&json!([entry("Beta")])).await;
+    app.change(|db| {
+        let odd = EmailAddress::parse("ada@corp.example;hunter2").map_err(DatabaseError::broken)?;
+        for name in ["Alpha", "Beta"] {
+            let id = store_breaches::by_name(db, name)?.ok_or(DatabaseError::NotFound)?.id;
+            account_links::link_one(db, &odd, id)?;
+            store_breaches::add_counts(db, id, 1)?;
+        }
+        Ok(())
+    })
+    .await;
+    // Its purge is under way.
+    app.set_breach("Alpha", |breach| breach.flags.retired = true).await;
+    assert_eq!(clean(&app.context, false).unwrap().rescued, 1);
+    assert_eq!(addresses(&app).await, ["ada@corp.example"]);
+    let mut loaded = Vec::new();
+    for name in ["Alpha", "Beta"] {
+        loaded.extend(app.change(|db| store_breaches::by_name(db, name)).await);
+    }
+    let found: Vec<i64> = loaded.iter().map(|breach| breach.loaded_count).collect();
+    assert_eq!(found, [0, 1]);
+    let rows = app.change(|db| accounts::after(db, (i64::MIN, -1), 10)).await;
+    assert_eq!(rows[0].breaches, loaded[1].id.to_le_bytes());
+}
+
 #[derive(QueryableByName)]
 struct Number {
     #[diesel(sql_type = BigInt)]

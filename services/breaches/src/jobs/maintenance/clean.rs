@@ -149,8 +149,11 @@ fn repair(
     account_links::remove(db, place)?;
     for breach in id_list::ids(&list) {
         let kept = match &address {
-            Some(address) => account_links::link_one(db, address, breach)?,
-            None => false,
+            // A purge that has passed the key of the address would not remove a new link.
+            Some(address) if breaches::takes_accounts(db, breach)? => {
+                account_links::link_one(db, address, breach)?
+            }
+            _ => false,
         };
         *counts.entry(breach).or_default() -= i64::from(!kept);
     }
