@@ -97,18 +97,27 @@ impl PurgeThread {
         if self.is_running.swap(true, Ordering::AcqRel) {
             return;
         }
+        let running = ClearOnDrop(Arc::clone(&self.is_running));
         let context = JobContext {
             pools: state.pools().clone(),
             clock: state.clock().clone(),
             settings: state.settings().clone(),
         };
-        let is_running = Arc::clone(&self.is_running);
         std::thread::spawn(move || {
+            let _running = running;
             if let Err(error) = resume_purge(&context) {
                 log::warn!("a purge could not be continued: {error}");
             }
-            is_running.store(false, Ordering::Release);
         });
+    }
+}
+
+/// Clears a flag when it is dropped, so that the flag does not stay set after a panic.
+struct ClearOnDrop(Arc<AtomicBool>);
+
+impl Drop for ClearOnDrop {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
     }
 }
 
