@@ -117,6 +117,17 @@ async fn load_stops_if_its_first_rows_are_invalid_or_unusual() {
     assert_eq!(breaches::jobs::load_accounts(&app.context, &few).unwrap().added, 100);
 }
 
+#[actix_web::test]
+async fn hostile_file_is_refused_before_it_fills_the_memory() {
+    let app = with_alpha().await;
+    let columns: String = (0..60_000).map(|n| format!("c{n},")).collect();
+    for text in [format!("CREATE TABLE t ({columns}"), format!("INSERT INTO t ({columns}")] {
+        let options = AccountsOptions { format: Format::Sql(None), ..options(&app, text) };
+        let refused = breaches::jobs::load_accounts(&app.context, &options).unwrap_err();
+        assert!(refused.to_string().contains("too many columns"), "{refused}");
+    }
+}
+
 #[test]
 fn combo_list_is_loaded_without_its_secrets() {
     let operator = crate::commands::Operator::new();

@@ -1,7 +1,8 @@
 //! Reads addresses from JSON: one document per line, or complete documents of any size.
 
+use std::cell::Cell;
 use std::fmt;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 
 use batch::{BoundedLines, Line};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -11,7 +12,12 @@ use super::each::Each;
 use super::input::MAX_LINE;
 use super::skip_reason::SkipReason;
 
-/// Names of fields that contain addresses, in lower case.
+/// Maximum size of a text in a document, in bytes. The parser keeps it in memory.
+const MAX_TEXT: u64 = 16 << 20;
+/// Maximum size of a skipped field. The parser keeps only the depth of its nesting.
+const MAX_SKIPPED: u64 = 1 << 30;
+
+/// Names of fields with addresses, in lower case.
 const NAMES: [&str; 7] =
     ["email", "e-mail", "mail", "emailaddress", "email_address", "e_mail", "mailaddress"];
 
@@ -45,8 +51,9 @@ pub fn read_lines(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> 
             Ok(())
         };
         let mut parser = serde_json::Deserializer::from_slice(bytes);
-        let walk = Walk { wanted, is_value: false, keep: &mut keep };
-        // A line with invalid JSON is skipped as a whole.
+        let room = Room::new(MAX_TEXT, MAX_SKIPPED);
+        let walk = Walk { wanted, is_value: false, room: &room, keep: &mut keep };
+        // Nothing of an invalid line is used.
         if walk.deserialize(&mut parser).and_then(|()| parser.end()).is_err() {
             each(number, Err(SkipReason::Json))?;
             continue;
@@ -66,16 +73,26 @@ pub fn read_lines(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> 
 /// # Errors
 /// Returns errors of the input, and the position at which it is not JSON.
 pub fn read_documents(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Result<()> {
+    read_within(input, column, &Room::new(MAX_TEXT, MAX_SKIPPED), each)
+}
+
+/// Reads documents within limits.
+fn read_within(
+    input: impl BufRead,
+    column: Option<&str>,
+    room: &Room,
+    each: Each<'_>,
+) -> io::Result<()> {
     let wanted = column.map_or(Wanted::Named, Wanted::Path);
     let (mut number, mut failed) = (0, None);
     let mut keep = |text: Option<&str>| {
         number += 1;
         each(number, text.ok_or(SkipReason::Address)).map_err(|error| failed = Some(error))
     };
-    let mut parser = serde_json::Deserializer::from_reader(input);
-    // `end` returns an error if another document follows.
+    let mut parser = serde_json::Deserializer::from_reader(Bounded { input, room });
+    // `end` returns an error while another document follows.
     while parser.end().is_err() {
-        let walk = Walk { wanted, is_value: false, keep: &mut keep };
+        let walk = Walk { wanted, is_value: false, room, keep: &mut keep };
         if let Err(error) = walk.deserialize(&mut parser) {
             let (line, column) = (error.line(), error.column());
             let is_syntax = failed.is_none() && !error.is_io();
@@ -95,12 +112,49 @@ pub fn read_documents(input: impl BufRead, column: Option<&str>, each: Each<'_>)
     Ok(())
 }
 
-/// Walks to the wanted fields of a value and passes on their strings. Passes on `None` for a field
-/// that is not a string.
+/// The number of bytes that may be read until the next value begins.
+struct Room {
+    left: Cell<u64>,
+    text: u64,
+    skipped: u64,
+}
+
+impl Room {
+    fn new(text: u64, skipped: u64) -> Self {
+        Self { left: Cell::new(text), text, skipped }
+    }
+
+    fn begin_value(&self) {
+        self.left.set(self.text);
+    }
+
+    fn begin_skipped(&self) {
+        self.left.set(self.skipped);
+    }
+}
+
+/// Refuses a value that is too large.
+struct Bounded<'r, R> {
+    input: R,
+    room: &'r Room,
+}
+
+impl<R: Read> Read for Bounded<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        let left = self.room.left.get().checked_sub(read as u64);
+        let left = left.ok_or_else(|| io::Error::other("a value of the JSON is too large"))?;
+        self.room.left.set(left);
+        Ok(read)
+    }
+}
+
+/// Walks to the wanted fields of a value and passes their texts on; `None` for one that is not a text.
 struct Walk<'p, 'k> {
     wanted: Wanted<'p>,
     /// Whether the current value is a wanted field.
     is_value: bool,
+    room: &'k Room,
     keep: &'k mut dyn FnMut(Option<&str>) -> Result<(), ()>,
 }
 
@@ -114,6 +168,7 @@ impl<'de> DeserializeSeed<'de> for Walk<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        self.room.begin_value();
         deserializer.deserialize_any(self)
     }
 }
@@ -150,18 +205,22 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let Self { wanted, is_value, keep } = self;
-        while items.next_element_seed(Walk { wanted, is_value, keep: &mut *keep })?.is_some() {}
+        let Self { wanted, is_value, room, keep } = self;
+        while items.next_element_seed(Walk { wanted, is_value, room, keep: &mut *keep })?.is_some()
+        {
+        }
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
-        let Self { wanted, keep, .. } = self;
+        let Self { wanted, room, keep, .. } = self;
         while let Some(name) = fields.next_key::<String>()? {
+            room.begin_skipped();
             let (wanted, is_value) = match wanted {
                 // An address in a field of secrets may itself be a secret.
                 Wanted::Named if csv_columns::is_secret(&name) => {
                     fields.next_value::<IgnoredAny>()?;
+                    room.begin_value();
                     continue;
                 }
                 Wanted::Named => (Wanted::Named, NAMES.contains(&name.to_lowercase().as_str())),
@@ -173,12 +232,13 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
                         Some((_, Some(rest))) => (Wanted::Path(rest), false),
                         _ => {
                             fields.next_value::<IgnoredAny>()?;
+                            room.begin_value();
                             continue;
                         }
                     }
                 }
             };
-            fields.next_value_seed(Walk { wanted, is_value, keep: &mut *keep })?;
+            fields.next_value_seed(Walk { wanted, is_value, room, keep: &mut *keep })?;
         }
         Ok(())
     }
@@ -237,6 +297,34 @@ mod tests {
         assert_eq!(dotted, [address(1, "a@b.example")]);
         let cut = lines("{\"email\":\"a@b.example\"", None);
         assert_eq!(cut, [(1, Err(SkipReason::Json))]);
+    }
+
+    #[test]
+    fn value_over_its_limit_is_refused_and_a_longer_document_is_read() {
+        let read = |text: String, column| {
+            let mut found = Vec::new();
+            let mut keep = |_, text: Result<&str, _>| {
+                found.push(text.unwrap().to_owned());
+                Ok(())
+            };
+            let done = read_within(text.as_bytes(), column, &Room::new(100, 1_000), &mut keep);
+            done.map(|()| found).map_err(|error| error.to_string())
+        };
+        let (long, part) = ("x".repeat(100), format!("{{\"x\":\"{}\"}},", "x".repeat(50)));
+        let parts = part.repeat(9);
+        for column in [Some("email"), None] {
+            for text in [
+                format!("[\"{long}\"]"),
+                format!("{{\"{long}\":1}}"),
+                format!("{{\"password\":[\"{}\"]}}", long.repeat(10)),
+            ] {
+                let refused = read(text, column).unwrap_err();
+                assert_eq!(refused, "a value of the JSON is too large");
+            }
+            let skipped = format!("{{\"password\":[\"{}\"]}},", "x".repeat(500));
+            let text = format!("[{parts}{skipped}{skipped}{{\"email\":\"a@b.example\"}}]");
+            assert_eq!(read(text, column).unwrap(), ["a@b.example"]);
+        }
     }
 
     #[test]

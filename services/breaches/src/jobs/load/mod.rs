@@ -27,6 +27,7 @@ mod sanity_check;
 mod skip_reason;
 pub(super) mod sorted_text;
 mod sources;
+mod sql_columns;
 mod sql_reader;
 mod sql_tokens;
 mod stealer_logs;

@@ -1,13 +1,13 @@
 //! Reads a column of SQL dumps: rows of INSERT statements, and of COPY statements as written by
 //! pg_dump.
 
-use std::collections::HashMap;
 use std::io::{self, BufRead};
 
 use super::csv_columns;
 use super::each::Each;
 use super::input::MAX_LINE;
 use super::skip_reason::SkipReason;
+use super::sql_columns::{Columns, Tables};
 use super::sql_tokens::{MAX_VALUE, Token, Tokens};
 
 /// Maximum number of tables that an error lists.
@@ -23,7 +23,7 @@ pub fn read(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Re
     let mut dump = Dump {
         tokens: Tokens::new(input),
         wanted: column.map(str::to_lowercase),
-        tables: HashMap::new(),
+        tables: Tables::default(),
         found: false,
         listed: Vec::new(),
     };
@@ -45,9 +45,9 @@ pub fn read(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Re
 struct Dump<R> {
     tokens: Tokens<R>,
     wanted: Option<String>,
-    /// Columns of the tables, taken from CREATE statements.
-    tables: HashMap<String, Vec<String>>,
-    /// Whether any table has the column.
+    /// Columns of the tables, from their CREATE statements.
+    tables: Tables,
+    /// True if a table has the column.
     found: bool,
     /// Tables without the column, to be listed in the error.
     listed: Vec<String>,
@@ -132,14 +132,14 @@ impl<R: BufRead> Dump<R> {
 
     /// Reads a list of names up to its closing parenthesis.
     fn names(&mut self) -> io::Result<Vec<String>> {
-        let mut names = Vec::new();
+        let mut names = Columns::default();
         loop {
             match self.tokens.next()? {
                 Some(Token::Word(name) | Token::Name(name) | Token::Text(name)) => {
-                    names.push(name.to_lowercase());
+                    names.push(name.to_lowercase())?;
                 }
                 Some(Token::Symbol(b',')) => {}
-                _ => return Ok(names),
+                _ => return Ok(names.into_list()),
             }
         }
     }
@@ -162,7 +162,7 @@ impl<R: BufRead> Dump<R> {
             "fulltext",
             "exclude",
         ];
-        let (mut columns, mut depth, mut is_start) = (Vec::new(), 1, true);
+        let (mut columns, mut depth, mut is_start) = (Columns::default(), 1, true);
         while depth > 0 {
             match self.tokens.next()? {
                 None => return Ok(()),
@@ -173,14 +173,14 @@ impl<R: BufRead> Dump<R> {
                     continue;
                 }
                 Some(Token::Word(word)) if is_start && !NO_COLUMNS.contains(&word.as_str()) => {
-                    columns.push(word);
+                    columns.push(word)?;
                 }
-                Some(Token::Name(name)) if is_start => columns.push(name.to_lowercase()),
+                Some(Token::Name(name)) if is_start => columns.push(name.to_lowercase())?,
                 Some(_) => {}
             }
             is_start = false;
         }
-        self.tables.insert(name, columns);
+        self.tables.insert(name, columns)?;
         self.tokens.skip_statement()
     }
 
@@ -211,7 +211,7 @@ impl<R: BufRead> Dump<R> {
     /// Reads the rows of an INSERT statement.
     fn insert(&mut self, each: Each<'_>) -> io::Result<()> {
         let (table, mut next) = self.table()?;
-        let mut columns = self.tables.get(&table).cloned().unwrap_or_default();
+        let mut columns = self.tables.columns(&table);
         if matches!(next, Some(Token::Symbol(b'('))) {
             columns = self.names()?;
             next = self.tokens.next()?;
@@ -275,7 +275,7 @@ impl<R: BufRead> Dump<R> {
     /// Reads the rows of `COPY table (columns) FROM stdin;`.
     fn copy(&mut self, each: Each<'_>) -> io::Result<()> {
         let (table, mut next) = self.table()?;
-        let mut columns = self.tables.get(&table).cloned().unwrap_or_default();
+        let mut columns = self.tables.columns(&table);
         if matches!(next, Some(Token::Symbol(b'('))) {
             columns = self.names()?;
             next = self.tokens.next()?;
