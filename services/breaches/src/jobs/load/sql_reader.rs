@@ -139,7 +139,8 @@ impl<R: BufRead> Dump<R> {
                     names.push(name.to_lowercase())?;
                 }
                 Some(Token::Symbol(b',')) => {}
-                _ => return Ok(names.into_list()),
+                None => return Err(incomplete("the last list of columns is not closed")),
+                Some(_) => return Ok(names.into_list()),
             }
         }
     }
@@ -165,7 +166,7 @@ impl<R: BufRead> Dump<R> {
         let (mut columns, mut depth, mut is_start) = (Columns::default(), 1, true);
         while depth > 0 {
             match self.tokens.next()? {
-                None => return Ok(()),
+                None => return Err(incomplete("the last CREATE statement is not closed")),
                 Some(Token::Symbol(b'(')) => depth += 1,
                 Some(Token::Symbol(b')')) => depth -= 1,
                 Some(Token::Symbol(b',')) if depth == 1 => {
@@ -457,6 +458,7 @@ mod tests {
     #[test]
     fn incomplete_dumps_are_refused_and_their_last_row_is_not_read() {
         let (insert, copy) = ("INSERT INTO t (email) VALUES", "COPY t (email) FROM stdin;");
+        let one = format!("{insert} ('a@b.example')");
         for (dump, error) in [
             (format!("{insert} ('a@b.example'),\n"), "ends after a comma; the dump is incomplete"),
             (format!("{insert} ('a@b.example'), ('c@d.example'"), "is not closed; the dump is"),
@@ -464,6 +466,13 @@ mod tests {
             (format!("{insert} ('a@b.example'); /* x"), "comment that begins at line 1"),
             (format!("{copy}\na@b.example\n"), "do not end in \\.; the dump is incomplete"),
             (format!("{copy}\na@b.example\nc@d.ex"), "do not end in \\.; the dump is incomplete"),
+            (format!("{one};\nCREATE TABLE u (id int,"), "the last CREATE statement is not closed"),
+            (format!("{one};\nINSERT INTO u (id, na"), "the last list of columns is not closed"),
+            (format!("{one};\nCOPY u (id, na"), "the last list of columns is not closed"),
+            (
+                format!("{one};\nINSERT INTO u (id) VALUES (1),\n(2"),
+                "bracket that begins at line 3",
+            ),
         ] {
             let mut found = Vec::new();
             let refused = read(dump.as_bytes(), None, &mut |_, text| {

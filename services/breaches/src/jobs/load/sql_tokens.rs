@@ -209,16 +209,26 @@ impl<R: BufRead> Tokens<R> {
         }
     }
 
-    /// Skips the rest of a statement. In scripts whose statements do not have an end mark, a line
-    /// that begins with INSERT begins the next statement.
+    /// Skips the rest of a statement. In scripts without an end for each statement, a line that
+    /// begins with INSERT begins another statement. The input may end instead of the statement, unless a
+    /// bracket is open.
     pub fn skip_statement(&mut self) -> io::Result<()> {
+        let (mut depth, mut line) = (0_u32, self.line);
         loop {
             match self.next()? {
                 Some(token) if token.is_word("insert") && self.starts_line => {
                     self.put_back(Some(token));
                     return Ok(());
                 }
+                Some(Token::Symbol(b'(')) => {
+                    if depth == 0 {
+                        line = self.line;
+                    }
+                    depth = depth.saturating_add(1);
+                }
+                Some(Token::Symbol(b')')) => depth = depth.saturating_sub(1),
                 Some(token) if !token.is_end() => {}
+                None if depth > 0 => return Err(unclosed("bracket", line)),
                 _ => return Ok(()),
             }
         }
