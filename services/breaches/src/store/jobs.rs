@@ -198,12 +198,13 @@ pub fn take_over(
     Ok((taken == 1).then_some(found))
 }
 
-/// Marks a job as done.
-pub fn finish(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
-    diesel::update(job::table.find(id))
+/// Marks a job as done. Returns false if it was cancelled or another process finished it.
+pub fn finish(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
+    let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
+    let rows = diesel::update(open)
         .set((job::state.eq("done"), job::error.eq(None::<String>), job::updated_at.eq(now)))
         .execute(db)?;
-    Ok(())
+    Ok(rows == 1)
 }
 
 /// Records why a job failed, unless it was cancelled or another process has finished it.

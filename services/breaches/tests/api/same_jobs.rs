@@ -139,7 +139,7 @@ fn load_respects_a_state_change_of_its_job_while_reading() {
         until_blocking("the job runs", || newest(&pools).is_some_and(|job| job.state == "running"));
         let id = newest(&pools).unwrap().id;
         let noted = pools.write_blocking(|db| match became {
-            "done" => jobs::finish(db, id, 1),
+            "done" => jobs::finish(db, id, 1).map(drop),
             "failed" => jobs::fail(db, id, "no room", 1),
             _ => jobs::cancel(db, id, 1),
         });
@@ -149,6 +149,21 @@ fn load_respects_a_state_change_of_its_job_while_reading() {
         let job = newest(&pools).unwrap();
         assert_eq!((job.id, job.state.as_str(), job.added), (id, state, added), "{became}");
         assert_eq!(job.error, None);
+    }
+}
+
+#[test]
+fn cancelled_job_is_not_finished() {
+    let operator = Operator::new();
+    let pools = pools(&operator);
+    for (is_cancelled, state) in [(true, "cancelled"), (false, "done")] {
+        let id = pools.write_blocking(|db| jobs::begin(db, "purge", "", "Inkwell", 1)).unwrap();
+        if is_cancelled {
+            operator.run(&["job", "cancel", &id.to_string()]);
+        }
+        let is_open = pools.write_blocking(|db| jobs::finish(db, id, 2)).unwrap();
+        assert_eq!(is_open, !is_cancelled);
+        assert_eq!(newest(&pools).unwrap().state, state);
     }
 }
 

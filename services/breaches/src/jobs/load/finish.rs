@@ -35,8 +35,9 @@ pub fn finish(
     let now = context.clock.unix();
     context.write(|db| {
         versions::lock_accounts(db)?;
-        let jobs::Job { added, state, .. } = jobs::get(db, job)?;
-        job::expect_open(db, job, matches!(state.as_str(), "running" | "failed"))?;
+        let is_open = jobs::finish(db, job, now)?;
+        job::expect_open(db, job, is_open)?;
+        let added = jobs::get(db, job)?.added;
         let mut changed = added > 0;
         for breach in breaches {
             changed |= reconcile(db, breach, ending, now)?;
@@ -47,7 +48,6 @@ pub fn finish(
         if changed {
             versions::bump_catalogue(db, now)?;
         }
-        jobs::finish(db, job, now)?;
         Ok(added)
     })
 }

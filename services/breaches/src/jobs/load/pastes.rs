@@ -384,9 +384,9 @@ fn finish(
     context.write(|db| Ok(jobs::set_input(db, id, counts, &skips)?))?;
     let added = context.write(|db| {
         versions::lock_accounts(db)?;
-        let jobs::Job { added, state, .. } = jobs::get(db, id)?;
-        job::expect_open(db, id, matches!(state.as_str(), "running" | "failed"))?;
-        jobs::finish(db, id, now)?;
+        let added = jobs::get(db, id)?.added;
+        let is_open = jobs::finish(db, id, now)?;
+        job::expect_open(db, id, is_open)?;
         if !options.no_notify {
             app::post_paste_notices(db, id, now)?;
         }

@@ -94,8 +94,8 @@ fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(),
     connection.transaction(|db| {
         versions::lock_accounts(db)?;
         versions::bump_catalogue(db, now)?;
-        jobs::finish(db, running.id, now)?;
-        Ok(())
+        let is_open = jobs::finish(db, running.id, now)?;
+        job::expect_open(db, running.id, is_open)
     })?;
     Ok(traces::clear_log_or_warn(connection.db())?)
 }
