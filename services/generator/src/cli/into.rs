@@ -62,7 +62,8 @@ pub fn fill(
             );
             for Table { name, .. } in &tables {
                 ensure!(
-                    fill_progress::has_written_rows(db, name).with_context(|| format!("cannot read {name}"))?,
+                    fill_progress::has_written_rows(db, name)
+                        .with_context(|| format!("cannot read {name}"))?,
                     "the table {name} does not have the rows that the earlier run wrote. Empty the tables, drop \
                      the table generator_progress, and begin again"
                 );

@@ -116,7 +116,10 @@ fn a_killed_run_continues_and_gives_the_rows_of_one_run() {
     assert_eq!(other.code, Some(1));
     assert!(other.errors.contains("an earlier run with another schema"), "{}", other.errors);
     // Rows that were removed meanwhile would be missing in the end.
-    let first = killed.query::<Number>("SELECT CAST(MIN(id) AS BIGINT) AS number FROM customers").unwrap().number;
+    let first = killed
+        .query::<Number>("SELECT CAST(MIN(id) AS BIGINT) AS number FROM customers")
+        .unwrap()
+        .number;
     run(&killed.pools, &format!("CREATE TABLE kept AS SELECT * FROM customers WHERE id = {first}"));
     run(&killed.pools, &format!("DELETE FROM customers WHERE id = {first}"));
     let refused = killed.program.run(&killed.arguments(&[]));
