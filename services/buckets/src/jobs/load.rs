@@ -10,7 +10,7 @@ use super::remove::apply_pending_removals;
 use super::report::Report;
 use super::sources::Source;
 use super::write_session::Session;
-use crate::engine::Mode;
+use crate::engine::{Mode, OpenRun};
 use crate::store::load_runs;
 
 /// Loads sources as a new run and publishes it.
@@ -46,7 +46,7 @@ fn run(
 /// index is locked.
 ///
 /// # Errors
-/// [`JobError::Stopped`] if there is a stopped run that does not belong to a crawl.
+/// [`JobError::Stopped`] if there is a stopped run that does not belong to a crawl and can be resumed.
 pub(super) fn load_stored(
     context: &JobContext,
     options: &LoadOptions,
@@ -57,6 +57,7 @@ pub(super) fn load_stored(
     check()?;
     if let Some(open) = &session.writer.journal().open
         && !is_of_crawl(context, open.run)?
+        && !needs_stdin(context, open)?
     {
         return Err(JobError::Stopped(open.run));
     }
@@ -69,6 +70,23 @@ fn is_of_crawl(context: &JobContext, run: u64) -> Result<bool, JobError> {
     let run = context.pools.read_blocking(|db| load_runs::find(db, run))?;
     let options = run.and_then(|run| serde_json::from_str::<LoadOptions>(&run.options).ok());
     Ok(options.is_some_and(|run| run.sources.iter().all(|source| source.stored.is_some())))
+}
+
+/// Returns true if a stopped run has not read all of its standard input, so it cannot be resumed.
+fn needs_stdin(context: &JobContext, open: &OpenRun) -> Result<bool, JobError> {
+    let run = context.pools.read_blocking(|db| load_runs::find(db, open.run))?;
+    let options = run.and_then(|run| serde_json::from_str::<LoadOptions>(&run.options).ok());
+    let state = match open.progress.as_str() {
+        "" => Some(IntakeState::default()),
+        text => serde_json::from_str(text).ok(),
+    };
+    let (Some(options), Some(state)) = (options, state) else { return Ok(false) };
+    Ok(reads_stdin(&options, &state))
+}
+
+/// Returns true if standard input is among the sources that a run has not finished.
+fn reads_stdin(options: &LoadOptions, state: &IntakeState) -> bool {
+    options.sources.iter().skip(state.done).any(Source::is_stdin)
 }
 
 /// Records a new run.
@@ -176,7 +194,7 @@ fn resume_with(
         "" => IntakeState::default(),
         text => serde_json::from_str(text).map_err(|error| refuse(&error.to_string()))?,
     };
-    if options.sources.iter().skip(state.done).any(Source::is_stdin) {
+    if reads_stdin(&options, &state) {
         return Err(refuse("it read standard input"));
     }
     let intake = options.intake(&session, state)?;

@@ -118,7 +118,7 @@ async fn counted(server: &Served, key: &str, address: &str) -> (u64, u64) {
 }
 
 /// Starts a load that has read a file of the bucket `b1` and is waiting for more of its source.
-fn waiting_load(program: &Program) -> std::process::Child {
+pub fn waiting_load(program: &Program) -> std::process::Child {
     let mut command = program.command(&["load", "--mode", "append", "-"]);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut load = command.spawn().unwrap();

@@ -14,6 +14,7 @@ use rstest::rstest;
 use crate::app::{Fixture, line};
 use crate::program::{Program, text};
 use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
+use crate::removals::waiting_load;
 
 const A: &str = "a.s3.amazonaws.com";
 const BOX: &str = "box.s3.amazonaws.com";
@@ -226,4 +227,24 @@ fn old_database_does_not_drop_newer_generation() {
     put_back(3);
     assert_eq!(status(&fixture.context).unwrap()["files"], 2);
     assert_eq!(jobs::rebuild(&fixture.context).unwrap(), (4, 2));
+}
+
+#[test]
+fn killed_load_of_standard_input_does_not_stop_crawls() {
+    let program = Program::new();
+    let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
+    let url = format!("{}/s3/", bucket.address);
+    let host = ["--format", "s3", "--bucket", BOX, "--type", "aws"];
+    program.done(&[&["crawl", "add", url.as_str()], &host[..]].concat());
+    let mut load = waiting_load(&program);
+    load.kill().unwrap();
+    load.wait().unwrap();
+    let run = program.status()["open_run"].to_string();
+    let resumed = program.run(&["load", "--resume", &run]);
+    assert_eq!(resumed.code, Some(1));
+    assert!(resumed.errors.contains("it read standard input"), "{}", resumed.errors);
+    let crawled = program.done(&["crawl", "run", "--allow-private"]);
+    assert!(crawled.ends_with(": 3 new, 0 changed, 0 gone\n"), "{crawled}");
+    assert_eq!(program.done(&["export"]).lines().count(), 3);
+    assert_eq!(program.status()["open_run"], serde_json::Value::Null);
 }
