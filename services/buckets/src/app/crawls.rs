@@ -91,8 +91,9 @@ pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<C
     }
     let key_id = key.id;
     let added = state.pools().write_as(Some(&key.owner), move |db| -> Result<Crawl, Error> {
-        if crawls::find(db, &new.bucket, &new.prefix)?.is_some() {
-            return Err(Error::Conflict(format!("{} is crawled already", new.bucket)));
+        let twice = || Error::Conflict(format!("the key crawls {} already", new.bucket));
+        if crawls::find(db, &new.bucket, &new.prefix, Some(key_id))?.is_some() {
+            return Err(twice());
         }
         let count = crawls::of_key(db, key_id)?.len() as u64;
         if count >= package.crawls {
@@ -101,9 +102,7 @@ pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<C
         }
         let id = crawls::add(db, &new, now).map_err(|error| match error {
             // Another request has added the same crawl in the meantime.
-            DatabaseError::Conflict => {
-                Error::Conflict(format!("{} is crawled already", new.bucket))
-            }
+            DatabaseError::Conflict => twice(),
             other => other.into(),
         })?;
         own(crawls::by_id(db, id)?, key_id)

@@ -43,7 +43,7 @@ pub async fn list_crawls(caller: Caller, state: Data<State>) -> Result<HttpRespo
         ),
         (
             status = 409,
-            description = "The bucket is crawled already, or the key has as many crawls as its package allows",
+            description = "The key crawls the bucket already, or has as many crawls as its package allows",
             body = ErrorBody
         ),
         Failures

@@ -153,10 +153,19 @@ pub fn figures(db: &mut Db, now: i64) -> Result<CrawlFigures, DatabaseError> {
     Ok(CrawlFigures { active, paused, running, overdue_seconds })
 }
 
-/// Returns the id of the crawl for a bucket and a prefix, if there is one.
-pub fn find(db: &mut Db, bucket: &str, prefix: &str) -> Result<Option<i64>, DatabaseError> {
+/// Returns the id of the crawl that a key has for a bucket and a prefix. `None` is the operator.
+pub fn find(
+    db: &mut Db,
+    bucket: &str,
+    prefix: &str,
+    key: Option<i64>,
+) -> Result<Option<i64>, DatabaseError> {
     let same = crawl::table.filter(crawl::bucket.eq(bucket)).filter(crawl::prefix.eq(prefix));
-    Ok(same.select(crawl::id).first(db).optional()?)
+    let found = match key {
+        Some(key) => same.filter(crawl::key_id.eq(key)).select(crawl::id).first(db),
+        None => same.filter(crawl::key_id.is_null()).select(crawl::id).first(db),
+    };
+    Ok(found.optional()?)
 }
 
 /// Pauses a crawl or lets it continue. Returns false if it does not exist.

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use buckets::jobs::{
-    CheckpointPolicy, CrawlOptions, CrawlOutcome, KeyLimits, RemoteOptions, list_crawls, run_crawls,
+    CheckpointPolicy, CrawlOptions, CrawlOutcome, CrawlRequest, KeyLimits, RemoteOptions,
+    add_crawls, list_crawls, run_crawls,
 };
 use buckets::model::{CrawlLists, Package};
 use buckets::store::packages;
@@ -221,6 +222,30 @@ async fn crawls_of_a_key_are_bounded_and_reach_no_private_address() {
     assert!(outcomes[0].outcome.starts_with("paused: its key is revoked"), "{outcomes:?}");
     let paused = list_crawls(&fixture.context).unwrap().into_iter().filter(|crawl| crawl.paused);
     assert_eq!(paused.map(|crawl| crawl.id).collect::<Vec<_>>(), [id.unwrap()]);
+}
+
+#[actix_web::test]
+async fn crawl_of_a_key_does_not_keep_others_from_its_bucket() {
+    let fixture = Fixture::new();
+    let app = fixture.serve("enterprise").await;
+    let other = fixture.key("other", "enterprise");
+    let body = json!({"url": "s3://photos"});
+    let add = async |key: &str| app.send(Method::POST, "/api/v2/crawls", key, body.clone()).await;
+    assert_eq!(add(&app.key).await.0, 201);
+    let pause = "/api/v2/crawls/1/pause";
+    assert_eq!(app.send(Method::POST, pause, &app.key, Value::Null).await.0, 200);
+    let (status, twice) = add(&app.key).await;
+    assert_eq!((status, &twice["code"]), (409, &json!("conflict")));
+    assert_eq!(add(&other).await.0, 201);
+    assert_eq!(add(&other).await.0, 409);
+    let of_operator = || CrawlRequest {
+        url: "s3://photos".to_owned(),
+        every_seconds: 60,
+        ..CrawlRequest::default()
+    };
+    assert_eq!(add_crawls(&fixture.context, vec![of_operator()]).unwrap(), [3]);
+    let twice = add_crawls(&fixture.context, vec![of_operator()]).unwrap_err().to_string();
+    assert_eq!(twice, "s3://photos: crawl 3 lists this bucket already");
 }
 
 /// Adds a crawl of a local bucket by a key. Returns options with which it may be listed.

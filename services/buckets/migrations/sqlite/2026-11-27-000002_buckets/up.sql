@@ -116,7 +116,8 @@ CREATE TABLE crawl (
     gone_after_days BIGINT CHECK (gone_after_days > 0),
     gone_since BIGINT
 );
-CREATE UNIQUE INDEX crawl_bucket ON crawl (bucket, prefix);
+-- Each key has its own crawls, and so has the operator.
+CREATE UNIQUE INDEX crawl_bucket ON crawl (bucket, prefix, (coalesce(key_id, 0)));
 CREATE INDEX crawl_key ON crawl (key_id);
 CREATE TABLE crawl_page (
     crawl_id BIGINT NOT NULL REFERENCES crawl (id),

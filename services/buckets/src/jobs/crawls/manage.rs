@@ -65,7 +65,7 @@ impl CrawlRequest {
 /// Stores crawls. They are due immediately. Returns their ids.
 ///
 /// # Errors
-/// A bucket cannot be listed, or already has a crawl. In that case no crawl is stored.
+/// A bucket cannot be listed, or an operator has already added it. In that case no crawl is stored.
 pub fn add_crawls(context: &JobContext, requests: Vec<CrawlRequest>) -> Result<Vec<i64>, JobError> {
     let new: Vec<NewCrawl> =
         requests.into_iter().map(|request| request.checked(None)).collect::<Result<_, _>>()?;
@@ -73,7 +73,7 @@ pub fn add_crawls(context: &JobContext, requests: Vec<CrawlRequest>) -> Result<V
     context.pools.write_blocking(|db| {
         let mut ids = Vec::new();
         for crawl in &new {
-            if let Some(id) = crawls::find(db, &crawl.bucket, &crawl.prefix)? {
+            if let Some(id) = crawls::find(db, &crawl.bucket, &crawl.prefix, None)? {
                 let text = format!("{}: crawl {id} lists this bucket already", crawl.url);
                 return Err(JobError::Invalid(text));
             }
