@@ -95,6 +95,10 @@ pub struct RunArguments {
     /// The crawl, whether it is due or not [default: all that are due]
     #[arg(value_name = "ID")]
     id: Option<i64>,
+    /// Publish even if the bucket has more than --protected-files files and loses more than
+    /// --protected-percent of them
+    #[arg(long, requires = "id")]
+    accept_removals: bool,
     #[command(flatten)]
     requests: RequestArguments,
     /// Print a JSON array of outcomes
@@ -127,7 +131,7 @@ struct RequestArguments {
 }
 
 impl RequestArguments {
-    fn options(self, settings: &Settings, removal_limit: RemovalLimit) -> CrawlOptions {
+    fn options(self, settings: &Settings, removal_limit: Option<RemovalLimit>) -> CrawlOptions {
         let remote = RemoteOptions {
             rate: settings.crawl_rate,
             provider_rate: Some(settings.crawl_provider_rate),
@@ -165,7 +169,8 @@ pub fn run(
             Output::from_json_flag(json).print_list(&list_crawls(context)?, line)?;
         }
         CrawlCommand::Run(arguments) => {
-            let options = arguments.requests.options(settings, removal_limit);
+            let limit = (!arguments.accept_removals).then_some(removal_limit);
+            let options = arguments.requests.options(settings, limit);
             let checkpoints = CheckpointPolicy::of(settings);
             let outcomes = run_crawls(context, arguments.id, &options, checkpoints)?;
             Output::from_json_flag(arguments.json).print_list(&outcomes, outcome_line)?;
@@ -192,7 +197,7 @@ pub fn crawl_forever(
     settings: &Settings,
     removal_limit: RemovalLimit,
 ) -> anyhow::Result<ExitCode> {
-    let options = arguments.requests.options(settings, removal_limit);
+    let options = arguments.requests.options(settings, Some(removal_limit));
     let output = Output::from_json_flag(false);
     loop {
         let pause = match crawl_next(context, &[], &options, CheckpointPolicy::of(settings)) {

@@ -207,7 +207,7 @@ async fn crawls_of_a_key_are_bounded_and_reach_no_private_address() {
 
     let options = CrawlOptions {
         remote: RemoteOptions { allows_private: true, ..RemoteOptions::default() },
-        removal_limit: RemovalLimit::default(),
+        removal_limit: Some(RemovalLimit::default()),
         lease_seconds: 30,
         lists: CrawlLists::default(),
         of_keys: KeyLimits::default(),
@@ -255,7 +255,7 @@ async fn crawl_of_key(app: &App, bucket: &PublicBucket) -> CrawlOptions {
     assert_eq!(status, 201, "{added}");
     CrawlOptions {
         remote: RemoteOptions { rate: 1_000.0, first_pause: 0, ..RemoteOptions::default() },
-        removal_limit: RemovalLimit::default(),
+        removal_limit: Some(RemovalLimit::default()),
         lease_seconds: 30,
         lists: CrawlLists::default(),
         of_keys: KeyLimits { allows_private: true, ..KeyLimits::default() },

@@ -37,7 +37,7 @@ fn request(bucket: &PublicBucket, interface: &str, address: &str) -> CrawlReques
 fn options() -> CrawlOptions {
     let remote =
         RemoteOptions { rate: 1_000.0, first_pause: 0, attempts: 2, ..RemoteOptions::default() };
-    let removal_limit = RemovalLimit { files: 5, percent: 50 };
+    let removal_limit = Some(RemovalLimit { files: 5, percent: 50 });
     let (lists, of_keys) = (CrawlLists::default(), KeyLimits::default());
     CrawlOptions { remote, removal_limit, lease_seconds: 30, lists, of_keys }
 }

@@ -10,6 +10,7 @@ use buckets::{Settings, jobs};
 
 use crate::app::{Fixture, line};
 use crate::program::{Program, text};
+use crate::public_bucket::{Behaviour, PublicBucket};
 
 const A: &str = "a.s3.amazonaws.com";
 const B: &str = "b.s3.amazonaws.com";
@@ -90,4 +91,27 @@ fn standard_input_is_not_read_again_after_consent() {
     assert_eq!(program.done(&["export"]).lines().count(), 26);
     let ended = piped(&["load", "--accept-removals", "-"]);
     assert_eq!(ended.status.code(), Some(0));
+}
+
+#[test]
+fn held_crawl_names_the_command_that_publishes_it() {
+    let program = Program::new();
+    let keys: Vec<String> = (0..30).map(|number| format!("{number}.txt")).collect();
+    let bucket = PublicBucket::start(Behaviour { keys: keys.into(), ..Behaviour::default() });
+    let url = format!("{}/s3/", bucket.address);
+    let host = ["--format", "s3", "--bucket", A, "--type", "aws"];
+    program.done(&[&["crawl", "add", url.as_str()], &host[..]].concat());
+    let run = ["crawl", "run", "1", "--allow-private", "--protected-files", "20"];
+    program.done(&run);
+    bucket.behaviour.keys.lock().truncate(2);
+    let held = program.run(&run);
+    assert_eq!(held.code, Some(1));
+    let command = "crawl run 1 --accept-removals --allow-private";
+    let advice =
+        format!("would lose 28 of 30 files: nothing was published; buckets {command} does it\n");
+    assert!(held.out.ends_with(&advice), "{}", held.out);
+    let words: Vec<&str> = command.split(' ').collect();
+    assert!(program.done(&words).ends_with(": 0 new, 0 changed, 28 gone\n"));
+    assert_eq!(program.done(&["export"]).lines().count(), 2);
+    assert_eq!(program.run(&["crawl", "run", "--accept-removals"]).code, Some(2), "it needs an id");
 }

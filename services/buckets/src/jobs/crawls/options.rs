@@ -11,8 +11,8 @@ use crate::model::CrawlLists;
 pub struct CrawlOptions {
     /// Options for listing buckets.
     pub remote: RemoteOptions,
-    /// The limit on removed files.
-    pub removal_limit: RemovalLimit,
+    /// The limit on removed files; `None` if `--accept-removals` was given.
+    pub removal_limit: Option<RemovalLimit>,
     /// Seconds without a heartbeat after which another process takes over a crawl.
     pub lease_seconds: u64,
     /// The buckets that may be crawled.

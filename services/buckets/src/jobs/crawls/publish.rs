@@ -69,7 +69,7 @@ fn load_options(held: &HeldCrawl, options: &CrawlOptions) -> LoadOptions {
         max_errors: MaxErrors::Percent(1.0),
         reject: None,
         remote: RemoteOptions { prefix: crawl.prefix.clone(), ..options.remote.clone() },
-        removal_limit: Some(options.removal_limit),
+        removal_limit: options.removal_limit,
         sources: vec![Source::of_stored(&crawl.url, stored)],
     }
 }

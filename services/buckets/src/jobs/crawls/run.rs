@@ -132,7 +132,7 @@ fn run_held(
     }
     if !options.lists.permit(&held.crawl.bucket, &held.crawl.url) {
         let why = "CRAWL_ALLOW or CRAWL_DENY excludes the bucket".to_owned();
-        return finish(context, held, started, Err(JobError::Invalid(why)));
+        return finish(context, held, options, started, Err(JobError::Invalid(why)));
     }
     // A listing that is stored as a whole only waits for its publish, unless it is old.
     let refusal = match held.crawl.is_listed && !is_old(&held.crawl, started) {
@@ -154,6 +154,7 @@ fn run_held(
     finish(
         context,
         held,
+        options,
         started,
         done.map(|report| {
             let counts = &report.counts;
@@ -170,6 +171,7 @@ type Published = ((u64, u64, u64), Option<String>);
 fn finish(
     context: &JobContext,
     held: &HeldCrawl,
+    options: &CrawlOptions,
     started: i64,
     done: Result<Published, JobError>,
 ) -> Result<CrawlOutcome, JobError> {
@@ -210,8 +212,10 @@ fn finish(
         }
         JobError::TooManyRemoved { buckets, .. } => {
             abort_stopped_crawl(context)?;
-            let (losses, url) = (losses_text(&buckets), &held.crawl.url);
-            let outcome = failed(format!("{losses}; buckets load {url} --accept-removals does it"));
+            let losses = losses_text(&buckets);
+            let private = if options.remote.allows_private { " --allow-private" } else { "" };
+            let command = format!("buckets crawl run {id} --accept-removals{private}");
+            let outcome = failed(format!("{losses}; {command} does it"));
             record(held, started, &outcome.outcome, None)?;
             Ok(outcome)
         }
