@@ -21,7 +21,7 @@ Addresses are URLs of buckets (https://NAME.s3.amazonaws.com/, s3://NAME, gs://N
 
 Exit status:
   0  all addresses were audited, and nothing is open that was not in the index before
-  1  failed, or addresses are unreachable or incomplete
+  1  failed, or addresses are unreachable or incomplete, or lines are invalid
   2  usage
   3  buckets or files are open that were not in the index before
   4  buckets of more than --protected-files files would lose more than --protected-percent of them;
@@ -106,7 +106,8 @@ fn status(report: &AuditReport) -> ExitCode {
     if report.has(AuditState::Held) {
         return ExitCode::from(HELD);
     }
-    match report.has(AuditState::Unreachable) || report.has(AuditState::Incomplete) {
+    let failed = [AuditState::Unreachable, AuditState::Incomplete, AuditState::Invalid];
+    match failed.into_iter().any(|state| report.has(state)) {
         true => ExitCode::FAILURE,
         false => ExitCode::SUCCESS,
     }

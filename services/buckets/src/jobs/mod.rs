@@ -35,7 +35,8 @@ mod write_session;
 
 pub use alerts::judge_missed;
 pub use audit::{
-    AuditAddress, AuditOptions, AuditReport, AuditState, BucketAudit, Endpoint, addresses_of, audit,
+    AuditAddress, AuditOptions, AuditReport, AuditState, BucketAudit, Endpoint, InvalidLine,
+    addresses_of, audit,
 };
 pub use context::JobContext;
 pub use crawls::{

@@ -101,6 +101,26 @@ fn dead_addresses_keep_their_files_and_do_not_stop_others() {
     assert_eq!(status(&fixture.context).unwrap()["open_run"], Value::Null);
 }
 
+#[test]
+fn invalid_lines_do_not_stop_others() {
+    let program = Program::new();
+    let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
+    let file = program.folder().write("addresses.txt", "ok?x\ns3\n../etc\nnul\0/\n");
+    let fast = ["--rate", "1000", "--allow-private", "--endpoint", bucket.address.as_str()];
+    let arguments = [&["audit", text(&file), "--json"], &fast[..]].concat();
+    let ran = program.run(&arguments);
+    assert_eq!(ran.code, Some(3), "{}{}", ran.out, ran.errors);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    let of = |at: usize| &report["buckets"][at];
+    assert_eq!((&of(0)["state"], &of(0)["bucket"]), (&json!("invalid"), &json!("ok?x")));
+    let reason = "line 1: only public buckets can be listed: give the plain address";
+    assert_eq!(of(0)["reason"], reason);
+    assert_eq!((&of(1)["state"], &of(1)["indexed"]), (&json!("listed"), &json!(3)));
+    assert_eq!((&of(2)["state"], &of(2)["bucket"]), (&json!("invalid"), &json!("../etc")));
+    assert_eq!(of(3)["state"], "invalid");
+    assert_eq!(program.run(&arguments).code, Some(1), "nothing is new, and lines are invalid");
+}
+
 /// Starts a server with the S3 API. Its listing of `box` never ends, and it never responds for
 /// `slow`.
 fn odd_server() -> HttpPeer {
@@ -245,6 +265,9 @@ fn command_has_exit_statuses_for_cron() {
     let file = program.folder().write("unknown.txt", "files.example.org");
     let ran = program.run(&["audit", text(&file)]);
     assert_eq!(ran.code, Some(1));
-    assert!(ran.errors.contains("line 1: files.example.org: an unknown host needs --endpoint"));
+    let invalid = "invalid: files.example.org, line 1: an unknown host needs --endpoint";
+    assert!(ran.out.starts_with(invalid), "{}{}", ran.out, ran.errors);
+    let empty = program.folder().write("empty.txt", "# none\n");
+    assert_eq!(program.run(&["audit", text(&empty)]).code, Some(1));
     assert_eq!(program.run(&["audit", text(&file), "--endpoint", "x"]).code, Some(2));
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use reqwest::Url;
 
 use crate::jobs::error::JobError;
+use crate::jobs::reasons::{printable, shortened};
 use crate::model::address::{Address, BucketType, provider_of};
 
 /// A bucket to list.
@@ -16,6 +17,15 @@ pub struct AuditAddress {
     pub bucket: String,
     /// Type of a bucket at an endpoint; `None` if its host determines the type.
     pub kind: Option<BucketType>,
+}
+
+/// A line that does not name a bucket that can be listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidLine {
+    /// The text of the line.
+    pub text: String,
+    /// The number of the line and the fault.
+    pub reason: String,
 }
 
 /// A host that offers the S3 API but is not a known provider.
@@ -79,20 +89,23 @@ impl Endpoint {
 /// skipped.
 ///
 /// # Errors
-/// Names the first line that cannot be listed.
+/// There are only such lines.
 pub fn addresses_of(
     text: &str,
     endpoint: Option<&Endpoint>,
-) -> Result<Vec<AuditAddress>, JobError> {
+) -> Result<Vec<Result<AuditAddress, InvalidLine>>, JobError> {
     let (mut seen, mut addresses) = (HashSet::new(), Vec::new());
     for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let address = address_of(&line.to_lowercase(), endpoint)
-            .map_err(|why| JobError::Invalid(format!("line {number}: {line}: {why}")))?;
-        if seen.insert(address.bucket.clone()) {
+        let address = address_of(&line.to_lowercase(), endpoint).map_err(|why| InvalidLine {
+            text: printable(&shortened(line)),
+            reason: format!("line {number}: {why}"),
+        });
+        let is_repeated = address.as_ref().is_ok_and(|one| !seen.insert(one.bucket.clone()));
+        if !is_repeated {
             addresses.push(address);
         }
     }
@@ -159,7 +172,7 @@ mod tests {
         #[case] bucket: &str,
     ) {
         let expected = AuditAddress { url: url.into(), bucket: bucket.into(), kind: None };
-        assert_eq!(addresses_of(line, None).unwrap(), [expected]);
+        assert_eq!(addresses_of(line, None).unwrap(), [Ok(expected)]);
     }
 
     #[rstest]
@@ -187,7 +200,7 @@ mod tests {
         let expected =
             AuditAddress { url: url.into(), bucket: bucket.into(), kind: Some(BucketType::Aws) };
         let ovh = endpoint("https://s3.gra.io.cloud.ovh.net/");
-        assert_eq!(addresses_of(line, Some(&ovh)).unwrap(), [expected]);
+        assert_eq!(addresses_of(line, Some(&ovh)).unwrap(), [Ok(expected)]);
     }
 
     #[test]
@@ -195,12 +208,13 @@ mod tests {
         let text =
             "\u{feff}# nightly\n\ns3://photos\r\nhttps://PHOTOS.s3.amazonaws.com/\n gs://photos \n";
         let addresses = addresses_of(text, None).unwrap();
-        let buckets: Vec<&str> = addresses.iter().map(|one| one.bucket.as_str()).collect();
+        let buckets: Vec<&str> =
+            addresses.iter().map(|one| one.as_ref().unwrap().bucket.as_str()).collect();
         assert_eq!(buckets, ["photos.s3.amazonaws.com", "photos.storage.googleapis.com"]);
     }
 
     #[rstest]
-    #[case("a.s3.amazonaws.com\nfiles.example.org", None, "line 2: files.example.org: an unknown")]
+    #[case("a.s3.amazonaws.com\nfiles.example.org", None, "line 2: an unknown host")]
     #[case("https://a.s3.amazonaws.com/?key=secret", None, "only public buckets")]
     #[case("s3.amazonaws.com", None, "has no name")]
     #[case("a.s3.amazonaws.com/dir", None, "followed by a path")]
@@ -210,7 +224,10 @@ mod tests {
     #[case("http://127.0.0.1:9001/a", Some("http://127.0.0.1:9000"), "not at the endpoint")]
     fn other_lines_are_refused(#[case] text: &str, #[case] at: Option<&str>, #[case] reason: &str) {
         let at = at.map(endpoint);
-        let error = addresses_of(text, at.as_ref()).unwrap_err().to_string();
+        let error = match addresses_of(text, at.as_ref()) {
+            Ok(lines) => lines.into_iter().find_map(Result::err).unwrap().reason,
+            Err(error) => error.to_string(),
+        };
         assert!(error.contains(reason), "{error}");
     }
 

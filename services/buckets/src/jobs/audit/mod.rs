@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use database::DatabaseError;
 
-pub use addresses::{AuditAddress, Endpoint, addresses_of};
+pub use addresses::{AuditAddress, Endpoint, InvalidLine, addresses_of};
 pub use report::{AuditReport, AuditState, BucketAudit};
 
 use super::context::JobContext;
@@ -25,8 +25,8 @@ use crate::store::{buckets, removals};
 
 #[derive(Clone, Debug)]
 pub struct AuditOptions {
-    /// The buckets to audit, in this order.
-    pub addresses: Vec<AuditAddress>,
+    /// The buckets to audit, in this order. Invalid lines are only reported.
+    pub addresses: Vec<Result<AuditAddress, InvalidLine>>,
     /// Options for listing buckets.
     pub remote: RemoteOptions,
     /// The limit on removed files; `None` if `--accept-removals` was given.
@@ -55,14 +55,17 @@ pub fn audit(
         .collect();
     let mut report = AuditReport::default();
     for address in &options.addresses {
-        let bucket = match removed.contains(&address.bucket) {
-            true => BucketAudit::new(address, AuditState::Removed),
-            false => audit_bucket(context, address, options, checkpoints)?,
+        let bucket = match address {
+            Err(line) => BucketAudit::invalid(line),
+            Ok(address) if removed.contains(&address.bucket) => {
+                BucketAudit::new(&address.bucket, AuditState::Removed)
+            }
+            Ok(address) => audit_bucket(context, address, options, checkpoints)?,
         };
         report.buckets.push(bucket);
     }
     let counts = context.open_index()?.summary().counts.clone();
-    for bucket in &mut report.buckets {
+    for bucket in report.buckets.iter_mut().filter(|one| one.state != AuditState::Invalid) {
         let id = id_of(context, &bucket.bucket)?;
         bucket.indexed = id.and_then(|id| counts.get(&id).copied()).unwrap_or(0);
     }
@@ -76,12 +79,16 @@ fn audit_bucket(
     options: &AuditOptions,
     checkpoints: CheckpointPolicy,
 ) -> Result<BucketAudit, JobError> {
-    let before = newest_id(&*context.open_index()?);
-    let loaded = load(context, &load_options(address, options)?, checkpoints);
     let failed = |state, error: &JobError| {
         let reason = Some(error.to_string());
-        BucketAudit { reason, ..BucketAudit::new(address, state) }
+        BucketAudit { reason, ..BucketAudit::new(&address.bucket, state) }
     };
+    let loading = match load_options(address, options) {
+        Ok(loading) => loading,
+        Err(error) => return Ok(failed(AuditState::Invalid, &error)),
+    };
+    let before = newest_id(&*context.open_index()?);
+    let loaded = load(context, &loading, checkpoints);
     let bucket = match loaded {
         Ok(report) => return listed(context, address, &report, before, options.shown),
         Err(JobError::Refused { refusal: Refusal { status, reason }, .. }) => {
@@ -91,7 +98,7 @@ fn audit_bucket(
                 _ => AuditState::Unreachable,
             };
             let reason = Some(reason);
-            return Ok(BucketAudit { reason, ..BucketAudit::new(address, state) });
+            return Ok(BucketAudit { reason, ..BucketAudit::new(&address.bucket, state) });
         }
         Err(error @ (JobError::Unreachable { .. } | JobError::Source { .. })) => {
             failed(AuditState::Unreachable, &error)
@@ -100,7 +107,7 @@ fn audit_bucket(
             failed(AuditState::Incomplete, &error)
         }
         Err(JobError::TooManyRemoved { buckets, .. }) => {
-            let held = BucketAudit::new(address, AuditState::Held);
+            let held = BucketAudit::new(&address.bucket, AuditState::Held);
             BucketAudit { reason: Some(losses_text(&buckets)), ..held }
         }
         Err(error) => return Err(error),
@@ -130,7 +137,7 @@ fn listed(
         gone: report.counts.removed,
         unchanged: report.counts.unchanged,
         reason: incomplete.cloned(),
-        ..BucketAudit::new(address, state)
+        ..BucketAudit::new(&address.bucket, state)
     };
     if shown > 0
         && bucket.new + bucket.changed > 0

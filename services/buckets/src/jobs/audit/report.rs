@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::addresses::AuditAddress;
+use super::addresses::InvalidLine;
 
 /// The result for a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -25,6 +25,8 @@ pub enum AuditState {
     Unreachable,
     /// The bucket is on the removal list, so it was not requested.
     Removed,
+    /// The line does not name a bucket that can be listed.
+    Invalid,
 }
 
 impl AuditState {
@@ -37,6 +39,7 @@ impl AuditState {
             Self::Missing => "missing",
             Self::Unreachable => "unreachable",
             Self::Removed => "removed",
+            Self::Invalid => "invalid",
         }
     }
 }
@@ -44,7 +47,7 @@ impl AuditState {
 /// The result for a bucket, with the changes to its files.
 #[derive(Clone, Debug, Serialize)]
 pub struct BucketAudit {
-    /// Address of the bucket in the index.
+    /// Address of the bucket in the index, or the text of an invalid line.
     pub bucket: String,
     /// The outcome.
     pub state: AuditState,
@@ -68,9 +71,9 @@ pub struct BucketAudit {
 }
 
 impl BucketAudit {
-    pub(super) fn new(address: &AuditAddress, state: AuditState) -> Self {
+    pub(super) fn new(bucket: &str, state: AuditState) -> Self {
         Self {
-            bucket: address.bucket.clone(),
+            bucket: bucket.to_owned(),
             state,
             new_bucket: false,
             new: 0,
@@ -81,6 +84,10 @@ impl BucketAudit {
             files: Vec::new(),
             reason: None,
         }
+    }
+
+    pub(super) fn invalid(line: &InvalidLine) -> Self {
+        Self { reason: Some(line.reason.clone()), ..Self::new(&line.text, AuditState::Invalid) }
     }
 
     fn is_changed(&self) -> bool {
@@ -126,8 +133,11 @@ impl fmt::Display for AuditReport {
         for bucket in self.buckets.iter().filter(|bucket| bucket.state != AuditState::Listed) {
             let BucketAudit { bucket: address, state, indexed, .. } = bucket;
             let reason = bucket.reason.as_ref().map_or(String::new(), |text| format!(", {text}"));
-            let state = state.as_str();
-            writeln!(f, "{state}: {address}{reason} ({indexed} files in the index)")?;
+            write!(f, "{}: {address}{reason}", state.as_str())?;
+            match state {
+                AuditState::Invalid => writeln!(f)?,
+                _ => writeln!(f, " ({indexed} files in the index)")?,
+            }
         }
         let unchanged = of(AuditState::Listed).filter(|bucket| !bucket.is_changed()).count();
         let listed = of(AuditState::Listed).count();
