@@ -39,6 +39,9 @@ pub fn saved_search(query: &str) -> Result<FileSearch, Error> {
 /// looked up.
 fn checked_search(query: &str) -> Result<FileSearch, Error> {
     let search = saved_search(query)?;
+    if Input::query(query).text("access_token", &RULES).is_some() {
+        return Err(Error::parameter("query", "query must not contain access_token"));
+    }
     if search.scrolling {
         return Err(Error::parameter("query", "query must not scroll"));
     }
@@ -131,6 +134,7 @@ pub async fn get_alert(state: &State, key: &Key, id: i64) -> Result<AlertRecord,
 /// Checks the content of an alert, except for the secret of its webhook.
 fn checked(state: &State, package: &Package, body: AlertBody) -> Result<AlertContent, Error> {
     let AlertBody { name, query, webhook } = body;
+    let query = query.strip_prefix('?').unwrap_or(&query).to_owned();
     let search = checked_search(&query)?;
     if let Some((name, need)) = search.needs.iter().find(|(_, need)| !package.allows(*need)) {
         return Err(package_error(&state.snapshot(), name, *need));
@@ -140,7 +144,10 @@ fn checked(state: &State, package: &Package, body: AlertBody) -> Result<AlertCon
     }
     let webhook = webhook.filter(|url| !url.is_empty());
     let reach = state.settings().webhook_reach();
-    let may_call = |url: &String| web_url(url).is_some_and(|url| reach.may_name(&url));
+    // Parsing a URL drops line breaks and tabs without an error.
+    let is_plain = |url: &str| !url.contains(|c: char| c.is_whitespace() || c.is_control());
+    let may_call =
+        |url: &String| is_plain(url) && web_url(url).is_some_and(|url| reach.may_name(&url));
     if webhook.as_ref().is_some_and(|url| !may_call(url)) {
         return Err(Error::parameter("webhook", "webhook must be a public http or https URL"));
     }

@@ -104,6 +104,8 @@ async fn bad_alerts_are_refused() {
         ("keywords=-old", "query", narrow),
         ("types=aws&size-from=5", "query", narrow),
         ("keywords=a&limit=0", "limit", "limit must be between 1 and 1000"),
+        ("keywords=a&access_token=b", "query", "query must not contain access_token"),
+        ("keywords=a&access%5ftoken=b", "query", "query must not contain access_token"),
     ] {
         let (status, answer) = app.save(json!({"name": "a", "query": query})).await;
         let expected = json!({"error": error, "code": "invalid_parameter", "parameter": parameter});
@@ -117,11 +119,20 @@ async fn bad_alerts_are_refused() {
     assert_eq!((status, &answer["code"]), (400, &json!("invalid_regexp")));
     let (status, answer) = app.save(json!({"name": "", "query": "keywords=a"})).await;
     assert_eq!((status, &answer["parameter"]), (400, &json!("name")));
-    for webhook in ["ftp://example.org", "http://127.0.0.1/", "http://localhost/a"] {
+    for webhook in [
+        "ftp://example.org",
+        "http://127.0.0.1/",
+        "http://localhost/a",
+        "https://example.org/\r\nX:1",
+        "https://example.org/a\tb",
+        " https://example.org/",
+    ] {
         let body = json!({"name": "a", "query": "keywords=a", "webhook": webhook});
         let (status, answer) = app.save(body).await;
         assert_eq!((status, &answer["parameter"]), (400, &json!("webhook")), "{webhook}");
     }
+    let (status, answer) = app.save(json!({"name": "a", "query": "?keywords=a"})).await;
+    assert_eq!((status, &answer["query"]), (201, &json!("keywords=a")));
     let free = Fixture::new().serve("free").await;
     let (status, answer) =
         free.save(json!({"name": "a", "query": "regexp=1&keywords=passw"})).await;
