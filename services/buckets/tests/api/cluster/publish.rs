@@ -149,6 +149,68 @@ fn only_one_writer_is_allowed() {
     third.remove();
 }
 
+/// Returns the table with the rows of the first server.
+fn files_of(table: &Table) -> String {
+    format!("default.buckets_files_{}", table.throwaway.generation)
+}
+
+#[test]
+fn rows_of_a_running_insert_are_deleted() {
+    let Some(table) = Table::new() else { return };
+    table.publish(1, Mode::Replace, &[(2, "kept")]);
+    let files = files_of(&table);
+    let count = format!("SELECT count() FROM {}", table.all_files());
+    std::thread::scope(|scope| {
+        let slow = format!(
+            "INSERT INTO {files} (bucket, id) SELECT 2 + sleepEachRow(0.7), number + 2 FROM numbers(4)"
+        );
+        let insert = scope.spawn(move || raw(&slow));
+        let running = format!(
+            "SELECT count() FROM system.processes WHERE startsWith(query, 'INSERT INTO {files} ')"
+        );
+        testkit::until_blocking("the insert runs", || raw(&running).trim() == "1");
+        drop(table.index.writer(64).unwrap());
+        insert.join().unwrap();
+    });
+    assert_eq!(raw(&count).trim(), "1");
+}
+
+#[test]
+fn publish_with_rows_of_another_writer_is_refused() {
+    let Some(table) = Table::new() else { return };
+    table.publish(1, Mode::Replace, &[(2, "kept")]);
+    let mut writer = table.index.writer(64).unwrap();
+    writer.begin(2).unwrap();
+    writer.add(&all_of(&[(2, "own")])).unwrap();
+    raw(&format!("INSERT INTO {} (bucket, id) VALUES (2, 2)", files_of(&table)));
+    match writer.publish(Mode::Replace, named(&[(2, "")]), 6) {
+        Err(EngineError::Broken(why)) => assert!(why.contains("begin another load"), "{why}"),
+        other => panic!("{other:?}"),
+    }
+    writer.abort().unwrap();
+    drop(writer);
+    table.publish(3, Mode::Append, &[(2, "own")]);
+    assert_eq!(table.all(), ["kept", "own"]);
+    assert_eq!(table.index.verify().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn writer_without_lock_inserts_nothing() {
+    let Some(table) = Table::new() else { return };
+    let mut writer = table.index.writer(64).unwrap();
+    writer.begin(1).unwrap();
+    for name in Lease::all(&table) {
+        raw(&format!("DROP TABLE default.{name}"));
+    }
+    // More than a batch.
+    let long = "x".repeat(4_000);
+    let paths: Vec<String> = (0..4_000).map(|number| format!("{number}/{long}")).collect();
+    let files: Vec<(u64, &str)> = paths.iter().map(|path| (2, path.as_str())).collect();
+    assert!(matches!(writer.add(&all_of(&files)), Err(EngineError::Locked(_))));
+    drop(writer);
+    assert_eq!(raw(&format!("SELECT count() FROM {}", table.all_files())).trim(), "0");
+}
+
 #[test]
 fn one_of_many_candidates_gets_lock() {
     let Some(table) = Table::new() else { return };

@@ -85,6 +85,7 @@ impl ClusterWriter {
             changed: Bitmap::default(),
         };
         writer.batch = writer.batch.clamp(1 << 20, 128 << 20);
+        writer.wait_for_inserts()?;
         writer.delete_rows_after(writer.record.journal.rows)?;
         writer.forget_deleted_batches()?;
         Ok(writer)
@@ -122,6 +123,8 @@ impl ClusterWriter {
     pub(super) fn send(&mut self) -> Result<(), ClusterError> {
         self.finish_pending()?;
         if !self.buffer.is_empty() {
+            // After a pause longer than the lease, another writer may have these ids.
+            self.lease.check()?;
             let rows = std::mem::take(&mut self.buffer);
             let statement = format!("INSERT INTO {} FORMAT RowBinary", self.tables.all_files);
             self.pending = Some(self.client.insert(&self.client.target.base, &statement, rows)?);

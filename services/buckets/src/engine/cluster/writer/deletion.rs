@@ -37,6 +37,40 @@ impl ClusterWriter {
         }
     }
 
+    /// Waits for inserts of an earlier writer that was killed. Their rows would otherwise arrive
+    /// later and have the ids of this writer's rows.
+    pub(super) fn wait_for_inserts(&self) -> Result<(), ClusterError> {
+        let into = |table: &str| {
+            format!("startsWith(query, {})", sql::text(&format!("INSERT INTO {table} ")))
+        };
+        let Tables { files, all_files, .. } = &self.tables;
+        let statement = format!(
+            "SELECT count() FROM system.processes WHERE {} OR {} FORMAT RowBinary",
+            into(files),
+            into(all_files)
+        );
+        self.servers.all().iter().try_for_each(|server| {
+            self.wait("an insert of another process", || {
+                Ok(Rows::of(&self.client.execute(&server.url, &statement)?).u64()? == 0)
+            })
+        })
+    }
+
+    /// Fails if the open run has more rows than this writer has added to it.
+    pub(super) fn refuse_foreign_rows(&self) -> Result<(), ClusterError> {
+        let first = self.open_run()?.first_row;
+        let mut rows = 0;
+        for server in self.servers.one_of_each_shard() {
+            rows += self.count(server, &format!("id > {first}"))?;
+        }
+        if rows <= self.files - first {
+            return Ok(());
+        }
+        let why =
+            "the index has rows of another process, whose insert ended late: begin another load";
+        Err(ClusterError::Invalid(why.to_owned()))
+    }
+
     /// Deletes rows that no state shows, and waits until they are gone.
     pub(super) fn delete_rows_after(&self, last: u64) -> Result<(), ClusterError> {
         let condition = format!("id > {last}");

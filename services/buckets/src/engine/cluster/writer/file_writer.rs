@@ -61,6 +61,7 @@ impl FileWriter for ClusterWriter {
     ) -> Result<PublishCounts, EngineError> {
         let run = self.open_run()?.run;
         self.make_durable(None)?;
+        self.refuse_foreign_rows()?;
         if let Some(limit) = self.removal_limit {
             let exceeded = limit.exceeded(self.losses(mode, &buckets, limit.files)?);
             if !exceeded.is_empty() {
