@@ -43,6 +43,7 @@ const PUBLIC_MODULES: &[(&str, &str)] = &[
     ("buckets::model::path", "its functions are named by their module"),
     ("buckets::model::words", "its functions are named by their module"),
     ("buckets::store", "tests look at what was stored"),
+    ("buckets::store::crawl_pages", "its functions are named by their module"),
     ("buckets::store::packages", "its functions are named by their module"),
     ("buckets::store::rejected_lines", "its functions are named by their module"),
     ("buckets::store::load_runs", "its functions are named by their module"),

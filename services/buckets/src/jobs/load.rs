@@ -1,5 +1,7 @@
 //! Begins and resumes load runs.
 
+use database::DatabaseError;
+
 use super::alerts::judge_or_warn;
 use super::context::JobContext;
 use super::error::JobError;
@@ -11,7 +13,7 @@ use super::report::Report;
 use super::sources::Source;
 use super::write_session::Session;
 use crate::engine::{Mode, OpenRun};
-use crate::store::load_runs;
+use crate::store::{load_runs, rejected_lines};
 
 /// Loads sources as a new run and publishes it.
 ///
@@ -94,7 +96,11 @@ fn begin(session: &Session, mode: &str, options: &LoadOptions) -> Result<u64, Jo
     let text = serde_json::to_string(options).map_err(std::io::Error::other)?;
     let (known, now) = (session.writer.journal().largest_run(), session.context.clock.unix());
     let pools = &session.context.pools;
-    Ok(pools.write_blocking(|db| load_runs::begin(db, known, mode, &text, now))?)
+    Ok(pools.write_blocking(|db| -> Result<u64, DatabaseError> {
+        // `status` only shows those of the newest run.
+        rejected_lines::clear(db)?;
+        load_runs::begin(db, known, mode, &text, now)
+    })?)
 }
 
 /// Records that a run failed to begin.

@@ -11,7 +11,7 @@ use super::write_session::Session;
 use crate::model::address::Address;
 use crate::model::identity::Identity;
 use crate::store::removals::{self, AuditEntry, Removal};
-use crate::store::{buckets, generations};
+use crate::store::{buckets, crawls, generations, rejected_lines};
 
 /// Interval at which a command checks a removal that a load carries out.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -146,6 +146,9 @@ pub fn complete(
         if removal.prefix.is_empty() {
             buckets::unlist(db, &removal.address)?;
         }
+        // Pages and bad lines contain names of files. A bad line may be from any bucket.
+        crawls::drop_pages(db, &removal.address)?;
+        rejected_lines::clear(db)?;
         removals::applied(db, removal.id, files, now)?;
         match identity {
             None => generations::touch(db),

@@ -196,6 +196,23 @@ pub fn remove(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(true)
 }
 
+/// Deletes the stored pages of the crawls of a bucket. Their listings begin again, and a process that
+/// lists the bucket loses its crawl.
+pub fn drop_pages(db: &mut Db, bucket: &str) -> Result<(), DatabaseError> {
+    let empty = (
+        crawl::holder.eq(None::<String>),
+        crawl::pages.eq(0),
+        crawl::place.eq(""),
+        crawl::is_listed.eq(false),
+        crawl::broken.eq(None::<String>),
+    );
+    // Waits for a process that is storing a page, like `remove`.
+    diesel::update(crawl::table.filter(crawl::bucket.eq(bucket))).set(empty).execute(db)?;
+    let crawls = crawl::table.filter(crawl::bucket.eq(bucket)).select(crawl::id);
+    let crawls: Vec<i64> = crawls.load(db)?;
+    crawls.into_iter().try_for_each(|id| crawl_pages::clear(db, id))
+}
+
 /// A process that lists crawls, and the time at which its lease ends without a heartbeat.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim<'a> {

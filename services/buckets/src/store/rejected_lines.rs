@@ -30,6 +30,12 @@ pub fn add(db: &mut Db, lines: &[Rejected]) -> Result<(), DatabaseError> {
     Ok(())
 }
 
+/// Deletes the lines of all runs.
+pub fn clear(db: &mut Db) -> Result<(), DatabaseError> {
+    diesel::delete(rejected::table).execute(db)?;
+    Ok(())
+}
+
 /// Returns the first rejected lines of a run, in order of occurrence.
 pub fn of_run(db: &mut Db, run: u64, count: i64) -> Result<Vec<Rejected>, DatabaseError> {
     let rows: Vec<(i64, String, i64, String, String)> = rejected::table

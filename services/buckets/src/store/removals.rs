@@ -82,6 +82,16 @@ pub fn in_force(db: &mut Db) -> Result<Vec<Removal>, DatabaseError> {
     Ok(removal::table.filter(removal::lifted_at.is_null()).order(removal::id.asc()).load(db)?)
 }
 
+/// Returns true if a takedown of the whole bucket is pending or in force.
+pub fn hides_bucket(db: &mut Db, address: &str) -> Result<bool, DatabaseError> {
+    let listed = removal::table
+        .filter(removal::address.eq(address))
+        .filter(removal::prefix.eq(""))
+        .filter(removal::lifted_at.is_null());
+    let found: Option<i64> = listed.select(removal::id).first(db).optional()?;
+    Ok(found.is_some())
+}
+
 /// Returns pending takedowns.
 pub fn pending(db: &mut Db) -> Result<Vec<Removal>, DatabaseError> {
     Ok(removal::table.filter(removal::applied_at.is_null()).order(removal::id.asc()).load(db)?)

@@ -1,13 +1,21 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::sync::atomic::Ordering;
 
-use buckets::jobs::{self, verify};
+use buckets::Settings;
+use buckets::jobs::{
+    self, CheckpointPolicy, CrawlOptions, CrawlRequest, KeyLimits, RemoteOptions, add_crawls,
+    list_crawls, run_crawls, verify,
+};
+use buckets::model::CrawlLists;
+use buckets::store::crawl_pages;
 use rstest::rstest;
 use serde_json::json;
 use testkit::Served;
 
 use crate::app::{Fixture, line};
 use crate::program::{Program, holds, text};
+use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
 
 const A: &str = "secret-bucket.s3.amazonaws.com";
 const B: &str = "b.s3.amazonaws.com";
@@ -186,4 +194,74 @@ async fn killed_removal_is_completed_by_server() {
     testkit::until("the server erases the files", async || !waits()).await;
     assert!(!holds(&program.index(), b"dir/1 mark-1"));
     assert_eq!(counted(&server, &key, B1).await, (60, 0));
+}
+
+#[test]
+fn removal_deletes_stored_pages_and_bad_lines() {
+    let program = Program::new();
+    let keys: Vec<String> = (0..3 * PAGE).map(|number| format!("{number:05}.txt")).collect();
+    let bucket = PublicBucket::start(Behaviour { keys: keys.into(), ..Behaviour::default() });
+    let url = format!("{}/s3/", bucket.address);
+    let host = ["--format", "s3", "--bucket", A, "--type", "aws"];
+    program.done(&[&["crawl", "add", url.as_str()], &host[..]].concat());
+    let run = ["crawl", "run", "1", "--allow-private", "--attempts", "1", "--crawl-rate", "1000"];
+    bucket.behaviour.broken_from.store(3, Ordering::Relaxed);
+    assert_eq!(program.run(&run).code, Some(1));
+    bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
+    let bad =
+        format!("{}\n{{\"bucket\": \"{A}\", \"fullPath\": \"zyzzyvas\"\n", line(B, "1", 1, 1));
+    let source = program.folder().write("bad.ndjson", bad);
+    program.done(&["load", "--max-errors", "1", text(&source)]);
+    let pages = || program.json(&["crawl", "list"])[0]["pages"].clone();
+    let rejected = || program.status()["rejected"].as_array().unwrap().len();
+    assert_eq!((pages(), rejected()), (json!(2), 1));
+
+    program.done(&["remove", A]);
+    assert_eq!((pages(), rejected()), (json!(0), 0));
+    let requests = bucket.requests();
+    let refused = program.run(&run);
+    assert!(
+        refused.out.ends_with(": failed: the bucket is on the removal list\n"),
+        "{}",
+        refused.out
+    );
+    assert_eq!((refused.code, bucket.requests()), (Some(1), requests));
+    program.done(&["unremove", A]);
+    assert!(program.done(&run).ends_with(": 300 new, 0 changed, 0 gone\n"));
+    assert_eq!(bucket.requests(), requests + 3, "the listing began again");
+}
+
+#[test]
+fn removal_during_a_listing_ends_it() {
+    let fixture = Fixture::new();
+    let keys: Vec<String> = (0..20 * PAGE).map(|number| format!("{number:05}.txt")).collect();
+    let bucket = PublicBucket::start(Behaviour { keys: keys.into(), ..Behaviour::default() });
+    let request = CrawlRequest {
+        url: format!("{}/s3/", bucket.address),
+        format: Some("s3".to_owned()),
+        bucket: Some(A.to_owned()),
+        kind: Some("aws".to_owned()),
+        every_seconds: 3_600,
+        ..CrawlRequest::default()
+    };
+    add_crawls(&fixture.context, vec![request]).unwrap();
+    let options = CrawlOptions {
+        remote: RemoteOptions { rate: 2.0, ..RemoteOptions::default() },
+        removal_limit: None,
+        lease_seconds: 30,
+        lists: CrawlLists::default(),
+        of_keys: KeyLimits::default(),
+    };
+    let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+    let listed = || list_crawls(&fixture.context).unwrap()[0].pages;
+    let outcomes = std::thread::scope(|scope| {
+        let run = || run_crawls(&fixture.context, None, &options, checkpoints).unwrap();
+        let crawling = scope.spawn(run);
+        testkit::until_blocking("the first page is stored", || listed() > 0);
+        assert_eq!(remove(&fixture, ""), 0);
+        crawling.join().unwrap()
+    });
+    assert_eq!(outcomes[0].outcome, "failed: another process lists crawl 1, or it was removed");
+    let left = |db: &mut database::Db| crawl_pages::bytes(db, 1);
+    assert_eq!((listed(), fixture.context.pools.read_blocking(left).unwrap()), (0, 0));
 }

@@ -15,7 +15,7 @@ use crate::jobs::load::abort_stopped_crawl;
 use crate::jobs::options::CheckpointPolicy;
 use crate::jobs::reasons::{printable, shortened};
 use crate::jobs::remote::{Refusal, RemoteOptions};
-use crate::store::{buckets, crawls, generations};
+use crate::store::{buckets, crawls, generations, removals};
 
 /// Seconds after which a temporary failure is retried.
 const AGAIN: i64 = 60;
@@ -132,6 +132,10 @@ fn run_held(
     }
     if !options.lists.permit(&held.crawl.bucket, &held.crawl.url) {
         let why = "CRAWL_ALLOW or CRAWL_DENY excludes the bucket".to_owned();
+        return finish(context, held, options, started, Err(JobError::Invalid(why)));
+    }
+    if context.pools.read_blocking(|db| removals::hides_bucket(db, &held.crawl.bucket))? {
+        let why = "the bucket is on the removal list".to_owned();
         return finish(context, held, options, started, Err(JobError::Invalid(why)));
     }
     // A listing that is stored as a whole only waits for its publish, unless it is old.
