@@ -96,10 +96,16 @@ impl RejectFile {
         Ok(())
     }
 
-    /// Flushes both files.
+    /// Writes both files to disk, because the next checkpoint records their lengths.
     pub fn flush(&mut self) -> Result<(), JobError> {
-        self.lines.flush()?;
-        Ok(self.reasons.flush()?)
+        for file in [&mut self.lines, &mut self.reasons] {
+            file.flush()?;
+            // Devices and pipes cannot be synchronised.
+            if file.get_ref().metadata()?.is_file() {
+                file.get_ref().sync_data()?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns the lengths of both files.
@@ -191,6 +197,16 @@ fn lines_of(path: &Path) -> Result<u64, JobError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reject_file_may_be_a_device() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bad");
+        std::os::unix::fs::symlink("/dev/null", &path).unwrap();
+        let mut file = RejectFile::open(&path, None).unwrap();
+        file.add("a", 1, "why", b"first").unwrap();
+        file.flush().unwrap();
+    }
 
     #[test]
     fn resumed_run_truncates_to_checkpoint() {
