@@ -5,7 +5,6 @@ use jiff::civil::Date;
 
 use super::super::context::RequestContext;
 use super::super::interrupt::ListInterrupt;
-use super::listing::ListParameters;
 use crate::model::list::{EventFilter, Paging};
 use crate::model::period::Period;
 use crate::model::schedule::wall_from_seconds;
@@ -30,7 +29,7 @@ pub fn steps(
     period: Period,
 ) -> Result<Steps, ListInterrupt> {
     let filters = query.filters();
-    let first_of = |context: &mut RequestContext<'_>, mut pairs: ListParameters| {
+    let first_of = |context: &mut RequestContext<'_>, mut pairs: Vec<(&'static str, String)>| {
         pairs.extend(filters.iter().cloned());
         first(context, access, &pairs)
     };
