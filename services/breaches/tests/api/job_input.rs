@@ -116,14 +116,14 @@ fn file_that_grows_while_it_is_read_is_refused() {
         json!({ "Source": "Slexy", "Id": n.to_string(), "Emails": emails }).to_string() + "\n"
     };
     let loads: [(&[&str], u32, &dyn Fn(u32) -> String); 4] = [
-        (&["accounts", "load", "--breach", "Alpha", "--activate"], 30_000, &|n| {
+        (&["accounts", "load", "--breach", "Alpha", "--activate"], 10_000, &|n| {
             format!("user{n}@corp.example\n")
         }),
-        (&["accounts", "load", "--breach", "Alpha", "--dry-run"], 30_000, &|n| {
+        (&["accounts", "load", "--breach", "Alpha", "--dry-run"], 10_000, &|n| {
             format!("user{n}@corp.example\n")
         }),
-        (&["stealer-logs", "load", "--breach", "Logs"], 30_000, &pair),
-        (&["pastes", "load"], 3_000, &paste),
+        (&["stealer-logs", "load", "--breach", "Logs"], 10_000, &pair),
+        (&["pastes", "load"], 300, &paste),
     ];
     for (load, lines, line) in loads {
         let start = if load[0] == "stealer-logs" { "email,website\n" } else { "" };
