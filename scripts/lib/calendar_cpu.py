@@ -3,7 +3,7 @@
 
 Usage: calendar_cpu.py BASE_URL PID EVENT_ID SEARCH
 
-Requests are sent one after the other on one connection. The CPU time is that of all threads of the server,
+Requests are sent one after another on one connection. The CPU time is that of all threads of the server,
 in nanoseconds from /proc/PID/task/*/schedstat.
 """
 

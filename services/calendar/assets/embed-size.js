@@ -1,4 +1,4 @@
-// Tells the page around the frame how tall the content is.
+// Sends the height of the content to the page around the frame.
 "use strict";
 const send = () =>
   parent.postMessage({ type: "calendar-embed", height: Math.ceil(document.body.getBoundingClientRect().height) }, "*");

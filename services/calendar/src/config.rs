@@ -94,7 +94,7 @@ pub struct Settings {
     pub list_time_ms: u64,
 
     /// Memory in MiB for answers that are sent again until anything that events show changes, 0 to
-    /// 65536; 0: every answer is made anew
+    /// 65536; 0: answers are not kept
     #[arg(long, env, global = true, default_value_t = 64, value_name = "MIB", value_parser = parse_mebibytes)]
     pub render_cache_mb: usize,
 

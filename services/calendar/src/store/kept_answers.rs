@@ -19,7 +19,7 @@ const LONGEST: Duration = Duration::from_secs(600);
 /// An answer larger than 1 in `LARGEST` of the memory is not kept.
 const LARGEST: usize = 8;
 
-/// What an answer shows besides its request: the content, and the time.
+/// The state that an answer shows: the content, and the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// The version of the content.
