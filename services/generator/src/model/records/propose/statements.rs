@@ -78,7 +78,7 @@ fn end(text: &str, begin: usize, is_mysql: bool) -> usize {
             ';' => return at,
             '\'' => {
                 // E'...' of PostgreSQL.
-                let before = text[begin..at].as_bytes();
+                let before = &text.as_bytes()[begin..at];
                 let is_escape = before.last().is_some_and(|byte| byte.eq_ignore_ascii_case(&b'e'))
                     && !before.iter().rev().nth(1).is_some_and(u8::is_ascii_alphanumeric);
                 quoted(rest, first, is_mysql || is_escape)
