@@ -68,7 +68,7 @@ pub fn dangling_structure(db: &mut Db) -> Result<i64, DatabaseError> {
         db,
         "select count(*) as n from (select 1 from pragma_foreign_key_check where \"table\" in ",
     );
-    sql.texts(tables.into_iter()).push(" group by \"table\", parent)");
+    sql.texts(tables).push(" group by \"table\", parent)");
     sql.number(db)
 }
 
