@@ -115,7 +115,8 @@ fn file_that_grows_while_it_is_read_is_refused() {
         let emails = [format!("user{n}@corp.example")];
         json!({ "Source": "Slexy", "Id": n.to_string(), "Emails": emails }).to_string() + "\n"
     };
-    let loads: [(&[&str], u32, &dyn Fn(u32) -> String); 4] = [
+    type Growing<'a> = (&'a [&'a str], u32, &'a dyn Fn(u32) -> String);
+    let loads: [Growing<'_>; 4] = [
         (&["accounts", "load", "--breach", "Alpha", "--activate"], 10_000, &|n| {
             format!("user{n}@corp.example\n")
         }),
