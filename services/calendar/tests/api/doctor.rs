@@ -75,7 +75,7 @@ async fn every_fault_is_found_and_named() {
     // PostgreSQL allows no such rows.
     if matches!(db, Db::Sqlite(_)) {
         for statement in ["pragma foreign_keys = off", "update event_venues set other_id = 99"] {
-            calendar::Sql::new(&mut db, statement).execute(&mut db).unwrap();
+            calendar::Sql::new(&db, statement).execute(&mut db).unwrap();
         }
         found("dangling", 2);
         found("damages", 0);

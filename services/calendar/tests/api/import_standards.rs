@@ -221,7 +221,7 @@ async fn series_of_overrides_only_is_unchanged_the_second_time() {
         format!("UID:s\nRECURRENCE-ID:{at}00000Z\nDTSTART:{at}20000Z\nSUMMARY:Moved")
     };
     for days in [[1, 2, 3], [3, 1, 2]] {
-        let file = calendar("", &[&series, &*moved(days[0]), &moved(days[1]), &moved(days[2])]);
+        let file = calendar("", &[series, &*moved(days[0]), &moved(days[1]), &moved(days[2])]);
         let file = file.replace("UID:s", &format!("UID:{}", days[0]));
         assert_eq!(counts(&app, &file).await, [3, 0, 0, 0, 0]);
         assert_eq!(counts(&app, &file).await, [0, 0, 3, 0, 0]);

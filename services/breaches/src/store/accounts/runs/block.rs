@@ -183,7 +183,7 @@ mod tests {
         ) {
             accounts.sort();
             // Some accounts share a key, and others only its upper bits.
-            let key = |k: i64| (k / 3) << (u64::BITS - KEY_BITS) | k % 3 / 2;
+            let key = |k: i64| ((k / 3) << (u64::BITS - KEY_BITS)) | (k % 3 / 2);
             let from = key(from);
             let accounts: Vec<RunAccount> = accounts
                 .into_iter()
