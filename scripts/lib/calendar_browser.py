@@ -250,7 +250,8 @@ def days_and_weeks(browser):
     see(browser, "No matching events")
 
 
-HOST = """<!doctype html><html lang="en"><title>Town</title><body style="margin:0"><h1>Town</h1>
+HOST = """<!doctype html><html lang="en"><title>Town</title>
+<meta name="viewport" content="width=device-width"><body style="margin:0"><h1>Town</h1>
 <script src="{base}/embed.js" data-view="{view}" data-theme="{theme}" async></script></body></html>"""
 
 
