@@ -25,23 +25,23 @@ pub struct NewCrawlBody {
         max = 31_536_000,
         message = "must be between 3600 and 31536000"
     ))]
-    #[schema(value_type = i64, minimum = 3600, maximum = 31_536_000, default = 86_400)]
+    #[schema(value_type = Option<i64>, minimum = 3600, maximum = 31_536_000, default = 86_400)]
     pub every_seconds: Option<i64>,
     /// List only files whose path begins with this; then no file is removed
     #[validate(length(max = 1024, message = "must have at most 1024 characters"))]
-    #[schema(max_length = 1024, default = "")]
+    #[schema(value_type = Option<String>, max_length = 1024, default = "")]
     #[serde(default)]
     pub prefix: String,
     /// Unix seconds after which it does not run
     #[validate(range(min = 0, max = 253_402_300_799i64, message = "must be Unix seconds"))]
-    #[schema(value_type = i64, minimum = 0, maximum = 253_402_300_799i64)]
+    #[schema(value_type = Option<i64>, minimum = 0, maximum = 253_402_300_799i64)]
     pub until: Option<i64>,
     /// API of a host whose provider is unknown
-    #[schema(value_type = Option<String>, pattern = "^(s3|azure|gcs)$", nullable = false)]
+    #[schema(value_type = Option<String>, pattern = "^(s3|azure|gcs)$")]
     pub format: Option<ListingApi>,
     /// Type of a bucket whose provider is unknown
     #[serde(rename = "type")]
-    #[schema(value_type = Option<String>, pattern = "^(aws|azure|dos|gcp|ali)$", nullable = false)]
+    #[schema(value_type = Option<String>, pattern = "^(aws|azure|dos|gcp|ali)$")]
     pub kind: Option<BucketType>,
 }
 

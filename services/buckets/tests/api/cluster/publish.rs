@@ -156,6 +156,10 @@ fn files_of(table: &Table) -> String {
 
 #[test]
 fn rows_of_a_running_insert_are_deleted() {
+    // Without a cluster, the server may be one that runs a single statement at a time.
+    if std::env::var_os("TEST_CLICKHOUSE_CLUSTER").is_none() {
+        return;
+    }
     let Some(table) = Table::new() else { return };
     table.publish(1, Mode::Replace, &[(2, "kept")]);
     let files = files_of(&table);
