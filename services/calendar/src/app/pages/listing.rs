@@ -126,9 +126,7 @@ pub async fn first_of_list(
     request: &PageRequest,
     events: i64,
 ) -> Result<ListView, Error> {
-    let mut pairs = request.query.list();
-    pairs.push(("per_page", events.min(state.site.settings.per_page_max).to_string()));
-    Ok(listing(state, request, move |_| Ok(((), pairs.clone()))).await?.1)
+    first(state, request, events, &[]).await
 }
 
 /// Reads the current and upcoming events that were published last.
@@ -137,9 +135,18 @@ pub async fn announced(
     request: &PageRequest,
     events: i64,
 ) -> Result<ListView, Error> {
+    first(state, request, events, &[("orderby", "date"), ("order", "desc")]).await
+}
+
+async fn first(
+    state: &State,
+    request: &PageRequest,
+    events: i64,
+    order: &[(&'static str, &str)],
+) -> Result<ListView, Error> {
     let mut pairs = request.query.list();
     pairs.push(("per_page", events.min(state.site.settings.per_page_max).to_string()));
-    pairs.extend([("orderby", "date".to_owned()), ("order", "desc".to_owned())]);
+    pairs.extend(order.iter().map(|(name, text)| (*name, (*text).to_owned())));
     Ok(listing(state, request, move |_| Ok(((), pairs.clone()))).await?.1)
 }
 
