@@ -1,14 +1,15 @@
-"""The pages of the calendar in a real browser: calendar_browser.py BASE_URL CHROMEDRIVER CHROMIUM PICTURES
+"""The pages of the calendar in a real browser: calendar_browser.py BASE_URL CHROMEDRIVER CHROMIUM PICTURES AXE
 
 Without scripts: goes from the list to a month, the next one, an event, its venue, its category, the calendar file, a
-search, a password, weeks and days. With scripts: another site shows events in frames. Every page is checked at two widths and in both themes: it fits its width, texts have enough
-contrast, inputs have names, headings skip no level, links can be reached by keyboard with a visible focus, and the
-printed page fits a sheet. A strict parser accepts the HTML, and events have the linked data that search engines
-require.
+search, a password, weeks and days. With scripts: another site shows events in frames. Every page is checked at three
+widths and in both themes: it fits its width, and axe-core finds nothing. Links can be reached by keyboard with a visible
+focus, and the printed page fits a sheet. A strict parser accepts the HTML, and events have the linked data that search
+engines require.
 """
 
 import http.server
 import json
+import pathlib
 import re
 import sys
 import threading
@@ -21,59 +22,19 @@ import icalendar
 
 from webdriver import Browser, Driver, await_that
 
-base, driver, program, pictures = sys.argv[1:5]
+base, driver, program, pictures, axe_source = sys.argv[1:6]
+axe = pathlib.Path(axe_source).read_text()
 LOOKS = [("light", 1280, 900, "light"), ("dark", 1280, 900, "dark"),
          ("phone", 390, 844, "light"), ("phone-dark", 390, 844, "dark"),
          ("narrow", 320, 640, "light")]
 
-# Texts with a contrast to their background below 4.5, or below 3 if they are large.
-FAINT = """
-const channel = (c) => c <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4;
-const parse = (text) => { const n = text.match(/[\\d.]+/g).map(Number); return n.length > 3 ? n : [...n, 1]; };
-const light = (c) => .2126 * channel(c[0] / 255) + .7152 * channel(c[1] / 255) + .0722 * channel(c[2] / 255);
-const ground = (element) => {
-  for (let at = element; at; at = at.parentElement) {
-    const colour = parse(getComputedStyle(at).backgroundColor);
-    if (colour[3] > 0) return colour;
-  }
-  return [255, 255, 255, 1];
-};
-const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-const faint = [];
-while (walker.nextNode()) {
-  const element = walker.currentNode.parentElement;
-  if (!walker.currentNode.data.trim() || !element.checkVisibility() || element.closest("option")) continue;
-  const style = getComputedStyle(element), size = parseFloat(style.fontSize);
-  const [a, b] = [light(parse(style.color)), light(ground(element))].sort((x, y) => y - x);
-  const least = size >= 24 || (size >= 18.66 && style.fontWeight >= 700) ? 3 : 4.5;
-  if ((a + .05) / (b + .05) < least) faint.push([walker.currentNode.data.trim(), (a + .05) / (b + .05)]);
-}
-return faint;
+# All rules of axe, with those that are off by default (target size) and without those for whole sites only.
+AXE = """
+const [done] = arguments;
+axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(
+  (result) => done(result.violations.map((v) => [v.id, v.help, v.nodes.map((n) => n.html)])),
+  (error) => done([["axe", String(error), []]]));
 """
-
-NAMELESS = """
-const label = (e) => e.labels?.length || e.getAttribute("aria-label") || e.getAttribute("aria-labelledby");
-const fields = [...document.querySelectorAll("input:not([type=hidden]), select, textarea")].filter((e) => !label(e));
-const links = [...document.querySelectorAll("a, button, summary")].filter((e) => !e.textContent.trim());
-const images = [...document.querySelectorAll("img:not([alt])")];
-return [...fields, ...links, ...images].map((e) => e.outerHTML);
-"""
-
-LEVELS = """
-const all = [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].map((e) => Number(e.tagName[1]));
-return all.filter((level, at) => at ? level > all[at - 1] + 1 : level !== 1).concat(
-  all.filter((level) => level === 1).length === 1 ? [] : ["not one h1"]);
-"""
-
-# Touch targets below 24 by 24 pixels, except links in a sentence.
-SMALL = """
-const inline = (e) => getComputedStyle(e).display === "inline";
-return [...document.querySelectorAll("a, button, summary, input, select")].filter((e) => {
-  const box = e.getBoundingClientRect();
-  return e.checkVisibility() && !inline(e) && box.width > 0 && (box.width < 24 || box.height < 24);
-}).map((e) => e.outerHTML);
-"""
-
 
 # The properties of an event and its parts that search engines require or recommend.
 WANTED = {
@@ -116,9 +77,9 @@ def look(browser, name):
         assert wide <= 0, (name, look, wide)
         ground = browser.run("return getComputedStyle(document.body).backgroundColor")
         assert (sum(map(int, re.findall(r"\d+", ground)[:3])) < 200) == (scheme == "dark"), (name, look, ground)
-        for what, script in [("faint", FAINT), ("nameless", NAMELESS), ("levels", LEVELS), ("small", SMALL)]:
-            found = browser.run(script)
-            assert not found, (name, look, what, found)
+        browser.run(axe)
+        found = browser.run_async(AXE)
+        assert not found, (name, look, found)
         browser.scripts(False)
     browser.look_as(1280, 900, "light")
 

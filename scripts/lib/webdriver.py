@@ -93,6 +93,10 @@ class Browser:
     def run(self, script):
         return self.call("POST", "/execute/sync", {"script": script, "args": []})
 
+    def run_async(self, script):
+        """Runs a script that passes its result to its last argument."""
+        return self.call("POST", "/execute/async", {"script": script, "args": []})
+
     def look_as(self, width, height, scheme):
         self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=height,
                  deviceScaleFactor=1, mobile=width < 600)
