@@ -13,16 +13,15 @@ const RUNS: usize = 8;
 /// Merges two runs if there are more than [`RUNS`]. Returns whether it did. Must be called in a
 /// write transaction.
 ///
-/// Picks the two runs that are closest in size. An account is then rewritten a number of times that
-/// grows with the logarithm of the number of loads, and all loads cost about the same. Never
-/// creates a run with more than `most` accounts.
+/// An account is rewritten a number of times that grows with the logarithm of the number of loads.
+/// Never creates a run with more than `most` accounts.
 pub fn merge_two(conn: &mut SqliteConnection, most: i64) -> Result<bool, DatabaseError> {
     let mut runs = list::all(conn)?;
     if runs.len() <= RUNS {
         return Ok(false);
     }
     runs.sort_by_key(|run| run.accounts);
-    let Some((a, b)) = most_alike(&runs, most) else { return Ok(false) };
+    let Some((a, b)) = cheapest_pair(&runs, most) else { return Ok(false) };
     let mut merged = Merged::new(vec![RunCursor::consuming(a.id), RunCursor::consuming(b.id)]);
     let mut writer = RunWriter::new(conn)?;
     while let Some(account) = merged.next(conn)? {
@@ -34,15 +33,16 @@ pub fn merge_two(conn: &mut SqliteConnection, most: i64) -> Result<bool, Databas
     Ok(true)
 }
 
-/// Returns the two runs, adjacent when sorted by size, with the smallest ratio of their sizes. If
-/// there are several such pairs, returns the smallest. Returns `None` if no pair has at most `most`
-/// accounts.
-fn most_alike(runs: &[Run], most: i64) -> Option<(Run, Run)> {
+/// Returns the two runs, adjacent when sorted by size, with the smallest value of `larger² / smaller`.
+/// This prefers runs of similar size, which rewrites few accounts in the long run, but not a pair of
+/// large runs just because their sizes are a little closer, which would make a single load expensive.
+/// Returns `None` if no pair has at most `most` accounts.
+fn cheapest_pair(runs: &[Run], most: i64) -> Option<(Run, Run)> {
     let pairs = runs.array_windows::<2>().map(|[a, b]| (*a, *b));
     let small = pairs.filter(|(a, b)| a.accounts + b.accounts <= most);
     small.min_by(|(a, b), (c, d)| {
         let [a, b, c, d] = [a, b, c, d].map(|run| i128::from(run.accounts));
-        (b * c).cmp(&(d * a))
+        (b * b * c).cmp(&(d * d * a))
     })
 }
 
@@ -54,26 +54,38 @@ mod tests {
         Run { id, accounts, low: 0, high: 0 }
     }
 
-    #[test]
-    fn runs_of_similar_size_are_merged() {
+    /// Loads `loads` runs of about 1,000 accounts. Returns the number of accounts that each load writes.
+    fn written_by(loads: i64) -> Vec<i64> {
         let mut runs: Vec<Run> = Vec::new();
-        let (mut written, mut largest) = (0, 0);
-        for load in 0..1_000 {
-            runs.push(run(load, 10));
-            runs.sort_by_key(|run| run.accounts);
-            if runs.len() > RUNS {
-                let (a, b) = most_alike(&runs, i64::MAX).unwrap();
-                runs.retain(|run| run.id != a.id && run.id != b.id);
-                let accounts = a.accounts + b.accounts;
-                runs.push(run(10_000 + load, accounts));
-                written += accounts;
-                if load < 10 {
-                    largest = largest.max(accounts);
-                }
+        let each = |load: i64| {
+            let accounts = 1_000 + load * 7_919 % 11;
+            runs.push(run(load, accounts));
+            if runs.len() <= RUNS {
+                return accounts;
             }
-        }
-        assert_eq!(largest, 20, "the first loads rewrite few other accounts");
-        assert!(written < 10_000 * 10, "{written}");
-        assert_eq!(most_alike(&[run(1, 6), run(2, 7)], 12), None);
+            runs.sort_by_key(|run| run.accounts);
+            let (a, b) = cheapest_pair(&runs, i64::MAX).unwrap();
+            runs.retain(|run| run.id != a.id && run.id != b.id);
+            runs.push(run(10_000 + load, a.accounts + b.accounts));
+            accounts + a.accounts + b.accounts
+        };
+        (0..loads).map(each).collect()
+    }
+
+    #[test]
+    fn none_of_thirty_loads_writes_twice_as_much_as_their_mean() {
+        let written = written_by(30);
+        let mean = written.iter().sum::<i64>() / 30;
+        assert!(written.iter().all(|accounts| *accounts < 2 * mean), "{mean} of {written:?}");
+    }
+
+    #[test]
+    fn accounts_are_rewritten_rarely_in_many_loads() {
+        assert!(written_by(1_000).iter().sum::<i64>() < 11 * 1_000 * 1_000);
+    }
+
+    #[test]
+    fn runs_too_large_together_are_not_merged() {
+        assert_eq!(cheapest_pair(&[run(1, 6), run(2, 7)], 12), None);
     }
 }
