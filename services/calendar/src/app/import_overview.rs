@@ -104,14 +104,14 @@ impl Overview {
                     replacing.push((number, component));
                 }
                 ComponentKind::Event if component.is_whole() => {
-                    if let Ok(uid) = Entry::uid(&component) {
-                        revisions.take((&uid, None), &component, number);
-                        if component.is_series() {
-                            series.insert(uid.clone());
-                        }
-                        if Entry::is_occurrence_id(&uid) {
-                            overview.listed.insert(uid);
-                        }
+                    // An entry whose UID is refused is only reported.
+                    let Ok(uid) = Entry::uid(&component) else { continue };
+                    revisions.take((&uid, None), &component, number);
+                    if component.is_series() {
+                        series.insert(uid.clone());
+                    }
+                    if Entry::is_occurrence_id(&uid) {
+                        overview.listed.insert(uid);
                     }
                     if component.find("EXDATE").is_some() && component.sequence() > 0 {
                         component.properties.retain(|one| EXCLUDING.contains(&one.name.as_str()));
@@ -130,7 +130,8 @@ impl Overview {
         overview.cut = reader.is_open.then_some(Cut { line: reader.line, is_in_event });
         overview.zone = reader.zone_name.as_deref().and_then(known_zone);
         overview.has_replacements |= !replacing.is_empty();
-        let excluded = excluded(&excluding, overview.context(state));
+        let overridden = replacing.iter().map(|(_, component)| component.text("UID")).collect();
+        let excluded = excluded(&excluding, &overridden, overview.context(state));
         let (mut replaced, mut removed) = (HashSet::new(), Vec::new());
         for (number, component) in replacing {
             let name = Entry::replaced(&component, overview.context(state)).ok().flatten();
@@ -141,12 +142,15 @@ impl Overview {
             if is_known && series.contains(&component.text("UID")) {
                 continue;
             }
-            if excluded.get(&name).is_some_and(|sequence| *sequence > component.sequence()) {
+            let uid = component.text("UID");
+            let key = Entry::moment_of(&uid, &name).unwrap_or_default();
+            let sequence = excluded.get(&uid).and_then(|keys| keys.get(key));
+            if sequence.is_some_and(|sequence| *sequence > component.sequence()) {
                 removed.push(number);
                 continue;
             }
             if component.is_whole() {
-                revisions.take((&component.text("UID"), Some(&name)), &component, number);
+                revisions.take((&uid, Some(&name)), &component, number);
             }
             replaced.insert(name);
         }
@@ -212,14 +216,26 @@ impl Overview {
     }
 }
 
-/// Returns the occurrences that series exclude, with the SEQUENCE of the series. A series excludes an
-/// occurrence that an earlier revision moved.
-fn excluded(excluding: &[Component], context: EntryContext<'_>) -> HashMap<String, i64> {
-    let mut excluded = HashMap::new();
+/// The keys of excluded occurrences by UID, with the SEQUENCE of their series. A long UID is kept once,
+/// not with each of its keys.
+type Excluded = HashMap<String, HashMap<String, i64>>;
+
+/// Returns the occurrences that overridden series exclude. A series excludes an occurrence that an
+/// earlier revision moved.
+fn excluded(
+    excluding: &[Component],
+    overridden: &HashSet<String>,
+    context: EntryContext<'_>,
+) -> Excluded {
+    let mut excluded = Excluded::new();
     for component in excluding {
+        let uid = component.text("UID");
+        if !overridden.contains(&uid) {
+            continue;
+        }
+        let keys = excluded.entry(uid).or_default();
         for key in component.excluded_keys(context) {
-            let sequence = excluded.entry(Entry::occurrence_id(&component.text("UID"), &key));
-            let sequence: &mut i64 = sequence.or_default();
+            let sequence = keys.entry(key).or_default();
             *sequence = component.sequence().max(*sequence);
         }
     }

@@ -1,9 +1,13 @@
 //! Limits on iCalendar files that would take much time or memory.
 
 use serde_json::json;
+use testkit::Program;
 
 use crate::app::App;
 use crate::imports::{counts, event, post};
+
+/// Maximum memory of an import in MiB.
+const MOST_MIB: u64 = 160;
 
 #[actix_web::test]
 async fn daily_series_from_long_ago_is_expanded() {
@@ -127,4 +131,43 @@ async fn expanding_long_rules_does_not_block_other_writers() {
     let (first, last) = (imported.iter().min().unwrap(), imported.iter().max().unwrap());
     let between = written.iter().filter(|id| (first..last).contains(id)).count();
     assert!(between > 0, "{written:?} outside of {first} to {last}");
+}
+
+/// Folds a line that is longer than a line of a file may be.
+fn folded(line: &str) -> String {
+    let lines: Vec<&str> =
+        line.as_bytes().chunks(60_000).map(|bytes| std::str::from_utf8(bytes).unwrap()).collect();
+    lines.join("\r\n ")
+}
+
+#[test]
+fn long_uid_is_not_copied_for_each_excluded_date() {
+    let days = (1000..1300).flat_map(|year| {
+        (1..=12)
+            .flat_map(move |month| (1..=28).map(move |day| format!("{year:04}{month:02}{day:02}")))
+    });
+    let days: Vec<String> = days.collect();
+    // The longest UID that is accepted, and one that is refused.
+    for (uid, dates) in [("🎵".repeat(500), days.len()), ("u".repeat(100_000), 10_000)] {
+        let folded_uid =
+            if uid.is_ascii() { folded(&format!("UID:{uid}")) } else { format!("UID:{uid}") };
+        let excluded = folded(&format!("EXDATE;VALUE=DATE:{}", days[..dates].join(",")));
+        let series = format!(
+            "{folded_uid}\r\nDTSTART:20270401T100000Z\r\nRRULE:FREQ=DAILY;COUNT=2\r\nSEQUENCE:2\r\n{excluded}"
+        );
+        let moved = format!(
+            "{folded_uid}\r\nDTSTART:20270402T120000Z\r\nRECURRENCE-ID:20270402T100000Z\r\nSEQUENCE:1"
+        );
+        let program = Program::new(env!("CARGO_BIN_EXE_calendar")).with_database();
+        let file = program.folder().join("long.ics");
+        let entries = event(&format!("{series}\r\nEND:VEVENT\r\nBEGIN:VEVENT\r\n{moved}"));
+        std::fs::write(&file, entries).unwrap();
+        let ran = program.run(&["import", file.to_str().unwrap()]);
+        assert!(
+            ran.peak_mib > 0 && ran.peak_mib < MOST_MIB,
+            "{} MiB: {}",
+            ran.peak_mib,
+            ran.errors
+        );
+    }
 }
