@@ -401,10 +401,16 @@ const DUE_AT_ONCE: i64 = 1000;
 /// Publishes the first rows whose publication date has come. Returns their number.
 pub fn publish_due(db: &mut Db, kind: Kind, now: i64) -> Result<usize, DatabaseError> {
     let table = kind.collection();
+    let mut sql = Sql::new(db, "select id from ");
+    sql.push(table).push(" where status = 'future' and published_utc <= ").value(now);
+    sql.push(" order by id limit ").value(DUE_AT_ONCE);
+    let due = sql.load_ids(db)?;
+    // Most ticks find none, and need no write.
+    if due.is_empty() {
+        return Ok(0);
+    }
     let mut sql = Sql::new(db, "update ");
     sql.push(table).push(" set status = 'publish', modified_utc = ").value(now);
-    sql.push(" where id in (select id from ").push(table);
-    sql.push(" where status = 'future' and published_utc <= ").value(now);
-    sql.push(" order by id limit ").value(DUE_AT_ONCE).push(")");
+    sql.push(" where id ").among(&due);
     sql.execute(db)
 }

@@ -277,22 +277,51 @@ CREATE TABLE content_version (
 INSERT INTO content_version (n) VALUES (1);
 CREATE FUNCTION count_content() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE content_version SET n = n + 1;
+    -- A trigger of a statement also fires if the statement changes no row.
+    IF EXISTS (SELECT 1 FROM changed) THEN
+        UPDATE content_version SET n = n + 1;
+    END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER content_events AFTER INSERT OR UPDATE OR DELETE ON events
+CREATE TRIGGER content_events_insert AFTER INSERT ON events REFERENCING NEW TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION count_content();
-CREATE TRIGGER content_venues AFTER INSERT OR UPDATE OR DELETE ON venues
+CREATE TRIGGER content_events_update AFTER UPDATE ON events REFERENCING NEW TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION count_content();
-CREATE TRIGGER content_organizers AFTER INSERT OR UPDATE OR DELETE ON organizers
+CREATE TRIGGER content_events_delete AFTER DELETE ON events REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION count_content();
-CREATE TRIGGER content_terms AFTER INSERT OR UPDATE OR DELETE ON terms
+CREATE TRIGGER content_venues_insert AFTER INSERT ON venues REFERENCING NEW TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION count_content();
-CREATE TRIGGER content_images AFTER INSERT OR UPDATE OR DELETE ON images
+CREATE TRIGGER content_venues_update AFTER UPDATE ON venues REFERENCING NEW TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION count_content();
-CREATE TRIGGER content_statuses AFTER INSERT OR UPDATE OR DELETE ON event_statuses
+CREATE TRIGGER content_venues_delete AFTER DELETE ON venues REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION count_content();
-CREATE TRIGGER content_users AFTER UPDATE OR DELETE ON users
+CREATE TRIGGER content_organizers_insert AFTER INSERT ON organizers REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_organizers_update AFTER UPDATE ON organizers REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_organizers_delete AFTER DELETE ON organizers REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_terms_insert AFTER INSERT ON terms REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_terms_update AFTER UPDATE ON terms REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_terms_delete AFTER DELETE ON terms REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_images_insert AFTER INSERT ON images REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_images_update AFTER UPDATE ON images REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_images_delete AFTER DELETE ON images REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_event_statuses_insert AFTER INSERT ON event_statuses REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_event_statuses_update AFTER UPDATE ON event_statuses REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_event_statuses_delete AFTER DELETE ON event_statuses REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_users_update AFTER UPDATE ON users REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_users_delete AFTER DELETE ON users REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION count_content();
 
 -- The month page shows the few events that last at least a day separately. This index finds them
