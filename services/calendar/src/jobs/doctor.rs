@@ -10,6 +10,9 @@ use serde::Serialize;
 use crate::state::State;
 use crate::store::{checks, read_transactions, sql, transfer};
 
+/// Time within which the file of an erased image is removed, in seconds.
+const REMOVAL_SECONDS: i64 = 3600;
+
 /// The findings. In a sound calendar, all numbers of faults are 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Findings {
@@ -31,8 +34,8 @@ pub struct Findings {
     pub missing_files: u64,
     /// Image files whose content does not match the hash in their name.
     pub damaged_files: u64,
-    /// Files that no image uses. A file is stored shortly before its image, and removed some
-    /// minutes after it.
+    /// Files that no image uses. A file is stored shortly before its image, and removed within an
+    /// hour after it.
     pub orphan_files: u64,
     /// Categories and tags whose stored number of events is wrong.
     pub wrong_counts: i64,
@@ -134,7 +137,9 @@ fn rows(db: &mut Db, found: &mut Findings) -> Result<(), DatabaseError> {
 
 /// Compares the files in the media folder with the rows of images.
 fn files(state: &State, db: &mut Db, found: &mut Findings) -> anyhow::Result<()> {
-    let mut expected: HashSet<String> = checks::erased_files(db)?.into_iter().collect();
+    let now = state.clock.unix();
+    let erased = checks::erased_files(db, now - REMOVAL_SECONDS)?;
+    let mut expected: HashSet<String> = erased.into_iter().collect();
     let mut last = String::new();
     loop {
         let names = transfer::files(db, &last)?;
@@ -153,7 +158,6 @@ fn files(state: &State, db: &mut Db, found: &mut Findings) -> anyhow::Result<()>
             expected.insert(name);
         }
     }
-    let now = state.clock.unix();
     state.media.each_settled(now, |name| {
         found.files += 1;
         found.orphan_files += u64::from(!expected.contains(name));

@@ -6,7 +6,7 @@ use database::{DatabaseError, Db};
 use serde::Serialize;
 
 use super::writer_queue::writer_queue;
-use crate::app::erasure;
+use crate::app::erasure::{self, FileRemoval};
 use crate::error::Error;
 use crate::model::linked::Kind;
 use crate::state::State;
@@ -93,7 +93,18 @@ pub fn purge(state: &State, options: &PurgeOptions) -> Result<Purged, Error> {
             }
         }
     }
-    queue.write(|db| Ok(erasure::remove_files(db, &state.media, now)?))?;
+    let mut removal = FileRemoval::default();
+    while !removal.is_over {
+        removal = queue.write(|db| Ok(removal.step(db, &state.media, now)?))?;
+    }
+    removal.report();
+    if removal.spared > 0 {
+        log::warn!(
+            "{} image files were stored within the last ten minutes and may be in use again; a server \
+             removes them later, or repeat the command",
+            removal.spared
+        );
+    }
     match store::erasure::clear_log(&mut state.pools.connect()?) {
         Err(DatabaseError::Busy) => log::warn!(
             "the write-ahead log is in use and may contain what was removed; repeat the command later \
@@ -159,16 +170,18 @@ fn remove_trashed(db: &mut Db, before: i64, now: i64) -> Result<Purged, Error> {
 }
 
 /// Removes resources that have been in the trash for TRASH_DAYS. Replicas take turns, and each
-/// transaction removes only what still exists. A failure is logged, and the next tick retries.
+/// transaction removes only what still exists. Also removes the files of all erased images. A failure is
+/// logged, and the next tick retries.
 pub async fn empty_trash(state: &State) {
     let days = state.site.settings.trash_days;
     if days > 0 {
         let purged = remove_old_trash(state, days).await;
         if purged != Purged::default() {
             log::info!("trash emptied: {purged}");
-            erasure::finish(state).await;
+            erasure::note(state);
         }
     }
+    erasure::remove_files(state).await;
     erasure::clear_log(state).await;
 }
 

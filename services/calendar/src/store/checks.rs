@@ -132,13 +132,14 @@ pub fn dead_redirects(db: &mut Db) -> Result<i64, DatabaseError> {
     Sql::new(db, text).number(db)
 }
 
-/// Reads the names of files that are scheduled for removal.
-pub fn erased_files(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
+/// Reads the names of files that are scheduled for removal since a time.
+pub fn erased_files(db: &mut Db, since: i64) -> Result<Vec<String>, DatabaseError> {
     #[derive(QueryableByName)]
     struct File {
         #[diesel(sql_type = Text)]
         file: String,
     }
-    let rows: Vec<File> = Sql::new(db, "select file from erased_files").load(db)?;
+    let text = format!("select file from erased_files where erased_utc > {since}");
+    let rows: Vec<File> = Sql::new(db, &text).load(db)?;
     Ok(rows.into_iter().map(|row| row.file).collect())
 }

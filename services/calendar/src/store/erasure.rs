@@ -81,6 +81,9 @@ fn unused_image(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     Ok(true)
 }
 
+/// Number of files of erased images that are read at once.
+pub const FILES: usize = 100;
+
 /// The file of an erased image.
 #[derive(diesel::QueryableByName)]
 pub struct ErasedFile {
@@ -93,11 +96,23 @@ pub struct ErasedFile {
     pub uses: i64,
 }
 
-/// Reads some of the files of erased images.
-pub fn files(db: &mut Db) -> Result<Vec<ErasedFile>, DatabaseError> {
+/// Reads the next files of erased images after one, given its time and name.
+pub fn files(
+    db: &mut Db,
+    (erased_utc, file): (i64, &str),
+) -> Result<Vec<ErasedFile>, DatabaseError> {
     let text = "select f.file, f.erased_utc, (select count(*) from images i where i.file = f.file) \
-        as uses from erased_files f order by f.erased_utc, f.file limit 100";
-    Sql::new(db, text).load(db)
+        as uses from erased_files f where (f.erased_utc, f.file) > (";
+    let mut sql = Sql::new(db, text);
+    sql.value(erased_utc).push(", ").bind(file).push(") order by f.erased_utc, f.file limit ");
+    sql.push(&FILES.to_string());
+    sql.load(db)
+}
+
+/// Returns whether there are files of erased images.
+pub fn has_files(db: &mut Db) -> Result<bool, DatabaseError> {
+    let text = "select count(*) as n from (select 1 from erased_files limit 1) f";
+    Ok(Sql::new(db, text).number(db)? > 0)
 }
 
 /// Removes a file from the list of files of erased images.

@@ -1,7 +1,8 @@
 //! The folder of stored images.
 
-use std::fs;
+use std::fs::{self, Metadata, TryLockError};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -31,7 +32,7 @@ pub enum MediaError {
 }
 
 /// Time within which a stored image is recorded in the database, in seconds.
-const STORING: i64 = 600;
+const STORING: u64 = 600;
 
 /// Maximum width and height in pixels, which is also the limit of the JPEG and GIF formats.
 const LONGEST_SIDE: usize = 65_535;
@@ -121,27 +122,29 @@ impl Media {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 about => about?,
             };
-            if about.is_file() && seconds(about.modified()?).saturating_add(STORING) <= now {
+            if about.is_file() && !is_recent(&about, now)? {
                 use_it(&entry.file_name().to_string_lossy());
             }
         }
         Ok(())
     }
 
-    /// Removes the file of an image that was erased at the given time. Returns false if the file
-    /// has been stored again less than [`STORING`] ago, because the row of the new image may not be
-    /// visible yet.
+    /// Removes the file of an erased image. Returns false if the file was stored or stored again less
+    /// than [`STORING`] ago, because the row of a new image may not be visible yet.
     ///
     /// # Errors
     /// The file exists and cannot be removed.
-    pub fn remove(&self, file: &str, erased: i64, now: i64) -> io::Result<bool> {
+    pub fn remove(&self, file: &str, now: i64) -> io::Result<bool> {
         let path = self.path(file)?;
-        let removed = fs::metadata(&path).and_then(|about| {
-            let stored = seconds(about.modified()?);
-            if stored >= erased && stored.saturating_add(STORING) > now {
-                return Ok(false);
-            }
-            fs::remove_file(&path).map(|()| true)
+        // [`touch`] locks the file, so that it is not removed at the same moment.
+        let stored = fs::File::open(&path).ok();
+        let lock = stored.as_ref().map(fs::File::try_lock);
+        if matches!(lock, Some(Err(TryLockError::WouldBlock))) {
+            return Ok(false);
+        }
+        let removed = fs::metadata(&path).and_then(|about| match is_recent(&about, now)? {
+            true => Ok(false),
+            false => fs::remove_file(&path).map(|()| true),
         });
         match removed {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
@@ -163,12 +166,16 @@ impl Media {
     fn write(&self, file: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.path(file)?;
         if path.is_file() {
-            let touched = fs::File::open(&path)?.set_modified(SystemTime::now());
-            // A file of another user can be neither touched nor removed.
-            return touched.or_else(|error| match error.kind() {
-                io::ErrorKind::PermissionDenied => Ok(()),
-                _ => Err(error),
-            });
+            let stored = match fs::File::open(&path) {
+                // It has been removed since.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                stored => Some(stored?),
+            };
+            if let Some(stored) = stored
+                && touch(&stored)?
+            {
+                return Ok(());
+            }
         }
         fs::create_dir_all(&*self.folder)?;
         batch::write_atomically(&path, bytes)
@@ -182,6 +189,26 @@ pub fn is_file_name(text: &str) -> bool {
     let is_hash =
         digits.len() == 32 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     is_hash && Format::ALL.iter().any(|format| format.extension() == extension)
+}
+
+/// Sets the modification time of a stored file, to show that it is in use again. Returns false if the
+/// file has been removed since it was opened.
+fn touch(stored: &fs::File) -> io::Result<bool> {
+    // On a file system without locks, [`Media::remove`] may still remove the file at the same moment.
+    let _ = stored.lock_shared();
+    if stored.metadata()?.nlink() == 0 {
+        return Ok(false);
+    }
+    match stored.set_modified(SystemTime::now()) {
+        // A file of another user can be neither touched nor removed.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(true),
+        touched => touched.map(|()| true),
+    }
+}
+
+/// Returns whether a file was stored less than [`STORING`] ago.
+fn is_recent(about: &Metadata, now: i64) -> io::Result<bool> {
+    Ok(seconds(about.modified()?).abs_diff(now) < STORING)
 }
 
 /// Converts a time to Unix seconds.
@@ -228,23 +255,46 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path().join("media")).unwrap().count(), 1);
     }
 
+    /// Stores an image and returns the name of its file, and the time.
+    fn stored(media: &Media) -> (String, i64) {
+        let file = media.store(GIF).unwrap().name;
+        let about = fs::metadata(media.folder().join(&file)).unwrap();
+        (file, seconds(about.modified().unwrap()))
+    }
+
+    #[test]
+    fn file_is_not_removed_until_its_row_must_be_visible() {
+        let folder = tempfile::tempdir().unwrap();
+        let media = Media::new(folder.path().to_path_buf());
+        let (file, at) = stored(&media);
+        for later in [0, 1, 599] {
+            assert!(!media.remove(&file, at + later).unwrap(), "{later}");
+        }
+        assert_eq!(media.read(&file).unwrap(), GIF);
+        assert!(media.remove(&file, at + 600).unwrap());
+        assert!(media.read(&file).is_err());
+        // Removing a missing file succeeds.
+        assert!(media.remove(&file, at).unwrap());
+    }
+
     #[test]
     fn file_that_is_stored_again_is_not_removed_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let media = Media::new(folder.path().to_path_buf());
-        let file = media.store(GIF).unwrap().name;
-        let stored = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
-        let stored = i64::try_from(stored.as_secs()).unwrap();
-        // The image was erased before the file was stored again.
-        assert!(!media.remove(&file, stored - 100, stored + 60).unwrap());
-        assert_eq!(media.read(&file).unwrap(), GIF);
-        assert!(media.remove(&file, stored - 100, stored + STORING + 60).unwrap());
-        assert!(media.read(&file).is_err());
-        // Removing a missing file succeeds.
-        assert!(media.remove(&file, stored, stored).unwrap());
-        media.store(GIF).unwrap();
-        assert!(media.remove(&file, stored + 60, stored + 60).unwrap());
-        assert!(media.read(&file).is_err());
+        let (file, at) = stored(&media);
+        let path = media.folder().join(&file);
+        let old = SystemTime::now() - std::time::Duration::from_secs(3600);
+        fs::File::open(&path).unwrap().set_modified(old).unwrap();
+        let again = fs::File::open(&path).unwrap();
+        again.lock_shared().unwrap();
+        assert!(!media.remove(&file, at).unwrap(), "while it is stored");
+        assert!(touch(&again).unwrap());
+        drop(again);
+        assert!(!media.remove(&file, at).unwrap(), "afterwards");
+        // If the removal was first, the file must be written again.
+        let opened = fs::File::open(&path).unwrap();
+        assert!(media.remove(&file, at + 3600).unwrap());
+        assert!(!touch(&opened).unwrap());
     }
 
     #[test]
@@ -258,7 +308,7 @@ mod tests {
         for file in [outside.to_str().unwrap(), "../outside", "..", ".", ""] {
             assert!(!is_file_name(file), "{file}");
             assert!(media.read(file).is_err(), "{file}");
-            assert!(media.remove(file, i64::MAX, i64::MAX).is_err(), "{file}");
+            assert!(media.remove(file, i64::MAX).is_err(), "{file}");
             assert!(media.write(file, GIF).is_err(), "{file}");
         }
         assert!(outside.exists());

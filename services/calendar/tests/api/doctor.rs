@@ -93,3 +93,29 @@ async fn every_fault_is_found_and_named() {
     let ran = program.run(&["doctor"]);
     assert!(ran.out.contains("load of an export has not finished"), "{}", ran.out);
 }
+
+#[actix_web::test]
+async fn file_of_an_image_that_was_erased_an_hour_ago_is_reported() {
+    let program = program();
+    fill(&program).await;
+    let name = "0123456789abcdef0123456789abcdef.png";
+    let (now, old) = (SystemTime::now(), SystemTime::now() - Duration::from_secs(7200));
+    let file = program.folder().join("media").join(name);
+    fs::write(&file, b"x").unwrap();
+    File::open(&file).unwrap().set_modified(old).unwrap();
+    let pools = program.database().open(&[&auth::MIGRATIONS, &calendar::MIGRATIONS]);
+    for (erased, is_sound) in [(now, true), (old, false)] {
+        let seconds = erased.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+        for statement in [
+            "delete from erased_files".to_owned(),
+            format!("insert into erased_files (file, erased_utc) values ('{name}', {seconds})"),
+        ] {
+            let change = |db: &mut Db| calendar::Sql::new(db, &statement).execute(db);
+            pools.write_blocking(change).unwrap();
+        }
+        let ran = program.run(&["doctor", "--json"]);
+        let found: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+        let expected = (&json!(is_sound), &json!(u64::from(!is_sound)));
+        assert_eq!((&found["is_sound"], &found["orphan_files"]), expected, "{found}");
+    }
+}

@@ -1,9 +1,12 @@
 //! Permanent removal: DELETE with `force`, `purge`, and the trash that empties itself.
 
-use std::path::Path;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use calendar::{Calendar, PurgeOptions, Purged, State, empty_trash, purge};
 use diesel::connection::SimpleConnection;
+use domain::Clock;
 use serde_json::{Value, json};
 use testkit::{Program, TestServer, until};
 
@@ -332,10 +335,87 @@ fn purged_texts_are_not_in_the_database_file() {
     let Some(path) = program.database().file() else { return };
     let path = path.display();
     for suffix in ["", "-wal"] {
-        let bytes = std::fs::read(format!("{path}{suffix}")).unwrap_or_default();
+        let bytes = fs::read(format!("{path}{suffix}")).unwrap_or_default();
         for text in ["zanzibar", "kinshasa"] {
             let found = bytes.windows(text.len()).any(|window| window == text.as_bytes());
             assert!(!found, "{text} is in {path}{suffix}");
+        }
+    }
+}
+
+/// Makes files that erased images have left, by `make`.
+fn left_files(app: &App, numbers: std::ops::Range<u32>, make: impl Fn(&Path)) {
+    let media = app.database.folder().join("media");
+    fs::create_dir_all(&media).unwrap();
+    let rows = numbers.map(|number| {
+        let file = format!("{number:032x}.png");
+        make(&media.join(&file));
+        format!("('{file}', {number})")
+    });
+    let rows: Vec<String> = rows.collect();
+    app.execute(&format!("insert into erased_files (file, erased_utc) values {}", rows.join(", ")));
+}
+
+#[actix_web::test]
+async fn each_tick_removes_all_files_of_erased_images() {
+    for days in ["--trash-days=0", "--trash-days=30"] {
+        let app = App::with(&[days]).await;
+        // A folder cannot be removed like a file.
+        left_files(&app, 0..120, |path| fs::create_dir(path).unwrap());
+        left_files(&app, 1000..1250, |path| fs::write(path, PNG).unwrap());
+        empty_trash(&app.state).await;
+        assert_eq!((app.media_files(), rows(&app, "erased_files")), (120, 120), "{days}");
+        let media = app.database.folder().join("media");
+        for folder in fs::read_dir(&media).unwrap() {
+            fs::remove_dir(folder.unwrap().path()).unwrap();
+        }
+        empty_trash(&app.state).await;
+        assert_eq!(rows(&app, "erased_files"), 0, "{days}");
+    }
+}
+
+#[actix_web::test]
+async fn purge_removes_all_files_of_erased_images() {
+    let app = App::new().await;
+    left_files(&app, 0..250, |path| fs::write(path, PNG).unwrap());
+    purge(&app.state, &PurgeOptions { older_than: Some(1), ..PurgeOptions::default() }).unwrap();
+    assert_eq!((app.media_files(), rows(&app, "erased_files")), (0, 0));
+}
+
+/// Returns the path of the only stored file, after setting its time to that of the app.
+fn just_stored(app: &App) -> PathBuf {
+    let mut files = fs::read_dir(app.database.folder().join("media")).unwrap();
+    let path = files.next().unwrap().unwrap().path();
+    let now = Duration::from_secs(app.clock.unix().try_into().unwrap());
+    File::open(&path).unwrap().set_modified(SystemTime::UNIX_EPOCH + now).unwrap();
+    path
+}
+
+#[actix_web::test]
+async fn file_that_a_write_has_just_stored_outlives_the_erasure_of_an_equal_image() {
+    for is_recorded in [true, false] {
+        let app = App::new().await;
+        let id = app.event(json!({"image": image(&app, 1).await})).await;
+        // Another write has stored an equal image, and has not recorded it yet.
+        let path = just_stored(&app);
+        app.clock.advance(1);
+        force(&app, "editor", &format!("/events/{id}")).await.expect(200);
+        assert!(path.exists());
+        if is_recorded {
+            let (editor, file) = (app.user("editor"), path.file_name().unwrap().to_str().unwrap());
+            app.execute("insert into entities (id, kind) values (900, 4)");
+            app.execute(&format!(
+                "insert into images (id, url, file, mime, extension, width, height, filesize, author_id, \
+                 created_utc) values (900, '', '{file}', 'image/png', 'png', 7, 5, 33, {editor}, 1)"
+            ));
+        }
+        app.clock.advance(601);
+        empty_trash(&app.state).await;
+        assert_eq!((path.exists(), rows(&app, "erased_files")), (is_recorded, 0));
+        if is_recorded {
+            let image = app.get_as("editor", "/images/900").await.expect(200);
+            let sent = reqwest::get(image.json["url"].as_str().unwrap()).await.unwrap();
+            assert_eq!(sent.status().as_u16(), 200);
         }
     }
 }

@@ -24,6 +24,7 @@ CREATE TABLE images (
     created_utc BIGINT NOT NULL
 );
 CREATE INDEX images_url ON images (url);
+CREATE INDEX images_file ON images (file);
 
 CREATE TABLE events (
     id INTEGER PRIMARY KEY REFERENCES entities (id),
