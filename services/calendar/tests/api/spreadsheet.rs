@@ -214,3 +214,30 @@ fn other_files_are_refused() {
     let wide = program.pipe(&["load", "-", "--csv"], b"\xff\xfet\0i\0");
     assert!(wide.errors.contains("save the table as \"CSV UTF-8\""), "{}", wide.errors);
 }
+
+#[test]
+fn costs_with_several_amounts_return() {
+    let costs = [
+        json!(["10", "20"]),
+        json!(["0$", "20$", "30$"]),
+        json!(["Members | guests", "5"]),
+        json!("5|7"),
+        json!("12,50"),
+    ];
+    let event = |(number, cost): (usize, &Value)| {
+        json!({"type": "event", "title": format!("event {number}"), "start_date": "2041-03-01",
+            "end_date": "2041-03-01", "cost": cost})
+    };
+    let lines: Vec<Value> = costs.iter().enumerate().map(event).collect();
+    let program = program_with(&lines);
+    let table = table_of(&program);
+    for cell in ["10 | 20", "0$ | 20$ | 30$", "Members || guests | 5", "5||7", "\"12,50\""] {
+        assert!(table.contains(&format!(",{cell},")), "{cell}: {table}");
+    }
+    let (code, report, errors) = load(&program, &table, &["--upsert"]);
+    assert_eq!((code, counts(&report)), (Some(0), [0, 0, 5, 0]), "{errors}{report}");
+    let other = program_with(&[]);
+    let (code, report, errors) = load(&other, &table, &[]);
+    assert_eq!((code, counts(&report)), (Some(0), [5, 0, 0, 0]), "{errors}{report}");
+    assert_eq!(table_of(&other), table);
+}

@@ -7,6 +7,8 @@ pub enum Column {
     /// Like [`Field`](Self::Field), but an empty cell clears the field instead of leaving it
     /// unchanged.
     Clearing(&'static str),
+    /// Like [`Clearing`](Self::Clearing), but a cell with separators has several values.
+    Several(&'static str),
     /// Yes or no.
     Flag(&'static str),
     /// Names of venues or organizers.
@@ -28,7 +30,7 @@ pub const COLUMNS: [Column; 21] = [
     Column::Linked("organizer"),
     Column::Terms("categories"),
     Column::Terms("tags"),
-    Column::Clearing("cost"),
+    Column::Several("cost"),
     Column::Clearing("website"),
     Column::Flag("featured"),
     Column::Flag("hide_from_listings"),
@@ -46,6 +48,7 @@ impl Column {
             Column::Field(name)
             | Column::Flag(name)
             | Column::Clearing(name)
+            | Column::Several(name)
             | Column::Linked(name)
             | Column::Terms(name) => name,
         }

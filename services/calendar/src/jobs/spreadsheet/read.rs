@@ -7,7 +7,7 @@ use std::rc::Rc;
 use csv::{ByteRecord, Reader, ReaderBuilder};
 use serde_json::{Map, Value, json};
 
-use super::columns::{COLUMNS, Column, ID, active, values};
+use super::columns::{COLUMNS, Column, ID, SEPARATOR, active, values};
 use crate::wire::params::Params;
 
 /// Maximum length of a row in bytes.
@@ -213,7 +213,8 @@ fn value(column: Column, text: &str) -> Result<Option<Value>, String> {
         Column::Flag(name) => {
             Some(flag(text).ok_or_else(|| format!("{name} is not yes or no"))?.into())
         }
-        Column::Field(_) | Column::Clearing(_) => Some(text.into()),
+        Column::Several(_) if text.contains(SEPARATOR) => Some(values(text).into()),
+        Column::Field(_) | Column::Clearing(_) | Column::Several(_) => Some(text.into()),
         // Within an object, digits are a name as well.
         Column::Terms(_) => Some(values(text).iter().map(|part| json!({"name": part})).collect()),
         Column::Linked(name) => {

@@ -112,7 +112,7 @@ fn field(name: &str, event: &Event, status: &EventStatus) -> String {
         "end_date" => dates::written(event.schedule.end_local),
         "all_day" => yes(event.schedule.all_day),
         "timezone" => event.schedule.zone.name().to_owned(),
-        "cost" => event.cost.join(", "),
+        "cost" => joined(&event.cost.iter().map(|cost| escaped(cost)).collect::<Vec<_>>()),
         "website" => event.website.clone(),
         "featured" => yes(event.featured),
         "hide_from_listings" => yes(!event.listed),
