@@ -16,6 +16,7 @@ use crate::model::included::Included;
 use crate::model::linked::{Kind, Linked};
 use crate::model::list::Scope;
 use crate::model::role::User;
+use crate::model::schedule::wall_seconds;
 use crate::model::search;
 use crate::model::slug;
 use crate::model::status::{Stage, Status};
@@ -47,6 +48,8 @@ pub struct Source<'a> {
     pub entries: EntryContext<'a>,
     /// The first event of its series.
     pub parent: Option<i64>,
+    /// Whether its series may exclude it, because an excluded date cannot be read.
+    pub has_unknown_exclusions: bool,
 }
 
 /// How to recognise events of this calendar in a file.
@@ -72,16 +75,22 @@ struct Stored {
 /// Writes an event. Returns the outcome and its id.
 ///
 /// Events that were trashed by an import are restored; events that were trashed by a user stay
-/// there.
+/// there. If the series may exclude the event, it is neither restored nor inserted between known
+/// events.
 pub fn write_occurrence(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
     occurrence: &Occurrence,
 ) -> Result<(Option<i64>, Outcome), Undone> {
     match find(context.db, source.own, &occurrence.external_id)? {
+        None if is_skipped_by_known_events(context.db, source, occurrence)? => {
+            Ok((None, Outcome::Skipped))
+        }
         None => create(context, source, occurrence),
         Some(event)
-            if event.status.is_trashed() && !imported::find(context.db, event.id)?.is_trashed =>
+            if event.status.is_trashed()
+                && (source.has_unknown_exclusions
+                    || !imported::find(context.db, event.id)?.is_trashed) =>
         {
             Ok((Some(event.id), Outcome::Skipped))
         }
@@ -90,6 +99,19 @@ pub fn write_occurrence(
             update(context, source, occurrence, stored)
         }
     }
+}
+
+/// Returns whether an occurrence is not known, but a later one of its series is. An earlier file then
+/// excluded it.
+fn is_skipped_by_known_events(
+    db: &mut Db,
+    source: Source<'_>,
+    occurrence: &Occurrence,
+) -> Result<bool, Error> {
+    let Some(parent) = source.parent.filter(|_| source.has_unknown_exclusions) else {
+        return Ok(false);
+    };
+    Ok(imported::has_later_event(db, parent, wall_seconds(occurrence.start.wall()))?)
 }
 
 /// Marks an event as cancelled. It stays visible. Only the status of a known event changes, because

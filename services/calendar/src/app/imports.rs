@@ -437,7 +437,9 @@ impl Import {
         parent: Option<i64>,
     ) -> Result<(Option<i64>, Outcome), Undone> {
         let entries = EntryContext { calendar: None, ..self.overview.context(state) };
-        let source = Source { user: &self.user, own: self.own(), entries, parent };
+        let has_unknown_exclusions = entry.has_unknown_exclusions;
+        let source =
+            Source { user: &self.user, own: self.own(), entries, parent, has_unknown_exclusions };
         transaction(db, |db| {
             with_context(state, db, &self.user, &Params::default(), |context| {
                 match occurrence.is_cancelled {

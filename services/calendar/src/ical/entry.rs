@@ -13,7 +13,7 @@ use super::foreign_zones::known;
 use super::ignored::{Warning, repeated};
 use super::length::{Length, end_of};
 use super::moment::{EntryContext, Moment, is_utc, reading};
-use super::occurrences::{NoStarts, Start, shortened, starts_of};
+use super::occurrences::{NoStarts, Start, Unread, shortened, starts_of};
 use super::property::Property;
 use super::reader::{Component, Method};
 use super::revision::revision_of;
@@ -40,8 +40,11 @@ pub struct Entry {
     pub is_cancelled: bool,
     /// Whether it contains enough to create its events, even if they are cancelled.
     pub is_complete: bool,
-    /// Whether it has more occurrences than those here, because its rule is not supported.
+    /// Whether it has more occurrences than those here, because its rule is not supported or an added
+    /// date cannot be read.
     pub has_unknown_occurrences: bool,
+    /// Whether it may exclude some of the occurrences here, because an excluded date cannot be read.
+    pub has_unknown_exclusions: bool,
     /// Its revision, if any.
     pub revision: Option<Revision>,
     /// Messages about values that were replaced.
@@ -110,12 +113,13 @@ impl Entry {
         };
         let first = start.clone().in_zone(&clock);
         let mut has_unknown_occurrences = false;
+        let mut unread = Unread::default();
         let starts = match &replaces {
             Some(_) => {
                 warnings.extend(component.narrowed_range());
                 vec![Start::from(first.clone())]
             }
-            None => match starts_of(component, &first, context, &mut warnings) {
+            None => match starts_of(component, &first, context, &mut warnings, &mut unread) {
                 Ok(starts) => starts,
                 Err(NoStarts::Excluded) => return Err("has no occurrences".to_owned()),
                 Err(NoStarts::Unsupported(warning)) => {
@@ -167,7 +171,8 @@ impl Entry {
             is_series,
             is_cancelled,
             is_complete,
-            has_unknown_occurrences,
+            has_unknown_occurrences: has_unknown_occurrences || unread.added,
+            has_unknown_exclusions: unread.excluded,
             revision: revision_of(component),
             warnings,
             occurrences,

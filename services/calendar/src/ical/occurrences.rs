@@ -41,6 +41,15 @@ impl From<Moment> for Start {
     }
 }
 
+/// Which listed dates of a series were ignored because they cannot be read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unread {
+    /// Whether the series has dates that are not known.
+    pub added: bool,
+    /// Whether it excludes dates that are not known.
+    pub excluded: bool,
+}
+
 /// The reason that the starts of a series are not known.
 pub enum NoStarts {
     /// All are excluded.
@@ -62,6 +71,7 @@ pub fn starts_of(
     start: &Moment,
     context: EntryContext<'_>,
     warnings: &mut Vec<Warning>,
+    unread: &mut Unread,
 ) -> Result<Vec<Start>, NoStarts> {
     let mut starts = vec![Start::from(start.clone())];
     let rules: Vec<&Property> = component.rules().collect();
@@ -83,8 +93,8 @@ pub fn starts_of(
     let now = zone.wall(context.now);
     let horizon = now.checked_add(Span::new().months(MONTHS_AHEAD));
     let horizon = horizon.unwrap_or(series.wall).max(series.wall);
-    let mut left_out: Vec<i64> =
-        series.dates(component, "EXDATE", warnings)?.iter().map(Moment::seconds).collect();
+    let left_out = series.dates(component, "EXDATE", warnings, &mut unread.excluded)?;
+    let mut left_out: Vec<i64> = left_out.iter().map(Moment::seconds).collect();
     left_out.sort_unstable();
     // One more for each start that may be excluded, and one to detect that there are too many.
     let (first, latest) = (1 + left_out.len(), MAX_OCCURRENCES + 1 + left_out.len());
@@ -94,7 +104,7 @@ pub fn starts_of(
         let found = found.map_err(|why| NoStarts::because(rule, &why))?;
         starts.extend(found.into_iter().map(Start::from));
     }
-    let mut added = series.added(component, warnings)?;
+    let mut added = series.added(component, warnings, &mut unread.added)?;
     let is_near = |start: &Start| start.moment.wall() <= horizon;
     let far = added.iter().filter(|start| !is_near(start)).count();
     if let Some(property) = component.find("RDATE").filter(|_| far > 0) {
@@ -258,9 +268,10 @@ impl<'a> Series<'a> {
         &self,
         component: &Component,
         warnings: &mut Vec<Warning>,
+        is_faulty: &mut bool,
     ) -> Result<Vec<Start>, NoStarts> {
         let mut backwards = None;
-        let added = self.listed(component, "RDATE", warnings, |text, property| {
+        let added = self.listed(component, "RDATE", (warnings, is_faulty), |text, property| {
             let Some((begin, end)) = text.split_once('/') else {
                 return Ok(self.moment(text, property)?.into());
             };
@@ -298,17 +309,19 @@ impl<'a> Series<'a> {
         component: &Component,
         name: &str,
         warnings: &mut Vec<Warning>,
+        is_faulty: &mut bool,
     ) -> Result<Vec<Moment>, NoStarts> {
-        self.listed(component, name, warnings, |text, property| self.moment(text, property))
+        let read = |text: &str, property: &Property| self.moment(text, property);
+        self.listed(component, name, (warnings, is_faulty), read)
     }
 
     /// Reads the values of all properties of a name. Faulty ones are ignored, with a warning for each
-    /// property.
+    /// property, and set `is_faulty`.
     fn listed<T>(
         &self,
         component: &Component,
         name: &str,
-        warnings: &mut Vec<Warning>,
+        (warnings, is_faulty): (&mut Vec<Warning>, &mut bool),
         mut read: impl FnMut(&str, &Property) -> Result<T, String>,
     ) -> Result<Vec<T>, NoStarts> {
         let mut all = Vec::new();
@@ -327,6 +340,7 @@ impl<'a> Series<'a> {
             if let Some((text, message)) = faulty {
                 let message = format!("{message}: {}; it was ignored", shortened(text));
                 warnings.push(Warning::about(property, message));
+                *is_faulty = true;
             }
         }
         Ok(all)
@@ -411,12 +425,14 @@ mod tests {
             if let Some(Until::Instant(last)) = last {
                 all.retain(|moment| moment.seconds() <= last.as_second());
             }
-            let left_out = series.dates(&component, "EXDATE", &mut Vec::new());
+            let left_out = series.dates(&component, "EXDATE", &mut Vec::new(), &mut false);
             let left_out = left_out.ok().unwrap();
             all.retain(|at| !left_out.contains(at));
             let midnight = today.date().to_datetime(Time::midnight());
             keep_nearest(&mut all, |moment| moment.wall() < midnight, MAX_OCCURRENCES);
-            let starts = starts_of(&component, &start, context, &mut Vec::new()).ok().unwrap();
+            let unread = &mut Unread::default();
+            let starts =
+                starts_of(&component, &start, context, &mut Vec::new(), unread).ok().unwrap();
             let starts: Vec<Moment> = starts.into_iter().map(|start| start.moment).collect();
             assert_eq!(starts, all, "{rule} in {zone}");
         }

@@ -57,6 +57,15 @@ pub fn note(
     sql.execute(db).map(drop)
 }
 
+/// Returns whether a series, given its first event, has an event that starts after a local time.
+pub fn has_later_event(db: &mut Db, parent: i64, start_local: i64) -> Result<bool, DatabaseError> {
+    let text = format!(
+        "select count(*) as n from (select 1 from events where (id = {parent} or parent_id = {parent}) \
+         and start_local > {start_local} limit 1) e"
+    );
+    Ok(Sql::new(db, &text).number(db)? > 0)
+}
+
 /// Clears the record of who trashed an event, because a user has since trashed or restored it.
 pub fn forget_trash(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     let trashed = imported_events::table.find(event).filter(imported_events::is_trashed.eq(true));

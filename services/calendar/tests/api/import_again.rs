@@ -351,3 +351,42 @@ async fn concurrent_imports_of_one_file_create_its_events_once() {
     let rows = ["events", "venues", "organizers", "terms"].map(|table| app.rows(table));
     assert_eq!(rows, [303, 3, 1, 1]);
 }
+
+#[actix_web::test]
+async fn added_date_that_cannot_be_read_trashes_no_occurrence() {
+    let app = App::new().await;
+    let file = |dates: &str| {
+        calendar(&[&format!("UID:s\nDTSTART:20270401T100000Z\nSUMMARY:Show\nRDATE:{dates}")])
+    };
+    assert_eq!(counts(&app, file("20270402T100000Z,20270403T100000Z")).await, [3, 0, 0, 0, 0]);
+    assert_eq!(counts(&app, file("2027-04-02T10:00Z,20270403T100000Z")).await, [0, 0, 2, 0, 0]);
+    assert_eq!(counts(&app, file("2027-04-02T10:00Z")).await, [0, 0, 1, 0, 0]);
+    assert_eq!(shown(&app).await, ["01 10 Show", "02 10 Show", "03 10 Show"]);
+    assert_eq!(counts(&app, file("20270403T100000Z")).await, [0, 1, 2, 0, 0]);
+    assert_eq!(shown(&app).await, ["01 10 Show", "03 10 Show"]);
+}
+
+#[actix_web::test]
+async fn excluded_date_that_cannot_be_read_brings_no_occurrence_back() {
+    let excluding = |date: &str| calendar(&[&series(10, &format!("\nEXDATE:{date}"))]);
+    let (complete, exact) = (calendar(&[&series(10, "")]), excluding("20270402T100000Z"));
+    let faulty = excluding("2027-04-02T10:00Z");
+    for was_imported in [true, false] {
+        let app = App::new().await;
+        if was_imported {
+            counts(&app, &complete).await;
+        }
+        counts(&app, &exact).await;
+        assert_eq!(counts(&app, &faulty).await, [0, 0, 2, 1, 0], "{was_imported}");
+        assert_eq!(shown(&app).await, ["01 10 Daily", "03 10 Daily"], "{was_imported}");
+        // Occurrences after the known ones are new.
+        let longer = faulty.replace("COUNT=3", "COUNT=4");
+        assert_eq!(counts(&app, longer).await, [1, 0, 2, 1, 0], "{was_imported}");
+        counts(&app, &complete).await;
+        assert_eq!(
+            shown(&app).await,
+            ["01 10 Daily", "02 10 Daily", "03 10 Daily"],
+            "{was_imported}"
+        );
+    }
+}
