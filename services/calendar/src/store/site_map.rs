@@ -21,27 +21,28 @@ pub struct PageRow {
 /// The condition of events whose pages search engines may index.
 const INDEXED: &str = "e.pub = 1 and e.password is null";
 
-/// Returns the largest id of events, venues and organizers.
-pub fn newest_item(db: &mut Db) -> Result<i64, DatabaseError> {
-    Sql::new(db, "select coalesce(max(id), 0) as n from entities").number(db)
-}
-
-/// Returns the largest id of categories and tags.
-pub fn newest_term(db: &mut Db) -> Result<i64, DatabaseError> {
-    Sql::new(db, "select coalesce(max(id), 0) as n from terms").number(db)
-}
-
-/// Returns whether a range of ids has a page of an event, a venue or an organizer.
-pub fn has_items(db: &mut Db, (first, last): (i64, i64)) -> Result<bool, DatabaseError> {
-    let range = format!("between {first} and {last}");
+/// Returns the first id after another that has a page of an event, a venue or an organizer.
+pub fn next_item(db: &mut Db, last: i64) -> Result<Option<i64>, DatabaseError> {
+    let first = |table: &str, condition: &str| {
+        format!(
+            "select id from (select e.id as id from {table} e where {condition} and e.id > {last} \
+             order by e.id limit 1) {table}_after"
+        )
+    };
+    let published = "e.status = 'publish'";
     let text = format!(
-        "select count(*) as n from (\
-         select 1 from (select 1 from events e where {INDEXED} and e.id {range} limit 1) a \
-         union all select 1 from (select 1 from venues where status = 'publish' and id {range} limit 1) b \
-         union all select 1 from (select 1 from organizers where status = 'publish' and id {range} limit 1) c\
-         ) x"
+        "select id from ({} union all {} union all {}) x order by id limit 1",
+        first("events", INDEXED),
+        first("venues", published),
+        first("organizers", published)
     );
-    Ok(Sql::new(db, &text).number(db)? > 0)
+    Ok(Sql::new(db, &text).load_ids(db)?.pop())
+}
+
+/// Returns the first id after another of a used category or tag.
+pub fn next_term(db: &mut Db, last: i64) -> Result<Option<i64>, DatabaseError> {
+    let text = format!("select id from terms where count > 0 and id > {last} order by id limit 1");
+    Ok(Sql::new(db, &text).load_ids(db)?.pop())
 }
 
 /// Reads the pages of events in a range of ids, in the order of the ids.

@@ -1,10 +1,18 @@
 //! Sitemap, `robots.txt`, the Atom feed, and pages for frames of other sites.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use calendar::{Calendar, Links, State};
+use database::{DatabaseError, DatabaseSettings, Db};
+use diesel::Connection;
+use diesel::connection::InstrumentationEvent;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use serde_json::json;
+use testkit::TestServer;
 
-use crate::app::{Answer, App, send};
+use crate::app::{Answer, App, plant, send, settings};
 use crate::pages::{page, with_events};
 
 /// Returns the texts of all elements with a name.
@@ -162,4 +170,46 @@ async fn embedded_list_follows_its_parameters() {
     let script = page(&app, "/embed.js").await.expect(200);
     assert_eq!(script.header("content-type"), "text/javascript; charset=utf-8");
     assert!(script.text.len() < 3000);
+}
+
+#[actix_web::test]
+async fn sitemap_skips_gaps_between_ids() {
+    let app = App::new().await;
+    app.event(json!({"title": "Near"})).await;
+    app.make("/categories", json!({"name": "Far"})).await;
+    // An id of another site is kept.
+    let far = 1_i64 << 31;
+    app.execute(&format!("insert into entities (id, kind) values ({far}, 1), ({}, 4)", 2 * far));
+    app.execute(&format!("update terms set id = {far}, count = 1"));
+    let times = (1_806_000_000, 1_806_003_600);
+    let author = app.user("editor");
+    let insert = |db: &mut Db| plant(db, author, times, &Links::default(), |event| event.id = far);
+    app.state.pools.write_blocking(insert).unwrap();
+
+    let one = DatabaseSettings { db_pool: 1, ..app.database.settings() };
+    let migrations = [&auth::MIGRATIONS, &calendar::MIGRATIONS];
+    let pools = one.open(app.database.folder(), "test", &migrations).unwrap();
+    let statements = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&statements);
+    let count = move |event: InstrumentationEvent<'_>| {
+        if let InstrumentationEvent::StartQuery { .. } = event {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    let instrument = move |db: &mut Db| -> Result<(), DatabaseError> {
+        db.set_instrumentation(count);
+        Ok(())
+    };
+    pools.read(instrument).await.unwrap();
+    let media = app.state.media.clone();
+    let state = State::new(pools, app.clock.shared(), settings(&[]), media);
+    let server = TestServer::start(Calendar { state }).await;
+    let index = send(server.get("/sitemap.xml")).await.expect(200);
+    let parts: Vec<String> =
+        texts(&index, "loc").iter().map(|url| url.replace(&server.url("/sitemap/"), "")).collect();
+    assert_eq!(parts, ["lists.xml", "items-1.xml", "items-214749.xml", "terms-214749.xml"]);
+    let statements = statements.load(Ordering::Relaxed);
+    assert!((5..30).contains(&statements), "{statements} statements");
+    let part = send(server.get("/sitemap/items-214749.xml")).await.expect(200);
+    assert!(texts(&part, "loc")[0].contains("/event/planted-"), "{}", part.text);
 }

@@ -1,5 +1,6 @@
 //! Sitemaps: the published pages, in parts.
 
+use database::{DatabaseError, Db};
 use sha2::{Digest, Sha256};
 use shell::EntityTag;
 
@@ -17,6 +18,9 @@ use crate::store::{feeds, included, terms};
 /// Number of ids in a part. A part has at most this number of URLs; the protocol allows 50,000.
 const PART: i64 = 10_000;
 
+/// Maximum number of parts. An index may name 50,000 sitemaps, and also names one of the lists.
+const PARTS: usize = 49_999;
+
 /// The pages that a part of a sitemap has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
@@ -24,6 +28,16 @@ pub enum Section {
     Items,
     /// Categories and tags.
     Terms,
+}
+
+impl Section {
+    /// Returns the first id after another that has a page.
+    fn next(self, db: &mut Db, last: i64) -> Result<Option<i64>, DatabaseError> {
+        match self {
+            Section::Items => site_map::next_item(db, last),
+            Section::Terms => site_map::next_term(db, last),
+        }
+    }
 }
 
 /// A part of a sitemap. Parts are numbered from 1.
@@ -93,25 +107,20 @@ pub async fn tag(state: &State, request: &PageRequest, what: &str) -> Result<Ent
 pub async fn parts(state: &State, request: &PageRequest) -> Result<Vec<Part>, Error> {
     read(state, request.of(&[]), |context, _| {
         let mut parts = Vec::new();
-        for number in 1..=parts_up_to(site_map::newest_item(context.db)?) {
-            let part = Part { section: Section::Items, number };
-            if site_map::has_items(context.db, part.ids())? {
-                parts.push(part);
-            }
-        }
-        for number in 1..=parts_up_to(site_map::newest_term(context.db)?) {
-            let part = Part { section: Section::Terms, number };
-            if !site_map::terms(context.db, part.ids())?.is_empty() {
+        for section in [Section::Items, Section::Terms] {
+            let mut last = 0;
+            // Ids may have large gaps, so empty parts are skipped.
+            while parts.len() < PARTS
+                && let Some(id) = section.next(context.db, last)?
+            {
+                let part = Part { section, number: (id + PART - 1) / PART };
+                (_, last) = part.ids();
                 parts.push(part);
             }
         }
         Ok(parts)
     })
     .await
-}
-
-fn parts_up_to(id: i64) -> i64 {
-    (id + PART - 1) / PART
 }
 
 /// Returns the pages of a part.
