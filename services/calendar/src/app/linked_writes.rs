@@ -177,6 +177,23 @@ pub fn duplicate(
     }
 }
 
+/// Finds the row that [`duplicate`] finds, or the only visible one with the same name.
+pub fn same_name(
+    db: &mut Db,
+    kind: Kind,
+    change: &LinkedChange,
+    user: &User,
+) -> Result<Option<Linked>, Error> {
+    if let Some(same) = duplicate(db, kind, change, user)? {
+        return Ok(Some(same));
+    }
+    let Some(scope) = Scope::of(&Some(user.clone()), None) else { return Ok(None) };
+    match linked_posts::named(db, kind, &change.folded_name(), &scope, None)?[..] {
+        [only] => Ok(linked_posts::find(db, kind, only)?),
+        _ => Ok(None),
+    }
+}
+
 /// Returns whether the user may change or delete a row.
 pub fn may_edit(user: &User, row: &Linked) -> bool {
     role::may_edit(user, &row.status, row.previous.as_ref(), row.author)

@@ -8,8 +8,10 @@ use super::{event_writes, linked_writes, terms};
 use crate::error::Error;
 use crate::model::change::EventChange;
 use crate::model::event::{Event, Links};
-use crate::model::linked::Kind;
+use crate::model::html;
+use crate::model::linked::{Kind, Linked};
 use crate::model::role::User;
+use crate::model::search;
 use crate::model::slug;
 use crate::model::term::Taxonomy;
 use crate::store::{events, linked_posts, links};
@@ -187,8 +189,10 @@ fn load_linked(
     upsert: bool,
 ) -> Result<Loading, Undone> {
     let slug = params.text("slug").map(slug::slugify).filter(|slug| !slug.is_empty());
-    let title = params.text(kind.word()).map(slug::slugify).unwrap_or_default();
-    let named = linked_posts::find_by_slug(context.db, kind, slug.as_ref().unwrap_or(&title))?;
+    let named = match &slug {
+        Some(slug) => linked_posts::find_by_slug(context.db, kind, slug)?,
+        None => first_of_name(context, kind, params)?,
+    };
     let old = match named {
         Some(old) => old,
         None => {
@@ -196,7 +200,7 @@ fn load_linked(
             let change = context.decode_write(user, input, LinkedInput::decode)?;
             let same = match slug {
                 Some(_) => None,
-                None => linked_writes::duplicate(context.db, kind, &change, user)?,
+                None => linked_writes::same_name(context.db, kind, &change, user)?,
             };
             let Some(same) = same else {
                 let write = context.write_context(user);
@@ -216,6 +220,19 @@ fn load_linked(
     let mut new = linked_writes::update(context.db, old, &change, write)?;
     new.modified_utc = before.modified_utc;
     if new == before { Err(Undone::Unchanged) } else { Ok(Loading::Updated) }
+}
+
+/// Finds the row that was the first with the name of a line: its slug is made of this name. The slug
+/// alone is not enough, because the second "Hall" has the slug of a "Hall 2".
+fn first_of_name(
+    context: &mut RequestContext<'_>,
+    kind: Kind,
+    params: &Params,
+) -> Result<Option<Linked>, DatabaseError> {
+    let name = params.text(kind.word()).unwrap_or_default();
+    let row = linked_posts::find_by_slug(context.db, kind, &slug::slugify(name))?;
+    let folded = |name: &str| search::fold_name(&html::plain(name));
+    Ok(row.filter(|row| folded(&row.name) == folded(name)))
 }
 
 /// Loads a term. Existing terms are identified by name and parent.

@@ -71,6 +71,32 @@ async fn venues_with_one_name_and_different_slugs_stay_apart() {
 }
 
 #[actix_web::test]
+async fn name_that_looks_like_the_slug_of_a_namesake_is_another_venue() {
+    let app = App::new().await;
+    for kind in ["venue", "organizer"] {
+        let namesake =
+            |slug: &str| json!({"type": kind, kind: "Halle", "slug": slug, "phone": slug});
+        assert_eq!(
+            counts(&app, &lines(&[namesake("halle"), namesake("halle-2")]), PLAIN),
+            [2, 0, 0, 0]
+        );
+        let second =
+            |text: &str| lines(&[json!({"type": kind, kind: "Halle 2", "description": text})]);
+        assert_eq!(counts(&app, &second("a"), PLAIN), [1, 0, 0, 0], "{kind}");
+        assert_eq!(counts(&app, &second("a"), PLAIN), [0, 0, 1, 0], "{kind}");
+        assert_eq!(counts(&app, &second("a"), UPSERT), [0, 0, 1, 0], "{kind}");
+        assert_eq!(counts(&app, &second("b"), UPSERT), [0, 1, 0, 0], "{kind}");
+        let list = app.get(&format!("/{kind}s?per_page=50")).await.expect(200);
+        let rows = list.json[format!("{kind}s")].as_array().unwrap().iter();
+        let mut names: Vec<(&str, &str)> = rows
+            .map(|row| (row[kind].as_str().unwrap(), row["phone"].as_str().unwrap_or_default()))
+            .collect();
+        names.sort_unstable();
+        assert_eq!(names, [("Halle", "halle"), ("Halle", "halle-2"), ("Halle 2", "")], "{kind}");
+    }
+}
+
+#[actix_web::test]
 async fn events_of_equal_title_are_distinguished_by_start() {
     let app = App::new().await;
     let three = lines(&[
