@@ -264,8 +264,14 @@ async fn answers_follow_the_clock() {
     });
     let event = pair.write(true, "POST", "/events", &body).await.expect(201);
     let page = format!("/event/{}/", event.json["slug"].as_str().unwrap());
-    let paths =
-        ["/events/", page.as_str(), "/calendar/events/v1/events?ends_after=now&strict_dates=1"];
+    let paths = [
+        "/events/",
+        page.as_str(),
+        "/calendar/events/v1/events?ends_after=now&strict_dates=1",
+        "/embed/list",
+        // Frames have no calendar file.
+        "/embed/list?ical=1",
+    ];
     let mut lists = Vec::new();
     for seconds in [0, 4, 1, 1, 1, 86_400, 86_400] {
         pair.app.clock.advance(seconds);

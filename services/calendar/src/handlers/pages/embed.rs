@@ -37,7 +37,7 @@ struct EmbeddedMonth<'a> {
 /// Shows the next events.
 pub async fn list(visit: Visit) -> HttpResponse {
     visit
-        .reuse(Lasting::Second, async |reader| {
+        .reuse_page(Lasting::Second, async |reader| {
             let (query, embed) = (reader.query(), &reader.query().embed);
             if query.period.is_some() {
                 return Err(ParameterErrors::one("date", "is not supported here").into());
@@ -53,7 +53,7 @@ pub async fn list(visit: Visit) -> HttpResponse {
 
 /// Shows a month.
 pub async fn month(visit: Visit) -> HttpResponse {
-    visit.reuse(Lasting::Day, shown_month).await
+    visit.reuse_page(Lasting::Day, shown_month).await
 }
 
 async fn shown_month(reader: &Reader) -> Result<HttpResponse, Error> {

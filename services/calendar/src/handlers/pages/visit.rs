@@ -91,7 +91,7 @@ impl Visit {
         self,
         show: impl AsyncFnOnce(&Reader) -> Result<HttpResponse, Error>,
     ) -> HttpResponse {
-        self.answer_with(None, show).await
+        self.answer_with(|_| None, show).await
     }
 
     /// Responds like [`Visit::answer`], from memory if an earlier page still lasts. Calendar files
@@ -101,12 +101,22 @@ impl Visit {
         lasting: Lasting,
         show: impl AsyncFnOnce(&Reader) -> Result<HttpResponse, Error>,
     ) -> HttpResponse {
-        self.answer_with(Some(lasting), show).await
+        let of_query = |query: &PageQuery| if query.as_calendar { Lasting::Day } else { lasting };
+        self.answer_with(|query| Some(of_query(query)), show).await
+    }
+
+    /// Responds like [`Visit::reuse`], for a page that has no calendar file.
+    pub async fn reuse_page(
+        self,
+        lasting: Lasting,
+        show: impl AsyncFnOnce(&Reader) -> Result<HttpResponse, Error>,
+    ) -> HttpResponse {
+        self.answer_with(|_| Some(lasting), show).await
     }
 
     async fn answer_with(
         self,
-        lasting: Option<Lasting>,
+        lasting: impl FnOnce(&PageQuery) -> Option<Lasting>,
         show: impl AsyncFnOnce(&Reader) -> Result<HttpResponse, Error>,
     ) -> HttpResponse {
         let Visit { state, urls, http, query } = self;
@@ -114,7 +124,7 @@ impl Visit {
         let answered = async {
             let root = format!("{}/", urls.relative().base);
             let query = query?;
-            let lasting = if query.as_calendar { lasting.and(Some(Lasting::Day)) } else { lasting };
+            let lasting = lasting(&query);
             let request = PageRequest { urls, query };
             let reader = Reader { state, request, root, http };
             match lasting {
