@@ -40,7 +40,9 @@ pub fn steps(
             None => {
                 let bound = ("starts_before", format!("{} 00:00:00", period.first()));
                 let last = first_of(context, vec![bound, strict(), ("order", "desc".to_owned())])?;
-                let known = last.map(|(_, end)| wall_from_seconds(end).date().min(before));
+                // An event that ends at midnight is not on that day.
+                let last_of = |start: i64, end: i64| wall_from_seconds(start.max(end - 1)).date();
+                let known = last.map(|(start, end)| last_of(start, end).min(before));
                 // An event that began earlier may end later.
                 known
                     .map(|known| {
