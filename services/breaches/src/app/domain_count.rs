@@ -14,7 +14,8 @@ pub struct DomainCount {
     pub size: Counted,
     /// Addresses in visible stealer logs.
     pub captured: i64,
-    /// Number of addresses in each visible breach, without links for which notices were suppressed.
+    /// Number of addresses in each visible breach, without links for which notices were suppressed, and
+    /// with those that were removed. Only its growth matters.
     pub announced: BTreeMap<i32, i64>,
 }
 
@@ -35,9 +36,9 @@ pub fn count(
         }
         Ok::<(), DatabaseError>(())
     })?;
-    for (id, addresses) in suppressed_links::of_domain(db, domain)? {
+    for (id, correction) in suppressed_links::of_domain(db, domain)? {
         if is_shown(catalogue, id) {
-            *found.announced.entry(id).or_default() -= addresses;
+            *found.announced.entry(id).or_default() -= correction;
         }
     }
     let hidden = catalogue.all().iter().filter(|breach| !breach.shown_for_domain());

@@ -14,8 +14,9 @@ use crate::metrics;
 use crate::model::{OptOut, id_list};
 use crate::state::State;
 use crate::store::{
-    account_links, admin_events, breaches, mail_domains, mail_tokens, messages, notices, opt_outs,
-    sessions, stealer_logs, subscribers, unused_domains, versions,
+    account_links, admin_events, breaches, domain_controls, mail_domains, mail_tokens, messages,
+    notices, opt_outs, sessions, stealer_logs, subscribers, suppressed_links, unused_domains,
+    versions,
 };
 
 /// Applies a choice in one transaction: hides an address or removes its data.
@@ -51,7 +52,8 @@ pub fn opt_in(db: &mut Db, address: &EmailAddress, now: i64) -> Result<(), Opera
     Ok(())
 }
 
-/// Unlinks an address from a breach. Returns whether it was linked.
+/// Unlinks an address from a breach, and removes the records and messages that say that it was linked.
+/// Returns whether anything was removed from the account.
 pub fn remove_link(
     db: &mut Db,
     address: &EmailAddress,
@@ -59,16 +61,23 @@ pub fn remove_link(
     now: i64,
 ) -> Result<bool, OperatorError> {
     versions::lock_accounts(db)?;
+    if let Some(subscriber) = subscribers::id(db, address)? {
+        notices::forget_breach(db, subscriber, breach)?;
+        messages::forget_key(db, &breach_key(breach, subscriber))?;
+    }
     let Some(row) = account_links::find_merged(db, address)? else { return Ok(false) };
     let place = (row.k, row.seq);
-    stealer_logs::remove_of(db, place, breach)?;
-    let Some(shorter) = id_list::without(&row.breaches, breach) else { return Ok(false) };
-    account_links::shorten(db, place, &shorter)?;
-    remove_domain(db, address)?;
-    breaches::add_loaded(db, breach, -1)?;
-    if let Some(subscriber) = subscribers::id(db, address)? {
-        messages::drop_key(db, &breach_key(breach, subscriber))?;
+    let pairs = stealer_logs::remove_of(db, place, breach)?;
+    match id_list::without(&row.breaches, breach) {
+        Some(shorter) => {
+            note_removed(db, address, &[breach])?;
+            account_links::shorten(db, place, &shorter)?;
+            breaches::add_loaded(db, breach, -1)?;
+        }
+        None if pairs == 0 => return Ok(false),
+        None => account_links::shorten(db, place, &row.breaches)?,
     }
+    remove_domain(db, address)?;
     versions::bump_catalogue(db, now)?;
     admin_events::add(db, now, "address remove", "an address", &format!("breach {breach}"))?;
     Ok(true)
@@ -76,12 +85,29 @@ pub fn remove_link(
 
 fn remove_all(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorError> {
     if let Some(row) = account_links::find_merged(db, address)? {
-        for id in id_list::ids(&row.breaches) {
+        let ids: Vec<u16> = id_list::ids(&row.breaches).collect();
+        note_removed(db, address, &ids)?;
+        for id in ids {
             breaches::add_loaded(db, id, -1)?;
         }
         account_links::remove(db, (row.k, row.seq))?;
     }
     remove_domain(db, address)
+}
+
+/// Corrects the counts of a verified domain for a removed address. Otherwise, the next address that a load
+/// adds to one of its breaches would not change the count, and would not be announced.
+fn note_removed(
+    db: &mut Db,
+    address: &EmailAddress,
+    breaches: &[u16],
+) -> Result<(), OperatorError> {
+    let domain = address.domain();
+    if domain_controls::verified_among(db, &[domain])?.is_empty() {
+        return Ok(());
+    }
+    let removed = breaches.iter().map(|id| ((domain, *id), -1)).collect();
+    Ok(suppressed_links::add(db, &removed)?)
 }
 
 /// Removes the name of the address's domain if it is no longer used.

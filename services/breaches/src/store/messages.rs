@@ -304,9 +304,8 @@ pub fn forget_own(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Removes a pending message by its key.
-pub fn drop_key(db: &mut Db, key: &str) -> Result<(), DatabaseError> {
-    let waiting = outbox::table.filter(outbox::key.eq(key)).filter(outbox::sent_at.is_null());
-    diesel::delete(waiting.filter(outbox::failed_at.is_null())).execute(db)?;
+/// Removes a message by its key, delivered or not.
+pub fn forget_key(db: &mut Db, key: &str) -> Result<(), DatabaseError> {
+    diesel::delete(outbox::table.filter(outbox::key.eq(key))).execute(db)?;
     Ok(())
 }

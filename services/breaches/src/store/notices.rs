@@ -80,6 +80,16 @@ pub fn forget_recorded(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError
     Ok(())
 }
 
+/// Deletes the record of the notice about a breach that contained the subscriber's own address.
+pub fn forget_breach(db: &mut Db, subscriber: i64, breach: u16) -> Result<(), DatabaseError> {
+    let records = notified::table
+        .filter(notified::subscriber_id.eq(subscriber))
+        .filter(notified::kind.eq(BREACH))
+        .filter(notified::reference.eq(i64::from(breach)));
+    diesel::delete(records).execute(db)?;
+    Ok(())
+}
+
 /// Deletes the record of notices about a removed paste.
 pub fn forget_paste(db: &mut Db, paste: i64) -> Result<(), DatabaseError> {
     let records = notified::table.filter(notified::kind.eq(PASTE));

@@ -1,4 +1,6 @@
-//! Counts of links at verified domains that were added by loads with suppressed notices.
+//! Corrections of the counts of verified domains: links that loads with suppressed notices added, less links
+//! that were removed since. They change in the same transaction as the links, so a count of links minus
+//! its correction only grows by links to announce.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +9,7 @@ use diesel::prelude::*;
 
 use super::schema::suppressed_link;
 
-/// Adds to the counts by domain and breach.
+/// Adds to the corrections by domain and breach.
 pub fn add(db: &mut Db, counts: &BTreeMap<(&str, u16), i64>) -> Result<(), DatabaseError> {
     for ((domain, breach), addresses) in counts {
         let row = (
@@ -25,7 +27,7 @@ pub fn add(db: &mut Db, counts: &BTreeMap<(&str, u16), i64>) -> Result<(), Datab
     Ok(())
 }
 
-/// Returns the counts of a domain by breach.
+/// Returns the corrections of a domain by breach. They are negative after removals.
 pub fn of_domain(db: &mut Db, domain: &str) -> Result<Vec<(i32, i64)>, DatabaseError> {
     Ok(suppressed_link::table
         .filter(suppressed_link::domain.eq(domain))

@@ -1,9 +1,15 @@
 //! Loads with suppressed notices. Their links do not cause notices, while those of other loads do.
 
+use breaches::model::OptOut;
+use breaches::store::breaches as catalogue;
+use breaches::store::schema::{notified, outbox};
+use database::DatabaseError;
+use diesel::{QueryDsl, RunQueryDsl, TextExpressionMethods};
+use domain::EmailAddress;
 use serde_json::{Value, json};
 use testkit::{HttpPeer, Mail, PeerAnswer, SmtpPeer};
 
-use crate::app::{App, Peers, entry};
+use crate::app::{App, NOW, Peers, entry};
 
 const OWNER: &str = "owner@example.org";
 const CORP: &str = "corp@example.org";
@@ -94,7 +100,7 @@ async fn activating_a_breach_does_not_announce_links_without_notices() {
 async fn domain_verified_again_is_notified_of_later_links() {
     let hook = HttpPeer::start(|_| PeerAnswer::Body(204, String::new()));
     let app = start(&hook).await;
-    let email = domain::EmailAddress::parse(CORP).unwrap();
+    let email = EmailAddress::parse(CORP).unwrap();
     app.change(|db| {
         let id = breaches::store::subscribers::id(db, &email)?.unwrap();
         breaches::store::domain_inheritance::revoke(db, id, "corp.example")
@@ -107,4 +113,67 @@ async fn domain_verified_again_is_notified_of_later_links() {
     app.load("Alpha", "a@corp.example\nb@corp.example\n").await;
     app.deliver_notices().await;
     assert_eq!(called(&hook), [1]);
+}
+
+async fn opt_out(app: &App, email: &str, choice: OptOut) {
+    let email = EmailAddress::parse(email).unwrap();
+    let set = |db: &mut database::Db| breaches::opt_out(db, &email, choice, NOW);
+    app.change(|db| set(db).map_err(DatabaseError::broken)).await;
+}
+
+/// Unlinks an address from a breach, as `address remove` does. Returns whether it was linked.
+async fn unlink(app: &App, email: &str, breach: &str) -> bool {
+    let email = EmailAddress::parse(email).unwrap();
+    app.change(|db| {
+        let id = catalogue::by_name(db, breach)?.unwrap().id;
+        breaches::remove_link(db, &email, id, NOW).map_err(DatabaseError::broken)
+    })
+    .await
+}
+
+#[actix_web::test]
+async fn addresses_after_removals_of_others_are_announced() {
+    let hook = HttpPeer::start(|_| PeerAnswer::Body(204, String::new()));
+    let app = start(&hook).await;
+    let people = |names: &str| -> String {
+        names.chars().map(|name| format!("{name}@corp.example\n")).collect()
+    };
+    app.load("Alpha", &people("abcd")).await;
+    app.deliver_notices().await;
+    assert_eq!(called(&hook), [4]);
+    opt_out(&app, "a@corp.example", OptOut::Delete).await;
+    opt_out(&app, "b@corp.example", OptOut::Breaches).await;
+    assert!(unlink(&app, "c@corp.example", "Alpha").await);
+    app.deliver_notices().await;
+    assert_eq!(called(&hook), [4], "removals are not announced");
+    app.load("Alpha", &people("def")).await;
+    app.deliver_notices().await;
+    assert_eq!(called(&hook), [4, 2]);
+    // Links without notices, some of which are removed.
+    app.load_as("Beta", &people("def"), true).await;
+    assert!(unlink(&app, "d@corp.example", "Beta").await);
+    opt_out(&app, "e@corp.example", OptOut::Delete).await;
+    app.load("Beta", &people("fgh")).await;
+    app.deliver_notices().await;
+    assert_eq!(called(&hook), [4, 2, 2]);
+}
+
+#[actix_web::test]
+async fn unlinked_owner_is_notified_of_a_later_link() {
+    let hook = HttpPeer::start(|_| PeerAnswer::Body(204, String::new()));
+    let app = start(&hook).await;
+    app.load("Alpha", &format!("{OWNER}\n")).await;
+    app.deliver_notices().await;
+    assert_eq!(app.mails().len(), 1);
+    assert!(unlink(&app, OWNER, "Alpha").await);
+    let traces = app.change(|db| {
+        let notified = notified::table.count().get_result::<i64>(db)?;
+        let named = outbox::table.filter(outbox::key.like("breach %")).count();
+        Ok((notified, named.get_result::<i64>(db)?))
+    });
+    assert_eq!(traces.await, (0, 0), "nothing says that the owner was in the breach");
+    assert!(!unlink(&app, OWNER, "Alpha").await);
+    app.load("Alpha", &format!("{OWNER}\n")).await;
+    app.deliver_notices().await;
+    assert_eq!(app.mails().len(), 2);
 }

@@ -324,7 +324,8 @@ CREATE TABLE untold_paste (
     PRIMARY KEY (domain, paste_id)
 ) WITHOUT ROWID;
 
--- Links at verified domains that loads made without notices; notices leave them out.
+-- Links at verified domains that loads made without notices, less those that were removed since; notices leave
+-- them out.
 CREATE TABLE suppressed_link (
     domain TEXT NOT NULL,
     breach_id INTEGER NOT NULL,
