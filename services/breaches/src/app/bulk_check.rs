@@ -11,6 +11,7 @@ use super::accounts::AccountFilter;
 use super::admission::{Caller, run_keyed};
 use super::context::RequestContext;
 use super::domain_access::{self, LargerDomains};
+use super::domain_control;
 use super::domain_names::PIECE;
 use super::keyed_request::KeyedRequest;
 use crate::error::Error;
@@ -73,14 +74,45 @@ pub async fn breached_accounts(
     });
     let check = move |db: &mut Db, context: &RequestContext, caller: &Caller| {
         let (wanted, filter) = input?;
-        let coverage = coverage(db, context, caller, &wanted)?;
+        let domains = domains_of(&wanted);
+        let coverage = coverage(db, context, caller, &domains)?;
         // The view is only valid within this transaction.
         let context = RequestContext { view: None, ..context.clone() };
         let (wanted, found) = (wanted.into_iter(), Vec::new().into_iter());
-        Ok(Check { context, filter, coverage, wanted, found, is_open: false, is_complete: false })
+        let check =
+            Check { context, filter, coverage, wanted, found, is_open: false, is_complete: false };
+        let uncounted = uncounted(db, caller, &domains)?;
+        Ok((check, caller.clone(), domains, uncounted))
     };
-    let check = run_keyed(state, request, check).await?;
+    let (mut check, caller, domains, uncounted) = run_keyed(state, request, check).await?;
+    if !uncounted.is_empty() {
+        for domain in uncounted {
+            domain_control::count_one(state, domain).await?;
+        }
+        let context = check.context.clone();
+        let read = move |db: &mut Db| coverage(db, &context, &caller, &domains);
+        check.coverage = state.pools().read(read).await?;
+    }
     Ok(stream::try_unfold(check, Check::next_piece))
+}
+
+/// Returns the domains of the request, without duplicates.
+fn domains_of(wanted: &[Wanted]) -> Vec<String> {
+    let domain = |wanted: &Wanted| Some(wanted.address.as_ref()?.domain().to_owned());
+    let mut domains: Vec<String> = wanted.iter().filter_map(domain).collect();
+    domains.sort_unstable();
+    domains.dedup();
+    domains
+}
+
+/// Returns the domains of the caller whose addresses have not been counted, although the plan may depend on
+/// it. Inherited domains are counted a few seconds after they are added, and later if that fails.
+fn uncounted(db: &mut Db, caller: &Caller, domains: &[String]) -> Result<Vec<String>, Error> {
+    let Some(subscriber) = caller.subscriber else { return Ok(Vec::new()) };
+    let domains: Vec<&str> = domains.iter().map(String::as_str).collect();
+    let controls = domain_controls::verified_of(db, subscriber, &domains)?.into_iter();
+    let uncounted = controls.filter(|control| control.size_now.is_none());
+    Ok(uncounted.map(|control| control.domain).collect())
 }
 
 /// Returns the coverage of each domain that the caller controls. The domains of a test key are not
@@ -89,12 +121,9 @@ fn coverage(
     db: &mut Db,
     context: &RequestContext,
     caller: &Caller,
-    wanted: &[Wanted],
+    domains: &[String],
 ) -> Result<HashMap<String, Coverage>, Error> {
-    let mut domains: Vec<&str> =
-        wanted.iter().filter_map(|wanted| Some(wanted.address.as_ref()?.domain())).collect();
-    domains.sort_unstable();
-    domains.dedup();
+    let domains: Vec<&str> = domains.iter().map(String::as_str).collect();
     let Some(subscriber) = caller.subscriber else {
         for domain in &domains {
             caller.check_scope(context, domain)?;
@@ -104,8 +133,8 @@ fn coverage(
     let larger = LargerDomains::read(db, caller)?;
     let controls = domain_controls::verified_of(db, subscriber, &domains)?;
     let covered = controls.into_iter().map(|control| {
-        // The addresses of an inherited domain are counted a few seconds after it is added.
-        let size = control.size_now.unwrap_or(0);
+        // A domain that has not been counted is treated like the largest one.
+        let size = control.size_now.unwrap_or(i64::from(i32::MAX));
         let used = larger.up_to(Some(&control), size);
         let access = domain_access::decide(context, caller, Some(&control), size, used);
         let refusal = domain_access::refusal(caller, access, size, used);

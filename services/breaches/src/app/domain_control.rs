@@ -145,7 +145,11 @@ pub async fn count_added(state: &State, added: Vec<String>) {
     }
 }
 
-async fn count_one(state: &State, domain: String) -> Result<(), DatabaseError> {
+/// Counts an inherited subdomain.
+///
+/// # Errors
+/// Returns errors of the database.
+pub(super) async fn count_one(state: &State, domain: String) -> Result<(), DatabaseError> {
     let (name, pools) = (domain.clone(), state.pools());
     let count = pools.read_apart(move |db| count_now(db, &name)).await?;
     let now = state.clock().unix();

@@ -1,9 +1,11 @@
 //! Subdomains inherited from a verified parent domain.
 
 use breaches::store::{domain_controls, domain_inheritance, plan_features};
+use diesel::RunQueryDsl;
 use futures_util::future::join;
 
 use crate::app::{App, Peers, entry};
+use crate::bulk_check::BULK;
 use crate::domain_verification::{done, peers, people, subscriber, token, verify};
 
 const OWNER: &str = "owner@example.org";
@@ -201,4 +203,35 @@ async fn pending_domains_are_limited_to_1000() {
     token(&app, &key, "d7.example").await;
     prove(&app, &key, "d8.example").await;
     token(&app, &key, "one.more.example").await;
+}
+
+#[actix_web::test]
+async fn bulk_check_counts_an_inherited_domain_that_was_not_counted() {
+    let app = App::start().await;
+    app.import(&serde_json::json!([entry("Alpha")])).await;
+    let lines: String = (0..20).map(|n| format!("user{n}@large.corp.example\n")).collect();
+    app.load("Alpha", &format!("a@corp.example\n{lines}")).await;
+    let key = app.subscriber(OWNER, "pro1").await;
+    app.verify(OWNER, "corp.example").await;
+    app.change(|db| {
+        let mut features = plan_features::get(db, "pro1")?.unwrap();
+        features.max_domain_size = 15;
+        plan_features::set(db, "pro1", &features)?;
+        // Its count has failed.
+        let sizes = "UPDATE domain_control SET size_now = NULL WHERE domain = 'large.corp.example'";
+        Ok(diesel::sql_query(sizes).execute(db)?)
+    })
+    .await;
+    let emails = serde_json::json!({ "emails": ["user1@large.corp.example", "a@corp.example"] });
+    let (status, body) = app.post_with(&key, BULK, &emails).await;
+    let found: serde_json::Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(
+        (status, &found[0]["error"]["statusCode"]),
+        (200, &serde_json::json!(403)),
+        "{body}"
+    );
+    assert_eq!(found[1]["breaches"].as_array().map(Vec::len), Some(1));
+    let domain = ["large.corp.example"];
+    let controls = app.change(|db| domain_controls::verified_of(db, 1, &domain)).await;
+    assert_eq!(controls[0].size_now, Some(20));
 }
