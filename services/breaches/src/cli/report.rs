@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{BufWriter, Write};
+use std::net::IpAddr;
 use std::process::ExitCode;
 
 use ::domain::DomainName;
@@ -22,6 +23,9 @@ pub struct Report {
     /// Format of the report; the text shows the addresses in the most breaches, the others show all
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     format: ReportFormat,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
 }
 
 /// The format of a report.
@@ -35,6 +39,16 @@ enum ReportFormat {
     Json,
 }
 
+/// Returns whether the text behind an `@` is an IP address, in brackets or without them.
+fn is_ip_address(text: &str) -> bool {
+    let text = text.trim().trim_matches(['[', ']']);
+    let text = text
+        .get(..5)
+        .filter(|start| start.eq_ignore_ascii_case("ipv6:"))
+        .map_or(text, |_| &text[5..]);
+    text.parse::<IpAddr>().is_ok()
+}
+
 fn since(text: &str) -> Result<i64, String> {
     instant::parse_since(text)
         .ok_or_else(|| "a date such as 2026-01-31, or a time such as 2026-01-31T12:00Z".to_owned())
@@ -44,13 +58,21 @@ impl Report {
     /// Prints the new exposures of a domain, including sensitive breaches, as its controller sees
     /// them.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
+        if is_ip_address(&self.domain) {
+            anyhow::bail!(
+                "{} is an IP address: reports are about domains; look up its addresses one by one, with \
+                 address show",
+                self.domain
+            );
+        }
         let domain = DomainName::parse(&self.domain)?;
         let period = Period { since: self.since, until: i64::MAX };
         let mut db = context.pools.connect()?;
         let rows = app::operator_report(&mut db, &context.settings, &domain, period)?;
         let mut out = BufWriter::new(std::io::stdout().lock());
         let now = context.clock.unix();
-        batch::until_closed(match self.format {
+        let format = if self.json { ReportFormat::Json } else { self.format };
+        batch::until_closed(match format {
             ReportFormat::Text => rows
                 .summarize()
                 .and_then(|report| out.write_all(text(&report, now).as_bytes()))

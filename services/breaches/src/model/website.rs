@@ -22,12 +22,22 @@ pub fn is_possible(domain: &str) -> bool {
     domain.rsplit('.').next().is_some_and(is_top_level)
 }
 
+/// Returns whether a name can be that of an Android app: it begins with a top-level domain, like
+/// `com.example.shop`.
+pub fn is_app(name: &str) -> bool {
+    name.split_once('.').is_some_and(|(first, _)| is_top_level(first))
+}
+
+/// Scheme of Android apps in stealer logs.
+const APP: &str = "android://";
+
 /// Returns the host of a URL or a bare host in lower case, without a leading `www.` and without a
-/// port.
+/// port. The host of `android://HASH@com.example.shop/` is the name of the app.
 ///
 /// Returns `None` for IP addresses and for anything else that is not the domain of a website.
 pub fn host(text: &str) -> Option<DomainName> {
     let text = text.trim();
+    let is_android = text.get(..APP.len()).is_some_and(|start| start.eq_ignore_ascii_case(APP));
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next()?;
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
@@ -35,7 +45,8 @@ pub fn host(text: &str) -> Option<DomainName> {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
         _ => host,
     };
-    let name = DomainName::parse(host).ok().filter(|name| is_possible(name.as_str()))?;
+    let may_be = |name: &str| is_possible(name) || (is_android && is_app(name));
+    let name = DomainName::parse(host).ok().filter(|name| may_be(name.as_str()))?;
     match name.as_str().strip_prefix("www.") {
         Some(bare) => DomainName::parse(bare).ok().or(Some(name)),
         None => Some(name),
@@ -55,6 +66,8 @@ mod tests {
             (" Bücher.example ", "xn--bcher-kva.example"),
             ("www.example", "www.example"),
             ("android://key==@com.shop.example/", "com.shop.example"),
+            ("android://k_e-y==@com.Example.Katana/", "com.example.katana"),
+            ("Android://key==@com.slack", "com.slack"),
         ] {
             assert_eq!(host(text).unwrap().as_str(), expected, "{text}");
         }
@@ -72,6 +85,9 @@ mod tests {
             "Summer.2024",
             "correct.battery",
             "p4ss.w0rd",
+            "com.example.katana",
+            "https://com.example.katana/",
+            "android://key==@secret.word/",
         ] {
             assert_eq!(host(text), None, "{text}");
         }

@@ -316,6 +316,12 @@ fn command_reports_any_domain_as_text_csv_and_json() {
     let json = operator.run(&[&since[..], &["--format", "json"]].concat());
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(aliases(&json), ["anna", "bert"]);
+    assert_eq!(aliases(&operator.json(&since)), ["anna", "bert"]);
+    for address in ["192.0.2.1", "[192.0.2.1]", "[IPv6:2001:db8::1]"] {
+        let output = operator.output(&["report", address, "--since", "2026-01-01", "--json"]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && errors.contains("is an IP address"), "{errors}");
+    }
     let none = operator.run(&["report", "unknown.example", "--since", "2026-01-01"]);
     assert!(none.contains("0 addresses in new breaches"), "{none}");
     for arguments in [

@@ -299,6 +299,7 @@ fn lines_of_url_login_and_secret_are_loaded_without_the_secret() {
     let lines = "https://one.example/login:a@example.com:my.dog\n\
                  https://two.example:8443/x:a@example.com:hunter@2.example\n\
                  https://three.example/:someone:x@y.example\n\
+                 android://h_a-sh==@com.example.Katana/:a@example.com:x\n\
                  four.example|a@example.com|x\n";
     let file = operator.folder.write("logs.txt", lines);
     let load = ["stealer-logs", "load", "--breach", "Logs"];
@@ -310,9 +311,9 @@ fn lines_of_url_login_and_secret_are_loaded_without_the_secret() {
     let loaded = operator.output(&ulp);
     assert_eq!(loaded.status.code(), Some(3));
     let outcome: serde_json::Value = serde_json::from_slice(&loaded.stdout).unwrap();
-    assert_eq!((&outcome["accepted"], &outcome["reasons"]), (&json!(3), &json!({"address": 1})));
+    assert_eq!((&outcome["accepted"], &outcome["reasons"]), (&json!(4), &json!({"address": 1})));
     let shown = operator.json(&["address", "show", "a@example.com"]).to_string();
-    for site in ["one.example", "two.example", "four.example"] {
+    for site in ["one.example", "two.example", "four.example", "com.example.katana"] {
         assert!(shown.contains(site), "{shown}");
     }
     assert!(!shown.contains("hunter") && !shown.contains("my.dog"), "{shown}");
