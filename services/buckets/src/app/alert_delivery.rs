@@ -125,14 +125,20 @@ impl Outbox for AlertDelivery {
 impl Courier<AlertMessage> for AlertDelivery {
     async fn deliver(&self, message: &AlertMessage) -> Result<(), DeliveryError> {
         let now = self.state.clock().unix();
-        let id = message.alert_id;
+        let (id, message_id) = (message.alert_id, message.id);
         let found = self.state.pools().read(move |db| -> Result<_, DatabaseError> {
             let Some(alert) = alerts::by_id(db, id)? else { return Ok(None) };
+            // A change of the alert deletes its messages. This is read after the alert, so a deleted
+            // message never goes to a new webhook.
+            if !alert_messages::exists(db, message_id)? {
+                return Ok(None);
+            }
             let key = auth::find_live(db, alert.key_id, now)?;
             Ok(key.map(|key| (alert, key)))
         });
         let temporary = |error: DatabaseError| DeliveryError::temporary(&error.to_string());
-        let unwanted = || DeliveryError::unwanted("the alert was removed, or its key is not live");
+        let unwanted =
+            || DeliveryError::unwanted("the alert was changed or removed, or its key is not live");
         let (alert, key) = found.await.map_err(temporary)?.ok_or_else(unwanted)?;
         let (Some(url), Some(secret)) = (&alert.webhook, &alert.secret) else {
             return Err(DeliveryError::unwanted("the alert has no webhook"));
@@ -163,7 +169,7 @@ impl Courier<AlertMessage> for AlertDelivery {
     }
 }
 
-/// Returns the body of a message. Files that were removed since are absent.
+/// Returns the body of a message. Named files that were removed since are absent, and do not count.
 fn body(
     snapshot: &Arc<Snapshot>,
     package: &Package,
@@ -183,13 +189,14 @@ fn body(
     if is_current && files.is_empty() && ids.len() as i64 == message.count {
         return Err(DeliveryError::unwanted("all files were removed"));
     }
+    let hidden = if is_current { (ids.len() - files.len()) as i64 } else { 0 };
     let event = AlertEvent {
         kind: "alert",
         alert: alert.id,
         name: alert.name.clone(),
         run: message.run_id,
         published_at: message.published_at,
-        count: message.count,
+        count: message.count - hidden,
         files,
         link,
     };

@@ -1,6 +1,7 @@
 //! Alerts: searches that keys save.
 
 use auth::Key;
+use batch::PagePermit;
 use outbound::{WebhookSecret, web_url};
 use shell::Fault;
 use shell::params::{Input, read_validated};
@@ -178,7 +179,8 @@ pub async fn add_alert(state: &State, key: &Key, body: AlertBody) -> Result<Aler
 }
 
 /// Replaces an alert. If its search changes, only files that are added from now on count as new. If
-/// its webhook changes, it gets a new secret.
+/// its webhook changes, it gets a new secret. In both cases, messages that were not delivered yet are
+/// dropped, because the new receiver must not get the files of the old search.
 pub async fn put_alert(
     state: &State,
     key: &Key,
@@ -196,8 +198,12 @@ pub async fn put_alert(
         let is_new = content.webhook.is_some() && content.webhook != old.webhook;
         content.secret = if is_new { Some(secret) } else { old.secret.clone() };
         content.secret = content.secret.filter(|_| content.webhook.is_some());
-        let since = if content.query == old.query { old.since() } else { now };
+        let is_same_search = content.query == old.query;
+        let since = if is_same_search { old.since() } else { now };
         alerts::change(db, id, &content, since)?;
+        if !is_same_search || content.webhook != old.webhook {
+            alerts::restart_messages(db, id)?;
+        }
         Ok((own(alerts::by_id(db, id)?, key_id)?, is_new))
     });
     let (alert, is_new) = changed.await?;
@@ -215,13 +221,14 @@ pub async fn remove_alert(state: &State, key: &Key, id: i64) -> Result<(), Error
     removed.await
 }
 
-/// Returns the files of an alert that are new since a mark.
+/// Returns the files of an alert that are new since a mark. The permit reserves the memory of the page
+/// until the response has been written.
 pub async fn get_alert_files(
     state: &State,
     key: &Key,
     id: i64,
     parameters: AlertFilesParameters,
-) -> Result<AlertFilesAnswer, Error> {
+) -> Result<(AlertFilesAnswer, Option<PagePermit>), Error> {
     permitted(state, key)?;
     let found = state.pools().read(move |db| alerts::by_id(db, id)).await?;
     let alert = own(found, key.id)?;
@@ -240,31 +247,33 @@ pub async fn get_alert_files(
         search(state, snapshot, &key.owner, query).await
     };
     let caller = (key.owner.as_str(), plan_of(key));
-    let (prepared, (found, _permit)) =
+    let (prepared, (found, permit)) =
         run_prepared(state, caller, &request, Extent::Page, run).await?;
     let end = end_of(&prepared.snapshot);
     let last = found.rows.last().map_or(0, |row| row.id as i64);
     // The index may be newer than the snapshot.
     let next = found.next.map_or(end.id.max(last), |next| next.id as i64);
     let rows = found.rows.into_iter();
-    Ok(AlertFilesAnswer {
+    let answer = AlertFilesAnswer {
         meta: AlertFilesMeta {
             next: format!("{}-{next}", end.generation),
             more: found.next.is_some(),
         },
         files: rows.filter_map(|row| record(&prepared.snapshot, row)).collect(),
-    })
+    };
+    Ok((answer, permit))
 }
 
 /// Returns the id above which files count as new.
 fn start(snapshot: &Snapshot, after: Option<Mark>, since: Mark) -> Result<u64, Error> {
     let end = end_of(snapshot);
+    // A rebuild does not add files.
+    let first = if since.generation == end.generation { since.id } else { end.id };
     match after {
         Some(after) if after.generation != end.generation => Err(Error::AfterExpired),
-        Some(after) => Ok(after.id as u64),
-        // A rebuild does not add files.
-        None if since.generation != end.generation => Ok(end.id as u64),
-        None => Ok(since.id as u64),
+        // Earlier files are only reachable by searches, within the depth of the package.
+        Some(after) => Ok(after.id.max(first) as u64),
+        None => Ok(first as u64),
     }
 }
 

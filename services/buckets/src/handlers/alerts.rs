@@ -86,7 +86,7 @@ pub async fn get_alert(
 /// Replace an alert
 ///
 /// If the search changes, files are new from now on. If the webhook changes, the answer has its new
-/// secret.
+/// secret. In both cases, messages that were not delivered yet are dropped.
 #[utoipa::path(
     operation_id = "putAlert",
     tag = "alerts",
@@ -129,8 +129,8 @@ pub async fn remove_alert(
 
 /// New files of an alert
 ///
-/// Files that were added or changed since the alert was saved, or since `after`, in the order in which
-/// they were added. Files that were removed since are absent. A rebuild of the index gives files other
+/// Files that were added or changed since the alert was saved, or since a later `after`, in the order in
+/// which they were added. Files that were removed since are absent. A rebuild of the index gives files other
 /// ids. Then an earlier `after` is 400 (`after_expired`), and a request without it returns all files since
 /// the alert was saved. If the index was rebuilt from its sources, files are new from then on.
 #[utoipa::path(
@@ -151,5 +151,9 @@ pub async fn get_alert_files(
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
     let (key, id) = (key_of(&caller)?, id_of(&request)?);
-    json(&app::get_alert_files(&state, key, id, parameters(&request)?).await?)
+    let (answer, permit) = app::get_alert_files(&state, key, id, parameters(&request)?).await?;
+    let mut response = json(&answer)?;
+    // As in `search_files`, the permit is dropped after the body has been compressed.
+    response.extensions_mut().insert(permit);
+    Ok(response)
 }

@@ -178,6 +178,20 @@ pub fn claim(
     Ok(claimed)
 }
 
+/// Returns true unless the message was deleted.
+pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
+    let found: Option<i64> =
+        alert_message::table.find(id).select(alert_message::id).first(db).optional()?;
+    Ok(found.is_some())
+}
+
+/// Deletes the messages of an alert that were neither delivered nor abandoned.
+pub fn drop_waiting(db: &mut Db, alert: i64) -> Result<(), DatabaseError> {
+    let waiting = alert_message::alert_id.eq(alert).and(alert_message::over_at.is_null());
+    diesel::delete(alert_message::table.filter(waiting)).execute(db)?;
+    Ok(())
+}
+
 /// Records that a message was delivered.
 pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     diesel::update(alert_message::table.find(id))

@@ -13,6 +13,9 @@ pub struct Mark {
     pub id: i64,
 }
 
+/// Id of an alert, and the number of its changes.
+pub type AlertVersion = (i64, i64);
+
 /// A search that a key has saved.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct Alert {
@@ -33,9 +36,16 @@ pub struct Alert {
     pub since_id: i64,
     /// When the alert was added, in Unix seconds.
     pub created_at: i64,
+    /// Number of changes of the search or the webhook.
+    pub version: i64,
 }
 
 impl Alert {
+    /// Identifies the search and the webhook with which files are compared.
+    pub fn version(&self) -> AlertVersion {
+        (self.id, self.version)
+    }
+
     /// Returns the mark after which files are new.
     pub fn since(&self) -> Mark {
         Mark { generation: self.since_generation, id: self.since_id }
@@ -111,18 +121,31 @@ pub fn with_webhooks(db: &mut Db) -> Result<Vec<Alert>, DatabaseError> {
     Ok(alert::table.filter(alert::webhook.is_not_null()).order(alert::id.asc()).load(db)?)
 }
 
-/// Prevents the removal of alerts until this transaction ends. Returns the ids of those that exist,
-/// in ascending order. SQLite has a single writer and does not need a lock.
-pub fn keep(db: &mut Db, ids: &[i64]) -> Result<Vec<i64>, DatabaseError> {
-    let mut found: Vec<i64> = Vec::new();
-    for ids in ids.chunks(500) {
-        let present =
-            alert::table.filter(alert::id.eq_any(ids)).select(alert::id).order(alert::id.asc());
-        let present: Vec<i64> = match db {
-            Db::Pg(conn) => present.for_key_share().load(conn)?,
+/// Drops the messages of an alert that were not delivered yet. A comparison that is under way adds no
+/// more messages to it.
+pub fn restart_messages(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
+    // Waits for a process that is adding messages, so this comes before the deletion.
+    diesel::update(alert::table.find(id))
+        .set(alert::version.eq(alert::version + 1_i64))
+        .execute(db)?;
+    alert_messages::drop_waiting(db, id)
+}
+
+/// Prevents the change and the removal of alerts until this transaction ends. Returns those that have
+/// not been changed, in ascending order. SQLite has a single writer and does not need a lock.
+pub fn keep(db: &mut Db, wanted: &[AlertVersion]) -> Result<Vec<AlertVersion>, DatabaseError> {
+    let mut found: Vec<AlertVersion> = Vec::new();
+    for wanted in wanted.chunks(500) {
+        let ids: Vec<i64> = wanted.iter().map(|(id, _)| *id).collect();
+        let present = alert::table
+            .filter(alert::id.eq_any(ids))
+            .select((alert::id, alert::version))
+            .order(alert::id.asc());
+        let present: Vec<AlertVersion> = match db {
+            Db::Pg(conn) => present.for_share().load(conn)?,
             Db::Sqlite(conn) => present.load(conn)?,
         };
-        found.extend(present);
+        found.extend(present.into_iter().filter(|version| wanted.contains(version)));
     }
     found.sort_unstable();
     Ok(found)

@@ -22,6 +22,7 @@ diesel::table! {
         kind -> Text,
         first_indexed -> Nullable<BigInt>,
         last_listed -> Nullable<BigInt>,
+        last_replaced -> Nullable<BigInt>,
         truncated -> Bool,
         hidden_at -> Nullable<BigInt>,
     }
@@ -130,6 +131,7 @@ diesel::table! {
         since_generation -> BigInt,
         since_id -> BigInt,
         created_at -> BigInt,
+        version -> BigInt,
     }
 }
 

@@ -13,12 +13,12 @@ use crate::failing_index::FailingSearches;
 const BOX: &str = "box.s3.amazonaws.com";
 
 impl App {
-    async fn save(&self, body: Value) -> (u16, Value) {
+    pub async fn save(&self, body: Value) -> (u16, Value) {
         self.send(Method::POST, "/api/v2/alerts", &self.key, body).await
     }
 
     /// Returns the paths of the new files of alert 1, and the mark after them.
-    async fn news(&self, query: &str) -> (Vec<String>, String) {
+    pub async fn news(&self, query: &str) -> (Vec<String>, String) {
         let (status, body) = self.get(&format!("/api/v2/alerts/1/files?{query}")).await;
         assert_eq!(status, 200, "{body}");
         let files = body["files"].as_array().unwrap().iter();
@@ -27,11 +27,11 @@ impl App {
     }
 }
 
-fn private_webhooks() -> Settings {
+pub fn private_webhooks() -> Settings {
     Settings { webhook_allow_private: shell::Switch::On, ..Settings::for_tests() }
 }
 
-fn body_of(request: &PeerRequest) -> Value {
+pub fn body_of(request: &PeerRequest) -> Value {
     serde_json::from_str(&request.body).unwrap()
 }
 
@@ -259,6 +259,7 @@ async fn removed_files_are_not_sent() {
     let event = body_of(&requests[0]);
     assert_eq!(event["files"].as_array().unwrap().len(), 1);
     assert_eq!(event["files"][0]["fullPath"], "b/backup-2");
+    assert_eq!(event["count"], 1, "the removed file does not count");
 }
 
 #[actix_web::test]

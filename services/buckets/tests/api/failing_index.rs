@@ -1,4 +1,4 @@
-//! An index whose searches fail once.
+//! An index of which one search fails, or waits for other work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,21 +14,37 @@ pub struct FailingSearches {
     inner: Arc<dyn Generations>,
     /// Searches until the one that fails.
     left: Arc<AtomicUsize>,
+    /// Work to do before that search. It then succeeds.
+    work: Option<Work>,
 }
+
+type Work = Arc<dyn Fn() + Send + Sync>;
 
 struct FailingIndex {
     inner: Arc<dyn FileIndex>,
     left: Arc<AtomicUsize>,
+    work: Option<Work>,
 }
 
 impl FailingSearches {
     /// Makes a search fail, counted from 1.
     pub fn new(inner: &Arc<dyn Generations>, search: usize) -> Arc<Self> {
-        Arc::new(Self { inner: Arc::clone(inner), left: Arc::new(AtomicUsize::new(search)) })
+        let left = Arc::new(AtomicUsize::new(search));
+        Arc::new(Self { inner: Arc::clone(inner), left, work: None })
+    }
+
+    /// Does some work during a search, counted from 1.
+    pub fn during(
+        inner: &Arc<dyn Generations>,
+        search: usize,
+        work: impl Fn() + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        let left = Arc::new(AtomicUsize::new(search));
+        Arc::new(Self { inner: Arc::clone(inner), left, work: Some(Arc::new(work)) })
     }
 
     fn failing(&self, inner: Arc<dyn FileIndex>) -> Arc<dyn FileIndex> {
-        Arc::new(FailingIndex { inner, left: Arc::clone(&self.left) })
+        Arc::new(FailingIndex { inner, left: Arc::clone(&self.left), work: self.work.clone() })
     }
 }
 
@@ -57,7 +73,10 @@ impl Generations for FailingSearches {
 impl FileIndex for FailingIndex {
     fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
         if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
-            return Err(EngineError::Broken("a fault".to_owned()));
+            match &self.work {
+                Some(work) => work(),
+                None => return Err(EngineError::Broken("a fault".to_owned())),
+            }
         }
         self.inner.search(query, limits)
     }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test that cannot continue panics.
 
 mod account;
+mod alert_changes;
 mod alerts;
 mod app;
 mod audit;

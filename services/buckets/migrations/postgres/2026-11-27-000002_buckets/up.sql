@@ -22,6 +22,8 @@ CREATE TABLE bucket (
     kind TEXT NOT NULL,
     first_indexed BIGINT,
     last_listed BIGINT,
+    -- The last publish that could remove files of it.
+    last_replaced BIGINT,
     truncated BOOLEAN NOT NULL DEFAULT FALSE,
     -- Since when it is hidden, because a crawl was refused for days.
     hidden_at BIGINT
@@ -139,7 +141,9 @@ CREATE TABLE alert (
     secret TEXT,
     since_generation BIGINT NOT NULL,
     since_id BIGINT NOT NULL,
-    created_at BIGINT NOT NULL
+    created_at BIGINT NOT NULL,
+    -- Number of changes of the search or the webhook.
+    version BIGINT NOT NULL DEFAULT 0
 );
 CREATE INDEX alert_key ON alert (key_id);
 

@@ -15,7 +15,7 @@ use crate::model::address::Address;
 use crate::model::file_query::{FileQuery, Position, SortKey};
 use crate::model::package::{Capability, Package};
 use crate::store::alert_messages::{self, MOST_NAMED, NewAlertMessage};
-use crate::store::alerts::{self, Alert, Mark};
+use crate::store::alerts::{self, Alert, AlertVersion, Mark};
 use crate::store::buckets::{self, Bucket};
 use crate::store::packages;
 
@@ -116,17 +116,17 @@ fn add_hits(
     db: &mut Db,
     published: &Publish,
     after: Mark,
-    hits: &BTreeMap<i64, &Hits>,
+    hits: &BTreeMap<AlertVersion, &Hits>,
 ) -> Result<(), DatabaseError> {
     // Alerts that were saved in an earlier generation shortly before the switch.
     alerts::move_to(db, after)?;
-    // Alerts that were removed meanwhile have no messages.
-    let matched: Vec<i64> = hits.keys().copied().collect();
+    // Alerts that were removed or changed meanwhile get no messages.
+    let matched: Vec<AlertVersion> = hits.keys().copied().collect();
     let present = alerts::keep(db, &matched)?;
-    let messages = present.iter().filter_map(|id| {
-        let hits = hits.get(id)?;
+    let messages = present.iter().filter_map(|version| {
+        let hits = hits.get(version)?;
         Some(NewAlertMessage {
-            alert_id: *id,
+            alert_id: version.0,
             run_id: published.run as i64,
             generation: after.generation,
             after_id: after.id,
@@ -141,9 +141,9 @@ fn add_hits(
 /// The alerts, ready to be compared with files.
 struct Comparison {
     matcher: Matcher,
-    /// Ids of the alerts of each group, by its number in the matcher. Alerts with the same search are
-    /// compared once.
-    groups: Vec<Vec<i64>>,
+    /// The alerts of each group, by its number in the matcher. Alerts with the same search and equal
+    /// packages are compared once.
+    groups: Vec<Vec<AlertVersion>>,
     /// For each package, the time until which the buckets it shows were first indexed.
     since: Vec<Option<i64>>,
     buckets: HashMap<u64, Bucket>,
@@ -153,7 +153,7 @@ impl Comparison {
     /// Prepares the alerts of live keys whose packages allow them.
     fn prepare(context: &JobContext, all: Vec<Alert>, from: Mark) -> Result<Self, JobError> {
         let now = context.clock.unix();
-        let (mut matcher, mut groups) = (Matcher::default(), Vec::<Vec<i64>>::new());
+        let (mut matcher, mut groups) = (Matcher::default(), Vec::<Vec<AlertVersion>>::new());
         let mut known: HashMap<(String, usize, i64), usize> = HashMap::new();
         let mut packages: Vec<Package> = Vec::new();
         let mut keys: HashMap<i64, Option<usize>> = HashMap::new();
@@ -164,10 +164,7 @@ impl Comparison {
                     None => {
                         let found = auth::find_live(db, alert.key_id, now)?;
                         let found = found.map(|key| package_of(db, &key)).transpose()?;
-                        let number = found.map(|package| {
-                            packages.push(package);
-                            packages.len() - 1
-                        });
+                        let number = found.map(|package| number_of(&mut packages, package));
                         keys.insert(alert.key_id, number);
                         number
                     }
@@ -175,9 +172,10 @@ impl Comparison {
                 let Some(package) = package else { continue };
                 let is_same = alert.since_generation == from.generation;
                 let after = if is_same { alert.since_id.max(from.id) } else { from.id };
+                let version = alert.version();
                 let search = (alert.query, package, after);
                 if let Some(group) = known.get(&search) {
-                    groups[*group].push(alert.id);
+                    groups[*group].push(version);
                     continue;
                 }
                 let Ok(saved) = app::saved_search(&search.0) else { continue };
@@ -194,7 +192,7 @@ impl Comparison {
                 // Alerts are only saved if they have a key. Without one, this never calls `each`.
                 matcher.add(Watched { query, package, after: after as u64 });
                 known.insert(search, groups.len());
-                groups.push(vec![alert.id]);
+                groups.push(vec![version]);
             }
             Ok(())
         })?;
@@ -202,10 +200,10 @@ impl Comparison {
         Ok(Self { matcher, groups, since, buckets: HashMap::new() })
     }
 
-    /// Returns the hits of each alert by its id.
-    fn by_alert<'h>(&self, hits: &'h AllHits) -> BTreeMap<i64, &'h Hits> {
+    /// Returns the hits of each alert.
+    fn by_alert<'h>(&self, hits: &'h AllHits) -> BTreeMap<AlertVersion, &'h Hits> {
         let of_group = |(group, hits): (&usize, &'h Hits)| {
-            self.groups[*group].iter().map(|id| (*id, hits)).collect::<Vec<_>>()
+            self.groups[*group].iter().map(|version| (*version, hits)).collect::<Vec<_>>()
         };
         hits.iter().flat_map(of_group).collect()
     }
@@ -267,6 +265,14 @@ impl Comparison {
     }
 }
 
+/// Returns the number of a package. Equal packages of different keys have the same number.
+fn number_of(packages: &mut Vec<Package>, package: Package) -> usize {
+    packages.iter().position(|known| *known == package).unwrap_or_else(|| {
+        packages.push(package);
+        packages.len() - 1
+    })
+}
+
 fn package_of(db: &mut Db, key: &Key) -> Result<Package, DatabaseError> {
     packages::of_plan(db, key.plan.as_ref().map_or("free", |plan| plan.code.as_str()))
 }
@@ -284,4 +290,18 @@ fn bucket_ids(db: &mut Db, parts: &[String]) -> Result<Vec<u64>, DatabaseError> 
     ids.sort_unstable();
     ids.dedup();
     Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_packages_of_different_keys_have_one_number() {
+        let [free, premium, _] = Package::seeds();
+        let mut packages = Vec::new();
+        let numbers = [&free, &premium, &free, &premium]
+            .map(|package| number_of(&mut packages, package.clone()));
+        assert_eq!((numbers, packages.len()), ([0, 1, 0, 1], 2));
+    }
 }

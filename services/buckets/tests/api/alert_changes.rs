@@ -1,0 +1,87 @@
+//! The files and messages of alerts that change, and of marks before an alert.
+
+use buckets::Settings;
+use buckets::jobs::{CheckpointPolicy, JobContext, load};
+use database::{DatabaseError, Pools};
+use diesel::connection::SimpleConnection;
+use reqwest::Method;
+use serde_json::json;
+use testkit::{HttpPeer, PeerAnswer, until};
+
+use crate::alerts::{body_of, private_webhooks};
+use crate::app::{Fixture, line};
+use crate::failing_index::FailingSearches;
+
+const BOX: &str = "box.s3.amazonaws.com";
+
+#[actix_web::test]
+async fn mark_before_an_alert_returns_only_new_files() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(BOX, "old backup", 1, 1), &line(BOX, "older backup", 1, 1)]);
+    let app = fixture.serve("free").await;
+    assert_eq!(app.save(json!({"name": "a", "query": "keywords=backup"})).await.0, 201);
+    let (_, place) = app.news("").await;
+    let (generation, _) = place.split_once('-').unwrap();
+    let from_start = format!("after={generation}-0&limit=1000");
+    assert_eq!(app.news(&from_start).await.0, [""; 0]);
+    fixture.load_lines(&[&line("new.s3.amazonaws.com", "new backup", 1, 1)]);
+    app.refresh();
+    assert_eq!(app.news(&from_start).await.0, ["new backup"]);
+    assert_eq!(app.news(&format!("after={place}")).await.0, ["new backup"]);
+}
+
+#[actix_web::test]
+async fn changed_alert_sends_no_files_of_its_old_search() {
+    let failing = HttpPeer::start(|_| PeerAnswer::Body(500, String::new()));
+    let peer = HttpPeer::start(|_| PeerAnswer::Body(200, String::new()));
+    let hook = |peer: &HttpPeer| format!("http://{}/hook", peer.address());
+    let fixture = Fixture::new();
+    let app = fixture.serve_with("free", private_webhooks()).await;
+    let old = json!({"name": "ours", "query": "keywords=secret", "webhook": hook(&failing)});
+    assert_eq!(app.save(old).await.0, 201);
+    fixture.load_lines(&[&line(BOX, "secret", 1, 1)]);
+    until("the message fails", async || !failing.requests().is_empty()).await;
+    let new = json!({"name": "theirs", "query": "keywords=public", "webhook": hook(&peer)});
+    let put = app.send(Method::PUT, "/api/v2/alerts/1", &app.key, new).await;
+    assert_eq!(put.0, 200, "{put:?}");
+    // A waiting message would be due now.
+    fixture.clock.advance(86_400);
+    for number in 1..=2 {
+        let bucket = format!("new{number}.s3.amazonaws.com");
+        fixture.load_lines(&[&line(&bucket, &format!("public {number}"), 1, 1)]);
+        until("the message arrives", async || peer.requests().len() >= number).await;
+    }
+    let sent: Vec<_> = peer.requests().iter().map(body_of).collect();
+    let paths: Vec<_> = sent.iter().map(|event| event["files"][0]["fullPath"].clone()).collect();
+    assert_eq!(paths, ["public 1", "public 2"]);
+}
+
+/// Changes the only alert, like a PUT request, but without dropping its messages.
+fn change_search(pools: &Pools) {
+    let sql = "UPDATE alert SET query = 'keywords=public', version = version + 1";
+    let change =
+        |db: &mut database::Db| -> Result<(), DatabaseError> { Ok(db.batch_execute(sql)?) };
+    pools.write_blocking(change).unwrap();
+}
+
+#[actix_web::test]
+async fn comparison_with_an_old_search_adds_no_message() {
+    let peer = HttpPeer::start(|_| PeerAnswer::Body(200, String::new()));
+    let fixture = Fixture::new();
+    let app = fixture.serve_with("free", private_webhooks()).await;
+    let webhook = format!("http://{}/hook", peer.address());
+    let alert = json!({"name": "a", "query": "keywords=secret", "webhook": webhook});
+    assert_eq!(app.save(alert).await.0, 201);
+    let pools = fixture.context.pools.clone();
+    let changing =
+        FailingSearches::during(&fixture.context.generations, 1, move || change_search(&pools));
+    let context = JobContext { generations: changing, ..fixture.context.clone() };
+    let path = fixture.folder.write("lines.ndjson", line(BOX, "secret", 1, 1));
+    let policy = CheckpointPolicy::of(&Settings::for_tests());
+    load(&context, &Fixture::options(&[path]), policy).unwrap();
+    fixture.load_lines(&[&line("new.s3.amazonaws.com", "public", 1, 1)]);
+    until("the message arrives", async || !peer.requests().is_empty()).await;
+    let sent: Vec<_> = peer.requests().iter().map(body_of).collect();
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0]["files"][0]["fullPath"], "public");
+}
