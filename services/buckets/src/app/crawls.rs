@@ -10,7 +10,9 @@ use crate::model::address::{Address, AddressError, provider_of};
 use crate::model::package::{Capability, Package};
 use crate::state::State;
 use crate::store::crawls::{self, Crawl, NewCrawl};
-use crate::wire::crawls::{CrawlRecord, CrawlsAnswer, CrawlsMeta, DEFAULT_EVERY, NewCrawlBody};
+use crate::wire::crawls::{
+    CrawlRecord, CrawlsAnswer, CrawlsMeta, DEFAULT_EVERY, LEAST_EVERY, NewCrawlBody,
+};
 
 #[derive(Clone, Copy, Debug)]
 pub enum CrawlChange {
@@ -18,7 +20,7 @@ pub enum CrawlChange {
     Pause,
     /// Runs the crawl whenever it is due.
     Resume,
-    /// The crawl becomes due immediately.
+    /// The crawl becomes due immediately, or an hour after its last run.
     Run,
     /// Removes the crawl. The files of its bucket stay in the index.
     Remove,
@@ -125,8 +127,12 @@ fn checked(body: NewCrawlBody, key: i64, now: i64) -> Result<NewCrawl, Error> {
     if until.is_some_and(|end| end <= now) {
         return Err(Error::parameter("until", "until must be in the future"));
     }
-    if prefix.contains('\0') {
-        return Err(Error::parameter("prefix", "prefix must not contain a NUL"));
+    // Operators read both in their terminals.
+    if prefix.contains(char::is_control) {
+        return Err(Error::parameter("prefix", "prefix must not contain control characters"));
+    }
+    if url.contains(|c: char| c.is_control() || c.is_whitespace()) {
+        return Err(wrong("url must be the plain address of a public bucket"));
     }
     let address = Address::parse_typed(&url, kind);
     let (address, kind) = address.map_err(|error: AddressError| match error {
@@ -199,8 +205,8 @@ pub async fn change_crawl(
         match change {
             CrawlChange::Pause => crawls::set_paused(db, id, true)?,
             CrawlChange::Resume => crawls::set_paused(db, id, false)?,
-            CrawlChange::Run => crawls::make_due(db, id, now)?,
-            CrawlChange::Remove => crawls::remove(db, id)?,
+            CrawlChange::Run => crawls::make_due(db, id, LEAST_EVERY, now)?,
+            CrawlChange::Remove => crawls::remove(db, id, now)?,
         };
         Ok(crawls::by_id(db, id)?)
     });

@@ -43,19 +43,19 @@ fn reconcile_publish(
     let Some(published) = &journal.published else {
         return Ok(());
     };
-    let agrees = pools.read_blocking(|db| -> Result<bool, DatabaseError> {
-        Ok(load_runs::find(db, published.run)?.is_none_or(|run| run.state == "published"))
-    })?;
-    if agrees {
-        return Ok(());
-    }
+    let run = pools.read_blocking(|db| load_runs::find(db, published.run))?;
+    let Some(run) = run.filter(|run| run.state != "published") else { return Ok(()) };
     let buckets: Vec<(u64, bool)> =
         published.buckets.iter().map(|bucket| (bucket.id, bucket.truncated)).collect();
+    let complete =
+        published.buckets.iter().filter(|bucket| run.mode == "replace" && !bucket.partial);
+    let complete: Vec<u64> = complete.map(|bucket| bucket.id).collect();
     pools.write_blocking(|db| -> Result<(), DatabaseError> {
         // Another process may have updated the rows already, and a later removal may have unlisted
         // a bucket.
         if load_runs::publish(db, published.run, report, now)? {
             buckets::published(db, &buckets, published.at)?;
+            buckets::replaced(db, &complete, published.at)?;
             generations::published(db, &journal.identity)?;
         }
         Ok(())

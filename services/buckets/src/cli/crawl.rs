@@ -216,7 +216,7 @@ pub fn crawl_forever(
 }
 
 fn outcome_line(done: &CrawlOutcome) -> String {
-    format!("crawl {} of {}: {}", done.crawl, done.bucket, done.outcome)
+    format!("crawl {} of {}: {}", done.crawl, done.bucket, terminal_safe(&done.outcome))
 }
 
 fn add(context: &JobContext, arguments: AddArguments, lists: &CrawlLists) -> anyhow::Result<()> {
@@ -259,12 +259,26 @@ fn every(text: &str) -> Result<i64, String> {
     if seconds >= 60.0 { Ok(seconds as i64) } else { Err(wrong()) }
 }
 
+/// Escapes control characters and direction marks. Prefixes come from keys, and outcomes may quote a
+/// server, so they could change the terminal or forge lines.
+fn terminal_safe(text: &str) -> String {
+    let is_unsafe = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_unsafe(c) { safe.extend(c.escape_default()) } else { safe.push(c) }
+    }
+    safe
+}
+
 fn line(crawl: &Crawl) -> String {
     let when =
         |second| Timestamp::from_second(second).map_or_else(|_| String::new(), |t| t.to_string());
     let prefix = match crawl.prefix.as_str() {
         "" => String::new(),
-        prefix => format!(" below {prefix}"),
+        prefix => format!(" below {}", terminal_safe(prefix)),
     };
     let state =
         if crawl.paused { "paused".to_owned() } else { format!("due {}", when(crawl.due_at)) };
@@ -275,16 +289,22 @@ fn line(crawl: &Crawl) -> String {
         pages => format!(", {pages} pages listed"),
     };
     let end = crawl.ends_at.map_or(String::new(), |end| format!(", until {}", when(end)));
-    let last = crawl
-        .last_at
-        .map_or(String::new(), |at| format!("; last run {}: {}", when(at), crawl.outcome));
-    let (id, url, every) = (crawl.id, &crawl.url, crawl.every_seconds);
+    let last = crawl.last_at.map_or(String::new(), |at| {
+        format!("; last run {}: {}", when(at), terminal_safe(&crawl.outcome))
+    });
+    let (id, url, every) = (crawl.id, terminal_safe(&crawl.url), crawl.every_seconds);
     format!("{id} {url}{prefix}, every {every} s, {state}{pages}{refused}{end}{last}")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::every;
+    use super::{every, terminal_safe};
+
+    #[test]
+    fn control_characters_and_direction_marks_are_escaped() {
+        let text = "a\u{1b}[2J\ncrawl 7\u{202e} \"b\" ü";
+        assert_eq!(terminal_safe(text), r#"a\u{1b}[2J\ncrawl 7\u{202e} "b" ü"#);
+    }
 
     #[test]
     fn intervals_are_at_least_a_minute() {

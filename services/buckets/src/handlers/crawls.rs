@@ -150,7 +150,8 @@ pub async fn resume_crawl(
 
 /// Run a crawl
 ///
-/// It is due immediately, and is listed by the next free crawler. A paused crawl stays paused.
+/// It is due immediately, but not within an hour of its last run, and is listed by the next free crawler.
+/// A paused crawl stays paused.
 #[utoipa::path(
     operation_id = "runCrawl",
     tag = "crawls",

@@ -1,13 +1,16 @@
 //! Begins and resumes load runs.
 
 use database::DatabaseError;
+use serde::{Deserialize, Serialize};
 
 use super::alerts::judge_or_warn;
 use super::context::JobContext;
 use super::error::JobError;
+use super::intake::Intake;
 use super::intake_state::IntakeState;
 use super::loader::Loader;
 use super::options::{CheckpointPolicy, LoadOptions};
+use super::reject_file::RejectLengths;
 use super::remove::apply_pending_removals;
 use super::report::Report;
 use super::sources::Source;
@@ -38,14 +41,14 @@ fn run(
     // Everything that can fail comes first, so a stopped run is only aborted for a run that can
     // begin.
     let intake = options.intake(&session, IntakeState::default())?;
-    let id = begin(&session, mode_name(options.mode), options)?;
+    let id = begin(&session, mode_name(options.mode), options, &intake)?;
     let begun = give_up_stopped(&mut session).and_then(|()| Ok(session.writer.begin(id)?));
     noted(&context, id, begun)?;
     Loader::new(session, id, options.clone(), checkpoints, intake).finish()
 }
 
 /// Loads the stored pages of a crawl as a new run and publishes them. `check` is called while the
-/// index is locked.
+/// index is locked, and returns the mode of the run.
 ///
 /// # Errors
 /// [`JobError::Stopped`] if there is a stopped run that does not belong to a crawl and can be resumed.
@@ -53,10 +56,10 @@ pub(super) fn load_stored(
     context: &JobContext,
     options: &LoadOptions,
     checkpoints: CheckpointPolicy,
-    check: impl FnOnce() -> Result<(), JobError>,
+    check: impl FnOnce() -> Result<Mode, JobError>,
 ) -> Result<Report, JobError> {
     let mut session = Session::open(context, "a run loads the pages of a crawl")?;
-    check()?;
+    let options = LoadOptions { mode: check()?, ..options.clone() };
     if let Some(open) = &session.writer.journal().open
         && !is_of_crawl(context, open.run)?
         && !needs_stdin(context, open)?
@@ -64,7 +67,7 @@ pub(super) fn load_stored(
         return Err(JobError::Stopped(open.run));
     }
     apply_pending_removals(&mut session)?;
-    run(session, options, checkpoints)
+    run(session, &options, checkpoints)
 }
 
 /// Returns true if a run loads the stored pages of a crawl, which can be loaded again.
@@ -91,9 +94,25 @@ fn reads_stdin(options: &LoadOptions, state: &IntakeState) -> bool {
     options.sources.iter().skip(state.done).any(Source::is_stdin)
 }
 
+/// A run as it is recorded at its beginning.
+#[derive(Serialize, Deserialize)]
+struct BegunRun {
+    #[serde(flatten)]
+    options: LoadOptions,
+    /// Lengths of the reject file before the run. A run without a checkpoint writes its lines again.
+    #[serde(default)]
+    rejected_before: Option<RejectLengths>,
+}
+
 /// Records a new run.
-fn begin(session: &Session, mode: &str, options: &LoadOptions) -> Result<u64, JobError> {
-    let text = serde_json::to_string(options).map_err(std::io::Error::other)?;
+fn begin(
+    session: &Session,
+    mode: &str,
+    options: &LoadOptions,
+    intake: &Intake,
+) -> Result<u64, JobError> {
+    let begun = BegunRun { options: options.clone(), rejected_before: intake.checkpoint().reject };
+    let text = serde_json::to_string(&begun).map_err(std::io::Error::other)?;
     let (known, now) = (session.writer.journal().largest_run(), session.context.clock.unix());
     let pools = &session.context.pools;
     Ok(pools.write_blocking(|db| -> Result<u64, DatabaseError> {
@@ -147,7 +166,7 @@ pub(super) fn load_anew(
 ) -> Result<(u32, Report), JobError> {
     let context = searched.context.clone();
     let intake = options.intake(&searched, IntakeState::default())?;
-    let id = begin(&searched, "rebuild", options)?;
+    let id = begin(&searched, "rebuild", options, &intake)?;
     let begun = searched.next_generation().and_then(|mut fresh| {
         fresh.writer.begin(id)?;
         Ok(fresh)
@@ -193,16 +212,19 @@ fn resume_with(
     let run = run.ok_or_else(|| refuse("it does not exist"))?;
     let open = session.writer.journal().open.clone().filter(|open| open.run == id);
     let open = open.ok_or_else(|| refuse(&format!("it is {}", run.state)))?;
-    let mut options: LoadOptions =
+    let BegunRun { mut options, rejected_before } =
         serde_json::from_str(&run.options).map_err(|error| refuse(&error.to_string()))?;
     change(&mut options);
     let state = match open.progress.as_str() {
-        "" => IntakeState::default(),
+        "" => IntakeState { reject: rejected_before, ..IntakeState::default() },
         text => serde_json::from_str(text).map_err(|error| refuse(&error.to_string()))?,
     };
     if reads_stdin(&options, &state) {
         return Err(refuse("it read standard input"));
     }
+    // The lines after the checkpoint are read again.
+    let kept = state.kept;
+    context.pools.write_blocking(|db| rejected_lines::keep_first(db, id, kept))?;
     let intake = options.intake(&session, state)?;
     Loader::new(session, id, options, checkpoints, intake).finish()
 }

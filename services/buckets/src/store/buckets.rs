@@ -141,7 +141,18 @@ pub fn published(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), Da
     Ok(())
 }
 
-/// Marks exactly these buckets as listed, each with a flag for a truncated listing.
+/// Records that complete listings of buckets were published, so that files were removed.
+pub fn replaced(db: &mut Db, buckets: &[u64], at: i64) -> Result<(), DatabaseError> {
+    for ids in buckets.chunks(500) {
+        let ids: Vec<i64> = ids.iter().map(|id| *id as i64).collect();
+        on_backend!(db, conn => diesel::update(bucket::table.filter(bucket::id.eq_any(&ids)))
+            .set(bucket::last_replaced.eq(at))
+            .execute(conn))?;
+    }
+    Ok(())
+}
+
+/// Marks exactly these buckets as listed completely, each with a flag for a truncated listing.
 pub fn relist(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), DatabaseError> {
     let named: HashSet<u64> = buckets.iter().map(|bucket| bucket.0).collect();
     let listed: Vec<i64> =
@@ -152,13 +163,35 @@ pub fn relist(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), Datab
             .set(bucket::first_indexed.eq(None::<i64>))
             .execute(conn))?;
     }
-    published(db, buckets, at)
+    published(db, buckets, at)?;
+    let all: Vec<u64> = buckets.iter().map(|bucket| bucket.0).collect();
+    replaced(db, &all, at)
 }
 
-/// Returns the time of the last publish of a bucket.
-pub fn last_listed(db: &mut Db, address: &str) -> Result<Option<i64>, DatabaseError> {
-    let listed = bucket::table.filter(bucket::address.eq(address)).select(bucket::last_listed);
-    Ok(listed.first::<Option<i64>>(db).optional()?.flatten())
+/// Times of publishes of a bucket, in Unix seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Queryable)]
+pub struct PublishTimes {
+    /// The last publish.
+    pub listed: Option<i64>,
+    /// The last publish of a complete listing.
+    pub replaced: Option<i64>,
+}
+
+/// Returns when a bucket was published.
+pub fn publish_times(db: &mut Db, address: &str) -> Result<PublishTimes, DatabaseError> {
+    let times = bucket::table
+        .filter(bucket::address.eq(address))
+        .select((bucket::last_listed, bucket::last_replaced));
+    Ok(times.first(db).optional()?.unwrap_or_default())
+}
+
+/// Locks a bucket until the transaction ends. SQLite has a single writer and does not need a lock.
+pub fn lock(db: &mut Db, address: &str) -> Result<(), DatabaseError> {
+    if let Db::Pg(conn) = db {
+        let own = bucket::table.filter(bucket::address.eq(address)).select(bucket::id);
+        own.for_update().first::<i64>(conn).optional()?;
+    }
+    Ok(())
 }
 
 /// Unlists a bucket. It keeps its id.

@@ -1,5 +1,7 @@
 //! Public buckets that are listed regularly.
 
+use std::collections::HashMap;
+
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use serde::Serialize;
@@ -175,21 +177,32 @@ pub fn set_paused(db: &mut Db, id: i64, paused: bool) -> Result<bool, DatabaseEr
     Ok(changed > 0)
 }
 
-/// Makes a crawl due immediately. Returns false if it does not exist.
-pub fn make_due(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
-    let due = (crawl::due_at.eq(now), crawl::not_before.eq(0));
+/// Makes a crawl due immediately, but not within `least` seconds of its last run. Returns false if it
+/// does not exist.
+pub fn make_due(db: &mut Db, id: i64, least: i64, now: i64) -> Result<bool, DatabaseError> {
+    let Some(found) = by_id(db, id)? else { return Ok(false) };
+    let earliest = found.last_at.map_or(now, |last| last.saturating_add(least).max(now));
+    // A crawl that is due already stays due, whether it has run or was put off.
+    let due_at = if found.due_at <= now { now } else { earliest.min(found.due_at) };
+    let due = crawl::due_at.eq(due_at);
     Ok(diesel::update(crawl::table.find(id)).set(due).execute(db)? > 0)
 }
 
-/// Removes a crawl and its stored pages. If the crawl has hidden its bucket and no other crawl
-/// lists that bucket, the bucket becomes visible again. Returns false if the crawl does not exist.
-pub fn remove(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
+/// Removes a crawl and its stored pages. If the bucket is hidden and no other crawl that runs can
+/// show it again, the bucket becomes visible again. Returns false if the crawl does not exist.
+pub fn remove(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     // Waits for a process that is storing a page. It will not find the crawl afterwards.
     diesel::update(crawl::table.find(id)).set(crawl::holder.eq(None::<String>)).execute(db)?;
     let Some(removed) = by_id(db, id)? else { return Ok(false) };
     crawl_pages::clear(db, id)?;
     diesel::delete(crawl::table.find(id)).execute(db)?;
-    let others = crawl::table.filter(crawl::bucket.eq(&removed.bucket)).count();
+    // The last one of several that are removed at the same time sees that the others are gone.
+    buckets::lock(db, &removed.bucket)?;
+    let others = crawl::table
+        .filter(crawl::bucket.eq(&removed.bucket))
+        .filter(crawl::gone_since.is_not_null().and(diesel::dsl::not(crawl::paused)))
+        .filter(crawl::ends_at.is_null().or(crawl::ends_at.gt(now)))
+        .count();
     if others.get_result::<i64>(db)? == 0 && buckets::show(db, &removed.bucket)? {
         generations::touch(db)?;
     }
@@ -224,29 +237,52 @@ pub struct Claim<'a> {
     pub until: i64,
 }
 
-/// Claims the due crawl that has waited longest, ignoring those in `except`. If several processes
-/// call this, each gets a different crawl. Returns `None` if none is due.
+/// Claims a due crawl, ignoring those in `except`: of the keys that have one, the key whose crawls ran
+/// least recently has its turn, and of its crawls the one that has waited longest. The operator has
+/// turns like a key. If several processes call this, each gets a different crawl. Returns `None` if none
+/// is due.
 pub fn claim_due(
     db: &mut Db,
     claim: Claim<'_>,
     except: &[i64],
 ) -> Result<Option<Crawl>, DatabaseError> {
     let Claim { now, .. } = claim;
-    let mut due: Vec<(i64, i64, i64)> = crawl::table
+    let mut due: Vec<(Option<i64>, i64, i64, i64)> = crawl::table
         .filter(diesel::dsl::not(crawl::paused))
         .filter(crawl::ends_at.is_null().or(crawl::ends_at.gt(now)))
         .filter(crawl::due_at.le(now).and(crawl::not_before.le(now)))
         .filter(crawl::holder.is_null().or(crawl::lease_until.le(now)))
-        .select((crawl::due_at, crawl::not_before, crawl::id))
+        .select((crawl::key_id, crawl::due_at, crawl::not_before, crawl::id))
         .load(db)?;
+    if due.is_empty() {
+        return Ok(None);
+    }
+    let last = last_runs(db, now)?;
     // A crawl that was put off comes after those that have been waiting in the meantime.
-    due.sort_unstable_by_key(|(due_at, not_before, id)| (*due_at.max(not_before), *id));
-    for (_, _, id) in due.into_iter().filter(|(_, _, id)| !except.contains(id)) {
+    due.sort_unstable_by_key(|(key, due_at, not_before, id)| {
+        (last.get(key).copied().unwrap_or(0), *due_at.max(not_before), *id)
+    });
+    for (.., id) in due.into_iter().filter(|(.., id)| !except.contains(id)) {
         if let Some(claimed) = claim_one(db, id, claim)? {
             return Ok(Some(claimed));
         }
     }
     Ok(None)
+}
+
+/// Returns when the crawls of each key ran last. `None` is the operator.
+fn last_runs(db: &mut Db, now: i64) -> Result<HashMap<Option<i64>, i64>, DatabaseError> {
+    let last: Vec<(Option<i64>, Option<i64>)> = crawl::table
+        .group_by(crawl::key_id)
+        .select((crawl::key_id, diesel::dsl::max(crawl::last_at)))
+        .load(db)?;
+    let mut last: HashMap<Option<i64>, i64> =
+        last.into_iter().map(|(key, at)| (key, at.unwrap_or(0))).collect();
+    let running = crawl::table
+        .filter(crawl::holder.is_not_null().and(crawl::lease_until.gt(now)))
+        .select(crawl::key_id);
+    last.extend(running.load::<Option<i64>>(db)?.into_iter().map(|key| (key, now)));
+    Ok(last)
 }
 
 /// Claims a crawl, whether it is due or not. Returns `None` if it does not exist or if another

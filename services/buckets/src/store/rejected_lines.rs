@@ -36,6 +36,23 @@ pub fn clear(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
+/// Deletes all lines of a run except the first `count`.
+pub fn keep_first(db: &mut Db, run: u64, count: usize) -> Result<(), DatabaseError> {
+    let own = rejected::run_id.eq(run as i64);
+    let next: Option<i64> = rejected::table
+        .filter(own)
+        .order(rejected::id.asc())
+        .offset(count as i64)
+        .limit(1)
+        .select(rejected::id)
+        .first(db)
+        .optional()?;
+    if let Some(next) = next {
+        diesel::delete(rejected::table.filter(own).filter(rejected::id.ge(next))).execute(db)?;
+    }
+    Ok(())
+}
+
 /// Returns the first rejected lines of a run, in order of occurrence.
 pub fn of_run(db: &mut Db, run: u64, count: i64) -> Result<Vec<Rejected>, DatabaseError> {
     let rows: Vec<(i64, String, i64, String, String)> = rejected::table

@@ -92,6 +92,14 @@ pub fn hides_bucket(db: &mut Db, address: &str) -> Result<bool, DatabaseError> {
     Ok(found.is_some())
 }
 
+/// Returns true if a takedown of the bucket or of a prefix is pending or in force.
+pub fn names_bucket(db: &mut Db, address: &str) -> Result<bool, DatabaseError> {
+    let listed =
+        removal::table.filter(removal::address.eq(address)).filter(removal::lifted_at.is_null());
+    let found: Option<i64> = listed.select(removal::id).first(db).optional()?;
+    Ok(found.is_some())
+}
+
 /// Returns pending takedowns.
 pub fn pending(db: &mut Db) -> Result<Vec<Removal>, DatabaseError> {
     Ok(removal::table.filter(removal::applied_at.is_null()).order(removal::id.asc()).load(db)?)

@@ -9,6 +9,9 @@ use crate::model::address::BucketType;
 /// Default number of seconds between the starts of two runs.
 pub const DEFAULT_EVERY: i64 = 86_400;
 
+/// Minimum number of seconds between the starts of two runs.
+pub const LEAST_EVERY: i64 = 3_600;
+
 /// A public bucket to list regularly.
 #[derive(Default, Deserialize, Validate, ToSchema)]
 #[serde(rename_all = "camelCase")]

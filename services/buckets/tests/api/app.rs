@@ -21,6 +21,7 @@ pub const NOW: i64 = 1_795_132_800;
 pub const BASE: &str = "https://search.example/buckets";
 
 /// Database, index and clock of a test.
+#[derive(Clone)]
 pub struct Fixture {
     database: Arc<Database>,
     pub folder: Arc<Folder>,

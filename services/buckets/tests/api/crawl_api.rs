@@ -30,13 +30,13 @@ impl App {
         (status, serde_json::from_str(&text).unwrap_or(Value::Null))
     }
 
-    async fn add(&self, body: Value) -> (u16, Value) {
+    pub async fn add(&self, body: Value) -> (u16, Value) {
         self.send(Method::POST, "/api/v2/crawls", &self.key, body).await
     }
 }
 
 /// Runs a crawl. Listing a bucket blocks, which the thread of an asynchronous test must not.
-fn run_one(fixture: &Fixture, id: Option<i64>, options: &CrawlOptions) -> Vec<CrawlOutcome> {
+pub fn run_one(fixture: &Fixture, id: Option<i64>, options: &CrawlOptions) -> Vec<CrawlOutcome> {
     let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
     std::thread::scope(|scope| {
         let run = scope.spawn(|| run_crawls(&fixture.context, id, options, checkpoints));
@@ -249,7 +249,7 @@ async fn crawl_of_a_key_does_not_keep_others_from_its_bucket() {
 }
 
 /// Adds a crawl of a local bucket by a key. Returns options with which it may be listed.
-async fn crawl_of_key(app: &App, bucket: &PublicBucket) -> CrawlOptions {
+pub async fn crawl_of_key(app: &App, bucket: &PublicBucket) -> CrawlOptions {
     let url = format!("{}/s3/", bucket.address);
     let (status, added) = app.add(json!({"url": url, "format": "s3", "type": "aws"})).await;
     assert_eq!(status, 201, "{added}");
@@ -262,7 +262,7 @@ async fn crawl_of_key(app: &App, bucket: &PublicBucket) -> CrawlOptions {
     }
 }
 
-fn pages(count: usize) -> PublicBucket {
+pub fn pages(count: usize) -> PublicBucket {
     let keys: Vec<String> = (0..count * PAGE).map(|number| format!("{number:06}.txt")).collect();
     PublicBucket::start(Behaviour { keys: keys.into(), ..Behaviour::default() })
 }

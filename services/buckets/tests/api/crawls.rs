@@ -19,11 +19,11 @@ use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
 
 const BOX: &str = "box.s3.amazonaws.com";
 
-fn keys(count: usize) -> Vec<String> {
+pub fn keys(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("{number:05}.txt")).collect()
 }
 
-fn request(bucket: &PublicBucket, interface: &str, address: &str) -> CrawlRequest {
+pub fn request(bucket: &PublicBucket, interface: &str, address: &str) -> CrawlRequest {
     CrawlRequest {
         url: format!("{}/{interface}/", bucket.address),
         format: Some("s3".to_owned()),
@@ -43,7 +43,7 @@ fn options() -> CrawlOptions {
 }
 
 impl Fixture {
-    fn crawl(&self, id: Option<i64>) -> Result<Vec<CrawlOutcome>, JobError> {
+    pub fn crawl(&self, id: Option<i64>) -> Result<Vec<CrawlOutcome>, JobError> {
         let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
         // Listing a bucket blocks, which is not allowed on the thread of an asynchronous test.
         std::thread::scope(|scope| {
@@ -52,11 +52,11 @@ impl Fixture {
         })
     }
 
-    fn crawls(&self) -> Vec<Crawl> {
+    pub fn crawls(&self) -> Vec<Crawl> {
         list_crawls(&self.context).unwrap()
     }
 
-    fn paths(&self) -> usize {
+    pub fn stored_files(&self) -> usize {
         let mut out = Vec::new();
         export(&self.context, None, &mut out).unwrap();
         out.iter().filter(|byte| **byte == b'\n').count()
@@ -114,7 +114,7 @@ fn stopped_crawl_keeps_its_pages_during_other_loads() {
     assert_eq!((outcomes[0].new, outcomes[1].complete), (2, false));
     assert!(outcomes[1].outcome.starts_with("failed: "), "{outcomes:?}");
     assert_eq!(fixture.crawls()[1].pages, 3);
-    assert_eq!(fixture.paths(), 2, "nothing is published before the listing has ended");
+    assert_eq!(fixture.stored_files(), 2, "nothing is published before the listing has ended");
     fixture.load_lines(&[&line("loaded.s3.amazonaws.com", "a.txt", 1, 1)]);
 
     assert!(fixture.crawl(None).unwrap().is_empty(), "a failure is not tried again immediately");
@@ -124,7 +124,7 @@ fn stopped_crawl_keeps_its_pages_during_other_loads() {
     let outcomes = fixture.crawl(None).unwrap();
     assert_eq!((outcomes[0].crawl, outcomes[1].crawl), (2, 1));
     assert_eq!((outcomes[0].new, bucket.requests() - before), (5 * PAGE as u64, 2));
-    assert_eq!((fixture.paths(), fixture.crawls()[1].pages), (5 * PAGE + 3, 0));
+    assert_eq!((fixture.stored_files(), fixture.crawls()[1].pages), (5 * PAGE + 3, 0));
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn crawlers_share_the_work() {
     all.sort_unstable();
     assert_eq!(all, [1, 2, 3, 4, 5, 6], "each is listed by one of them");
     assert_eq!(bucket.requests(), crawls * 2, "no page is listed twice");
-    assert_eq!(fixture.paths(), crawls * 2 * PAGE);
+    assert_eq!(fixture.stored_files(), crawls * 2 * PAGE);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn removed_crawl_publishes_nothing() {
         crawling.join().unwrap()
     });
     assert_eq!(outcomes[0].outcome, "failed: another process lists crawl 1, or it was removed");
-    assert_eq!((fixture.paths(), fixture.crawls().len()), (0, 0));
+    assert_eq!((fixture.stored_files(), fixture.crawls().len()), (0, 0));
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn listing_that_began_before_another_load_is_not_published() {
     fixture.load_lines(&[&line(BOX, "newer.txt", 1, 1)]);
     let [stale] = &fixture.crawl(None).unwrap()[..] else { panic!() };
     assert!(stale.outcome.contains("another run has loaded the bucket"), "{stale:?}");
-    assert_eq!((fixture.paths(), fixture.crawls()[0].pages), (1, 0));
+    assert_eq!((fixture.stored_files(), fixture.crawls()[0].pages), (1, 0));
     fixture.clock.advance(3_600);
     assert_eq!(fixture.crawl(None).unwrap()[0].outcome, "200 new, 0 changed, 1 gone");
 }
@@ -313,7 +313,7 @@ fn crawl_below_a_prefix_removes_no_file() {
     let below = CrawlRequest { prefix: "a/".to_owned(), ..request(&bucket, "s3", BOX) };
     add_crawls(&fixture.context, vec![below]).unwrap();
     assert_eq!(fixture.crawl(None).unwrap()[0].outcome, "2 new, 0 changed, 0 gone");
-    assert_eq!(fixture.paths(), 4);
+    assert_eq!(fixture.stored_files(), 4);
     assert!(bucket.behaviour.requests.lock()[0].contains("prefix=a%2F"));
 }
 
@@ -333,7 +333,7 @@ fn failed_crawls_do_not_stop_others() {
     let held = fixture.crawl(Some(2)).unwrap();
     assert!(held[0].outcome.starts_with("failed: would lose 9 of 10 files"), "{held:?}");
     assert_eq!(status(&fixture.context).unwrap()["open_run"], Value::Null);
-    assert_eq!(fixture.paths(), 10);
+    assert_eq!(fixture.stored_files(), 10);
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod formats;
 mod hostile;
 mod incomplete;
 mod inventories;
+mod key_crawls;
 mod load;
 mod log;
 mod metrics;

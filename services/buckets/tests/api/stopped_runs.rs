@@ -6,8 +6,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use buckets::jobs::{
-    self, CheckpointPolicy, JobError, LoadOptions, Session, resume, status, verify,
+    self, CheckpointPolicy, JobError, LoadOptions, MaxErrors, Session, resume, status, verify,
 };
+use buckets::store::rejected_lines;
 use diesel::connection::SimpleConnection;
 use rstest::rstest;
 
@@ -122,6 +123,42 @@ fn failed_start_keeps_stopped_run() {
     assert!(rebuilt.is_err());
     let now = status(&fixture.context).unwrap();
     assert_eq!((&now["runs"][0]["state"], &now["files"]), (&"published".into(), &500.into()));
+}
+
+#[test]
+fn run_that_stopped_before_a_checkpoint_writes_each_bad_line_once() {
+    let fixture = Fixture::new();
+    let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
+    bucket.behaviour.broken_from.store(1, Ordering::Relaxed);
+    let entry = |key: &str| {
+        format!(
+            "<Contents><Key>{key}</Key><LastModified>2020-01-01T00:00:00.000Z</LastModified>\
+             <Size>1</Size></Contents>"
+        )
+    };
+    let list = format!(
+        "<ListBucketResult><Name>box</Name><IsTruncated>false</IsTruncated>{}{}</ListBucketResult>",
+        entry("a.txt"),
+        entry("")
+    );
+    let list = fixture.folder.write("list.xml", list);
+    let reject = fixture.folder.join("bad");
+    let both = LoadOptions {
+        reject: Some(reject.clone()),
+        max_errors: MaxErrors::Percent(100.0),
+        ..options(&[list, listing(&bucket)])
+    };
+    let seldom = CheckpointPolicy { files: 1_000_000, every: Duration::from_secs(3_600) };
+    let ended = jobs::load(&fixture.context, &both, seldom);
+    assert!(matches!(ended, Err(JobError::Source { .. })), "{ended:?}");
+    let before = std::fs::read_to_string(&reject).unwrap();
+    assert_eq!(before.lines().count(), 2, "{before}");
+    bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
+    let run = status(&fixture.context).unwrap()["open_run"].as_u64().unwrap();
+    assert_eq!(resume(&fixture.context, run, seldom).unwrap().tally.bad, 1);
+    assert_eq!(std::fs::read_to_string(&reject).unwrap(), before);
+    let rows = fixture.context.pools.read_blocking(|db| rejected_lines::of_run(db, run, 10));
+    assert_eq!(rows.unwrap().len(), 1);
 }
 
 #[test]

@@ -102,7 +102,8 @@ pub fn pause_crawl(context: &JobContext, id: i64, paused: bool) -> Result<(), Jo
 /// # Errors
 /// The crawl does not exist.
 pub fn remove_crawl(context: &JobContext, id: i64) -> Result<(), JobError> {
-    let found = context.pools.write_blocking(|db| crawls::remove(db, id))?;
+    let now = context.clock.unix();
+    let found = context.pools.write_blocking(|db| crawls::remove(db, id, now))?;
     if found { Ok(()) } else { Err(unknown(id)) }
 }
 

@@ -1,5 +1,6 @@
 //! Publishes the stored pages of a crawl.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use super::held_crawl::HeldCrawl;
@@ -27,29 +28,41 @@ pub(super) fn publish(
     held: &HeldCrawl,
     options: &CrawlOptions,
     checkpoints: CheckpointPolicy,
-) -> Result<Report, JobError> {
+) -> Result<(Report, Mode), JobError> {
     let options = load_options(held, options);
+    let mode = Cell::new(options.mode);
+    let load = || {
+        load_stored(context, &options, checkpoints, || {
+            mode.set(checked_mode(context, held)?);
+            Ok(mode.get())
+        })
+    };
     for _ in 1..ATTEMPTS {
-        match load_stored(context, &options, checkpoints, || check(context, held)) {
+        match load() {
             Err(JobError::Index(EngineError::Locked(_))) => std::thread::sleep(PAUSE),
-            done => return done,
+            done => return done.map(|report| (report, mode.get())),
         }
     }
-    load_stored(context, &options, checkpoints, || check(context, held))
+    load().map(|report| (report, mode.get()))
 }
 
-/// Checks that the pages may be published: this process holds the crawl, its key is live, and the
-/// bucket has not been loaded since, because its newer files would be removed.
-fn check(context: &JobContext, held: &HeldCrawl) -> Result<(), JobError> {
+/// Checks that the pages may be published: this process holds the crawl, its key is live, and no
+/// complete listing of the bucket was published since this one began.
+///
+/// Returns how they may be published. If a part of the bucket was loaded since, they are only added,
+/// because its newer files would be removed. They are not refused, so that frequent crawls of a prefix
+/// cannot stop longer ones.
+fn checked_mode(context: &JobContext, held: &HeldCrawl) -> Result<Mode, JobError> {
     held.update(crawls::is_held)?;
     held.check_key()?;
     let crawl = &held.crawl;
-    let last = context.pools.read_blocking(|db| buckets::last_listed(db, &crawl.bucket))?;
-    if last.is_some_and(|last| last > crawl.begun_at) {
+    let times = context.pools.read_blocking(|db| buckets::publish_times(db, &crawl.bucket))?;
+    let is_newer = |at: Option<i64>| at.is_some_and(|at| at > crawl.begun_at);
+    if is_newer(times.replaced) {
         let why = "another run has loaded the bucket since its listing began";
         return Err(JobError::Invalid(why.to_owned()));
     }
-    Ok(())
+    Ok(if is_newer(times.listed) { Mode::Append } else { Mode::Replace })
 }
 
 fn load_options(held: &HeldCrawl, options: &CrawlOptions) -> LoadOptions {

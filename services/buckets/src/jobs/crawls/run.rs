@@ -1,5 +1,7 @@
 //! Runs crawls: lists their buckets and publishes the listings.
 
+use std::time::Instant;
+
 use database::DatabaseError;
 use serde::Serialize;
 
@@ -8,7 +10,7 @@ use super::list::{is_old, list_bucket};
 use super::manage::unknown;
 use super::options::CrawlOptions;
 use super::publish::publish;
-use crate::engine::EngineError;
+use crate::engine::{EngineError, Mode};
 use crate::jobs::context::JobContext;
 use crate::jobs::error::{JobError, losses_text};
 use crate::jobs::load::abort_stopped_crawl;
@@ -19,6 +21,8 @@ use crate::store::{buckets, crawls, generations, removals};
 
 /// Seconds after which a temporary failure is retried.
 const AGAIN: i64 = 60;
+/// The reason that a complete listing has not removed files.
+const OVERLAPPED: &str = "a part of the bucket was loaded since the listing began";
 /// Seconds in a day.
 const DAY: i64 = 86_400;
 
@@ -103,13 +107,12 @@ fn run(
         }
         // Other crawls get their turn, unless even this cannot be recorded.
         Err(error @ (JobError::Index(_) | JobError::Store(_) | JobError::Io(_))) => {
-            let outcome = format!("failed: {error}");
-            if let Err(second) = put_off(context, &held, &outcome) {
+            if let Err(second) = put_off(context, &held, &recorded_failure(&held, &error)) {
                 log::warn!("crawl {}: its failure cannot be recorded: {second}", held.crawl.id);
                 return Err(error);
             }
             log::error!("crawl {}: {error}", held.crawl.id);
-            Ok(CrawlOutcome::failed(&held, outcome))
+            Ok(CrawlOutcome::failed(&held, format!("failed: {error}")))
         }
         done => done,
     }
@@ -145,7 +148,9 @@ fn run_held(
             // A key must not reach hosts that only operators may name.
             let may_be_private = held.crawl.key_id.is_none() || options.of_keys.allows_private;
             let allows_private = options.remote.allows_private && may_be_private;
-            let remote = RemoteOptions { allows_private, ..options.remote.clone() };
+            let is_of_key = held.crawl.key_id.is_some();
+            let deadline = is_of_key.then(|| Instant::now() + options.of_keys.turn);
+            let remote = RemoteOptions { allows_private, deadline, ..options.remote.clone() };
             list_bucket(context, held, &remote, options.of_keys)
         }
     };
@@ -160,9 +165,10 @@ fn run_held(
         held,
         options,
         started,
-        done.map(|report| {
+        done.map(|(report, mode)| {
             let counts = &report.counts;
             let note = report.tally.incomplete.first().or(report.truncated.first()).cloned();
+            let note = note.or((mode == Mode::Append).then(|| OVERLAPPED.to_owned()));
             ((counts.added, counts.replaced, counts.removed), note)
         }),
     )
@@ -194,13 +200,23 @@ fn finish(
     match error {
         // The host may respond soon, or the other command may end. The pages listed so far are
         // kept.
-        JobError::Unreachable { .. }
-        | JobError::Source { .. }
-        | JobError::Stopped(_)
-        | JobError::Index(EngineError::Locked(_)) => {
+        JobError::Unreachable { .. } | JobError::Source { .. } => {
             let outcome = failed(error.to_string());
-            put_off(context, held, &outcome.outcome)?;
+            if held.crawl.key_id.is_some() {
+                log::warn!("crawl {id}: {error}");
+            }
+            put_off(context, held, &recorded_failure(held, &error))?;
             Ok(outcome)
+        }
+        JobError::Stopped(_) | JobError::Index(EngineError::Locked(_)) => {
+            let recorded = recorded_failure(held, &error);
+            // Stored pages contain names that a takedown has removed.
+            if context.pools.read_blocking(|db| removals::names_bucket(db, &bucket))? {
+                record(held, started, &recorded, held.crawl.gone_since)?;
+            } else {
+                put_off(context, held, &recorded)?;
+            }
+            Ok(failed(error.to_string()))
         }
         JobError::TurnOver => {
             let outcome = CrawlOutcome::failed(held, error.to_string());
@@ -220,7 +236,9 @@ fn finish(
             let private = if options.remote.allows_private { " --allow-private" } else { "" };
             let command = format!("buckets crawl run {id} --accept-removals{private}");
             let outcome = failed(format!("{losses}; {command} does it"));
-            record(held, started, &outcome.outcome, None)?;
+            let of_key = format!("failed: {losses}; the operator of this service can permit it");
+            let is_of_key = held.crawl.key_id.is_some();
+            record(held, started, if is_of_key { &of_key } else { &outcome.outcome }, None)?;
             Ok(outcome)
         }
         other => {
@@ -236,6 +254,25 @@ fn put_off(context: &JobContext, held: &HeldCrawl, outcome: &str) -> Result<(), 
     let now = context.clock.unix();
     let (text, again) = (stored(outcome), now.saturating_add(AGAIN));
     held.update(|db, held| crawls::put_off(db, held, (now, again), &text))
+}
+
+/// Returns the outcome of a failure as it is recorded. Keys read the outcomes of their crawls, so these do
+/// not contain causes inside the service, and they do not show which internal names exist.
+fn recorded_failure(held: &HeldCrawl, error: &JobError) -> String {
+    if held.crawl.key_id.is_none() {
+        return format!("failed: {error}");
+    }
+    let text = match error {
+        JobError::Unreachable { .. } => "the host cannot be reached; it is tried again",
+        JobError::Stopped(_) | JobError::Index(EngineError::Locked(_)) => {
+            "another command is writing; it is tried again"
+        }
+        JobError::Index(_) | JobError::Store(_) | JobError::Io(_) => {
+            "the index or the database failed; it is tried again"
+        }
+        other => return format!("failed: {other}"),
+    };
+    format!("failed: {text}")
 }
 
 /// Returns an outcome in the form that is stored in the database.

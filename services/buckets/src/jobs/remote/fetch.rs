@@ -44,6 +44,9 @@ pub struct RemoteOptions {
     pub allows_private: bool,
     /// Only files whose path begins with this are listed.
     pub prefix: String,
+    /// Time after which a failed request is not retried in this run.
+    #[serde(skip)]
+    pub deadline: Option<Instant>,
     /// The turns of the next requests, which clones share.
     #[serde(skip)]
     pub turns: Turns,
@@ -61,6 +64,7 @@ impl Default for RemoteOptions {
             timeout: 120,
             allows_private: true,
             prefix: String::new(),
+            deadline: None,
             turns: Turns::default(),
         }
     }
@@ -129,7 +133,7 @@ impl Fetcher {
     /// Fetches a page. Returns the reason if the server refuses it.
     ///
     /// # Errors
-    /// The server is unreachable or busy even after several attempts.
+    /// The server is unreachable or busy even after several attempts, or at the deadline.
     pub(super) fn page(&mut self, url: &Url) -> Result<Result<Vec<u8>, Refusal>, JobError> {
         if !self.options.allows_private && names_private(url) {
             let reason = "the address is private".to_owned();
@@ -156,8 +160,12 @@ impl Fetcher {
                     false => JobError::Unreachable { path, reason },
                 });
             }
+            let next = asked.unwrap_or(pause).min(LONGEST_PAUSE);
+            if self.options.deadline.is_some_and(|end| Instant::now() + next >= end) {
+                return Err(JobError::TurnOver);
+            }
             log::warn!("{url}: {reason}; asking again");
-            sleep(asked.unwrap_or(pause).min(LONGEST_PAUSE));
+            sleep(next);
             pause *= 2;
         }
         Ok(Err(Refusal { status: None, reason: "it was not requested".to_owned() }))

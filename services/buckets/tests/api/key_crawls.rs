@@ -1,0 +1,188 @@
+//! Crawls of several keys and the operator for the same service: turns, overlaps and what each may see.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use buckets::engine::Folders;
+use buckets::jobs::{
+    CrawlRequest, JobContext, Session, add_crawls, list_crawls, pause_crawl, remove_crawl,
+};
+use buckets::store::crawl_pages;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::app::{App, Fixture, NOW, line};
+use crate::crawl_api::{crawl_of_key, pages, run_one};
+use crate::crawls::{keys, request};
+use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
+
+const BOX: &str = "box.s3.amazonaws.com";
+
+#[test]
+fn crawl_of_a_prefix_does_not_discard_a_longer_listing() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(BOX, "old.txt", 1, 1)]);
+    fixture.clock.advance(10);
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys(2 * PAGE).into(), ..Behaviour::default() });
+    let whole = request(&bucket, "s3", BOX);
+    let below = CrawlRequest { prefix: "00001.txt".to_owned(), ..request(&bucket, "s3", BOX) };
+    add_crawls(&fixture.context, vec![whole, below]).unwrap();
+    bucket.behaviour.broken_from.store(2, Ordering::Relaxed);
+    assert!(!fixture.crawl(Some(1)).unwrap()[0].complete);
+    assert_eq!(fixture.crawls()[0].pages, 1);
+    bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
+    fixture.clock.advance(60);
+    assert!(fixture.crawl(Some(2)).unwrap()[0].outcome.starts_with("1 new, 0 changed, 0 gone"));
+    let before = bucket.requests();
+    let [long] = &fixture.crawl(Some(1)).unwrap()[..] else { panic!() };
+    let why = " 0 gone; incomplete: a part of the bucket was loaded since the listing began";
+    assert!(long.outcome.starts_with("199 new, ") && long.outcome.ends_with(why), "{long:?}");
+    assert_eq!((bucket.requests() - before, fixture.stored_files()), (1, 2 * PAGE + 1));
+    fixture.clock.advance(3_600);
+    assert_eq!(fixture.crawl(Some(1)).unwrap()[0].outcome, "0 new, 0 changed, 1 gone");
+}
+
+#[actix_web::test]
+async fn requested_run_is_an_hour_after_the_last_one() {
+    let (fixture, bucket) = (Fixture::new(), pages(1));
+    let app = fixture.serve("enterprise").await;
+    let options = crawl_of_key(&app, &bucket).await;
+    assert_eq!(run_one(&fixture, None, &options)[0].new, PAGE as u64);
+    let request = async || {
+        let path = "/api/v2/crawls/1/run";
+        app.send(Method::POST, path, &app.key, Value::Null).await.1["dueAt"].clone()
+    };
+    fixture.clock.advance(10);
+    assert_eq!(request().await, NOW + 3_600);
+    fixture.clock.advance(3_600);
+    assert_eq!(request().await, NOW + 3_610);
+    assert_eq!(run_one(&fixture, None, &options).len(), 1);
+}
+
+#[actix_web::test]
+async fn keys_and_the_operator_have_turns() {
+    let (fixture, bucket) = (Fixture::new(), pages(1));
+    let app = fixture.serve("enterprise").await;
+    let url = format!("{}/s3/", bucket.address);
+    let other = fixture.key("other", "enterprise");
+    for (key, prefix) in [(&app.key, "1"), (&app.key, "2"), (&app.key, "3"), (&other, "4")] {
+        let body = json!({"url": url, "format": "s3", "type": "aws", "prefix": prefix});
+        assert_eq!(app.send(Method::POST, "/api/v2/crawls", key, body).await.0, 201);
+    }
+    add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
+    let options = crawl_of_key(&app, &bucket).await;
+    let ran = run_one(&fixture, None, &options);
+    let ran: Vec<i64> = ran.iter().map(|outcome| outcome.crawl).collect();
+    assert_eq!(ran, [1, 4, 5, 2, 3, 6]);
+}
+
+#[actix_web::test]
+async fn failed_request_is_not_retried_after_the_turn_of_its_key() {
+    let (fixture, bucket) = (Fixture::new(), pages(1));
+    let app = fixture.serve("enterprise").await;
+    let mut options = crawl_of_key(&app, &bucket).await;
+    options.of_keys.turn = Duration::ZERO;
+    bucket.behaviour.broken_from.store(1, Ordering::Relaxed);
+    let [outcome] = &run_one(&fixture, None, &options)[..] else { panic!("it is due") };
+    assert_eq!(outcome.outcome, "it continues when other crawls have run");
+    assert_eq!(bucket.requests(), 1);
+}
+
+async fn outcome_for_key(app: &App) -> Value {
+    app.get("/api/v2/crawls/1").await.1["outcome"].clone()
+}
+
+#[actix_web::test]
+async fn outcomes_for_keys_have_no_internal_causes() {
+    let (fixture, bucket) = (Fixture::new(), pages(1));
+    let app = fixture.serve("enterprise").await;
+    let mut options = crawl_of_key(&app, &bucket).await;
+    // An index folder that cannot exist.
+    let file = fixture.folder.write("a-file", "");
+    let generations = Arc::new(Folders::new(file.join("index")));
+    let mut broken = fixture.clone();
+    broken.context = JobContext { generations, ..fixture.context.clone() };
+    let outcome = run_one(&broken, None, &options)[0].outcome.clone();
+    assert!(outcome.contains("index: "), "the operator sees the cause: {outcome}");
+    let public = "failed: the index or the database failed; it is tried again";
+    assert_eq!(outcome_for_key(&app).await, public);
+
+    let mut session = Session::open(&fixture.context, "a test").unwrap();
+    session.writer.begin(7).unwrap();
+    drop(session);
+    let outcome = run_one(&fixture, Some(1), &options)[0].outcome.clone();
+    assert!(outcome.contains("run 7"), "{outcome}");
+    let public = "failed: another command is writing; it is tried again";
+    assert_eq!(outcome_for_key(&app).await, public);
+
+    options.remote.attempts = 1;
+    options.of_keys.allows_private = false;
+    let missing = json!({"url": "http://files.example.invalid/a", "format": "s3", "type": "aws"});
+    assert_eq!(app.add(missing).await.0, 201);
+    run_one(&fixture, Some(2), &options);
+    let (_, crawl) = app.get("/api/v2/crawls/2").await;
+    assert_eq!(crawl["outcome"], "failed: the host cannot be reached; it is tried again");
+}
+
+#[actix_web::test]
+async fn control_characters_in_crawls_are_refused() {
+    let app = Fixture::new().serve("enterprise").await;
+    for (body, parameter, error) in [
+        (
+            json!({"url": "s3://photos", "prefix": "a\u{1b}[2J"}),
+            "prefix",
+            "prefix must not contain control characters",
+        ),
+        (
+            json!({"url": "s3://photos\n"}),
+            "url",
+            "url must be the plain address of a public bucket",
+        ),
+    ] {
+        let (status, answer) = app.add(body).await;
+        let expected = json!({"error": error, "code": "invalid_parameter", "parameter": parameter});
+        assert_eq!((status, answer), (400, expected));
+    }
+}
+
+#[actix_web::test]
+async fn hidden_bucket_is_shown_if_no_crawl_is_left_that_runs() {
+    let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
+    let fixture = Fixture::new();
+    let hiding = CrawlRequest { gone_after_days: Some(2), ..request(&bucket, "s3", BOX) };
+    let paused = CrawlRequest { prefix: "0".to_owned(), ..request(&bucket, "s3", BOX) };
+    add_crawls(&fixture.context, vec![hiding, paused]).unwrap();
+    pause_crawl(&fixture.context, 2, true).unwrap();
+    let app = fixture.serve("free").await;
+    fixture.crawl(Some(1)).unwrap();
+    bucket.behaviour.closed.store(true, Ordering::Relaxed);
+    fixture.clock.advance(3_600);
+    fixture.crawl(Some(1)).unwrap();
+    fixture.clock.advance(2 * 86_400);
+    assert!(fixture.crawl(Some(1)).unwrap()[0].outcome.contains("hidden"));
+    app.refresh();
+    assert_eq!(app.results("").await, 0);
+    remove_crawl(&fixture.context, 1).unwrap();
+    app.refresh();
+    assert_eq!(app.results("").await, 3, "the paused crawl would not show it again");
+}
+
+#[test]
+fn pages_of_a_bucket_with_a_takedown_do_not_wait_for_their_publish() {
+    let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
+    let fixture = Fixture::new();
+    add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
+    buckets::jobs::remove(&fixture.context, BOX, "00001", "asked", "tester").unwrap();
+    let mut session = Session::open(&fixture.context, "a test").unwrap();
+    session.writer.begin(7).unwrap();
+    drop(session);
+    let outcome = fixture.crawl(None).unwrap()[0].outcome.clone();
+    assert!(outcome.contains("waits for run 7"), "{outcome}");
+    let crawl = &list_crawls(&fixture.context).unwrap()[0];
+    assert_eq!((crawl.pages, crawl.is_listed), (0, false));
+    let bytes = fixture.context.pools.read_blocking(|db| crawl_pages::bytes(db, 1)).unwrap();
+    assert_eq!(bytes, 0);
+    assert!(crawl.due_at > fixture.context.clock.unix());
+}
