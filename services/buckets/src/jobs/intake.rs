@@ -265,6 +265,11 @@ impl Intake {
 
     fn take(&mut self, item: &Item<'_>) -> Taken {
         let target = self.buckets.target(item.bucket, item.kind)?;
+        // This comes first: a bad line would be stored with its name.
+        if self.is_removed(&target.address, item.path) {
+            self.state.tally.skipped_removed += 1;
+            return Ok(());
+        }
         if item.path.is_empty() {
             return Err("the path is empty".to_owned());
         }
@@ -273,10 +278,6 @@ impl Intake {
         }
         if item.path.contains('\0') {
             return Err("the path contains a NUL".to_owned());
-        }
-        if self.is_removed(&target.address, item.path) {
-            self.state.tally.skipped_removed += 1;
-            return Ok(());
         }
         self.name(target.id);
         self.state.named.entry(target.id).or_insert(false);

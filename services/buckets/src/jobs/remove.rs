@@ -143,12 +143,13 @@ pub fn complete(
 ) -> Result<(), JobError> {
     let now = context.clock.unix();
     Ok(context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
+        // Pages and bad lines contain names of files. A bad line may be from any bucket. Crawls lock
+        // their own row before that of their bucket, so this comes before the bucket.
+        crawls::drop_pages(db, &removal.address)?;
+        rejected_lines::clear(db)?;
         if removal.prefix.is_empty() {
             buckets::unlist(db, &removal.address)?;
         }
-        // Pages and bad lines contain names of files. A bad line may be from any bucket.
-        crawls::drop_pages(db, &removal.address)?;
-        rejected_lines::clear(db)?;
         removals::applied(db, removal.id, files, now)?;
         match identity {
             None => generations::touch(db),

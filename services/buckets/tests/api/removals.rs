@@ -9,6 +9,9 @@ use buckets::jobs::{
 };
 use buckets::model::CrawlLists;
 use buckets::store::crawl_pages;
+use database::DatabaseError;
+use diesel::RunQueryDsl;
+use diesel::connection::SimpleConnection;
 use rstest::rstest;
 use serde_json::json;
 use testkit::Served;
@@ -48,6 +51,71 @@ async fn removed_bucket_is_erased_and_not_reloaded() {
     assert_eq!(app.paths("").await, ["more.txt"]);
     assert_eq!(app.get("/api/v2/buckets").await.1["meta"]["results"], 1);
     assert_eq!(verify(&fixture.context).unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn bad_lines_of_a_removed_bucket_are_skipped() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "1", 1, 1)]);
+    remove(&fixture, "");
+    let long = line(A, &"secret".repeat(1_000), 1, 1);
+    let report = fixture.load_lines(&[&long, &line(B, "more.txt", 1, 1)]);
+    assert_eq!((report.tally.skipped_removed, report.tally.bad), (1, 0));
+}
+
+/// A backup may copy the rows of a removal after they were erased, and its documents before they were
+/// deleted.
+#[test]
+fn removal_of_a_prefix_deletes_files_whose_paths_are_erased() {
+    let fixture = Fixture::new();
+    let name = "private/zyzzyvas.txt";
+    fixture.load_lines(&[&line(A, name, 1, 1), &line(A, "public/1", 1, 1)]);
+    let paths = fixture.folder.join("index/generation-1/column/paths");
+    let mut bytes = std::fs::read(&paths).unwrap();
+    let at = bytes.windows(name.len()).position(|part| part == name.as_bytes()).unwrap();
+    bytes[at..at + name.len()].fill(0);
+    std::fs::write(&paths, bytes).unwrap();
+    assert_ne!(verify(&fixture.context).unwrap(), Vec::<String>::new());
+    assert_eq!(remove(&fixture, "private/"), 1);
+    assert_eq!(verify(&fixture.context).unwrap(), Vec::<String>::new());
+    assert_eq!(jobs::rebuild(&fixture.context).unwrap(), (2, 1));
+}
+
+#[derive(diesel::QueryableByName)]
+struct Number {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    number: i64,
+}
+
+/// On PostgreSQL, both lock the rows of the crawl and of the bucket.
+#[test]
+fn removal_and_crawl_that_hides_its_bucket_do_not_block_each_other() {
+    let fixture = Fixture::new();
+    if fixture.context.pools.file().is_some() {
+        return;
+    }
+    fixture.load_lines(&[&line(A, "1", 1, 1)]);
+    let of_bucket = CrawlRequest {
+        url: "s3://secret-bucket".to_owned(),
+        every_seconds: 60,
+        ..CrawlRequest::default()
+    };
+    add_crawls(&fixture.context, vec![of_bucket]).unwrap();
+    let context = fixture.context.clone();
+    let removing = fixture.context.pools.write_blocking(|db| -> Result<_, DatabaseError> {
+        db.batch_execute("UPDATE crawl SET outcome = 'refused'")?;
+        let remove = move || jobs::remove(&context, A, "", "asked", "tester");
+        let removing = std::thread::spawn(remove);
+        testkit::until_blocking("the removal waits for the crawl", || {
+            let waiting = "SELECT count(*) AS number FROM pg_stat_activity \
+                WHERE wait_event_type = 'Lock' AND datname = current_database()";
+            let found: Number = diesel::sql_query(waiting).get_result(db).unwrap();
+            found.number > 0
+        });
+        db.batch_execute("UPDATE bucket SET hidden_at = 1")?;
+        Ok(removing)
+    });
+    removing.unwrap().join().unwrap().unwrap();
 }
 
 #[actix_web::test]

@@ -10,52 +10,93 @@ use super::index_directory::IndexDirectory;
 use super::lock::FolderLock;
 use super::schema::{COLUMN, WORDS};
 use crate::engine::error::EngineError;
+use crate::engine::journal::Journal;
 
 const META: &str = "meta.json";
 
 /// Copies the last commit of an index to a new folder while other processes search it and write to
 /// it. Files of the inverted index never change, so they become hard links where the file system
 /// supports them.
+///
+/// # Errors
+/// [`EngineError::Mismatch`] if rows of the commit were overwritten meanwhile. Another attempt may
+/// succeed.
 pub fn copy_index(from: &Path, to: &Path) -> Result<(), EngineError> {
     let _in_use = FolderLock::shared(from)?;
-    let words = from.join(WORDS);
-    fs::create_dir_all(to.join(WORDS))?;
-    {
-        // Prevents the writer from removing the files of this commit.
-        let _files = IndexDirectory::open(&words)?.acquire_lock(&META_LOCK).map_err(locked)?;
-        let commit = fs::read(words.join(META))?;
-        let segments = segments(&commit)?;
-        for entry in fs::read_dir(&words)? {
-            let entry = entry?;
-            let name = entry.file_name();
-            // Files of other segments are still being written.
-            let segment = name.to_str().and_then(|name| name.split('.').next());
-            if segment.is_some_and(|segment| segments.iter().any(|known| known == segment)) {
-                batch::link_or_copy(&entry.path(), &to.join(WORDS).join(&name))?;
-            }
-        }
-        batch::write_atomically(&to.join(WORDS).join(META), &commit)?;
-    }
+    let copied = copy_words(from, to)?;
     // The column has at least the rows of the commit. Any later ones are ignored.
     fs::create_dir_all(to.join(COLUMN))?;
     for entry in fs::read_dir(from.join(COLUMN))? {
         let entry = entry?;
         batch::copy_atomically(&entry.path(), &to.join(COLUMN).join(entry.file_name()))?;
     }
-    Ok(())
+    match keeps_rows(&copied, &journal_of(from)?) {
+        true => Ok(()),
+        false => {
+            Err(EngineError::Mismatch("rows were overwritten while they were copied".to_owned()))
+        }
+    }
+}
+
+/// Returns true if a later commit still has the rows of an earlier one unmodified. Removals and the end
+/// of a run overwrite rows in place.
+fn keeps_rows(earlier: &Journal, later: &Journal) -> bool {
+    let run = |journal: &Journal| journal.open.as_ref().map(|open| (open.run, open.first_row));
+    earlier.sequence == later.sequence
+        && run(earlier) == run(later)
+        && earlier.rows <= later.rows
+        && earlier.removal == later.removal
+}
+
+/// Returns the journal of the last commit.
+fn journal_of(folder: &Path) -> Result<Journal, EngineError> {
+    journal_in(&fs::read(folder.join(WORDS).join(META))?)
+}
+
+fn journal_in(commit: &[u8]) -> Result<Journal, EngineError> {
+    match read_meta(commit)?.payload {
+        None => Ok(Journal::default()),
+        Some(text) => serde_json::from_str(&text)
+            .map_err(|error| EngineError::Broken(format!("the journal cannot be read: {error}"))),
+    }
+}
+
+/// Copies the files of the inverted index. Returns the journal of their commit.
+fn copy_words(from: &Path, to: &Path) -> Result<Journal, EngineError> {
+    let words = from.join(WORDS);
+    fs::create_dir_all(to.join(WORDS))?;
+    // Prevents the writer from removing the files of this commit.
+    let _files = IndexDirectory::open(&words)?.acquire_lock(&META_LOCK).map_err(locked)?;
+    let commit = fs::read(words.join(META))?;
+    let segments = segments(&commit)?;
+    for entry in fs::read_dir(&words)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        // Files of other segments are still being written.
+        let segment = name.to_str().and_then(|name| name.split('.').next());
+        if segment.is_some_and(|segment| segments.iter().any(|known| known == segment)) {
+            batch::link_or_copy(&entry.path(), &to.join(WORDS).join(&name))?;
+        }
+    }
+    batch::write_atomically(&to.join(WORDS).join(META), &commit)?;
+    journal_in(&commit)
 }
 
 /// Returns the segments of a commit in the form in which their files are named.
 fn segments(commit: &[u8]) -> Result<Vec<String>, EngineError> {
-    let meta: IndexMeta = serde_json::from_slice(commit)
-        .map_err(|error| EngineError::Broken(format!("{META}: {error}")))?;
+    let meta = read_meta(commit)?;
     Ok(meta.segments.iter().map(|segment| segment.segment_id.replace('-', "")).collect())
 }
 
-/// The part of the metadata file that names segments.
+fn read_meta(commit: &[u8]) -> Result<IndexMeta, EngineError> {
+    serde_json::from_slice(commit).map_err(|error| EngineError::Broken(format!("{META}: {error}")))
+}
+
+/// The part of the metadata file that names segments, and the journal.
 #[derive(Deserialize)]
 struct IndexMeta {
     segments: Vec<SegmentName>,
+    payload: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -82,4 +123,37 @@ pub fn restore_index(from: &Path, to: &Path) -> Result<(), EngineError> {
         batch::sync_folder(&to.join(part))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::index::EmbeddedIndex;
+    use super::*;
+    use crate::engine::index::{FileIndex, NewFile};
+    use crate::model::Attributes;
+
+    #[test]
+    fn copy_is_refused_after_rows_were_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = EmbeddedIndex::open_or_create(folder.path()).unwrap();
+        let mut writer = index.writer(64).unwrap();
+        let attributes = Attributes::from_fn(|_| 1);
+        let file = NewFile { bucket: 1, kind: 0, path: "a/1".to_owned(), attributes };
+        writer.begin(1).unwrap();
+        writer.add(std::slice::from_ref(&file)).unwrap();
+        writer.checkpoint("1".to_owned()).unwrap();
+        let copied = journal_of(folder.path()).unwrap();
+        let keeps = || keeps_rows(&copied, &journal_of(folder.path()).unwrap());
+        writer.add(&[file]).unwrap();
+        writer.checkpoint("2".to_owned()).unwrap();
+        assert!(keeps(), "a checkpoint only adds rows");
+        let to = tempfile::tempdir().unwrap();
+        copy_index(folder.path(), to.path()).unwrap();
+        writer.abort().unwrap();
+        assert!(!keeps(), "the rows of the run are blank");
+
+        let copied = journal_of(folder.path()).unwrap();
+        writer.remove(1, 1, Some("a/"), None).unwrap();
+        assert!(!keeps_rows(&copied, &journal_of(folder.path()).unwrap()));
+    }
 }

@@ -8,11 +8,15 @@ use super::super::view::View;
 use crate::engine::error::EngineError;
 
 /// Returns all rows of a bucket or prefix, including those of earlier publishes.
+///
+/// Also returns rows whose path was purged while their document is still there. A copy that was made
+/// during a removal may have such rows, whatever their prefix was.
 pub(super) fn rows(view: &View, bucket: u64, prefix: Option<&str>) -> Vec<u64> {
     let prefix = prefix.unwrap_or_default().as_bytes();
     let column = &view.column;
     let owned = (0..column.rows()).filter(|&row| column.owner(row) == bucket);
-    owned.filter(|&row| column.path(row).starts_with(prefix)).collect()
+    let is_left = |row: u64| column.path(row).is_empty() && view.document(row + 1).is_some();
+    owned.filter(|&row| column.path(row).starts_with(prefix) || is_left(row)).collect()
 }
 
 /// Rewrites every segment that has deleted documents, so that no file contains their data any
