@@ -39,8 +39,7 @@ const PIECE: usize = 32 << 10;
 pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Result<Exported> {
     let unwritable = || format!("cannot write {}", folder.display());
     if !folder.exists() {
-        let made = fs::create_dir_all(folder).and_then(|()| shell::folder_follows_umask(folder));
-        made.with_context(unwritable)?;
+        create(folder).with_context(unwritable)?;
     }
     let kind = corpus.kind();
     let _lock = lock(folder)?;
@@ -88,6 +87,18 @@ pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Resu
     journal.finish().with_context(unwritable)?;
     let exported = Exported::new(folder.to_owned(), corpus.header(), prefixes);
     Ok(Exported { changes: Some(changes), ..exported })
+}
+
+/// Creates a folder and those above it that do not exist. All follow the umask, because a web server must reach
+/// the files.
+fn create(folder: &Path) -> io::Result<()> {
+    let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+    let missing: Vec<_> = folder.ancestors().take_while(is_missing).collect();
+    for path in missing.into_iter().rev() {
+        fs::create_dir(path)?;
+        shell::folder_follows_umask(path)?;
+    }
+    Ok(())
 }
 
 /// Writes everything in the file system of the folder to the disk, at once because the folder may

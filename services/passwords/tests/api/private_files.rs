@@ -27,7 +27,8 @@ fn an_export_gets_the_permissions_of_other_new_files() {
     let list = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/passwords.txt");
     let built = program.done(&["build", "--input-format", "plaintext", "--kind", "sha1", list]);
     let (corpus, folder) = (built.trim(), program.folder());
-    let (file, ranges) = (folder.join("list.txt"), folder.join("ranges"));
+    // The export creates the folder above its folder too.
+    let (file, ranges) = (folder.join("list.txt"), folder.join("site/ranges"));
     let [to_file, to_folder] = [&file, &ranges].map(|path| path.to_str().unwrap());
     program.done(&["export", "--format", "hashes", "--output", to_file, corpus]);
     program.done(&["export", "--format", "folder", "--output", to_folder, corpus]);
@@ -37,6 +38,7 @@ fn an_export_gets_the_permissions_of_other_new_files() {
     fs::write(folder.join("other/file"), "").unwrap();
     assert_eq!(mode(&file), mode(&folder.join("other/file")));
     assert_eq!(mode(&ranges), mode(&folder.join("other")));
+    assert_eq!(mode(&folder.join("site")), mode(&folder.join("other")));
     let range = fs::read_dir(&ranges).unwrap().next().unwrap().unwrap().path();
     assert_eq!(mode(&range), mode(&folder.join("other/file")));
 }
