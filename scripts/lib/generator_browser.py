@@ -1,9 +1,12 @@
 """The playground and the builder of records in a real browser: generator_browser.py BASE_URL CHROMEDRIVER CHROMIUM SCREENSHOTS
 
 Chooses every operation in each layout and sends some of them. The page must show the answer, fit its width and write no
-error into the log of the browser.
+error into the log of the browser. Records are built with the keyboard, from broken links and from every ready schema,
+and downloaded in every format.
 """
 
+import base64
+import json
 import sys
 
 from webdriver import LOOKS, await_that, browser
@@ -41,7 +44,7 @@ def look(page, name, width, height, scheme):
 
 NAMES = "return [...document.querySelectorAll('#tables [data-control=name]')].map((one) => one.value)"
 FIRST = "#tables [data-control=name]"
-ALT, DOWN = "\ue00a", "\ue015"
+ALT, DOWN, UP = "\ue00a", "\ue015", "\ue013"
 
 
 def press(page, *keys):
@@ -87,7 +90,120 @@ def build(page, name, width, height, scheme):
     assert not log, log
 
 
+def link(text):
+    """Returns the address of a page whose schema is this text."""
+    return f"{base}/records#{base64.urlsafe_b64encode(text.encode()).decode().rstrip('=')}"
+
+
+# Broken schemas, and what the page must say about each.
+BROKEN = [
+    ("%%%", None),
+    ("{", "cannot be shown"),
+    ("[]", "neither tables nor fields"),
+    ('{"tables": [null]}', "/tables/0 is not an object"),
+    ('{"tables": [{"fields": 5}]}', "/tables/0/fields is not an array"),
+    ('{"fields": [{"name": "a", "type": "sequence"}, 7]}', "/tables/0/fields/1 is not an object"),
+]
+
+
+def repair(page):
+    """Opens links with broken schemas. The page must say what is wrong, and still work."""
+    for text, fault in BROKEN:
+        page.open("about:blank")
+        page.open(f"{base}/records#{text}" if fault is None else link(text))
+        await_that(lambda: page.run("return !document.getElementById('problem').hidden"), f"the fault of {text}")
+        assert (fault or "damaged") in page.text("#problem"), page.text("#problem")
+        await_that(lambda: page.run("return document.querySelectorAll('#preview tbody tr').length") == 10, "rows")
+        assert (fault or "damaged") in page.text("#problem"), "the fault disappeared before a change"
+        page.click("#add-table")
+        await_that(lambda: page.run("return document.getElementById('problem').hidden"), "a change hides the fault")
+        await_that(lambda: page.run("return document.querySelectorAll('#preview table').length") == 2, "two tables")
+    # Another link in the same page.
+    page.run(f"location.hash = {json.dumps(link(json.dumps({'fields': [{'name': 'other', 'type': 'ip'}]})).split('#')[1])}")
+    await_that(lambda: page.run(NAMES) == ["other"], "the schema of another link")
+    # A type that the service does not know is shown, and its fault with the place.
+    page.open("about:blank")
+    page.open(link('{"fields": [{"name": "a", "type": "nope"}]}'))
+    await_that(lambda: "/tables/0/fields/0/type" in page.text("#faults"), "the fault of the service")
+    assert page.run("return document.querySelector('#tables [data-control=type]').value") == "nope"
+    # The browser itself notes the response 400 of the preview.
+    log = [line for line in page.log() if "400" not in line["message"]]
+    assert not log, log
+
+
+def download(page):
+    """Opens every ready schema and downloads it in every format."""
+    page.open("about:blank")
+    page.open(f"{base}/records")
+    await_that(lambda: page.run("return document.querySelectorAll('#ready option').length") > 4, "the ready schemas")
+    names = page.run("return [...document.querySelectorAll('#ready option')].map((one) => one.value).filter(Boolean)")
+    formats = page.run("return [...document.querySelectorAll('#format option')].map((one) => one.value)")
+    for name in names:
+        choose(page, "ready", name)
+        for kind in formats:
+            choose(page, "format", kind)
+            page.run("document.getElementById('said').textContent = ''")
+            page.click("#download")
+            await_that(lambda: page.text("#said") in ("Downloaded.", "The service refused the schema: see the preview."), kind)
+            assert page.text("#said") == "Downloaded.", f"{name} {kind}: {page.text('#faults')}"
+    assert not page.log()
+
+
+TAB, SHIFT, SPACE = "\ue004", "\ue008", " "
+
+
+def walk(page):
+    """Builds a schema with the keyboard alone: each control is reached with Tab and used with keys."""
+    page.open("about:blank")
+    page.open(f"{base}/records")
+    await_that(lambda: page.run("return document.querySelectorAll('#preview tbody tr').length") == 10, "rows")
+
+    def reach(check):
+        for _ in range(120):
+            press(page, TAB)
+            if page.run(f"const at = document.activeElement; return {check}"):
+                outline = page.run("const style = getComputedStyle(document.activeElement);"
+                                   "return style.outlineStyle !== 'none' || style.boxShadow !== 'none'")
+                assert outline, f"{check}: the focus is not visible"
+                return
+        raise AssertionError(f"Tab never reaches {check}")
+
+    reach("at.textContent === 'Add a field'")
+    press(page, SPACE)
+    assert page.run("return document.activeElement.dataset.control") == "name"
+    press(page, "Z")
+    press(page, TAB)
+    # Typing selects a type.
+    for letter in "uui":
+        press(page, letter)
+    await_that(lambda: page.run("return document.activeElement.value") == "uuid", "a type by its letters")
+    # Members of a type that keys pass come back with the type.
+    press(page, TAB)
+    for letter in '"version":7':
+        press(page, letter)
+    press(page, SHIFT, TAB)
+    for _ in range(2):
+        if page.run("return document.activeElement.dataset.control") != "type":
+            press(page, SHIFT, TAB)
+    press(page, UP)
+    press(page, DOWN)
+    await_that(lambda: '"version":7' in page.run("return document.getElementById('json').value.replaceAll(/\\s/g, '')"), "the member")
+    reach("at.dataset.control === 'up'")
+    press(page, SPACE)
+    assert page.run(NAMES)[3] == "Zfield", page.run(NAMES)
+    reach("at.id === 'add-table'")
+    press(page, SPACE)
+    await_that(lambda: page.run("return document.querySelectorAll('#preview table').length") == 2, "the second table")
+    reach("at.id === 'download'")
+    press(page, SPACE)
+    await_that(lambda: page.text("#said") == "Downloaded.", "a download by the keyboard")
+    assert not page.log()
+
+
 with browser(*sys.argv[2:5]) as page:
     for name, width, height, scheme in LOOKS:
         look(page, name, width, height, scheme)
         build(page, name, width, height, scheme)
+        repair(page)
+        walk(page)
+        download(page)

@@ -11,6 +11,8 @@ const home = new URL('.', location.href);
 let schema = { tables: [] };
 let timer = 0;
 let asked = 0;
+// The fault of the address, which is shown until the schema changes.
+let faultOfLink = '';
 
 function make(name, attributes = {}, ...children) {
   const element = document.createElement(name);
@@ -26,15 +28,26 @@ function say(text) {
 }
 
 function problem(text) {
-  byId('problem').textContent = text;
-  byId('problem').hidden = !text;
+  byId('problem').textContent = text || faultOfLink;
+  byId('problem').hidden = !byId('problem').textContent;
 }
 
-// A schema of one table has its fields at the top.
+function isObject(value) {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+// Returns a schema whose tables and fields can be shown. A schema of one table has its fields at the top.
 function withTables(read) {
-  if (Array.isArray(read?.tables)) return read;
-  if (Array.isArray(read?.fields)) return { tables: [{ name: 'records', rows: 100, ...read }] };
-  throw new Error('it has neither tables nor fields');
+  if (isObject(read) && Array.isArray(read.fields)) return withTables({ tables: [{ name: 'records', rows: 100, ...read }] });
+  if (!isObject(read) || !Array.isArray(read.tables)) throw new Error('it has neither tables nor fields');
+  read.tables.forEach((table, at) => {
+    if (!isObject(table)) throw new Error(`/tables/${at} is not an object`);
+    table.fields ??= [];
+    if (!Array.isArray(table.fields)) throw new Error(`/tables/${at}/fields is not an array`);
+    const wrong = table.fields.findIndex((field) => !isObject(field));
+    if (wrong >= 0) throw new Error(`/tables/${at}/fields/${wrong} is not an object`);
+  });
+  return read;
 }
 
 function encoded(text) {
@@ -73,10 +86,15 @@ function focusIn(table, place, name) {
   byId('tables').querySelector(`[data-place="${table}-${place}"] [data-control="${name}"]`)?.focus();
 }
 
-// The members besides name and type, as JSON without the outer braces.
+// The members that have a control of their own.
+function controlled(field) {
+  return hasPart(field) ? ['name', 'type', 'part'] : ['name', 'type'];
+}
+
+// The other members, as JSON without the outer braces.
 function more(field) {
-  const { name, type, part, ...rest } = field;
-  return Object.keys(rest).length ? JSON.stringify(rest).slice(1, -1) : '';
+  const rest = Object.entries(field).filter(([member]) => !controlled(field).includes(member));
+  return rest.length ? JSON.stringify(Object.fromEntries(rest)).slice(1, -1) : '';
 }
 
 function fieldRow(table, at, place) {
@@ -84,31 +102,48 @@ function fieldRow(table, at, place) {
   const field = fields[place];
   const type = make('select', { 'data-control': 'type' }, ...byId('types').content.cloneNode(true).children);
   type.value = field.type;
+  // The members of each type that was chosen, because keys pass other types on their way to one.
+  const kept = {};
+  let chosen = field.type;
   type.addEventListener('change', () => {
-    for (const member of Object.keys(field)) if (!['name', 'nulls'].includes(member)) delete field[member];
-    field.type = type.value;
-    if (hasPart(field)) field.part = field.type === 'address' ? 'address' : 'fullName';
-    show();
-    focusIn(at, place, 'type');
+    const { name, type: before, nulls, ...members } = field;
+    kept[chosen] = members;
+    chosen = type.value;
+    for (const member of Object.keys(members)) delete field[member];
+    Object.assign(field, { type: chosen }, kept[chosen]);
+    if (hasPart(field)) field.part ??= field.type === 'address' ? 'address' : 'fullName';
+    // The list stays the same element, so that letters typed one after another find a type.
+    drawRest();
+    changed();
   });
   const name = input('Name', { value: field.name, maxlength: 64, 'data-control': 'name' }, (value) => { field.name = value; });
-  const row = make('li', { 'data-place': `${at}-${place}` }, name, make('label', { class: 'field' }, 'Type', type));
-  if (hasPart(field)) {
-    const part = make('select', { 'data-control': 'part' }, ...byId('parts').content.cloneNode(true).children);
-    part.value = field.part || (field.type === 'address' ? 'address' : 'fullName');
-    part.addEventListener('change', () => { field.part = part.value; changed(); });
-    row.append(make('label', { class: 'field wide' }, 'Part', part));
+  if (type.value === '' && field.type !== undefined) {
+    type.append(make('option', {}, String(field.type)));
+    type.value = String(field.type);
   }
-  const rest = input('More', { class: 'more', value: more(field), placeholder: '"nulls": 0.1', 'data-control': 'more' }, (value, element) => {
+  const row = make('li', { 'data-place': `${at}-${place}` }, name, make('label', { class: 'field' }, 'Type', type));
+  const part = make('select', { 'data-control': 'part' }, ...byId('parts').content.cloneNode(true).children);
+  part.addEventListener('change', () => { field.part = part.value; changed(); });
+  const partLabel = make('label', { class: 'field wide' }, 'Part', part);
+  const rest = input('More', { class: 'more', placeholder: '"nulls": 0.1', 'data-control': 'more' }, (value, element) => {
     try {
       const read = JSON.parse(`{${value}}`);
-      for (const member of Object.keys(field)) if (!['name', 'type', 'part'].includes(member)) delete field[member];
+      for (const member of Object.keys(field)) if (!controlled(field).includes(member)) delete field[member];
       Object.assign(field, read);
       element.removeAttribute('aria-invalid');
     } catch {
       element.setAttribute('aria-invalid', 'true');
     }
   });
+  const drawRest = () => {
+    part.value = field.part || (field.type === 'address' ? 'address' : 'fullName');
+    partLabel.hidden = !hasPart(field);
+    const members = rest.querySelector('input');
+    members.value = more(field);
+    members.removeAttribute('aria-invalid');
+  };
+  drawRest();
+  row.append(partLabel);
   rest.classList.add('wide');
   const up = button('↑', `Move ${field.name} up`, () => move(fields, place, place - 1, (to) => focusIn(at, to, 'up')));
   const down = button('↓', `Move ${field.name} down`, () => move(fields, place, place + 1, (to) => focusIn(at, to, 'down')));
@@ -161,9 +196,15 @@ function tableBox(table, at) {
 }
 
 // Shows the whole schema.
-function show() {
+function draw() {
   byId('tables').replaceChildren(...schema.tables.map(tableBox));
-  changed();
+  refresh();
+}
+
+// Shows the whole schema after a change.
+function show() {
+  faultOfLink = '';
+  draw();
 }
 
 function quoted(text) {
@@ -189,8 +230,13 @@ function headers(type = true) {
   return found;
 }
 
-// What follows from a change: text, address, commands, and after a pause the preview.
 function changed() {
+  faultOfLink = '';
+  refresh();
+}
+
+// What follows from a change: text, address, commands, and after a pause the preview.
+function refresh() {
   const text = JSON.stringify(schema);
   if (document.activeElement !== byId('json')) byId('json').value = JSON.stringify(schema, null, 1);
   const url = path(format()).href;
@@ -203,7 +249,8 @@ function changed() {
   byId('client').textContent = `const answer = await fetch(${JSON.stringify(url)}, {\n  method: 'POST',\n`
     + `  headers: { 'Content-Type': 'application/json' },\n  body: JSON.stringify(${text}),\n});\nconst rows = await answer.${/^json/.test(name) ? 'json' : 'blob'}();`;
   clearTimeout(timer);
-  timer = setTimeout(() => { share(); preview(); }, PAUSE);
+  timer = setTimeout(() => { if (!faultOfLink) share(); preview(); }, PAUSE);
+  problem('');
 }
 
 // Writes the schema into the address. Browsers limit how often, so not at each letter.
@@ -232,7 +279,6 @@ function faults(answer) {
 async function preview() {
   asked += 1;
   const mine = asked;
-  problem('');
   try {
     const options = { method: 'POST', headers: headers(), body: JSON.stringify(schema) };
     const response = await fetch(path(`rows=${ROWS}&format=json`), options);
@@ -311,7 +357,11 @@ async function openSaved() {
   const name = byId('saved').value;
   const response = name && await saved('GET', name);
   if (!response) return;
-  schema = withTables(await response.json());
+  try {
+    schema = withTables(await response.json());
+  } catch (error) {
+    return problem(`The saved schema cannot be shown: ${error.message}.`);
+  }
   byId('saved-name').value = name;
   show();
 }
@@ -324,12 +374,28 @@ async function removeSaved() {
 function readJson() {
   try {
     schema = withTables(JSON.parse(byId('json').value));
-    for (const table of schema.tables) table.fields ||= [];
     byId('tables').replaceChildren(...schema.tables.map(tableBox));
     changed();
     say('');
   } catch (error) {
     say(`The JSON cannot be used: ${error.message}`);
+  }
+}
+
+// Shows the schema in the address. If it cannot be shown, says why and keeps the schema of the page.
+function openLink() {
+  faultOfLink = '';
+  if (location.hash.length < 2) return;
+  let text = '';
+  try {
+    text = decoded(location.hash.slice(1));
+  } catch {
+    faultOfLink = 'The schema in the address is damaged: copy the whole link.';
+  }
+  try {
+    if (!faultOfLink) schema = withTables(JSON.parse(text));
+  } catch (error) {
+    faultOfLink = `The schema in the address cannot be shown: ${error.message}.`;
   }
 }
 
@@ -348,17 +414,13 @@ async function begin() {
     schema = withTables(structuredClone(chosen.value));
     show();
   });
-  try {
-    schema = withTables(JSON.parse(decoded(location.hash.slice(1))));
-    for (const table of schema.tables) table.fields ||= [];
-  } catch {
-    schema = { tables: [{ name: 'people', rows: 1000, fields: [
-      { name: 'id', type: 'sequence' },
-      { name: 'name', type: 'person', part: 'fullName' },
-      { name: 'email', type: 'person', part: 'email' },
-      { name: 'city', type: 'person', part: 'city' },
-    ] }] };
-  }
+  schema = { tables: [{ name: 'people', rows: 1000, fields: [
+    { name: 'id', type: 'sequence' },
+    { name: 'name', type: 'person', part: 'fullName' },
+    { name: 'email', type: 'person', part: 'email' },
+    { name: 'city', type: 'person', part: 'city' },
+  ] }] };
+  openLink();
   byId('add-table').addEventListener('click', () => {
     const name = free(schema.tables.map((table) => table.name), 'table');
     schema.tables.push({ name, rows: 100, fields: [{ name: 'id', type: 'sequence' }] });
@@ -374,7 +436,9 @@ async function begin() {
   byId('list-saved').addEventListener('click', listSaved);
   byId('open-saved').addEventListener('click', openSaved);
   byId('remove-saved').addEventListener('click', removeSaved);
-  show();
+  // Another link opened in this page changes only the part of the address after #.
+  addEventListener('hashchange', () => { openLink(); draw(); });
+  draw();
 }
 
 begin();
