@@ -49,8 +49,10 @@ pub enum TextOrTexts {
     Several(Vec<String>),
 }
 
-/// Appends a row of comma-separated values (RFC 4180).
+/// Appends a row of comma-separated values (RFC 4180). A single empty cell is quoted, because readers skip blank
+/// lines.
 pub fn push_row<'a>(cells: impl IntoIterator<Item = &'a str>, out: &mut Vec<u8>) {
+    let start = out.len();
     for (position, cell) in cells.into_iter().enumerate() {
         if position > 0 {
             out.push(b',');
@@ -66,6 +68,9 @@ pub fn push_row<'a>(cells: impl IntoIterator<Item = &'a str>, out: &mut Vec<u8>)
             out.push(b'"');
         }
     }
+    if out.len() == start {
+        out.extend_from_slice(b"\"\"");
+    }
     out.extend_from_slice(b"\r\n");
 }
 
@@ -79,5 +84,13 @@ mod tests {
         push_row(["plain", "a,b", "say \"hi\"", "two\nlines", " blank", ""], &mut out);
         let row = "plain,\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",\" blank\",\r\n";
         assert_eq!(String::from_utf8(out).unwrap(), row);
+    }
+
+    #[test]
+    fn a_single_empty_cell_is_not_a_blank_line() {
+        let mut out = Vec::new();
+        push_row([""], &mut out);
+        push_row(["", ""], &mut out);
+        assert_eq!(out, b"\"\"\r\n,\r\n");
     }
 }
