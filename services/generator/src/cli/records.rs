@@ -157,7 +157,9 @@ impl RecordsCommand {
                 .map(drop),
         }
         .with_context(|| format!("cannot read {path}"))?;
-        let value = serde_json::from_str(&text).with_context(|| format!("{path} is not JSON"))?;
+        // Editors of Windows begin files with a byte order mark.
+        let json = text.trim_start_matches('\u{feff}');
+        let value = serde_json::from_str(json).with_context(|| format!("{path} is not JSON"))?;
         let usual = match earlier {
             Some(earlier) => earlier.ref_date.parse()?,
             None if self.seed.is_some() => SEEDED_DAY,
@@ -176,7 +178,9 @@ impl RecordsCommand {
         };
         let schema = parse(&value, &bounds).map_err(|faults| {
             let lines: Vec<_> = faults.iter().map(|fault| format!("\n  {fault}")).collect();
-            anyhow::anyhow!("{path} has {} faults:{}", faults.len(), lines.concat())
+            let count = faults.len();
+            let noun = if count == 1 { "fault" } else { "faults" };
+            anyhow::anyhow!("{path} has {count} {noun}:{}", lines.concat())
         })?;
         Ok(Given { text, value, bounds, schema })
     }

@@ -49,7 +49,12 @@ impl SchemaCommand {
         let kind = kind.with_context(|| format!("{path}: say with --kind what it is"))?;
         let text = read(&self.file).with_context(|| format!("cannot read {path}"))?;
         let schema = match kind {
-            Kind::Sql => of_sql(&text),
+            Kind::Sql => of_sql(&text).map(|(schema, broken)| {
+                for constraint in broken {
+                    eprintln!("the rows may break {constraint}");
+                }
+                schema
+            }),
             Kind::JsonSchema => {
                 let document = serde_json::from_str(&text);
                 let document = document.with_context(|| format!("{path} is not JSON"))?;
@@ -86,13 +91,12 @@ fn read(path: &Path) -> std::io::Result<String> {
     };
     match text.len() as u64 > LARGEST {
         true => Err(std::io::Error::other("it has more than 16 MiB: leave the data out")),
-        false => Ok(text),
+        false => Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned)),
     }
 }
 
 /// Parses CSV with the separator that occurs most often in its header.
 fn rows(text: &str) -> Vec<Vec<String>> {
-    let text = text.trim_start_matches('\u{feff}');
     let header = text.lines().next().unwrap_or_default();
     let count = |sign: char| header.chars().filter(|letter| *letter == sign).count();
     let separator = [',', ';', '\t'].into_iter().max_by_key(|sign| count(*sign)).unwrap_or(',');

@@ -11,7 +11,7 @@ use super::random::Random;
 ///
 /// Within a version, the same seed and parameters give the same bytes. Any change of a list, a
 /// pattern or the order of random numbers requires a new version.
-pub const DATA_VERSION: &str = "2.8.0";
+pub const DATA_VERSION: &str = "2.9.0";
 
 /// The default reference day for cards and people that are generated from a seed.
 pub const SEEDED_DAY: Date = date(2030, 1, 1);

@@ -11,6 +11,7 @@ mod card;
 mod commands;
 mod contract;
 mod culture;
+mod dumps;
 mod errors;
 mod finance;
 mod into;

@@ -211,6 +211,133 @@ fn two_tables() -> Value {
 }
 
 #[actix_web::test]
+async fn parts_of_a_card_in_a_row_are_of_one_card_held_by_the_person_of_the_row() {
+    let app = App::start().await;
+    let card = |name: &str, part: &str| json!({"name": name, "type": "card", "part": part});
+    let fields = json!([
+        {"name": "name", "type": "person", "part": "nameLatin", "locale": "ja"},
+        {"name": "mate", "type": "person", "part": "nameLatin", "of": "mate"},
+        card("number", "number"), card("brand", "type"), card("cvv", "cvv"), card("holder", "holder"),
+        {"name": "payment", "type": "object", "fields": [card("number", "number"), card("expiry", "expiry")]},
+        card("expiry", "expiry"),
+        {"name": "amex", "type": "card", "of": "mate", "brand": "Amex"},
+        {"name": "amexCode", "type": "card", "of": "mate", "part": "cvv"},
+        {"name": "amexHolder", "type": "card", "of": "mate", "part": "holder"},
+        {"name": "spare", "type": "array", "items": {"type": "card", "part": "holder"}}]);
+    let made = rows(&app, "rows=200", &json!({ "fields": fields })).await;
+    let numbers: HashSet<&str> = made.iter().map(|row| row["number"].as_str().unwrap()).collect();
+    assert_eq!(numbers.len(), 200);
+    for row in &made {
+        let text = |name: &str| row[name].as_str().unwrap();
+        let query =
+            format!("/api/Card/Validate?cardNumber={}&type={}", text("number"), text("brand"));
+        let valid = app.get(&query).await.expect(200).json();
+        assert_eq!(valid["isValid"], true, "{row}");
+        let is_amex = text("brand") == "AmericanExpress";
+        assert_eq!(text("cvv").len(), if is_amex { 4 } else { 3 }, "{row}");
+        assert_eq!(row["payment"]["number"], row["number"]);
+        assert_eq!(row["payment"]["expiry"], row["expiry"]);
+        assert_eq!(row["holder"], row["name"]);
+        assert!(text("amex").starts_with('3') && text("amexCode").len() == 4, "{row}");
+        assert_eq!(row["amexHolder"], row["mate"]);
+        assert!(row["spare"].as_array().unwrap().iter().all(|holder| *holder == row["name"]));
+    }
+    // A part of the rows equals that part of the whole.
+    let part = rows(&app, "rows=5&offset=50", &json!({ "fields": fields })).await;
+    assert_eq!(part, made[50..55]);
+}
+
+#[actix_web::test]
+async fn short_texts_differ_between_rows() {
+    let app = App::start().await;
+    for vocabulary in ["latin", "business"] {
+        let field = |words: u64| json!({"name": format!("w{words}"), "type": "text", "words": words, "vocabulary": vocabulary});
+        let schema = json!({"fields": (1..=5).map(field).collect::<Vec<_>>()});
+        let made = rows(&app, "rows=100", &schema).await;
+        for words in 1..=5 {
+            let texts: HashSet<&str> =
+                made.iter().map(|row| row[format!("w{words}")].as_str().unwrap()).collect();
+            let least = if words == 1 { 5 } else { 20 };
+            assert!(texts.len() > least, "{vocabulary} {words}: {texts:?}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn combinations_of_fields_occur_once_and_references_share_a_row() {
+    let app = App::start().await;
+    let refer = |name: &str, table: &str, field: &str| json!({"name": name, "type": "reference", "table": table, "field": field});
+    let follow = |name: &str, table: &str, field: &str, with: &str| json!({"name": name, "type": "reference", "table": table, "field": field, "with": with});
+    let schema = json!({"tables": [
+        {"name": "orders", "rows": 40, "fields": [{"name": "id", "type": "sequence"}]},
+        {"name": "kinds", "maxRows": 3, "fields": [
+            {"name": "kind", "type": "choice", "values": ["a", "b", "c"], "unique": true}]},
+        {"name": "lines", "rows": 300, "uniqueTogether": [["order", "line"]], "fields": [
+            refer("order", "orders", "id"), {"name": "line", "type": "integer", "min": 1, "max": 9}]},
+        {"name": "shipped", "rows": 500, "uniqueTogether": [["day", "order", "line"]], "fields": [
+            {"name": "day", "type": "date", "min": "2024-01-01", "max": "2024-01-03"},
+            refer("order", "lines", "order"), follow("line", "lines", "line", "order")]},
+        {"name": "items", "childrenOf": {"table": "orders", "min": 4, "max": 9}, "uniquePair": ["order", "product"],
+            "fields": [refer("order", "orders", "id"), {"name": "product", "type": "integer", "min": 1, "max": 9}]},
+        {"name": "chain", "rows": 30, "fields": [
+            {"name": "id", "type": "sequence"},
+            {"name": "before", "type": "reference", "field": "id", "choose": "once"}]}]});
+    let made = post(&app, "seed=demo&rows=20", &schema).await.expect(200).json();
+    assert_eq!(made["kinds"].as_array().unwrap().len(), 3);
+    let whole = post(&app, "seed=demo", &schema).await.expect(200).json();
+    for (table, names) in [
+        ("lines", &["order", "line"][..]),
+        ("shipped", &["day", "order", "line"]),
+        ("items", &["order", "product"]),
+        ("chain", &["before"]),
+    ] {
+        let rows = whole[table].as_array().unwrap();
+        let found: HashSet<String> = column_of(rows, names).into_iter().collect();
+        assert_eq!(found.len(), rows.len(), "{table}");
+        let part = column_of(made[table].as_array().unwrap(), names);
+        assert_eq!(part, column_of(&rows[..20], names), "{table}");
+    }
+    let lines: HashSet<String> =
+        column_of(whole["lines"].as_array().unwrap(), &["order", "line"]).into_iter().collect();
+    for pair in column_of(whole["shipped"].as_array().unwrap(), &["order", "line"]) {
+        assert!(lines.contains(&pair), "{pair}");
+    }
+    for (place, row) in whole["chain"].as_array().unwrap().iter().enumerate().skip(1) {
+        assert_eq!(row["before"], place);
+    }
+    let wrong = json!({"tables": [
+        {"name": "a", "rows": 20, "uniqueTogether": [["x", "y"], ["x"], ["x", "nope"], ["y", "z"]], "fields": [
+            {"name": "x", "type": "boolean"}, {"name": "y", "type": "integer", "max": 4},
+            {"name": "z", "type": "ip"}, follow("w", "a", "x", "x")]}]});
+    let errors = post(&app, "", &wrong).await.expect(400).json();
+    let repeated = json!({"tables": [
+        {"name": "a", "fields": [{"name": "x", "type": "boolean"}]},
+        {"name": "b", "uniquePair": ["y", "z"], "fields": [
+            refer("y", "a", "x"), {"name": "z", "type": "integer"},
+            {"name": "w", "type": "reference", "table": "a", "field": "x", "choose": "once", "unique": true}]}]});
+    let refused = post(&app, "", &repeated).await.expect(400).json();
+    for (pointer, text) in [
+        ("/tables/1/uniquePair", "y refers to a field that is not unique"),
+        ("/tables/1/fields/2/unique", "cannot be promised"),
+    ] {
+        assert!(refused["errors"][pointer].to_string().contains(text), "{pointer} {refused:#}");
+    }
+    for (pointer, text) in [
+        ("/tables/0/uniqueTogether/0", "10 combinations for 20 rows"),
+        ("/tables/0/uniqueTogether/1", "2 to 8 fields"),
+        ("/tables/0/uniqueTogether/2", "nope is not a field"),
+        ("/tables/0/uniqueTogether/3", "z cannot be combined"),
+        ("/tables/0/fields/3/with", "another reference"),
+    ] {
+        assert!(errors["errors"][pointer].to_string().contains(text), "{pointer} {errors:#}");
+    }
+}
+
+fn column_of(rows: &[Value], names: &[&str]) -> Vec<String> {
+    rows.iter().map(|row| names.iter().map(|name| format!("{}|", row[*name])).collect()).collect()
+}
+
+#[actix_web::test]
 async fn an_archive_has_a_file_for_each_table() {
     let app = App::start().await;
     let answer =

@@ -99,7 +99,8 @@ fn objects_of_a_json_schema_have_its_types_bounds_and_formats() {
             "cents": {"type": "number", "multipleOf": 0.001},
             "host": {"type": "string", "format": "hostname"},
             "loop": {"$ref": "#/$defs/loop"},
-            "small": {"$ref": "#/$defs/number", "maximum": 2}
+            "small": {"$ref": "#/$defs/number", "maximum": 2},
+            "share": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
         },
         "$defs": {"loop": {"$ref": "#/$defs/loop"}, "number": {"type": "integer", "minimum": 1, "maximum": 9}, "home": {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}}}
     });
@@ -121,6 +122,8 @@ fn objects_of_a_json_schema_have_its_types_bounds_and_formats() {
         assert!([10, 15, 20].contains(&row["fives"].as_i64().unwrap()), "{row}");
         assert!(row["host"].as_str().unwrap().ends_with(".example"), "{row}");
         assert!((1..=2).contains(&row["small"].as_i64().unwrap()), "{row}");
+        let share = row["share"].as_f64().unwrap();
+        assert!(share > 0.0 && share < 1.0, "{row}");
     }
     let decimals = |name: &str| {
         let mut fields = schema["fields"].as_array().unwrap().iter();
@@ -161,6 +164,25 @@ fn a_sample_gives_names_and_shapes_and_keeps_none_of_its_values() {
     assert_eq!(types, ["sequence", "person", "colour", "integer"]);
     assert_eq!(schema["fields"][2]["max"], 100.0);
     assert_eq!(schema["fields"][4]["nulls"], 0.1);
+}
+
+#[test]
+fn marks_arrays_and_repeated_names_do_not_hinder_a_proposal() {
+    let array = "\u{feff}{\"type\": \"array\", \"items\": {\"properties\": {\"n\": {\"type\": \"integer\"}}}}";
+    let (schema, _) = proposed("array.json", array, &[]);
+    assert_eq!(schema["fields"][0]["name"], "n");
+    let (schema, _) = proposed("mark.sql", "\u{feff}CREATE TABLE a (n INT);", &[]);
+    assert_eq!(schema["tables"][0]["name"], "a");
+    let (schema, rows) = proposed("twice.csv", "a,a,\"x\"\"y\",\n1,2,3,4\n", &[]);
+    let names: Vec<_> =
+        schema["fields"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect();
+    assert_eq!(names, ["a", "a_2", "xy", "_4"]);
+    assert!(rows.contains("\"a_2\""));
+    let program = program();
+    let marked = program
+        .folder()
+        .write("m.json", "\u{feff}{\"fields\": [{\"name\": \"a\", \"type\": \"sequence\"}]}");
+    assert_eq!(program.done(&["records", marked.to_str().unwrap(), "-n", "1"]), "{\"a\":1}\n");
 }
 
 #[test]

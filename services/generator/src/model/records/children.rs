@@ -112,6 +112,11 @@ impl Children {
         u64::try_from(millionths / u128::from(MILLION)).unwrap_or(u64::MAX)
     }
 
+    /// Returns the maximum number of children per parent.
+    pub fn most(&self) -> u64 {
+        self.least + self.sums.len() as u64 - 1
+    }
+
     /// Returns the number of rows in the child table.
     pub fn rows(&self) -> u64 {
         self.before(self.parents)
@@ -147,7 +152,7 @@ impl Children {
         let first = block * BLOCK;
         let last = (first + BLOCK).min(self.parents);
         let wanted = self.before(last) - self.before(first);
-        let most = self.least + self.sums.len() as u64 - 1;
+        let most = self.most();
         let mut random = self.key.random(block);
         ends.clear();
         ends.extend((first..last).map(|_| self.count(&mut random)));

@@ -1,11 +1,12 @@
 //! Fields, and how their values are generated.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use sha2::{Digest, Sha256};
 
 use super::cell::Cell;
-use super::known::{Families, Known};
+use super::known::{Families, Known, Paid};
 use super::permutation::Permutation;
 use crate::model::random::{Random, mixed};
 use crate::model::seed::Seed;
@@ -21,8 +22,18 @@ pub trait Make {
     }
 
     /// Writes the `nth` value, which must be below [`space`](Self::space).
-    fn write_nth(&self, _nth: u64, cell: &mut Cell) {
+    fn write_nth(&self, _nth: u64, _row: &mut Row, cell: &mut Cell) {
         cell.set_null();
+    }
+
+    /// Returns the maximum number of rows with the same value, if such rows are consecutive.
+    fn longest_run(&self) -> Option<u64> {
+        None
+    }
+
+    /// Returns whether values with different numbers differ.
+    fn is_distinct(&self) -> bool {
+        true
     }
 
     /// Returns whether different rows always have different values.
@@ -36,6 +47,8 @@ pub trait Make {
 pub struct Row {
     /// For each group of fields, the person of the last row.
     pub people: Vec<Known>,
+    /// For each group of fields, the card of the last row.
+    pub cards: Vec<Option<Paid>>,
     /// For each table, the children in the last block of parents.
     pub families: Vec<Families>,
     /// Spare cells for the values of other fields.
@@ -87,6 +100,25 @@ impl FieldKey {
     }
 }
 
+/// The part of a field in a combination of fields: one digit of a number that each row has once.
+#[derive(Clone, Copy, Debug)]
+pub struct Digit {
+    /// The order of the numbers.
+    pub order: Permutation,
+    /// The number of combinations.
+    pub all: u64,
+    /// The number of combinations of the fields after this one.
+    pub stride: u64,
+    /// The number of values of this field.
+    pub space: u64,
+}
+
+impl Digit {
+    fn of(&self, index: u64) -> u64 {
+        self.order.at(index % self.all) / self.stride % self.space
+    }
+}
+
 /// A field of a table.
 pub struct Field {
     /// The name.
@@ -97,6 +129,8 @@ pub struct Field {
     pub nulls: u64,
     /// The order of unique values. `None` if values need not be unique.
     pub order: Option<Permutation>,
+    /// The part of this field in a combination of fields that must be unique.
+    pub digit: OnceCell<Digit>,
     /// The random key of the field.
     pub key: FieldKey,
     /// The generator of its values.
@@ -122,9 +156,10 @@ impl Field {
             cell.set_null();
             return;
         }
-        match self.order {
-            Some(order) => self.make.write_nth(order.at(index), cell),
-            None => self.make.write(index, &mut random, row, cell),
+        match (self.digit.get(), self.order) {
+            (Some(digit), _) => self.make.write_nth(digit.of(index), row, cell),
+            (None, Some(order)) => self.make.write_nth(order.at(index), row, cell),
+            (None, None) => self.make.write(index, &mut random, row, cell),
         }
     }
 }

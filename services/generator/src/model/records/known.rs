@@ -33,3 +33,10 @@ pub struct Families {
     /// The cumulative number of children up to and including each parent in the block.
     pub ends: Vec<u64>,
 }
+
+/// The card of the last row.
+pub struct Paid {
+    /// The index of the row.
+    pub index: u64,
+    pub card: Card,
+}

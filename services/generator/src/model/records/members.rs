@@ -31,7 +31,9 @@ impl<'a> Members<'a> {
 
     /// Returns the value of a member, and notes that the member is known.
     pub fn value(&mut self, name: &'static str) -> Option<&'a Value> {
-        self.known.push(name);
+        if !self.known.contains(&name) {
+            self.known.push(name);
+        }
         self.map.get(name)
     }
 

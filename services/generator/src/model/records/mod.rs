@@ -9,12 +9,14 @@ mod dates;
 mod expression;
 mod fault;
 mod field;
+mod groups;
 mod kinds;
 mod known;
 mod members;
 mod parse;
 mod permutation;
 mod propose;
+mod references;
 mod schema;
 mod tables;
 

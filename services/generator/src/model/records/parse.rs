@@ -1,5 +1,6 @@
 //! Parses a schema.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -8,18 +9,15 @@ use serde_json::Value;
 use super::expression::Expression;
 use super::fault::{Faults, SchemaFault};
 use super::field::{COST_OF_A_FIELD, COST_OF_A_ROW, Field, FieldKey, Make, SharedField};
-use super::kinds::derived::{
-    Array, Choosing, Computed, Object, Piece, Reference, Template, pieces,
-};
+use super::groups::Groups;
+use super::kinds::derived::{Array, Computed, Object, Piece, Template, pieces};
 use super::kinds::goods::{Product, Reviews};
-use super::kinds::people::{PARTS, People, PersonPart};
 use super::kinds::{choice, goods, made, network, numbers, pattern, times};
 use super::members::Members;
 use super::permutation::Permutation;
 use super::schema::{Schema, Table};
 use super::tables::{Bounds, RawField, RawTable, culture, raw_fields, read_tables};
-use crate::model::numbers::{Kind, Sex};
-use crate::model::person::{Limits, Maker, OLDEST};
+use crate::model::numbers::Kind;
 
 /// All types of fields.
 const TYPES: &str = "person, address, company, phone, iban, card, crypto, imei, socialNumber, vat, \
@@ -27,8 +25,8 @@ const TYPES: &str = "person, address, company, phone, iban, card, crypto, imei, 
     sequence, choice, constant, pattern, template, expression, object, array, reference, ip, mac, url, \
     userAgent, fileName, colour, brand, review, latitude, longitude";
 /// The types that support unique values, for messages.
-const UNIQUE: &str = "integer, decimal, boolean, date, time, timestamp, choice, pattern of fixed \
-    length, uuid, sequence, reference with choose once, and email, username and workEmail of person";
+pub(super) const UNIQUE: &str = "integer, decimal, boolean, date, time, timestamp, choice, pattern of fixed \
+    length, uuid, sequence, reference to a unique field of another table, and email, username and workEmail of person";
 /// Maximum nesting depth of objects and arrays.
 const DEEPEST: usize = 4;
 
@@ -45,8 +43,9 @@ pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>
         tables: &tables,
         faults,
         built: HashMap::new(),
-        groups: HashMap::new(),
+        groups: Groups::default(),
         references: Vec::new(),
+        followers: Vec::new(),
         cost: 0,
     };
     let mut made = Vec::new();
@@ -64,6 +63,7 @@ pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>
         }
         made.push(Rc::new(Table { name: table.name.clone(), rows: table.rows, shown }));
     }
+    builder.combine();
     let references = builder.references;
     match builder.faults.into_vec() {
         faults if faults.is_empty() => Ok(Schema { tables: made, references }),
@@ -84,26 +84,31 @@ enum Built {
     Done(Option<SharedField>),
 }
 
-struct Builder<'a> {
-    bounds: &'a Bounds,
-    tables: &'a [RawTable<'a>],
-    faults: Faults,
+/// A schema that is being parsed.
+pub(super) struct Builder<'a> {
+    pub(super) bounds: &'a Bounds,
+    pub(super) tables: &'a [RawTable<'a>],
+    pub(super) faults: Faults,
     built: HashMap<(usize, usize), Built>,
-    /// The people of each table, by their requested properties.
-    groups: HashMap<String, Rc<People>>,
+    /// The people and cards of each table.
+    pub(super) groups: Groups,
     /// Pairs of the index of a table and the index of a table that it refers to.
-    references: Vec<(usize, usize)>,
+    pub(super) references: Vec<(usize, usize)>,
+    /// References with `with`: the index of their table, their name, and the name of the reference whose
+    /// rows they choose.
+    pub(super) followers: Vec<(usize, &'a str, &'a str)>,
     /// The cost so far of the field that is being parsed.
     cost: u64,
 }
 
 /// The location of a field that is being parsed: its table, and the path of names within it.
-struct Place<'p> {
-    table: usize,
-    path: &'p str,
-    depth: usize,
-    /// Whether the field is within an array, whose items have different indexes from the row.
-    is_item: bool,
+pub(super) struct Place<'p> {
+    pub(super) table: usize,
+    pub(super) path: &'p str,
+    pub(super) depth: usize,
+    /// The number of indexes that the arrays around the field reserve for each row. `None` if it is not within
+    /// an array.
+    pub(super) items: Option<u64>,
 }
 
 impl<'a> Builder<'a> {
@@ -120,14 +125,23 @@ impl<'a> Builder<'a> {
         }
         self.built.insert((table, place), Built::Begun);
         let raw = &self.tables[table].fields[place];
-        let at = Place { table, path: raw.name, depth: 0, is_item: false };
+        let at = Place { table, path: raw.name, depth: 0, items: None };
         let field = self.read(raw, &at).map(Rc::new);
         self.built.insert((table, place), Built::Done(field.clone()));
         field
     }
 
+    /// Returns a field that has been parsed. `None` if it does not exist or has faults.
+    pub(super) fn known(&self, table: usize, name: &str) -> Option<SharedField> {
+        let place = self.tables[table].fields.iter().position(|field| field.name == name)?;
+        match self.built.get(&(table, place))? {
+            Built::Done(field) => field.clone(),
+            Built::Begun => None,
+        }
+    }
+
     /// Returns the field of a table with this name.
-    fn named(&mut self, table: usize, name: &str, pointer: &str) -> Option<SharedField> {
+    pub(super) fn named(&mut self, table: usize, name: &str, pointer: &str) -> Option<SharedField> {
         let place = self.tables[table].fields.iter().position(|field| field.name == name);
         let Some(place) = place else {
             let known: Vec<_> = self.tables[table].fields.iter().map(|field| field.name).collect();
@@ -146,11 +160,18 @@ impl<'a> Builder<'a> {
         members.value("name");
         let kind = members.required("type", &mut self.faults)?;
         let hidden = members.flag("hidden", &mut self.faults);
-        let nulls = numbers::part(members.share("nulls", 0.0, &mut self.faults));
+        let mut nulls = numbers::part(members.share("nulls", 0.0, &mut self.faults));
         let unique = members.flag("unique", &mut self.faults);
-        let key = FieldKey::new(&self.bounds.seed, &self.tables[at.table].name, at.path);
+        let mut key = FieldKey::new(&self.bounds.seed, &self.tables[at.table].name, at.path);
         let own_cost = 1 + raw.value.to_string().len() as u64 / 64;
         let outer = std::mem::replace(&mut self.cost, own_cost);
+        let first = match kind.as_str() {
+            Some("reference") => self.followed(&mut members, at)?,
+            _ => None,
+        };
+        if let Some(first) = &first {
+            (key, nulls) = (first.key, first.nulls);
+        }
         let make = self.make(kind.as_str().unwrap_or_default(), &mut members, at, key);
         let cost = std::mem::replace(&mut self.cost, outer);
         if cost > COST_OF_A_FIELD {
@@ -164,8 +185,13 @@ impl<'a> Builder<'a> {
             members.end(kind.as_str().unwrap_or_default(), &mut self.faults);
         }
         let make = make?;
-        let order = if unique { self.order(&*make, key, at, unique_at)? } else { None };
-        Some(Field { name: raw.name.to_owned(), hidden, nulls, order, key, make, cost })
+        let order = match &first {
+            Some(first) => first.order,
+            None if unique => self.order(&*make, key, at, unique_at)?,
+            None => None,
+        };
+        let digit = OnceCell::new();
+        Some(Field { name: raw.name.to_owned(), hidden, nulls, order, digit, key, make, cost })
     }
 
     /// Returns the order of unique values, if required. `None` means that there was a fault.
@@ -179,7 +205,7 @@ impl<'a> Builder<'a> {
         if make.is_unique() {
             return Some(None);
         }
-        let Some(space) = make.space().filter(|_| at.depth == 0) else {
+        let Some(space) = make.space().filter(|_| at.depth == 0 && make.is_distinct()) else {
             self.faults.add(pointer, format!("cannot be promised; it can for {UNIQUE}"));
             return None;
         };
@@ -209,7 +235,7 @@ impl<'a> Builder<'a> {
             }
             "phone" => made::phones(members, faults),
             "iban" => made::ibans(members, faults),
-            "card" => made::cards(members, day, faults),
+            "card" => self.card(members, at),
             "crypto" => made::coins(members, faults),
             "imei" => Some(made::imeis()),
             "socialNumber" => made::national(members, Kind::Person, faults),
@@ -254,58 +280,24 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Reads the types `person` and `address`: `part`, `locale`, `minAge`, `maxAge`, `sex`,
-    /// `household`, and `of` to distinguish several people in a row.
+    /// Reads the types `person` and `address`.
     fn person(
         &mut self,
         members: &mut Members<'a>,
         at: &Place<'_>,
         usual: &str,
     ) -> Option<Box<dyn Make>> {
-        let table = &self.tables[at.table];
-        let faults = &mut self.faults;
-        let before = faults.count();
-        let culture = culture(members, table.locale, faults);
-        let ages = (0, i64::from(OLDEST));
-        let least = members.integer("minAge", 18, ages, faults);
-        let most = members.integer("maxAge", least.max(89), ages, faults);
-        if least > most {
-            faults.add(members.at("maxAge"), "must be at least minAge");
-        }
-        let sexes = [("any", None), ("female", Some(Sex::Female)), ("male", Some(Sex::Male))];
-        let sex = members.word("sex", &sexes, faults).flatten();
-        let household = members.integer("household", 1, (1, 8), faults).unsigned_abs();
-        let of = members.text("of", faults).unwrap_or_default();
-        let part = members.text("part", faults).unwrap_or(usual);
-        let place = PARTS.iter().position(|(name, _)| *name == part);
-        if place.is_none() {
-            let names = PARTS.map(|(name, _)| name).join(", ");
-            faults.add(members.at("part"), format!("must be one of {names}"));
-        }
-        if faults.count() > before {
-            return None;
-        }
-        // Fields of a row with the same requirements show the same person.
-        let group = format!("person {of} {} {least} {most} {sex:?} {household}", culture.code);
-        let name = format!("{} {group}", at.table);
-        let people = match self.groups.get(&name) {
-            Some(people) => Rc::clone(people),
-            None => {
-                let age = |age: i64| u8::try_from(age).ok();
-                let limits = Limits { least: age(least), most: age(most), sex, born: None };
-                let Ok(maker) = Maker::new(culture, self.bounds.day, limits) else {
-                    self.faults
-                        .add(members.at("locale"), "has telephone numbers that cannot be read");
-                    return None;
-                };
-                let key = FieldKey::new(&self.bounds.seed, &table.name, &group);
-                let slot = self.groups.len();
-                let people = Rc::new(People { maker, key, household, slot });
-                self.groups.insert(name, Rc::clone(&people));
-                people
-            }
-        };
-        Some(Box::new(PersonPart::new(people, place?)))
+        let table = (at.table, &self.tables[at.table]);
+        let part = self.groups.person(members, table, self.bounds, usual, &mut self.faults);
+        part.map(|part| Box::new(part) as _)
+    }
+
+    /// Reads the type `card`.
+    fn card(&mut self, members: &mut Members<'a>, at: &Place<'_>) -> Option<Box<dyn Make>> {
+        let table = (at.table, &self.tables[at.table]);
+        let items = at.items.unwrap_or(1);
+        let part = self.groups.card(members, table, self.bounds, items, &mut self.faults);
+        part.map(|part| Box::new(part) as _)
     }
 
     /// Reads the type `template`: `template`.
@@ -379,7 +371,7 @@ impl<'a> Builder<'a> {
         for field in raw {
             let path = format!("{}/{}", at.path, field.name);
             let depth = at.depth + 1;
-            let at = Place { table: at.table, path: &path, depth, is_item: at.is_item };
+            let at = Place { table: at.table, path: &path, depth, items: at.items };
             read.extend(self.read(&field, &at));
         }
         (self.faults.count() == before).then(|| Box::new(Object(read)) as _)
@@ -402,99 +394,11 @@ impl<'a> Builder<'a> {
         let path = format!("{}/items", at.path);
         let raw = RawField { pointer, name: "items", value };
         let depth = at.depth + 1;
-        let item = Place { table: at.table, path: &path, depth, is_item: true };
-        let item = self.read(&raw, &item)?;
         let (least, most) = (least.unsigned_abs(), most.unsigned_abs());
+        let items = Some(at.items.unwrap_or(1).saturating_mul(most));
+        let item = Place { table: at.table, path: &path, depth, items };
+        let item = self.read(&raw, &item)?;
         self.cost = self.cost.saturating_add(item.cost.saturating_mul(most.saturating_sub(1)));
         Some(Box::new(Array { item, least, most }))
-    }
-
-    /// Reads the type `reference`: `table`, `field`, `choose` uniform, skewed or once (uniform).
-    fn reference(
-        &mut self,
-        members: &mut Members<'a>,
-        at: &Place<'_>,
-        key: FieldKey,
-    ) -> Option<Box<dyn Make>> {
-        let own = &self.tables[at.table];
-        members.required("field", &mut self.faults)?;
-        let name = members.text("field", &mut self.faults)?;
-        let target = members.text("table", &mut self.faults).unwrap_or(&own.name);
-        let ways = [("uniform", 0), ("skewed", 1), ("once", 2)];
-        let way = members.word("choose", &ways, &mut self.faults)?;
-        let Some(table) = self.tables.iter().position(|table| table.name == target) else {
-            let known: Vec<_> = self.tables.iter().map(|table| table.name.as_str()).collect();
-            let text = format!("must be one of {}", known.join(", "));
-            self.faults.add(members.at("table"), text);
-            return None;
-        };
-        self.references.push((at.table, table));
-        let field = self.named(table, name, &members.at("field"))?;
-        let (rows, has_rows) = (self.tables[table].rows, self.tables[table].has_rows);
-        if self.bounds.is_part && !has_rows && table != at.table {
-            let pointer = format!("{}/rows", self.tables[table].pointer);
-            let text = "is required to skip rows, because references choose among all rows";
-            self.faults.add(pointer, text);
-            return None;
-        }
-        if field.nulls > 0 {
-            self.faults.add(members.at("field"), "has nulls, which cannot be referred to");
-            return None;
-        }
-        let is_child = own.children.as_ref().is_some_and(|children| children.table == table);
-        if at.is_item && (is_child || table == at.table) {
-            let text = "must be of a table that is neither the own one nor its parent, in an array";
-            self.faults.add(members.at("table"), text);
-            return None;
-        }
-        let choosing = if table == at.table {
-            Choosing::Earlier
-        } else if let Some(children) =
-            own.children.as_ref().filter(|children| children.table == table)
-        {
-            Choosing::Parent(Rc::clone(children))
-        } else if let Some(pair) = own.pair.filter(|pair| pair.contains(&at.path)) {
-            self.pair(pair, at)?
-        } else if rows == 0 {
-            self.faults.add(members.at("table"), format!("{target} has no rows"));
-            return None;
-        } else {
-            match way {
-                0 => Choosing::Uniform,
-                1 => Choosing::Skewed,
-                _ if own.rows > rows => {
-                    let text = format!("is impossible: {target} has {rows} rows for {}", own.rows);
-                    self.faults.add(members.at("choose"), text);
-                    return None;
-                }
-                _ => Choosing::Once(key.permutation(rows)),
-            }
-        };
-        Some(Box::new(Reference { field, rows, choosing }))
-    }
-
-    /// Returns how to select rows for one of two references whose pairs must be unique.
-    fn pair(&mut self, pair: [&str; 2], at: &Place<'_>) -> Option<Choosing> {
-        let own = &self.tables[at.table];
-        let pointer = format!("{}/uniquePair", own.pointer);
-        let rows = pair.map(|name| {
-            let field = own.fields.iter().find(|field| field.name == name)?;
-            let table = field.value.get("table")?.as_str()?;
-            let table = self.tables.iter().find(|other| other.name == table)?;
-            Some(table.rows).filter(|_| table.name != own.name)
-        });
-        let [Some(first), Some(second)] = rows else {
-            self.faults.add(pointer, "must be the names of two references to other tables");
-            return None;
-        };
-        let pairs = first.checked_mul(second).filter(|pairs| *pairs <= 1 << 62);
-        let Some(pairs) = pairs.filter(|pairs| *pairs >= own.rows.max(1)) else {
-            let text = format!("is impossible: {first} by {second} rows for {}", own.rows);
-            self.faults.add(pointer, text);
-            return None;
-        };
-        let key = FieldKey::new(&self.bounds.seed, &own.name, &format!("{} {}", pair[0], pair[1]));
-        let is_second = pair[1] == at.path;
-        Some(Choosing::Pair { order: key.permutation(pairs), second, is_second })
     }
 }

@@ -47,12 +47,18 @@ pub struct RawTable<'a> {
     pub has_rows: bool,
     pub locale: &'static Culture,
     pub fields: Vec<RawField<'a>>,
-    /// The names of two references whose combination must be unique.
-    pub pair: Option<[&'a str; 2]>,
+    /// The fields whose combinations must be unique.
+    pub sets: Vec<RawSet<'a>>,
     /// The definition of `childrenOf`, until the parent table is resolved.
     pub raw_children: Option<RawChildren<'a>>,
     /// How the rows are assigned to their parents.
     pub children: Option<Rc<Children>>,
+}
+
+/// Fields whose combination must be unique.
+pub struct RawSet<'a> {
+    pub pointer: String,
+    pub names: Vec<&'a str>,
 }
 
 pub struct RawField<'a> {
@@ -107,19 +113,24 @@ fn read_table<'a>(
     let most = i64::try_from(bounds.most_rows.min(ROWS)).unwrap_or(i64::MAX);
     let own = members.integer("rows", -1, (0, most), faults);
     let own = u64::try_from(own).ok();
-    let rows = own.or(bounds.rows).unwrap_or(USUAL_ROWS);
+    let most = members.integer("maxRows", most, (1, most.max(1)), faults).unsigned_abs();
+    let rows = own.or(bounds.rows).unwrap_or(USUAL_ROWS).min(most);
     let raw_children = children::read(&mut members, faults);
     if raw_children.is_some() && own.is_some() {
         faults.add(members.at("rows"), "must be omitted with childrenOf, which gives the number");
     }
     let fields = members.required("fields", faults).and_then(Value::as_array);
-    let pair = members.array("uniquePair", faults).and_then(|names| match names {
-        [first, second] => Some([first.as_str()?, second.as_str()?]),
-        _ => {
-            faults.add(members.at("uniquePair"), "must be the names of two references");
-            None
-        }
-    });
+    let mut sets = Vec::new();
+    if let Some(pair) = members.array("uniquePair", faults) {
+        let text = "must be the names of two fields";
+        sets.extend(read_set(pair, members.at("uniquePair"), (2, text), faults));
+    }
+    for (place, set) in members.array("uniqueTogether", faults).into_iter().flatten().enumerate() {
+        let pointer = format!("{}/{place}", members.at("uniqueTogether"));
+        let text = "must be an array of the names of 2 to 8 fields";
+        let set = set.as_array().map_or(&[][..], Vec::as_slice);
+        sets.extend(read_set(set, pointer, (8, text), faults));
+    }
     let pointer = members.pointer.clone();
     let Some(fields) = fields.filter(|fields| (1..=bounds.most_fields).contains(&fields.len()))
     else {
@@ -137,10 +148,30 @@ fn read_table<'a>(
         has_rows: own.is_some(),
         locale,
         fields,
-        pair,
+        sets,
         raw_children,
         children: None,
     })
+}
+
+fn read_set<'a>(
+    names: &'a [Value],
+    pointer: String,
+    (most, text): (usize, &str),
+    faults: &mut Faults,
+) -> Option<RawSet<'a>> {
+    let names: Option<Vec<_>> = names.iter().map(Value::as_str).collect();
+    let fits = |names: &Vec<&str>| {
+        let is_twice = |(place, name)| names[..place].contains(name);
+        (2..=most).contains(&names.len()) && !names.iter().enumerate().any(is_twice)
+    };
+    match names.filter(fits) {
+        Some(names) => Some(RawSet { pointer, names }),
+        None => {
+            faults.add(pointer, text);
+            None
+        }
+    }
 }
 
 pub fn raw_fields<'a>(fields: &'a [Value], at: &str, faults: &mut Faults) -> Vec<RawField<'a>> {

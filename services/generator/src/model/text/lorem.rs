@@ -38,13 +38,21 @@ pub struct Lorem {
     /// The number of remaining sentences in the current paragraph.
     sentences: u64,
     begun: bool,
+    /// Whether Latin text begins with the usual words.
+    has_opening: bool,
 }
 
 impl Lorem {
     /// Creates a generator for this number of words or paragraphs, at least one.
     pub fn new(mut random: Random, vocabulary: Vocabulary, unit: Unit, number: u64) -> Self {
         let sentences = random.between(PARAGRAPH.0, PARAGRAPH.1);
-        Self { random, vocabulary, unit, left: number, sentences, begun: false }
+        Self { random, vocabulary, unit, left: number, sentences, begun: false, has_opening: true }
+    }
+
+    /// Omits the usual first words of Latin text, so that short texts differ from each other.
+    pub fn without_opening(mut self) -> Self {
+        self.has_opening = false;
+        self
     }
 
     /// Appends a sentence and the separator before it. Returns false if it was the last sentence.
@@ -97,7 +105,8 @@ impl Lorem {
         let count = self.random.between(SENTENCE.0, SENTENCE.1).min(most);
         // One word in eight gets a comma, but never the first word or the last two.
         let commas = self.random.bits() & self.random.bits() & self.random.bits();
-        let opening = if self.begun { &[][..] } else { &OPENING };
+        let has_opening = self.has_opening && !self.begun;
+        let opening = if has_opening { &OPENING } else { &[][..] };
         let mut drawn = 0;
         for position in 0..count {
             if position % 8 == 0 {

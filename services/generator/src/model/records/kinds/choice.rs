@@ -50,7 +50,7 @@ impl Make for Choice {
         Some(self.distinct.len() as u64)
     }
 
-    fn write_nth(&self, nth: u64, cell: &mut Cell) {
+    fn write_nth(&self, nth: u64, _: &mut Row, cell: &mut Cell) {
         if let Some(place) = self.distinct.get(nth as usize) {
             self.set(*place, cell);
         }

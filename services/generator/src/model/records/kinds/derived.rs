@@ -146,18 +146,10 @@ pub enum Choosing {
     Skewed,
     /// Each row is selected at most once.
     Once(Permutation),
-    /// The quotient or the remainder of a permuted index, so that no pair of references occurs
-    /// twice.
-    Pair {
-        /// The permutation of the pairs.
-        order: Permutation,
-        /// The number of rows in the table of the second reference.
-        second: u64,
-        /// Whether this is the second reference of the pair.
-        is_second: bool,
-    },
     /// An earlier row of the same table. The first row gets a null.
     Earlier,
+    /// The row before, in the same table. The first row gets a null.
+    Before,
     /// The parent of the row.
     Parent(Rc<Children>),
 }
@@ -181,11 +173,8 @@ impl Make for Reference {
                 (place as u64).min(self.rows - 1)
             }
             Choosing::Once(order) => order.at(index),
-            Choosing::Pair { order, second, is_second } => match (order.at(index), is_second) {
-                (pair, true) => pair % second,
-                (pair, false) => pair / second,
-            },
-            Choosing::Earlier if index == 0 => return cell.set_null(),
+            Choosing::Earlier | Choosing::Before if index == 0 => return cell.set_null(),
+            Choosing::Before => index - 1,
             // The indexes of array items can exceed the number of rows.
             Choosing::Earlier => random.below(index.min(self.rows.max(1))),
             Choosing::Parent(children) => children.parent(index, row),
@@ -193,7 +182,26 @@ impl Make for Reference {
         self.field.write(chosen, row, cell);
     }
 
+    fn space(&self) -> Option<u64> {
+        matches!(self.choosing, Choosing::Uniform | Choosing::Skewed).then_some(self.rows)
+    }
+
+    fn write_nth(&self, nth: u64, row: &mut Row, cell: &mut Cell) {
+        self.field.write(nth, row, cell);
+    }
+
+    fn is_distinct(&self) -> bool {
+        self.field.order.is_some() || self.field.make.is_unique()
+    }
+
+    fn longest_run(&self) -> Option<u64> {
+        match &self.choosing {
+            Choosing::Parent(children) => Some(children.most()),
+            _ => None,
+        }
+    }
+
     fn is_unique(&self) -> bool {
-        matches!(self.choosing, Choosing::Once(_))
+        matches!(self.choosing, Choosing::Once(_) | Choosing::Before) && self.is_distinct()
     }
 }

@@ -1,15 +1,13 @@
 //! Types for the values that the other operations of the service generate.
 
-use jiff::civil::Date;
-
 use crate::model::numbers::{self, Kind, Wanted};
 use crate::model::random::Random;
-use crate::model::records::cell::{Cell, Shape};
+use crate::model::records::cell::Cell;
 use crate::model::records::fault::Faults;
 use crate::model::records::field::{Make, Row};
 use crate::model::records::members::Members;
 use crate::model::text::{Classes, Lorem, Unit, Vocabulary, sampled};
-use crate::model::{card, crypto, iban, imei, names, phone};
+use crate::model::{crypto, iban, imei, names, phone};
 
 /// A string, which a function appends.
 struct Plain<F>(F);
@@ -110,7 +108,7 @@ pub fn texts(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn M
     let vocabulary = members.word("vocabulary", &vocabularies, faults)?;
     Some(plain(move |random, out| {
         let source = Random::of_row([random.bits(), random.bits()], 0);
-        let mut lorem = Lorem::new(source, vocabulary, unit, number);
+        let mut lorem = Lorem::new(source, vocabulary, unit, number).without_opening();
         let mut bytes = std::mem::take(out).into_bytes();
         while lorem.push(&mut bytes) {}
         // The text is always ASCII.
@@ -131,35 +129,4 @@ pub fn passwords(members: &mut Members<'_>, faults: &mut Faults) -> Box<dyn Make
         special: members.flag("special", faults),
     };
     plain(move |random, out| out.push_str(&sampled(random, length, classes)))
-}
-
-type CardPart = fn(&card::Card, &mut Cell);
-
-/// Reads the type `card`: `brand` (by market share), `part` (number).
-pub fn cards(members: &mut Members<'_>, day: Date, faults: &mut Faults) -> Option<Box<dyn Make>> {
-    let brand = match members.text("brand", faults) {
-        None => None,
-        Some(name) => {
-            let found = card::find(name);
-            if found.is_none() {
-                faults.add(
-                    members.at("brand"),
-                    format!("{name} is unknown; /api/Card/Types lists the brands"),
-                );
-            }
-            Some(found?)
-        }
-    };
-    let parts: [(&str, CardPart); 6] = [
-        ("number", |card, cell| cell.set_text(Some(&card.number))),
-        ("type", |card, cell| cell.set_text(Some(card.kind.name))),
-        ("expiry", |card, cell| cell.set(Shape::Text, card.expiry.strftime("%Y-%m"))),
-        ("cvv", |card, cell| cell.set_text(Some(&card.code))),
-        ("holder", |card, cell| cell.set_text(Some(&card.holder))),
-        ("pin", |card, cell| cell.set(Shape::Text, format_args!("{:04}", card.pin))),
-    ];
-    let part = members.word("part", &parts, faults)?;
-    Some(Box::new(Set(move |random: &mut Random, cell: &mut Cell| {
-        part(&card::Card::generate(random, brand, day), cell);
-    })))
 }

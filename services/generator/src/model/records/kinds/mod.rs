@@ -1,5 +1,6 @@
 //! The types of fields. Their comments list the members of each type, with defaults in parentheses.
 
+pub(super) mod cards;
 pub(super) mod choice;
 pub(super) mod derived;
 pub(super) mod goods;

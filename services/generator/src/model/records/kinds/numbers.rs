@@ -42,7 +42,7 @@ impl Make for Uniform {
         Some(self.count)
     }
 
-    fn write_nth(&self, nth: u64, cell: &mut Cell) {
+    fn write_nth(&self, nth: u64, _: &mut Row, cell: &mut Cell) {
         self.set(nth, cell);
     }
 }
@@ -65,7 +65,12 @@ pub fn decimal(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn
     let (least, most) =
         (members.number("min", 0.0, faults), members.number("max", 1_000.0, faults));
     let one = 10_f64.powi(decimals as i32);
-    let (least, most) = ((least * one).ceil(), (most * one).floor());
+    // 0.07 times 100 is a little more than 7.
+    let units = |value: f64, round: fn(f64) -> f64| {
+        let value = value * one;
+        if (value.round() - value).abs() < 1e-6 { value.round() } else { round(value) }
+    };
+    let (least, most) = (units(least, f64::ceil), units(most, f64::floor));
     if least > most {
         faults
             .add(members.at("max"), "must be at least min, with the wanted decimals between them");
@@ -148,7 +153,7 @@ impl Make for Boolean {
         Some(2)
     }
 
-    fn write_nth(&self, nth: u64, cell: &mut Cell) {
+    fn write_nth(&self, nth: u64, _: &mut Row, cell: &mut Cell) {
         cell.set(Shape::Boolean, nth == 1);
     }
 }

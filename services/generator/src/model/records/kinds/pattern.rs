@@ -161,9 +161,15 @@ impl Make for Pattern {
         self.space
     }
 
-    fn write_nth(&self, nth: u64, cell: &mut Cell) {
+    fn write_nth(&self, nth: u64, _: &mut Row, cell: &mut Cell) {
         self.node.push_nth(nth, cell.begin());
     }
+}
+
+/// Returns the number of texts that match an expression, if they can be counted.
+pub fn count(regex: &str) -> Option<u64> {
+    let hir = regex_syntax::ParserBuilder::new().nest_limit(32).build().parse(regex).ok()?;
+    Node::of(&hir).ok()?.space()
 }
 
 /// Reads the type `pattern`: `regex`, without look-around.

@@ -32,6 +32,27 @@ pub struct People {
     pub slot: usize,
 }
 
+impl People {
+    /// Returns the known parts of the person at an index.
+    fn known<'r>(&self, index: u64, row: &'r mut Row) -> &'r mut Known {
+        if row.people.len() <= self.slot {
+            row.people.resize_with(self.slot + 1, Known::default);
+        }
+        let known = &mut row.people[self.slot];
+        if known.index != index {
+            *known = Known { index, ..Known::default() };
+        }
+        known
+    }
+
+    /// Returns the romanised name of the person at an index.
+    pub fn latin_name<'r>(&self, index: u64, row: &'r mut Row) -> &'r str {
+        let known = self.known(index, row);
+        Drawn { people: self, known }.name();
+        known.name.get().map_or("", |name| &name.latin)
+    }
+}
+
 /// The random streams of a person. Each part has a separate stream, so that only the parts that are
 /// shown need to be generated.
 #[derive(Clone, Copy)]
@@ -272,13 +293,7 @@ impl PersonPart {
 impl Make for PersonPart {
     fn write(&self, index: u64, _: &mut Random, row: &mut Row, cell: &mut Cell) {
         let people = &*self.people;
-        if row.people.len() <= people.slot {
-            row.people.resize_with(people.slot + 1, Known::default);
-        }
-        let known = &mut row.people[people.slot];
-        if known.index != index {
-            *known = Known { index, ..Known::default() };
-        }
+        let known = people.known(index, row);
         (self.part)(&Drawn { people, known }, cell);
     }
 

@@ -61,7 +61,7 @@ impl Make for Steps {
         Some(self.count)
     }
 
-    fn write_nth(&self, nth: u64, cell: &mut Cell) {
+    fn write_nth(&self, nth: u64, _: &mut Row, cell: &mut Cell) {
         self.set(nth, cell);
     }
 }

@@ -3,9 +3,19 @@
 use serde_json::{Value, json};
 
 use super::names::by_name;
+use crate::model::records::kinds::pattern;
 
 /// The share of nulls in nullable columns.
 const NULLS: f64 = 0.1;
+/// The largest number by default.
+const MOST_INTEGER: f64 = 1_000_000.0;
+const MOST_DECIMAL: f64 = 1_000.0;
+/// Maximum number of days between two dates in a row.
+const DAYS: i64 = 30;
+/// The length of a timestamp without its offset.
+const LOCAL: u32 = 19;
+/// The length of unique e-mail addresses that are not those of people.
+const SHORT_EMAIL: u32 = 20;
 
 /// The type of the values in a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,14 +49,34 @@ pub struct Column {
     pub unique: bool,
     /// Whether the column identifies a row by itself.
     pub is_key: bool,
+    /// Whether the column is in a combination of columns that is unique.
+    pub is_combined: bool,
     /// Whether only the database may write it: other fields refer to the numbers that it will give.
     pub is_hidden: bool,
+    /// Whether all its values must be null.
+    pub is_null: bool,
+    /// Whether timestamps must not have an offset.
+    pub is_local: bool,
     /// The permitted values; empty for any.
     pub choices: Vec<Value>,
     pub least: Option<f64>,
     pub most: Option<f64>,
+    /// The largest number that the type holds.
+    pub limit: Option<f64>,
+    /// The first and the last permitted day.
+    pub days: (Option<String>, Option<String>),
+    /// The expression that texts match.
+    pub regex: Option<String>,
+    /// The minimum length of texts.
+    pub shortest: u32,
+    /// Whether texts are in capitals.
+    pub is_upper: bool,
+    /// The column with an earlier date, and the minimum number of days between them.
+    pub after: Option<(String, i64)>,
     /// The table and column that it refers to.
     pub refers: Option<(String, String)>,
+    /// The column whose reference chooses the row for this one too.
+    pub with: Option<String>,
 }
 
 impl Column {
@@ -57,35 +87,76 @@ impl Column {
             required: false,
             unique: false,
             is_key: false,
+            is_combined: false,
             is_hidden: false,
+            is_null: false,
+            is_local: false,
             choices: Vec::new(),
             least: None,
             most: None,
+            limit: None,
+            days: (None, None),
+            regex: None,
+            shortest: 0,
+            is_upper: false,
+            after: None,
             refers: None,
+            with: None,
         }
     }
 
-    /// Returns the field for this column. If its values must be shortened, a hidden field precedes
-    /// it.
+    /// Returns the smallest difference between two numbers of the column.
+    pub fn step(&self) -> f64 {
+        match self.stored {
+            Stored::Decimal(decimals) => 10_f64.powi(-decimals.cast_signed()),
+            _ => 1.0,
+        }
+    }
+
+    /// Returns the field for this column. If its values depend on another field, which is hidden, that one
+    /// precedes it.
     pub fn fields(&self, own: &str) -> Vec<Value> {
-        let (whole, length) = match self.field(own) {
-            (field, None) => return vec![field],
-            (field, Some(length)) => (field, length),
+        let letters = self.name.replace(|c: char| !c.is_alphanumeric(), "_");
+        let pair = |mut hidden: Value, name: &str, expression: String| {
+            hidden["name"] = name.into();
+            hidden["hidden"] = true.into();
+            let shown = json!({"name": self.name, "type": "expression", "expression": expression});
+            vec![hidden, shown]
         };
-        let name = format!("{}_whole", self.name.replace(|c: char| !c.is_alphanumeric(), "_"));
-        let expression = format!("left({name}, {length})");
-        let mut hidden = whole;
-        hidden["name"] = name.into();
-        hidden["hidden"] = true.into();
-        let shown = json!({"name": self.name, "type": "expression", "expression": expression});
-        vec![hidden, shown]
+        if let Some((before, least)) = self.after.as_ref().filter(|_| !self.is_null) {
+            let name = format!("{letters}_days");
+            let days = json!({"type": "integer", "min": least, "max": least + DAYS});
+            let mut fields = pair(days, &name, format!("addDays({before}, {name})"));
+            if !self.required {
+                fields[1]["nulls"] = NULLS.into();
+            }
+            return fields;
+        }
+        let (field, length) = self.field(own);
+        if let Some((table, key)) = &self.refers
+            && table == own
+            && self.required
+            && is_plain(key)
+        {
+            // The first row refers to itself.
+            let name = format!("{letters}_earlier");
+            return pair(field, &name, format!("if({name} = {name}, {name}, {key})"));
+        }
+        match length {
+            None => vec![field],
+            Some(length) => {
+                let name = format!("{letters}_whole");
+                pair(field, &name, format!("left({name}, {length})"))
+            }
+        }
     }
 
     /// Returns the field, and the maximum length if its values must be shortened.
     pub fn field(&self, own: &str) -> (Value, Option<u32>) {
         let unique = self.unique || self.is_key;
         let mut field = match &self.refers {
-            Some((table, column)) => self.reference(table, column, own, unique),
+            _ if self.is_null => json!({"type": "constant", "value": null}),
+            Some((table, column)) => self.reference(table, column, unique),
             None => self.made(unique),
         };
         field["name"] = self.name.as_str().into();
@@ -93,78 +164,196 @@ impl Column {
             field["hidden"] = true.into();
         }
         let is_own = self.refers.as_ref().is_some_and(|(table, _)| table == own);
-        if !self.required && !self.is_key && !is_own {
+        let has_nulls = !self.required && !self.is_key && !self.is_null;
+        if has_nulls && !is_own && self.with.is_none() {
             field["nulls"] = NULLS.into();
         }
         let length = match self.stored {
-            Stored::Text(Some(length)) if length < longest(&field) && !unique => Some(length),
+            Stored::Text(Some(length)) if length < longest(&field) && !self.is_ordered() => {
+                Some(length)
+            }
+            Stored::Timestamp if self.is_local && !self.is_ordered() && !self.is_null => {
+                Some(LOCAL)
+            }
             _ => None,
         };
         (field, length)
     }
 
-    fn reference(&self, table: &str, column: &str, own: &str, unique: bool) -> Value {
+    fn reference(&self, table: &str, column: &str, unique: bool) -> Value {
         let mut field = json!({"type": "reference", "table": table, "field": column});
-        if unique && table != own {
+        if let Some(with) = &self.with {
+            field["with"] = with.as_str().into();
+        } else if unique {
             field["choose"] = "once".into();
         }
         field
     }
 
+    /// Returns whether the values must be countable, so that each of them can be used once.
+    fn is_ordered(&self) -> bool {
+        self.unique || self.is_key || self.is_combined
+    }
+
+    /// Returns whether the values of the column can be unique, alone or combined with others.
+    pub fn can_be_unique(&self) -> bool {
+        match &self.refers {
+            Some(_) => true,
+            None => is_countable(&Self { is_combined: true, ..self.clone() }.made(false)),
+        }
+    }
+
+    /// Returns the number of its values, if it is small. `rows` is that of a table that it refers to.
+    pub fn count(&self, rows: impl Fn(&str) -> Option<u64>) -> Option<u64> {
+        if let Some((table, _)) = &self.refers {
+            return rows(table);
+        }
+        let field = Self { is_combined: true, ..self.clone() }.made(false);
+        match field["type"].as_str()? {
+            "boolean" => Some(2),
+            "choice" => field["values"].as_array().map(|values| values.len() as u64),
+            "sequence" => self.limit.map(|limit| limit as u64),
+            "integer" | "decimal" => {
+                let bound = |name: &str, usual: f64| field[name].as_f64().unwrap_or(usual);
+                let is_integer = field["type"] == "integer";
+                let usual = if is_integer { MOST_INTEGER } else { MOST_DECIMAL };
+                let width = bound("max", usual) - bound("min", 0.0);
+                Some((width / self.step()).round() as u64 + 1)
+            }
+            "pattern" => pattern::count(field["regex"].as_str()?),
+            _ => None,
+        }
+    }
+
     fn made(&self, unique: bool) -> Value {
-        if !self.choices.is_empty() {
-            return json!({"type": "choice", "values": self.choices});
-        }
-        let mut field = match &self.stored {
-            Stored::Integer if self.is_key => return json!({"type": "sequence"}),
-            Stored::Integer => json!({"type": "integer"}),
-            Stored::Decimal(decimals) => json!({"type": "decimal", "decimals": decimals}),
-            Stored::Boolean => return json!({"type": "boolean"}),
-            Stored::Date => match by_name(&self.name) {
-                Some(field) if field["part"] == "birthDate" => return field,
-                _ => json!({"type": "date"}),
-            },
-            Stored::Time => json!({"type": "time"}),
-            Stored::Timestamp => json!({"type": "timestamp"}),
-            Stored::Uuid => return json!({"type": "uuid"}),
-            Stored::Known(field) => return field.clone(),
-            Stored::Text(length) => return self.text(*length, unique),
-        };
-        if matches!(self.stored, Stored::Integer | Stored::Decimal(_)) {
-            let bound = |value: f64| match self.stored {
-                Stored::Integer => json!(value as i64),
-                _ => json!(value),
-            };
-            if let Some(least) = self.least {
-                field["min"] = bound(least);
-            }
-            if let Some(most) = self.most {
-                field["max"] = bound(most);
-            }
-        }
-        if unique {
+        let mut field = self.any();
+        let is_alone = matches!(field["type"].as_str(), Some("sequence" | "uuid" | "person"));
+        if unique && !is_alone && is_countable(&field) {
             field["unique"] = true.into();
         }
         field
     }
 
-    fn text(&self, length: Option<u32>, unique: bool) -> Value {
-        let known = by_name(&self.name);
-        if unique {
-            // Of the parts of a person, only e-mail addresses and user names are unique.
-            let fits = |field: &Value| field["part"] == "email" || field["part"] == "username";
-            let is_long = length.is_none_or(|length| length >= 64);
-            return known.filter(|field| fits(field) && is_long).unwrap_or_else(|| {
-                let letters = length.unwrap_or(12).clamp(1, 12);
-                json!({"type": "pattern", "regex": format!("[a-z0-9]{{{letters}}}"), "unique": true})
-            });
+    fn any(&self) -> Value {
+        if !self.choices.is_empty() {
+            return json!({"type": "choice", "values": self.choices});
         }
-        known.unwrap_or_else(|| match length {
-            Some(length @ 1..=12) => {
-                json!({"type": "pattern", "regex": format!("[A-Za-z0-9]{{{length}}}")})
+        match &self.stored {
+            Stored::Integer | Stored::Decimal(0) if self.is_key => json!({"type": "sequence"}),
+            Stored::Integer => self.number(json!({"type": "integer"}), MOST_INTEGER),
+            Stored::Decimal(decimals) => {
+                self.number(json!({"type": "decimal", "decimals": decimals}), MOST_DECIMAL)
             }
-            _ => json!({"type": "text", "words": 5}),
-        })
+            Stored::Boolean => json!({"type": "boolean"}),
+            Stored::Date => match by_name(&self.name) {
+                Some(field) if field["part"] == "birthDate" && !self.is_dated() => field,
+                _ => self.dated(json!({"type": "date"})),
+            },
+            Stored::Time => json!({"type": "time"}),
+            Stored::Timestamp => self.dated(json!({"type": "timestamp"})),
+            Stored::Uuid => json!({"type": "uuid"}),
+            Stored::Known(field) if self.is_ordered() && field["type"] == "ip" => json!({
+                "type": "pattern", "regex": "10\\.[1-9][0-9]\\.[1-9][0-9]\\.[1-9][0-9]"}),
+            Stored::Known(field) if self.is_ordered() && field["type"] == "mac" => json!({
+                "type": "pattern", "regex": "02:00:[0-9a-f]{2}:[0-9a-f]{2}:[0-9a-f]{2}:[0-9a-f]{2}"}),
+            Stored::Known(field) => field.clone(),
+            Stored::Text(length) => self.text(*length),
+        }
+    }
+
+    /// Returns whether the days must not be any.
+    fn is_dated(&self) -> bool {
+        self.is_ordered() || self.days != (None, None)
+    }
+
+    fn dated(&self, mut field: Value) -> Value {
+        let (first, last) = &self.days;
+        for (name, day) in [("min", first), ("max", last)] {
+            if let Some(day) = day {
+                field[name] = day.as_str().into();
+            }
+        }
+        field
+    }
+
+    fn number(&self, mut field: Value, usual: f64) -> Value {
+        let bound = |value: f64| match self.stored {
+            Stored::Integer => json!(value as i64),
+            _ => json!(value),
+        };
+        let limit = self.limit.unwrap_or(f64::MAX);
+        let least = self.least.map(|least| least.max(-limit));
+        let most = match (self.most, least) {
+            (Some(most), _) => Some(most),
+            (None, Some(least)) if least >= usual => Some(least + usual),
+            (None, _) => (limit < usual).then_some(limit),
+        };
+        // With only a maximum below zero, the minimum is below it.
+        let least = least.or(most.filter(|most| *most < 0.0).map(|most| most - usual));
+        if let Some(least) = least {
+            field["min"] = bound(least);
+        }
+        if let Some(most) = most {
+            field["max"] = bound(most.min(limit));
+        }
+        field
+    }
+
+    fn text(&self, length: Option<u32>) -> Value {
+        let letters = |usual: u32, class: &str| {
+            let count = usual.max(self.shortest).min(length.unwrap_or(1_000)).clamp(1, 1_000);
+            json!({"type": "pattern", "regex": format!("{class}{{{count}}}")})
+        };
+        if let Some(regex) = &self.regex {
+            return json!({"type": "pattern", "regex": regex});
+        }
+        let known = by_name(&self.name);
+        let is_part = |part: &str| known.as_ref().is_some_and(|field| field["part"] == part);
+        if self.is_ordered() {
+            // Of the parts of a person, only e-mail addresses and user names are unique.
+            let is_long = length.is_none_or(|length| length >= 64);
+            let is_known = (is_part("email") || is_part("username")) && !self.is_combined;
+            return match known.clone().filter(|_| is_known && is_long && !self.is_upper) {
+                Some(field) => field,
+                None if is_part("email") && length.is_none_or(|length| length >= SHORT_EMAIL) => {
+                    json!({"type": "pattern", "regex": "[a-z]{8}@example\\.com"})
+                }
+                None if self.is_upper => letters(12, "[A-Z]"),
+                None => letters(12, "[a-z0-9]"),
+            };
+        }
+        // Names of countries and regions are in capitals if they are codes.
+        let is_code = is_part("countryCode") && length.is_none_or(|length| length >= 2);
+        let is_exact = length.is_some_and(|length| length == self.shortest);
+        match known {
+            Some(field) if is_code && self.shortest <= 2 => field,
+            _ if self.is_upper => letters(6, "[A-Z]"),
+            _ if is_exact => letters(1, "[A-Za-z0-9]"),
+            Some(field) if self.shortest <= 5 && field["type"] == "person" => field,
+            Some(field) if self.shortest <= 2 => field,
+            _ if self.shortest > 2 => letters(12, "[a-z]"),
+            _ => match length {
+                Some(length @ 1..=12) => letters(length, "[A-Za-z0-9]"),
+                _ => json!({"type": "text", "words": 5}),
+            },
+        }
+    }
+}
+
+/// Returns whether an expression can use a name.
+pub fn is_plain(name: &str) -> bool {
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+    name.chars().all(is_letter) && !name.starts_with(|letter: char| letter.is_numeric())
+}
+
+/// Returns whether a field can have unique values.
+fn is_countable(field: &Value) -> bool {
+    match field["type"].as_str().unwrap_or_default() {
+        "pattern" => field["regex"].as_str().is_some_and(|regex| pattern::count(regex).is_some()),
+        "person" => field["part"] == "email" || field["part"] == "username",
+        "integer" | "decimal" | "boolean" | "date" | "time" | "timestamp" | "choice"
+        | "sequence" | "uuid" => true,
+        _ => false,
     }
 }
 
@@ -172,7 +361,7 @@ impl Column {
 fn longest(field: &Value) -> u32 {
     let word = |name: &str| field[name].as_str().unwrap_or_default();
     match (word("type"), word("part")) {
-        ("pattern" | "uuid" | "choice" | "reference", _) => 0,
+        ("pattern" | "uuid" | "choice" | "reference" | "constant", _) => 0,
         ("person", "sex" | "countryCode" | "birthDate" | "cardCvv") => 10,
         ("person", "postcode" | "houseNumber" | "phone" | "cardNumber") => 20,
         ("person", "iban") => 34,

@@ -28,7 +28,10 @@ pub fn of_json_schema(document: &Value, component: Option<&str>) -> Result<Value
     };
     let schema = schema.ok_or_else(|| format!("the document has no component {name}"))?;
     let reader = Reader { document };
-    let schema = reader.resolved(schema);
+    let mut schema = reader.resolved(schema);
+    if schema["type"] == "array" {
+        schema = reader.resolved(&schema["items"]);
+    }
     if !schema["properties"].is_object() {
         let known = document["components"]["schemas"].as_object();
         let known = known.map(|all| all.keys().cloned().collect::<Vec<_>>().join(", "));
@@ -111,8 +114,9 @@ impl Reader<'_> {
         let may_be_null = property["type"].as_array().is_some_and(is_null);
         column.required = !may_be_null && property["nullable"] != true;
         let bound = |name: &str| property[name].as_f64();
-        column.least = bound("minimum").or(bound("exclusiveMinimum").map(|least| least + 1.0));
-        column.most = bound("maximum").or(bound("exclusiveMaximum").map(|most| most - 1.0));
+        let step = column.step();
+        column.least = bound("minimum").or(bound("exclusiveMinimum").map(|least| least + step));
+        column.most = bound("maximum").or(bound("exclusiveMaximum").map(|most| most - step));
         column.choices = property["enum"].as_array().cloned().unwrap_or_default();
         let step = property["multipleOf"].as_u64().and_then(|step| i64::try_from(step).ok());
         if let Some(step @ 2..) = step.filter(|_| column.stored == Stored::Integer)

@@ -1,11 +1,15 @@
 //! Proposes schemas for existing tables, from SQL, JSON Schema or a sample.
 
+mod checks;
 mod column;
+mod existing;
 mod json_schema;
 mod names;
+mod partitions;
 mod sample;
 mod sql;
 mod statements;
+mod types;
 
 pub use json_schema::of_json_schema;
 pub use sample::of_sample;

@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 use super::column::{Column, Stored};
 use crate::model::records::dates::{date, instant, time};
 
+/// Maximum length of the name of a column, without a number.
+const LONGEST_NAME: usize = 50;
+
 /// Proposes a schema for a sample: the names of its columns, and the values in each row.
 ///
 /// # Errors
@@ -15,7 +18,7 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
         return Err("the sample has no header".to_owned());
     }
     let mut fields = Vec::new();
-    for (place, name) in names.iter().enumerate() {
+    for (place, name) in distinct(names).iter().enumerate() {
         let cells = rows.iter().filter_map(|row| row.get(place)).map(|cell| cell.trim());
         let cells: Vec<&str> = cells.collect();
         let values: Vec<&str> = cells.iter().copied().filter(|cell| !cell.is_empty()).collect();
@@ -33,6 +36,20 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
         fields.extend(column.fields(""));
     }
     Ok(json!({"fields": fields}))
+}
+
+/// Returns names that a schema permits: columns without a name, and those of the same name, get a number.
+fn distinct(names: &[String]) -> Vec<String> {
+    let mut known: Vec<String> = Vec::new();
+    for (place, name) in names.iter().enumerate() {
+        let is_letter = |letter: &char| !letter.is_control() && *letter != '"';
+        let mut own: String = name.trim().chars().filter(is_letter).take(LONGEST_NAME).collect();
+        if own.is_empty() || known.contains(&own) {
+            own = format!("{own}_{}", place + 1);
+        }
+        known.push(own);
+    }
+    known
 }
 
 /// Returns the next power of ten, or 0.

@@ -1,74 +1,123 @@
 //! Proposes schemas for the tables in `CREATE TABLE` statements.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use sqlparser::ast::{
-    AlterColumnOperation, AlterTableOperation, BinaryOperator, ColumnDef, ColumnOption,
-    CreateTable, Expr, GeneratedAs, Ident, IndexColumn, ObjectName, Statement, TableConstraint,
-    UnaryOperator, UserDefinedTypeRepresentation, Value as Literal,
+    AlterColumnOperation, AlterTableOperation, ColumnDef, ColumnOption, CreateTable, DataType,
+    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GeneratedAs, Ident, IndexColumn,
+    ObjectName, Statement, TableConstraint, UserDefinedTypeRepresentation,
 };
 use sqlparser::dialect::{Dialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
 
 use super::column::{Column, Stored};
-use super::statements::statements;
+use super::existing::{Existing, Reference, proposed};
+use super::partitions::{self, Partition};
+use super::statements::{is_mysql, statements};
+use super::types::stored;
 
 const IDENTITY: &str = "AS IDENTITY";
+const GLOB: &str = " GLOB '";
 
-/// An existing table.
-struct Existing {
-    name: String,
-    columns: Vec<Column>,
-    key: Vec<String>,
-    /// Sets of columns whose combination of values is unique.
-    unique: Vec<Vec<String>>,
+/// The types that a file defines.
+#[derive(Default)]
+struct Types {
+    /// The labels of enumerations.
+    labels: HashMap<String, Vec<Value>>,
+    /// The base type of domains, and their checks.
+    domains: HashMap<String, (DataType, Vec<Expr>)>,
+    is_mysql: bool,
 }
 
 /// Proposes a schema for the tables of `CREATE TABLE` statements of PostgreSQL, MySQL or SQLite, with keys,
-/// references and types of other statements, as in dumps. The rest of the file is skipped.
+/// references and types of other statements, as in dumps. The rest of the file is skipped. Also returns which
+/// constraints the rows may break.
 ///
 /// # Errors
 /// A `CREATE TABLE` that no dialect understands, or that there are no tables.
-pub fn of_sql(text: &str) -> Result<Value, String> {
-    let mut read = Vec::new();
+pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
+    let (mut read, mut partitions, mut keys) = (Vec::new(), Vec::new(), Vec::new());
     for part in statements(text) {
         let Some(kind) = Kind::of(part.text) else { continue };
+        if let Some(partition) = partitions::attached(part.text) {
+            partitions.push(partition);
+            continue;
+        }
         // The parser does not know the SEQUENCE NAME that pg_dump writes.
         let identity = part.text.find(IDENTITY).filter(|_| kind == Kind::Other);
         let text = identity.map_or(part.text, |at| &part.text[..at + IDENTITY.len()]);
-        match parsed(text) {
-            Ok(statement) => read.push(statement),
+        let divided = partitions::key(text).filter(|_| kind == Kind::Table);
+        match parsed(divided.as_ref().map_or(text, |(text, ..)| text)) {
+            Ok(statement) => {
+                if let (Statement::CreateTable(table), Some((_, way, column))) =
+                    (&statement, divided)
+                {
+                    keys.push((last(&table.name), (way, column)));
+                }
+                read.push(statement);
+            }
             Err(error) if kind == Kind::Table => {
                 return Err(format!("the table at line {}: {error}", part.line));
             }
             Err(_) => {}
         }
     }
-    let mut types = HashMap::new();
-    for statement in &read {
-        if let Statement::CreateType {
-            name,
-            representation: UserDefinedTypeRepresentation::Enum { labels },
-        } = statement
-        {
-            let labels = labels.iter().map(|label| label.value.clone().into());
-            types.insert(last(name), labels.collect::<Vec<Value>>());
+    let types = types(&read, is_mysql(text));
+    let mut tables = tables(&read, &types);
+    divide(&mut tables, &partitions, &keys);
+    tables.retain(|table| !table.columns.is_empty());
+    if tables.is_empty() {
+        return Err("there is no CREATE TABLE statement with columns".to_owned());
+    }
+    Ok(proposed(tables))
+}
+
+/// Reads the types of `CREATE TYPE` and `CREATE DOMAIN`.
+fn types(read: &[Statement], is_mysql: bool) -> Types {
+    let mut types = Types { is_mysql, ..Types::default() };
+    for statement in read {
+        match statement {
+            Statement::CreateType {
+                name,
+                representation: UserDefinedTypeRepresentation::Enum { labels },
+            } => {
+                let labels = labels.iter().map(|label| label.value.clone().into());
+                types.labels.insert(last(name), labels.collect());
+            }
+            Statement::CreateDomain(domain) => {
+                let checks = domain.constraints.iter().filter_map(|constraint| match constraint {
+                    TableConstraint::Check { expr, .. } => Some((**expr).clone()),
+                    _ => None,
+                });
+                let known = (domain.data_type.clone(), checks.collect());
+                types.domains.insert(last(&domain.name), known);
+            }
+            _ => {}
         }
     }
+    types
+}
+
+fn tables(read: &[Statement], types: &Types) -> Vec<Existing> {
     let mut tables: Vec<Existing> = Vec::new();
-    for statement in &read {
+    for statement in read {
         match statement {
             Statement::CreateTable(table) if !last(&table.name).starts_with("sqlite_") => {
-                tables.push(existing(table, &types));
+                let table = existing(table, types);
+                match tables.iter_mut().find(|known| known.name == table.name) {
+                    Some(known) => known.broken.push("another table of this name".to_owned()),
+                    None => tables.push(table),
+                }
             }
             Statement::AlterTable { name, operations, .. } => {
                 let name = last(name);
                 if let Some(table) = tables.iter_mut().find(|table| table.name == name) {
-                    operations.iter().for_each(|operation| table.alter(operation));
+                    operations.iter().for_each(|operation| alter(table, operation));
                 }
             }
-            Statement::CreateIndex(index) if index.unique && index.predicate.is_none() => {
+            // The rows that a condition selects are unique if all are.
+            Statement::CreateIndex(index) if index.unique => {
                 let name = last(&index.table_name);
                 if let Some(table) = tables.iter_mut().find(|table| table.name == name) {
                     table.unique.push(names(&index.columns));
@@ -77,13 +126,20 @@ pub fn of_sql(text: &str) -> Result<Value, String> {
             _ => {}
         }
     }
-    if tables.is_empty() {
-        return Err("there is no CREATE TABLE statement".to_owned());
+    tables
+}
+
+/// Removes partitions, whose rows are those of their tables, which are limited to the values of the partitions.
+fn divide(tables: &mut Vec<Existing>, partitions: &[Partition], keys: &[(String, (&str, String))]) {
+    tables.retain(|table| partitions.iter().all(|partition| partition.name != table.name));
+    for (name, (way, column)) in keys {
+        let own: Vec<_> = partitions.iter().filter(|partition| partition.parent == *name).collect();
+        let Some(table) = tables.iter_mut().find(|table| table.name == *name) else { continue };
+        let is_kept = table.find(column).is_some_and(|column| partitions::limit(way, column, &own));
+        if !is_kept {
+            table.broken.push(format!("the partitions by {column}"));
+        }
     }
-    tables.iter_mut().for_each(Existing::mark_columns);
-    resolve(&mut tables);
-    let tables: Vec<_> = in_order(tables).iter().map(proposed).collect();
-    Ok(json!({"tables": tables}))
 }
 
 /// The statements that say something about tables.
@@ -103,9 +159,9 @@ impl Kind {
             ["CREATE", "TABLE", ..] | ["CREATE", _, "TABLE", ..] | ["CREATE", _, _, "TABLE"] => {
                 Some(Self::Table)
             }
-            ["ALTER", "TABLE", ..] | ["CREATE", "TYPE", ..] | ["CREATE", "UNIQUE", "INDEX", ..] => {
-                Some(Self::Other)
-            }
+            ["ALTER", "TABLE", ..]
+            | ["CREATE", "TYPE" | "DOMAIN", ..]
+            | ["CREATE", "UNIQUE", "INDEX", ..] => Some(Self::Other),
             _ => None,
         }
     }
@@ -120,20 +176,52 @@ fn parsed(text: &str) -> Result<Statement, String> {
     });
     match found.and_then(|mut statements| statements.pop()) {
         Some(statement) => Ok(statement),
+        None if text.contains(GLOB) => parsed(&without_globs(text)),
         None => Err(errors.into_iter().next().unwrap_or_default()),
     }
 }
 
-fn existing(table: &CreateTable, types: &HashMap<String, Vec<Value>>) -> Existing {
-    let columns = table.columns.iter().filter(|definition| !is_computed(definition));
-    let mut made = Existing {
-        name: last(&table.name),
-        columns: columns.map(|definition| column(definition, types)).collect(),
-        key: Vec::new(),
-        unique: Vec::new(),
-    };
+/// Replaces the GLOB of SQLite, which the parser does not know, by expressions for texts that match.
+fn without_globs(text: &str) -> String {
+    let mut parts = text.split(GLOB);
+    let mut whole = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (glob, rest) = part.split_once('\'').unwrap_or((part, ""));
+        whole.push_str(" REGEXP '");
+        for letter in glob.chars() {
+            match letter {
+                '*' => whole.push_str("[a-z0-9]{8}"),
+                '?' => whole.push_str("[a-z0-9]"),
+                '[' | ']' | '-' | '^' => whole.push(letter),
+                letter => whole.push_str(&regex_syntax::escape(&letter.to_string())),
+            }
+        }
+        whole.push('\'');
+        whole.push_str(rest);
+    }
+    whole
+}
+
+fn existing(table: &CreateTable, types: &Types) -> Existing {
+    let definitions = || table.columns.iter().filter(|definition| !is_computed(definition));
+    let columns = definitions().map(|definition| column(definition, types)).collect();
+    let mut made = Existing::new(last(&table.name), columns);
+    for definition in definitions() {
+        let name = &definition.name.value;
+        for option in &definition.options {
+            match &option.option {
+                ColumnOption::Unique { is_primary: true, .. } => made.key = vec![name.clone()],
+                ColumnOption::Check(check) => made.checks.push((check.clone(), None)),
+                _ => {}
+            }
+        }
+        // The checks of a domain are those of its column.
+        if let Some((_, checks)) = types.domains.get(&own_name(&definition.data_type)) {
+            made.checks.extend(checks.iter().map(|check| (check.clone(), Some(name.clone()))));
+        }
+    }
     for constraint in &table.constraints {
-        made.constrain(constraint);
+        constrain(&mut made, constraint);
     }
     made
 }
@@ -146,146 +234,56 @@ fn is_computed(definition: &ColumnDef) -> bool {
     definition.options.iter().any(|option| is_computed(&option.option))
 }
 
-impl Existing {
-    fn constrain(&mut self, constraint: &TableConstraint) {
-        match constraint {
-            TableConstraint::PrimaryKey { columns, .. } => self.key = names(columns),
-            TableConstraint::Unique { columns, .. } => self.unique.push(names(columns)),
-            TableConstraint::ForeignKey { columns, foreign_table, referred_columns, .. } => {
-                for (place, own) in columns.iter().enumerate() {
-                    let target = referred_columns.get(place).map(|column| column.value.clone());
-                    if let Some(column) = self.find(&own.value) {
-                        column.refers = Some((last(foreign_table), target.unwrap_or_default()));
-                    }
-                }
-            }
-            TableConstraint::Check { expr, .. } => {
-                for column in &mut self.columns {
-                    check(expr, column);
-                }
-            }
-            _ => {}
+fn constrain(table: &mut Existing, constraint: &TableConstraint) {
+    match constraint {
+        TableConstraint::PrimaryKey { columns, .. } => table.key = names(columns),
+        TableConstraint::Unique { columns, .. } => table.unique.push(names(columns)),
+        TableConstraint::ForeignKey { columns, foreign_table, referred_columns, .. } => {
+            let texts = |columns: &[Ident]| columns.iter().map(|own| own.value.clone()).collect();
+            table.references.push(Reference {
+                columns: texts(columns),
+                table: last(foreign_table),
+                targets: texts(referred_columns),
+            });
         }
-    }
-
-    fn alter(&mut self, operation: &AlterTableOperation) {
-        match operation {
-            AlterTableOperation::AddConstraint { constraint, .. } => self.constrain(constraint),
-            AlterTableOperation::AlterColumn {
-                column_name,
-                op: AlterColumnOperation::AddGenerated { generated_as, .. },
-            } => {
-                if let Some(column) = self.find(&column_name.value) {
-                    column.is_hidden = *generated_as == Some(GeneratedAs::Always);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Notes in columns of which keys they are alone.
-    fn mark_columns(&mut self) {
-        if let [only] = &*self.key.clone()
-            && let Some(column) = self.find(only)
-        {
-            column.is_key = true;
-        }
-        for columns in self.unique.clone() {
-            if let [only] = &*columns
-                && let Some(column) = self.find(only)
-            {
-                column.unique = true;
-            }
-        }
-        for name in self.key.clone() {
-            if let Some(column) = self.find(&name) {
-                column.required = true;
-            }
-        }
-    }
-
-    fn find(&mut self, name: &str) -> Option<&mut Column> {
-        self.columns.iter_mut().find(|column| column.name.eq_ignore_ascii_case(name))
-    }
-
-    /// Returns two references that together identify a row.
-    fn pair(&self) -> Option<[&str; 2]> {
-        let sets = std::iter::once(&self.key).chain(&self.unique);
-        let refers = |name: &String| {
-            let column =
-                self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))?;
-            let (table, _) = column.refers.as_ref()?;
-            (*table != self.name).then_some(column.name.as_str())
-        };
-        sets.filter_map(|set| match &**set {
-            [first, second] => Some([refers(first)?, refers(second)?]),
-            _ => None,
-        })
-        .next()
+        TableConstraint::Check { expr, .. } => table.checks.push(((**expr).clone(), None)),
+        _ => {}
     }
 }
 
-fn proposed(table: &Existing) -> Value {
-    let fields: Vec<_> =
-        table.columns.iter().flat_map(|column| column.fields(&table.name)).collect();
-    let mut proposed = json!({"name": table.name, "fields": fields});
-    if let Some(pair) = table.pair() {
-        proposed["uniquePair"] = json!(pair);
-    }
-    proposed
-}
-
-/// Completes references without a column: they refer to the key of the table.
-fn resolve(tables: &mut [Existing]) {
-    let keys: Vec<_> = tables
-        .iter()
-        .map(|table| {
-            let key = table.columns.iter().find(|column| column.is_key).or(table.columns.first());
-            (table.name.clone(), key.map(|column| column.name.clone()).unwrap_or_default())
-        })
-        .collect();
-    let names: HashSet<_> = keys.iter().map(|(name, _)| name.clone()).collect();
-    for column in tables.iter_mut().flat_map(|table| &mut table.columns) {
-        // A table that is not in the file cannot be referred to.
-        column.refers = column.refers.take().filter(|(table, _)| names.contains(table));
-        if let Some((table, own)) = &mut column.refers
-            && own.is_empty()
-        {
-            let key = keys.iter().find(|(name, _)| name == table);
-            *own = key.map(|(_, key)| key.clone()).unwrap_or_default();
+fn alter(table: &mut Existing, operation: &AlterTableOperation) {
+    match operation {
+        AlterTableOperation::AddConstraint { constraint, .. } => constrain(table, constraint),
+        AlterTableOperation::AlterColumn {
+            column_name,
+            op: AlterColumnOperation::AddGenerated { generated_as, .. },
+        } => {
+            if let Some(column) = table.find(&column_name.value) {
+                column.is_hidden = *generated_as == Some(GeneratedAs::Always);
+            }
         }
+        _ => {}
     }
 }
 
-/// Sorts the tables so that each follows the tables that it refers to. Cycles keep the order of the
-/// file.
-fn in_order(mut left: Vec<Existing>) -> Vec<Existing> {
-    let mut ordered: Vec<Existing> = Vec::new();
-    while !left.is_empty() {
-        let is_free = |table: &Existing| {
-            table.columns.iter().filter_map(|column| column.refers.as_ref()).all(|(name, _)| {
-                *name == table.name || ordered.iter().any(|before| before.name == *name)
-            })
-        };
-        let next = left.iter().position(is_free).unwrap_or(0);
-        let table = left.remove(next);
-        ordered.push(table);
-    }
-    ordered
+/// Returns the name of a type of the file, without its schema.
+fn own_name(kind: &DataType) -> String {
+    kind.to_string().rsplit('.').next().unwrap_or_default().trim_matches('"').to_owned()
 }
 
-fn column(definition: &ColumnDef, types: &HashMap<String, Vec<Value>>) -> Column {
-    let text = definition.data_type.to_string();
-    let stored = stored(&text);
-    let mut column = Column::new(definition.name.value.clone(), stored);
+fn column(definition: &ColumnDef, types: &Types) -> Column {
+    let own = own_name(&definition.data_type);
+    let kind = types.domains.get(&own).map_or(&definition.data_type, |(base, _)| base);
+    let (stored, limit) = stored(kind, types.is_mysql);
+    let name = definition.name.value.clone();
+    // MySQL does not take offsets.
+    let mut column = Column { limit, is_local: types.is_mysql, ..Column::new(name, stored) };
     if let Stored::Known(field) = &column.stored
         && let Some(values) = field["values"].as_array().filter(|_| field["type"] == "choice")
     {
         column.choices.clone_from(values);
     }
-    // A type of the file, perhaps with the name of its schema.
-    let own = text.rsplit('.').next().unwrap_or_default().trim_matches('"');
-    if let Some(labels) = types.get(own) {
+    if let Some(labels) = types.labels.get(&own_name(kind)) {
         column.choices.clone_from(labels);
     }
     for option in &definition.options {
@@ -299,7 +297,6 @@ fn column(definition: &ColumnDef, types: &HashMap<String, Vec<Value>>) -> Column
                 let target = referred_columns.first().map(|column| column.value.clone());
                 column.refers = Some((last(foreign_table), target.unwrap_or_default()));
             }
-            ColumnOption::Check(expression) => check(expression, &mut column),
             ColumnOption::Identity(_) => column.required = true,
             ColumnOption::Generated { generated_as, generation_expr: None, .. } => {
                 column.required = true;
@@ -311,116 +308,28 @@ fn column(definition: &ColumnDef, types: &HashMap<String, Vec<Value>>) -> Column
     column
 }
 
-/// Returns the type of the values that a column stores, from the text of its SQL type.
-fn stored(text: &str) -> Stored {
-    let (name, arguments) = text.split_once('(').unwrap_or((text, ""));
-    let arguments: Vec<_> = arguments.trim_end_matches(')').split(',').map(str::trim).collect();
-    let number = |place: usize| {
-        let digits = arguments.get(place)?.split_whitespace().next()?;
-        digits.trim_end_matches(')').parse::<u32>().ok()
-    };
-    match name.trim().to_lowercase().as_str() {
-        "enum" | "set" => {
-            let values = arguments.iter().map(|value| value.trim_matches('\''));
-            Stored::Known(json!({"type": "choice", "values": values.collect::<Vec<_>>()}))
-        }
-        "boolean" | "bool" | "bit" => Stored::Boolean,
-        "tinyint" if number(0) == Some(1) => Stored::Boolean,
-        "date" => Stored::Date,
-        "year" => Stored::Known(json!({"type": "integer", "min": 1970, "max": 2030})),
-        // An array of PostgreSQL.
-        name if name.ends_with("[]") => Stored::Known(json!({"type": "constant", "value": "{}"})),
-        "uuid" | "uniqueidentifier" => Stored::Uuid,
-        "json" | "jsonb" => Stored::Known(json!({"type": "object", "fields": [
-            {"name": "key", "type": "text", "words": 1}, {"name": "value", "type": "integer"}]})),
-        "inet" => Stored::Known(json!({"type": "ip"})),
-        "macaddr" => Stored::Known(json!({"type": "mac"})),
-        "decimal" | "numeric" | "dec" | "money" => Stored::Decimal(number(1).unwrap_or(2).min(9)),
-        "float" | "real" | "double" | "double precision" | "float4" | "float8" => {
-            Stored::Decimal(3)
-        }
-        name if name.starts_with("timestamp") || name.starts_with("datetime") => Stored::Timestamp,
-        name if name.starts_with("time") => Stored::Time,
-        name if name.contains("int") || name.contains("serial") => Stored::Integer,
-        _ => Stored::Text(number(0)),
-    }
-}
-
-/// Applies a check on one column: `IN`, comparisons and `BETWEEN`, joined by `AND`.
-fn check(expression: &Expr, column: &mut Column) {
-    match expression {
-        Expr::Nested(inner) => check(inner, column),
-        Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
-            check(left, column);
-            check(right, column);
-        }
-        Expr::InList { expr, list, negated: false } if is_column(expr, column) => {
-            column.choices = list.iter().filter_map(literal).collect();
-        }
-        // As PostgreSQL prints IN.
-        Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. }
-            if is_column(left, column) =>
-        {
-            let mut inner = &**right;
-            while let Expr::Nested(expr) | Expr::Cast { expr, .. } = inner {
-                inner = expr;
-            }
-            if let Expr::Array(array) = inner {
-                column.choices = array.elem.iter().filter_map(literal).collect();
-            }
-        }
-        Expr::Between { expr, negated: false, low, high } if is_column(expr, column) => {
-            column.least = literal(low).and_then(|value| value.as_f64());
-            column.most = literal(high).and_then(|value| value.as_f64());
-        }
-        Expr::BinaryOp { left, op, right } if is_column(left, column) => {
-            let Some(bound) = literal(right).and_then(|value| value.as_f64()) else { return };
-            match op {
-                BinaryOperator::GtEq => column.least = Some(bound),
-                BinaryOperator::LtEq => column.most = Some(bound),
-                BinaryOperator::Gt => column.least = Some(bound + 1.0),
-                BinaryOperator::Lt => column.most = Some(bound - 1.0),
-                _ => {}
-            }
-        }
-        _ => {}
-    }
-}
-
-fn is_column(expression: &Expr, column: &Column) -> bool {
-    match expression {
-        Expr::Identifier(name) => name.value.eq_ignore_ascii_case(&column.name),
-        Expr::Nested(expr) | Expr::Cast { expr, .. } => is_column(expr, column),
-        _ => false,
-    }
-}
-
-fn literal(expression: &Expr) -> Option<Value> {
-    match expression {
-        Expr::Value(value) => match &value.value {
-            Literal::Number(digits, _) => digits.parse::<f64>().ok().map(number),
-            Literal::SingleQuotedString(text) => Some(text.clone().into()),
-            Literal::Boolean(value) => Some((*value).into()),
-            _ => None,
-        },
-        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => {
-            literal(expr)?.as_f64().map(|value| number(-value))
-        }
-        Expr::Cast { expr, .. } => literal(expr),
-        _ => None,
-    }
-}
-
-fn number(value: f64) -> Value {
-    if value.fract() == 0.0 { (value as i64).into() } else { value.into() }
-}
-
+/// Returns the names of columns. Texts that differ in lower case, or without blanks, differ.
 fn names(columns: &[IndexColumn]) -> Vec<String> {
-    let name = |column: &IndexColumn| match &column.column.expr {
+    columns.iter().map(|column| name_of(&column.column.expr)).collect()
+}
+
+fn name_of(expression: &Expr) -> String {
+    match expression {
         Expr::Identifier(Ident { value, .. }) => value.clone(),
+        Expr::Nested(expr) | Expr::Cast { expr, .. } | Expr::Trim { expr, .. } => name_of(expr),
+        Expr::Function(function) => match &function.args {
+            // A prefix of MySQL, `name(10)`, has the name of the column in place of a function.
+            FunctionArguments::List(list) => match &*list.args {
+                [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(_)))] => {
+                    function.name.to_string().trim_matches('`').to_owned()
+                }
+                [FunctionArg::Unnamed(FunctionArgExpr::Expr(inner))] => name_of(inner),
+                _ => expression.to_string(),
+            },
+            _ => expression.to_string(),
+        },
         other => other.to_string(),
-    };
-    columns.iter().map(name).collect()
+    }
 }
 
 /// Returns the name of a table without its schema.

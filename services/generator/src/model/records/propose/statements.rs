@@ -11,7 +11,7 @@ pub struct Part<'a> {
 /// Splits a file into statements. Comments between them, commands of `psql`, data of `COPY`, and `DELIMITER` of
 /// MySQL are left out.
 pub fn statements(text: &str) -> Vec<Part<'_>> {
-    let is_mysql = text.contains("ENGINE=") || text.contains('`');
+    let is_mysql = is_mysql(text);
     let mut found = Vec::new();
     let (mut at, mut line, mut counted) = (0, 1, 0);
     while let Some(begin) = begin(text, at, is_mysql) {
@@ -29,6 +29,11 @@ pub fn statements(text: &str) -> Vec<Part<'_>> {
         }
     }
     found
+}
+
+/// Returns whether a file is one of MySQL.
+pub fn is_mysql(text: &str) -> bool {
+    text.contains("ENGINE=") || text.contains('`')
 }
 
 /// Returns whether a text begins with a word.

@@ -1,0 +1,163 @@
+//! Parses the types `person`, `address` and `card`, whose fields share the person or card of a row.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::fault::Faults;
+use super::field::FieldKey;
+use super::kinds::cards::{self, CardPart, Cards};
+use super::kinds::people::{PARTS, People, PersonPart};
+use super::members::Members;
+use super::tables::{Bounds, RawTable, culture};
+use crate::model::card::{self, CardType};
+use crate::model::numbers::Sex;
+use crate::model::person::{Limits, Maker, OLDEST};
+
+/// The people and cards of all tables, by their requested properties.
+#[derive(Default)]
+pub struct Groups {
+    people: HashMap<String, Rc<People>>,
+    cards: HashMap<String, Rc<Cards>>,
+}
+
+impl Groups {
+    /// Reads `part` of a person, and the members of [`people`](Self::people).
+    pub fn person(
+        &mut self,
+        members: &mut Members<'_>,
+        table: (usize, &RawTable<'_>),
+        bounds: &Bounds,
+        usual: &str,
+        faults: &mut Faults,
+    ) -> Option<PersonPart> {
+        let people = self.people(members, table, bounds, faults);
+        let part = members.text("part", faults).unwrap_or(usual);
+        let place = PARTS.iter().position(|(name, _)| *name == part);
+        if place.is_none() {
+            let names = PARTS.map(|(name, _)| name).join(", ");
+            faults.add(members.at("part"), format!("must be one of {names}"));
+        }
+        Some(PersonPart::new(people?, place?))
+    }
+
+    /// Reads `locale`, `minAge`, `maxAge`, `sex`, `household`, and `of` to distinguish several people in a
+    /// row.
+    fn people(
+        &mut self,
+        members: &mut Members<'_>,
+        (place, table): (usize, &RawTable<'_>),
+        bounds: &Bounds,
+        faults: &mut Faults,
+    ) -> Option<Rc<People>> {
+        let before = faults.count();
+        let culture = culture(members, table.locale, faults);
+        let ages = (0, i64::from(OLDEST));
+        let least = members.integer("minAge", 18, ages, faults);
+        let most = members.integer("maxAge", least.max(89), ages, faults);
+        if least > most {
+            faults.add(members.at("maxAge"), "must be at least minAge");
+        }
+        let sexes = [("any", None), ("female", Some(Sex::Female)), ("male", Some(Sex::Male))];
+        let sex = members.word("sex", &sexes, faults).flatten();
+        let household = members.integer("household", 1, (1, 8), faults).unsigned_abs();
+        let of = members.text("of", faults).unwrap_or_default();
+        if faults.count() > before {
+            return None;
+        }
+        // Fields of a row with the same requirements show the same person.
+        let group = format!("person {of} {} {least} {most} {sex:?} {household}", culture.code);
+        let name = format!("{place} {group}");
+        if let Some(people) = self.people.get(&name) {
+            return Some(Rc::clone(people));
+        }
+        let age = |age: i64| u8::try_from(age).ok();
+        let limits = Limits { least: age(least), most: age(most), sex, born: None };
+        let Ok(maker) = Maker::new(culture, bounds.day, limits) else {
+            faults.add(members.at("locale"), "has telephone numbers that cannot be read");
+            return None;
+        };
+        let key = FieldKey::new(&bounds.seed, &table.name, &group);
+        let slot = self.people.len();
+        let people = Rc::new(People { maker, key, household, slot });
+        self.people.insert(name, Rc::clone(&people));
+        Some(people)
+    }
+
+    /// Reads the type `card`: `part` (number), `brand` (by market share), and `of` to distinguish several cards
+    /// in a row. `items` is the number of indexes that arrays around the field reserve for each row.
+    pub fn card(
+        &mut self,
+        members: &mut Members<'_>,
+        (place, table): (usize, &RawTable<'_>),
+        bounds: &Bounds,
+        items: u64,
+        faults: &mut Faults,
+    ) -> Option<CardPart> {
+        let part = members.word("part", &cards::PARTS, faults);
+        let of = members.text("of", faults);
+        let stated = members.text("brand", faults);
+        let mut fields = Vec::new();
+        for field in &table.fields {
+            collect(field.value, &mut fields);
+        }
+        let is_own = |field: &&&Value| field["type"] == "card" && field["of"].as_str() == of;
+        // The card of a row has one brand, even if only one of its fields states it.
+        let others = || fields.iter().filter(is_own).find_map(|field| field["brand"].as_str());
+        let brand = match stated.or_else(others).map(|name| (name, card::find(name))) {
+            Some((name, None)) => {
+                let text = format!("{name} is unknown; /api/Card/Types lists the brands");
+                faults.add(members.at("brand"), text);
+                return None;
+            }
+            known => known.and_then(|(_, brand)| brand),
+        };
+        let part = part?;
+        let group = format!("card {} {}", of.unwrap_or_default(), brand.map_or("", name_of));
+        let name = format!("{place} {group}");
+        let cards = match self.cards.get(&name) {
+            Some(cards) => Rc::clone(cards),
+            None => {
+                let key = FieldKey::new(&bounds.seed, &table.name, &group);
+                let holders = self.holders(&fields, of, (place, table), bounds);
+                let (day, culture, slot) = (bounds.day, table.locale, self.cards.len());
+                let cards = Rc::new(Cards { key, brand, day, holders, culture, slot });
+                self.cards.insert(name, Rc::clone(&cards));
+                cards
+            }
+        };
+        Some(CardPart { cards, part, items })
+    }
+
+    /// Returns the people who hold the cards of a table: those with the same `of`, otherwise the first ones.
+    fn holders(
+        &mut self,
+        fields: &[&Value],
+        of: Option<&str>,
+        table: (usize, &RawTable<'_>),
+        bounds: &Bounds,
+    ) -> Option<Rc<People>> {
+        let people = || {
+            fields.iter().filter(|field| field["type"] == "person" || field["type"] == "address")
+        };
+        let first = || people().next().filter(|_| of.is_none());
+        let field = people().find(|field| field["of"].as_str() == of).or_else(first)?;
+        // The faults of that field are reported where it is read.
+        let mut faults = Faults::default();
+        let mut members = Members::of(field, String::new(), &mut faults)?;
+        self.people(&mut members, table, bounds, &mut faults)
+    }
+}
+
+fn name_of(brand: &'static CardType) -> &'static str {
+    brand.name
+}
+
+/// Collects a field and the fields within it, without those of arrays, which are of several people.
+fn collect<'v>(field: &'v Value, found: &mut Vec<&'v Value>) {
+    found.push(field);
+    for inner in field["fields"].as_array().into_iter().flatten() {
+        collect(inner, found);
+    }
+}

@@ -1,0 +1,409 @@
+//! Checks of SQL, which limit the values of columns.
+
+use serde_json::Value;
+use sqlparser::ast::{
+    BinaryOperator as Op, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+    UnaryOperator, Value as Literal,
+};
+
+use super::column::{Column, Stored, is_plain};
+use super::types::object;
+
+/// The name of the only column in the checks of a domain.
+const VALUE: &str = "VALUE";
+
+/// Applies a check to the columns of a table, or to one column. Returns false if rows may break it.
+pub fn apply(check: &Expr, columns: &mut [Column]) -> bool {
+    match check {
+        Expr::Nested(inner) => apply(inner, columns),
+        Expr::Value(value) => value.value == Literal::Boolean(true),
+        Expr::BinaryOp { left, op: Op::And, right } => {
+            let is_kept = apply(left, columns);
+            apply(right, columns) && is_kept
+        }
+        Expr::BinaryOp { left, op: Op::Or, right } => {
+            // A null is the last resort.
+            let (first, last) = if is_null_test(left) { (right, left) } else { (left, right) };
+            let before = columns.to_vec();
+            if apply(first, columns) {
+                return true;
+            }
+            columns.clone_from_slice(&before);
+            apply(last, columns)
+        }
+        Expr::IsNotNull(inner) => with(inner, columns, |column| {
+            column.required = true;
+            true
+        }),
+        Expr::IsNull(inner) => with(inner, columns, |column| {
+            column.is_null = !column.required && !column.is_key;
+            column.is_null
+        }),
+        Expr::InList { expr, list, negated } => {
+            one_of(expr, list.iter().filter_map(literal).collect(), *negated, columns)
+        }
+        // As PostgreSQL prints IN.
+        Expr::AnyOp { left, compare_op: Op::Eq, right, .. } => {
+            one_of(left, items(right), false, columns)
+        }
+        Expr::AllOp { left, compare_op: Op::NotEq, right } => {
+            one_of(left, items(right), true, columns)
+        }
+        Expr::Between { expr, negated: false, low, high } => {
+            compare(expr, &Op::GtEq, low, columns) && compare(expr, &Op::LtEq, high, columns)
+        }
+        Expr::Like { negated: false, expr, pattern, .. } => like(expr, pattern, columns),
+        Expr::RLike { negated: false, expr, pattern, .. } => regex(expr, pattern, columns),
+        Expr::BinaryOp { left, op: Op::PGLikeMatch, right } => like(left, right, columns),
+        Expr::BinaryOp { left, op: Op::PGRegexMatch | Op::PGRegexIMatch, right } => {
+            regex(left, right, columns)
+        }
+        Expr::BinaryOp { left, op, right } => {
+            compare(left, op, right, columns)
+                || flipped(op).is_some_and(|op| compare(right, &op, left, columns))
+        }
+        Expr::Function(function) => match (name(function).as_str(), &*arguments(function)) {
+            ("json_valid", [inner]) => with(inner, columns, |column| {
+                column.stored = Stored::Known(object());
+                true
+            }),
+            ("regexp_like", [inner, pattern, ..]) => regex(inner, pattern, columns),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn is_null_test(expression: &Expr) -> bool {
+    match expression {
+        Expr::Nested(inner) => is_null_test(inner),
+        Expr::IsNull(_) => true,
+        _ => false,
+    }
+}
+
+fn flipped(op: &Op) -> Option<Op> {
+    Some(match op {
+        Op::Gt => Op::Lt,
+        Op::GtEq => Op::LtEq,
+        Op::Lt => Op::Gt,
+        Op::LtEq => Op::GtEq,
+        Op::Eq => Op::Eq,
+        Op::NotEq => Op::NotEq,
+        _ => return None,
+    })
+}
+
+/// Returns the place of the column that an expression consists of.
+fn place(expression: &Expr, columns: &[Column]) -> Option<usize> {
+    match expression {
+        Expr::Identifier(name) => {
+            let known =
+                columns.iter().position(|column| column.name.eq_ignore_ascii_case(&name.value));
+            let is_only = columns.len() == 1 && name.value.eq_ignore_ascii_case(VALUE);
+            known.or(is_only.then_some(0))
+        }
+        Expr::Nested(expr) | Expr::Cast { expr, .. } | Expr::Collate { expr, .. } => {
+            place(expr, columns)
+        }
+        _ => None,
+    }
+}
+
+/// Changes the column that an expression consists of. Returns false if there is no such column.
+fn with(
+    expression: &Expr,
+    columns: &mut [Column],
+    change: impl FnOnce(&mut Column) -> bool,
+) -> bool {
+    place(expression, columns).is_some_and(|place| change(&mut columns[place]))
+}
+
+/// Returns the items of an array, which PostgreSQL casts.
+fn items(expression: &Expr) -> Vec<Value> {
+    match expression {
+        Expr::Nested(expr) | Expr::Cast { expr, .. } => items(expr),
+        Expr::Array(array) => array.elem.iter().filter_map(literal).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn one_of(expression: &Expr, values: Vec<Value>, is_negated: bool, columns: &mut [Column]) -> bool {
+    with(expression, columns, |column| match is_negated {
+        _ if values.is_empty() => false,
+        false => {
+            column.choices = values;
+            true
+        }
+        true if column.choices.is_empty() => matches!(column.stored, Stored::Text(_)),
+        true => {
+            column.choices.retain(|value| !values.contains(value));
+            !column.choices.is_empty()
+        }
+    })
+}
+
+/// Applies a comparison whose left side is a column, or a function of one.
+fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
+    match left {
+        Expr::Nested(inner) => return compare(inner, op, right, columns),
+        Expr::Function(function) => {
+            let (name, arguments) = (name(function), arguments(function));
+            let [inner] = &*arguments else { return false };
+            let inner = untrimmed(inner);
+            return match name.as_str() {
+                "length" | "char_length" | "character_length" | "octet_length" => {
+                    let length = literal(right).and_then(|value| value.as_f64());
+                    length.is_some_and(|length| has_length(inner, op, length, columns))
+                }
+                "upper" | "lower" if *op == Op::Eq && is_same(inner, right, columns) => {
+                    with(inner, columns, |column| {
+                        column.is_upper = name == "upper";
+                        true
+                    })
+                }
+                // Texts are not empty.
+                "trim" | "btrim" => *op == Op::NotEq && place(inner, columns).is_some(),
+                _ => false,
+            };
+        }
+        Expr::Trim { expr, .. } => return *op == Op::NotEq && place(expr, columns).is_some(),
+        _ => {}
+    }
+    let Some(own) = place(left, columns) else { return false };
+    if let Some(other) = place(right, columns) {
+        return other != own && order(own, op, other, columns);
+    }
+    let column = &mut columns[own];
+    if is_now(right) {
+        // The rows are made later than any of these days, and with a seed for a day that is yet to come.
+        let is_past = matches!(op, Op::Lt | Op::LtEq);
+        column.days = (Some("2000-01-01".to_owned()), Some("2024-12-31".to_owned()));
+        return is_past && is_day(column);
+    }
+    let Some(value) = literal(right) else { return false };
+    if is_day(column) {
+        let day = value.as_str().and_then(|text| text.get(..10)).map(str::to_owned);
+        return match op {
+            _ if day.is_none() => false,
+            Op::GtEq | Op::Gt => {
+                column.days.0 = day.and_then(|day| moved(&day, i64::from(*op == Op::Gt)));
+                true
+            }
+            Op::LtEq | Op::Lt => {
+                column.days.1 = day.and_then(|day| moved(&day, -i64::from(*op == Op::Lt)));
+                true
+            }
+            _ => false,
+        };
+    }
+    let number = value.as_f64().or_else(|| value.as_str()?.parse().ok());
+    let is_number = matches!(column.stored, Stored::Integer | Stored::Decimal(_));
+    match (op, number.filter(|_| is_number)) {
+        (Op::Eq, _) => {
+            column.choices = vec![value];
+            true
+        }
+        (Op::NotEq, None) => {
+            column.choices.retain(|choice| *choice != value);
+            matches!(column.stored, Stored::Text(_))
+        }
+        (Op::NotEq, Some(number)) => {
+            // Only a number at the end of the range can be left out.
+            let step = column.step();
+            let is_first = column.least.unwrap_or(0.0) >= number;
+            column.least = column.least.or(is_first.then_some(number + step));
+            is_first
+        }
+        (Op::GtEq, Some(number)) => raise(column, number),
+        (Op::Gt, Some(number)) => raise(column, number + column.step()),
+        (Op::LtEq, Some(number)) => lower(column, number),
+        (Op::Lt, Some(number)) => lower(column, number - column.step()),
+        _ => false,
+    }
+}
+
+fn raise(column: &mut Column, least: f64) -> bool {
+    column.least = Some(column.least.map_or(least, |known| known.max(least)));
+    true
+}
+
+fn lower(column: &mut Column, most: f64) -> bool {
+    column.most = Some(column.most.map_or(most, |known| known.min(most)));
+    true
+}
+
+fn is_day(column: &Column) -> bool {
+    matches!(column.stored, Stored::Date | Stored::Timestamp)
+}
+
+/// Returns a day with days added to it.
+pub fn moved(day: &str, days: i64) -> Option<String> {
+    let day: jiff::civil::Date = day.parse().ok()?;
+    let span = jiff::Span::new().try_days(days).ok()?;
+    Some(day.checked_add(span).ok()?.to_string())
+}
+
+fn is_now(expression: &Expr) -> bool {
+    match expression {
+        Expr::Nested(expr) | Expr::Cast { expr, .. } => is_now(expr),
+        Expr::Function(function) => {
+            ["now", "current_date", "current_timestamp"].contains(&name(function).as_str())
+        }
+        _ => false,
+    }
+}
+
+/// Applies a comparison of two columns.
+fn order(own: usize, op: &Op, other: usize, columns: &mut [Column]) -> bool {
+    let (low, high) = match op {
+        Op::Lt | Op::LtEq => (own, other),
+        Op::Gt | Op::GtEq => (other, own),
+        // An earlier row is not the row itself.
+        Op::NotEq => {
+            let key = |place: usize| columns[place].is_key;
+            let refers = |place: usize| columns[place].refers.is_some();
+            return key(own) && refers(other) || key(other) && refers(own);
+        }
+        _ => return false,
+    };
+    let is_strict = matches!(op, Op::Lt | Op::Gt);
+    let is_number = |column: &Column| matches!(column.stored, Stored::Integer | Stored::Decimal(_));
+    if is_day(&columns[low]) && columns[low].stored == columns[high].stored {
+        let name = columns[low].name.clone();
+        if !is_plain(&name) || columns[high].after.is_some() || columns[high].days != (None, None) {
+            return false;
+        }
+        columns[high].after = Some((name, i64::from(is_strict)));
+        // A day after a null is null.
+        columns[low].required |= columns[high].required;
+        return true;
+    }
+    if !is_number(&columns[low]) || !is_number(&columns[high]) {
+        return false;
+    }
+    // The columns share their range: the lower half and the upper one.
+    let usual =
+        |column: &Column| if column.stored == Stored::Integer { 1_000_000.0 } else { 1_000.0 };
+    let most = |column: &Column| {
+        let most = column.most.unwrap_or_else(|| usual(column));
+        most.min(column.limit.unwrap_or(most))
+    };
+    let least = columns[low].least.unwrap_or(0.0).max(columns[high].least.unwrap_or(0.0));
+    let most = most(&columns[low]).min(most(&columns[high]));
+    let middle = (f64::midpoint(least, most)).floor();
+    if middle < least || middle + 1.0 > most {
+        return false;
+    }
+    lower(&mut columns[low], middle);
+    raise(&mut columns[high], middle + 1.0)
+}
+
+fn has_length(inner: &Expr, op: &Op, length: f64, columns: &mut [Column]) -> bool {
+    let length = length as u32;
+    with(inner, columns, |column| {
+        let Stored::Text(longest) = &mut column.stored else { return false };
+        let (least, most) = match op {
+            Op::Eq => (length, Some(length)),
+            Op::Gt => (length + 1, None),
+            Op::GtEq => (length, None),
+            Op::Lt => (0, Some(length.saturating_sub(1))),
+            Op::LtEq => (0, Some(length)),
+            _ => return length == 0,
+        };
+        column.shortest = column.shortest.max(least);
+        *longest = match (*longest, most) {
+            (Some(known), Some(most)) => Some(known.min(most)),
+            (known, most) => known.or(most),
+        };
+        true
+    })
+}
+
+fn is_same(left: &Expr, right: &Expr, columns: &[Column]) -> bool {
+    place(left, columns).is_some_and(|own| place(right, columns) == Some(own))
+}
+
+fn untrimmed(expression: &Expr) -> &Expr {
+    match expression {
+        Expr::Trim { expr, .. } | Expr::Nested(expr) | Expr::Cast { expr, .. } => untrimmed(expr),
+        Expr::Function(function) if ["trim", "btrim"].contains(&name(function).as_str()) => {
+            arguments(function).first().map_or(expression, |inner| untrimmed(inner))
+        }
+        _ => expression,
+    }
+}
+
+fn like(expression: &Expr, pattern: &Expr, columns: &mut [Column]) -> bool {
+    let Some(Value::String(pattern)) = literal(pattern) else { return false };
+    with(expression, columns, |column| {
+        // Addresses have a domain.
+        let is_email = column.name.to_lowercase().contains("mail");
+        let is_any = ["%@%", "%_@_%", "%@%.%", "%_@_%._%", "%_@__%.__%"].contains(&&*pattern);
+        if !(is_email && is_any) {
+            let letters = pattern.chars().map(|letter| match letter {
+                '%' => "[a-z]{6}".to_owned(),
+                '_' => "[a-z]".to_owned(),
+                letter => regex_syntax::escape(&letter.to_string()),
+            });
+            column.regex = Some(letters.collect());
+        }
+        matches!(column.stored, Stored::Text(_))
+    })
+}
+
+fn regex(expression: &Expr, pattern: &Expr, columns: &mut [Column]) -> bool {
+    let Some(Value::String(pattern)) = literal(pattern) else { return false };
+    let is_valid = regex_syntax::parse(&pattern).is_ok();
+    with(expression, columns, |column| {
+        let is_text = matches!(column.stored, Stored::Text(_));
+        // Of an address, only the usual form is checked.
+        let is_email = column.name.to_lowercase().contains("mail") && pattern.contains('@');
+        if is_text && is_valid && !is_email {
+            column.regex = Some(pattern);
+        }
+        is_text && is_valid
+    })
+}
+
+fn name(function: &Function) -> String {
+    let last = function.name.0.last().and_then(|part| part.as_ident());
+    last.map(|ident| ident.value.to_lowercase()).unwrap_or_default()
+}
+
+fn arguments(function: &Function) -> Vec<&Expr> {
+    let FunctionArguments::List(list) = &function.args else { return Vec::new() };
+    let expression = |argument| match argument {
+        &FunctionArg::Unnamed(FunctionArgExpr::Expr(ref expression)) => Some(expression),
+        _ => None,
+    };
+    list.args.iter().filter_map(expression).collect()
+}
+
+/// Returns the value of a literal, perhaps with a type or a character set.
+pub fn literal(expression: &Expr) -> Option<Value> {
+    match expression {
+        Expr::Value(value) => match &value.value {
+            Literal::Number(digits, _) => digits.parse::<f64>().ok().map(number),
+            Literal::SingleQuotedString(text) | Literal::EscapedStringLiteral(text) => {
+                Some(text.clone().into())
+            }
+            Literal::Boolean(value) => Some((*value).into()),
+            _ => None,
+        },
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => {
+            literal(expr)?.as_f64().map(|value| number(-value))
+        }
+        Expr::TypedString(typed) => match &typed.value.value {
+            Literal::SingleQuotedString(text) => Some(text.clone().into()),
+            _ => None,
+        },
+        Expr::Cast { expr, .. } | Expr::Nested(expr) | Expr::Collate { expr, .. } => literal(expr),
+        Expr::Prefixed { value, .. } => literal(value),
+        _ => None,
+    }
+}
+
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 { (value as i64).into() } else { value.into() }
+}

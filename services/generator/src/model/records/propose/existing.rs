@@ -1,0 +1,292 @@
+//! Existing tables, and suitable tables of a schema for them.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+use sqlparser::ast::Expr;
+
+use super::checks;
+use super::column::Column;
+
+/// An existing table.
+pub struct Existing {
+    pub name: String,
+    pub columns: Vec<Column>,
+    pub key: Vec<String>,
+    /// Sets of columns whose combination of values is unique.
+    pub unique: Vec<Vec<String>>,
+    pub references: Vec<Reference>,
+    /// The checks, each with the name of its column if it is one of a domain.
+    pub checks: Vec<(Expr, Option<String>)>,
+    /// Descriptions of the constraints that rows may break.
+    pub broken: Vec<String>,
+}
+
+/// A reference of one or more columns to those of another table.
+#[derive(Clone)]
+pub struct Reference {
+    pub columns: Vec<String>,
+    pub table: String,
+    /// The columns of the other table. Empty for those of its key.
+    pub targets: Vec<String>,
+}
+
+impl Existing {
+    pub fn new(name: String, columns: Vec<Column>) -> Self {
+        Self {
+            name,
+            columns,
+            key: Vec::new(),
+            unique: Vec::new(),
+            references: Vec::new(),
+            checks: Vec::new(),
+            broken: Vec::new(),
+        }
+    }
+
+    pub fn find(&mut self, name: &str) -> Option<&mut Column> {
+        self.columns.iter_mut().find(|column| column.name.eq_ignore_ascii_case(name))
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Applies the checks to the columns, once their keys and references are known.
+    fn apply_checks(&mut self) {
+        for (check, name) in std::mem::take(&mut self.checks) {
+            let before = self.columns.clone();
+            let is_kept = match name.and_then(|name| self.place(&name)) {
+                Some(place) => checks::apply(&check, &mut self.columns[place..=place]),
+                None => checks::apply(&check, &mut self.columns),
+            };
+            if !is_kept {
+                self.columns = before;
+                self.broken.push(format!("CHECK ({check})"));
+            }
+        }
+    }
+
+    /// Makes the columns of a key unique.
+    fn mark_keys(&mut self) {
+        for name in self.key.clone() {
+            if let Some(column) = self.find(&name) {
+                column.required = true;
+            }
+        }
+        if let [only] = &*self.key.clone()
+            && let Some(column) = self.find(only)
+        {
+            column.is_key = true;
+        }
+        for columns in self.unique.clone() {
+            if let [only] = &*columns
+                && let Some(column) = self.find(only)
+            {
+                column.unique = true;
+            }
+        }
+    }
+
+    /// Notes the columns whose values cannot be unique, although they must be.
+    fn note_repeats(&mut self) {
+        for column in &self.columns {
+            if (column.unique || column.is_key) && !column.can_be_unique() {
+                self.broken.push(format!("UNIQUE ({})", column.name));
+            }
+        }
+    }
+
+    /// Returns the sets of columns that must be unique together.
+    fn sets(&mut self) -> Vec<Vec<String>> {
+        let mut wanted: Vec<_> = std::iter::once(&self.key).chain(&self.unique).cloned().collect();
+        wanted.retain(|set| set.len() > 1);
+        // A set that contains another one is unique if that one is.
+        wanted.sort_by_key(Vec::len);
+        let mut sets: Vec<Vec<String>> = Vec::new();
+        for names in wanted {
+            let places: Option<Vec<_>> = names.iter().map(|name| self.place(name)).collect();
+            let columns: Vec<_> =
+                places.iter().flatten().map(|place| &self.columns[*place]).collect();
+            let name_of = |column: &&Column| column.name.clone();
+            let own: Vec<_> = columns.iter().map(name_of).collect();
+            if columns.iter().any(|column| column.unique || column.is_key)
+                || sets.iter().any(|set| set.iter().all(|name| own.contains(name)))
+            {
+                continue;
+            }
+            // The columns that can be chosen freely suffice.
+            let is_own =
+                |column: &&&Column| column.refers.as_ref().is_none_or(|(to, _)| *to != self.name);
+            let is_follower =
+                |column: &Column| column.with.as_ref().is_some_and(|first| own.contains(first));
+            let free = columns.iter().filter(is_own).filter(|column| {
+                let is_taken = column.is_combined || column.after.is_some() || column.is_null;
+                column.can_be_unique() && !is_taken && !is_follower(column)
+            });
+            let free: Vec<_> = free.map(name_of).collect();
+            let follows =
+                |column: &&&Column| column.with.as_ref().is_some_and(|first| free.contains(first));
+            let followers: Vec<_> = columns.iter().filter(follows).map(name_of).collect();
+            if places.is_none() || free.is_empty() {
+                self.broken.push(format!("UNIQUE ({})", names.join(", ")));
+                continue;
+            }
+            for name in &free {
+                if let Some(column) = self.find(name) {
+                    (column.unique, column.is_combined) = (free.len() == 1, free.len() > 1);
+                }
+            }
+            if free.len() > 1 {
+                sets.push([free, followers].concat());
+            }
+        }
+        sets
+    }
+}
+
+/// Proposes a schema for tables. Also returns the constraints that rows may break.
+pub fn proposed(mut tables: Vec<Existing>) -> (Value, Vec<String>) {
+    resolve(&mut tables);
+    for table in &mut tables {
+        table.mark_keys();
+        table.apply_checks();
+        table.note_repeats();
+    }
+    let mut tables = in_order(tables);
+    let (mut made, mut broken, mut limits) = (Vec::new(), Vec::new(), HashMap::new());
+    for table in &mut tables {
+        let sets = table.sets();
+        let limit = limit(table, &sets, &limits);
+        let fields: Vec<_> =
+            table.columns.iter().flat_map(|column| column.fields(&table.name)).collect();
+        let mut proposed = json!({"name": table.name, "fields": fields});
+        if let Some(rows) = limit {
+            proposed["maxRows"] = rows.into();
+            limits.insert(table.name.clone(), rows);
+        }
+        match &*sets {
+            [] => {}
+            [pair] if pair.len() == 2 => proposed["uniquePair"] = json!(pair),
+            sets => proposed["uniqueTogether"] = json!(sets),
+        }
+        made.push(proposed);
+        broken.extend(table.broken.iter().map(|text| format!("{}: {text}", table.name)));
+    }
+    (json!({"tables": made}), broken)
+}
+
+/// Numbers of rows from here on are not a limit in practice.
+const PLENTY: u64 = 1_000_000;
+
+/// Returns the maximum number of rows, if unique columns have few values.
+fn limit(table: &Existing, sets: &[Vec<String>], limits: &HashMap<String, u64>) -> Option<u64> {
+    let count = |column: &Column| column.count(|name| limits.get(name).copied());
+    let alone = table.columns.iter().filter(|column| column.unique || column.is_key);
+    let together = sets.iter().filter_map(|set| {
+        let is_own = |column: &&Column| set.contains(&column.name) && column.with.is_none();
+        table
+            .columns
+            .iter()
+            .filter(is_own)
+            .map(count)
+            .try_fold(1_u64, |all, count| Some(all.saturating_mul(count?)))
+    });
+    alone.filter_map(count).chain(together).filter(|rows| *rows < PLENTY).min()
+}
+
+/// Resolves references: their columns, and the columns that they refer to, which cannot be null.
+fn resolve(tables: &mut [Existing]) {
+    let keys: HashMap<_, _> = tables
+        .iter()
+        .map(|table| {
+            let first = table.columns.iter().find(|column| column.is_key).or(table.columns.first());
+            let first = first.map(|column| column.name.clone()).into_iter().collect::<Vec<_>>();
+            (table.name.clone(), if table.key.is_empty() { first } else { table.key.clone() })
+        })
+        .collect();
+    let mut referred = Vec::new();
+    for table in tables.iter_mut() {
+        for column in &mut table.columns {
+            // A table that is not in the file cannot be referred to.
+            column.refers = column.refers.take().filter(|(name, _)| keys.contains_key(name));
+            if let Some((name, target)) = &mut column.refers {
+                if target.is_empty() {
+                    *target = keys[name].first().cloned().unwrap_or_default();
+                }
+                referred.push((name.clone(), target.clone()));
+            }
+        }
+        // If a column has several references, the longest of them implies the others.
+        let mut references = table.references.clone();
+        references.sort_by_key(|reference| std::cmp::Reverse(reference.columns.len()));
+        for Reference { columns, table: name, targets } in references {
+            let Some(key) = keys.get(&name) else { continue };
+            let targets = if targets.is_empty() { key } else { &targets };
+            let is_taken = |name: &String| {
+                table.place(name).is_some_and(|place| table.columns[place].refers.is_some())
+            };
+            let free: Vec<_> =
+                columns.iter().zip(targets).filter(|(own, _)| !is_taken(own)).collect();
+            if free.len() < columns.len() {
+                if !free.is_empty() || columns.len() > 1 {
+                    table.broken.push(format!("FOREIGN KEY ({})", columns.join(", ")));
+                }
+                continue;
+            }
+            let required = free.iter().any(|(own, _)| {
+                table.place(own).is_some_and(|place| table.columns[place].required)
+            });
+            for (own, target) in free {
+                let with = columns.first().filter(|first| *first != own).cloned();
+                referred.push((name.clone(), target.clone()));
+                if let Some(column) = table.find(own) {
+                    column.refers = Some((name.clone(), target.clone()));
+                    column.with = with;
+                    // The columns of a reference are null together.
+                    column.required |= required;
+                }
+            }
+        }
+    }
+    for (table, column) in referred {
+        let table = tables.iter_mut().find(|own| own.name == table);
+        if let Some(column) = table.and_then(|table| table.find(&column)) {
+            column.required = true;
+        }
+    }
+}
+
+/// Sorts the tables so that each follows the tables that it refers to. In a cycle, references that may be null
+/// are null.
+fn in_order(mut left: Vec<Existing>) -> Vec<Existing> {
+    let mut ordered: Vec<Existing> = Vec::new();
+    while !left.is_empty() {
+        let waits = |column: &Column, table: &Existing| {
+            column.refers.as_ref().is_some_and(|(name, _)| {
+                !column.is_null
+                    && *name != table.name
+                    && ordered.iter().all(|before| before.name != *name)
+            })
+        };
+        let is_free = |table: &Existing, is_enough: fn(&Column) -> bool| {
+            table.columns.iter().all(|column| !waits(column, table) || is_enough(column))
+        };
+        let next = left.iter().position(|table| is_free(table, |_| false));
+        let next = next.or_else(|| {
+            left.iter()
+                .position(|table| is_free(table, |column| !column.required && !column.is_key))
+        });
+        let is_cycle = next.is_none();
+        let mut table = left.remove(next.unwrap_or(0));
+        let late: Vec<_> = table.columns.iter().map(|column| waits(column, &table)).collect();
+        for (column, is_late) in table.columns.iter_mut().zip(late) {
+            column.is_null |= is_late && !column.required && !column.is_key;
+        }
+        if is_cycle {
+            table.broken.push("FOREIGN KEY to a later table, because of a cycle".to_owned());
+        }
+        ordered.push(table);
+    }
+    ordered
+}

@@ -1,0 +1,108 @@
+//! The types of SQL, and the values that they store.
+
+use serde_json::{Value, json};
+use sqlparser::ast::{DataType, EnumMember};
+
+use super::column::Stored;
+
+/// Returns the type of the values that a column stores, and the largest number that it holds.
+pub fn stored(kind: &DataType, is_mysql: bool) -> (Stored, Option<f64>) {
+    let choice =
+        |values: Vec<&String>| (Stored::Known(json!({"type": "choice", "values": values})), None);
+    match kind {
+        DataType::Enum(members, _) => {
+            return choice(
+                members
+                    .iter()
+                    .map(|member| match member {
+                        EnumMember::Name(name) | EnumMember::NamedValue(name, _) => name,
+                    })
+                    .collect(),
+            );
+        }
+        DataType::Set(values) => return choice(values.iter().collect()),
+        _ => {}
+    }
+    of_name(&kind.to_string().to_lowercase(), is_mysql)
+}
+
+fn of_name(text: &str, is_mysql: bool) -> (Stored, Option<f64>) {
+    let (name, arguments) = text.split_once('(').unwrap_or((text, ""));
+    let arguments = arguments.split_once(')').map_or("", |(inside, _)| inside);
+    let number = |place: usize| arguments.split(',').nth(place)?.trim().parse::<u32>().ok();
+    // A type of an extension can have the name of its schema.
+    let name = name.trim().rsplit('.').next().unwrap_or_default().trim_matches('"');
+    let known = |field: Value| (Stored::Known(field), None);
+    let pattern = |regex: &str| known(json!({"type": "pattern", "regex": regex}));
+    match name {
+        "boolean" | "bool" => (Stored::Boolean, None),
+        "bit" if is_mysql => (Stored::Boolean, None),
+        "bit" | "bit varying" | "varbit" => pattern(&format!("[01]{{{}}}", number(0).unwrap_or(1))),
+        "tinyint" if number(0) == Some(1) => (Stored::Boolean, None),
+        "date" => (Stored::Date, None),
+        "year" => known(json!({"type": "integer", "min": 1970, "max": 2030})),
+        // An array of PostgreSQL.
+        _ if text.ends_with("[]") => known(json!({"type": "constant", "value": "{}"})),
+        "uuid" | "uniqueidentifier" => (Stored::Uuid, None),
+        "json" | "jsonb" => (Stored::Known(object()), None),
+        "inet" => known(json!({"type": "ip"})),
+        "cidr" => pattern("10\\.[1-9][0-9]\\.[1-9][0-9]\\.0/24"),
+        "macaddr" => known(json!({"type": "mac"})),
+        "macaddr8" => {
+            pattern("02:[0-9a-f]{2}:[0-9a-f]{2}:ff:fe:[0-9a-f]{2}:[0-9a-f]{2}:[0-9a-f]{2}")
+        }
+        "interval" => pattern("[1-9][0-9] days"),
+        "point" | "geometry" | "geography" | "polygon" | "linestring" if is_mysql => {
+            known(json!({"type": "constant", "value": null}))
+        }
+        "point" => pattern("\\([1-8][0-9],[1-8][0-9]\\)"),
+        "xml" => known(json!({"type": "constant", "value": "<a/>"})),
+        "hstore" => known(json!({"type": "constant", "value": ""})),
+        "ltree" => pattern("[a-z]{6}\\.[a-z]{6}"),
+        "tsvector" | "tsquery" => pattern("[a-z]{8}"),
+        _ if name.ends_with("range") => known(json!({"type": "constant", "value": "empty"})),
+        "decimal" | "numeric" | "dec" | "fixed" | "money" => decimal(number(0), number(1)),
+        "float" | "real" | "double" | "double precision" | "float4" | "float8" => {
+            (Stored::Decimal(3), None)
+        }
+        _ if name.starts_with("timestamp") || name.starts_with("datetime") => {
+            (Stored::Timestamp, None)
+        }
+        _ if name.starts_with("time") => (Stored::Time, None),
+        "oid" => (Stored::Integer, Some(2_147_483_647.0)),
+        _ if name.contains("int") || name.contains("serial") => (Stored::Integer, largest(name)),
+        _ => (Stored::Text(number(0)), None),
+    }
+}
+
+/// A JSON object of the usual form.
+pub fn object() -> Value {
+    json!({"type": "object", "fields": [
+        {"name": "key", "type": "text", "words": 1}, {"name": "value", "type": "integer"}]})
+}
+
+fn decimal(digits: Option<u32>, decimals: Option<u32>) -> (Stored, Option<f64>) {
+    // Without a scale, a number of digits is that of whole numbers.
+    let decimals = decimals.unwrap_or(if digits.is_some() { 0 } else { 2 });
+    let limit = digits.map(|digits| {
+        let whole = 10_f64.powi(digits.min(100).cast_signed() - decimals.min(100).cast_signed());
+        whole - 10_f64.powi(-(decimals.min(9).cast_signed()))
+    });
+    (Stored::Decimal(decimals.min(9)), limit)
+}
+
+/// Returns the largest number of an integer type, signed or unsigned.
+fn largest(name: &str) -> Option<f64> {
+    let is = |names: &[&str]| names.iter().any(|own| name.starts_with(own));
+    if is(&["tinyint"]) {
+        Some(127.0)
+    } else if is(&["smallint", "int2", "smallserial", "serial2"]) {
+        Some(32_767.0)
+    } else if is(&["mediumint"]) {
+        Some(8_388_607.0)
+    } else if is(&["bigint", "int8", "bigserial", "serial8"]) {
+        None
+    } else {
+        Some(2_147_483_647.0)
+    }
+}
