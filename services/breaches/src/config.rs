@@ -1,4 +1,4 @@
-//! Settings of this service, in addition to the shared ones.
+//! Settings specific to this service. The shared ones are in the shell.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ pub struct Settings {
     pub mail: MailSettings,
 }
 
-/// Parses a header name, ignoring surrounding blanks.
+/// Parses a header name. Surrounding whitespace is ignored.
 fn header_name(text: &str) -> Result<String, String> {
     let name = text.trim().to_ascii_lowercase();
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.!#$%&'*+^`|~".contains(&byte);
@@ -90,17 +90,17 @@ fn domain(text: &str) -> Result<DomainName, String> {
 }
 
 impl Settings {
-    /// Returns the default settings, for tests.
+    /// Default settings for tests.
     pub fn for_tests() -> Self {
         Self { catalogue_poll_ms: 20, maintenance: Switch::Off, ..shell::defaults() }
     }
 
-    /// Returns the name of the key header that error messages quote.
+    /// The key header that error messages mention.
     pub fn key_header(&self) -> &str {
         self.api_key_headers.first().map_or("breach-api-key", String::as_str)
     }
 
-    /// Returns the folder for temporary files.
+    /// Where temporary files go.
     pub fn temporary_folder(&self) -> PathBuf {
         self.load_tmp.clone().unwrap_or_else(std::env::temp_dir)
     }
@@ -123,7 +123,7 @@ pub struct MailSettings {
 }
 
 impl MailSettings {
-    /// Returns the sender of mails. `public_url` is the URL of the service.
+    /// The From address of outgoing mail. `public_url` is the service's own URL.
     pub fn sender(&self, public_url: &str) -> String {
         let host =
             url::Url::parse(public_url).ok().and_then(|url| url.host_str().map(str::to_owned));
@@ -131,7 +131,7 @@ impl MailSettings {
         self.mail_from.clone().unwrap_or_else(default)
     }
 
-    /// Returns the folder to which mails are written.
+    /// Where mail is written when no mail server is configured.
     pub fn folder(&self, data_dir: &Path) -> PathBuf {
         self.mail_dir.clone().unwrap_or_else(|| data_dir.join("mail"))
     }

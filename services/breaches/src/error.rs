@@ -1,4 +1,4 @@
-//! All errors of the API, with their status, body and headers.
+//! API errors with their status codes, bodies and headers.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
@@ -9,162 +9,162 @@ use shell::{Credentials, ErrorFormat, Fault, RequestInfo};
 
 use crate::wire::{ErrorBody, MessageBody};
 
-/// Seconds after which a client may retry while the database is unavailable.
+/// How long clients should wait before retrying when the database is down, in seconds.
 const RETRY_AFTER: u64 = 5;
 
-/// An error of the API. The display text is the message of the body.
+/// An API error. Its display text becomes the message in the response body.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The address is invalid.
+    /// Invalid email address.
     #[error("The email address is not in an acceptable format.")]
     Email,
-    /// The hash prefix is invalid.
+    /// Invalid hash prefix.
     #[error("The hash prefix must be exactly 6 hexadecimal characters.")]
     Prefix,
-    /// The body of a search by several prefixes is invalid.
+    /// Invalid body of a multi-prefix search.
     #[error(
         "The body must be a JSON object with an array of 1 to 1000 prefixes of exactly 6 hexadecimal characters."
     )]
     Prefixes,
-    /// The request has more prefixes than a full quota covers. Contains the maximum.
+    /// More prefixes than a full quota covers. Contains the limit.
     #[error("The subscription covers at most {0} prefixes in one request.")]
     TooManyPrefixes(u32),
-    /// The body of a bulk check is invalid.
+    /// Invalid body of a bulk check.
     #[error("The body must be a JSON object with an array \"emails\" of 1 to 1000 strings.")]
     Emails,
-    /// The request has more addresses than a full quota covers. Contains the maximum.
+    /// More addresses than a full quota covers. Contains the limit.
     #[error("The subscription covers at most {0} addresses in one request.")]
     TooManyEmails(u32),
-    /// The body of a bulk check is too large. Contains the maximum in KiB.
+    /// The bulk check body is too large. Contains the limit in KiB.
     #[error("The body must not be larger than {0} KiB.")]
     BodyTooLarge(usize),
-    /// The body of a bulk check is not declared as JSON.
+    /// The bulk check body isn't declared as JSON.
     #[error("The content type of the body must be application/json.")]
     MediaType,
-    /// A boolean query parameter is neither `true` nor `false`.
+    /// A boolean query parameter is neither `true` nor `false`. Contains its name.
     #[error("The value of {0} must be true or false.")]
     Boolean(String),
-    /// The start of a report is missing or invalid.
+    /// The `since` parameter of a report is missing or invalid.
     #[error(
         "The value of since must be a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z."
     )]
     Since,
-    /// The domain in the path is invalid.
+    /// Invalid domain in the path.
     #[error("The domain name is not valid.")]
     Domain,
-    /// The key is missing. Contains the name of the key header.
+    /// No API key. Contains the name of the key header.
     #[error("Access denied due to missing {0}.")]
     KeyMissing(String),
-    /// The key is malformed.
+    /// Malformed API key. Contains the name of the key header.
     #[error("Access denied due to improperly formed {0}.")]
     KeyMalformed(String),
-    /// The key is unknown, revoked or expired, or a test key was used for something other than the
-    /// test accounts.
+    /// The key is unknown, revoked or expired, or it's a test key and the request went beyond the
+    /// test accounts. Contains the name of the key header.
     #[error("Access denied due to invalid {0}.")]
     KeyInvalid(String),
-    /// The request has no user agent.
+    /// No user agent.
     #[error("Access denied due to missing user-agent.")]
     UserAgent,
-    /// The plan does not include the operation.
+    /// The plan doesn't include the operation.
     #[error("Access denied, the subscription does not include this resource.")]
     NotInPlan,
-    /// The subscription ended. Contains the date.
+    /// The subscription has ended. Contains the end date.
     #[error("Access denied, the subscription ended on {0}.")]
     Ended(String),
-    /// The caller has not verified the domain.
+    /// The caller hasn't verified the domain.
     #[error("Access denied, the domain has not been verified by this subscription.")]
     NotVerified,
-    /// The domain has more addresses than the plan covers.
+    /// The domain has more breached addresses than the plan covers.
     #[error(
         "Access denied, the domain has {size} breached addresses and the subscription covers {max}."
     )]
     DomainTooLarge {
-        /// Breached addresses of the domain.
+        /// Number of breached addresses.
         size: i64,
-        /// Maximum of the plan.
+        /// Limit of the plan.
         max: i32,
     },
-    /// The subscriber has more large domains than the plan covers.
+    /// More large domains than the plan covers.
     #[error("Access denied, the subscription allows {max} breached domains and {used} are in use.")]
     TooManyDomains {
-        /// Maximum of the plan.
+        /// Limit of the plan.
         max: i32,
-        /// Large domains in use.
+        /// Number of large domains in use.
         used: i64,
     },
-    /// The domain could not be verified.
+    /// The domain couldn't be verified.
     #[error(transparent)]
     Verification(#[from] VerificationError),
-    /// A browser sent a CORS preflight for an operation that needs a key.
+    /// A browser sent a CORS preflight for a keyed operation.
     #[error("Access denied, cross-origin requests are not accepted for this resource.")]
     CrossOrigin,
-    /// Nothing was found. The body is empty.
+    /// Nothing found. Sent with an empty body.
     #[error("not found")]
     NotFound,
-    /// The path does not support the method. Contains the supported methods.
+    /// The path exists, but not for this method. Contains the allowed methods.
     #[error("Method not allowed.")]
     MethodNotAllowed(String),
-    /// The quota is exhausted. Contains the number of seconds to wait.
+    /// Rate limit exceeded. Contains the seconds to wait.
     #[error("Rate limit is exceeded. Try again in {0} seconds.")]
     TooMany(u64),
-    /// The operator blocks this client.
+    /// The operator has blocked this client.
     #[error("Request blocked.")]
     Blocked,
-    /// The query is not valid UTF-8, or the request violates the HTTP specification.
+    /// The query isn't valid UTF-8 or the request isn't valid HTTP.
     #[error("The request could not be read.")]
     Unreadable,
-    /// The HTTP parser rejected the request with this status.
+    /// Rejected by the HTTP parser with this status.
     #[error("The request could not be read.")]
     Rejected(StatusCode),
-    /// The database is unavailable or overloaded.
+    /// The database is down or overloaded.
     #[error("The service is temporarily unavailable.")]
     Unavailable,
-    /// A bug or a damaged database. The cause is logged but not sent.
+    /// A bug or a corrupt database. The cause is logged but not sent to the client.
     #[error("{0}")]
     Internal(String),
 }
 
-/// The reason that a domain was not verified. Its display text is the message of the body.
+/// Why a domain wasn't verified. The display text becomes the message in the body.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VerificationError {
-    /// The domain is invalid or cannot be verified.
+    /// The domain is invalid or can't be verified.
     #[error("The DomainName field did not contain a valid domain.")]
     DomainName,
-    /// The alias is not one of the five permitted ones.
+    /// The alias isn't one of the five allowed ones.
     #[error(
         "The EmailAlias field did not contain a valid value. Acceptable values are: admin, hostmaster, info, security, webmaster."
     )]
     EmailAlias,
-    /// The body is not JSON.
+    /// The body isn't JSON.
     #[error("The request body is not valid JSON.")]
     NotJson,
-    /// There is no TXT record with this prefix.
+    /// No TXT record starts with this prefix.
     #[error("No {0}-verify TXT records were found on the domain.")]
     NoRecord(String),
-    /// There is a TXT record with another value.
+    /// The TXT record with this prefix has the wrong value.
     #[error("A {0}-verify TXT record was found but it does not carry the expected value.")]
     OtherRecord(String),
-    /// The file at this path has other content.
+    /// The file at this path has the wrong content.
     #[error("The file {0} was found but it does not carry the expected value.")]
     OtherFile(String),
-    /// The home page does not have a tag with this prefix.
+    /// The home page has no tag with this prefix.
     #[error("No {0}-verification meta tag was found in the head of the home page.")]
     NoTag(String),
-    /// The home page has a tag with this prefix and another value.
+    /// The tag with this prefix on the home page has the wrong value.
     #[error("A {0}-verification meta tag was found but it does not carry the expected value.")]
     OtherTag(String),
-    /// The website could not be read. Contains the document and the reason.
+    /// The website couldn't be read. Contains the document and the reason.
     #[error("{0} could not be read: {1}.")]
     Website(String, String),
-    /// The subscriber has too many domains that are not verified yet.
+    /// The subscriber already has too many unverified domains.
     #[error("Access denied, too many domains await verification: verify or remove some of them.")]
     TooManyPending,
-    /// The plan does not cover another large domain.
+    /// The plan doesn't cover another large domain.
     #[error("Access denied, the subscription allows {max} breached domains and {used} are in use.")]
     NoRoom {
-        /// Maximum of the plan.
+        /// Limit of the plan.
         max: i32,
-        /// Large domains in use.
+        /// Number of large domains in use.
         used: i64,
     },
 }
@@ -207,7 +207,7 @@ impl Error {
         }
     }
 
-    /// Converts an error of the key check. `header` is the key header to quote.
+    /// Converts an authentication error. `header` is the key header to mention in the message.
     pub fn from_auth(error: AuthError, header: &str) -> Self {
         let header = || header.to_owned();
         match error {
@@ -221,7 +221,7 @@ impl Error {
         }
     }
 
-    /// Returns the body of the response. [`Error::NotFound`] is sent without a body.
+    /// The response body. [`Error::NotFound`] is sent without it.
     pub fn body(&self) -> ErrorBody {
         let message = match self {
             Self::Internal(_) => "The service failed.".to_owned(),
@@ -269,7 +269,7 @@ impl From<DatabaseError> for Error {
     }
 }
 
-/// Gives errors that occur outside handlers the same bodies.
+/// Formats errors raised outside the handlers like our own.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ErrorBodies;
 

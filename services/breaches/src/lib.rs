@@ -1,9 +1,9 @@
-//! The breach lookup service finds the breaches that contain an address or a domain.
+//! The breach lookup service: which data breaches contain an address or a domain?
 //!
-//! The checks in `policy` and `app::admission` access the database once per request. The catalogue,
-//! the opt-outs and the block list are kept in memory (`state::Snapshot`) and reloaded when their
-//! versions in the database change. Loads and other long-running work are in `jobs`. Operators use
-//! commands of the same binary ([`Cli`]).
+//! The checks in `policy` and `app::admission` hit the database once per request. The catalogue,
+//! opt-outs and block list are cached in memory (`state::Snapshot`) and reloaded when their version
+//! numbers in the database change. Loads and other long-running work live in `jobs`. Operators use
+//! subcommands of the same binary ([`Cli`]).
 
 mod app;
 mod cli;

@@ -1,4 +1,4 @@
-//! The binary of the breach lookup service.
+//! Entry point of the breach lookup service.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Metrics of this service, in addition to those of the shell. The metrics of a cluster are in
+//! Service metrics, on top of those from the shell. The cluster metrics are in
 //! `jobs/maintenance/cluster_watch.rs`.
 
 use std::sync::LazyLock;
@@ -55,11 +55,11 @@ static OPT_OUTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     counters("breaches_opt_outs_total", "Opt-outs on the pages by kind", &["kind"])
 });
 
-/// Values of the label `state` of jobs. Jobs in the first three states are unfinished.
+/// Label values for a job's `state`. The first three are unfinished.
 const JOB_STATES: [&str; 5] = ["running", "interrupted", "failed", "done", "cancelled"];
-/// Values of the label `outcome` of proofs.
+/// Label values for the `outcome` of a domain proof.
 const PROOF_OUTCOMES: [&str; 2] = ["verified", "refused"];
-/// Values of the label `outcome` of sign-ins.
+/// Label values for the `outcome` of a sign-in.
 const SIGN_IN_OUTCOMES: [&str; 2] = ["signed_in", "refused"];
 
 fn gauges(name: &str, help: &str, label: &str) -> IntGaugeVec {
@@ -70,8 +70,7 @@ fn counters(name: &str, help: &str, labels: &[&str]) -> IntCounterVec {
     register(IntCounterVec::new(Opts::new(name, help), labels))
 }
 
-/// Initializes the counters with 0. Otherwise an alert on their increase would miss the first
-/// event.
+/// Starts all counters at 0. Without this, an alert on an increase would miss the first event.
 pub fn show() {
     for channel in Channel::ALL {
         FAILED.with_label_values(&[channel.label()]);
@@ -89,17 +88,17 @@ pub fn show() {
     }
 }
 
-/// Counts a message that was abandoned.
+/// Counts a message we gave up on.
 pub fn count_failed_message(channel: Channel) {
     FAILED.with_label_values(&[channel.label()]).inc();
 }
 
-/// Counts the use of a sign-in link.
+/// Counts a sign-in attempt by link.
 pub fn count_sign_in(is_signed_in: bool) {
     SIGN_INS.with_label_values(&[SIGN_IN_OUTCOMES[usize::from(!is_signed_in)]]).inc();
 }
 
-/// Counts an attempt to verify a domain.
+/// Counts a verification attempt.
 pub fn count_proof(method: VerificationMethod, is_verified: bool) {
     PROOFS.with_label_values(&[method.word(), PROOF_OUTCOMES[usize::from(!is_verified)]]).inc();
 }
@@ -108,8 +107,7 @@ pub fn count_opt_out(choice: OptOut) {
     OPT_OUTS.with_label_values(&[choice.word()]).inc();
 }
 
-/// Publishes the catalogue that is now in use: its version, and the numbers of active, inactive and
-/// retired breaches.
+/// Publishes the catalogue version in use and how many of its breaches are active, inactive and retired.
 pub fn describe_catalogue(version: i64, [active, inactive, retired]: [i64; 3]) {
     CATALOGUE_VERSION.set(version);
     for (state, breaches) in [("active", active), ("inactive", inactive), ("retired", retired)] {
@@ -117,14 +115,14 @@ pub fn describe_catalogue(version: i64, [active, inactive, retired]: [i64; 3]) {
     }
 }
 
-/// Publishes the size of the stored accounts.
+/// Publishes the number of accounts, and the number and size of the runs.
 pub fn describe_accounts(accounts: i64, runs: i64, run_bytes: i64) {
     ACCOUNTS.set(accounts);
     RUNS.set(runs);
     RUN_BYTES.set(run_bytes);
 }
 
-/// Publishes the number of jobs per state, and the age of the oldest unfinished job.
+/// Publishes the number of jobs in each state and how long ago the oldest unfinished one started.
 pub fn describe_jobs(mut figures: impl FnMut(&str) -> (i64, i64)) {
     for (place, state) in JOB_STATES.into_iter().enumerate() {
         let (jobs, oldest) = figures(state);
@@ -135,7 +133,7 @@ pub fn describe_jobs(mut figures: impl FnMut(&str) -> (i64, i64)) {
     }
 }
 
-/// Publishes the number and age of the pending messages of a channel.
+/// Publishes how many messages a channel still has to deliver and how old they are.
 pub fn describe_waiting(channel: Channel, waiting: Waiting) {
     let label = &[channel.label()];
     WAITING.with_label_values(label).set(waiting.messages);

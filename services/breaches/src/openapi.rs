@@ -1,4 +1,4 @@
-//! The OpenAPI document without its operations: info, tags, security, shared errors and headers.
+//! Everything in the OpenAPI document except the operations: info, tags, security, shared errors and headers.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use utoipa::openapi::{
 use crate::error::Error;
 use crate::wire::ErrorBody;
 
-/// Returns the document without its paths.
+/// Builds the document without its paths.
 pub fn document() -> OpenApi {
     #[derive(utoipa::OpenApi)]
     #[openapi(
@@ -49,24 +49,23 @@ pub fn document() -> OpenApi {
     document
 }
 
-/// The extension in which an operation declares its failures. It is removed from the published
-/// document.
+/// Extension in which operations list their failures. We strip it from the published document.
 const DECLARED: &str = "x-failures";
 
-/// The operations to which a failure applies.
+/// Which operations can fail this way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     Every,
-    /// Operations that need a key.
+    /// Operations that need an API key.
     Keyed,
-    /// Those that declare it.
+    /// Operations that list it in `x-failures`.
     Declared,
 }
 
-/// A failure, with a sample of its message.
+/// A kind of failure, with a sample message.
 struct Row {
     name: &'static str,
-    /// The condition under which the failure occurs.
+    /// When it happens.
     when: &'static str,
     error: Error,
     scope: Scope,
@@ -82,8 +81,8 @@ impl Row {
     }
 }
 
-/// Returns the failures of the API. Strings and numbers in their messages are samples. Operations
-/// that verify domains document their own failures.
+/// All API failures. Strings and numbers in their messages are samples. The domain verification
+/// operations document their own failures.
 fn failures() -> Vec<Row> {
     let key = || "breach-api-key".to_owned();
     let row = |name, when, error, scope| Row { name, when, error, scope };
@@ -189,7 +188,7 @@ fn failures() -> Vec<Row> {
     ]
 }
 
-/// Removes the declared failures from an operation and returns their names.
+/// Strips `x-failures` from an operation and returns its contents.
 fn take_declared(operation: &mut Operation) -> Vec<String> {
     let Some(extensions) = &mut operation.extensions else { return Vec::new() };
     let names = extensions.remove(DECLARED);
@@ -199,7 +198,7 @@ fn take_declared(operation: &mut Operation) -> Vec<String> {
     names.and_then(|names| serde_json::from_value(names).ok()).unwrap_or_default()
 }
 
-/// Returns the headers that several operations send: component name, description and example.
+/// Headers sent by more than one operation: component name, description and example.
 fn headers() -> [(&'static str, &'static str, Value); 8] {
     [
         ("access-control-allow-origin", "Pages of any origin may read the answer", json!("*")),
@@ -221,7 +220,7 @@ fn headers() -> [(&'static str, &'static str, Value); 8] {
     ]
 }
 
-/// Returns the component names of the headers of a response.
+/// Header components for a response.
 fn headers_of(keyed: bool, status: &str) -> Vec<&'static str> {
     let mut names = match keyed {
         true => vec!["cache-control.private"],
@@ -234,22 +233,21 @@ fn headers_of(keyed: bool, status: &str) -> Vec<&'static str> {
         "200" => names.push("link"),
         "405" => names.push("allow"),
         "429" => names.push("retry-after"),
-        // An operation without a key returns 503 only to blocked clients, without `retry-after`.
+        // Keyless operations return 503 only to blocked clients, and without `retry-after`.
         "503" if keyed => names.push("retry-after"),
         _ => {}
     }
     names
 }
 
-/// Adds errors with their messages to every operation, and headers to every response. Descriptions
-/// that an operation already has are kept.
+/// Adds the errors to every operation and the headers to every response. Existing descriptions are kept.
 pub fn complete(document: &mut OpenApi) {
     describe(document.components.get_or_insert_default());
     for item in document.paths.paths.values_mut() {
         let operations = [&mut item.get, &mut item.post];
         for operation in operations.into_iter().flatten() {
             let keyed = operation.security.is_some();
-            // A body that is too large gives 400, unless the operation declares 413.
+            // Oversized bodies get 400 unless the operation lists 413.
             operation.responses.responses.remove("413");
             add_failures(operation, keyed);
             add_headers(operation, keyed);
@@ -308,7 +306,7 @@ fn add_headers(operation: &mut Operation, keyed: bool) {
     }
 }
 
-/// Capitalises a phrase.
+/// Capitalizes the first letter.
 fn sentence(phrase: &str) -> String {
     let mut letters = phrase.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

@@ -1,5 +1,5 @@
-//! Access rules that do not need the database: blocked clients, user agents, key headers, and the
-//! cost of requests without a key.
+//! Access rules that don't need the database: blocked clients, user agents, key headers, and the
+//! cost of keyless requests.
 
 use std::net::IpAddr;
 
@@ -13,24 +13,24 @@ use crate::error::Error;
 use crate::model::BlockList;
 use crate::model::plan::Operation;
 
-/// The callers that may use a path.
+/// Who may use a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Any caller, from any origin.
+    /// Anyone, from any origin.
     Keyless,
-    /// Callers with a key whose plan includes the operation.
+    /// Callers with an API key whose plan includes the operation.
     Keyed(Operation),
-    /// A page, or a file that belongs to pages.
+    /// A web page or one of its assets.
     Page,
-    /// The documentation, which is not an operation of the API.
+    /// The documentation. Not part of the API.
     Documentation,
-    /// The service does not serve this path.
+    /// Not a path of this service.
     Unknown,
 }
 
-/// The headers that may carry keys, and the cost of requests without a key.
+/// The headers that may carry an API key, and the cost of keyless requests.
 ///
-/// The cost of a request with a key is determined when the key is looked up (`app::charge`).
+/// The cost of keyed requests is worked out once the key has been looked up; see `app::charge`.
 #[derive(Clone, Debug)]
 pub struct KeyPolicy {
     headers: Vec<String>,
@@ -38,7 +38,6 @@ pub struct KeyPolicy {
 }
 
 impl KeyPolicy {
-    /// Builds the policy from the settings.
     pub fn new(settings: &Settings) -> Self {
         let keyless = match settings.keyless_rpm_per_ip {
             0 => Charge::FREE,
@@ -49,11 +48,10 @@ impl KeyPolicy {
 }
 
 impl Policy for KeyPolicy {
-    /// Returns the first key header that has a value. If a header is repeated, its first line is
-    /// used. Returns `None` if there is none.
+    /// Picks the first key header with a non-empty value. Only the first line of a repeated header counts.
     fn credential(&self, request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
         let values = self.headers.iter().filter_map(|name| request.headers().get(name.as_str()));
-        // A value that is not ASCII is treated as malformed, like any other invalid key.
+        // Non-ASCII values become "?", which is then rejected like any other malformed key.
         let mut texts = values.map(|value| value.to_str().unwrap_or("?").trim());
         Ok(texts.find(|text| !text.is_empty()).map(Credential::from))
     }
@@ -62,14 +60,13 @@ impl Policy for KeyPolicy {
         Some(self.keyless.clone())
     }
 
-    /// Returns the cost of a request with a rejected key: none, because the specification does not
-    /// limit such requests.
+    /// Requests with a rejected key are free because the spec doesn't limit them.
     fn refused(&self, _request: &HttpRequest) -> Charge {
         Rate::UNLIMITED.into()
     }
 }
 
-/// Returns whether a request is a CORS preflight: `OPTIONS` with `access-control-request-method`.
+/// Checks for a CORS preflight: `OPTIONS` with an `access-control-request-method` header.
 pub fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
     method == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }
@@ -77,16 +74,16 @@ pub fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
 /// Whether a request must have a user agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agent {
-    /// Requests without a user agent are rejected.
+    /// Requests without one are rejected.
     Required,
-    /// Not required, because mail programs that unsubscribe may not send one.
+    /// Optional, since mail clients might not send one when they unsubscribe.
     Optional,
 }
 
-/// Steps 2 and 3 of the checks: the block list and the user agent.
+/// Checks 2 and 3: the block list and the user agent.
 ///
 /// # Errors
-/// [`Error::Blocked`], [`Error::UserAgent`].
+/// [`Error::Blocked`] or [`Error::UserAgent`].
 pub fn check_client(
     blocks: &BlockList,
     now: i64,

@@ -1,4 +1,4 @@
-//! All operations of the service, in documentation order, with the callers that may use them.
+//! All routes in documentation order, each with the callers that may use it.
 
 use std::sync::LazyLock;
 
@@ -15,21 +15,20 @@ use crate::model::plan::Operation;
 use crate::pages::SITE;
 use crate::policy::Access::{self, Keyed, Keyless};
 
-/// Replaces an error by an error page if a page was requested, or if a browser requested an unknown
-/// path.
+/// Turns an error into an error page if the request was for a page, or came from a browser and
+/// didn't match any route.
 pub fn explain(response: ServiceResponse) -> ServiceResponse {
     pages::explain(response)
 }
 
-/// The spellings of a path that are equivalent. An empty parameter becomes a blank, which every
-/// operation rejects.
+/// How paths are normalized. An empty parameter becomes a space, which every operation rejects.
 pub const PATHS: PathRules = PathRules {
     ignore_case: true,
     trailing_slash: TrailingSlash::OneDropped,
     empty_parameter: Some("%20"),
 };
 
-/// Adds the operations. The most frequent ones come first, because the router tries them in order.
+/// Registers the operations. The router tries them in order, so the busiest come first.
 pub fn register(routes: &mut Routes<'_>) {
     use Operation::*;
     routes.add(accounts::breached_account).attach(Keyed(BreachedAccount));
@@ -56,7 +55,7 @@ pub fn register(routes: &mut Routes<'_>) {
     add_pages(routes);
 }
 
-/// Adds the pages. They are not part of the OpenAPI document.
+/// Registers the web pages, which aren't part of the OpenAPI document.
 fn add_pages(routes: &mut Routes<'_>) {
     use pages::{
         account, approval, catalogue, domain_report, domain_search, domains, home, key, notices,
@@ -114,12 +113,12 @@ fn add_pages(routes: &mut Routes<'_>) {
 
 static OPERATIONS: LazyLock<Operations> = LazyLock::new(|| Operations::of(register).with(PATHS));
 
-/// Returns whether a request may come from a mail program that unsubscribes (RFC 8058).
+/// Could this be a one-click unsubscribe from a mail client (RFC 8058)?
 pub fn is_one_click(method: &Method, path: &str) -> bool {
     method == Method::POST && path.trim_end_matches('/').eq_ignore_ascii_case("/unsubscribe")
 }
 
-/// Returns who may call a path.
+/// Looks up who may call a path.
 pub fn access(path: &str) -> Access {
     match OPERATIONS.find(path) {
         Some(operation) => operation.attached().copied().unwrap_or(Access::Page),
@@ -173,7 +172,7 @@ mod tests {
         }
     }
 
-    // Paths that are similar to a route are tested in the shell.
+    // Near misses of route paths are tested in the shell.
     #[test]
     fn unregistered_path_is_unknown() {
         for path in ["/api/v3/breaches/x", "/api/v3/breachedaccount/range/ABCDEF/", "*"] {
@@ -210,7 +209,7 @@ mod tests {
         assert_eq!(redact("/account/domains/b.example"), "/account/domains/{domain}");
     }
 
-    /// Generates path segments of range requests, in any order, some of them repeated or encoded.
+    /// Generates path segments for range requests in any order, including repeated and encoded ones.
     fn segment() -> impl Strategy<Value = String> {
         prop_oneof![
             Just("range".to_owned()),

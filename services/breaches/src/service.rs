@@ -1,4 +1,4 @@
-//! Connects the service to the shell: middleware, CORS, and the cache and attribution headers.
+//! Plugs the service into the shell: middleware, CORS, and the caching and attribution headers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,29 +27,28 @@ static KEYLESS: CorsRule = CorsRule {
     preflight: 204,
 };
 
-/// The request header on which pages depend.
+/// Pages vary by cookie.
 static COOKIES: [HeaderName; 1] = [header::COOKIE];
 
 /// The service and its state.
 #[derive(Clone)]
 pub struct Breaches {
     state: State,
-    /// The headers that may carry keys.
+    /// Headers that may carry an API key.
     key_headers: Arc<[HeaderName]>,
 }
 
 impl Breaches {
-    /// Creates the service.
     pub fn new(state: State) -> Self {
         let names = state.settings().api_key_headers.iter();
         let key_headers = names.filter_map(|name| HeaderName::try_from(name).ok()).collect();
         Self { state, key_headers }
     }
 
-    /// Steps 2 to 4 of the checks, and the preflight of keyed operations.
+    /// Checks 2 to 4, plus preflights for keyed operations.
     ///
-    /// Paths that are not in the table of operations are rejected before they reach the router,
-    /// which would decode some of them and serve them.
+    /// Paths we don't know are rejected before they reach the router, which would decode and serve
+    /// some of them.
     fn check(&self, request: &ServiceRequest, access: Access) -> Result<(), Error> {
         let (method, headers) = (request.method(), request.headers());
         let (snapshot, now) = (self.state.snapshot(), self.state.clock().unix());
@@ -82,7 +81,7 @@ impl shell::Service for Breaches {
         openapi::document()
     }
 
-    /// Every status here must be in the table of errors.
+    /// Must be empty: every status we return is in the error table.
     fn shared_statuses() -> &'static [StatusCode] {
         &[]
     }
@@ -131,7 +130,7 @@ impl shell::Service for Breaches {
             decorate(&request, access, response.status().is_success(), response.headers_mut());
             return Box::pin(async { Ok(ServiceResponse::new(request, response)) });
         }
-        // Read by the CORS middleware and by handlers of keyed operations.
+        // Read by the CORS middleware and by keyed handlers.
         request.extensions_mut().insert(access);
         Box::pin(async move {
             let (request, mut response) = routes::explain(next.call(request).await?).into_parts();
@@ -168,8 +167,7 @@ impl shell::Service for Breaches {
     }
 }
 
-/// Reloads the catalogue, the opt-outs and the block list whenever they change. Logs a persistent
-/// failure only once.
+/// Keeps the snapshot up to date. A persistent failure is logged only once.
 async fn keep_fresh(state: State) {
     let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
     let mut failing = false;
@@ -193,7 +191,7 @@ fn cors(request: &ServiceRequest) -> Option<&'static CorsRule> {
     (access == Some(Access::Keyless)).then_some(&KEYLESS)
 }
 
-/// Adds the headers that depend only on the path and the transport.
+/// Adds headers that depend only on the path and scheme.
 fn decorate(request: &HttpRequest, access: Access, data: bool, headers: &mut HeaderMap) {
     if matches!(access, Access::Keyed(_)) {
         let private = HeaderValue::from_static("private, no-store");

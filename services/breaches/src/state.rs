@@ -1,5 +1,5 @@
-//! The state shared by handlers, use cases and the server: pools, clock, gate, and the in-memory
-//! snapshot.
+//! State shared by the handlers, use cases and server: connection pools, clock, gate, and the
+//! in-memory snapshot.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::store::reader_cache::ReaderCache;
 use crate::store::{blocks, breaches, opt_outs, server_keys, versions};
 use crate::wire::CatalogueAnswers;
 
-/// The state of a server. Clones share it.
+/// Server state. Cheap to clone; all clones share the same data.
 #[derive(Clone)]
 pub struct State {
     inner: Arc<Inner>,
@@ -41,35 +41,35 @@ struct Inner {
     deny_list: DenyList,
     form_key: FormKey,
     snapshot: ArcSwap<Snapshot>,
-    /// Describes the part of the data that cannot be reached, if any.
+    /// Describes any data that is currently unreachable.
     missing: ArcSwap<Option<String>>,
-    /// Locked while a new snapshot is read and stored.
+    /// Held while a new snapshot is read and stored.
     reloading: Mutex<()>,
 }
 
-/// The catalogue, the opt-outs and the block list in memory, all read at the same time. A snapshot
-/// is replaced as a whole when the versions in the database change.
+/// The in-memory catalogue, opt-outs and block list, all read at the same point in time. We never
+/// modify a snapshot; it is replaced as a whole when the database changes.
 #[derive(Debug)]
 pub struct Snapshot {
-    /// The catalogue, with its prepared responses.
+    /// The catalogue and its pre-rendered responses.
     pub answers: Arc<CatalogueAnswers>,
     pub opt_outs: Arc<opt_outs::OptOuts>,
-    /// The clients that the operator has blocked.
+    /// Clients blocked by the operator.
     pub blocks: BlockList,
     versions: versions::Versions,
 }
 
 impl Snapshot {
-    /// Reads the parts that have changed since `previous`.
+    /// Reads whatever has changed since `previous`.
     ///
     /// # Errors
-    /// Returns errors of the database.
+    /// Returns an error if a query fails.
     pub fn load(
         db: &mut Db,
         settings: &Settings,
         previous: Option<&Self>,
     ) -> Result<Self, DatabaseError> {
-        // Read first, so that the next reload notices a concurrent change.
+        // Read this first. If something changes while we load, the next reload will notice.
         let versions = versions::current(db)?;
         let answers = match previous {
             Some(old) if old.versions.catalogue == versions.catalogue => Arc::clone(&old.answers),
@@ -87,18 +87,18 @@ impl Snapshot {
 }
 
 impl Snapshot {
-    /// Returns whether the owner of an account had all data removed. Such an account should not
-    /// have a row.
+    /// Checks whether the owner of an account had all their data removed. The account shouldn't
+    /// have a row in that case.
     ///
     /// # Errors
-    /// Returns errors of the database.
+    /// Returns an error if the query fails.
     pub fn is_removed(&self, db: &mut Db, row: &AccountRow) -> Result<bool, DatabaseError> {
         Ok(self.opt_outs.may_contain(row.key())
             && self.opt_outs.get(db, &Sha1Digest::of(row.address()))? == Some(OptOut::Breaches))
     }
 }
 
-/// Reads the block list. Entries that are not networks are skipped with a warning.
+/// Reads the block list, skipping entries that don't parse as networks (with a warning).
 fn block_list(db: &mut Db) -> Result<BlockList, DatabaseError> {
     let (mut list, mut invalid) = (BlockList::default(), HashSet::new());
     for row in blocks::all(db)? {
@@ -117,10 +117,10 @@ fn block_list(db: &mut Db) -> Result<BlockList, DatabaseError> {
     Ok(list)
 }
 
-/// Returns the configured deny list, or the built-in one.
+/// Reads the configured deny list, or falls back to the built-in one.
 ///
 /// # Errors
-/// If the file cannot be read, the error names its path.
+/// Fails if the file can't be read. The error includes its path.
 pub fn deny_list(settings: &Settings) -> anyhow::Result<DenyList> {
     let Some(path) = &settings.verification.verify_deny else { return Ok(DenyList::built_in()) };
     let text = std::fs::read_to_string(path)
@@ -128,8 +128,8 @@ pub fn deny_list(settings: &Settings) -> anyhow::Result<DenyList> {
     Ok(DenyList::parse(&text))
 }
 
-/// Reads the key for form tokens, which all replicas share. Creates it at the first start. If the
-/// database cannot be written, returns a key that only this process uses.
+/// Reads the form token key, which is shared by all replicas and created on first start. If the
+/// database is read-only, falls back to a key that only this process knows.
 fn form_key(pools: &Pools) -> Result<FormKey, DatabaseError> {
     if let Some(known) = pools.read_blocking(server_keys::forms)? {
         return Ok(FormKey::new(known));
@@ -144,10 +144,10 @@ fn form_key(pools: &Pools) -> Result<FormKey, DatabaseError> {
 }
 
 impl State {
-    /// Creates the state and reads the catalogue, the opt-outs and the block list.
+    /// Creates the state and loads the first snapshot.
     ///
     /// # Errors
-    /// Returns errors of the database, and an error if the deny list cannot be read.
+    /// Fails if the database or the deny list can't be read.
     pub fn new(
         pools: Pools,
         clock: SharedClock,
@@ -180,17 +180,17 @@ impl State {
         })
     }
 
-    /// Returns the connection pools of the database.
+    /// The database connection pools.
     pub fn pools(&self) -> &Pools {
         &self.inner.pools
     }
 
-    /// Returns the table layout of the accounts.
+    /// How the account tables are laid out.
     pub fn layout(&self) -> Layout {
         self.inner.layout
     }
 
-    /// Returns the reader that runs short reads of requests.
+    /// The reader for short queries during a request.
     pub fn reader(&self) -> &WorkerReader<ReaderCache> {
         &self.inner.reader
     }
@@ -199,67 +199,66 @@ impl State {
         &self.inner.clock
     }
 
-    /// Returns the gate, which checks keys and charges requests.
+    /// The gate that checks keys and charges requests.
     pub fn gate(&self) -> &Gate {
         &self.inner.gate
     }
 
-    /// Returns the quotas of the pages.
+    /// Rate limits for the web pages.
     pub fn quotas(&self) -> &Quotas {
         &self.inner.quotas
     }
 
-    /// Returns the key of form tokens.
+    /// The key that signs form tokens.
     pub fn form_key(&self) -> &FormKey {
         &self.inner.form_key
     }
 
-    /// Returns the settings of this service.
+    /// The settings of this service.
     pub fn settings(&self) -> &Settings {
         &self.inner.settings
     }
 
-    /// Returns the clients of external servers: mail servers, name servers, websites.
+    /// Clients for mail servers, name servers and websites.
     pub fn external(&self) -> &External {
         &self.inner.external
     }
 
-    /// Returns the list of domains that cannot be verified.
+    /// Domains that can't be verified.
     pub fn deny_list(&self) -> &DenyList {
         &self.inner.deny_list
     }
 
-    /// Returns the account filters that all reading connections share.
+    /// Account filters, shared by all read connections.
     pub fn account_filters(&self) -> &AccountFilters {
         self.inner.reader.shared()
     }
 
-    /// Returns the current snapshot.
+    /// The current snapshot.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.inner.snapshot.load_full()
     }
 
-    /// Returns a description, for operators, of the part of the data that cannot be reached. `None`
-    /// if everything can.
+    /// Describes any unreachable data for the operator, or `None` if everything is reachable.
     pub fn missing(&self) -> Option<String> {
         self.inner.missing.load().as_ref().clone()
     }
 
-    /// Sets the description of the part of the data that cannot be reached.
+    /// Records which data is unreachable.
     pub fn set_missing(&self, missing: Option<String>) {
         self.inner.missing.store(Arc::new(missing));
     }
 
-    /// Returns the version of the catalogue in the current snapshot.
+    /// Catalogue version of the current snapshot.
     pub fn snapshot_version(&self) -> i64 {
         self.inner.snapshot.load().answers.catalogue.version
     }
 
-    /// Replaces the snapshot if the database has changed. Concurrent calls run one after another,
-    /// so that an older snapshot never replaces a newer one.
+    /// Loads a new snapshot if the database has changed. Concurrent calls are serialized so that an
+    /// older snapshot can't overwrite a newer one.
     ///
     /// # Errors
-    /// Returns errors of the database. The old snapshot is then kept.
+    /// Returns an error if a query fails. The old snapshot stays in place.
     pub async fn reload(&self) -> Result<(), DatabaseError> {
         let state = self.clone();
         let _turn = self.inner.reloading.lock().await;

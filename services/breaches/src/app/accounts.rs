@@ -1,4 +1,4 @@
-//! Searches by address and by hash prefix.
+//! Searches by address and hash prefix.
 
 use bytes::Bytes;
 use database::Db;
@@ -17,22 +17,22 @@ use crate::store::layout::Layout;
 use crate::store::pastes;
 use crate::wire::{BreachedAccountQuery, HashSuffix, Paste, RangeEntry};
 
-/// Typical size in bytes of a range entry, with two or three breaches.
+/// Typical size of a range entry in bytes (two or three breaches).
 const TYPICAL_ENTRY: usize = 96;
 
-/// The breaches of an account that are requested, and their format.
+/// Which of an account's breaches to return, and in what form.
 #[derive(Clone, Debug)]
 pub struct AccountFilter {
-    /// Whether to return only names instead of all attributes.
+    /// Return only the names instead of full breaches.
     pub truncated: bool,
-    /// Return only breaches of this domain, in lower case.
+    /// Return only breaches of this domain (lowercase).
     pub domain: Option<String>,
-    /// Whether to include unverified breaches.
+    /// Include unverified breaches.
     pub unverified: bool,
 }
 
 impl From<BreachedAccountQuery> for AccountFilter {
-    /// An empty domain disables the domain filter.
+    /// An empty domain turns the filter off.
     fn from(query: BreachedAccountQuery) -> Self {
         let BreachedAccountQuery { truncate_response, domain, include_unverified } = query;
         Self {
@@ -44,7 +44,7 @@ impl From<BreachedAccountQuery> for AccountFilter {
 }
 
 impl AccountFilter {
-    /// Returns whether a visible breach passes the filter.
+    /// Checks a visible breach against the filter.
     pub fn includes(&self, breach: &Breach) -> bool {
         let Self { truncated: _, domain, unverified } = self;
         (*unverified || breach.flags.verified)
@@ -52,10 +52,10 @@ impl AccountFilter {
     }
 }
 
-/// Returns the breaches of an address as a JSON array.
+/// Looks up the breaches of an address and returns them as a JSON array.
 ///
 /// # Errors
-/// Returns the errors of the checks, and [`Error::NotFound`] if no breach may be shown.
+/// Fails if a check fails, or with [`Error::NotFound`] if there are no breaches to show.
 pub async fn breached_account(
     state: &State,
     request: KeyedRequest,
@@ -78,10 +78,10 @@ pub async fn breached_account(
     .await
 }
 
-/// Returns the pastes of an address.
+/// Looks up the pastes of an address.
 ///
 /// # Errors
-/// Returns the errors of the checks, and [`Error::NotFound`] if there are none.
+/// Fails if a check fails, or with [`Error::NotFound`] if there are none.
 pub async fn pastes_of_account(
     state: &State,
     request: KeyedRequest,
@@ -105,10 +105,10 @@ pub async fn pastes_of_account(
     .await
 }
 
-/// Returns the addresses whose hashes begin with a prefix, with their breaches, as a JSON array.
+/// Finds addresses by hash prefix and returns them with their breaches as a JSON array.
 ///
 /// # Errors
-/// Returns the errors of the checks.
+/// Fails if a check fails.
 pub async fn breached_range(
     state: &State,
     request: KeyedRequest,
@@ -122,21 +122,20 @@ pub async fn breached_range(
     .await
 }
 
-/// Number of prefixes read per transaction.
+/// How many prefixes to read per transaction.
 const PREFIXES_AT_ONCE: usize = 25;
 
-/// Returns the ranges of many prefixes as a streamed JSON object. Only a few ranges are in memory
-/// at a time.
+/// Streams the ranges for a list of prefixes as a JSON object, keeping only a few of them in memory at a time.
 ///
 /// # Errors
-/// Returns the errors of the checks. If the stream fails, the response is truncated.
+/// Fails if a check fails. If an error occurs mid-stream, the response is cut off.
 pub async fn breached_ranges(
     state: &State,
     request: KeyedRequest,
     prefixes: Result<Vec<EmailPrefix>, Error>,
 ) -> Result<impl Stream<Item = Result<Bytes, Error>> + use<>, Error> {
     let run = run_keyed(state, request, move |_, context, caller| {
-        // The view is only valid within this transaction.
+        // The view is valid only within this transaction.
         Ok((RequestContext { view: None, ..context.clone() }, caller.clone(), prefixes?))
     });
     let (context, caller, prefixes) = run.await?;
@@ -158,14 +157,15 @@ pub async fn breached_ranges(
                 })
             };
             let piece = pools.read(read).await;
-            // After a failure nothing follows, so the JSON object is not closed.
+            // Stop after a failure, which leaves the JSON object unclosed.
             let next = if piece.is_ok() { end } else { all };
             Some((piece, next))
         }
     }))
 }
 
-/// Generates some members of the object. The first piece opens it and the last one closes it.
+/// Writes some of the object's members, plus the opening brace for the first piece and the closing
+/// brace for the last.
 fn ranges(
     db: &mut Db,
     context: &RequestContext,
@@ -208,7 +208,7 @@ fn write_range(
     serde_json::to_writer(body, &entries).map_err(|error| Error::Internal(error.to_string()))
 }
 
-/// Returns the entry of an account in the response, or `None` if it may not be shown.
+/// Builds the response entry for an account, or `None` if it must not be shown.
 fn range_entry<'c>(
     db: &mut Db,
     context: &'c RequestContext,

@@ -1,4 +1,4 @@
-//! The data stored about an address.
+//! What we store about an address.
 
 use database::{DatabaseError, Db};
 use domain::EmailAddress;
@@ -7,7 +7,7 @@ use crate::model::OptOut;
 use crate::store::{accounts, breaches, mail_tokens, opt_outs, pastes, stealer_logs, subscribers};
 use crate::wire;
 
-/// All data stored about an address, in the form shown to the operator.
+/// Everything stored about an address, as shown to the operator.
 #[derive(Debug, serde::Serialize)]
 pub struct HeldData {
     stored: bool,
@@ -15,18 +15,18 @@ pub struct HeldData {
     breaches: Vec<String>,
     pastes: Vec<wire::Paste>,
     websites: Vec<String>,
-    /// Database code of the kind of opt-out.
+    /// The opt-out choice as its database code.
     opt_out: Option<i16>,
-    /// Number of the subscriber.
+    /// Subscriber id.
     subscriber: Option<i64>,
-    /// Number of mail links sent to the address, both used and unused.
+    /// Number of mail links sent to this address, used or not.
     mail_links: i64,
 }
 
-/// Reads all data stored about an address.
+/// Collects everything stored about an address.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub fn held_data(db: &mut Db, email: &EmailAddress) -> Result<HeldData, DatabaseError> {
     let catalogue = breaches::catalogue(db)?;
     let row = accounts::find(db, email)?;

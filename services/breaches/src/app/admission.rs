@@ -1,4 +1,4 @@
-//! The checks of keyed operations: key, rate, subscription, plan, and the scope of test keys.
+//! Checks for keyed operations: key, rate limit, subscription, plan, and the scope of test keys.
 
 use std::sync::Arc;
 
@@ -18,24 +18,24 @@ use crate::store::domain_controls::{self, Control};
 use crate::store::key_holders::{self, Holder, KeyLookup};
 use crate::store::reader_cache::ReaderCache;
 
-/// When the built-in subscription of test keys ends: 2099-12-31T23:59:59 UTC.
+/// End of the test keys' built-in subscription: 2099-12-31T23:59:59 UTC.
 const TEST_UNTIL: i64 = 4_102_444_799;
 
-/// The test key that has a built-in subscription.
+/// The one test key that has a built-in subscription.
 const ZERO_KEY: &str = "00000000000000000000000000000000";
 
-/// The caller of an operation that has passed every check that does not depend on the target.
+/// A caller that has passed all checks except those on the requested address or domain.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// The subscriber; `None` for a test key.
+    /// Subscriber id, or `None` for a test key.
     pub subscriber: Option<i64>,
     pub plan: Arc<Plan>,
-    /// When the subscription ends.
+    /// End of the subscription.
     pub until: i64,
 }
 
 impl Caller {
-    /// Step 9 of the checks: a test key may access only the test domain and its subdomains.
+    /// Check 9: test keys are limited to the test domain and its subdomains.
     pub fn check_scope(&self, context: &RequestContext, domain: &str) -> Result<(), Error> {
         if self.subscriber.is_none() && !context.settings().test_email_domain.covers(domain) {
             return Err(Error::KeyInvalid(context.settings().key_header().to_owned()));
@@ -43,8 +43,8 @@ impl Caller {
         Ok(())
     }
 
-    /// Steps 9 and 10 of the checks: the caller must control the domain. Returns `None` for a test
-    /// key, because its domains are not stored.
+    /// Checks 9 and 10: the caller must control the domain. Returns `None` for test keys, whose
+    /// domains aren't stored.
     pub fn check_control(
         &self,
         db: &mut Db,
@@ -60,7 +60,7 @@ impl Caller {
     }
 }
 
-/// The address of a search.
+/// The address being searched for.
 #[derive(Debug)]
 pub struct SearchedAddress {
     pub address: EmailAddress,
@@ -68,7 +68,7 @@ pub struct SearchedAddress {
     pub row: Option<AccountRow>,
 }
 
-/// Runs a keyed operation. All checks and reads happen in one database access.
+/// Runs a keyed operation. Checks and reads share one trip to the database.
 pub fn run_keyed<T: Send + 'static, W>(
     state: &State,
     request: KeyedRequest,
@@ -86,9 +86,9 @@ where
     })
 }
 
-/// Runs a keyed search by address. All checks and reads happen in one database access.
+/// Runs a keyed search by address. Checks and reads share one trip to the database.
 ///
-/// Invalid input is reported at its position in the order of the checks: after key, rate and plan.
+/// Invalid input is reported only after the key, rate limit and plan have been checked.
 pub fn run_keyed_search<I: Send + 'static, T: Send + 'static, W>(
     state: &State,
     request: KeyedRequest,
@@ -119,7 +119,7 @@ where
     })
 }
 
-/// Steps 5 to 7 of the checks.
+/// Checks 5 to 7.
 fn admit(
     db: &mut Db,
     cache: Option<&mut ReaderCache>,
@@ -138,8 +138,8 @@ fn admit(
     decide(context, KeyedRequest { domain, ..request }, found)
 }
 
-/// Returns the searched domain if it has its own quota. Only domains that the caller controls do;
-/// otherwise a client could create any number of quotas.
+/// Returns the searched domain if it gets its own quota, which it does only if the caller controls
+/// it. Otherwise clients could create as many quotas as they like.
 fn charged_domain(
     db: &mut Db,
     context: &RequestContext,
@@ -152,8 +152,8 @@ fn charged_domain(
     Ok(controlled.then(|| domain.clone()))
 }
 
-/// Steps 5 to 7 for a search by address. If the API key must be read from the database and the
-/// database is on one server, the accounts with the key `wanted` are read in the same round trip.
+/// Checks 5 to 7 for a search by address. On a single database server, a key that isn't cached is
+/// read in the same round trip as the accounts with the key `wanted`.
 fn admit_with_accounts(
     db: &mut Db,
     cache: Option<&mut ReaderCache>,
@@ -165,8 +165,7 @@ fn admit_with_accounts(
         return Ok((admit(db, cache, context, request)?, None));
     }
     if context.state.layout().is_distributed() {
-        // A join with the coordinator's tables would make the coordinator send them to every
-        // server.
+        // Joining with coordinator tables would make the coordinator ship them to every server.
         let caller = admit(db, cache, context, request)?;
         return Ok((caller, Some(accounts::routed_with_key(db, wanted)?)));
     }
@@ -175,7 +174,7 @@ fn admit_with_accounts(
     Ok((decide(context, request, found)?, rows))
 }
 
-/// Charges the request, then checks the subscription and the plan.
+/// Charges the request, then checks subscription and plan.
 fn decide(
     context: &RequestContext,
     request: KeyedRequest,
@@ -186,7 +185,7 @@ fn decide(
         KeyLookup::Live(holder) => charge::most_of_holder(context, operation, holder),
         KeyLookup::Unknown | KeyLookup::Dead => charge::most_of_test_key(context),
     };
-    // A request that costs more than a full quota is rejected.
+    // We reject requests that cost more than a full quota.
     let payable = searches.filter(|count| *count <= most);
     let finding = match found {
         KeyLookup::Live(holder) => {
@@ -212,14 +211,14 @@ fn decide(
     }
 }
 
-/// Returns whether an unknown key counts as a test key for an operation.
+/// Does this unknown key count as a test key for the operation?
 fn is_test_key(context: &RequestContext, presented: &Presented, operation: Operation) -> bool {
     context.settings().test_keys.is_on()
         && operation.has_test_keys()
         && (!operation.needs_zero_test_key() || presented.is_text(ZERO_KEY))
 }
 
-/// Step 7 of the checks: the subscription is active and its plan includes the operation.
+/// Check 7: the subscription is active and the plan includes the operation.
 fn subscriber(
     context: &RequestContext,
     operation: Operation,

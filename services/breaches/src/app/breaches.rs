@@ -1,4 +1,4 @@
-//! Breaches: changes by the operator, the export, and the catalogue as shown on pages.
+//! Operator changes to breaches, the export, and the catalogue for the web pages.
 
 use database::{DatabaseError, Db};
 
@@ -8,13 +8,13 @@ use crate::state::State;
 use crate::store::{admin_events, breaches, versions};
 use crate::wire;
 
-/// Changes a breach in the transaction of `db`. If it differs, publishes a new version of the
-/// catalogue.
+/// Edits a breach in the current transaction. If that changed anything, publishes a new catalogue version.
 ///
-/// `action` is the name of the change in the audit trail.
+/// `action` is what the audit log calls the change.
 ///
 /// # Errors
-/// [`OperatorError::Rejected`] if no breach has this name, and errors of `change`.
+/// [`OperatorError::Rejected`] if the breach doesn't exist or its new title is taken, and any error
+/// from `change`.
 pub fn change_breach(
     db: &mut Db,
     name: &str,
@@ -44,21 +44,21 @@ pub fn change_breach(
 /// Returns the listed breaches in catalogue order.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if the query fails.
 pub fn listed_breaches(db: &mut Db) -> Result<Vec<wire::Breach>, DatabaseError> {
     let catalogue = breaches::catalogue(db)?;
     let listed = catalogue.all().iter().filter(|breach| breach.listed());
     Ok(listed.map(wire::Breach::from).collect())
 }
 
-/// The size of the catalogue, and its latest breaches.
+/// The size of the catalogue and its latest breaches.
 #[derive(Clone, Debug)]
 pub struct CatalogueSummary {
-    /// The number of listed breaches.
+    /// Number of listed breaches.
     pub breaches: usize,
-    /// The number of accounts in them.
+    /// Total accounts in those breaches.
     pub accounts: i64,
-    /// The latest breaches, newest first.
+    /// Latest breaches, newest first.
     pub latest: Vec<Breach>,
 }
 
@@ -68,11 +68,11 @@ fn newest_first(catalogue: &Catalogue) -> Vec<&Breach> {
     listed
 }
 
-/// Returns the size of the catalogue and its `latest` newest breaches.
+/// Sums up the catalogue and picks the `latest` newest breaches.
 pub fn summary(state: &State, latest: usize) -> CatalogueSummary {
     let snapshot = state.snapshot();
     let listed = newest_first(&snapshot.answers.catalogue);
-    // Each count fits into an `i64`, but their sum may not.
+    // Each count fits in an `i64`, but the sum might not.
     let accounts = listed.iter().fold(0_i64, |sum, breach| sum.saturating_add(breach.pwn_count));
     CatalogueSummary {
         breaches: listed.len(),
@@ -81,7 +81,7 @@ pub fn summary(state: &State, latest: usize) -> CatalogueSummary {
     }
 }
 
-/// Returns the listed breaches whose title, name or domain contains a string, newest first.
+/// Finds listed breaches by a substring of their title, name or domain, newest first.
 pub fn find_breaches(state: &State, text: &str) -> Vec<Breach> {
     let (snapshot, text) = (state.snapshot(), text.trim().to_lowercase());
     let has = |part: &String| part.to_lowercase().contains(&text);
@@ -90,7 +90,7 @@ pub fn find_breaches(state: &State, text: &str) -> Vec<Breach> {
     found.into_iter().cloned().collect()
 }
 
-/// Returns the listed breach with a name, if there is one.
+/// Looks up a listed breach by name.
 pub fn listed_breach(state: &State, name: &str) -> Option<Breach> {
     let snapshot = state.snapshot();
     let catalogue = &snapshot.answers.catalogue;

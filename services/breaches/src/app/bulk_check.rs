@@ -1,4 +1,4 @@
-//! The bulk check: breaches of many addresses of verified domains.
+//! Bulk checks: look up many addresses at verified domains in one request.
 
 use std::collections::HashMap;
 
@@ -22,47 +22,45 @@ use crate::store::accounts::{self, AccountRow};
 use crate::store::domain_controls;
 use crate::wire::ErrorBody;
 
-/// Number of addresses looked up per transaction.
+/// How many addresses to look up per transaction.
 const ADDRESSES_AT_ONCE: usize = 50;
 
-/// The part of a domain that the caller may see.
+/// How much of a domain the caller may see.
 #[derive(Clone, Debug)]
 enum Coverage {
     Full,
-    /// Only breaches that do not need a subscription. Contains the error to report for addresses
-    /// that have no such breach.
+    /// Only breaches visible without a subscription. Addresses that have none get this error.
     Limited(ErrorBody),
     Nothing(ErrorBody),
 }
 
-/// An address of the request.
+/// A requested address.
 struct Wanted {
-    /// The address as the request gives it.
+    /// As written in the request.
     email: String,
-    /// The parsed address; `None` if it is invalid.
+    /// Parsed address, or `None` if it's invalid.
     address: Option<EmailAddress>,
 }
 
-/// A checked address.
+/// The result for one address.
 struct Entry {
     email: String,
     result: Result<Shown, ErrorBody>,
 }
 
-/// The breaches of an address, as indexes into the catalogue.
+/// Indexes into the catalogue.
 struct Shown {
     breaches: Vec<usize>,
     limited: bool,
 }
 
-/// Returns the breaches of many addresses as a JSON array that is streamed in the order of the
-/// request.
+/// Checks a list of addresses and streams a JSON array in request order.
 ///
-/// Only one batch of accounts and one piece are in memory. When the stream is dropped, no further
-/// batch is looked up.
+/// Only one batch of accounts and one piece of output are in memory at a time. Dropping the stream
+/// stops the lookups.
 ///
 /// # Errors
-/// Returns the errors of the checks. If the stream fails, the response is truncated.
+/// Fails if a check fails. If an error occurs mid-stream, the response is cut off.
 pub async fn breached_accounts(
     state: &State,
     request: KeyedRequest,
@@ -148,13 +146,13 @@ fn coverage(
     Ok(covered.collect())
 }
 
-/// A bulk check in progress.
+/// A running bulk check.
 struct Check {
     context: RequestContext,
     filter: AccountFilter,
     coverage: HashMap<String, Coverage>,
     wanted: std::vec::IntoIter<Wanted>,
-    /// Entries that have been looked up but not yet written.
+    /// Looked up but not written yet.
     found: std::vec::IntoIter<Entry>,
     is_open: bool,
     is_complete: bool,
@@ -231,7 +229,7 @@ impl Check {
     }
 }
 
-/// Returns the key of an address to look up, or `None` if it is not looked up.
+/// Key to look up for an address, or `None` to skip the lookup.
 fn key((wanted, coverage): &(Wanted, Coverage)) -> Option<AccountKey> {
     match (coverage, &wanted.address) {
         (Coverage::Nothing(_), _) | (_, None) => None,

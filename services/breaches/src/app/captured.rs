@@ -1,4 +1,4 @@
-//! Responses to stealer-log searches by domain, built in bounded memory.
+//! Builds responses to stealer log searches by domain in bounded memory.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,10 +7,10 @@ use batch::{Sorted, Sorter};
 
 use super::domain_names::{MEMORY, PIECE, Pieces, order_of};
 
-/// Separates an alias and a website. Aliases cannot contain control characters.
+/// Separates alias and website. Safe because aliases can't contain control characters.
 const SEPARATOR: char = '\n';
 
-/// Collects addresses, or pairs of alias and website, in any order and with duplicates.
+/// Collects addresses or (alias, website) pairs in any order, duplicates included.
 pub struct CapturedCollector {
     sorter: Sorter,
     text: String,
@@ -18,7 +18,7 @@ pub struct CapturedCollector {
 }
 
 impl CapturedCollector {
-    /// Creates an empty collector. Data that does not fit into memory is sorted in `folder`.
+    /// Creates an empty collector. Spills to `folder` if the data doesn't fit in memory.
     pub fn new(folder: PathBuf) -> Self {
         Self { sorter: Sorter::new(folder, MEMORY), text: String::new(), is_empty: true }
     }
@@ -26,16 +26,16 @@ impl CapturedCollector {
     /// Adds an address.
     ///
     /// # Errors
-    /// Returns an error if the folder cannot be written.
+    /// Fails if we can't write to the folder.
     pub fn add_address(&mut self, address: &str) -> io::Result<()> {
         self.is_empty = false;
         self.sorter.push(order_of(address), address.as_bytes())
     }
 
-    /// Adds a website at which an address was captured.
+    /// Adds a website where an address was captured.
     ///
     /// # Errors
-    /// Returns an error if the folder cannot be written.
+    /// Fails if we can't write to the folder.
     pub fn add_website(&mut self, alias: &str, website: &str) -> io::Result<()> {
         self.is_empty = false;
         self.text.clear();
@@ -45,23 +45,22 @@ impl CapturedCollector {
         self.sorter.push(order_of(alias), self.text.as_bytes())
     }
 
-    /// Returns the sorted and deduplicated data, or `None` if there is none.
+    /// Sorts and deduplicates. Returns `None` if nothing was added.
     ///
     /// # Errors
-    /// Returns an error if the folder cannot be written.
+    /// Fails if we can't write to the folder.
     pub fn finish(self) -> io::Result<Option<Sorted>> {
         if self.is_empty { Ok(None) } else { self.sorter.finish().map(Some) }
     }
 }
 
-/// A JSON array of addresses that is generated while it is read.
+/// A JSON array of addresses, generated lazily.
 pub struct CapturedAddresses {
     sorted: Sorted,
     begun: bool,
 }
 
 impl CapturedAddresses {
-    /// Creates the array of the collected addresses.
     pub fn new(sorted: Sorted) -> Self {
         Self { sorted, begun: false }
     }
@@ -83,15 +82,14 @@ impl Pieces for CapturedAddresses {
     }
 }
 
-/// A JSON object that maps aliases to websites and is generated while it is read.
+/// A JSON object from alias to websites, generated lazily.
 pub struct CapturedWebsites {
     sorted: Sorted,
-    /// The alias whose array is open, or `None` before the first one.
+    /// The alias whose array is open. `None` at the start.
     alias: Option<String>,
 }
 
 impl CapturedWebsites {
-    /// Creates the object of the collected pairs.
     pub fn new(sorted: Sorted) -> Self {
         Self { sorted, alias: None }
     }

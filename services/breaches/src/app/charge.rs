@@ -1,4 +1,4 @@
-//! The cost of keyed requests and the quotas that they are charged to.
+//! What keyed requests cost, and which quota pays.
 
 use std::time::Duration;
 
@@ -9,26 +9,24 @@ use super::context::RequestContext;
 use crate::model::plan::{Bucket, Operation};
 use crate::store::key_holders::Holder;
 
-/// Maximum stealer-log operations by domain, per key and minute.
+/// Per-minute limit on stealer log searches by domain, for each key.
 const STEALER_DOMAIN_PER_MINUTE: u32 = 10;
-/// Maximum requests about the subscription, or for domains that the key's owner does not control,
-/// per key and minute.
+/// Per-minute limit on subscription requests and on domains the key's owner doesn't control.
 const MANAGEMENT_PER_MINUTE: u32 = 120;
-/// Maximum searches of a domain within [`DOMAIN_SEARCH_PERIOD`] at the same version of the
-/// catalogue.
+/// Searches allowed per domain and catalogue version within [`DOMAIN_SEARCH_PERIOD`].
 const DOMAIN_SEARCHES: u32 = 10;
 const DOMAIN_SEARCH_PERIOD: Duration = Duration::from_secs(600);
 
-/// Returns the charge of searches with a test key. It is charged to the client address. An invalid
-/// request (`None`) costs one token.
+/// Charge for searches with a test key, billed to the client address. An invalid request (`None`)
+/// costs one token.
 pub fn of_test_key(context: &RequestContext, searches: Option<u32>) -> Charge {
     let settings = context.settings();
     let quota = Quota::per_minute(settings.test_keys_rpm).shared_by(settings.rate_replicas);
     Charge::from(quota).purpose("test").cost(searches.unwrap_or(1))
 }
 
-/// Returns the charge of a request with a key. `domain` is the searched domain if it has its own
-/// quota. `searches` is the number of searches in the request, or `None` if it is invalid.
+/// Charge for a request with a real key. `domain` is set if the searched domain has its own quota.
+/// `searches` is the number of searches in the request, or `None` if the request is invalid.
 pub fn of_holder(
     context: &RequestContext,
     operation: Operation,
@@ -55,12 +53,12 @@ pub fn of_holder(
     }
 }
 
-/// Returns the maximum number of searches in a request with a test key.
+/// Most searches a single request may make with a test key.
 pub fn most_of_test_key(context: &RequestContext) -> u32 {
     context.settings().test_keys_rpm
 }
 
-/// Returns the maximum number of searches in a request with a key: as many as a full quota covers.
+/// Most searches a single request may make with a real key, i.e. what a full quota pays for.
 pub fn most_of_holder(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 {
     (rpm(holder) / cost(context, operation, holder).max(1)).max(1)
 }
@@ -70,8 +68,8 @@ fn rpm(holder: &Holder) -> u32 {
     plan.map_or(1, |plan| u32::try_from(plan.per_minute).unwrap_or(1).max(1))
 }
 
-/// Returns the cost of one search: one token of the plan, or for a search by hash prefix the price
-/// in the plan or the settings.
+/// Price of one search. Address searches cost one token; hash prefix searches cost what the plan or
+/// the settings say.
 fn cost(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 {
     let plan = holder.subscription.as_ref().map(|(plan, _)| plan);
     match operation {
@@ -83,8 +81,7 @@ fn cost(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 
     }
 }
 
-/// A rejected request does not search anything, so it costs one token regardless of the price of a
-/// search.
+/// Rejected requests don't search anything, so they cost one token whatever the price of a search.
 fn search(
     context: &RequestContext,
     operation: Operation,

@@ -1,4 +1,4 @@
-//! The context of a request.
+//! Per-request context.
 
 use std::sync::Arc;
 
@@ -10,21 +10,20 @@ use crate::model::{AccountKey, Catalogue, OptOut};
 use crate::state::{Snapshot, State};
 use crate::store::accounts::AccountView;
 
-/// The server state, the snapshot and the time that one request uses.
+/// Server state, snapshot and time for a single request.
 #[derive(Clone)]
 pub struct RequestContext {
-    /// The server.
     pub state: State,
-    /// The snapshot in memory.
+    /// Fixed when the request starts.
     pub snapshot: Arc<Snapshot>,
     /// Unix seconds.
     pub now: i64,
-    /// The view of the accounts in the request's transaction, if there is one.
+    /// View of the accounts within the request's transaction, if any.
     pub view: Option<Arc<AccountView>>,
 }
 
 impl RequestContext {
-    /// Creates the context of a request that begins now.
+    /// Creates the context for a request that starts now.
     pub fn new(state: &State) -> Self {
         Self {
             snapshot: state.snapshot(),
@@ -34,7 +33,6 @@ impl RequestContext {
         }
     }
 
-    /// Returns the settings of the service.
     pub fn settings(&self) -> &Settings {
         self.state.settings()
     }
@@ -43,7 +41,7 @@ impl RequestContext {
         &self.snapshot.answers.catalogue
     }
 
-    /// Returns the choice that the owner of an address has made, if any.
+    /// What the owner of an address has opted out of, if anything.
     pub fn opt_out(
         &self,
         db: &mut Db,
@@ -52,8 +50,7 @@ impl RequestContext {
         self.snapshot.opt_outs.get(db, digest)
     }
 
-    /// Returns whether an address with this key may have an opt-out, in which case its digest must
-    /// be computed.
+    /// Quick check by key. If it returns true, compute the digest and call [`Self::opt_out`].
     pub fn may_be_opted_out(&self, key: AccountKey) -> bool {
         self.snapshot.opt_outs.may_contain(key)
     }

@@ -1,4 +1,4 @@
-//! Delivery of the outbox, which contains mails and webhook messages.
+//! Delivers the outbox: mail and webhook messages.
 
 use database::{DatabaseError, Db};
 use outbound::{
@@ -19,23 +19,22 @@ use crate::state::State;
 use crate::store::messages::{self, Claim, Posted};
 use crate::store::{breaches, domain_controls, subscribers, webhooks};
 
-/// Seconds after which a message about a breach that is hidden is dropped.
+/// Give up on a message if its breach stays hidden for longer than this (30 days).
 const MAX_HIDDEN_SECONDS: i64 = 30 * 86_400;
 
-/// The kind of an outbox. Mails and webhook messages are delivered separately, so that neither
-/// delays the other.
+/// Mail and webhook messages are delivered separately so that neither can hold up the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Mails,
     Webhooks,
 }
 
-/// The receiver of messages. Messages to one receiver are delivered in order.
+/// Where a message goes. Messages to the same receiver are delivered in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Receiver {
     /// The mail server.
     Mails,
-    /// A webhook, by its id.
+    /// A webhook id.
     Webhook(i64),
 }
 
@@ -48,22 +47,22 @@ impl std::fmt::Display for Receiver {
     }
 }
 
-/// The outbox of this service and its delivery.
+/// One of the two outboxes of this service.
 #[derive(Clone)]
 pub struct Delivery {
     state: State,
     kind: Kind,
-    /// A random number that marks the messages that this process has claimed.
+    /// Random id that marks the messages claimed by this process.
     owner: i64,
 }
 
 impl Delivery {
-    /// Creates the delivery of mails.
+    /// Delivers mail.
     pub fn of_mails(state: State) -> Self {
         Self { state, kind: Kind::Mails, owner: random_owner() }
     }
 
-    /// Creates the delivery of webhook messages.
+    /// Delivers webhook messages.
     pub fn of_webhooks(state: State) -> Self {
         Self { state, kind: Kind::Webhooks, owner: random_owner() }
     }
@@ -77,8 +76,8 @@ impl Delivery {
     }
 }
 
-/// Returns a number that identifies this process among those that deliver. If the random source
-/// fails, the process id is used.
+/// Picks an id that tells this process apart from other senders. Falls back to the process id if
+/// the system has no randomness to offer.
 fn random_owner() -> i64 {
     let mut bytes = [0; 8];
     match getrandom::fill(&mut bytes) {
@@ -175,18 +174,17 @@ impl Courier<Posted> for Delivery {
     }
 }
 
-/// A message that still has to be delivered.
+/// A message that is still worth delivering.
 struct Wanted {
-    /// Address of the subscriber.
     email: String,
-    /// The breach that the message is about.
+    /// The breach that the message announces, if any.
     breach: Option<Breach>,
-    /// For a monthly report: the breaches that are still shown, with their numbers of addresses.
+    /// In monthly reports, the breaches that may still be shown and how many addresses each one affects.
     listed: Vec<(Breach, i64)>,
 }
 
-/// Returns a message if it is still wanted and still claimed by this process. Reads the database
-/// rather than the snapshot. Messages about removed data are dropped.
+/// Checks that a message is still wanted and still ours. We ask the database here, not the
+/// snapshot, and drop messages about data that is gone.
 fn still_wanted(
     db: &mut Db,
     message: &Posted,
@@ -228,7 +226,7 @@ fn still_wanted(
         return unwanted("the breach is retired");
     }
     if !breach.active {
-        // The breach may become active again soon, and no second notice would be posted then.
+        // It may be back soon, and nothing would post this notice again.
         return match now - created_at < MAX_HIDDEN_SECONDS {
             true => Ok(Err(DeliveryError::early("the breach is hidden"))),
             false => unwanted("the breach has been hidden for too long"),
@@ -237,7 +235,7 @@ fn still_wanted(
     Ok(Ok(Wanted { email: subscriber.email, breach: Some(breach), listed: Vec::new() }))
 }
 
-/// Returns the breaches of a monthly report that have not been hidden or retired since.
+/// Leaves out any breaches in a monthly report that have since been hidden or retired.
 fn still_shown(db: &mut Db, notice: &Notice) -> Result<Vec<(Breach, i64)>, DatabaseError> {
     let Notice::DomainReport(report) = notice else { return Ok(Vec::new()) };
     let mut listed = Vec::new();
@@ -257,7 +255,7 @@ impl Delivery {
         })
     }
 
-    /// Returns the mail for a notice that is still wanted.
+    /// Renders a notice, provided it's still wanted.
     async fn mail_text(&self, message: &Posted) -> Result<Mail, DeliveryError> {
         let (token, now, owner) = (SecretToken::new().map_err(temporary)?, self.now(), self.owner);
         let (url, text) = (self.state.external().public_url.clone(), token.text.clone());
@@ -305,14 +303,14 @@ impl Delivery {
         let body = webhook_body(&message.notice, now)?;
         let id = format!("msg_{}", message.id);
         let (url, body) = (webhook.url, body.to_string());
-        // These messages are caused by loads and maintenance rather than by a request.
+        // No trace to link to: loads and maintenance post these messages, not requests.
         let traceparent = None;
         let message = WebhookMessage { url, secret, id, timestamp: now, body, traceparent };
         self.state.external().webhooks.send(&message).await
     }
 }
 
-/// Returns the mails that the unsubscribe link of a notice ends.
+/// Which emails the unsubscribe link of a notice turns off.
 fn topic(notice: &Notice) -> Topic {
     match notice {
         Notice::DomainReport(report) => Topic::Reports(report.domain.clone()),
@@ -320,15 +318,13 @@ fn topic(notice: &Notice) -> Topic {
     }
 }
 
-/// Returns the left part of the Message-ID. It is the same in every attempt, so that receivers drop
-/// duplicates.
+/// The local part of the Message-ID. Every attempt uses the same one so that receivers can discard duplicates.
 fn message_id(message: &Posted) -> String {
     let Posted { id, key, created_at, .. } = message;
     let digest = digest(&format!("message {id} {created_at} {key}"));
     digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns the body of a webhook message.
 fn webhook_body(notice: &Notice, timestamp: i64) -> Result<Value, DeliveryError> {
     let sent_at = instant::with_zone(timestamp);
     match notice {

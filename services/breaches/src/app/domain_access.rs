@@ -1,4 +1,4 @@
-//! The part of a verified domain that its controller's plan covers.
+//! How much of a verified domain the plan lets its controller see.
 
 use database::{DatabaseError, Db};
 
@@ -8,12 +8,12 @@ use crate::error::Error;
 use crate::model::domain_size::{self, Access, Situation};
 use crate::store::domain_controls::{self, Control, LargerDomain};
 
-/// The domains of a caller that count against the limit of large domains.
+/// The caller's domains that count toward the limit on large domains.
 #[derive(Debug)]
 pub struct LargerDomains(Vec<LargerDomain>);
 
 impl LargerDomains {
-    /// Reads the larger domains of a caller. A test key has none.
+    /// Reads the caller's large domains. Test keys don't have any.
     pub fn read(db: &mut Db, caller: &Caller) -> Result<Self, DatabaseError> {
         let larger = match caller.subscriber {
             Some(subscriber) => domain_controls::larger_domains(db, subscriber)?,
@@ -22,8 +22,8 @@ impl LargerDomains {
         Ok(Self(larger))
     }
 
-    /// Returns the number of larger domains up to and including this one, given its current size.
-    /// Inherited domains do not count against proved or older ones.
+    /// The rank of a domain of this size among the caller's large domains. Inherited domains rank
+    /// behind older ones and behind those with their own proof.
     pub fn up_to(&self, control: Option<&Control>, size: i64) -> i64 {
         let Some(control) = control else { return 0 };
         let counts = |other: &LargerDomain| {
@@ -35,8 +35,8 @@ impl LargerDomains {
     }
 }
 
-/// Decides on the access to a domain of `size` addresses. Addresses that are only in spam lists do
-/// not count.
+/// Decides how much the caller may see of a domain with `size` addresses, not counting those found
+/// only in spam lists.
 pub fn decide(
     context: &RequestContext,
     caller: &Caller,
@@ -55,8 +55,7 @@ pub fn decide(
     })
 }
 
-/// Returns why a caller sees only a part of the domain or nothing of it. `None` if the caller sees
-/// all of it.
+/// Explains to the caller why part or all of the domain is withheld. `None` means full access.
 pub fn refusal(caller: &Caller, access: Access, size: i64, larger_domains: i64) -> Option<Error> {
     let features = &caller.plan.features;
     match access {

@@ -1,8 +1,8 @@
-//! Control of domains: by proof, by the operator, and by inheritance.
+//! Domain control, whether proven, granted by the operator or inherited.
 //!
-//! An inherited subdomain is verified first and counted later, outside the transaction, because
-//! walking over its accounts would block all writers. From the verification on, loads that suppress
-//! notices record their links, so links added before the count are not announced.
+//! Inherited subdomains are verified first. We count them afterwards, outside the transaction,
+//! because walking their accounts would block every writer. Once a subdomain is verified, loads
+//! that suppress notices record their links, so nothing added before the count gets announced.
 
 use database::{DatabaseError, Db, Pools};
 use domain::{DomainName, EmailAddress};
@@ -20,20 +20,20 @@ use crate::store::accounts::domain_walk;
 use crate::store::domain_controls::{self, Verification};
 use crate::store::{admin_events, breaches, domain_inheritance, turns};
 
-/// The characters of which tokens consist.
+/// Token alphabet.
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
-/// Length of a token in characters.
+/// Token length in characters.
 const LENGTH: usize = 24;
 
-/// Generates a token of 24 characters from `[a-z0-9]`, using the system's random source.
+/// Generates a random token of 24 characters from `[a-z0-9]`.
 pub fn new_code() -> Result<String, OperatorError> {
     let mut code = String::with_capacity(LENGTH);
     let mut bytes = [0; 64];
     while code.len() < LENGTH {
         getrandom::fill(&mut bytes)
             .map_err(|error| OperatorError::Rejected(format!("no random bytes: {error}")))?;
-        // 252 is the largest multiple of 36 that a byte can hold. Larger values would favour some
-        // characters.
+        // 252 is the largest multiple of 36 that fits in a byte. Using bytes above it would favor
+        // some characters.
         let fair = bytes.iter().filter(|byte| **byte < 252);
         let letters = fair.map(|byte| char::from(LETTERS[usize::from(*byte) % LETTERS.len()]));
         code.extend(letters.take(LENGTH - code.len()));
@@ -41,12 +41,12 @@ pub fn new_code() -> Result<String, OperatorError> {
     Ok(code)
 }
 
-/// Returns the proof by which a subscriber can show control of a domain. Repeated calls return the
-/// same proof.
+/// Returns the token a subscriber must publish to prove control of a domain. Calling this again
+/// returns the same one.
 ///
 /// # Errors
-/// [`VerificationError::DomainName`] for a domain that cannot be verified,
-/// [`VerificationError::TooManyPending`], and errors of the database.
+/// [`VerificationError::DomainName`] if the domain can't be verified,
+/// [`VerificationError::TooManyPending`], or a database error.
 pub async fn proof(state: &State, subscriber: i64, domain: &DomainName) -> Result<Proof, Error> {
     if state.deny_list().has(domain) {
         return Err(VerificationError::DomainName.into());
@@ -63,11 +63,11 @@ pub async fn proof(state: &State, subscriber: i64, domain: &DomainName) -> Resul
     Ok(Proof { prefix: state.settings().verification.verify_prefix.clone(), code })
 }
 
-/// Returns the proof of a domain that the subscriber already has. This may be a domain on the deny
-/// list that the operator verified.
+/// Looks up an existing proof. Unlike [`proof`], this works for domains on the deny list, which the
+/// operator may have verified.
 ///
 /// # Errors
-/// [`Error::NotFound`], and errors of the database.
+/// [`Error::NotFound`] or a database error.
 pub async fn known_proof(
     state: &State,
     subscriber: i64,
@@ -79,8 +79,8 @@ pub async fn known_proof(
     Ok(Proof { prefix: state.settings().verification.verify_prefix.clone(), code })
 }
 
-/// Counts a domain using the catalogue in the database. This walks over the accounts, so `db` must
-/// be a connection that does not block others.
+/// Counts the addresses at a domain against the catalogue in the database. This walks all of its
+/// accounts, so use a connection that doesn't block others.
 pub fn count_now(db: &mut Db, domain: &str) -> Result<DomainCount, DatabaseError> {
     domain_walk::in_one_snapshot(db, |db| {
         let catalogue = breaches::catalogue(db)?;
@@ -88,8 +88,8 @@ pub fn count_now(db: &mut Db, domain: &str) -> Result<DomainCount, DatabaseError
     })
 }
 
-/// Stores the counts of a domain for all its controllers. Disables inherited subdomains that no
-/// longer fit into a plan.
+/// Saves a domain's counts for everyone who controls it. Inherited subdomains that no longer fit in
+/// their plan are turned off.
 pub fn note_size(
     db: &mut Db,
     domain: &str,
@@ -106,8 +106,7 @@ pub fn note_size(
     Ok(())
 }
 
-/// If the plan no longer includes subdomains, existing ones are kept, because the plan may have
-/// lapsed only for a day.
+/// Leaves subdomains alone if the plan no longer includes them. It may have lapsed just for a day.
 fn keep_within_plan(db: &mut Db, subscriber: i64, now: i64) -> Result<(), DatabaseError> {
     let features = subscriber_plan::current(db, subscriber, now)?.plan.features;
     match features.auto_subdomain {
@@ -116,7 +115,7 @@ fn keep_within_plan(db: &mut Db, subscriber: i64, now: i64) -> Result<(), Databa
     }
 }
 
-/// Stores the counts of an inherited subdomain. Links that exist now are not announced.
+/// Saves the counts of an inherited subdomain. Existing links won't be announced.
 pub fn note_count(
     db: &mut Db,
     domain: &str,
@@ -124,7 +123,7 @@ pub fn note_count(
     now: i64,
 ) -> Result<(), DatabaseError> {
     if count.size.no_spam > FREE_SIZE {
-        // `note_size` needs these locks, which must be taken before those of notices.
+        // `note_size` needs these locks, and they have to be taken before the notice locks.
         for subscriber in domain_controls::controllers(db, domain)? {
             turns::take_subscriber(db, subscriber)?;
         }
@@ -133,8 +132,8 @@ pub fn note_count(
     note_size(db, domain, count, now)
 }
 
-/// Counts inherited subdomains. If that fails, a subdomain stays verified, and the next change of
-/// the catalogue triggers another count.
+/// Counts inherited subdomains. A subdomain that can't be counted stays verified, and the next
+/// catalogue change triggers another attempt.
 pub async fn count_added(state: &State, added: Vec<String>) {
     for domain in added {
         if let Err(error) = count_one(state, domain).await {
@@ -156,27 +155,26 @@ pub(super) async fn count_one(state: &State, domain: String) -> Result<(), Datab
     pools.write(move |db| note_count(db, &domain, &count, now)).await
 }
 
-/// A domain to mark as verified.
+/// A domain about to be marked as verified.
 #[derive(Clone, Copy, Debug)]
 pub struct Completion<'a> {
-    /// Id of the subscriber who controls the domain.
+    /// Id of the subscriber who will control the domain.
     pub subscriber: i64,
     pub domain: &'a str,
-    /// How it was verified.
     pub method: VerificationMethod,
     pub count: &'a DomainCount,
-    /// Time of the verification in Unix seconds.
+    /// Unix time of the verification in seconds.
     pub now: i64,
 }
 
-/// Locks the subscriber and checks that the plan has room for a domain. Small domains do not count,
-/// and a domain with its own proof displaces inherited ones.
+/// Locks the subscriber and makes sure the plan has room. Small domains are always allowed, and a
+/// domain with its own proof pushes out inherited ones.
 pub fn admit(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
     turns::take_subscriber(db, new.subscriber)?;
     check_room(db, new)
 }
 
-/// Checks that the plan of a subscriber has room for a domain.
+/// Makes sure the subscriber's plan has room for a domain.
 pub fn check_room(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
     if new.count.size.no_spam <= FREE_SIZE {
         return Ok(());
@@ -196,11 +194,11 @@ pub fn check_room(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
     }
 }
 
-/// Verifies a domain. If the plan includes subdomains, also verifies the known ones and returns
-/// them; they must be passed to [`count_added`]. Returns `None` if the domain depends on a parent
-/// domain that no longer proves it.
+/// Verifies a domain, along with its known subdomains if the plan includes them. Pass the returned
+/// subdomains to [`count_added`]. Returns `None` if the domain was to be inherited but its parent
+/// no longer vouches for it.
 ///
-/// The transaction must hold the lock of the subscriber.
+/// The transaction must hold the subscriber's lock.
 pub fn complete(db: &mut Db, new: &Completion<'_>) -> Result<Option<Vec<String>>, OperatorError> {
     let Completion { subscriber, domain, method, count, now } = *new;
     let features = subscriber_plan::current(db, subscriber, now)?.plan.features;
@@ -229,7 +227,7 @@ pub fn complete(db: &mut Db, new: &Completion<'_>) -> Result<Option<Vec<String>>
     Ok(Some(added))
 }
 
-/// Verifies the known subdomains of a verified domain. Returns them; they have not been counted.
+/// Verifies the known subdomains of a domain and returns them. They still need to be counted.
 fn add_known(
     db: &mut Db,
     subscriber: i64,
@@ -248,7 +246,7 @@ fn add_known(
     Ok(missing.into_iter().map(|(domain, _)| domain).collect())
 }
 
-/// Returns the subdomains that a verified domain adds and that the subscriber does not have.
+/// Finds subdomains that the subscriber should inherit but doesn't have yet.
 fn missing(
     db: &mut Db,
     subscriber: i64,
@@ -260,11 +258,11 @@ fn missing(
     domain_inheritance::missing(db, subscriber, root, has_room)
 }
 
-/// Returns the verified domains for which the plan includes newly known subdomains, with their
-/// subscribers.
+/// Finds verified domains with newly discovered subdomains that the plan includes. Returns
+/// (subscriber, domain) pairs.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub fn outgrown_domains(db: &mut Db, now: i64) -> Result<Vec<(i64, String)>, DatabaseError> {
     let mut outgrown = Vec::new();
     for (subscriber, domain) in domain_controls::verified_roots(db)? {
@@ -276,11 +274,11 @@ pub fn outgrown_domains(db: &mut Db, now: i64) -> Result<Vec<(i64, String)>, Dat
     Ok(outgrown)
 }
 
-/// Adds the newly known subdomains of a domain from [`outgrown_domains`], unless the domain has
-/// been revoked in the meantime. Returns the domains to pass to [`count_added`].
+/// Verifies the new subdomains of a domain found by [`outgrown_domains`], unless it has been
+/// revoked since. Pass the result to [`count_added`].
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub fn add_subdomains(
     db: &mut Db,
     subscriber: i64,
@@ -295,11 +293,10 @@ pub fn add_subdomains(
     }
 }
 
-/// Verifies a domain on behalf of the operator. Returns the verified domains, which have all been
-/// counted.
+/// Lets the operator verify a domain. Returns everything that was verified, already counted.
 ///
 /// # Errors
-/// [`OperatorError::Rejected`] if there is no such subscriber.
+/// [`OperatorError::Rejected`] if the subscriber doesn't exist.
 pub fn verify_domain(
     pools: &Pools,
     email: &EmailAddress,
@@ -307,8 +304,7 @@ pub fn verify_domain(
     now: i64,
 ) -> Result<Vec<String>, OperatorError> {
     let name = domain.as_str();
-    // Counted on a reading connection, because writers would otherwise wait for the walk over all
-    // accounts.
+    // Count on a read connection. Otherwise writers would have to wait while we walk the accounts.
     let mut reader = pools.connect()?;
     subscriber_id(&mut reader, email)?;
     let count = count_now(&mut reader, name)?;
@@ -335,7 +331,7 @@ pub fn verify_domain(
     Ok(verified)
 }
 
-/// Revokes a subscriber's control of a domain and of its inherited subdomains.
+/// Revokes a subscriber's control of a domain and its inherited subdomains.
 pub fn revoke_domain(
     db: &mut Db,
     email: &EmailAddress,
@@ -353,10 +349,10 @@ pub fn revoke_domain(
     Ok(())
 }
 
-/// Recounts a domain for all its controllers.
+/// Recounts a domain for everyone who controls it.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub fn recount_domain(
     pools: &Pools,
     domain: &DomainName,

@@ -1,4 +1,4 @@
-//! The counts of a domain.
+//! Counts the breached addresses at a domain.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::store::{stealer_logs, suppressed_links};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DomainCount {
     pub size: Counted,
-    /// Addresses in visible stealer logs.
+    /// Number of addresses in visible stealer logs.
     pub captured: i64,
     /// Number of addresses in each visible breach, without links for which notices were suppressed, and
     /// with those that were removed. Only its growth matters.
@@ -22,7 +22,7 @@ pub struct DomainCount {
 /// Counts a domain.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub fn count(
     db: &mut Db,
     catalogue: &Catalogue,

@@ -1,4 +1,4 @@
-//! Looks for the evidence that proves control of a domain: a TXT record, a file or a meta tag.
+//! Looks for proof of domain control in a TXT record, a file or a meta tag.
 
 use database::off_worker;
 use domain::DomainName;
@@ -9,15 +9,15 @@ use crate::external::{SiteError, SiteRequest};
 use crate::model::verification::{Evidence, Proof, VerificationMethod};
 use crate::state::State;
 
-/// Maximum size of a file in bytes.
+/// Maximum file size in bytes.
 const FILE_LIMIT: usize = 64 * 1024;
-/// Number of bytes of a home page that are read.
+/// How many bytes of a home page we read.
 const PAGE_LIMIT: usize = 512 * 1024;
 
-/// Looks for the proof that a method requires.
+/// Checks for the proof in the place that `method` calls for.
 ///
 /// # Errors
-/// [`VerificationError`] if it is missing, [`Error::Unavailable`] if a resolver does not respond.
+/// [`VerificationError`] if there is no valid proof, [`Error::Unavailable`] if the resolver doesn't respond.
 pub async fn find(
     state: &State,
     domain: &DomainName,
@@ -62,7 +62,7 @@ async fn by_meta_tag(state: &State, domain: &DomainName, proof: &Proof) -> Resul
     let html = html.map_err(|error| website("The home page", error))?;
     let prefix = || proof.prefix.clone();
     let proof = proof.clone();
-    // A page may have half a MiB. Parsing it would occupy a worker for too long.
+    // Parsing up to 512 KiB of HTML would hog the worker.
     match off_worker(move || proof.in_page(&html)).await? {
         Evidence::Proof => Ok(()),
         Evidence::Absent => Err(VerificationError::NoTag(prefix()).into()),

@@ -1,4 +1,4 @@
-//! Verification by a mail link.
+//! Verifies domains by email.
 
 use database::{DatabaseError, Db};
 use domain::DomainName;
@@ -14,14 +14,13 @@ use crate::state::State;
 use crate::store::mail_tokens::{self, DOMAIN_LINK, MailToken, NewMailToken};
 use crate::store::{subscribers, turns};
 
-/// Lifetime of a mail link in seconds.
+/// How long an approval link is valid, in seconds.
 const LINK_SECONDS: i64 = 24 * 3600;
 
-/// Sends the mail with the link that proves control of a domain.
+/// Emails the link that proves control of a domain.
 ///
 /// # Errors
-/// [`Error::TooMany`] if too many mails were sent, [`Error::Unavailable`] if the mail cannot be
-/// sent.
+/// [`Error::TooMany`] if a mail limit is reached, [`Error::Unavailable`] if the mail can't be sent.
 pub async fn send(
     state: &State,
     subscriber: i64,
@@ -53,25 +52,25 @@ pub async fn send(
     })
 }
 
-/// The state of an approval link.
+/// Status of an approval link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approval {
-    /// The link can be used. Contains its subscriber and domain.
+    /// Ready to use. Contains the subscriber and domain.
     Open {
-        /// Address of the subscriber.
+        /// The subscriber's address.
         owner: String,
         domain: String,
     },
-    /// The link was used or has expired.
+    /// Used or expired.
     Closed,
-    /// The link does not exist.
+    /// No such link.
     Unknown,
 }
 
-/// Returns the state of a link without consuming it, because mail scanners open links.
+/// Looks at an approval link without using it up, since mail scanners follow links.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if the query fails.
 pub async fn approval(state: &State, token: &str) -> Result<Approval, Error> {
     let (digest, now) = (digest(token), state.clock().unix());
     let look = move |db: &mut Db| -> Result<Approval, DatabaseError> {
@@ -91,12 +90,10 @@ pub async fn approval(state: &State, token: &str) -> Result<Approval, Error> {
     Ok(state.pools().read(look).await?)
 }
 
-/// Consumes a link and verifies its domain. If the plan has no room for the domain, the link is not
-/// consumed.
+/// Uses up a link and verifies its domain. If the plan has no room for the domain, the link stays valid.
 ///
 /// # Errors
-/// [`VerificationError::NoRoom`](crate::error::VerificationError::NoRoom), and errors of the
-/// database.
+/// [`VerificationError::NoRoom`](crate::error::VerificationError::NoRoom) or a database error.
 pub async fn approve(state: &State, token: &str) -> Result<Approval, Error> {
     let approved = approve_once(state, token).await;
     match &approved {
@@ -123,8 +120,7 @@ async fn approve_once(state: &State, token: &str) -> Result<Approval, Error> {
         let Some(subscriber) = found.and_then(|found| found.subscriber_id) else {
             return Ok(None);
         };
-        // The lock must be taken before the link is consumed. Revoking a domain uses the same
-        // order.
+        // Lock first, then use up the link: the same order as when a domain is revoked.
         turns::take_subscriber(db, subscriber)?;
         if !mail_tokens::use_up(db, &digest, DOMAIN_LINK, now)? {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! The response to a domain search: breach names by alias, built in bounded memory.
+//! Builds the response to a domain search (breach names by alias) in bounded memory.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,39 +9,38 @@ use batch::{ByteSize, Sorted, Sorter};
 use crate::model::{Breach, id_list};
 use crate::state::Snapshot;
 
-/// Memory of a single search. Larger data is sorted on disk.
+/// Memory budget per search. Anything larger is sorted on disk.
 pub(super) const MEMORY: ByteSize = ByteSize(8 << 20);
-/// Number of bytes per piece of the response.
+/// Size of a response chunk in bytes.
 pub(super) const PIECE: usize = 64 * 1024;
-/// Separates an alias and the packed ids of its breaches. Aliases cannot contain control
-/// characters.
+/// Separates an alias from its packed breach ids. Aliases can't contain control characters.
 const SEPARATOR: u8 = b'\n';
 
-/// A response that is generated piece by piece, on blocking threads.
+/// A response generated in chunks on blocking threads.
 pub trait Pieces: Send + 'static {
-    /// Returns the next piece, and whether it is the last one.
+    /// Generates the next chunk. The flag is true for the last one.
     ///
     /// # Errors
-    /// Returns an error if the disk fails.
+    /// Fails on disk errors.
     fn next_piece(&mut self) -> io::Result<(Vec<u8>, bool)>;
 }
 
-/// Collects aliases and their breaches, in any order.
+/// Collects aliases with their breaches in any order.
 pub struct AliasCollector {
     sorter: Sorter,
     text: Vec<u8>,
 }
 
 impl AliasCollector {
-    /// Creates an empty collector. Data that does not fit into memory is sorted in `folder`.
+    /// Creates an empty collector. Spills to `folder` if the data doesn't fit in memory.
     pub fn new(folder: PathBuf) -> Self {
         Self { sorter: Sorter::new(folder, MEMORY), text: Vec::new() }
     }
 
-    /// Adds an alias with a packed list of breach ids.
+    /// Adds an alias with its packed breach ids.
     ///
     /// # Errors
-    /// Returns an error if the folder cannot be written.
+    /// Fails if we can't write to the folder.
     pub fn add(&mut self, alias: &str, list: &[u8]) -> io::Result<()> {
         self.text.clear();
         self.text.extend_from_slice(alias.as_bytes());
@@ -50,10 +49,10 @@ impl AliasCollector {
         self.sorter.push(order_of(alias), &self.text)
     }
 
-    /// Returns the names of the breaches that pass `shown`, by alias.
+    /// Sorts the aliases. Only breaches that pass `shown` will be returned.
     ///
     /// # Errors
-    /// Returns an error if the folder cannot be written.
+    /// Fails if we can't write to the folder.
     pub fn finish(
         self,
         snapshot: Arc<Snapshot>,
@@ -63,7 +62,7 @@ impl AliasCollector {
     }
 }
 
-/// Returns a number that sorts aliases by their first eight bytes.
+/// Sort key made from the first eight bytes of an alias.
 pub(super) fn order_of(alias: &str) -> i64 {
     let mut first = [0; 8];
     for (byte, letter) in first.iter_mut().zip(alias.bytes()) {
@@ -72,10 +71,10 @@ pub(super) fn order_of(alias: &str) -> i64 {
     (u64::from_be_bytes(first) ^ (1 << 63)).cast_signed()
 }
 
-/// Breach names by alias, both in byte order. They are generated while they are read.
+/// Breach names by alias, generated lazily. Both are in byte order.
 pub struct DomainNames {
     sorted: Sorted,
-    /// The next alias and its list, read in advance.
+    /// Read-ahead: the next alias and its list.
     next: Option<(String, Vec<u8>)>,
     begun: bool,
     snapshot: Arc<Snapshot>,
@@ -83,19 +82,19 @@ pub struct DomainNames {
 }
 
 impl DomainNames {
-    /// Returns the next alias with a visible breach, and the names of its visible breaches.
+    /// Advances to the next alias with visible breaches and returns the breaches' names.
     ///
     /// # Errors
-    /// Returns an error if the disk fails.
+    /// Fails on disk errors.
     pub fn next_alias(&mut self) -> io::Result<Option<(String, Vec<&str>)>> {
         let Some((alias, list)) = self.next_shown()? else { return Ok(None) };
         Ok(Some((alias, self.snapshot.answers.catalogue.names(&list, self.shown))))
     }
 
-    /// Returns the next alias with a visible breach, and the ids of its visible breaches.
+    /// Advances to the next alias with visible breaches and returns the breaches' ids.
     ///
     /// # Errors
-    /// Returns an error if the disk fails.
+    /// Fails on disk errors.
     pub fn next_ids(&mut self) -> io::Result<Option<(String, Vec<u16>)>> {
         let Some((alias, list)) = self.next_shown()? else { return Ok(None) };
         let catalogue = &self.snapshot.answers.catalogue;
@@ -103,14 +102,14 @@ impl DomainNames {
         Ok(Some((alias, id_list::ids(&list).filter(shown).collect())))
     }
 
-    /// Returns the snapshot that the breaches come from.
+    /// The snapshot that the breaches are looked up in.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.snapshot)
     }
 
     fn next_shown(&mut self) -> io::Result<Option<(String, Vec<u8>)>> {
         while let Some((alias, mut list)) = self.read()? {
-            // Addresses under two spellings of a domain share an alias.
+            // Merge addresses whose domains are spelled differently.
             while let Some((other, more)) = self.read()? {
                 if other != alias {
                     self.next = Some((other, more));
@@ -137,7 +136,7 @@ impl DomainNames {
 }
 
 impl Pieces for DomainNames {
-    /// Generates a JSON object.
+    /// Renders a JSON object.
     fn next_piece(&mut self) -> io::Result<(Vec<u8>, bool)> {
         let mut piece = Vec::with_capacity(PIECE / 8);
         if !self.begun {

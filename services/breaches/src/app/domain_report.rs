@@ -1,4 +1,4 @@
-//! The addresses of a domain, as shown to its controllers.
+//! Lists the addresses at a domain for its controllers.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,51 +19,51 @@ use crate::model::Catalogue;
 use crate::model::domain_size::Access;
 use crate::state::State;
 
-/// Maximum number of searches per subscriber and period. Each one reads a whole domain.
+/// Search limit per subscriber, as (count, period). Every search reads the whole domain.
 const SEARCHES: (u32, Duration) = (30, Duration::from_secs(60));
-/// Maximum number of aliases on a page.
+/// Maximum number of aliases per page.
 const ROWS: usize = 500;
 
 #[derive(Clone, Debug, Default)]
 pub struct ReportFilter {
-    /// A substring of the alias; empty for all.
+    /// Show only aliases containing this string. Empty shows all.
     pub alias: String,
-    /// Whether to include only addresses in the latest breach of the domain.
+    /// Show only addresses in the domain's latest breach.
     pub latest: bool,
 }
 
-/// An address with its breaches.
+/// An address and its breaches.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AliasRow {
     /// Number of breaches.
     pub count: usize,
-    /// The local part. Reversed, because the greatest element of a heap is removed first.
+    /// Local part. Reversed because the heap pops its greatest element first.
     pub alias: Reverse<String>,
-    /// Names of the breaches.
+    /// Breach names.
     pub breaches: Vec<String>,
 }
 
-/// The addresses of a domain.
+/// The addresses at a domain.
 #[derive(Debug)]
 pub struct DomainReport {
-    /// The addresses with the most breaches.
+    /// Those with the most breaches.
     pub rows: Vec<AliasRow>,
-    /// Number of addresses that pass the filter.
+    /// How many addresses pass the filter.
     pub matching: usize,
-    /// Number of addresses before the filter is applied.
+    /// How many there are without the filter.
     pub all: usize,
-    /// Name of the most recently added breach that contains an address of the domain.
+    /// The domain's most recently added breach.
     pub latest: Option<String>,
-    /// Whether only breaches that do not need a subscription are shown.
+    /// Show only breaches that don't need a subscription.
     pub limited: bool,
-    /// The error that prevents showing anything, if any.
+    /// Set if nothing may be shown.
     pub refused: Option<Error>,
 }
 
-/// Searches a verified domain for display on a page.
+/// Searches a verified domain for the report page.
 ///
 /// # Errors
-/// [`Error::NotVerified`], and errors of the database.
+/// [`Error::NotVerified`] or a database error.
 pub async fn domain_report(
     state: &State,
     subscriber: i64,
@@ -82,7 +82,7 @@ pub async fn domain_report(
     off_worker(fill).await?.map_err(|error| Error::Internal(error.to_string()))
 }
 
-/// Reads all aliases and keeps those with the most breaches.
+/// Goes through all aliases, keeping those with the most breaches.
 fn fill(
     mut report: DomainReport,
     mut names: DomainNames,
@@ -98,7 +98,7 @@ fn fill(
             if added > newest {
                 (newest, report.latest) = (added, Some((*name).to_owned()));
                 if filter.latest {
-                    // No earlier address was in this breach, so all of them are dropped.
+                    // The addresses so far aren't in this newer breach, so start over.
                     most.clear();
                     report.matching = 0;
                 }
@@ -119,11 +119,11 @@ fn fill(
     Ok(report)
 }
 
-/// Returns the complete result of a search, for an export.
+/// Returns the full search result for an export.
 ///
 /// # Errors
-/// [`Error::NotVerified`], the errors of a plan that does not cover the domain, and
-/// [`Error::NotFound`] if the result is empty.
+/// [`Error::NotVerified`], [`Error::NotFound`] if there is nothing to export, or an error if the
+/// plan doesn't cover the domain.
 pub async fn domain_export(
     state: &State,
     subscriber: i64,
@@ -137,10 +137,10 @@ pub async fn domain_export(
     }
 }
 
-/// Searches a verified domain on behalf of its controller, and records its counts.
+/// Searches a verified domain for its controller and saves the new counts.
 ///
 /// # Errors
-/// [`Error::NotVerified`], [`Error::TooMany`], and errors of the database.
+/// [`Error::NotVerified`], [`Error::TooMany`], or a database error.
 pub async fn searched(state: &State, subscriber: i64, domain: &DomainName) -> Result<Found, Error> {
     let (count, period) = SEARCHES;
     let id = QuotaId::Owner(subscriber).purpose("page-domain");
@@ -159,7 +159,7 @@ pub async fn searched(state: &State, subscriber: i64, domain: &DomainName) -> Re
 }
 
 impl Found {
-    /// Returns whether only some breaches may be shown, and the reason if nothing may be shown.
+    /// Returns whether only some of the breaches may be shown, plus the error if none may be.
     pub fn verdict(&self) -> (bool, Option<Error>) {
         match self.access {
             Access::Full => (false, None),

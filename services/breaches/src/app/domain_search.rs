@@ -1,4 +1,4 @@
-//! Searches of a domain by its controllers, and the list of their domains.
+//! Domain searches by the people in control, and the list of their domains.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,39 +19,36 @@ use crate::store::accounts::domain_walk;
 use crate::store::domain_controls::{self, Control};
 use crate::wire::SubscribedDomain;
 
-/// Maximum time for which a response waits until its counts are written.
+/// How long a response may wait for its counts to be saved.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The response to a domain search.
+/// Response to a domain search.
 #[derive(Debug)]
 pub struct DomainAnswer {
-    /// Breach names by alias.
     pub names: DomainNames,
-    /// Whether the response contains only breaches that do not need a subscription.
+    /// Whether breaches that need a subscription were left out.
     pub limited: bool,
 }
 
-/// The result of a search.
 pub struct Found {
     control: Option<Control>,
     counted: Counted,
-    /// The part of the domain that the plan covers.
+    /// How much of the domain the plan covers.
     pub access: Access,
-    /// Whether any address is in a breach that does not need a subscription.
+    /// Whether any address is in a breach that doesn't need a subscription.
     any_free: bool,
-    /// Breach names by alias.
     pub names: DomainNames,
     larger_domains: i64,
     caller: Caller,
 }
 
 impl Found {
-    /// Returns whether none of the domain's addresses is in a breach.
+    /// True if none of the addresses at the domain has been breached.
     pub fn is_empty(&self) -> bool {
         self.counted.all == 0
     }
 
-    /// Returns the reason if the plan does not allow showing anything of the domain.
+    /// Returns the error to report if the plan doesn't cover any part of the domain.
     pub fn refusal(&self) -> Option<Error> {
         match self.access {
             Access::SubscriptionFreeOnly if self.any_free => None,
@@ -63,11 +60,10 @@ impl Found {
     }
 }
 
-/// Searches a domain and records its counts.
+/// Searches a domain and saves the new counts.
 ///
 /// # Errors
-/// Returns the errors of the checks, and [`Error::NotFound`] if none of the domain's addresses is
-/// in a breach.
+/// Fails if a check fails, or with [`Error::NotFound`] if no address at the domain is in a breach.
 pub async fn search_domain(
     state: &State,
     request: KeyedRequest,
@@ -81,10 +77,10 @@ pub async fn search_domain(
     Ok(DomainAnswer { names: found.names, limited })
 }
 
-/// Searches a domain for a request with a key and records its counts.
+/// Searches a domain for a keyed request and saves the new counts.
 ///
 /// # Errors
-/// Returns the errors of the checks.
+/// Fails if a check fails.
 pub async fn searched(
     state: &State,
     request: KeyedRequest,
@@ -108,7 +104,7 @@ pub async fn searched(
 /// Searches a domain that the caller controls.
 ///
 /// # Errors
-/// [`Error::NotVerified`], and errors of the database.
+/// [`Error::NotVerified`] or a database error.
 pub fn search(
     db: &mut Db,
     context: &RequestContext,
@@ -138,15 +134,15 @@ pub fn search(
     Ok(Found { control, counted, access, any_free, names, larger_domains, caller: caller.clone() })
 }
 
-/// Converts an error of sorting on disk.
+/// Converts an I/O error from sorting on disk.
 pub fn unsorted(error: std::io::Error) -> Error {
     Error::Internal(format!("the aliases of a domain cannot be sorted: {error}"))
 }
 
-/// Records the new counts of a search.
+/// Saves the counts from a search.
 ///
-/// The response must neither fail nor wait long if a load holds the lock. In that case the counts
-/// are written later, or by the next search.
+/// A load may be holding the lock. The response shouldn't fail or wait long because of that, so
+/// after a timeout the counts are saved in the background or by the next search.
 pub async fn record_counts(state: &State, found: &Found) {
     let Some(control) = &found.control else { return };
     let counted = found.counted;
@@ -166,10 +162,10 @@ pub async fn record_counts(state: &State, found: &Found) {
     }
 }
 
-/// Returns the verified domains of the subscription.
+/// Lists the verified domains of the subscription.
 ///
 /// # Errors
-/// Returns the errors of the checks.
+/// Fails if a check fails.
 pub async fn subscribed_domains(
     state: &State,
     request: KeyedRequest,
@@ -195,7 +191,7 @@ fn subscribed_domain(control: Control, until: i64) -> SubscribedDomain {
     }
 }
 
-/// Returns the only domain of the built-in subscription. Its counts are not stored.
+/// The only domain that test keys have. We don't store its counts.
 fn built_in(context: &RequestContext, caller: &Caller) -> SubscribedDomain {
     SubscribedDomain {
         domain_name: context.settings().test_email_domain.to_string(),

@@ -1,4 +1,4 @@
-//! Verification of domains, through the API and through pages.
+//! Domain verification through the API and the web pages.
 
 use database::{DatabaseError, Db};
 use domain::DomainName;
@@ -15,10 +15,10 @@ use crate::state::State;
 use crate::store::{domain_controls, domain_inheritance};
 use crate::wire::{DnsToken, DomainRequest, MailRequest};
 
-/// Returns the token to publish in a TXT record of a domain.
+/// Returns the token to publish in a TXT record.
 ///
 /// # Errors
-/// Returns the errors of the checks, and [`VerificationError::DomainName`].
+/// Fails if a check fails, or with [`VerificationError`].
 pub async fn generate_dns_token(
     state: &State,
     request: KeyedRequest,
@@ -32,7 +32,7 @@ pub async fn generate_dns_token(
 /// Verifies a domain by its TXT record.
 ///
 /// # Errors
-/// Returns the errors of the checks, and [`VerificationError`].
+/// Fails if a check fails, or with [`VerificationError`].
 pub async fn verify_dns_token(
     state: &State,
     request: KeyedRequest,
@@ -42,10 +42,10 @@ pub async fn verify_dns_token(
     verify(state, subscriber, &domain, VerificationMethod::Dns).await
 }
 
-/// Sends the mail whose link verifies a domain.
+/// Emails a verification link for the domain.
 ///
 /// # Errors
-/// Returns the errors of the checks, and [`VerificationError`].
+/// Fails if a check fails, or with [`VerificationError`].
 pub async fn send_email(
     state: &State,
     request: KeyedRequest,
@@ -58,25 +58,24 @@ pub async fn send_email(
     domain_mail::send(state, subscriber, &domain, alias).await
 }
 
-/// Returns the calling subscriber and the domain in the body, after all checks.
+/// Runs all checks, then returns the subscriber and the domain from the body.
 async fn admitted(
     state: &State,
     request: KeyedRequest,
     name: Option<String>,
 ) -> Result<(i64, DomainName), Error> {
     let subscriber = run_keyed(state, request, |_, _, caller| Ok(caller.subscriber)).await?;
-    // Test keys have already been rejected.
+    // Unreachable for test keys: they have been rejected already.
     let subscriber = subscriber.ok_or(Error::NotInPlan)?;
     let name = name.ok_or(VerificationError::NotJson)?;
     let domain = DomainName::parse(&name).map_err(|_| VerificationError::DomainName)?;
     Ok((subscriber, domain))
 }
 
-/// Looks for a proof and verifies the domain.
+/// Looks for the proof and verifies the domain.
 ///
 /// # Errors
-/// [`VerificationError`] if the proof is missing, [`Error::Unavailable`] if a resolver does not
-/// respond.
+/// [`VerificationError`] if there is no valid proof, [`Error::Unavailable`] if the resolver doesn't respond.
 pub async fn verify(
     state: &State,
     subscriber: i64,
@@ -97,7 +96,7 @@ pub async fn verify(
             metrics::count_proof(method, true);
             return Ok(());
         }
-        // The domain or its parent has been revoked in the meantime.
+        // Revoked (or the parent was) while we were looking. Try again.
     }
 }
 
@@ -107,18 +106,19 @@ fn count_refusal<T>(method: VerificationMethod, outcome: &Result<T, Error>) {
     }
 }
 
-/// The facts that decide how a domain is verified.
+/// Input for deciding how to verify a domain.
 enum Facts {
     /// The domain is already verified.
     Verified,
-    /// A verified parent domain adds this one, and the plan has room for it.
+    /// Inherited from a verified parent, and the plan has room.
     Included(DomainCount),
-    /// The result of the lookup, and the error that ruled out the parent domain.
+    /// We had to look for a proof. `no_room` is set if the domain would be inherited but for lack
+    /// of room in the plan.
     Looked { found: Result<DomainCount, Error>, no_room: Option<Error> },
 }
 
 impl Facts {
-    /// Returns the method whose rejection is reported if none verifies the domain.
+    /// The method to blame if verification fails.
     fn tried(&self, method: VerificationMethod) -> VerificationMethod {
         match self {
             Self::Looked { no_room: Some(_), .. } => VerificationMethod::Parent,
@@ -127,7 +127,7 @@ impl Facts {
     }
 }
 
-/// Gathers the facts. Looks for a proof only if one is needed.
+/// Collects the facts. Looks for a proof only if that's necessary.
 async fn gather(
     state: &State,
     subscriber: i64,
@@ -140,7 +140,7 @@ async fn gather(
         Status::Verified => return Ok(Facts::Verified),
         Status::Included => match room_below(state, subscriber, domain, now).await {
             Ok(count) => return Ok(Facts::Included(count)),
-            // A domain with its own proof takes precedence over inherited ones.
+            // Its own proof would take precedence over inherited domains, so look for one.
             Err(error @ Error::Verification(VerificationError::NoRoom { .. })) => {
                 no_room = Some(error);
             }
@@ -159,7 +159,7 @@ async fn gather(
     Ok(Facts::Looked { found, no_room })
 }
 
-/// Chooses the method that verifies the domain. Returns `None` if it is already verified.
+/// Picks the verification method. Returns `None` if the domain is already verified.
 fn decide(
     facts: Facts,
     method: VerificationMethod,
@@ -172,8 +172,8 @@ fn decide(
     }
 }
 
-/// Verifies the domain if the plan has room for it. Returns false if the proof no longer counts,
-/// because the parent domain or the code has been revoked.
+/// Verifies the domain if the plan has room. Returns false if the proof has become invalid because
+/// the parent domain or the code was revoked.
 async fn write(
     state: &State,
     subscriber: i64,
@@ -195,10 +195,10 @@ async fn write(
     Ok(true)
 }
 
-/// The state of a domain before a proof is looked for.
+/// Status of a domain before we look for a proof.
 enum Status {
     Verified,
-    /// A verified parent domain adds it, and the plan includes that.
+    /// The plan lets it be inherited from a verified parent domain.
     Included,
     Pending,
 }
@@ -213,7 +213,7 @@ fn status(db: &mut Db, subscriber: i64, domain: &str, now: i64) -> Result<Status
     Ok(if is_included { Status::Included } else { Status::Pending })
 }
 
-/// Counts a domain that a parent domain adds, and checks that the plan has room for it.
+/// Counts a domain that could be inherited and makes sure the plan has room.
 async fn room_below(
     state: &State,
     subscriber: i64,

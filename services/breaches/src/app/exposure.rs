@@ -1,4 +1,4 @@
-//! The exposure of an address, as shown to its owner and to the public.
+//! Where an address was exposed, as shown to its owner and to the public.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -15,26 +15,26 @@ use crate::state::State;
 use crate::store::{accounts, pastes, stealer_logs};
 use crate::wire;
 
-/// Maximum number of searches per client and period on the home page.
+/// Public search limit on the home page per client, as (count, period).
 const PUBLIC_RATE: (u32, Duration) = (10, Duration::from_secs(60));
 
 /// The breaches, pastes and websites of an address.
 #[derive(Clone, Debug, Default)]
 pub struct Exposure {
-    /// Breaches, by title.
+    /// Sorted by title.
     pub breaches: Vec<Breach>,
-    /// Pastes, newest first.
+    /// Newest first.
     pub pastes: Vec<wire::Paste>,
-    /// Exposed data classes, each with its number of breaches, most frequent first.
+    /// Exposed data classes and how many breaches each one is in, most frequent first.
     pub data_classes: Vec<(String, usize)>,
-    /// Websites at which the address was captured. Empty unless the report is for its owner.
+    /// Websites where the address was captured. Only its owner gets to see them.
     pub websites: Vec<String>,
 }
 
-/// Returns the exposure of an address as the public may see it.
+/// Searches for an address on behalf of an anonymous visitor.
 ///
 /// # Errors
-/// [`Error::TooMany`] if the client searches too often, and errors of the database.
+/// [`Error::TooMany`] if the client searches too often, or a database error.
 pub async fn public_exposure(
     state: &State,
     client: IpAddr,
@@ -47,10 +47,10 @@ pub async fn public_exposure(
     exposure(state, address, Viewer::Anybody).await
 }
 
-/// Returns the exposure of an address as its owner may see it.
+/// Searches for an address on behalf of its owner.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub async fn own_exposure(state: &State, email: &str) -> Result<Exposure, Error> {
     let address = EmailAddress::parse(email).map_err(|_| Error::Email)?;
     exposure(state, &address, Viewer::Owner).await

@@ -1,4 +1,4 @@
-//! Reports of the new exposures of a domain.
+//! Reports on a domain's new exposures.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,47 +21,47 @@ use crate::state::{Snapshot, State};
 use crate::store::accounts::domain_walk;
 use crate::wire::{ReportTotals, ReportedBreach, ReportedClass};
 
-/// Maximum number of addresses on a page.
+/// Maximum number of addresses per page.
 const ROWS: usize = 500;
 
-/// The addresses of a domain in new breaches, by alias. They are read and counted one at a time.
+/// Addresses at a domain that are in new breaches, sorted by alias. They are read and counted lazily.
 #[derive(Debug)]
 pub struct ReportRows {
     pub domain: DomainName,
-    /// The period in which a breach must have been added to count as new.
+    /// A breach is new if it was added during this period.
     pub period: Period,
     names: DomainNames,
     snapshot: Arc<Snapshot>,
     found: Exposures,
 }
 
-/// An address in new breaches.
+/// An address that is in at least one new breach.
 #[derive(Debug)]
 pub struct ReportRow {
     /// The part before the `@`.
     pub alias: String,
     /// Ids of its new breaches.
     pub new: Vec<u16>,
-    /// Number of all its breaches.
+    /// Number of its breaches, new or old.
     pub all: usize,
 }
 
 impl ReportRows {
-    /// Creates the report of a search.
+    /// Creates a report from a search result.
     pub fn new(domain: DomainName, period: Period, names: DomainNames) -> Self {
         let snapshot = names.snapshot();
         Self { domain, period, names, snapshot, found: Exposures::default() }
     }
 
-    /// Returns the next address.
+    /// Advances to the next address.
     ///
     /// # Errors
-    /// Returns an error if the disk fails.
+    /// Fails on disk errors.
     pub fn next_row(&mut self) -> io::Result<Option<ReportRow>> {
         while let Some((alias, ids)) = self.names.next_ids()? {
             let catalogue = &self.snapshot.answers.catalogue;
             let breaches = ids.iter().filter_map(|id| catalogue.by_id(*id));
-            // Breaches that were added after the period do not count.
+            // Ignore breaches added after the period.
             let known: Vec<&Breach> =
                 breaches.filter(|breach| breach.added < self.period.until).collect();
             let all = known.len();
@@ -76,7 +76,7 @@ impl ReportRows {
         Ok(None)
     }
 
-    /// Returns the breaches of an address, sorted by name.
+    /// Looks up the new breaches of an address, sorted by name.
     pub fn breaches_of(&self, row: &ReportRow) -> Vec<&Breach> {
         let catalogue = &self.snapshot.answers.catalogue;
         let mut new: Vec<&Breach> = row.new.iter().filter_map(|id| catalogue.by_id(*id)).collect();
@@ -84,12 +84,12 @@ impl ReportRows {
         new
     }
 
-    /// Returns the counts. They are complete once all addresses have been read.
+    /// The counts so far. Final once every address has been read.
     pub fn found(&self) -> &Exposures {
         &self.found
     }
 
-    /// Returns the new breaches, those with the most addresses first.
+    /// The new breaches, those that affect the most addresses first.
     pub fn breaches(&self) -> Vec<ReportedBreach> {
         let catalogue = &self.snapshot.answers.catalogue;
         let known = |(id, addresses)| Some(ReportedBreach::new(catalogue.by_id(id)?, addresses));
@@ -98,17 +98,17 @@ impl ReportRows {
         breaches
     }
 
-    /// Returns the data classes of the new breaches, those with the most addresses first.
+    /// Data classes in the new breaches, those that affect the most addresses first.
     pub fn classes(&self) -> Vec<ReportedClass> {
         let class =
             |(name, addresses): (&str, i64)| ReportedClass { name: name.to_owned(), addresses };
         self.found.classes().into_iter().map(class).collect()
     }
 
-    /// Reads all addresses and keeps those with the most breaches.
+    /// Reads everything, keeping the addresses with the most breaches.
     ///
     /// # Errors
-    /// Returns an error if the disk fails.
+    /// Fails on disk errors.
     pub fn summarize(mut self) -> io::Result<ExposureReport> {
         let mut most = BinaryHeap::with_capacity(ROWS + 1);
         while let Some(row) = self.next_row()? {
@@ -135,25 +135,25 @@ impl ReportRows {
 #[derive(Debug)]
 pub struct ExposureReport {
     pub domain: DomainName,
-    /// The period in which a breach must have been added to count as new.
+    /// A breach is new if it was added during this period.
     pub period: Period,
-    /// The counts, which include addresses that are not in `rows`.
+    /// Totals over all addresses, including those not in `rows`.
     pub totals: ReportTotals,
-    /// The new breaches, those with the most addresses first.
+    /// The new breaches, those that affect the most addresses first.
     pub breaches: Vec<ReportedBreach>,
-    /// The data classes of the new breaches, those with the most addresses first.
+    /// Data classes in the new breaches, those that affect the most addresses first.
     pub classes: Vec<ReportedClass>,
-    /// The addresses with the most breaches.
+    /// Addresses with the most breaches.
     pub rows: Vec<AliasRow>,
-    /// Whether only breaches that do not need a subscription are shown.
+    /// Whether breaches that need a subscription were left out.
     pub limited: bool,
 }
 
-/// Returns the report of a verified domain since a time in Unix seconds, and whether it contains
-/// only breaches that do not need a subscription.
+/// Reports on a verified domain since a Unix time in seconds. The flag says whether breaches that
+/// need a subscription were left out.
 ///
 /// # Errors
-/// Returns the errors of the checks.
+/// Fails if a check fails.
 pub async fn reported_domain(
     state: &State,
     request: KeyedRequest,
@@ -165,16 +165,16 @@ pub async fn reported_domain(
     };
     let name = domain.as_ref().ok().cloned();
     let found = domain_search::searched(state, request, domain).await?;
-    // Without a valid domain, the search has already failed.
+    // Unreachable: the search fails if the domain is invalid.
     let domain = name.ok_or(Error::Domain)?;
     let limited = found.access == Access::SubscriptionFreeOnly;
     Ok((ReportRows::new(domain, Period { since, until: i64::MAX }, found.names), limited))
 }
 
-/// Returns the report of a subscriber's domain since a time in Unix seconds, for a file.
+/// Reports on a subscriber's domain since a Unix time in seconds, for a download.
 ///
 /// # Errors
-/// [`Error::NotVerified`], and the errors of a plan that does not cover the domain.
+/// [`Error::NotVerified`], or an error if the plan doesn't cover the domain.
 pub async fn report_rows(
     state: &State,
     subscriber: i64,
@@ -191,10 +191,10 @@ pub async fn report_rows(
     }
 }
 
-/// Returns the report of a subscriber's domain since a time in Unix seconds, for a page.
+/// Reports on a subscriber's domain since a Unix time in seconds, for a web page.
 ///
 /// # Errors
-/// [`Error::NotVerified`], and the errors of a plan that does not cover the domain.
+/// [`Error::NotVerified`], or an error if the plan doesn't cover the domain.
 pub async fn report_page(
     state: &State,
     subscriber: i64,
@@ -207,10 +207,10 @@ pub async fn report_page(
     Ok(ExposureReport { limited, ..report })
 }
 
-/// Returns the report of any domain, for the operator.
+/// Reports on any domain, for the operator.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub fn operator_report(
     db: &mut Db,
     settings: &Settings,

@@ -1,25 +1,25 @@
-//! The content of a notice, rendered as plain text and as HTML in the design of the pages.
+//! Renders notices as plain text, and as HTML styled like the web pages.
 
 use askama::Template;
 
 use crate::external::{Mail, NoticeHeaders};
 
-/// The content of a notice, as plain text. The HTML part escapes it.
+/// The content of a notice, unescaped. The HTML template does the escaping.
 #[derive(Debug)]
 pub struct Letter {
-    /// Subject and heading.
+    /// Used for both the subject line and the heading.
     pub subject: String,
-    /// The first sentences.
+    /// Opening sentences.
     pub lead: String,
-    /// Names and values, one per line.
+    /// Name-value pairs, one per line.
     pub facts: Vec<(String, String)>,
-    /// Further paragraphs, which follow the facts.
+    /// Paragraphs after the facts.
     pub paragraphs: Vec<String>,
-    /// Links to pages, as (label, URL).
+    /// Links as (label, URL).
     pub links: Vec<(&'static str, String)>,
-    /// Describes the notices that the unsubscribe link ends.
+    /// Which notices the unsubscribe link turns off.
     pub topic: String,
-    /// The URL that ends these notices.
+    /// Unsubscribe URL.
     pub unsubscribe: String,
 }
 
@@ -30,12 +30,12 @@ struct Html<'a> {
 }
 
 impl Letter {
-    /// Builds the mail to an address. `id` must be the same in every delivery attempt.
+    /// Builds the mail. Use the same `id` for every delivery attempt.
     pub fn to(self, address: &str, id: String) -> Mail {
         Mail {
             to: address.to_owned(),
             text: self.text(),
-            // Rendering to a string does not fail.
+            // Rendering into a string can't fail.
             html: Html { letter: &self }.render().ok(),
             notice: Some(NoticeHeaders { id, unsubscribe: self.unsubscribe }),
             subject: self.subject,

@@ -1,5 +1,5 @@
-//! Limits on mails per address, client and domain. They are counted in the database, so they apply
-//! across replicas and restarts.
+//! Limits on outgoing mail per address, client and domain. The counts are in the database, so they
+//! survive restarts and apply across replicas.
 
 use std::net::IpAddr;
 
@@ -15,7 +15,7 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// A maximum number of mails per party and period.
+/// Limit on the number of mails per party and period.
 pub struct MailLimit {
     party: Vec<u8>,
     most: usize,
@@ -27,7 +27,7 @@ impl MailLimit {
         Self { party: digest(party), most, seconds }
     }
 
-    /// Returns the limits on mails that verify a domain: per address and in total.
+    /// Limits for domain verification: one per address, one for the domain as a whole.
     pub fn of_domain(domain: &DomainName, alias: EmailAlias) -> Vec<Self> {
         vec![
             Self::new(&format!("alias {}@{domain}", alias.as_str()), 1, 10 * MINUTE),
@@ -35,7 +35,7 @@ impl MailLimit {
         ]
     }
 
-    /// Returns the limits on mails requested on a page: per address and per client.
+    /// Limits for mail requested on a web page: one per address, one per client.
     pub fn of_person(address: &str, client: IpAddr) -> Vec<Self> {
         vec![
             Self::new(&format!("address {address}"), 3, HOUR),
@@ -44,7 +44,7 @@ impl MailLimit {
     }
 }
 
-/// Returns the network that counts as one client. An IPv6 customer usually gets a /64.
+/// Groups addresses into clients. IPv6 customers usually get a /64.
 fn network(client: IpAddr) -> IpAddr {
     match client.to_canonical() {
         IpAddr::V6(ip) => IpAddr::V6((ip.to_bits() >> 64 << 64).into()),
@@ -52,11 +52,10 @@ fn network(client: IpAddr) -> IpAddr {
     }
 }
 
-/// Counts a mail against all limits, or against none if one of them is exhausted. Concurrent calls
-/// are serialized.
+/// Counts a mail against every limit, or against none if any limit is reached. Concurrent calls are serialized.
 ///
 /// # Errors
-/// [`Error::TooMany`] with the number of seconds until the mail may be sent.
+/// [`Error::TooMany`] with the number of seconds to wait.
 pub fn take(db: &mut Db, limits: &[MailLimit], now: i64) -> Result<(), Error> {
     let parties: Vec<&[u8]> = limits.iter().map(|limit| limit.party.as_slice()).collect();
     turns::take(db, &parties)?;
@@ -64,7 +63,7 @@ pub fn take(db: &mut Db, limits: &[MailLimit], now: i64) -> Result<(), Error> {
     for limit in limits {
         let sent = mail_counts::since(db, &limit.party, now - limit.seconds)?;
         if sent.len() >= limit.most {
-            // The mail that must drop out of the period before another one may be sent.
+            // This one has to leave the window before another may be sent.
             let oldest = sent[sent.len() - limit.most];
             wait = wait.max(oldest + limit.seconds - now);
         }
@@ -78,7 +77,7 @@ pub fn take(db: &mut Db, limits: &[MailLimit], now: i64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Deletes counts that are no longer relevant to any limit.
+/// Deletes counts too old to matter.
 pub fn prune(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
     mail_counts::prune(db, now - DAY)
 }

@@ -1,4 +1,4 @@
-//! Mail links that people request on a page.
+//! Links that we email to people who request them on a web page.
 
 use std::net::IpAddr;
 
@@ -15,23 +15,22 @@ use crate::store::mail_tokens::{self, MailToken, NewMailToken};
 const MINUTE: i64 = 60;
 const DAY: i64 = 24 * 60 * MINUTE;
 
-/// The purpose of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Signing in, which begins a session.
+    /// Sign in and start a session.
     SignIn,
-    /// Confirming notices of new breaches.
+    /// Confirm notices about new breaches.
     Notices,
-    /// Showing the choices for opting out.
+    /// Choose how to opt out.
     OptOut,
-    /// Ending notices about an address or a domain.
+    /// Turn off notices about an address or a domain.
     Unsubscribe,
-    /// Ending the monthly mails about a domain.
+    /// Turn off the monthly mail about a domain.
     UnsubscribeReports,
 }
 
 impl Purpose {
-    /// Returns the name used in the database.
+    /// Name in the database.
     pub fn word(self) -> &'static str {
         match self {
             Self::SignIn => "sign-in",
@@ -42,7 +41,7 @@ impl Purpose {
         }
     }
 
-    /// Returns the path of the page that accepts the link.
+    /// Path of the page that the link opens.
     pub fn path(self) -> &'static str {
         match self {
             Self::SignIn => "/sign-in/confirm",
@@ -52,7 +51,7 @@ impl Purpose {
         }
     }
 
-    /// Returns the lifetime of the link in seconds.
+    /// How long the link is valid, in seconds.
     pub fn lifetime(self) -> i64 {
         match self {
             Self::SignIn => 15 * MINUTE,
@@ -62,11 +61,11 @@ impl Purpose {
     }
 }
 
-/// Sends a link to an address, whether it is known or not.
+/// Emails a link, whether we know the address or not.
 ///
 /// # Errors
-/// [`Error::Email`] if the address cannot receive mail, [`Error::TooMany`] if a limit is exceeded,
-/// [`Error::Unavailable`] if the mail cannot be sent.
+/// [`Error::Email`] if the address can't receive mail, [`Error::TooMany`] if a limit is reached,
+/// [`Error::Unavailable`] if the mail can't be sent.
 pub async fn send(
     state: &State,
     client: IpAddr,
@@ -109,14 +108,14 @@ fn store(
     mail_tokens::add(db, &new)
 }
 
-/// The mails that an unsubscribe link ends.
+/// Which mails an unsubscribe link turns off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Topic {
-    /// Notices about the subscriber's address.
+    /// Notices about the subscriber's own address.
     Own,
-    /// Mails about a domain.
+    /// All mail about a domain.
     Domain(String),
-    /// Monthly mails about a domain.
+    /// The monthly mail about a domain.
     Reports(String),
 }
 
@@ -136,8 +135,8 @@ impl Topic {
     }
 }
 
-/// Stores an unsubscribe link. It does not contain an address, and is deleted together with its
-/// subscriber.
+/// Stores an unsubscribe link. It's deleted along with the subscriber, so it doesn't need to
+/// contain the address.
 pub fn store_unsubscribe(
     db: &mut Db,
     token: &SecretToken,
@@ -148,8 +147,8 @@ pub fn store_unsubscribe(
     store(db, token, topic.purpose(), Some(subscriber), topic.subject(), now)
 }
 
-/// Returns the subscriber of an unsubscribe link and the mails that the link ends. A link can be
-/// used any number of times until it expires.
+/// Looks up the subscriber and topic of an unsubscribe link. These links can be used repeatedly
+/// until they expire.
 pub fn unsubscribes(
     db: &mut Db,
     token: &str,
@@ -168,11 +167,11 @@ pub fn unsubscribes(
     Ok(None)
 }
 
-/// Returns the address for which a link was sent, if the link is valid. Does not consume it,
-/// because mail scanners open links.
+/// Returns the address a valid link was sent to, without using up the link. Mail scanners follow
+/// links, so merely opening one must not count.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if the query fails.
 pub async fn look(state: &State, token: &str, purpose: Purpose) -> Result<Option<String>, Error> {
     let (digest, now) = (digest(token), state.clock().unix());
     let look = move |db: &mut Db| -> Result<_, DatabaseError> {
@@ -183,7 +182,7 @@ pub async fn look(state: &State, token: &str, purpose: Purpose) -> Result<Option
     Ok(state.pools().read(look).await?)
 }
 
-/// Consumes a link within a transaction. Returns its address if it was valid.
+/// Uses up a link within the current transaction. Returns the address if the link was valid.
 pub fn use_up(
     db: &mut Db,
     token: &str,

@@ -1,4 +1,4 @@
-//! The text of mails.
+//! The wording of our emails.
 
 use domain::DomainName;
 
@@ -8,11 +8,11 @@ use crate::model::notice::{DomainReport, FoundPaste};
 use crate::model::verification::EmailAlias;
 use crate::model::{Breach, instant, markup};
 
-/// The last paragraph of every requested mail.
+/// Closing paragraph of every mail that was requested on a web page.
 const NOT_YOU: &str =
     "If you did not request this, ignore this mail. Nothing happens unless you open the link.";
 
-/// Builds the mail with the link that proves control of a domain.
+/// The mail with a domain approval link.
 pub fn domain_approval(owner: &str, domain: &DomainName, alias: EmailAlias, link: &str) -> Mail {
     Mail::plain(
         format!("{}@{domain}", alias.as_str()),
@@ -26,7 +26,7 @@ pub fn domain_approval(owner: &str, domain: &DomainName, alias: EmailAlias, link
     )
 }
 
-/// Builds the mail with a sign-in link.
+/// The mail with a sign-in link.
 pub fn sign_in(address: &str, link: &str) -> Mail {
     Mail::plain(
         address.to_owned(),
@@ -37,7 +37,7 @@ pub fn sign_in(address: &str, link: &str) -> Mail {
     )
 }
 
-/// Builds the mail with the link that confirms notices.
+/// The mail with a link to confirm notices.
 pub fn confirm_notices(address: &str, link: &str) -> Mail {
     Mail::plain(
         address.to_owned(),
@@ -49,7 +49,7 @@ pub fn confirm_notices(address: &str, link: &str) -> Mail {
     )
 }
 
-/// Builds the mail with the link to the opt-out choices.
+/// The mail with a link to the opt-out choices.
 pub fn opt_out(address: &str, link: &str) -> Mail {
     Mail::plain(
         address.to_owned(),
@@ -61,11 +61,11 @@ pub fn opt_out(address: &str, link: &str) -> Mail {
     )
 }
 
-/// Advice for the owner of a breached account.
+/// Advice for people whose account was breached.
 const ADVICE: &str = "Change the password of this account and of every account that uses the same one. \
      Turn on two-factor authentication where it is available.";
 
-/// Builds the notice that a breach contains the recipient's address.
+/// Notice about a breach that contains the recipient's address.
 pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: String) -> Letter {
     let Breach { title, name, breach_date, pwn_count, data_classes, .. } = breach;
     let description = markup::text(&breach.description);
@@ -88,15 +88,14 @@ pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: String
     }
 }
 
-/// Describes the notices that the unsubscribe link in a notice about the recipient's own address
-/// ends.
+/// Topic of the unsubscribe link in notices about the recipient's own address.
 const OWN_TOPIC: &str = "notices about your address";
 
 fn facts<const N: usize>(facts: [(&str, String); N]) -> Vec<(String, String)> {
     facts.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
-/// Explains a stealer log and links to the captured websites. Adds nothing for other breaches.
+/// Explains stealer logs and links to the captured websites. Does nothing for other breaches.
 fn add_websites(
     breach: &Breach,
     page: String,
@@ -109,7 +108,7 @@ fn add_websites(
     }
 }
 
-/// Builds the notice that a paste contains the recipient's address.
+/// Notice about a paste that contains the recipient's address.
 pub fn new_paste(address: &str, source: &str, id: &str, url: &str, unsubscribe: String) -> Letter {
     Letter {
         subject: "Your address is in a paste".to_owned(),
@@ -122,8 +121,7 @@ pub fn new_paste(address: &str, source: &str, id: &str, url: &str, unsubscribe: 
     }
 }
 
-/// Builds the notice that a breach contains addresses of a domain. The mail does not contain the
-/// addresses.
+/// Notice about a breach that contains addresses at a domain. The addresses themselves aren't included.
 pub fn domain_breach(
     domain: &str,
     breach: &Breach,
@@ -153,8 +151,7 @@ fn domain_topic(domain: &str) -> String {
     format!("mails about {domain}")
 }
 
-/// Builds the notice that pastes contain addresses of a domain. The mail does not contain the
-/// addresses.
+/// Notice about pastes that contain addresses at a domain. The addresses themselves aren't included.
 pub fn domain_pastes(
     domain: &str,
     count: i64,
@@ -181,7 +178,7 @@ pub fn domain_pastes(
     }
 }
 
-/// Builds the mail with the counts of a domain in the last months. It does not contain addresses.
+/// Monthly mail with a domain's counts. The addresses themselves aren't included.
 pub fn domain_report(
     report: &DomainReport,
     listed: &[(Breach, i64)],
@@ -195,7 +192,7 @@ pub fn domain_report(
     let line = |(breach, addresses): &(Breach, i64)| (breach.title.clone(), addresses.to_string());
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut paragraphs = Vec::new();
-    // The counts include breaches that were hidden or retired after they were counted.
+    // Totals may include breaches hidden or retired since, so we leave them out if any are missing.
     let lead = if *exposed == 0 {
         format!("No address at {domain} is in a breach that was added in {months}.")
     } else if listed.len() < breaches.len() {

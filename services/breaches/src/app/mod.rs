@@ -1,4 +1,4 @@
-//! The use cases: permissions, the order of checks, and transactions.
+//! Use cases. This is where permissions, the order of checks and transactions are decided.
 
 mod accounts;
 mod addresses;

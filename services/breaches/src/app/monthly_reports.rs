@@ -1,4 +1,4 @@
-//! Monthly mails with the counts of new exposures of a domain.
+//! Monthly mails about new exposures at a domain.
 
 use database::{DatabaseError, Db};
 use domain::DomainName;
@@ -19,10 +19,10 @@ use crate::store::{domain_controls, messages, subscribers};
 /// Maximum number of breaches listed in a mail.
 const LISTED_BREACHES: usize = 20;
 
-/// Returns whether a subscriber gets a monthly mail about a domain.
+/// Does this subscriber get a monthly mail about the domain?
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if the query fails.
 pub async fn has_monthly_report(
     state: &State,
     subscriber: i64,
@@ -33,10 +33,10 @@ pub async fn has_monthly_report(
     Ok(state.pools().read(read).await?.is_some_and(|control| control.monthly))
 }
 
-/// Turns the monthly mail about a domain of a subscriber on or off.
+/// Turns a subscriber's monthly mail about a domain on or off.
 ///
 /// # Errors
-/// [`Error::NotVerified`], and errors of the database.
+/// [`Error::NotVerified`] or a database error.
 pub async fn set_monthly_report(
     state: &State,
     subscriber: i64,
@@ -51,11 +51,11 @@ pub async fn set_monthly_report(
     }
 }
 
-/// Turns the monthly mail about a domain on or off. The first mail is about the current month.
-/// Returns false if the subscriber does not control the domain.
+/// Turns the monthly mail on or off, starting with the current month. Returns false if the
+/// subscriber doesn't control the domain.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if the query fails.
 pub fn change_monthly_report(
     db: &mut Db,
     subscriber: i64,
@@ -66,11 +66,11 @@ pub fn change_monthly_report(
     monthly_reports::set(db, subscriber, domain, monthly, Month::last_before(now))
 }
 
-/// Builds the mail to a subscriber about the months after the last reported one, up to `month`.
+/// Builds a subscriber's mail for the months since the last report, up to and including `month`.
 /// Returns `None` if the subscriber may not see the domain.
 ///
 /// # Errors
-/// Returns errors of the database and of the disk.
+/// Fails on database and disk errors.
 pub fn monthly_notice(
     db: &mut Db,
     context: &RequestContext,
@@ -112,11 +112,11 @@ pub fn monthly_notice(
     })))
 }
 
-/// Marks the month as reported and posts the mail (if there is one) in one transaction. A mail is
-/// therefore posted exactly once, even if several replicas write it or one is killed.
+/// Marks the month as reported and posts the mail, if any, in one transaction. So the mail is
+/// posted exactly once, even if several replicas write it or one of them gets killed.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub fn post_monthly_report(
     db: &mut Db,
     report: &DueReport,

@@ -1,4 +1,4 @@
-//! The notice settings of subscribers.
+//! Lets subscribers turn notices on and off.
 
 use std::net::IpAddr;
 
@@ -13,10 +13,10 @@ use crate::error::Error;
 use crate::state::State;
 use crate::store::{domain_controls, messages, subscribers};
 
-/// Sends the link that confirms notices.
+/// Emails a link to confirm notices.
 ///
 /// # Errors
-/// [`Error::Email`], [`Error::TooMany`], [`Error::Unavailable`].
+/// [`Error::Email`], [`Error::TooMany`] or [`Error::Unavailable`].
 pub async fn ask_for_notices(
     state: &State,
     client: IpAddr,
@@ -25,18 +25,18 @@ pub async fn ask_for_notices(
     mail_links::send(state, client, address, Purpose::Notices, mails::confirm_notices).await
 }
 
-/// Returns the address that a link confirms, if the link is valid.
+/// Returns the address a valid link would confirm, without using up the link.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if the query fails.
 pub async fn wants_notices(state: &State, link: &str) -> Result<Option<String>, Error> {
     mail_links::look(state, link, Purpose::Notices).await
 }
 
-/// Confirms notices with a link. Returns its address if it was valid.
+/// Uses up a link and turns on notices for its address. Returns the address if the link was valid.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub async fn confirm_notices(state: &State, link: &str) -> Result<Option<String>, Error> {
     let (link, context) = (link.to_owned(), RequestContext::new(state));
     let confirm = move |db: &mut Db| -> Result<Option<String>, DatabaseError> {
@@ -51,21 +51,20 @@ pub async fn confirm_notices(state: &State, link: &str) -> Result<Option<String>
     Ok(state.pools().write(confirm).await?)
 }
 
-/// The notices that an unsubscribe link has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unsubscribed {
     /// Notices about this address.
     Address(String),
-    /// Mails about this domain.
+    /// All mail about this domain.
     Domain(String),
-    /// Monthly mails about this domain.
+    /// The monthly mail about this domain.
     Reports(String),
 }
 
-/// Ends notices with a link. Returns `None` if the link is not valid.
+/// Turns off whatever the link is for. Returns `None` if the link isn't valid.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub async fn unsubscribe(state: &State, link: &str) -> Result<Option<Unsubscribed>, Error> {
     let (link, now) = (link.to_owned(), state.clock().unix());
     let end = move |db: &mut Db| -> Result<Option<Unsubscribed>, DatabaseError> {
@@ -90,28 +89,27 @@ pub async fn unsubscribe(state: &State, link: &str) -> Result<Option<Unsubscribe
     Ok(state.pools().write(end).await?)
 }
 
-/// Returns the verified domains of a subscriber for which mails are turned off.
+/// Lists a subscriber's verified domains with mail turned off.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if the query fails.
 pub async fn silent_domains(state: &State, subscriber: i64) -> Result<Vec<String>, Error> {
     let all = move |db: &mut Db| domain_controls::all_verified(db, subscriber);
     let all = state.pools().read(all).await?;
     Ok(all.into_iter().filter(|control| !control.notify).map(|control| control.domain).collect())
 }
 
-/// Turns mails about a domain of a subscriber on again.
+/// Turns mail about a subscriber's domain back on.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if the query fails.
 pub async fn resume_domain(state: &State, subscriber: i64, domain: &str) -> Result<(), Error> {
     let domain = domain.to_owned();
     let resume = move |db: &mut Db| domain_controls::set_notify(db, subscriber, &domain, true);
     Ok(state.pools().write(resume).await?)
 }
 
-/// Turns notices of a subscriber on. Exposures from before are announced only if the subscriber
-/// already had notices on.
+/// Turns on a subscriber's notices. Older exposures aren't announced, unless notices were on all along.
 fn begin_notices(
     db: &mut Db,
     context: &RequestContext,
@@ -125,24 +123,24 @@ fn begin_notices(
     subscribers::set_notify(db, subscriber, true)
 }
 
-/// Ends notices about the subscriber's own address and removes pending ones.
+/// Turns off notices about the subscriber's own address and drops pending ones.
 fn end_notices(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     messages::drop_own(db, subscriber)?;
     subscribers::set_notify(db, subscriber, false)
 }
 
-/// Returns whether a subscriber gets notices.
+/// Are the subscriber's notices on?
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if the query fails.
 pub async fn notifies(state: &State, subscriber: i64) -> Result<bool, Error> {
     Ok(state.pools().read(move |db| subscribers::notifies(db, subscriber)).await?)
 }
 
-/// Turns notices of a subscriber on or off.
+/// Turns a subscriber's notices on or off.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub async fn set_notify(state: &State, subscriber: i64, notify: bool) -> Result<(), Error> {
     let context = RequestContext::new(state);
     let change = move |db: &mut Db| -> Result<(), DatabaseError> {

@@ -1,8 +1,8 @@
-//! Posts notices. After every change of the catalogue, compares the addresses of subscribers and
-//! the verified domains with the notices posted before.
+//! Posts notices. Whenever the catalogue changes, we compare subscribers' addresses and verified
+//! domains with the notices we've already posted.
 //!
-//! A message and its record are written in one transaction, so a resumed load or a restarted server
-//! does not post a notice twice.
+//! Each message is recorded in the same transaction that posts it, so neither resuming a load nor
+//! restarting the server can post it twice.
 
 use std::collections::BTreeMap;
 
@@ -22,10 +22,10 @@ use crate::store::{
 /// Maximum number of pastes listed in a message about a domain.
 const LISTED_PASTES: i64 = 20;
 
-/// The breaches and pastes of an address that its owner may see.
+/// Breaches and pastes that the owner of an address may see.
 struct Exposed {
     breaches: Vec<u16>,
-    /// Number, source and id.
+    /// (number, source, id)
     pastes: Vec<(i64, String, String)>,
 }
 
@@ -49,10 +49,10 @@ fn exposed(
     Ok(found)
 }
 
-/// Records what exists when notices are turned on, so that only later links are announced.
+/// Records existing breaches and pastes when notices are turned on, so that only later ones are announced.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub fn begin(
     db: &mut Db,
     catalogue: &Catalogue,
@@ -66,17 +66,17 @@ pub fn begin(
     notices::record(db, subscriber, PASTE, &pastes)
 }
 
-/// Posts new notices for some of the subscribers.
+/// Posts new notices for a batch of subscribers.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub fn post_listener_notices(
     db: &mut Db,
     catalogue: &Catalogue,
     listeners: &[(i64, String)],
     now: i64,
 ) -> Result<(), DatabaseError> {
-    // Otherwise, a removal that commits meanwhile would not see these messages and records.
+    // Otherwise, a removal committing at the same time would miss these messages and records.
     versions::lock_accounts(db)?;
     for (subscriber, email) in listeners {
         let Ok(address) = EmailAddress::parse(email) else { continue };
@@ -105,17 +105,16 @@ pub fn post_listener_notices(
     Ok(())
 }
 
-/// Returns the deduplication key of the message about a breach that contains a subscriber's own
-/// address.
+/// Deduplication key for the message to a subscriber whose own address is in a breach.
 pub fn breach_key(breach: u16, subscriber: i64) -> String {
     format!("breach {breach} {subscriber}")
 }
 
-/// Records the links of a domain when it is verified, so that only later links are announced. Does
-/// nothing if the domain already has a controller.
+/// Records a domain's existing links when it's verified, so that only later ones are announced.
+/// Does nothing if the domain already has another controller.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub fn begin_domain(
     db: &mut Db,
     domain: &str,
@@ -131,8 +130,8 @@ pub fn begin_domain(
     }
 }
 
-/// Serializes comparisons of a domain with its last count. Returns false if the domain no longer
-/// has a controller; nothing may be recorded then.
+/// Makes sure only one transaction at a time compares a domain with its last count. Returns false
+/// if the domain no longer has a controller, in which case nothing may be recorded.
 fn take_turn(db: &mut Db, domain: &str) -> Result<bool, DatabaseError> {
     turns::take_notices(db, &[domain])?;
     Ok(!domain_controls::verified_among(db, &[domain])?.is_empty())
@@ -142,11 +141,11 @@ fn rows(counts: &BTreeMap<i32, i64>) -> Vec<(i32, i64)> {
     counts.iter().map(|(id, count)| (*id, *count)).collect()
 }
 
-/// Compares a domain with its last count and posts notices to all its controllers. The first count
-/// does not post any.
+/// Compares a domain with its last count and notifies everyone who controls it. The first count
+/// doesn't trigger notices.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub fn post_domain_notices(
     db: &mut Db,
     catalogue: &Catalogue,
@@ -162,8 +161,8 @@ pub fn post_domain_notices(
     };
     let before: BTreeMap<i32, i64> = before.into_iter().collect();
     let breach = |id: &i32| u16::try_from(*id).ok().and_then(|id| catalogue.by_id(id));
-    // The record of a breach that is hidden, or unknown to this replica, is kept. Otherwise the
-    // breach would be announced again once it is shown.
+    // Keep the record if a breach is hidden or this replica doesn't know it yet. Otherwise we'd
+    // announce it again when it reappears.
     let mut recorded = before.clone();
     recorded.retain(|id, _| !breach(id).is_some_and(Breach::shown_for_domain));
     recorded.extend(counts);
@@ -197,11 +196,11 @@ fn post_domain(
     post_to_controllers(db, domain, &key, &notice, now)
 }
 
-/// Posts notices about pastes that contain new addresses of verified domains, in the transaction
-/// that ends a load of pastes.
+/// Posts notices about pastes with new addresses at verified domains. This runs in the final
+/// transaction of a paste load.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub fn post_paste_notices(db: &mut Db, job: i64, now: i64) -> Result<(), DatabaseError> {
     for domain in untold_pastes::domains(db)? {
         let (last, count) = untold_pastes::of_domain(db, &domain, LISTED_PASTES)?;
@@ -211,8 +210,7 @@ pub fn post_paste_notices(db: &mut Db, job: i64, now: i64) -> Result<(), Databas
     untold_pastes::clear(db)
 }
 
-/// Posts a message to all controllers of a domain and to their webhooks, except those whose
-/// subscription has ended.
+/// Notifies everyone who controls a domain, and their webhooks, except those whose subscription has ended.
 fn post_to_controllers(
     db: &mut Db,
     domain: &str,

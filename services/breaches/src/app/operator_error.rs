@@ -1,16 +1,15 @@
-//! Errors of changes by the operator.
+//! Errors from operator commands.
 
 use database::DatabaseError;
 
 use crate::error::Error;
 
-/// The reason for rejecting a change by the operator.
+/// Why an operator's change failed.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
-    /// A rule forbids it. Contains a message for the operator.
+    /// Forbidden by a rule. Contains a message for the operator.
     #[error("{0}")]
     Rejected(String),
-    /// The database failed.
     #[error(transparent)]
     Database(#[from] DatabaseError),
 }

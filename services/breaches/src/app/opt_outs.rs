@@ -1,4 +1,4 @@
-//! Opt-outs: the links with which owners choose, and what a choice does to the stored data.
+//! Opt-outs: the links that let owners choose, and the effect of each choice on their data.
 
 use std::net::IpAddr;
 
@@ -19,7 +19,7 @@ use crate::store::{
     versions,
 };
 
-/// Applies a choice in one transaction: hides an address or removes its data.
+/// Hides an address or removes its data, in one transaction.
 pub fn opt_out(
     db: &mut Db,
     address: &EmailAddress,
@@ -37,7 +37,7 @@ pub fn opt_out(
     Ok(())
 }
 
-/// Reverts a public opt-out. Data that other kinds of opt-out removed cannot be restored.
+/// Undoes a public opt-out. With the other choices the data is gone for good.
 pub fn opt_in(db: &mut Db, address: &EmailAddress, now: i64) -> Result<(), OperatorError> {
     versions::lock_accounts(db)?;
     match opt_outs::get(db, &address.sha1())? {
@@ -118,9 +118,9 @@ fn remove_domain(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorErro
     Ok(())
 }
 
-/// Removes the owner's mail links, notice records and pending notices. Also removes the subscriber,
-/// unless more than the address is stored. After [`OptOut::Delete`], requested notices continue, so
-/// their subscriber is kept.
+/// Deletes the owner's mail links, notice records and pending notices. The subscriber is deleted
+/// too, unless we store more than an address for them. [`OptOut::Delete`] also keeps subscribers
+/// who asked for notices, because they still get them.
 fn forget_owner(db: &mut Db, address: &EmailAddress, choice: OptOut) -> Result<(), OperatorError> {
     mail_tokens::forget_address(db, address.as_str())?;
     let Some(subscriber) = subscribers::id(db, address)? else { return Ok(()) };
@@ -134,10 +134,10 @@ fn forget_owner(db: &mut Db, address: &EmailAddress, choice: OptOut) -> Result<(
     Ok(())
 }
 
-/// Sends the link to the opt-out choices.
+/// Emails a link to the opt-out choices.
 ///
 /// # Errors
-/// [`Error::Email`], [`Error::TooMany`], [`Error::Unavailable`].
+/// [`Error::Email`], [`Error::TooMany`] or [`Error::Unavailable`].
 pub async fn ask_for_opt_out(
     state: &State,
     client: IpAddr,
@@ -146,19 +146,19 @@ pub async fn ask_for_opt_out(
     mail_links::send(state, client, address, Purpose::OptOut, mails::opt_out).await
 }
 
-/// Returns the address of a link, if the link is valid.
+/// Returns the address a valid link was sent to, without using up the link.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if the query fails.
 pub async fn opt_out_link(state: &State, link: &str) -> Result<Option<String>, Error> {
     mail_links::look(state, link, Purpose::OptOut).await
 }
 
-/// Applies a choice made through a link. Returns its address if the link was valid. A deletion ends
-/// all sessions of the owner.
+/// Uses up a link and applies the owner's choice. Returns the address if the link was valid.
+/// Deleting the data signs the owner out everywhere.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub async fn choose_opt_out(
     state: &State,
     link: &str,

@@ -1,4 +1,4 @@
-//! The domains of a subscriber.
+//! A subscriber's own domains.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -15,19 +15,19 @@ use crate::state::State;
 use crate::store::domain_controls::{self, Control};
 use crate::store::{admin_events, domain_inheritance};
 
-/// Maximum number of proof lookups per subscriber and period. Each one contacts an external server.
+/// Limit on proof lookups per subscriber, as (count, period). Each lookup contacts an external server.
 const LOOKS: (u32, Duration) = (30, Duration::from_secs(60));
 
-/// A domain in the list.
+/// A row in the list of domains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnDomain {
     pub name: String,
     pub verified: bool,
-    /// Whether the domain was inherited from another one.
+    /// Inherited from a parent domain.
     pub inherited: bool,
-    /// Number of breached addresses, excluding those that are only in spam lists.
+    /// Number of breached addresses, not counting those found only in spam lists.
     pub addresses: Option<i64>,
-    /// Addresses in stealer logs.
+    /// Number of addresses in stealer logs.
     pub captured: Captured,
 }
 
@@ -49,31 +49,30 @@ impl OwnDomain {
     }
 }
 
-/// The number of addresses of a domain in stealer logs, or the reason for not showing it.
+/// Number of addresses in stealer logs, or why we don't show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Captured {
-    /// The number of addresses, as last counted.
+    /// As of the last count.
     Counted(i64),
-    /// The domain has not been counted yet.
+    /// Not counted yet.
     NotCounted,
-    /// The plan does not include stealer logs.
+    /// The plan doesn't include stealer logs.
     NotInPlan,
-    /// Control of the domain is not verified.
+    /// The domain isn't verified.
     Unverified,
 }
 
-/// A domain and the proof of its control.
+/// A domain and how to prove control of it.
 #[derive(Clone, Debug)]
 pub struct DomainDetail {
     pub row: OwnDomain,
-    /// The proof of its control.
     pub proof: Proof,
 }
 
-/// Returns the domains of a subscriber, sorted by name.
+/// Lists a subscriber's domains by name.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub async fn domains(state: &State, subscriber: i64) -> Result<Vec<OwnDomain>, Error> {
     let now = state.clock().unix();
     let read = move |db: &mut Db| -> Result<_, DatabaseError> {
@@ -85,20 +84,20 @@ pub async fn domains(state: &State, subscriber: i64) -> Result<Vec<OwnDomain>, E
     Ok(controls.into_iter().map(|control| OwnDomain::new(control, &plan)).collect())
 }
 
-/// Adds a domain that the subscriber wants to verify.
+/// Adds a domain for the subscriber to verify.
 ///
 /// # Errors
-/// [`VerificationError::DomainName`], [`VerificationError::TooManyPending`].
+/// [`VerificationError::DomainName`] or [`VerificationError::TooManyPending`].
 pub async fn add_domain(state: &State, subscriber: i64, name: &str) -> Result<DomainName, Error> {
     let domain = DomainName::parse(name).map_err(|_| VerificationError::DomainName)?;
     domain_control::proof(state, subscriber, &domain).await?;
     Ok(domain)
 }
 
-/// Returns a domain of a subscriber.
+/// Looks up one of the subscriber's domains.
 ///
 /// # Errors
-/// [`Error::NotFound`], and errors of the database.
+/// [`Error::NotFound`] or a database error.
 pub async fn domain_detail(
     state: &State,
     subscriber: i64,
@@ -110,10 +109,10 @@ pub async fn domain_detail(
     Ok(DomainDetail { row, proof })
 }
 
-/// Looks for a proof by one of the three methods that do not involve a mail.
+/// Verifies a domain by DNS, file or meta tag.
 ///
 /// # Errors
-/// [`VerificationError`], [`Error::TooMany`], [`Error::Unavailable`].
+/// [`VerificationError`], [`Error::TooMany`] or [`Error::Unavailable`].
 pub async fn verify_domain_by(
     state: &State,
     subscriber: i64,
@@ -127,10 +126,10 @@ pub async fn verify_domain_by(
     domain_verification::verify(state, subscriber, domain, method).await
 }
 
-/// Sends the mail with the link that proves control of a domain.
+/// Emails a link that proves control of a domain.
 ///
 /// # Errors
-/// [`VerificationError::EmailAlias`], [`Error::TooMany`], [`Error::Unavailable`].
+/// [`VerificationError::EmailAlias`], [`Error::TooMany`] or [`Error::Unavailable`].
 pub async fn send_domain_mail(
     state: &State,
     subscriber: i64,
@@ -145,10 +144,10 @@ pub async fn send_domain_mail(
     domain_mail::send(state, subscriber, domain, alias).await
 }
 
-/// Removes a domain and its inherited subdomains. Returns whether it existed.
+/// Removes a domain and its inherited subdomains. Returns false if it didn't exist.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub async fn remove_domain(
     state: &State,
     subscriber: i64,

@@ -1,4 +1,4 @@
-//! The API key of a subscriber.
+//! A subscriber's API key.
 
 use auth::{KeyError, KeyLimit};
 use database::Db;
@@ -9,22 +9,22 @@ use crate::model::plan::Family;
 use crate::state::State;
 use crate::store::{admin_events, key_holders};
 
-/// Maximum number of new keys per day. Each one ends the previous key and leaves a permanent row.
+/// Maximum number of new keys per day. Each one invalidates the previous key, whose row we keep forever.
 const LIMIT: KeyLimit = KeyLimit { most: 10, seconds: 24 * 60 * 60 };
 
-/// The API key of a subscriber.
+/// A subscriber's API key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnKey {
-    /// The first characters of the live key, and its creation time.
+    /// The live key's first characters and creation time.
     pub live: Option<(String, i64)>,
-    /// Whether the plan includes a key.
+    /// Whether the plan comes with a key.
     pub offered: bool,
 }
 
-/// Returns the key of a subscriber.
+/// Looks up a subscriber's key.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub async fn key_of(state: &State, subscriber: i64, email: &str) -> Result<OwnKey, Error> {
     let (email, now) = (email.to_owned(), state.clock().unix());
     let read = move |db: &mut Db| {
@@ -35,12 +35,11 @@ pub async fn key_of(state: &State, subscriber: i64, email: &str) -> Result<OwnKe
     state.pools().read(read).await
 }
 
-/// Creates a key for a subscriber and revokes the previous one. Returns its text, which cannot be
-/// shown again.
+/// Issues a new key and revokes the previous one. The returned key can't be shown again.
 ///
 /// # Errors
-/// [`Error::NotInPlan`] if the plan does not include a key, [`Error::TooMany`] beyond [`LIMIT`],
-/// and errors of the database.
+/// [`Error::NotInPlan`] if the plan doesn't come with a key, [`Error::TooMany`] beyond [`LIMIT`],
+/// or a database error.
 pub async fn issue_key(state: &State, subscriber: i64, email: &str) -> Result<String, Error> {
     let (email, now) = (email.to_owned(), state.clock().unix());
     let issue = move |db: &mut Db| {

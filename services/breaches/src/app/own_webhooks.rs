@@ -1,4 +1,4 @@
-//! Webhooks of a subscriber.
+//! A subscriber's webhooks.
 
 use database::{DatabaseError, Db};
 use outbound::WebhookSecret;
@@ -11,33 +11,33 @@ use crate::store::{turns, webhooks};
 
 /// Maximum number of webhooks per subscriber.
 const MAX: usize = 10;
-/// Maximum length of a URL.
+/// Maximum URL length in bytes.
 const MAX_LENGTH: usize = 2_000;
 
-/// A webhook of a subscriber.
+/// A subscriber's webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnWebhook {
-    /// The URL that receives messages.
+    /// Where messages are posted.
     pub url: String,
-    /// When the webhook was added, in Unix seconds.
+    /// Creation time in Unix seconds.
     pub created_at: i64,
 }
 
-/// Returns the webhooks of a subscriber.
+/// Lists a subscriber's webhooks.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if the query fails.
 pub async fn webhooks(state: &State, subscriber: i64) -> Result<Vec<OwnWebhook>, Error> {
     let rows = state.pools().read(move |db| webhooks::of_subscriber(db, subscriber)).await?;
     let view = |row: webhooks::Webhook| OwnWebhook { url: row.url, created_at: row.created_at };
     Ok(rows.into_iter().map(view).collect())
 }
 
-/// Adds a webhook. Returns its secret, which cannot be shown again. The inner error is a message
+/// Adds a webhook and returns its secret, which can't be shown again. The inner error is a message
 /// for the subscriber.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub async fn add_webhook(
     state: &State,
     subscriber: i64,
@@ -50,7 +50,7 @@ pub async fn add_webhook(
     let secret = WebhookSecret::generate().map_err(|error| Error::Internal(error.to_string()))?;
     let (text, url, now) = (secret.text(), url.to_owned(), state.clock().unix());
     let add = move |db: &mut Db| -> Result<_, DatabaseError> {
-        // The lock makes concurrent requests see each other's webhooks.
+        // Take the lock so that concurrent requests can see each other's webhooks.
         turns::take(db, &[digest(&format!("subscriber {subscriber}")).as_slice()])?;
         let known = webhooks::of_subscriber(db, subscriber)?;
         if known.iter().any(|webhook| webhook.url == url) {
@@ -65,10 +65,10 @@ pub async fn add_webhook(
     Ok(state.pools().write_as(Some(&subscriber.to_string()), add).await?)
 }
 
-/// Removes a webhook. Returns whether it existed.
+/// Removes a webhook. Returns false if it didn't exist.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if the query fails.
 pub async fn remove_webhook(state: &State, subscriber: i64, url: &str) -> Result<bool, Error> {
     let url = url.to_owned();
     let remove = move |db: &mut Db| webhooks::remove(db, subscriber, &url);

@@ -1,4 +1,4 @@
-//! Reports of new exposures as files. They are generated while their addresses are read.
+//! Downloadable reports on new exposures, generated while the addresses are being read.
 
 use std::io;
 
@@ -8,19 +8,18 @@ use crate::model::instant;
 use crate::model::spreadsheet::inert;
 use crate::wire::{ReportTotals, ReportedAddress};
 
-/// A report as a JSON object.
+/// The report as a JSON object.
 #[derive(Debug)]
 pub struct ReportJson {
     rows: ReportRows,
-    /// The time at which the report was made.
+    /// When the report was requested, in Unix seconds.
     now: i64,
     begun: bool,
-    /// Whether an address has been written.
+    /// Whether we've written any addresses yet.
     is_filled: bool,
 }
 
 impl ReportJson {
-    /// Creates the JSON report.
     pub fn new(rows: ReportRows, now: i64) -> Self {
         Self { rows, now, begun: false, is_filled: false }
     }
@@ -45,7 +44,7 @@ impl ReportJson {
         piece.extend_from_slice(br#","DataClasses":"#);
         serde_json::to_writer(&mut *piece, &self.rows.classes())?;
         let totals = serde_json::to_vec(&ReportTotals::from(self.rows.found()))?;
-        // The members of the totals are appended to this object.
+        // Splice the totals into this object.
         piece.push(b',');
         piece.extend(totals.into_iter().skip(1));
         Ok(())
@@ -76,19 +75,18 @@ impl Pieces for ReportJson {
     }
 }
 
-/// A report as CSV, with a row for each pair of address and new breach.
+/// The report as CSV, with one row per address and new breach.
 #[derive(Debug)]
 pub struct ReportCsv {
     rows: ReportRows,
     begun: bool,
 }
 
-/// The header of the CSV file.
+/// CSV header row.
 const COLUMNS: [&str; 7] =
     ["Address", "Breach", "Title", "BreachDate", "AddedDate", "DataClasses", "AllBreaches"];
 
 impl ReportCsv {
-    /// Creates the CSV report.
     pub fn new(rows: ReportRows) -> Self {
         Self { rows, begun: false }
     }

@@ -1,22 +1,22 @@
-//! Secrets in mail links and sessions. Only their digests are stored.
+//! Secrets for mail links and sessions. We store only their digests.
 
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
 
-/// A new secret of 256 random bits.
+/// A new 256-bit random secret.
 pub struct SecretToken {
-    /// The secret, as 64 hexadecimal characters.
+    /// The secret itself (64 hex digits).
     pub text: String,
-    /// The digest of `text`. Only the digest is stored.
+    /// Digest of `text`, safe to store.
     pub digest: Vec<u8>,
 }
 
 impl SecretToken {
-    /// Generates a secret from the random source of the operating system.
+    /// Generates a secret from the system's random source.
     ///
     /// # Errors
-    /// [`Error::Internal`] if the random source fails.
+    /// [`Error::Internal`] if that fails.
     pub fn new() -> Result<Self, Error> {
         let mut bytes = [0_u8; 32];
         getrandom::fill(&mut bytes).map_err(|error| Error::Internal(error.to_string()))?;
@@ -26,7 +26,7 @@ impl SecretToken {
     }
 }
 
-/// Returns the digest of a secret.
+/// Hashes a secret for storage or lookup.
 pub fn digest(text: &str) -> Vec<u8> {
     Sha256::digest(text).to_vec()
 }
@@ -34,7 +34,7 @@ pub fn digest(text: &str) -> Vec<u8> {
 /// Generates a secret that identifies a browser without a session.
 ///
 /// # Errors
-/// [`Error::Internal`] if the random source fails.
+/// [`Error::Internal`] if the system's random source fails.
 pub fn visitor_secret() -> Result<String, Error> {
     Ok(SecretToken::new()?.text)
 }

@@ -1,4 +1,4 @@
-//! Sessions. Each one begins with a mail link.
+//! Sessions, which always start with a mail link.
 
 use std::net::IpAddr;
 
@@ -14,21 +14,21 @@ use crate::state::State;
 use crate::store::sessions::{self, SignedIn};
 use crate::store::subscribers;
 
-/// Lifetime of a session in seconds.
+/// Session lifetime in seconds.
 const LIFETIME: i64 = 24 * 3600;
 
-/// A session that has just begun.
+/// A newly started session.
 pub struct Session {
-    /// The secret for the browser's session cookie.
+    /// Goes into the session cookie.
     pub token: String,
-    /// Lifetime of the session in seconds.
+    /// Session lifetime in seconds.
     pub lifetime: i64,
 }
 
-/// Sends a sign-in link to an address, whether it is known or not.
+/// Emails a sign-in link, whether we know the address or not.
 ///
 /// # Errors
-/// [`Error::Email`], [`Error::TooMany`], [`Error::Unavailable`].
+/// [`Error::Email`], [`Error::TooMany`] or [`Error::Unavailable`].
 pub async fn sign_in_link(
     state: &State,
     client: IpAddr,
@@ -37,11 +37,10 @@ pub async fn sign_in_link(
     mail_links::send(state, client, address, Purpose::SignIn, mails::sign_in).await
 }
 
-/// Begins a session with a sign-in link. Returns `None` if the link is not valid. The first session
-/// of an address creates a subscriber.
+/// Starts a session, creating the subscriber on the first visit. Returns `None` if the link isn't valid.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub async fn sign_in(state: &State, link: &str) -> Result<Option<Session>, Error> {
     let (session, now, link) = (SecretToken::new()?, state.clock().unix(), link.to_owned());
     let (token, stored) = (session.text, session.digest);
@@ -59,10 +58,10 @@ pub async fn sign_in(state: &State, link: &str) -> Result<Option<Session>, Error
     Ok(begun.then_some(Session { token, lifetime: LIFETIME }))
 }
 
-/// Returns the subscriber of a session, or `None` if the session is not valid.
+/// Looks up who is signed in. Returns `None` if the session isn't valid.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if the query fails.
 pub async fn signed_in(state: &State, session: &str) -> Result<Option<SignedIn>, Error> {
     let (digest, now) = (digest(session), state.clock().unix());
     Ok(state.pools().read(move |db| sessions::find(db, &digest, now)).await?)
@@ -71,7 +70,7 @@ pub async fn signed_in(state: &State, session: &str) -> Result<Option<SignedIn>,
 /// Ends a session.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if the query fails.
 pub async fn sign_out(state: &State, session: &str) -> Result<(), Error> {
     let digest = digest(session);
     Ok(state.pools().write(move |db| sessions::end(db, &digest)).await?)

@@ -1,4 +1,4 @@
-//! Searches of stealer logs.
+//! Stealer log searches.
 
 use batch::Sorted;
 use database::{DatabaseError, Db};
@@ -13,10 +13,10 @@ use crate::model::{AccountKey, Breach, OptOut, address_text};
 use crate::state::State;
 use crate::store::stealer_logs::{self, Pair};
 
-/// Returns the websites at which an address was captured.
+/// Lists the websites where an address was captured.
 ///
 /// # Errors
-/// Returns the errors of the checks, and [`Error::NotFound`] if there are none.
+/// Fails if a check fails, or with [`Error::NotFound`] if there are none.
 pub async fn stealer_logs_by_email(
     state: &State,
     request: KeyedRequest,
@@ -36,10 +36,10 @@ pub async fn stealer_logs_by_email(
     .await
 }
 
-/// Returns the addresses captured at a website.
+/// Lists the addresses that were captured at a website.
 ///
 /// # Errors
-/// Returns the errors of the checks, and [`Error::NotFound`] if there are none.
+/// Fails if a check fails, or with [`Error::NotFound`] if there are none.
 pub async fn stealer_logs_by_website_domain(
     state: &State,
     request: KeyedRequest,
@@ -60,10 +60,10 @@ pub async fn stealer_logs_by_website_domain(
     Ok(CapturedAddresses::new(found))
 }
 
-/// Returns the websites at which addresses of a mail domain were captured, by alias.
+/// Lists the websites where addresses at a mail domain were captured, grouped by alias.
 ///
 /// # Errors
-/// Returns the errors of the checks, and [`Error::NotFound`] if there are none.
+/// Fails if a check fails, or with [`Error::NotFound`] if there are none.
 pub async fn stealer_logs_by_email_domain(
     state: &State,
     request: KeyedRequest,
@@ -85,8 +85,8 @@ pub async fn stealer_logs_by_email_domain(
     Ok(CapturedWebsites::new(found))
 }
 
-/// Walks over the pairs of a domain that the caller controls, on a connection that does not block
-/// others.
+/// Walks the captured logins of a domain after checking that the caller controls it. Uses a
+/// separate connection so that others don't have to wait.
 async fn captured(
     state: &State,
     request: KeyedRequest,
@@ -110,7 +110,7 @@ fn unsorted(error: std::io::Error) -> Error {
     Error::Internal(format!("the pairs of a domain cannot be sorted: {error}"))
 }
 
-/// Returns whether the controllers of a domain may see a pair of address and website.
+/// May the domain's controllers see that this address was captured?
 fn may_be_seen(
     db: &mut Db,
     context: &RequestContext,
@@ -120,13 +120,13 @@ fn may_be_seen(
     Ok(is_shown(context, pair.breach) && !is_removed(db, context, pair.k, address)?)
 }
 
-/// Returns whether the breach of a pair is shown to the controllers of the domain.
+/// Is this breach visible to the controllers of the domain?
 fn is_shown(context: &RequestContext, breach: i32) -> bool {
     let breach = u16::try_from(breach).ok().and_then(|id| context.catalogue().by_id(id));
     breach.is_some_and(Breach::shown_for_domain)
 }
 
-/// Returns whether the owner of an address had all data removed.
+/// Did the owner of this address have all their data removed?
 fn is_removed(
     db: &mut Db,
     context: &RequestContext,

@@ -1,4 +1,4 @@
-//! The current plan of a subscriber.
+//! Looks up a subscriber's plan.
 
 use database::{DatabaseError, Db};
 
@@ -7,22 +7,22 @@ use crate::model::plan::{self, Plan};
 use crate::state::State;
 use crate::store::{domain_controls, plan_features, subscribers};
 
-/// The code of the plan that applies without a subscription.
+/// Code of the plan for people without a subscription.
 const FREE: &str = "free";
 
-/// The current plan of a subscriber.
+/// A subscriber's plan at some point in time.
 #[derive(Clone, Debug)]
 pub struct CurrentPlan {
-    /// The plan; the free plan if there is no active subscription.
+    /// The free plan if there is no active subscription.
     pub plan: Plan,
-    /// When the active subscription ends, in Unix seconds.
+    /// End of the active subscription in Unix seconds.
     pub until: Option<i64>,
 }
 
-/// Returns the plan of a subscriber at a time in Unix seconds.
+/// Looks up a subscriber's plan as of a Unix time in seconds.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub fn current(db: &mut Db, subscriber: i64, now: i64) -> Result<CurrentPlan, DatabaseError> {
     let subscription = subscribers::subscription_of(db, subscriber)?;
     if let Some(running) = subscription.filter(|subscription| subscription.until > now)
@@ -46,20 +46,20 @@ fn read(db: &mut Db, code: &str) -> Result<Option<Plan>, DatabaseError> {
     Ok(Some(Plan { code: code.to_owned(), name: found.name, per_minute, features }))
 }
 
-/// The plan of a subscriber, and how much of it is used.
+/// A subscriber's plan and how much of it they use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnPlan {
     pub plan: Plan,
-    /// When the subscription ends, in Unix seconds.
+    /// End of the subscription in Unix seconds.
     pub until: Option<i64>,
-    /// The number of the subscriber's domains that count against the plan's limit of large domains.
+    /// How many of the subscriber's domains count toward the limit on large domains.
     pub larger_domains: usize,
 }
 
-/// Reads the plan of a subscriber.
+/// Reads a subscriber's plan.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub async fn own_plan(state: &State, subscriber: i64) -> Result<OwnPlan, Error> {
     let now = state.clock().unix();
     let read = move |db: &mut Db| {

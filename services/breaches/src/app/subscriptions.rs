@@ -12,10 +12,10 @@ use crate::state::State;
 use crate::store::{admin_events, subscribers};
 use crate::wire::SubscriptionStatus;
 
-/// Returns the subscription of the caller.
+/// Describes the caller's subscription.
 ///
 /// # Errors
-/// Returns the errors of the checks.
+/// Fails if a check fails.
 pub async fn subscription_status(
     state: &State,
     request: KeyedRequest,
@@ -26,19 +26,19 @@ pub async fn subscription_status(
     .await
 }
 
-/// Returns the id of a subscriber.
+/// Looks up a subscriber by address.
 ///
 /// # Errors
-/// [`OperatorError::Rejected`] if no subscriber has this address.
+/// [`OperatorError::Rejected`] if there is no such subscriber.
 pub fn subscriber_id(db: &mut Db, email: &EmailAddress) -> Result<i64, OperatorError> {
     subscribers::id(db, email)?
         .ok_or_else(|| OperatorError::Rejected(format!("the subscriber {email} does not exist")))
 }
 
-/// Adds a subscriber and returns the id. With `if_missing`, an existing subscriber is accepted.
+/// Adds a subscriber and returns their id. If `if_missing` is set, it's fine if they already exist.
 ///
 /// # Errors
-/// [`OperatorError::Rejected`] if the subscriber exists.
+/// [`OperatorError::Rejected`] if the subscriber already exists.
 pub fn add_subscriber(
     db: &mut Db,
     email: &EmailAddress,
@@ -55,11 +55,11 @@ pub fn add_subscriber(
     }
 }
 
-/// Starts or renews a subscription that ends at `until`, in Unix seconds.
+/// Starts or renews a subscription that runs until the Unix time `until`.
 ///
 /// # Errors
-/// [`OperatorError::Rejected`] if the subscriber does not exist, the plan is not offered, or the
-/// end is in the past.
+/// [`OperatorError::Rejected`] if the subscriber doesn't exist, the plan isn't on offer, or `until`
+/// is in the past.
 pub fn set_subscription(
     db: &mut Db,
     email: &EmailAddress,
@@ -88,7 +88,7 @@ pub fn set_subscription(
     Ok(())
 }
 
-/// Returns whether a plan is the current or the last plan of a subscriber.
+/// Checks whether the subscriber is, or last was, on this plan.
 fn has_plan(db: &mut Db, subscriber: i64, plan: &str) -> Result<bool, DatabaseError> {
     let own = subscribers::subscription_of(db, subscriber)?;
     Ok(own.is_some_and(|own| own.plan_code == plan))

@@ -1,29 +1,29 @@
-//! The key under which an account is stored.
+//! Account keys and hash prefixes.
 
 use domain::Sha1Digest;
 
-/// The first 8 bytes of an address's SHA-1. The top bit is flipped so that signed order equals hash
-/// order, because databases do not have unsigned 64-bit columns.
+/// The first 8 bytes of an address's SHA-1 with the top bit flipped. Databases lack unsigned 64-bit
+/// columns, and flipping that bit makes signed order match hash order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountKey(pub i64);
 
 const TOP: u64 = 1 << 63;
 
 impl AccountKey {
-    /// Returns the key of a digest.
+    /// Derives the key from a digest.
     pub fn of(digest: &Sha1Digest) -> Self {
         let mut first = [0; 8];
         first.copy_from_slice(&digest.0[..8]);
         Self((u64::from_be_bytes(first) ^ TOP).cast_signed())
     }
 
-    /// Returns the first 8 bytes of the digest.
+    /// Recovers the first 8 bytes of the digest.
     pub fn first_bytes(self) -> [u8; 8] {
         (self.0.cast_unsigned() ^ TOP).to_be_bytes()
     }
 }
 
-/// The first six hexadecimal digits of an address's SHA-1.
+/// The first six hex digits of an address's SHA-1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EmailPrefix(u32);
 
@@ -34,7 +34,7 @@ impl std::fmt::Display for EmailPrefix {
 }
 
 impl EmailPrefix {
-    /// Parses exactly six hexadecimal digits of either case. Returns `None` for any other text.
+    /// Parses exactly six hex digits in either case.
     pub fn parse(text: &str) -> Option<Self> {
         if text.len() != 6 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return None;
@@ -42,7 +42,7 @@ impl EmailPrefix {
         u32::from_str_radix(text, 16).ok().map(Self)
     }
 
-    /// Returns the lowest and the highest key with this prefix.
+    /// The lowest and highest keys with this prefix.
     pub fn keys(self) -> (AccountKey, AccountKey) {
         let low = u64::from(self.0) << 40;
         let key = |value: u64| AccountKey((value ^ TOP).cast_signed());

@@ -1,9 +1,8 @@
-//! Splits an address into the local part of an account row and a mail domain, and joins them again.
+//! Splits addresses into a local part and a mail domain for storage, and puts them back together.
 //!
-//! An account row contains the local part. The domain is stored only once, as A-labels. The digest
-//! of an address covers the domain *as written*, so an internationalised domain must be kept in
-//! that form too. It is appended to the local part after a separator, a control character that
-//! local parts cannot contain.
+//! Account rows hold only the local part; each domain is stored once, as A-labels. But an address's
+//! digest covers the domain *as written*. For internationalized domains we therefore append the
+//! original spelling to the local part, after a control character that can't occur in local parts.
 
 use std::borrow::Cow;
 
@@ -11,7 +10,7 @@ use domain::{EmailAddress, Sha1Digest};
 
 const SEPARATOR: char = '\u{1f}';
 
-/// Returns the local part to store for an address.
+/// The local part as stored in an account row.
 pub fn stored_local(address: &EmailAddress) -> Cow<'_, str> {
     let written = &address.as_str()[address.local().len() + 1..];
     if written == address.domain() {
@@ -21,17 +20,17 @@ pub fn stored_local(address: &EmailAddress) -> Cow<'_, str> {
     }
 }
 
-/// Returns the local part without the domain as written.
+/// Strips the original domain spelling from a stored local part.
 pub fn alias(stored: &str) -> &str {
     stored.split_once(SEPARATOR).map_or(stored, |(local, _)| local)
 }
 
-/// Returns the normalised text of an address, given its stored local part and its domain.
+/// Rebuilds the normalized address from its stored local part and domain.
 pub fn full_text(stored: &str, domain: &str) -> String {
     parts(stored, domain).concat()
 }
 
-/// Returns the digest of the normalised text of an address.
+/// Digest of the normalized address.
 pub fn digest(stored: &str, domain: &str) -> Sha1Digest {
     Sha1Digest::of_joined(&parts(stored, domain))
 }
@@ -41,7 +40,7 @@ fn parts<'a>(stored: &'a str, domain: &'a str) -> [&'a str; 3] {
     [local, "@", domain]
 }
 
-/// Returns whether the stored local part `stored` at `domain` belongs to `address`.
+/// Do this stored local part and domain belong to `address`?
 pub fn matches(stored: &str, domain: &str, address: &EmailAddress) -> bool {
     domain == address.domain() && stored == stored_local(address)
 }

@@ -1,10 +1,10 @@
-//! The block list of the operator.
+//! The operator's block list.
 
 use std::net::IpAddr;
 
 use ipnet::IpNet;
 
-/// Blocked networks and user-agent substrings, each with an optional end.
+/// Blocked networks and user agent substrings, each with an optional expiry time.
 #[derive(Debug, Default)]
 pub struct BlockList {
     networks: Vec<(IpNet, Option<i64>)>,
@@ -12,17 +12,17 @@ pub struct BlockList {
 }
 
 impl BlockList {
-    /// Blocks a network until `until` (in Unix seconds), or permanently.
+    /// Blocks a network, either until the Unix time `until` or for good.
     pub fn add_network(&mut self, network: IpNet, until: Option<i64>) {
         self.networks.push((network, until));
     }
 
-    /// Blocks user agents that contain a string, ignoring case.
+    /// Blocks user agents that contain `text`, ignoring case.
     pub fn add_agent(&mut self, text: &str, until: Option<i64>) {
         self.agents.push((text.to_lowercase(), until));
     }
 
-    /// Returns whether a client is blocked at the time `now` (in Unix seconds).
+    /// Is the client blocked at the Unix time `now`?
     pub fn blocks(&self, address: IpAddr, agent: Option<&str>, now: i64) -> bool {
         let active = |until: Option<i64>| until.is_none_or(|end| now < end);
         if self.networks.iter().any(|(network, until)| network.contains(&address) && active(*until))

@@ -1,85 +1,83 @@
-//! A breach in the catalogue, and its visibility.
+//! Breaches and who can see them.
 
 use super::instant;
 
-/// Flags of a breach.
+/// Breach flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// Its authenticity was confirmed.
+    /// Confirmed to be authentic.
     pub verified: bool,
-    /// The breach is considered fabricated.
+    /// Believed to be made up.
     pub fabricated: bool,
-    /// Searches by address must not return the breach.
+    /// Not shown in searches by address.
     pub sensitive: bool,
-    /// The data of the breach were removed.
+    /// The data has been removed.
     pub retired: bool,
-    /// The breach is a list of addresses for spam rather than a compromise.
+    /// A spam list rather than a compromised site.
     pub spam_list: bool,
-    /// Its data come from malware.
+    /// The data was collected by malware.
     pub malware: bool,
-    /// Domain searches show the breach even if the domain is too large for the plan.
+    /// Shown in domain searches even if the domain is too large for the plan.
     pub subscription_free: bool,
-    /// The data comes from stealer logs and contains the website of each login.
+    /// Comes from stealer logs, which include the website of each login.
     pub stealer_log: bool,
 }
 
-/// A breach of the catalogue.
+/// A breach in the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breach {
-    /// The id in packed lists, from 1 to 65535.
+    /// Id used in packed lists, from 1 to 65535.
     pub id: u16,
-    /// Stable key by which clients refer to the breach.
+    /// Stable name that clients use.
     pub name: String,
-    /// Title, as displayed.
+    /// Display title.
     pub title: String,
-    /// Domain of the breached site; may be empty.
+    /// Domain of the breached site. May be empty.
     pub domain: String,
-    /// When the breach occurred, as `YYYY-MM-DD`.
+    /// Date of the breach as `YYYY-MM-DD`.
     pub breach_date: String,
-    /// When the breach was added, in Unix seconds.
+    /// When it was added to the catalogue, in Unix seconds.
     pub added: i64,
-    /// When the breach was last changed, in Unix seconds.
+    /// When it was last modified, in Unix seconds.
     pub modified: i64,
-    /// Published number of addresses.
+    /// Number of addresses as published.
     pub pwn_count: i64,
-    /// Number of linked accounts.
+    /// Number of accounts actually linked.
     pub loaded_count: i64,
-    /// Description, as HTML.
+    /// HTML description.
     pub description: String,
-    /// Absolute URL of a PNG.
+    /// Absolute URL of a PNG logo.
     pub logo_path: String,
-    /// Attribution requested by the provider of the data.
+    /// Attribution requested by the source of the data.
     pub attribution: Option<String>,
-    /// URL of the disclosure by the breached party.
+    /// Where the breached party disclosed it.
     pub disclosure_url: Option<String>,
-    /// Names of the leaked data classes, sorted ignoring case.
+    /// Names of the leaked data classes in case-insensitive order.
     pub data_classes: Vec<String>,
-    /// Properties such as `fabricated` and `retired`.
+    /// Flags such as `fabricated` and `retired`.
     pub flags: Flags,
-    /// False if only the operator sees the breach.
+    /// Inactive breaches are visible only to the operator.
     pub active: bool,
 }
 
 impl Breach {
-    /// Returns whether searches by address and by hash prefix show the breach.
+    /// Do searches by address or hash prefix show the breach?
     pub fn shown_for_address(&self) -> bool {
         self.shown_for_domain() && !self.flags.sensitive
     }
 
-    /// Returns whether searches by the controller of a domain show the breach. The same rule
-    /// applies to stealer-log pairs.
+    /// Do searches by a domain's controller show the breach? Stealer log entries follow the same rule.
     pub fn shown_for_domain(&self) -> bool {
         self.active && !self.flags.retired
     }
 
-    /// Returns whether the controller of a domain sees the breach even if the domain is larger than
-    /// the plan covers.
+    /// Is the breach shown to a domain's controller even if the domain is too large for the plan?
     pub fn shown_without_subscription(&self) -> bool {
         self.shown_for_domain() && self.flags.subscription_free
     }
 
-    /// Activates the breach. Unless `keep_dates` is true, its dates are set to the current minute,
-    /// so that polling clients notice it.
+    /// Activates the breach. Unless `keep_dates` is set, also resets its dates to the current
+    /// minute so that polling clients pick it up.
     pub fn activate(&mut self, keep_dates: bool, now: i64) {
         self.active = true;
         if !keep_dates {
@@ -88,7 +86,7 @@ impl Breach {
         }
     }
 
-    /// Returns whether the catalogue lists the breach.
+    /// Is the breach listed in the catalogue?
     pub fn listed(&self) -> bool {
         self.active
     }

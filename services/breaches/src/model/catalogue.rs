@@ -1,14 +1,14 @@
-//! All breaches in memory, in the order of responses.
+//! All breaches, in memory and in response order.
 
 use std::collections::HashMap;
 
 use super::breach::Breach;
 use super::id_list;
 
-/// The breach catalogue at a particular version.
+/// A particular version of the breach catalogue.
 #[derive(Debug, Default)]
 pub struct Catalogue {
-    /// Incremented with every change.
+    /// Incremented on every change.
     pub version: i64,
     /// When the catalogue last changed, in Unix seconds.
     pub changed_at: i64,
@@ -19,7 +19,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Creates a catalogue, sorted by lower-case title and then by name.
+    /// Creates a catalogue sorted by lowercase title, then by name.
     pub fn new(
         version: i64,
         changed_at: i64,
@@ -35,7 +35,7 @@ impl Catalogue {
         Self { version, changed_at, breaches, by_id, by_name, data_classes }
     }
 
-    /// Returns the numbers of active, inactive and retired breaches.
+    /// Counts active, inactive and retired breaches.
     pub fn states(&self) -> [i64; 3] {
         let mut states = [0; 3];
         for breach in &self.breaches {
@@ -45,36 +45,33 @@ impl Catalogue {
         states
     }
 
-    /// Returns all breaches, including inactive ones, sorted by title.
+    /// All breaches by title, including inactive ones.
     pub fn all(&self) -> &[Breach] {
         &self.breaches
     }
 
-    /// Returns the index in [`Catalogue::all`] of the breach with an id, if there is one.
+    /// Index of a breach in [`Catalogue::all`].
     pub fn index(&self, id: u16) -> Option<usize> {
         self.by_id.get(&id).copied()
     }
 
-    /// Returns the breach with an id, if there is one.
+    /// Looks up a breach by id.
     pub fn by_id(&self, id: u16) -> Option<&Breach> {
         self.breaches.get(self.index(id)?)
     }
 
-    /// Returns the index of the listed breach with a name, ignoring case. Returns `None` if there
-    /// is none.
+    /// Index of a listed breach by name, ignoring case.
     pub fn listed_index(&self, name: &str) -> Option<usize> {
         let index = *self.by_name.get(&name.to_lowercase())?;
         self.breaches.get(index).is_some_and(Breach::listed).then_some(index)
     }
 
-    /// Returns the breach with a name, ignoring case and regardless of its state. Returns `None` if
-    /// there is none.
+    /// Looks up a breach by name, ignoring case. It may be in any state.
     pub fn by_name(&self, name: &str) -> Option<&Breach> {
         self.breaches.get(*self.by_name.get(&name.to_lowercase())?)
     }
 
-    /// Returns the index of the listed breach that was added last. If there are several, the first
-    /// by name. `None` if no breach is listed.
+    /// Index of the listed breach added most recently. Ties go to the first by name.
     pub fn latest(&self) -> Option<usize> {
         let listed = self.breaches.iter().enumerate().filter(|(_, breach)| breach.listed());
         listed
@@ -82,12 +79,12 @@ impl Catalogue {
             .map(|(index, _)| index)
     }
 
-    /// Returns the known data classes, sorted ignoring case.
+    /// Known data classes in case-insensitive order.
     pub fn data_classes(&self) -> &[String] {
         &self.data_classes
     }
 
-    /// Returns the indexes of an account's breaches that pass `shown`, in the order of responses.
+    /// Indexes of an account's breaches that pass `shown`, in response order.
     pub fn indexes(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> Vec<usize> {
         let mut indexes: Vec<usize> = id_list::ids(list)
             .filter_map(|id| self.index(id))
@@ -97,7 +94,7 @@ impl Catalogue {
         indexes
     }
 
-    /// Returns the names of an account's breaches that pass `shown`, in byte order.
+    /// Names of an account's breaches that pass `shown`, in byte order.
     pub fn names(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> Vec<&str> {
         let mut names: Vec<&str> = id_list::ids(list)
             .filter_map(|id| self.by_id(id))
@@ -108,7 +105,7 @@ impl Catalogue {
         names
     }
 
-    /// Returns whether any breach of an account passes `shown`.
+    /// Does any of an account's breaches pass `shown`?
     pub fn any(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> bool {
         id_list::ids(list).filter_map(|id| self.by_id(id)).any(shown)
     }

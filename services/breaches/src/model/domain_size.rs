@@ -1,19 +1,19 @@
-//! Decides whether a subscription covers the search of a domain.
+//! Decides whether a plan covers a domain search.
 
 use super::breach::Breach;
 use super::catalogue::Catalogue;
 
-/// The numbers of breached addresses of a domain.
+/// How many addresses at a domain have been breached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Number of breached addresses.
+    /// All of them.
     pub all: i64,
-    /// Number of breached addresses, excluding those that are only in spam lists.
+    /// Those that aren't just in spam lists.
     pub no_spam: i64,
 }
 
 impl Counted {
-    /// Counts an account, given its packed list of breaches.
+    /// Counts an account with this packed list of breaches.
     pub fn add(&mut self, catalogue: &Catalogue, list: &[u8]) {
         let not_spam = |breach: &Breach| breach.shown_for_domain() && !breach.flags.spam_list;
         self.all += i64::from(catalogue.any(list, Breach::shown_for_domain));
@@ -21,37 +21,37 @@ impl Counted {
     }
 }
 
-/// Domains up to this size do not need a plan and do not count as larger domains.
+/// Domains up to this size are free and don't count toward the limit on large domains.
 pub const FREE_SIZE: i64 = 10;
 
-/// The facts on which the decision depends. All counts exclude addresses that are only in spam
-/// lists.
+/// Input for the decision. Addresses found only in spam lists are never counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation {
-    /// Number of breached addresses at present.
+    /// Number of breached addresses now.
     pub now: i64,
-    /// Number of breached addresses when the current subscription period began.
+    /// Number of breached addresses when the current subscription period started.
     pub locked_in: Option<i64>,
-    /// Size of the largest domain that the plan covers.
+    /// Largest domain size the plan covers.
     pub max_size: i64,
-    /// Number of the subscriber's verified domains with more than [`FREE_SIZE`] addresses.
+    /// How many of the subscriber's verified domains have more than [`FREE_SIZE`] addresses.
     pub larger_domains: i64,
-    /// Number of larger domains that the plan covers.
+    /// How many such domains the plan covers.
     pub max_domains: i64,
 }
 
-/// The part of a domain that the subscriber may search.
+/// How much of a domain the subscriber may search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// All breaches.
     Full,
-    /// Only breaches that do not need a subscription.
+    /// Only breaches that don't need a subscription.
     SubscriptionFreeOnly,
-    /// Nothing, because the subscriber has too many larger domains.
+    /// Nothing. The subscriber has too many large domains.
     TooManyDomains,
 }
 
-/// Decides on a search. The locked-in count lets a domain grow during a subscription period.
+/// Decides what may be searched. Thanks to the locked-in count, a domain can grow during a
+/// subscription period without outgrowing the plan.
 pub fn decide(situation: Situation) -> Access {
     let effective = situation.locked_in.map_or(situation.now, |locked| locked.min(situation.now));
     if effective <= FREE_SIZE {
@@ -91,22 +91,22 @@ mod tests {
         let full = Access::Full;
         let (free, many) = (Access::SubscriptionFreeOnly, Access::TooManyDomains);
         for (now, locked_in, max_size, larger_domains, max_domains, expected) in [
-            // Ten addresses are free, regardless of the plan and the number of other domains.
+            // Ten addresses are always free.
             (0, None, 0, 9, 0, full),
             (10, None, 0, 9, 0, full),
             (11, None, 0, 0, 0, free),
-            // The size that a plan covers.
+            // Maximum domain size.
             (25, None, 25, 1, 1, full),
             (26, None, 25, 1, 1, free),
             (26, None, 100, 1, 1, full),
             (MAX, None, MAX, 1, 1, full),
-            // The smaller of the current count and the count at renewal is used.
+            // The lower of the current and locked-in counts applies.
             (40, Some(25), 25, 1, 1, full),
             (40, Some(26), 25, 1, 1, free),
             (25, Some(40), 25, 1, 1, full),
             (40, Some(10), 0, 9, 0, full),
             (40, Some(0), 0, 9, 0, full),
-            // Domains beyond the number that a plan covers. The size is checked first.
+            // Maximum number of large domains. Checked after the size.
             (11, None, 25, 3, 3, full),
             (11, None, 25, 4, 3, many),
             (11, None, 25, 1, 0, many),

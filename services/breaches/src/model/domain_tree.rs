@@ -1,41 +1,40 @@
-//! Determines which domains a subscriber inherits from a verified parent domain.
+//! Works out which domains a subscriber inherits from a verified parent.
 
 use std::collections::HashMap;
 use std::iter::successors;
 
-/// The state of a subscriber's domain, to the extent that it matters for inheritance.
+/// What inheritance needs to know about a subscriber's domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holding {
-    /// Number of the domain.
+    /// Domain control id.
     pub id: i64,
-    /// Whether control of the domain itself was proved.
+    /// Control of this very domain was proven.
     pub proved: bool,
-    /// Whether the subscriber removed the domain. Neither it nor its subdomains are inherited then.
+    /// The subscriber removed the domain, so neither it nor its subdomains may be inherited.
     pub detached: bool,
 }
 
-/// The domains of one subscriber, by name.
+/// A subscriber's domains by name.
 #[derive(Clone, Debug, Default)]
 pub struct DomainTree(HashMap<String, Holding>);
 
 impl DomainTree {
-    /// Builds a tree from domains and their names.
+    /// Builds a tree from (name, domain) pairs.
     pub fn new(domains: impl IntoIterator<Item = (String, Holding)>) -> Self {
         Self(domains.into_iter().collect())
     }
 
-    /// Sets the state of a domain.
+    /// Adds or replaces a domain.
     pub fn set(&mut self, name: &str, holding: Holding) {
         self.0.insert(name.to_owned(), holding);
     }
 
-    /// Removes a domain.
     pub fn remove(&mut self, name: &str) {
         self.0.remove(name);
     }
 
-    /// Returns the id of the nearest verified parent of a name. Returns `None` if there is none, or
-    /// if the subscriber removed the name or a domain in between.
+    /// Id of the closest verified parent. `None` if there isn't one, or if the subscriber removed
+    /// this domain or one in between.
     pub fn root_of(&self, name: &str) -> Option<i64> {
         if self.0.get(name).is_some_and(|own| own.detached) {
             return None;
@@ -44,18 +43,18 @@ impl DomainTree {
         held.find(|above| above.proved || above.detached).filter(|found| found.proved).map(|r| r.id)
     }
 
-    /// Returns whether any parent of a name is verified. Removed domains in between do not matter.
+    /// Is there any verified parent, even beyond removed domains?
     pub fn has_root(&self, name: &str) -> bool {
         above(name).any(|above| self.0.get(above).is_some_and(|above| above.proved))
     }
 }
 
-/// Returns the parents of a domain, nearest first.
+/// Parents of a domain, closest first.
 fn above(name: &str) -> impl Iterator<Item = &str> {
     successors(Some(name), |name| name.split_once('.').map(|(_, above)| above)).skip(1)
 }
 
-/// Returns whether `name` is a subdomain of `domain`.
+/// Is `name` a subdomain of `domain`?
 pub fn is_below(name: &str, domain: &str) -> bool {
     name.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
 }
@@ -96,7 +95,7 @@ mod tests {
         assert_eq!(tree.root_of("b.a.corp.example"), None);
         assert!(tree.has_root("b.a.corp.example"));
         assert_eq!(tree.root_of("aa.corp.example"), Some(1));
-        // Once it is verified itself, it passes on its subdomains again.
+        // Verify it again and its subdomains are inherited once more.
         tree.set("a.corp.example", Holding { proved: true, ..REMOVED });
         assert_eq!(tree.root_of("b.a.corp.example"), Some(3));
         tree.remove("a.corp.example");

@@ -1,41 +1,41 @@
-//! Reads an entry of a catalogue file in the published format.
+//! Reads catalogue entries in the published format.
 
 use serde_json::{Map, Value};
 
 use super::breach::{Breach, Flags};
 use super::{instant, markup};
 
-/// The reason for rejecting an entry.
+/// Why an entry was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
-    /// The entry is not a JSON object.
+    /// Not a JSON object.
     #[error("the entry is not a JSON object")]
     NoObject,
-    /// A member is missing or has a different type.
+    /// A member is missing or has the wrong type.
     #[error("{0} is missing or has the wrong type")]
     Member(&'static str),
-    /// The name contains an invalid character.
+    /// Invalid character in the name.
     #[error("Name must be 1 to 64 letters, digits or hyphens, beginning with a letter or digit")]
     Name,
-    /// A date has an invalid format.
+    /// Malformed date.
     #[error("{0} is not a valid date")]
     Date(&'static str),
-    /// The modification date precedes the date of addition.
+    /// Modified before it was added.
     #[error("ModifiedDate is earlier than AddedDate")]
     Order,
-    /// The description contains active content.
+    /// Active content in the description.
     #[error(
         "Description contains more than plain markup: a script, a frame, a form, a style, an event handler \
          or a link that is neither http, https nor mailto"
     )]
     ActiveContent,
-    /// A link is not an absolute URL.
+    /// A link isn't an absolute URL.
     #[error("{0} is not an absolute http or https URL")]
     Link(&'static str),
-    /// A string contains control characters, which break feeds, mails and terminals.
+    /// Control characters in a string. These would break feeds, mails and terminals.
     #[error("{0} contains control characters")]
     Control(&'static str),
-    /// The domain contains an invalid character.
+    /// Invalid character in the domain.
     #[error("Domain contains other characters than letters, digits, hyphens and dots")]
     Domain,
 }
@@ -63,7 +63,7 @@ const KNOWN: [&str; 20] = [
     "IsStealerLog",
 ];
 
-/// Reads an entry. Its id is set to 0 and the breach is active.
+/// Reads an entry as an active breach with id 0.
 ///
 /// # Errors
 /// See [`EntryError`].
@@ -105,7 +105,7 @@ pub fn read(value: &Value) -> Result<Breach, EntryError> {
     Ok(breach)
 }
 
-/// Checks the strings of a breach that pages, feeds and mails show.
+/// Checks the strings that end up in pages, feeds and mails.
 ///
 /// # Errors
 /// See [`EntryError`].
@@ -139,28 +139,28 @@ pub fn check_texts(breach: &Breach) -> Result<(), EntryError> {
     Ok(())
 }
 
-/// Returns whether a character must not occur in a line of text: a control character, one that
-/// changes the direction of text, or one that XML forbids.
+/// Matches characters that don't belong in a line of text: control characters, bidi overrides, line
+/// separators and noncharacters that XML forbids.
 pub fn is_unprintable(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         || matches!(character, '\u{2028}' | '\u{2029}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// Returns the members of an entry that this version does not know.
+/// Lists members of an entry that we don't know.
 pub fn unknown_members(value: &Value) -> Vec<&str> {
     let members = value.as_object().into_iter().flat_map(Map::keys);
     members.map(String::as_str).filter(|key| !KNOWN.contains(key)).collect()
 }
 
-/// Returns whether a string is a valid breach name.
+/// Is this a valid breach name?
 pub fn is_name(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && !text.starts_with('-')
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Returns whether a string is an absolute `http` or `https` URL.
+/// Is this an absolute `http` or `https` URL?
 pub fn is_absolute(url: &str) -> bool {
     ["https://", "http://"]
         .iter()
@@ -177,7 +177,7 @@ fn text<'a>(object: &'a Map<String, Value>, key: &'static str) -> Result<&'a str
     }
 }
 
-/// Returns false for text that contains NUL, which PostgreSQL cannot store.
+/// PostgreSQL can't store NUL.
 fn is_storable(text: &str) -> bool {
     !text.contains('\0')
 }

@@ -1,9 +1,9 @@
-//! The key for form tokens.
+//! The form token key.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// The key with which this service computes the CSRF tokens of its forms.
+/// Signs the CSRF tokens in our forms.
 #[derive(Clone)]
 pub struct FormKey(Vec<u8>);
 
@@ -13,10 +13,10 @@ impl FormKey {
         Self(bytes)
     }
 
-    /// Returns the CSRF token for the holder of a secret. The token is an HMAC, so only this
-    /// service can compute it, and it does not reveal the secret.
+    /// CSRF token for a visitor's secret. It's an HMAC, so nobody else can forge it, and it doesn't
+    /// give away the secret.
     pub fn token(&self, secret: &str) -> String {
-        // HMAC accepts keys of any length, so this does not fail.
+        // Can't fail: HMAC accepts keys of any length.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { return String::new() };
         mac.update(secret.as_bytes());
         mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()

@@ -1,11 +1,11 @@
-//! The packed breach ids of an account: ascending, two little-endian bytes each.
+//! Packed breach ids of an account: two bytes each, little-endian, ascending.
 
-/// Returns the ids in a packed list.
+/// Unpacks a list.
 pub fn ids(list: &[u8]) -> impl Iterator<Item = u16> + '_ {
     list.as_chunks::<2>().0.iter().map(|pair| u16::from_le_bytes(*pair))
 }
 
-/// Packs ids after sorting and deduplicating them.
+/// Sorts, deduplicates and packs ids.
 pub fn pack(ids: &[u16]) -> Vec<u8> {
     let mut ids = ids.to_vec();
     ids.sort_unstable();
@@ -13,12 +13,12 @@ pub fn pack(ids: &[u16]) -> Vec<u8> {
     ids.into_iter().flat_map(u16::to_le_bytes).collect()
 }
 
-/// Returns whether `id` is in the list.
+/// Is `id` in the list?
 pub fn contains(list: &[u8], id: u16) -> bool {
     ids(list).any(|each| each == id)
 }
 
-/// Returns the list with `id` added, or `None` if it already contains it.
+/// Adds `id` to the list. Returns `None` if it's already there.
 pub fn with(list: &[u8], id: u16) -> Option<Vec<u8>> {
     let place = ids(list).position(|each| each >= id).unwrap_or(list.len() / 2);
     if list[2 * place..].starts_with(&id.to_le_bytes()) {
@@ -31,7 +31,7 @@ pub fn with(list: &[u8], id: u16) -> Option<Vec<u8>> {
     Some(longer)
 }
 
-/// Returns the union of two lists, or `None` if the first already contains the second.
+/// Merges two lists. Returns `None` if the first already contains the second.
 pub fn union(list: &[u8], more: &[u8]) -> Option<Vec<u8>> {
     if ids(more).all(|id| contains(list, id)) {
         return None;
@@ -51,7 +51,7 @@ pub fn union(list: &[u8], more: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns the list without `id`, or `None` if it does not contain it.
+/// Removes `id` from the list. Returns `None` if it isn't there.
 pub fn without(list: &[u8], id: u16) -> Option<Vec<u8>> {
     contains(list, id)
         .then(|| ids(list).filter(|each| *each != id).flat_map(u16::to_le_bytes).collect())

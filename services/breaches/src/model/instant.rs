@@ -1,53 +1,51 @@
-//! Date formats of the API and of loads.
+//! Date formats used by the API and by loads.
 
 use jiff::civil::{Date, DateTime};
 use jiff::{SignedDuration, Timestamp};
 
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
-/// Converts Unix seconds to a UTC time. Unlike the instants of `jiff`, civil times cover all of
-/// 9999-12-31.
+/// Unix seconds to UTC. We use civil times because `jiff` timestamps don't cover all of 9999-12-31.
 fn civil(seconds: i64) -> DateTime {
     EPOCH.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(EPOCH)
 }
 
-/// Converts a UTC time to Unix seconds.
+/// UTC to Unix seconds.
 fn unix(time: DateTime) -> i64 {
     time.duration_since(EPOCH).as_secs()
 }
 
-/// Formats a time as `YYYY-MM-DDTHH:MM:SSZ`.
+/// Formats as `YYYY-MM-DDTHH:MM:SSZ`.
 pub fn with_zone(seconds: i64) -> String {
     civil(seconds).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Formats a time as `YYYY-MM-DDTHH:MM:SS`, in UTC but without a zone letter.
+/// Formats as `YYYY-MM-DDTHH:MM:SS`. The time is UTC but there is no `Z`.
 pub fn without_zone(seconds: i64) -> String {
     civil(seconds).strftime("%Y-%m-%dT%H:%M:%S").to_string()
 }
 
-/// Formats a day as `YYYY-MM-DD`.
+/// Formats as `YYYY-MM-DD`.
 pub fn date(seconds: i64) -> String {
     civil(seconds).date().to_string()
 }
 
-/// Formats a time as mails and feeds require: `Sun, 22 Nov 2026 10:00:00 +0000`.
+/// Formats for mails and feeds: `Sun, 22 Nov 2026 10:00:00 +0000`.
 pub fn mail_date(seconds: i64) -> String {
     civil(seconds).strftime("%a, %d %b %Y %H:%M:%S +0000").to_string()
 }
 
-/// Formats a month as `November 2026`.
+/// Formats as `November 2026`.
 pub fn month(seconds: i64) -> String {
     civil(seconds).strftime("%B %Y").to_string()
 }
 
-/// Returns the start of the minute.
+/// Rounds down to the minute.
 pub fn whole_minute(seconds: i64) -> i64 {
     seconds.div_euclid(60) * 60
 }
 
-/// Parses `YYYY-MM-DDTHH:MM[:SS]` in UTC, or with `Z` or an offset. Returns `None` for any other
-/// text.
+/// Parses `YYYY-MM-DDTHH:MM[:SS]`, optionally followed by `Z` or an offset. The default is UTC.
 pub fn parse(text: &str) -> Option<i64> {
     if text.len() < 16 {
         return None;
@@ -55,7 +53,7 @@ pub fn parse(text: &str) -> Option<i64> {
     if let Ok(instant) = text.parse::<Timestamp>() {
         return has_valid_offset(text).then(|| instant.as_second());
     }
-    // Parsing as a civil time would silently ignore any text after the time.
+    // The civil parser silently ignores anything after the time.
     let is_plain = |byte: u8| byte.is_ascii_digit() || b":.".contains(&byte);
     let text = text.strip_suffix(['Z', 'z']).unwrap_or(text);
     let civil: DateTime = text.parse().ok()?;
@@ -66,8 +64,7 @@ pub fn parse(text: &str) -> Option<i64> {
     Some(unix(civil))
 }
 
-/// Returns whether the offset of an instant, if it has one, is less than a day (RFC 3339). `jiff`
-/// accepts offsets of up to 25 hours.
+/// Is the offset, if any, less than a day as required by RFC 3339? `jiff` allows up to 25 hours.
 fn has_valid_offset(text: &str) -> bool {
     let time = text.get(11..).unwrap_or_default();
     let Some((_, offset)) = time.split_once(['+', '-']) else { return true };
@@ -75,40 +72,38 @@ fn has_valid_offset(text: &str) -> bool {
     hours.is_some_and(|hours| hours < 24)
 }
 
-/// Parses a date, optionally with a time, as the end of a period. A date without a time means the
-/// end of that day in UTC, which is the first second of the next day, as with keys. Returns `None`
-/// for any other text.
+/// Parses the end of a period. A date without a time means the end of that day in UTC, i.e. the
+/// first second of the next day. API keys work the same way.
 pub fn parse_until(text: &str) -> Option<i64> {
     if let Some(seconds) = parse(text) {
         return Some(seconds);
     }
     let date = is_date(text).then(|| text.parse::<Date>().ok()).flatten()?;
-    // The last day of the calendar does not have a next one.
+    // The last day of the calendar has no successor.
     let next = date.tomorrow().map(|next| unix(next.at(0, 0, 0, 0)));
     Some(next.unwrap_or_else(|_| unix(date.at(23, 59, 59, 0))))
 }
 
-/// Parses a date, optionally with a time, as the beginning of a period. A date without a time means
-/// the start of that day in UTC. Returns `None` for any other text.
+/// Parses the start of a period. A date without a time means the start of that day in UTC.
 pub fn parse_since(text: &str) -> Option<i64> {
     let date = || is_date(text).then(|| text.parse::<Date>().ok()).flatten();
     parse(text).or_else(|| date().map(|date| unix(date.at(0, 0, 0, 0))))
 }
 
-/// Returns the year and the month (1 to 12).
+/// Year and month (1 to 12).
 pub fn year_and_month(seconds: i64) -> (i16, i8) {
     let date = civil(seconds).date();
     (date.year(), date.month())
 }
 
-/// Returns the first second of a month. For months outside the calendar, returns 1970.
+/// First second of a month, or 0 if the month is out of range.
 pub fn start_of_month(year: i64, month: i64) -> i64 {
     let date = i16::try_from(year).ok().zip(i8::try_from(month).ok());
     let date = date.and_then(|(year, month)| Date::new(year, month, 1).ok());
     date.map_or(0, |date| unix(date.at(0, 0, 0, 0)))
 }
 
-/// Returns whether the text is `YYYY-MM-DD`.
+/// Is this a `YYYY-MM-DD` date?
 pub fn is_date(text: &str) -> bool {
     text.len() == 10 && text.parse::<Date>().is_ok()
 }

@@ -1,5 +1,5 @@
-//! Validates addresses of loads. Leaked lists often have a secret after the address. A line in
-//! which the secret was not separated from the address must be rejected.
+//! Validates the addresses in a load. In leaked lists the address is often followed by a secret,
+//! and we must reject a line if we can't tell where the secret starts.
 
 use std::net::Ipv4Addr;
 use std::sync::LazyLock;
@@ -9,17 +9,16 @@ use regex::Regex;
 
 use super::website::{is_possible, is_top_level};
 
-/// Hyphens that separate a name or a secret from an address in Chinese lists. No known mail
-/// provider allows them in local parts.
+/// In Chinese lists, this separates an address from a name or secret. No mail provider we know of
+/// allows it in local parts.
 const LONG_DASH: &str = "----";
 
-/// Parses an address more strictly than searches do, so only addresses are stored.
+/// Parses an address more strictly than a search would, to make sure we store nothing but addresses.
 ///
 /// # Errors
-/// See [`EmailError`]. `Domain` is also returned if the domain contains a character or a `--` that
-/// host names cannot contain, or if it ends like a host name followed by a secret. `Local` is also
-/// returned for a separator or a second `@`, which occur if an address is followed by a secret that
-/// contains an `@`.
+/// See [`EmailError`]. We also return `Domain` for characters or a `--` that can't be in a host name, and for a
+/// domain that looks like a host name with a secret stuck to it. `Local` also covers separators and a second
+/// `@`, a sign that the address is followed by a secret with an `@` in it.
 pub fn parse(text: &str) -> Result<EmailAddress, EmailError> {
     let address = EmailAddress::parse(text)?;
     let local = address.local();
@@ -33,15 +32,15 @@ pub fn parse(text: &str) -> Result<EmailAddress, EmailError> {
     Ok(address)
 }
 
-/// Returns whether a domain, as A-labels, may belong to a loaded address.
+/// Can this domain (as A-labels) be part of a loaded address?
 pub fn is_domain(text: &str) -> bool {
     text.is_ascii() && host_end(text) == text.len() && has_possible_end(text)
 }
 
-/// Returns the length of the beginning of a string that may be a domain as written. It ends at the
-/// first character that host names cannot contain, and at a `--` outside A-labels.
+/// Length of the prefix that could be a domain, as written. It stops at the first character that
+/// can't be in a host name, or at a `--` outside an A-label.
 ///
-/// Leaked domains may contain `_`, be numeric, or be in any script.
+/// Leaked domains may contain `_`, be all digits, or use any script.
 pub fn host_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut label = 0;
@@ -65,8 +64,8 @@ pub fn host_end(text: &str) -> usize {
     text.len()
 }
 
-/// Returns whether the `--` at `place` belongs to an A-label: to its prefix, or after its ASCII
-/// characters.
+/// Checks whether the `--` at `place` is allowed in an A-label, either as part of the `xn--` prefix
+/// or right after the ASCII characters.
 fn is_part_of_a_label(label: &[u8], place: usize) -> bool {
     let is_prefixed = label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"xn--"));
     let rest = label.get(place + 2..).unwrap_or_default();
@@ -75,7 +74,7 @@ fn is_part_of_a_label(label: &[u8], place: usize) -> bool {
     is_prefixed && (place == 2 || (place > 4 && is_last))
 }
 
-/// Returns whether a non-ASCII character is a letter, a mark or a digit.
+/// Is this non-ASCII character a letter, mark or digit?
 pub fn is_word(character: char) -> bool {
     static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\p{M}$").ok());
     let is_mark =
@@ -83,8 +82,8 @@ pub fn is_word(character: char) -> bool {
     character.is_alphanumeric() || is_mark(character)
 }
 
-/// Returns whether a domain (as A-labels) ends as a domain can: in an IP address, in a top-level
-/// domain, or in other letters that do not follow a top-level domain as in `163.com.secret`.
+/// Does a domain (as A-labels) have a plausible ending? IP addresses and top-level domains do, and
+/// so do other letters unless they come after a top-level domain, as in `163.com.secret`.
 fn has_possible_end(domain: &str) -> bool {
     let Some((rest, last)) = domain.rsplit_once('.') else { return false };
     if last.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -99,8 +98,8 @@ fn has_possible_end(domain: &str) -> bool {
     }
 }
 
-/// Extracts the address from a string that an older version stored as an address. Returns `None` if
-/// it does not contain one.
+/// Extracts the address from something an older version stored as an address. Returns `None` if
+/// there isn't one.
 pub fn within(text: &str) -> Option<EmailAddress> {
     let at = text.find('@')?;
     let before = &text[..at];
@@ -113,7 +112,7 @@ pub fn within(text: &str) -> Option<EmailAddress> {
     if let Ok(address) = parse(&text[start..end]) {
         return Some(address);
     }
-    // The secret begins with a hyphen, a dot or a letter of another script.
+    // The secret must start with a hyphen, a dot or a letter from another script.
     while let Some(cut) = text[at + 1..end].rfind(|c: char| !c.is_ascii_alphanumeric()) {
         end = at + 1 + cut;
         if let Ok(address) = parse(&text[start..end])
@@ -125,8 +124,7 @@ pub fn within(text: &str) -> Option<EmailAddress> {
     None
 }
 
-/// Returns whether a character separates an address from other text, and therefore cannot be part
-/// of a local part.
+/// Separators between an address and other text. None of them can be in a local part.
 fn is_separator(character: char) -> bool {
     if character.is_ascii() {
         matches!(character, '@' | ':' | ';' | ',' | '|' | '<' | '>')

@@ -1,4 +1,4 @@
-//! The markup that descriptions may contain: text with links, emphasis and lists.
+//! Markup allowed in descriptions: links, emphasis and lists.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
@@ -37,28 +37,28 @@ static ALLOWED: LazyLock<Builder<'static>> = LazyLock::new(|| {
     builder
 });
 
-/// Returns the HTML without markup that is not allowed.
+/// Strips any markup that isn't allowed.
 pub fn allowed(html: &str) -> String {
     ALLOWED.clean(html).to_string()
 }
 
 static NOTHING: LazyLock<Builder<'static>> = LazyLock::new(Builder::empty);
 
-/// Returns the text without any markup.
+/// Strips all markup.
 pub fn text(html: &str) -> String {
-    // These are exactly the characters that `ammonia` escapes.
+    // `ammonia` escapes exactly these characters.
     let entities = [("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&amp;", "&")];
     let text = NOTHING.clean(html).to_string();
     entities.iter().fold(text, |text, (entity, letter)| text.replace(entity, letter))
 }
 
-/// Returns whether all of the markup is allowed.
+/// Checks that all markup is allowed.
 pub fn is_allowed(html: &str) -> bool {
     tags(html) == tags(&allowed(html))
 }
 
-/// Counts the tags by their name and attribute names, as a simple parser sees them. Input that
-/// deceives this parser either differs from its cleaned form or loses nothing that matters.
+/// Counts tags by name and attribute names using a naive parser. If the input tricks this parser,
+/// either it differs from its sanitized form or sanitizing it loses nothing that matters.
 fn tags(html: &str) -> BTreeMap<String, usize> {
     let mut found = BTreeMap::new();
     for rest in html.split('<').skip(1) {
@@ -70,7 +70,7 @@ fn tags(html: &str) -> BTreeMap<String, usize> {
     found
 }
 
-/// Returns the name of a tag followed by its sorted attribute names.
+/// Tag name followed by its sorted attribute names.
 fn tag(text: &str) -> String {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '>' | '/' | '=');
     let (name, mut rest) = text.split_at(text.find(is_end).unwrap_or(text.len()));
@@ -80,7 +80,7 @@ fn tag(text: &str) -> String {
         if rest.is_empty() || rest.starts_with('>') {
             break;
         }
-        // An equals sign at the start belongs to the name.
+        // A leading equals sign is part of the attribute name.
         let end = rest.char_indices().skip(1).find(|(_, c)| is_end(*c));
         let (attribute, tail) = rest.split_at(end.map_or(rest.len(), |(end, _)| end));
         attributes.push(attribute.to_lowercase());

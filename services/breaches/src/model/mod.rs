@@ -1,4 +1,4 @@
-//! The rules of breach lookup: visibility of breaches, keys and counts of accounts.
+//! Domain logic of breach lookup: who sees which breaches, account keys, counts.
 #![warn(missing_docs)]
 
 pub(crate) mod account_key;

@@ -1,4 +1,4 @@
-//! Calendar months in UTC, numbered from January of the year 0.
+//! UTC calendar months, numbered from January of year 0.
 
 use super::instant;
 
@@ -7,38 +7,38 @@ use super::instant;
 pub struct Month(i64);
 
 impl Month {
-    /// Returns the month with a stored number.
+    /// Restores a month from its stored number.
     pub fn from_number(number: i64) -> Self {
         Self(number)
     }
 
-    /// Returns the number that is stored in the database.
+    /// The number stored in the database.
     pub fn number(self) -> i64 {
         self.0
     }
 
-    /// Returns the month of a time in Unix seconds.
+    /// The month that contains a Unix time.
     pub fn of(seconds: i64) -> Self {
         let (year, month) = instant::year_and_month(seconds);
         Self(i64::from(year) * 12 + i64::from(month) - 1)
     }
 
-    /// Returns the last complete month before a time in Unix seconds.
+    /// The last full month before a Unix time.
     pub fn last_before(seconds: i64) -> Self {
         Self::of(seconds).previous()
     }
 
-    /// Returns the month before.
+    /// The previous month.
     pub fn previous(self) -> Self {
         Self(self.0 - 1)
     }
 
-    /// Returns the month after.
+    /// The next month.
     pub fn next(self) -> Self {
         Self(self.0 + 1)
     }
 
-    /// Returns the first second of the month.
+    /// First second of the month.
     pub fn start(self) -> i64 {
         let (year, month) = (self.0.div_euclid(12), self.0.rem_euclid(12) + 1);
         instant::start_of_month(year, month)

@@ -1,48 +1,47 @@
 //! Notices about new breaches and pastes.
 
-/// The content of a message. It does not contain addresses. The outbox stores it as JSON.
+/// Content of a message, stored as JSON in the outbox. Never contains addresses.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Notice {
     /// The subscriber's own address is in a breach.
     Breach {
-        /// Name of the breach.
+        /// Breach name.
         breach: String,
     },
     /// The subscriber's own address is in a paste.
     Paste {
-        /// Source of the paste.
+        /// Paste site.
         source: String,
-        /// Id of the paste at its source.
+        /// Paste id on that site.
         id: String,
     },
-    /// Addresses of a verified domain are in a breach.
+    /// Addresses at a verified domain are in a breach.
     Domain {
-        /// Name of the domain.
+        /// Domain name.
         domain: String,
-        /// Name of the breach.
+        /// Breach name.
         breach: String,
-        /// Number of addresses that are new in the breach.
+        /// How many addresses are newly linked to the breach.
         new_accounts: i64,
-        /// Version of the catalogue that contains the new addresses.
+        /// Catalogue version that has the new addresses.
         catalogue_version: i64,
     },
-    /// The monthly counts of a verified domain.
+    /// A verified domain's monthly counts.
     DomainReport(DomainReport),
-    /// Addresses of a verified domain are in pastes.
+    /// Addresses at a verified domain are in pastes.
     DomainPastes {
-        /// Name of the domain.
+        /// Domain name.
         domain: String,
-        /// Number of pastes that contain addresses of the domain.
+        /// Number of pastes that contain addresses at the domain.
         count: i64,
-        /// The last of them.
+        /// The most recent of these pastes.
         last: Vec<FoundPaste>,
     },
 }
 
 impl Notice {
-    /// Returns the verified domain that the notice is about, or `None` if it is about the
-    /// subscriber's own address.
+    /// The verified domain this is about, or `None` if it's about the subscriber's own address.
     pub fn domain(&self) -> Option<&str> {
         match self {
             Self::Breach { .. } | Self::Paste { .. } => None,
@@ -52,7 +51,7 @@ impl Notice {
         }
     }
 
-    /// Returns the name of the breach that the notice is about, if any.
+    /// The breach this is about, if any.
     pub fn breach(&self) -> Option<&str> {
         match self {
             Self::Breach { breach } | Self::Domain { breach, .. } => Some(breach),
@@ -61,68 +60,68 @@ impl Notice {
     }
 }
 
-/// The first word of the keys of monthly reports.
+/// Prefix of the deduplication keys of monthly reports.
 pub const REPORT_KEY: &str = "report";
 
-/// The monthly counts of a verified domain.
+/// A verified domain's monthly counts.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DomainReport {
-    /// Name of the domain.
+    /// Domain name.
     pub domain: String,
-    /// The first second of the reported months.
+    /// Start of the reported months.
     pub since: i64,
-    /// The end of the reported months, exclusive.
+    /// End of the reported months, exclusive.
     pub until: i64,
-    /// Number of addresses in breaches that were added in these months.
+    /// Number of addresses in breaches added in these months.
     pub exposed: i64,
-    /// Those of them that were in no breach before.
+    /// How many of those had never been breached before.
     pub first: i64,
-    /// Those of them that are in several breaches.
+    /// How many of those are in more than one breach.
     pub repeated: i64,
-    /// Whether only breaches that do not need a subscription are counted.
+    /// Whether breaches that need a subscription were left out.
     pub limited: bool,
-    /// Number of these breaches.
+    /// Number of breaches added in these months.
     pub count: usize,
-    /// The breaches with the most addresses.
+    /// The breaches that affect the most addresses.
     pub breaches: Vec<BreachCount>,
 }
 
-/// The number of addresses of a domain in a breach.
+/// A breach and how many addresses at the domain it affects.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct BreachCount {
-    /// Name of the breach.
+    /// Breach name.
     pub breach: String,
-    /// Number of addresses of the domain in the breach.
+    /// Number of addresses at the domain.
     pub addresses: i64,
 }
 
-/// A paste that contains addresses of a domain.
+/// A paste that contains addresses at a domain.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FoundPaste {
-    /// Source of the paste.
+    /// Paste site.
     pub source: String,
-    /// Id of the paste at its source.
+    /// Paste id on that site.
     pub id: String,
-    /// Number of addresses that are new in the paste.
+    /// Number of addresses new in this paste.
     pub addresses: i64,
 }
 
-/// The recipient of a message.
+/// Who a message goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recipient {
-    /// Number of the subscriber.
+    /// Subscriber id.
     pub subscriber: i64,
-    /// Id of the webhook, or `None` for a mail.
+    /// Webhook id, or `None` for mail.
     pub webhook: Option<i64>,
 }
 
 impl Recipient {
-    /// Returns a subscriber as the recipient of mails.
+    /// A subscriber, by mail.
     pub fn mail(subscriber: i64) -> Self {
         Self { subscriber, webhook: None }
     }
 
-    /// Returns a webhook of a subscriber as the recipient.
+    /// One of a subscriber's webhooks.
     pub fn webhook(subscriber: i64, webhook: i64) -> Self {
         Self { subscriber, webhook: Some(webhook) }
     }

@@ -1,25 +1,25 @@
-//! Opt-outs of address owners who do not want their address to be shown.
+//! Opt-outs, for people who don't want their address to be shown.
 
 use domain::Sha1Digest;
 
 use super::account_key::AccountKey;
 
-/// The choice of an owner.
+/// The owner's choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptOut {
-    /// Hides the address from public searches. Controllers of its domain still see it.
+    /// Hide the address from public searches. The domain's controllers can still see it.
     Public,
-    /// Removes all data and keeps only the digest, so that the address is not loaded again.
+    /// Remove all data, but keep the digest so that the address won't be loaded again.
     Breaches,
-    /// Removes all data and keeps nothing.
+    /// Remove all data and keep nothing.
     Delete,
 }
 
 impl OptOut {
-    /// All choices.
+    /// Every choice.
     pub const ALL: [Self; 3] = [Self::Public, Self::Breaches, Self::Delete];
 
-    /// Returns the name of the choice.
+    /// Name in metrics and forms.
     pub fn word(self) -> &'static str {
         match self {
             Self::Public => "public",
@@ -28,7 +28,7 @@ impl OptOut {
         }
     }
 
-    /// Returns the number stored in the database. `Delete` does not leave a row.
+    /// Code in the database. `Delete` leaves no row behind.
     pub fn kind(self) -> i16 {
         match self {
             Self::Public => 1,
@@ -37,7 +37,7 @@ impl OptOut {
         }
     }
 
-    /// Returns the choice with a stored number, or `None` if there is none.
+    /// Converts a code from the database.
     pub fn from_kind(kind: i16) -> Option<Self> {
         match kind {
             1 => Some(Self::Public),
@@ -48,39 +48,37 @@ impl OptOut {
     }
 }
 
-/// The digests of opted-out addresses. They take 21 bytes of memory each.
+/// Digests of opted-out addresses, at 21 bytes of memory each.
 #[derive(Debug, Default)]
 pub struct OptOutSet {
     sorted: Vec<([u8; 20], u8)>,
 }
 
 impl OptOutSet {
-    /// Builds the set from rows in any order.
+    /// Builds the set from unsorted rows.
     pub fn new(mut rows: Vec<([u8; 20], u8)>) -> Self {
         rows.sort_unstable();
         Self { sorted: rows }
     }
 
-    /// Returns the choice made by the owner of the address with a digest, if any.
+    /// Looks up the choice for a digest.
     pub fn get(&self, digest: &Sha1Digest) -> Option<OptOut> {
         let place = self.sorted.binary_search_by(|(hash, _)| hash.cmp(&digest.0)).ok()?;
         OptOut::from_kind(i16::from(self.sorted.get(place)?.1))
     }
 
-    /// Returns whether any digest begins with the bytes of `key`. If none does, the full digest
-    /// need not be computed.
+    /// Does any digest start with the bytes of `key`? If not, there's no need to compute the full digest.
     pub fn may_contain(&self, key: AccountKey) -> bool {
         let first = key.first_bytes();
         let place = self.sorted.partition_point(|(hash, _)| hash[..8] < first[..]);
         self.sorted.get(place).is_some_and(|(hash, _)| hash[..8] == first[..])
     }
 
-    /// Returns the number of digests.
+    /// Number of digests.
     pub fn len(&self) -> usize {
         self.sorted.len()
     }
 
-    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.sorted.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Finds the meta tags in the head of a page in the way that browsers do.
+//! Finds meta tags in the head of an HTML page like a browser would.
 
 use std::cell::{Cell, RefCell};
 
@@ -9,20 +9,19 @@ use html5ever::tokenizer::{
     BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
 
-/// Number of bytes passed to the tokenizer at once.
+/// How many bytes to feed the tokenizer at once.
 const PIECE: usize = 1_024;
 
-/// Maximum number of bytes that may begin an attribute, in consecutive pieces that do not complete
-/// a token. The tokenizer compares each attribute of a tag with all previous ones. Legitimate tags
-/// do not come near this limit.
+/// Limit on the number of bytes that could start an attribute, counted across pieces until a token
+/// is completed. The tokenizer compares every attribute of a tag with all those before it, so a
+/// huge tag would take forever. No legitimate tag comes close.
 const MAX_SEPARATORS: usize = 16_384;
 
-/// Returns the `content` of each `meta` tag in the head of a page that has a given name, ignoring
-/// case.
+/// Returns the `content` of every `meta` tag with this name (ignoring case) in the head of a page.
 ///
-/// Only start tags that HTML5 puts into the head count. Tags in comments, scripts, styles,
-/// `noscript`, `template`, titles and attribute values do not count. Neither does anything after
-/// the first text or element of the body, because visitors may have written it.
+/// Only start tags that HTML5 puts in the head count. We ignore tags inside comments, scripts,
+/// styles, `noscript`, `template`, titles and attribute values. Everything after the first text or
+/// element of the body is ignored as well, since it might have been written by visitors.
 pub fn meta_contents(html: &str, name: &str) -> Vec<String> {
     let head = Head { name: name.to_owned(), ..Head::default() };
     let tokenizer = Tokenizer::new(head, TokenizerOpts::default());
@@ -41,15 +40,15 @@ pub fn meta_contents(html: &str, name: &str) -> Vec<String> {
     tokenizer.sink.contents.take()
 }
 
-/// Consumes tokens until the head ends.
+/// Consumes tokens up to the end of the head.
 #[derive(Default)]
 struct Head {
-    /// The name of the meta tags to find.
+    /// Name of the meta tags we're looking for.
     name: String,
     contents: RefCell<Vec<String>>,
-    /// Number of open templates. Their content is not part of the page.
+    /// Number of open templates. Their content isn't part of the page.
     templates: Cell<usize>,
-    /// True while the tokenizer is in an element that can only contain text.
+    /// Set while the tokenizer is in a text-only element.
     in_text: Cell<bool>,
     ended: Cell<bool>,
     saw_token: Cell<bool>,
@@ -159,7 +158,7 @@ mod tests {
     fn text_that_resembles_a_tag_is_not_found() {
         let text = "meta name=proof content=CODE";
         for html in [
-            // A visitor could write this after a comment without using a special character.
+            // After a comment, a visitor could get this in without any special characters.
             format!("<!-- newest entry -->{text} <b>x</b>"),
             format!("<head><!-- newest entry -->{text}<!-- end --></head>"),
             format!("<!-- {TAG}"),

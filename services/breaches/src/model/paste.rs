@@ -1,32 +1,31 @@
 //! Pastes: documents on paste sites that contain addresses.
 
-/// A paste, without its addresses.
+/// A paste without its addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paste {
-    /// The site on which it was posted.
+    /// Site where it was posted.
     pub source: String,
-    /// Id of the paste on that site.
+    /// Id on that site.
     pub id: String,
-    /// Title of the paste on that site, if it has one.
+    /// Title on that site, if any.
     pub title: Option<String>,
-    /// When the paste was posted, in Unix seconds.
+    /// When it was posted, in Unix seconds.
     pub date: Option<i64>,
-    /// Number of addresses that it contains.
+    /// Number of addresses in it.
     pub email_count: i64,
 }
 
-/// Returns whether a string is a source name: 1 to 32 ASCII letters.
+/// Is this a valid source name (1 to 32 ASCII letters)?
 pub fn is_source(text: &str) -> bool {
     (1..=32).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Returns whether a source marks an opted-out record. Such records are never returned for an
-/// address.
+/// Does this source mark an opted-out record? We never return those.
 pub fn is_opt_out_mark(source: &str) -> bool {
     matches!(source, "PermanentOptOut" | "OptOut")
 }
 
-/// Sorts by date with the newest first and unknown dates last, then by source and id.
+/// Sorts by date, newest first and unknown last, then by source and id.
 pub fn sort(pastes: &mut [Paste]) {
     pastes.sort_by(|a, b| (b.date, &a.source, &a.id).cmp(&(a.date, &b.source, &b.id)));
 }

@@ -1,25 +1,25 @@
-//! Plans and the operations that they cover.
+//! Plans and the operations they include.
 
-/// The family of a plan. It determines most of the plan's operations.
+/// Plan family, which decides most of the included operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// Searches by address, domain and paste.
+    /// Searches by address and domain, and for pastes.
     Core,
-    /// All operations.
+    /// Everything.
     Pro,
-    /// Many searches by address, but no domains.
+    /// Lots of searches by address, but no domains.
     HighRpm,
-    /// The built-in plan of test keys.
+    /// Built-in plan for test keys.
     Test,
-    /// No operations that need a key.
+    /// No keyed operations at all.
     Free,
 }
 
 impl Family {
-    /// All families.
+    /// Every family.
     pub const ALL: [Self; 5] = [Self::Core, Self::Pro, Self::HighRpm, Self::Test, Self::Free];
 
-    /// Returns the name used in the database and on the command line.
+    /// Name in the database and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Core => "core",
@@ -30,62 +30,62 @@ impl Family {
         }
     }
 
-    /// Returns the family with a name, or `None` if there is none.
+    /// Looks up a family by name.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|family| family.word() == word)
     }
 }
 
-/// The operations that need a key.
+/// Keyed operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Breaches of an address.
     BreachedAccount,
-    /// Breaches of many addresses of verified domains.
+    /// Breaches of many addresses at verified domains.
     BreachedAccounts,
-    /// Breaches of the addresses with a hash prefix.
+    /// Breaches of all addresses with a hash prefix.
     BreachedAccountRange,
-    /// Breaches of the addresses with one of several hash prefixes.
+    /// Breaches of all addresses with any of several hash prefixes.
     BreachedAccountRanges,
-    /// Returns the token that proves control of a domain by DNS.
+    /// Issues the token that proves control of a domain by DNS.
     GenerateDnsToken,
-    /// Checks whether the domain publishes that token.
+    /// Checks that the domain publishes the token.
     VerifyDnsToken,
     /// Sends the mail that proves control of a domain.
     SendEmail,
-    /// Breached addresses of a domain.
+    /// Breached addresses at a domain.
     BreachedDomain,
-    /// New exposures of a domain.
+    /// New exposures at a domain.
     DomainReport,
     /// Domains of the subscription.
     SubscribedDomains,
-    /// Websites at which an address was captured.
+    /// Websites where an address was captured.
     StealerLogsByEmail,
     /// Addresses captured at a website.
     StealerLogsByWebsiteDomain,
-    /// Addresses of a domain that were captured.
+    /// Captured addresses at a domain.
     StealerLogsByEmailDomain,
-    /// Pastes with an address.
+    /// Pastes that contain an address.
     PasteAccount,
-    /// Describes the caller's subscription.
+    /// The caller's subscription.
     SubscriptionStatus,
 }
 
-/// The quota to which an operation is charged.
+/// Which quota an operation is charged to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bucket {
     /// The plan's requests per minute.
     Search,
-    /// Stealer-log operations by domain.
+    /// Stealer log searches by domain.
     StealerDomain,
-    /// Searches of a domain at one version of the catalogue.
+    /// Searches per domain and catalogue version.
     DomainSearch,
-    /// Requests about the subscription and its domains.
+    /// Managing the subscription and its domains.
     Management,
 }
 
 impl Operation {
-    /// Returns the quota to which the operation is charged.
+    /// The quota this operation is charged to.
     pub fn bucket(self) -> Bucket {
         match self {
             Self::BreachedAccount
@@ -106,64 +106,62 @@ impl Operation {
         }
     }
 
-    /// Returns whether a test key may call the operation. Proving control of a domain needs a
-    /// subscriber.
+    /// Can test keys call this operation? Proving control of a domain takes a real subscriber.
     pub fn has_test_keys(self) -> bool {
         !matches!(self, Self::GenerateDnsToken | Self::VerifyDnsToken | Self::SendEmail)
     }
 
-    /// Returns whether only the all-zero test key may call the operation, so that a mistyped key is
-    /// reported as such.
+    /// Operations that accept only the all-zero test key, so that a mistyped key is reported as invalid.
     pub fn needs_zero_test_key(self) -> bool {
         matches!(self, Self::SubscribedDomains | Self::SubscriptionStatus)
     }
 }
 
-/// A maximum domain size that means unlimited.
+/// Means "no limit" as a maximum domain size.
 pub const UNLIMITED: i32 = i32::MAX;
 
-/// A plan with its features.
+/// A plan and its features.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Key of the plan.
+    /// Unique code.
     pub code: String,
-    /// Name of the plan, as displayed.
+    /// Display name.
     pub name: String,
-    /// Searches per minute, which is also the burst.
+    /// Searches per minute. Doubles as the burst size.
     pub per_minute: i32,
-    /// The operations and limits of the plan, other than its rate.
+    /// Everything except the rate.
     pub features: Features,
 }
 
-/// The features of a plan, in addition to its rate.
+/// What a plan includes besides its rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Features {
-    /// Family of the plan.
+    /// Plan family.
     pub family: Family,
-    /// Price of a range request, in searches. `None` means `KANON_COST`.
+    /// Price of a range request in searches. Defaults to `KANON_COST`.
     pub kanon_cost: Option<i32>,
-    /// Largest searchable domain.
+    /// Largest domain that can be searched.
     pub max_domain_size: i32,
     /// Maximum number of domains with more than ten addresses.
     pub max_domains: i32,
-    /// Whether the operations on stealer logs are included.
+    /// Includes stealer log searches.
     pub stealer_logs: bool,
-    /// Whether domains can be verified by API.
+    /// Domains can be verified through the API.
     pub bulk_domain_add: bool,
-    /// Whether subdomains of a verified domain are verified too.
+    /// Subdomains of a verified domain are verified too.
     pub auto_subdomain: bool,
-    /// Customers' domains may be added.
+    /// May add the domains of customers.
     pub customer_domains: bool,
-    /// Whether searches by hash prefix are included.
+    /// Includes searches by hash prefix.
     pub kanon: bool,
-    /// Whether the plan includes bulk checks of addresses of verified domains.
+    /// Includes bulk checks of addresses at verified domains.
     pub bulk_check: bool,
-    /// A sentence that describes the scope of the plan.
+    /// One-sentence summary of the plan.
     pub description: String,
 }
 
 impl Features {
-    /// Returns whether the plan includes an operation.
+    /// Does the plan include this operation?
     pub fn include(&self, operation: Operation) -> bool {
         let core_or_pro = matches!(self.family, Family::Core | Family::Pro | Family::Test);
         match operation {
@@ -187,7 +185,7 @@ impl Features {
     }
 }
 
-/// Returns the plans of a new database, in the order of the price list.
+/// Plans for a new database, in price list order.
 pub fn seed() -> Vec<Plan> {
     let mut plans = Vec::new();
     let core =
@@ -252,7 +250,7 @@ fn plan(
     }
 }
 
-/// Returns the plan of the built-in subscription that test keys use.
+/// The plan that test keys use.
 pub fn test() -> Plan {
     let mut plan = plan(Family::Test, "test", "Test", 0, 60, UNLIMITED, 1);
     plan.code = "test".into();
@@ -264,7 +262,7 @@ pub fn test() -> Plan {
     plan
 }
 
-/// Returns the plan of subscribers without a subscription.
+/// The plan for people without a subscription.
 pub fn free() -> Plan {
     let mut plan = plan(Family::Free, "free", "Free", 0, 1, 10, 1);
     plan.code = "free".into();

@@ -1,44 +1,44 @@
-//! Reports of new exposures of a domain: which breaches count as new, and what is counted.
+//! Reports on new exposures at a domain: which breaches are new, and what gets counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::breach::Breach;
 
-/// The period in which a breach must have been added to count as new.
+/// A breach is new if it was added during this period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
-    /// The first second.
+    /// First second.
     pub since: i64,
-    /// The end of the period, exclusive.
+    /// End, exclusive.
     pub until: i64,
 }
 
 impl Period {
-    /// Returns whether a breach was added in this period.
+    /// Was the breach added during this period?
     pub fn contains(self, breach: &Breach) -> bool {
         (self.since..self.until).contains(&breach.added)
     }
 }
 
-/// The counts of a report. They are updated while its addresses are read.
+/// Report totals, updated as addresses are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exposures {
-    /// Number of addresses in any breach, whether it is new or not.
+    /// Addresses in any breach, new or old.
     pub breached: i64,
-    /// Number of addresses in a new breach.
+    /// Addresses in a new breach.
     pub exposed: i64,
-    /// Those of them that were in no breach before.
+    /// How many of those had never been breached before.
     pub first: i64,
-    /// Those of them that are in several breaches, new or not.
+    /// How many of those are in more than one breach, new or old.
     pub repeated: i64,
-    /// Pairs of an address and a new breach.
+    /// Pairs of address and new breach.
     pub links: i64,
     by_breach: BTreeMap<u16, i64>,
     by_class: BTreeMap<String, i64>,
 }
 
 impl Exposures {
-    /// Counts an address, given its new breaches and the number of all its breaches.
+    /// Counts an address, given its new breaches and how many breaches it has in total.
     pub fn add(&mut self, new: &[&Breach], all: usize) {
         self.breached += 1;
         if new.is_empty() {
@@ -61,12 +61,12 @@ impl Exposures {
         }
     }
 
-    /// Returns the ids of the new breaches with their numbers of addresses.
+    /// Ids of the new breaches and how many addresses each one affects.
     pub fn breaches(&self) -> impl Iterator<Item = (u16, i64)> + '_ {
         self.by_breach.iter().map(|(id, count)| (*id, *count))
     }
 
-    /// Returns the data classes of the new breaches with their numbers of addresses, largest first.
+    /// Data classes in the new breaches and how many addresses each one affects, largest first.
     pub fn classes(&self) -> Vec<(&str, i64)> {
         let mut classes: Vec<(&str, i64)> =
             self.by_class.iter().map(|(class, count)| (class.as_str(), *count)).collect();

@@ -1,9 +1,8 @@
-//! Text in files that spreadsheets open.
+//! Text for files that end up in a spreadsheet.
 
 use std::borrow::Cow;
 
-/// Prevents spreadsheets from evaluating a string as a formula. Leaked addresses may begin with any
-/// character.
+/// Keeps spreadsheets from running a cell as a formula. Leaked addresses may start with any character.
 pub fn inert(text: &str) -> Cow<'_, str> {
     match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         true => Cow::Owned(format!("'{text}")),

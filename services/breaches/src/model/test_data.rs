@@ -1,21 +1,21 @@
-//! Breaches and accounts at the test domain, which demonstrate all kinds of behaviour.
+//! Breaches and accounts at the test domain that cover every kind of behavior.
 
 use super::breach::{Breach, Flags};
 use super::opt_out::OptOut;
 use super::paste::Paste;
 
-/// An account of the test domain.
+/// An account at the test domain.
 #[derive(Clone, Copy, Debug)]
 pub struct TestAccount {
-    /// Local part of the address.
+    /// Local part.
     pub alias: &'static str,
     /// Names of its breaches.
     pub breaches: &'static [&'static str],
-    /// The opt-out of its owner.
+    /// The owner's opt-out choice, if any.
     pub opt_out: Option<OptOut>,
-    /// Whether the test paste contains the account.
+    /// Included in the test paste.
     pub pasted: bool,
-    /// Whether a stealer log captured it at `shop.` below the test domain.
+    /// Captured by a stealer log at `shop.` plus the test domain.
     pub captured: bool,
 }
 
@@ -23,7 +23,7 @@ const fn account(alias: &'static str, breaches: &'static [&'static str]) -> Test
     TestAccount { alias, breaches, opt_out: None, pasted: false, captured: false }
 }
 
-/// The test accounts.
+/// All test accounts.
 pub const ACCOUNTS: [TestAccount; 16] = [
     TestAccount { pasted: true, ..account("account-exists", &["Acmegram"]) },
     account("multiple-breaches", &["Acmegram", "Borealis", "Cobaltbay"]),
@@ -47,7 +47,7 @@ pub const ACCOUNTS: [TestAccount; 16] = [
     account("unverified-breach", &["Inkwell"]),
 ];
 
-/// Returns the paste that contains test accounts.
+/// The paste that contains test accounts.
 pub fn paste() -> Paste {
     Paste {
         source: "Pastebin".into(),
@@ -58,12 +58,12 @@ pub fn paste() -> Paste {
     }
 }
 
-/// Returns the host below the test domain at which one account was captured.
+/// The website where one of the test accounts was captured.
 pub fn website(test_domain: &str) -> String {
     format!("shop.{test_domain}")
 }
 
-/// Returns the fictional breaches. Their ids are assigned later.
+/// The fictional breaches. They get their ids later.
 pub fn fixtures() -> Vec<Breach> {
     let verified = Flags { verified: true, ..Flags::default() };
     vec![

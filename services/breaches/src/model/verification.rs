@@ -1,4 +1,4 @@
-//! The methods that prove control of a domain.
+//! Ways to prove control of a domain.
 
 use std::collections::HashSet;
 
@@ -9,26 +9,26 @@ use super::page_head;
 /// How a domain was verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerificationMethod {
-    /// A TXT record at the domain.
+    /// TXT record.
     Dns,
-    /// A link in a mail to an address at the domain that only its owner can read.
+    /// Link in a mail to an address that only the domain's owner can read.
     Email,
-    /// A file on the website of the domain.
+    /// File on the domain's website.
     File,
-    /// A meta tag on the home page of the domain.
+    /// Meta tag on the domain's home page.
     MetaTag,
-    /// The operator vouched for the subscriber.
+    /// Granted by the operator.
     Operator,
-    /// A parent domain is verified, and the plan includes subdomains.
+    /// Inherited from a verified parent, on a plan that includes subdomains.
     Parent,
 }
 
 impl VerificationMethod {
-    /// The methods that clients and visitors of pages use. Operators use a command.
+    /// Methods used through the API and web pages, i.e. all but the operator's.
     pub const ATTEMPTED: [Self; 5] =
         [Self::Dns, Self::Email, Self::File, Self::MetaTag, Self::Parent];
 
-    /// Returns the name used in the database.
+    /// Name in the database and metrics.
     pub fn word(self) -> &'static str {
         match self {
             Self::Dns => "dns",
@@ -41,34 +41,34 @@ impl VerificationMethod {
     }
 }
 
-/// The local part of an address that only the owner of a domain can read.
+/// Local part of an address that only a domain's owner can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmailAlias(&'static str);
 
 impl EmailAlias {
-    /// All aliases.
+    /// Every allowed alias.
     pub const ALL: [Self; 5] =
         [Self("admin"), Self("hostmaster"), Self("info"), Self("security"), Self("webmaster")];
 
-    /// Parses an alias, ignoring case. Returns `None` if it is not one of the five.
+    /// Parses an alias, ignoring case. Returns `None` if it isn't one of the five.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|alias| alias.0.eq_ignore_ascii_case(text.trim()))
     }
 
-    /// Returns the local part.
+    /// The local part.
     pub fn as_str(self) -> &'static str {
         self.0
     }
 }
 
-/// The result of looking for a proof.
+/// Outcome of looking for a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// The proof was found.
+    /// Found it.
     Proof,
-    /// Nothing was found.
+    /// Found nothing.
     Absent,
-    /// A proof was found, but with a different value.
+    /// Found a proof, but with the wrong value.
     Other,
 }
 
@@ -81,39 +81,39 @@ impl Evidence {
     }
 }
 
-/// The proof that an owner publishes: the operator's prefix, and a code that belongs to the
-/// subscriber and the domain.
+/// The proof a domain owner publishes. It consists of the operator's prefix and a code unique to
+/// the subscriber and domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// The operator's setting `VERIFY_PREFIX`.
+    /// The `VERIFY_PREFIX` setting.
     pub prefix: String,
-    /// 24 random characters of `[a-z0-9]`.
+    /// 24 random characters from `[a-z0-9]`.
     pub code: String,
 }
 
 impl Proof {
-    /// Returns the content of the TXT record.
+    /// TXT record content.
     pub fn txt_record(&self) -> String {
         format!("{}-verify=dweb_{}", self.prefix, self.code)
     }
 
-    /// Returns the path of the file.
+    /// Path of the file.
     pub fn file_path(&self) -> String {
         format!("/{}-verification.txt", self.prefix)
     }
 
-    /// Returns the content of the file.
+    /// File content.
     pub fn file_content(&self) -> String {
         format!("{}-verify={}", self.prefix, self.code)
     }
 
-    /// Returns the tag for the head of the home page.
+    /// Tag for the `head` of the home page.
     pub fn meta_tag(&self) -> String {
         format!("<meta name=\"{}-verification\" content=\"{}\">", self.prefix, self.code)
     }
 
-    /// Looks for the proof in TXT records, each of which has its strings joined. Quotes and blanks
-    /// around a record are ignored.
+    /// Looks for the proof in TXT records, ignoring quotes and whitespace around each one.
+    /// Multi-string records must be joined already.
     pub fn in_txt(&self, records: &[String]) -> Evidence {
         let (name, expected) = (format!("{}-verify=", self.prefix), self.txt_record());
         let bare = records.iter().map(|record| record.trim().trim_matches('"').trim());
@@ -131,7 +131,7 @@ impl Proof {
         }
     }
 
-    /// Looks for the proof in the head of a page. Its body may be written by visitors.
+    /// Looks for the proof in the head of a page. The body doesn't count because visitors may have written it.
     pub fn in_page(&self, html: &[u8]) -> Evidence {
         let html = String::from_utf8_lossy(html);
         let name = format!("{}-verification", self.prefix);
@@ -140,12 +140,12 @@ impl Proof {
     }
 }
 
-/// Domains that cannot be verified: free-mail providers and public suffixes.
+/// Domains that can't be verified: free mail providers and public suffixes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DenyList(HashSet<String>);
 
 impl DenyList {
-    /// Parses a list with one domain per line. `#` begins a comment.
+    /// Parses a list with one domain per line and `#` comments.
     pub fn parse(text: &str) -> Self {
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
         let names = lines.filter(|line| !line.is_empty());
@@ -155,12 +155,12 @@ impl DenyList {
         Self(names.collect())
     }
 
-    /// Returns the built-in list.
+    /// The built-in list.
     pub fn built_in() -> Self {
         Self::parse(include_str!("../../data/verify_deny.txt"))
     }
 
-    /// Returns whether the list contains a domain.
+    /// Is the domain on the list?
     pub fn has(&self, domain: &DomainName) -> bool {
         self.0.contains(domain.as_str())
     }

@@ -1,19 +1,19 @@
-//! Messages that are waiting for delivery.
+//! Delivery backlog.
 
-/// The way in which a message is delivered.
+/// How a message is delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
-    /// A mail to the subscriber.
+    /// Mail to the subscriber.
     Mail,
-    /// A request to a webhook.
+    /// Webhook call.
     Webhook,
 }
 
 impl Channel {
-    /// All channels.
+    /// Every channel.
     pub const ALL: [Self; 2] = [Self::Mail, Self::Webhook];
 
-    /// Returns the name used in metrics.
+    /// Label in metrics.
     pub fn label(self) -> &'static str {
         match self {
             Self::Mail => "mail",
@@ -22,13 +22,13 @@ impl Channel {
     }
 }
 
-/// The messages of a channel that are waiting for delivery.
+/// A channel's backlog.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
     /// Number of messages.
     pub messages: i64,
     /// Age of the oldest message in seconds.
     pub oldest: i64,
-    /// Seconds since the earliest due attempt should have been made.
+    /// How far the most overdue attempt is behind schedule, in seconds.
     pub overdue: i64,
 }

@@ -1,7 +1,7 @@
-//! Validation of webhook URLs as users enter them.
+//! Validates webhook URLs entered by users.
 
-/// Returns whether a URL is free of control characters. URL parsers silently skip tabs and line
-/// breaks, so a URL that contains them would differ from the one that is called.
+/// Rejects control characters. URL parsers silently drop tabs and newlines, so we'd end up calling
+/// a different URL from the one we display.
 pub fn is_plain(text: &str) -> bool {
     !text.chars().any(char::is_control)
 }

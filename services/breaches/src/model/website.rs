@@ -1,23 +1,23 @@
-//! The website of a stealer-log line.
+//! Extracts the website from a stealer log line.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use domain::DomainName;
 
-/// Top-level domains, and names that private networks use instead.
+/// Top-level domains, plus made-up ones that private networks use.
 static TOP_LEVEL: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let lines = include_str!("../../data/top_level_domains.txt").lines();
     lines.filter(|line| !line.starts_with('#')).collect()
 });
 
-/// Returns whether a label, in lower case, is a top-level domain.
+/// Is this lowercase label a top-level domain?
 pub fn is_top_level(label: &str) -> bool {
     TOP_LEVEL.contains(label)
 }
 
-/// Returns whether a domain can be that of a website: its last label is a top-level domain.
-/// Passwords that contain a dot rarely end in one.
+/// Could this be the domain of a website? Its last label must be a top-level domain, which rules
+/// out most passwords with a dot in them.
 pub fn is_possible(domain: &str) -> bool {
     domain.rsplit('.').next().is_some_and(is_top_level)
 }
@@ -34,7 +34,7 @@ const APP: &str = "android://";
 /// Returns the host of a URL or a bare host in lower case, without a leading `www.` and without a
 /// port. The host of `android://HASH@com.example.shop/` is the name of the app.
 ///
-/// Returns `None` for IP addresses and for anything else that is not the domain of a website.
+/// Returns `None` for IP addresses and anything else that isn't a website's domain.
 pub fn host(text: &str) -> Option<DomainName> {
     let text = text.trim();
     let is_android = text.get(..APP.len()).is_some_and(|start| start.eq_ignore_ascii_case(APP));

@@ -1,4 +1,4 @@
-//! Writes to single accounts: links them to a breach, removes links, removes accounts.
+//! Changes to individual accounts: linking, unlinking and removing them.
 
 use std::collections::HashSet;
 
@@ -12,22 +12,22 @@ use super::schema::{account, paste_account, stealer_log};
 use super::shard;
 use crate::model::{AccountKey, address_text, id_list};
 
-/// Number of accounts looked up per statement.
+/// How many accounts to look up per statement.
 const MANY: usize = 1_000;
 
-/// Replaces the packed list of an account.
+/// Overwrites an account's packed list.
 pub fn set_list(db: &mut Db, (k, seq): (i64, i16), list: &[u8]) -> Result<(), DatabaseError> {
     let row = shard::key_is::<account::table>(k).and(account::seq.eq(seq));
     diesel::update(account::table.filter(row)).set(account::breaches.eq(list)).execute(db)?;
     Ok(())
 }
 
-/// Moves the appended accounts with a key to the table, so that they can be changed.
+/// Moves appended accounts with this key into the table so that they can be changed.
 pub fn merge_key(db: &mut Db, key: AccountKey) -> Result<(), DatabaseError> {
     merge_between(db, key.0, key.0).map(drop)
 }
 
-/// Moves the accounts with keys from `low` to `high` from runs to the table. Returns their number.
+/// Moves accounts with keys from `low` to `high` from runs into the table. Returns how many there were.
 pub fn merge_between(db: &mut Db, low: i64, high: i64) -> Result<usize, DatabaseError> {
     let mut moved = Linked::default();
     let accounts = accounts::merge(db, low, high, &mut moved)?;
@@ -35,8 +35,7 @@ pub fn merge_between(db: &mut Db, low: i64, high: i64) -> Result<usize, Database
     Ok(accounts)
 }
 
-/// Returns the account of an address. First moves all data of the account to the table. Returns
-/// `None` if there is no account.
+/// Looks up an account by address, after moving all of its data into the table.
 pub fn find_merged(
     db: &mut Db,
     address: &EmailAddress,
@@ -46,8 +45,7 @@ pub fn find_merged(
     Ok(accounts::pick(accounts::in_table(db, key)?, address))
 }
 
-/// Returns the account of an address. First moves all data of the account to the table. If it does
-/// not exist, creates it with an empty list.
+/// Like [`find_merged`], but creates the account with an empty list if it doesn't exist.
 pub fn ensure(db: &mut Db, address: &EmailAddress) -> Result<AccountRow, DatabaseError> {
     let key = AccountKey::of(&address.sha1());
     merge_key(db, key)?;
@@ -77,7 +75,7 @@ pub fn ensure(db: &mut Db, address: &EmailAddress) -> Result<AccountRow, Databas
     Ok(AccountRow { k, seq, local, domain: domain.to_owned(), breaches: Vec::new() })
 }
 
-/// Links an address to a breach. Returns false if it was already linked.
+/// Links an address to a breach. Returns false if the link already existed.
 pub fn link_one(db: &mut Db, address: &EmailAddress, breach: u16) -> Result<bool, DatabaseError> {
     let row = ensure(db, address)?;
     let Some(longer) = id_list::with(&row.breaches, breach) else { return Ok(false) };
@@ -85,7 +83,7 @@ pub fn link_one(db: &mut Db, address: &EmailAddress, breach: u16) -> Result<bool
     Ok(true)
 }
 
-/// Writes a shortened list. Removes the account if nothing refers to it any longer.
+/// Saves a shortened list, or removes the account if it has nothing left.
 pub fn shorten(db: &mut Db, place: (i64, i16), list: &[u8]) -> Result<(), DatabaseError> {
     if list.is_empty() && is_bare(db, place)? {
         remove(db, place)
@@ -94,7 +92,7 @@ pub fn shorten(db: &mut Db, place: (i64, i16), list: &[u8]) -> Result<(), Databa
     }
 }
 
-/// Returns whether an account has neither a stealer log nor a paste.
+/// True if an account has neither stealer log entries nor pastes.
 pub fn is_bare(db: &mut Db, (k, seq): (i64, i16)) -> Result<bool, DatabaseError> {
     let pairs = shard::key_is::<stealer_log::table>(k).and(stealer_log::seq.eq(seq));
     let pair = stealer_log::table.filter(pairs).select(stealer_log::k);
@@ -103,7 +101,7 @@ pub fn is_bare(db: &mut Db, (k, seq): (i64, i16)) -> Result<bool, DatabaseError>
     Ok(pair.first::<i64>(db).optional()?.is_none() && link.first::<i64>(db).optional()?.is_none())
 }
 
-/// Returns which of the given accounts have a stealer log or a paste.
+/// Finds the accounts that have stealer log entries or pastes.
 pub fn with_data(db: &mut Db, places: &[(i64, i16)]) -> Result<HashSet<(i64, i16)>, DatabaseError> {
     let mut found = HashSet::new();
     for places in places.chunks(MANY) {
@@ -129,7 +127,7 @@ pub fn with_data(db: &mut Db, places: &[(i64, i16)]) -> Result<HashSet<(i64, i16
     Ok(found)
 }
 
-/// Removes an account, its stealer-log pairs and its paste links.
+/// Deletes an account with its stealer log entries and paste links.
 pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), DatabaseError> {
     let pairs = shard::key_is::<stealer_log::table>(k).and(stealer_log::seq.eq(seq));
     diesel::delete(stealer_log::table.filter(pairs)).execute(db)?;
@@ -140,14 +138,13 @@ pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Returns the key of the address whose stored local part is before the last `@` of `sorted_text`.
+/// Key of an address whose stored local part precedes the last `@` of `sorted_text`.
 pub fn sorted_key(sorted_text: &str) -> AccountKey {
     let (local, domain) = split(sorted_text);
     AccountKey::of(&address_text::digest(local, domain))
 }
 
-/// Returns the account of the address `sorted_text`, given the rows with its key. Returns `None` if
-/// it is not among them.
+/// Finds the account for `sorted_text` among the rows with its key.
 pub fn pick_sorted(rows: Vec<AccountRow>, sorted_text: &str) -> Option<AccountRow> {
     let (local, domain) = split(sorted_text);
     rows.into_iter().find(|row| row.local == local && row.domain == domain)

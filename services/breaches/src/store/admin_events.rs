@@ -1,11 +1,11 @@
-//! The audit trail of operator changes.
+//! Audit log of operator changes.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::schema::admin_event;
 
-/// Writes an event. Its actor is the system user who runs the command.
+/// Logs a change. The actor is the system user running the command.
 pub fn add(
     db: &mut Db,
     now: i64,
@@ -26,7 +26,7 @@ pub fn add(
     Ok(())
 }
 
-/// Replaces the address of a removed subscriber in all events.
+/// Removes a deleted subscriber's address from the log.
 pub fn forget(db: &mut Db, email: &str) -> Result<(), DatabaseError> {
     const REMOVED: &str = "a removed subscriber";
     diesel::update(admin_event::table.filter(admin_event::subject.eq(email)))

@@ -5,27 +5,26 @@ use diesel::prelude::*;
 
 use super::schema::block;
 
-/// An entry of the block list: a network or a user-agent substring.
+/// A block list entry, either a network or a user agent substring.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, serde::Serialize)]
 pub struct Block {
-    /// The id by which the operator removes the entry.
+    /// Id for removing the entry.
     pub id: i64,
-    /// Network of refused clients.
+    /// Blocked network.
     pub cidr: Option<String>,
-    /// Substring of blocked user agents, in lower case.
+    /// Blocked user agents contain this lowercase string.
     pub user_agent: Option<String>,
-    /// When the block ends, in Unix seconds.
+    /// Expiry time in Unix seconds.
     pub until: Option<i64>,
-    /// When the entry was created, in Unix seconds.
+    /// Creation time in Unix seconds.
     pub created_at: i64,
 }
 
-/// Returns all entries, in the order in which they were added.
+/// Lists all entries, oldest first.
 pub fn all(db: &mut Db) -> Result<Vec<Block>, DatabaseError> {
     Ok(block::table.order(block::id).load(db)?)
 }
 
-/// Adds an entry and returns its id.
 pub fn add(
     db: &mut Db,
     cidr: Option<&str>,
@@ -44,7 +43,7 @@ pub fn add(
         .get_result(db)?)
 }
 
-/// Removes an entry. Returns [`DatabaseError::NotFound`] if it does not exist.
+/// Removes an entry. Fails with [`DatabaseError::NotFound`] if it doesn't exist.
 pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     match diesel::delete(block::table.find(id)).execute(db)? {
         0 => Err(DatabaseError::NotFound),

@@ -1,4 +1,4 @@
-//! Rows of the breach catalogue.
+//! The breach catalogue.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -104,13 +104,11 @@ impl Row {
     }
 }
 
-/// Returns all breaches.
 pub fn all(db: &mut Db) -> Result<Vec<Breach>, DatabaseError> {
     breach::table.order(breach::id).load::<Row>(db)?.into_iter().map(Breach::try_from).collect()
 }
 
-/// Returns the whole catalogue with its version. The version is read first, so that the next read
-/// notices a concurrent change.
+/// Reads the whole catalogue. The version comes first, so that the next read notices concurrent changes.
 pub fn catalogue(db: &mut Db) -> Result<Catalogue, DatabaseError> {
     let version = versions::current(db)?.catalogue;
     let changed_at = versions::get(db, versions::CATALOGUE_CHANGED_AT)?.unwrap_or(0);
@@ -119,26 +117,25 @@ pub fn catalogue(db: &mut Db) -> Result<Catalogue, DatabaseError> {
     Ok(Catalogue::new(version, changed_at, breaches, classes))
 }
 
-/// Returns the breach with a name, ignoring case.
+/// Looks up a breach by name, ignoring case.
 pub fn by_name(db: &mut Db, name: &str) -> Result<Option<Breach>, DatabaseError> {
     let wanted = name.to_ascii_lowercase();
     let row = breach::table.filter(lower(breach::name).eq(wanted)).first::<Row>(db).optional()?;
     row.map(Breach::try_from).transpose()
 }
 
-/// Returns whether a breach exists and is not retired, so that accounts can be linked to it.
+/// Can accounts be linked to this breach? It must exist and not be retired.
 pub fn takes_accounts(db: &mut Db, id: u16) -> Result<bool, DatabaseError> {
     let retired = breach::table.find(i32::from(id)).select(breach::is_retired);
     Ok(retired.first(db).optional()? == Some(false))
 }
 
-/// Returns the number of links of a breach.
+/// How many accounts are linked to a breach.
 pub fn loaded(db: &mut Db, id: u16) -> Result<i64, DatabaseError> {
     Ok(breach::table.find(i32::from(id)).select(breach::loaded_count).first(db)?)
 }
 
-/// Inserts a breach with the next id and returns the id. Ids are never reused, because the lists of
-/// accounts and notices contain them.
+/// Inserts a breach under the next free id. We never reuse ids because account lists and notices refer to them.
 pub fn insert(db: &mut Db, new: &Breach) -> Result<u16, DatabaseError> {
     let highest: Option<i32> = breach::table.select(diesel::dsl::max(breach::id)).first(db)?;
     let given = versions::get(db, versions::LAST_BREACH_ID)?.unwrap_or(0);
@@ -151,7 +148,7 @@ pub fn insert(db: &mut Db, new: &Breach) -> Result<u16, DatabaseError> {
     Ok(id)
 }
 
-/// Writes all columns of a breach.
+/// Saves every column of a breach.
 pub fn update(db: &mut Db, changed: &Breach) -> Result<(), DatabaseError> {
     let row = Row::of(changed)?;
     let rows = diesel::update(breach::table.find(i32::from(changed.id))).set(row).execute(db)?;
@@ -161,7 +158,6 @@ pub fn update(db: &mut Db, changed: &Breach) -> Result<(), DatabaseError> {
     add_classes(db, &changed.data_classes)
 }
 
-/// Removes a catalogue row.
 pub fn delete(db: &mut Db, id: u16) -> Result<(), DatabaseError> {
     diesel::delete(breach::table.find(i32::from(id))).execute(db)?;
     Ok(())
@@ -177,8 +173,7 @@ pub fn add_loaded(db: &mut Db, id: u16, more: i64) -> Result<(), DatabaseError> 
     Ok(())
 }
 
-/// Adds `more` to the number of linked accounts. If the published count equals that number, adds it
-/// there too.
+/// Adds `more` to the number of linked accounts, and to the published number as long as the two are equal.
 pub fn add_counts(db: &mut Db, id: u16, more: i64) -> Result<(), DatabaseError> {
     let row = breach::table.find(i32::from(id));
     diesel::update(row.filter(breach::pwn_count.eq(breach::loaded_count)))
@@ -197,7 +192,7 @@ fn add_classes(db: &mut Db, classes: &[String]) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The name of a retired breach that has links and for which a purge never began.
+/// Finds a retired breach that still has links and was never purged.
 pub fn without_purge(db: &mut Db) -> Result<Option<String>, DatabaseError> {
     let linked = breach::is_retired.eq(true).and(breach::loaded_count.gt(0_i64));
     let names: Vec<String> =
@@ -210,7 +205,7 @@ pub fn without_purge(db: &mut Db) -> Result<Option<String>, DatabaseError> {
     Ok(names.into_iter().find(|name| !purged.contains(name)))
 }
 
-/// The number of links of retired breaches.
+/// Total number of links to retired breaches.
 pub fn retired_links(db: &mut Db) -> Result<i64, DatabaseError> {
     let retired = breach::table.filter(breach::is_retired.eq(true));
     let counts: Vec<i64> = retired.select(breach::loaded_count).load(db)?;

@@ -1,4 +1,4 @@
-//! The servers of a distributed database.
+//! Servers of a distributed database.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -7,18 +7,18 @@ use diesel::sql_types::{BigInt, Bool, Text};
 /// A server that stores accounts.
 #[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
 pub struct Worker {
-    /// Name of the server, as `HOST:PORT`.
+    /// `HOST:PORT`.
     #[diesel(sql_type = Text)]
     pub name: String,
-    /// Number of parts of the table of accounts on this server.
+    /// How many shards of the account table it holds.
     #[diesel(sql_type = BigInt)]
     pub parts: i64,
-    /// Whether the server answered.
+    /// Whether it responded.
     #[diesel(sql_type = Bool)]
     pub is_up: bool,
 }
 
-/// Checks whether each server is up.
+/// Pings every server.
 pub fn workers(db: &mut Db) -> Result<Vec<Worker>, DatabaseError> {
     Ok(diesel::sql_query(
         "SELECT node.nodename || ':' || node.nodeport AS name, count(part.shardid) AS parts, \

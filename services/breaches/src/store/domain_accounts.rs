@@ -1,7 +1,7 @@
-//! The index of accounts by domain on SQLite: a table that is filled in its own order.
+//! By-domain account index for SQLite: a separate table in domain order.
 //!
-//! A load inserts accounts in key order, which would touch pages all over an ordinary index by
-//! domain. Instead, the accounts of a transaction are inserted together, sorted by domain.
+//! Loads insert accounts in key order, so an ordinary index by domain would be updated all over the
+//! place. We collect the accounts of a transaction, sort them by domain and insert them in one go.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -11,21 +11,21 @@ use diesel::sqlite::Sqlite;
 
 use super::schema::{account, domain_account};
 
-/// Number of rows per statement. It is constant, so that the statement is prepared only once.
+/// Rows per statement. Fixed, so that the statement is prepared only once.
 const GROUP: usize = 100;
 
-/// The entry of an account in the index by domain.
+/// An index entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Insertable)]
 #[diesel(table_name = domain_account)]
 pub struct DomainAccount {
     pub domain_id: i32,
-    /// Key of the account.
+    /// Account key.
     pub k: i64,
-    /// Sequence number among the addresses with the same key.
+    /// Sequence number among addresses with the same key.
     pub seq: i16,
 }
 
-/// Inserts accounts whose `seq` is 0. Diesel's own statement would insert the rows one at a time.
+/// Inserts accounts with `seq` 0. Diesel would insert them row by row.
 struct InsertFirst<'a, const ROWS: usize>(&'a [DomainAccount; ROWS]);
 
 impl<const ROWS: usize> QueryFragment<Sqlite> for InsertFirst<'_, ROWS> {
@@ -44,7 +44,7 @@ impl<const ROWS: usize> QueryFragment<Sqlite> for InsertFirst<'_, ROWS> {
     }
 }
 
-/// The SQL depends only on the number of rows, so it is prepared once per number.
+/// The SQL depends only on `ROWS`, so each size is prepared just once.
 impl<const ROWS: usize> QueryId for InsertFirst<'_, ROWS> {
     type QueryId = InsertFirst<'static, ROWS>;
     const HAS_STATIC_QUERY_ID: bool = true;
@@ -52,7 +52,7 @@ impl<const ROWS: usize> QueryId for InsertFirst<'_, ROWS> {
 
 impl<const ROWS: usize, C> RunQueryDsl<C> for InsertFirst<'_, ROWS> {}
 
-/// Adds index entries, skipping existing ones. Does nothing on PostgreSQL.
+/// Adds index entries, skipping duplicates. Does nothing on PostgreSQL.
 pub fn add(db: &mut Db, rows: &mut [DomainAccount]) -> Result<(), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(()) };
     rows.sort_unstable();
@@ -74,7 +74,7 @@ fn add_singly(conn: &mut SqliteConnection, rows: &[DomainAccount]) -> Result<(),
     Ok(())
 }
 
-/// Returns the difference between the numbers of accounts and of index entries; 0 on PostgreSQL.
+/// How far the number of index entries is off from the number of accounts. Always 0 on PostgreSQL.
 pub fn unfiled(db: &mut Db) -> Result<i64, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(0) };
     let accounts: i64 = account::table.count().get_result(conn)?;

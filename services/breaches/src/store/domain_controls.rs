@@ -12,72 +12,69 @@ use super::schema::{
 use super::turns;
 use crate::model::domain_size::{Counted, FREE_SIZE};
 
-/// Control is proved, or follows from a parent domain.
+/// Proven or inherited.
 pub(super) const VERIFIED: &str = "verified";
-/// A proof is still missing.
+/// Not proven yet.
 const PENDING: &str = "pending";
-/// The domain was inherited from a parent domain, but the plan has no room for it.
+/// Inherited, but the plan has no room for it.
 pub(super) const NO_ROOM: &str = "no room";
-/// The subscriber removed the domain. The parent domain does not add it again.
+/// Removed by the subscriber. Won't be inherited again.
 pub(super) const REMOVED: &str = "removed";
 /// Maximum number of pending domains per subscriber.
 const MAX_PENDING: i64 = 1_000;
-/// Number of domains looked up per statement.
+/// How many domains to look up per statement.
 const CHUNK: usize = 500;
 
-/// A domain of a subscriber.
+/// A subscriber's domain.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, serde::Serialize)]
 #[diesel(table_name = domain_control)]
 pub struct Control {
-    /// The id in the database.
     pub id: i64,
-    /// Name of the domain, as A-labels.
+    /// Domain name as A-labels.
     pub domain: String,
     /// `pending`, `verified`, `no room` or `removed`.
     pub state: String,
-    /// How the domain was verified.
+    /// How it was verified.
     pub method: Option<String>,
-    /// When the domain was verified, in Unix seconds.
+    /// When it was verified, in Unix seconds.
     pub verified_at: Option<i64>,
-    /// The parent domain from which the domain was inherited, if it was.
+    /// The parent domain it was inherited from, if any.
     pub parent_id: Option<i64>,
-    /// Whether the subscriber removed the domain, so that a parent domain does not add it again.
+    /// The subscriber removed it, so it must not be inherited again.
     pub detached: bool,
-    /// Whether the subscriber gets mails about the domain.
+    /// Whether mail about the domain is on.
     pub notify: bool,
-    /// Whether the subscriber gets a monthly mail about the domain.
+    /// Whether the monthly mail is on.
     pub monthly: bool,
-    /// Breached addresses at the last search.
+    /// Number of breached addresses at the last search.
     pub pwn_count: Option<i64>,
-    /// `pwn_count` without addresses that are only in spam lists.
+    /// `pwn_count` minus addresses found only in spam lists.
     pub pwn_count_no_spam: Option<i64>,
-    /// `pwn_count_no_spam` at the time when the subscription last began.
+    /// `pwn_count_no_spam` at the start of the current subscription period.
     pub pwn_count_no_spam_at_renewal: Option<i64>,
-    /// `pwn_count_no_spam` as last counted.
+    /// Most recent `pwn_count_no_spam`.
     pub size_now: Option<i64>,
     /// Number of addresses in stealer logs at the last count.
     pub captured: Option<i64>,
 }
 
-/// A domain that counts against the plan's limit of large domains.
+/// A domain that counts toward the limit on large domains.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct LargerDomain {
-    /// The id in the database.
     pub id: i64,
-    /// Name of the domain, as A-labels.
+    /// Domain name as A-labels.
     pub domain: String,
-    /// The parent domain from which the domain was inherited, if it was.
+    /// The parent domain it was inherited from, if any.
     pub parent_id: Option<i64>,
 }
 
 impl Control {
-    /// Returns whether control of the domain is proved.
     pub fn is_verified(&self) -> bool {
         self.state == VERIFIED
     }
 }
 
-/// Returns a domain if the subscriber controls it.
+/// Looks up a domain that the subscriber controls.
 pub fn verified(
     db: &mut Db,
     subscriber: i64,
@@ -92,7 +89,7 @@ pub fn verified(
         .optional()?)
 }
 
-/// Returns all domains that a subscriber controls, sorted by name.
+/// Lists the domains a subscriber controls, by name.
 pub fn all_verified(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, DatabaseError> {
     let mut rows = domain_control::table
         .filter(domain_control::subscriber_id.eq(subscriber))
@@ -103,7 +100,7 @@ pub fn all_verified(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, Databa
     Ok(rows)
 }
 
-/// Returns which of the given domains a subscriber controls.
+/// Finds which of these domains the subscriber controls.
 pub fn verified_of(
     db: &mut Db,
     subscriber: i64,
@@ -121,7 +118,7 @@ pub fn verified_of(
     Ok(found)
 }
 
-/// Returns all domains that have a verified controller, without duplicates.
+/// Lists the names of all verified domains, without duplicates.
 pub fn verified_names(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::state.eq(VERIFIED))
@@ -131,7 +128,7 @@ pub fn verified_names(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
         .load(db)?)
 }
 
-/// Returns which of the given domains have a verified controller.
+/// Finds which of these domains are verified for anyone.
 pub fn verified_among(db: &mut Db, domains: &[&str]) -> Result<Vec<String>, DatabaseError> {
     let mut found = Vec::new();
     for chunk in domains.chunks(CHUNK) {
@@ -145,7 +142,7 @@ pub fn verified_among(db: &mut Db, domains: &[&str]) -> Result<Vec<String>, Data
     Ok(found)
 }
 
-/// Returns all subscribers who control a domain.
+/// Lists everyone who controls a domain.
 pub fn controllers(db: &mut Db, domain: &str) -> Result<Vec<i64>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::domain.eq(domain))
@@ -155,7 +152,7 @@ pub fn controllers(db: &mut Db, domain: &str) -> Result<Vec<i64>, DatabaseError>
         .load(db)?)
 }
 
-/// Returns the domains that were verified themselves, with their subscribers.
+/// Lists domains with a proof of their own, as (subscriber, domain).
 pub fn verified_roots(db: &mut Db) -> Result<Vec<(i64, String)>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::state.eq(VERIFIED))
@@ -165,7 +162,7 @@ pub fn verified_roots(db: &mut Db) -> Result<Vec<(i64, String)>, DatabaseError> 
         .load(db)?)
 }
 
-/// Returns the verified and pending domains of a subscriber.
+/// Lists a subscriber's verified and pending domains.
 pub fn all(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::subscriber_id.eq(subscriber))
@@ -175,7 +172,7 @@ pub fn all(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, DatabaseError> 
         .load(db)?)
 }
 
-/// Returns all domains with the addresses of their subscribers.
+/// Lists all domains along with their subscribers' addresses.
 pub fn with_subscribers(db: &mut Db) -> Result<Vec<(String, Control)>, DatabaseError> {
     Ok(domain_control::table
         .inner_join(subscriber::table)
@@ -184,7 +181,7 @@ pub fn with_subscribers(db: &mut Db) -> Result<Vec<(String, Control)>, DatabaseE
         .load(db)?)
 }
 
-/// Returns the domains of a subscriber that count against the limit of large domains, oldest first.
+/// Lists a subscriber's domains that count toward the limit on large domains, oldest first.
 pub fn larger_domains(db: &mut Db, subscriber: i64) -> Result<Vec<LargerDomain>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::subscriber_id.eq(subscriber))
@@ -195,7 +192,7 @@ pub fn larger_domains(db: &mut Db, subscriber: i64) -> Result<Vec<LargerDomain>,
         .load(db)?)
 }
 
-/// Turns mails about a domain of a subscriber on or off.
+/// Turns mail about a subscriber's domain on or off.
 pub fn set_notify(
     db: &mut Db,
     subscriber: i64,
@@ -209,8 +206,8 @@ pub fn set_notify(
     Ok(())
 }
 
-/// Stores the counts of a search. The first search in a subscription period also fixes the count
-/// for that period.
+/// Saves the counts from a search. The first search in a subscription period also locks in the
+/// count for that period.
 pub fn set_counts(db: &mut Db, id: i64, counted: Counted, now: i64) -> Result<(), DatabaseError> {
     let row = domain_control::table.find(id);
     diesel::update(row)
@@ -227,8 +224,7 @@ pub fn set_counts(db: &mut Db, id: i64, counted: Counted, now: i64) -> Result<()
     Ok(())
 }
 
-/// Stores the size of a domain and the number of its addresses in stealer logs, for all subscribers
-/// who control it.
+/// Saves a domain's size and its number of addresses in stealer logs for everyone who controls it.
 pub fn set_size(
     db: &mut Db,
     domain: &str,
@@ -245,8 +241,8 @@ pub fn set_size(
         .execute(db)?)
 }
 
-/// Returns the code for a domain that a subscriber wants to verify. If there is none yet, stores
-/// and returns `new`. Returns `None` if the subscriber already has [`MAX_PENDING`] pending domains.
+/// Returns the code for a domain the subscriber wants to verify, storing `new` if there is none.
+/// Returns `None` if the subscriber already has [`MAX_PENDING`] pending domains.
 pub fn begin(
     db: &mut Db,
     subscriber: i64,
@@ -287,30 +283,29 @@ pub fn begin(
     Ok(Some(code))
 }
 
-/// Returns the code that proves control of a subscriber's domain.
+/// Looks up the code for a subscriber's domain.
 pub fn code(db: &mut Db, subscriber: i64, domain: &str) -> Result<Option<String>, DatabaseError> {
     let own = domain_control::subscriber_id.eq(subscriber).and(domain_control::domain.eq(domain));
     Ok(domain_control::table.filter(own).select(domain_control::code).first(db).optional()?)
 }
 
-/// A verification to record.
+/// A verification to save.
 #[derive(Clone, Copy, Debug)]
 pub struct Verification<'a> {
-    /// The subscriber who controls the domain.
+    /// Id of the subscriber who will control the domain.
     pub subscriber: i64,
     pub domain: &'a str,
-    /// The code to store, unless there already is one.
+    /// Used only if the domain doesn't have a code yet.
     pub code: &'a str,
-    /// How it was verified.
     pub method: &'a str,
     pub parent: Option<i64>,
-    /// Its size and the number of its addresses in stealer logs, if they have already been counted.
+    /// The domain's size and number of addresses in stealer logs, if they've been counted.
     pub sizes: Option<(i64, i64)>,
     /// Time of the verification in Unix seconds.
     pub now: i64,
 }
 
-/// Marks a domain as verified. Returns its id.
+/// Marks a domain as verified and returns its id.
 pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError> {
     let changed = (
         domain_control::state.eq(VERIFIED),
@@ -342,11 +337,11 @@ pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError>
         .first(db)?)
 }
 
-/// Deletes the notice state of domains that have lost their last controller, so that a later
-/// controller starts without it. Also deletes pending messages and verification links of
-/// subscribers who lost one of the domains.
+/// Cleans up after domains that were given up. If a domain no longer has any controller, its notice
+/// state is deleted so that a later controller starts from scratch. Subscribers who lost a domain
+/// also lose pending messages and verification links for it.
 ///
-/// Waits for transactions that verify one of the domains for another subscriber.
+/// Waits for transactions that are verifying one of these domains for someone else.
 pub(super) fn forget_given_up(db: &mut Db, domains: &[&str]) -> Result<(), DatabaseError> {
     turns::take_notices(db, domains)?;
     for chunk in domains.chunks(CHUNK) {

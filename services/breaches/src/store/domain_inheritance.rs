@@ -1,7 +1,7 @@
-//! Domains that a subscriber inherits from a verified parent domain.
+//! Domains inherited from a verified parent.
 //!
-//! The functions must run in a transaction that holds the subscriber's lock, so that their
-//! decisions are still valid when they are written.
+//! Hold the subscriber's lock when you call these functions. Otherwise their decisions could be out
+//! of date by the time they're saved.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -11,7 +11,7 @@ use super::schema::domain_control;
 use super::{mail_domains, turns};
 use crate::model::domain_tree::{DomainTree, Holding, is_below};
 
-/// A subscriber's domain, in any state.
+/// A subscriber's domain in any state.
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = domain_control)]
 struct Row {
@@ -40,15 +40,13 @@ fn tree(rows: &[Row]) -> DomainTree {
     DomainTree::new(rows.iter().map(|row| (row.domain.clone(), row.holding())))
 }
 
-/// Returns the id of the verified domain from which a subscriber inherits a domain, if there is
-/// one.
+/// Finds the verified domain that a subscriber would inherit this domain from.
 pub fn root_of(db: &mut Db, subscriber: i64, domain: &str) -> Result<Option<i64>, DatabaseError> {
     Ok(tree(&rows(db, subscriber)?).root_of(domain))
 }
 
-/// Returns the known mail domains that a verified domain adds and that the subscriber does not
-/// have, each with the id of the verified domain. Unless `has_room` is true, domains for which the
-/// plan had no room are left out.
+/// Finds known mail domains below `root` that the subscriber should inherit but doesn't have, each with the id
+/// of `root`. Domains that didn't fit in the plan are included only if `has_room` is set.
 pub fn missing(
     db: &mut Db,
     subscriber: i64,
@@ -65,18 +63,18 @@ pub fn missing(
         rows.iter().filter(kept).map(|row| row.domain.as_str()).collect();
     let known = mail_domains::below(db, root)?.into_iter();
     let missing = known.filter(|name| !kept.contains(name.as_str()));
-    // If a nearer verified domain exists, a subdomain is inherited from that one instead.
+    // If there is a closer verified parent, the domain is inherited from that one.
     Ok(missing.filter(|name| tree.root_of(name) == Some(id)).map(|name| (name, id)).collect())
 }
 
-/// Removes a domain from a subscriber, together with all inherited domains below it and the mail
+/// Takes a domain away from a subscriber, along with everything inherited from it and any mail
 /// links that would verify it again.
 ///
-/// If a parent domain would add the domain again, the domain is marked as removed until the parent
-/// is verified again.
+/// If it would just be inherited again, the domain is marked as removed instead. This lasts until a
+/// parent is verified again.
 ///
 /// # Errors
-/// [`DatabaseError::NotFound`] if the subscriber does not have the domain.
+/// [`DatabaseError::NotFound`] if the subscriber doesn't have the domain.
 pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), DatabaseError> {
     turns::take_subscriber(db, subscriber)?;
     let rows = rows(db, subscriber)?;
@@ -123,7 +121,7 @@ pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Database
     forget_given_up(db, &given_up)
 }
 
-/// Allows a newly verified domain to add removed subdomains again.
+/// Lets removed subdomains be inherited again once this domain has been verified.
 pub fn attach_below(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), DatabaseError> {
     for row in rows(db, subscriber)? {
         if row.detached && (row.domain == domain || is_below(&row.domain, domain)) {
@@ -138,7 +136,7 @@ pub fn attach_below(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Da
     Ok(())
 }
 
-/// Disables the newest inherited domains, so that at most `max` larger domains remain.
+/// Turns off the newest inherited domains until at most `max` large domains are left.
 pub fn keep_within(db: &mut Db, subscriber: i64, max: i32) -> Result<(), DatabaseError> {
     let larger = larger_domains(db, subscriber)?;
     let excess = larger.len().saturating_sub(usize::try_from(max).unwrap_or(0));

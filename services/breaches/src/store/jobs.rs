@@ -1,4 +1,4 @@
-//! Long-running jobs: their progress and results. They can resume after a crash.
+//! Progress and results of long-running jobs, which can resume after a crash.
 
 use std::collections::HashMap;
 
@@ -9,43 +9,42 @@ use super::schema::job;
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, serde::Serialize)]
 pub struct Job {
-    /// The id by which commands refer to the job.
+    /// Id used on the command line.
     pub id: i64,
     /// `accounts`, `pastes`, `stealer-logs` or `purge`.
     pub kind: String,
-    /// Fingerprint of the input files, from which a resumed job recognises them.
+    /// Fingerprint of the input files. Lets us recognize them when a job is resumed.
     pub fingerprint: String,
-    /// The options of the job, as JSON.
+    /// Options as JSON.
     pub params: String,
-    /// `running`, `done`, `failed` or `cancelled`; `interrupted` is only displayed.
+    /// `running`, `done`, `failed` or `cancelled`. We also display `interrupted`, but never store it.
     pub state: String,
-    /// The last committed key.
+    /// Last committed key.
     #[serde(skip)]
     pub cursor: Option<Vec<u8>>,
-    /// Number of rows read.
+    /// Rows read.
     pub read: i64,
-    /// Number of rows accepted.
+    /// Rows accepted.
     pub accepted: i64,
-    /// Number of rows skipped.
+    /// Rows skipped.
     pub skipped: i64,
-    /// Number of new links. For a purge, number of removed links.
+    /// New links, or removed links in the case of a purge.
     pub added: i64,
-    /// When the job began, in Unix seconds.
+    /// Start time in Unix seconds.
     pub started_at: i64,
-    /// Time of the last heartbeat or change of state, in Unix seconds.
+    /// Last heartbeat or state change, in Unix seconds.
     pub updated_at: i64,
-    /// Line and reason of the first skipped rows, as JSON.
+    /// Line numbers and reasons of the first skipped rows, as JSON.
     pub skips: String,
-    /// Error message of a failed job.
+    /// Error message if the job failed.
     pub error: Option<String>,
 }
 
-/// Seconds without a heartbeat after which a running job counts as interrupted.
+/// After this many seconds without a heartbeat, we call a running job interrupted.
 const STALE_SECONDS: i64 = 60;
 
 impl Job {
-    /// Changes the state of a running job without a heartbeat to `interrupted` for display. It was
-    /// probably killed.
+    /// Displays a running job as `interrupted` if it hasn't had a heartbeat lately. It was probably killed.
     #[must_use]
     pub fn seen_at(mut self, now: i64) -> Self {
         if self.state == "running" && now - self.updated_at > STALE_SECONDS {
@@ -55,18 +54,18 @@ impl Job {
     }
 }
 
-/// The counts of a job's rows.
+/// Row counts of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Number of rows read.
+    /// Rows read.
     pub read: i64,
-    /// Number of rows accepted.
+    /// Rows accepted.
     pub accepted: i64,
-    /// Number of rows skipped.
+    /// Rows skipped.
     pub skipped: i64,
 }
 
-/// Returns an unfinished job with the same input and options, if there is one.
+/// Finds an unfinished job with the same input and options.
 pub fn unfinished(
     db: &mut Db,
     kind: &str,
@@ -82,7 +81,7 @@ pub fn unfinished(
         .optional()?)
 }
 
-/// Begins a job.
+/// Starts a job.
 pub fn begin(
     db: &mut Db,
     kind: &str,
@@ -108,8 +107,8 @@ pub fn begin(
         .get_result(db)?)
 }
 
-/// Stores the input counts, once, after sorting. Leaves the state unchanged, so that a concurrent
-/// end of the job is not overwritten.
+/// Saves the input counts once the input has been sorted. Doesn't touch the state, in case the job
+/// is being ended right now.
 pub fn set_input(db: &mut Db, id: i64, counts: Counts, skips: &str) -> Result<(), DatabaseError> {
     diesel::update(job::table.find(id))
         .set((
@@ -122,7 +121,7 @@ pub fn set_input(db: &mut Db, id: i64, counts: Counts, skips: &str) -> Result<()
     Ok(())
 }
 
-/// Resumes a job that ended early.
+/// Resumes a job that stopped early.
 pub fn restart(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     diesel::update(job::table.find(id))
         .set((job::state.eq("running"), job::error.eq(None::<String>), job::updated_at.eq(now)))
@@ -130,7 +129,7 @@ pub fn restart(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Updates the heartbeat of a running job, and the counts of the input so far.
+/// Heartbeat of a running job. Also updates the input counts.
 pub fn note(db: &mut Db, id: i64, counts: Counts, now: i64) -> Result<(), DatabaseError> {
     let running = job::table.filter(job::id.eq(id).and(job::state.eq("running")));
     diesel::update(running)
@@ -144,8 +143,8 @@ pub fn note(db: &mut Db, id: i64, counts: Counts, now: i64) -> Result<(), Databa
     Ok(())
 }
 
-/// Moves the checkpoint of a job. Returns false if the job was cancelled or another process has
-/// finished it. A failure recorded by another process does not stop the job.
+/// Moves a job's checkpoint forward. Returns false if the job was cancelled, or finished by another
+/// process. If another process marked it as failed, it's running again.
 pub fn advance(
     db: &mut Db,
     id: i64,
@@ -160,8 +159,7 @@ pub fn advance(
     Ok(true)
 }
 
-/// Adds to a job's number of links without moving its checkpoint. Returns false in the same cases
-/// as [`advance`].
+/// Adds to the link count without moving the checkpoint. Returns false in the same cases as [`advance`].
 pub fn count(db: &mut Db, id: i64, links: i64, now: i64) -> Result<bool, DatabaseError> {
     let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
     let rows = diesel::update(open)
@@ -175,8 +173,8 @@ pub fn count(db: &mut Db, id: i64, links: i64, now: i64) -> Result<bool, Databas
     Ok(rows == 1)
 }
 
-/// Takes over a job that has had no heartbeat since `silent`, or that failed before `failed`. If
-/// two processes race, exactly one gets it. Returns `None` if there is no such job.
+/// Takes over a job that has been silent since `silent` or failed before `failed`. If two processes
+/// race, only one gets it. Returns `None` if there is no such job.
 pub fn take_over(
     db: &mut Db,
     kind: &str,
@@ -198,7 +196,7 @@ pub fn take_over(
     Ok((taken == 1).then_some(found))
 }
 
-/// Marks a job as done. Returns false if it was cancelled or another process finished it.
+/// Marks a job as done. Returns false if it was cancelled, or finished by another process.
 pub fn finish(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
     let rows = diesel::update(open)
@@ -207,7 +205,7 @@ pub fn finish(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     Ok(rows == 1)
 }
 
-/// Records why a job failed, unless it was cancelled or another process has finished it.
+/// Marks a job as failed, unless it was cancelled or finished by another process.
 pub fn fail(db: &mut Db, id: i64, error: &str, now: i64) -> Result<(), DatabaseError> {
     let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
     diesel::update(open)
@@ -225,13 +223,11 @@ pub fn cancel(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     if rows == 0 { Err(DatabaseError::NotFound) } else { Ok(()) }
 }
 
-/// Returns a job.
 pub fn get(db: &mut Db, id: i64) -> Result<Job, DatabaseError> {
     Ok(job::table.find(id).first(db)?)
 }
 
-/// For each state as displayed at `now`, returns the number of jobs and the number of seconds since
-/// the oldest of them began.
+/// Number of jobs in each displayed state, and seconds since the oldest unfinished one started.
 pub fn figures(db: &mut Db, now: i64) -> Result<HashMap<String, (i64, i64)>, DatabaseError> {
     let mut figures = HashMap::new();
     for state in ["done", "cancelled"] {
@@ -248,7 +244,7 @@ pub fn figures(db: &mut Db, now: i64) -> Result<HashMap<String, (i64, i64)>, Dat
     Ok(figures)
 }
 
-/// Returns all jobs, newest first.
+/// Lists all jobs, newest first.
 pub fn all(db: &mut Db) -> Result<Vec<Job>, DatabaseError> {
     Ok(job::table.order(job::id.desc()).load(db)?)
 }

@@ -1,4 +1,4 @@
-//! Keys with their subscriber, subscription and plan, read in a single statement.
+//! Reads an API key with its subscriber, subscription and plan in a single statement.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use super::schema::{account, api_key, mail_domain, plan, plan_feature, subscribe
 use crate::model::AccountKey;
 use crate::model::plan::Plan;
 
-/// A key, and the subscription to which its requests are charged.
+/// An API key and the subscription that pays for its requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Number of the key.
+    /// API key id.
     pub key: i64,
-    /// The first second at which the key is expired.
+    /// First second at which the key no longer works.
     pub expires_at: Option<i64>,
-    /// Id of the subscriber. Quotas belong to the subscriber, so a new key does not refill them.
+    /// Subscriber id. Quotas belong to the subscriber, so getting a new key doesn't refill them.
     pub subscriber: i64,
-    /// Plan and end of the subscription, or `None` if there is none.
+    /// Plan and end of the subscription, if any.
     pub subscription: Option<(Arc<Plan>, i64)>,
 }
 
@@ -36,14 +36,13 @@ impl auth::Holder for Holder {
     }
 }
 
-/// The result of a key lookup.
+/// Outcome of a key lookup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyLookup {
-    /// The key was never issued.
+    /// We never issued this key.
     Unknown,
-    /// The key is revoked, expired or without an owner.
+    /// Revoked, expired or orphaned.
     Dead,
-    /// The key is valid.
     Live(Arc<Holder>),
 }
 
@@ -59,7 +58,7 @@ struct Row {
     features: Option<FeatureRow>,
 }
 
-/// Selects keys with subscriber, subscription and plan.
+/// API keys joined with subscriber, subscription and plan.
 #[auto_type]
 fn holders() -> _ {
     api_key::table
@@ -75,7 +74,7 @@ fn holders() -> _ {
         )
 }
 
-/// Returns the columns of [`Row`].
+/// Columns of [`Row`].
 #[auto_type]
 fn columns() -> _ {
     (
@@ -104,13 +103,13 @@ fn columns() -> _ {
     )
 }
 
-/// Selects the key with a digest, and its holder.
+/// Query for a key and its holder by digest.
 #[auto_type]
 fn by_digest<'a>(digest: &'a [u8]) -> _ {
     holders().filter(api_key::digest.eq(digest)).select(columns())
 }
 
-/// Selects the key with a digest, its holder, and the accounts with key `k`.
+/// Like [`by_digest`], but joined with the accounts with key `k`.
 #[auto_type]
 pub fn with_account<'a>(digest: &'a [u8], k: i64) -> _ {
     holders()
@@ -126,14 +125,14 @@ pub fn with_account<'a>(digest: &'a [u8], k: i64) -> _ {
         ))
 }
 
-/// Looks up a key by its digest.
+/// Looks up an API key by digest.
 pub fn find(db: &mut Db, digest: &[u8], now: i64) -> Result<KeyLookup, DatabaseError> {
     let row = on_backend!(db, conn => by_digest(digest).first(conn)).optional()?;
     looked_up(row, now)
 }
 
-/// Looks up a key by its digest and, in the same round trip, the accounts with key `k`. The
-/// accounts are `None` if the key is unknown.
+/// Looks up an API key by digest and the accounts with key `k` in a single round trip. The accounts
+/// are `None` if the API key is unknown.
 pub fn find_with_account(
     db: &mut Db,
     digest: &[u8],
@@ -171,7 +170,7 @@ fn looked_up(row: Option<Row>, now: i64) -> Result<KeyLookup, DatabaseError> {
     Ok(KeyLookup::Live(Arc::new(Holder { key: row.key, expires_at, subscriber, subscription })))
 }
 
-/// Returns the hint and the creation time of an owner's live key, if there is one.
+/// Hint and creation time of an owner's live key, if any.
 pub fn live(db: &mut Db, owner: &str, now: i64) -> Result<Option<(String, i64)>, DatabaseError> {
     let keys = auth::list_keys(db)?.into_iter().rev();
     let mut own = keys.filter(|key| {
@@ -181,14 +180,14 @@ pub fn live(db: &mut Db, owner: &str, now: i64) -> Result<Option<(String, i64)>,
     Ok(own.next().map(|key| (key.hint, key.created_at)))
 }
 
-/// Maximum number of keys cached per connection. A service with more keys should use PostgreSQL.
+/// Maximum number of keys cached per connection. If you have more, you should be on PostgreSQL.
 const MAX: usize = 10_000;
 
-/// The live keys that a SQLite connection has found. Cleared when the database file changes.
+/// Live keys found by a SQLite connection. Cleared whenever the database file changes.
 ///
-/// SQLite reports whether any other connection, in any process, has committed since the last check.
-/// A key that another process revokes is therefore rejected immediately, without a query per
-/// request.
+/// SQLite can report whether any other connection has committed since the last check, even one in
+/// another process. So a key revoked by another process is rejected immediately, and we don't need
+/// a query per request.
 #[derive(Debug, Default)]
 pub struct KnownKeys {
     version: Option<i64>,
@@ -196,8 +195,8 @@ pub struct KnownKeys {
 }
 
 impl KnownKeys {
-    /// Clears the cache if another connection has committed since the last call. Must be called at
-    /// the beginning of each read transaction. Returns whether the database may have changed.
+    /// Clears the cache if another connection has committed since the last call. Call this at the
+    /// start of every read transaction. Returns true if the database may have changed.
     pub fn renew(&mut self, db: &mut Db) -> Result<bool, DatabaseError> {
         let version = data_version(db)?;
         let changed = version.is_none() || version != self.version;
@@ -208,7 +207,7 @@ impl KnownKeys {
         Ok(changed)
     }
 
-    /// Looks up a key by its digest, in the cache first.
+    /// Looks up a key by digest, trying the cache first.
     pub fn find(
         &mut self,
         db: &mut Db,
@@ -229,7 +228,7 @@ impl KnownKeys {
     }
 }
 
-/// `PRAGMA data_version` as a statement that is prepared only once.
+/// `PRAGMA data_version`, prepared only once.
 #[derive(Clone, Copy, diesel::query_builder::QueryId)]
 struct DataVersion;
 
@@ -246,8 +245,7 @@ impl QueryFragment<Sqlite> for DataVersion {
 
 impl RunQueryDsl<SqliteConnection> for DataVersion {}
 
-/// Returns a number that changes when another connection commits. `None` on PostgreSQL, which has
-/// no equivalent.
+/// Changes whenever another connection commits. PostgreSQL has nothing like it, hence `None`.
 fn data_version(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
     match db {
         Db::Sqlite(conn) => Ok(Some(DataVersion.get_result(conn)?)),

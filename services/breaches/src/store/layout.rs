@@ -1,21 +1,21 @@
-//! The layout of the account tables: on one server or on several.
+//! Layout of the account tables: one server or several.
 
 use database::{Backend, DatabaseError, Db};
 
 use super::versions;
 
-/// The layout of the account tables, which was chosen when the database was migrated.
+/// Layout of the account tables, fixed when the database is migrated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// In a SQLite file, or on one PostgreSQL server.
+    /// A SQLite file or a single PostgreSQL server.
     #[default]
     OneServer,
-    /// Distributed over the servers of a Citus cluster by [`shard`](super::shard).
+    /// Spread over a Citus cluster by [`shard`](super::shard).
     Distributed,
 }
 
 impl Layout {
-    /// Reads the layout from a database.
+    /// Detects the layout of a database.
     pub fn of(db: &mut Db) -> Result<Self, DatabaseError> {
         if db.backend() == Backend::Postgres && versions::get(db, versions::DISTRIBUTED)?.is_some()
         {
@@ -24,7 +24,6 @@ impl Layout {
         Ok(Self::OneServer)
     }
 
-    /// Returns whether the accounts are on several servers.
     pub fn is_distributed(self) -> bool {
         self == Self::Distributed
     }

@@ -1,4 +1,4 @@
-//! A lease: the exclusive right of one replica to do some work. It expires on its own.
+//! Leases give one replica the exclusive right to do some work, and expire on their own.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -6,24 +6,22 @@ use diesel::prelude::*;
 use super::schema::meta;
 use super::versions;
 
-/// A lease that this process has taken. Its row contains the time at which it expires. A lease can
-/// only be taken after that time, so the value also identifies the owner.
+/// A lease held by this process. The row stores the expiry time. Since a lease can be taken only
+/// after it has expired, that value also identifies the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
     key: &'static str,
-    /// The time at which the lease expires, unless a renewal was committed without being
-    /// acknowledged.
+    /// When the lease expires, not counting renewals that may have been committed without our knowing.
     until: i64,
-    /// The latest time to which such a renewal may have extended the lease.
+    /// The latest time that such a renewal may have extended the lease to.
     latest: i64,
 }
 
 impl Lease {
-    /// Takes a lease. Returns `None` if another process holds it. If two processes race, exactly
-    /// one gets it.
+    /// Takes a lease. Returns `None` if it's already taken. If two processes race, only one gets it.
     ///
     /// # Errors
-    /// Returns errors of the database.
+    /// Returns an error if a query fails.
     pub fn take(
         db: &mut Db,
         key: &'static str,
@@ -39,40 +37,37 @@ impl Lease {
         Ok(taken.then_some(Self { key, until, latest: until }))
     }
 
-    /// Announces a renewal. Must be called before the renewing transaction: if the connection fails
-    /// during the commit, the row contains either the old or the new value, and both must be
-    /// recognised as this process's own.
+    /// Announces a renewal. Call this before the transaction that renews the lease. If the
+    /// connection breaks during the commit, the row could have either the old or the new value, and
+    /// we need to recognize both as ours.
     ///
-    /// Does nothing if the lease has expired, because another process may take it in the same
-    /// second.
+    /// Does nothing if the lease has expired, since another process could take it in that very second.
     pub fn expect_renewal(&mut self, now: i64, seconds: i64) {
         if now < self.until {
             self.latest = self.latest.max(now + seconds);
         }
     }
 
-    /// Extends the lease. Returns `None` if another process has taken it. Other processes cannot
-    /// take it before the transaction ends.
+    /// Extends the lease. Returns `None` if we've lost it to another process. While the transaction
+    /// is open, it can't be taken.
     ///
     /// # Errors
-    /// Returns errors of the database.
+    /// Returns an error if the query fails.
     pub fn renew(self, db: &mut Db, now: i64, seconds: i64) -> Result<Option<Self>, DatabaseError> {
         let until = self.latest.max(now + seconds);
         Ok(self.replace(db, until)?.then_some(Self { until, latest: until, ..self }))
     }
 
-    /// Releases the lease. Returns false if another process has taken it; that lease is left
-    /// unchanged.
+    /// Releases the lease. Returns false, and leaves the lease alone, if we've lost it to another process.
     ///
     /// # Errors
-    /// Returns errors of the database.
+    /// Returns an error if the query fails.
     pub fn release(self, db: &mut Db) -> Result<bool, DatabaseError> {
         self.replace(db, 0)
     }
 
     fn replace(self, db: &mut Db, until: i64) -> Result<bool, DatabaseError> {
-        // A value that another process writes is at least as far after `until` as that of an
-        // earlier renewal.
+        // Can't match another owner's lease, which expires no earlier than any renewal of ours could have.
         let own = meta::table.filter(meta::key.eq(self.key));
         let own = own.filter(meta::value.between(self.until, self.latest));
         Ok(diesel::update(own).set(meta::value.eq(until)).execute(db)? == 1)
@@ -90,14 +85,14 @@ mod tests {
         pools
             .write_blocking(|db| -> Result<(), DatabaseError> {
                 let mut lease = Lease::take(db, "work", 0, 300)?.unwrap();
-                // The first renewal is committed and the second is rolled back, but the owner
-                // learns of neither.
+                // The first renewal is committed and the second rolled back, but the owner doesn't
+                // find out about either.
                 lease.expect_renewal(100, 300);
                 lease.renew(db, 100, 300)?;
                 lease.expect_renewal(150, 300);
                 let lease = lease.renew(db, 200, 300)?.unwrap();
                 assert_eq!(Lease::take(db, "work", 499, 300)?, None);
-                // An expired lease is not confused with that of the next owner.
+                // An expired lease isn't mistaken for the next owner's.
                 let mut expired = lease;
                 expired.expect_renewal(500, 300);
                 assert!(Lease::take(db, "work", 500, 300)?.is_some());

@@ -1,18 +1,18 @@
-//! Connections of loads, with settings for long series of writes.
+//! Database connections tuned for long series of writes during a load.
 
 use database::{DatabaseError, Db, Pools};
 use diesel::connection::SimpleConnection;
 
 use super::layout::Layout;
 
-/// Number of pages in SQLite's write-ahead log before a checkpoint. A page changed by several
-/// transactions is then copied only once.
+/// Number of WAL pages before SQLite runs a checkpoint. A high number means that a page changed by
+/// several transactions gets copied only once.
 const LOG_PAGES: usize = 32_768;
 
 /// Opens a connection for a load.
 ///
-/// Its statements always use indexes. Otherwise PostgreSQL would keep scanning tables that were
-/// empty when a statement was planned, even after the load has filled them.
+/// We force PostgreSQL to use indexes. Otherwise, statements planned while a table was empty would
+/// keep doing sequential scans even after the load has filled it.
 pub fn connect(pools: &Pools) -> Result<Db, DatabaseError> {
     let mut db = pools.connect()?;
     if Layout::of(&mut db)?.is_distributed() {
@@ -23,17 +23,17 @@ pub fn connect(pools: &Pools) -> Result<Db, DatabaseError> {
     Ok(db)
 }
 
-/// Settings of every session on a distributed database.
+/// Session settings for a distributed database.
 ///
-/// With a single connection to each server, a transaction sees its own changes on all servers. If a
-/// server does not respond, a statement fails early enough to return a 503.
+/// With one connection per server, a transaction can see its own changes everywhere. The timeout
+/// makes statements fail early enough for a 503 if a server is down.
 pub const CLUSTER_SESSION: [(&str, &str); 3] = [
     ("citus.max_adaptive_executor_pool_size", "1"),
     ("citus.multi_shard_modify_mode", "sequential"),
     ("citus.node_connection_timeout", "5000"),
 ];
 
-/// Prepares a connection of a job on a distributed database.
+/// Applies [`CLUSTER_SESSION`] to a job's connection.
 fn set_up_cluster_session(db: &mut Db) -> Result<(), DatabaseError> {
     let Db::Pg(conn) = db else { return Ok(()) };
     for (name, value) in CLUSTER_SESSION {
@@ -42,10 +42,10 @@ fn set_up_cluster_session(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Sets SQLite's page cache to `cache_kib` KiB and disables the memory map, whose resident size
-/// would be unbounded. Does nothing on PostgreSQL.
+/// Sets SQLite's page cache to `cache_kib` KiB and turns off memory mapping, which would use an
+/// unbounded amount of resident memory. Does nothing on PostgreSQL.
 ///
-/// The pages that a sorted load changes are spread over the whole index by domain.
+/// Even a sorted load changes pages all over the by-domain index.
 pub fn set_cache(db: &mut Db, cache_kib: usize) -> Result<(), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(()) };
     conn.batch_execute(&format!(
@@ -55,10 +55,10 @@ pub fn set_cache(db: &mut Db, cache_kib: usize) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Milliseconds for which a heartbeat waits for a lock.
+/// How long a heartbeat waits for a lock, in milliseconds.
 const NOTE_WAIT_MS: u32 = 500;
 
-/// Opens a connection for heartbeats, which may be skipped.
+/// Opens a connection for heartbeats. They may be skipped, so it doesn't wait long for locks.
 pub fn connect_for_notes(pools: &Pools) -> Result<Db, DatabaseError> {
     let mut db = pools.connect()?;
     match &mut db {

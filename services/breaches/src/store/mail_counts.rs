@@ -1,11 +1,11 @@
-//! Counts of mails per requester and recipient, used for limits.
+//! Mail counts per requester and recipient, for rate limiting.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::schema::mail_count;
 
-/// Returns the times of a party's mails since a given time, oldest first.
+/// Times of a party's mails after `second`, oldest first.
 pub fn since(db: &mut Db, party: &[u8], second: i64) -> Result<Vec<i64>, DatabaseError> {
     Ok(mail_count::table
         .filter(mail_count::party.eq(party))
@@ -15,7 +15,6 @@ pub fn since(db: &mut Db, party: &[u8], second: i64) -> Result<Vec<i64>, Databas
         .load(db)?)
 }
 
-/// Counts a mail for a party.
 pub fn add(db: &mut Db, party: &[u8], now: i64) -> Result<(), DatabaseError> {
     diesel::insert_into(mail_count::table)
         .values((mail_count::party.eq(party), mail_count::at.eq(now)))
@@ -23,7 +22,7 @@ pub fn add(db: &mut Db, party: &[u8], now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Deletes counts from before a given time.
+/// Deletes old counts.
 pub fn prune(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     Ok(diesel::delete(mail_count::table.filter(mail_count::at.lt(before))).execute(db)?)
 }

@@ -1,4 +1,4 @@
-//! Domains of addresses and websites. Each is stored only once.
+//! Domains of addresses and websites, stored once each.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,10 @@ use super::schema::{account, domain_account, mail_domain, stealer_log};
 use super::versions;
 use crate::model::{loaded_address, website};
 
-/// Number of names looked up per statement.
+/// How many names to look up per statement.
 const CHUNK: usize = 500;
 
-/// Returns the id of a domain, if it is known.
+/// Looks up a domain's id.
 pub fn id(db: &mut Db, name: &str) -> Result<Option<i32>, DatabaseError> {
     Ok(mail_domain::table
         .filter(mail_domain::name.eq(name))
@@ -24,7 +24,7 @@ pub fn id(db: &mut Db, name: &str) -> Result<Option<i32>, DatabaseError> {
         .optional()?)
 }
 
-/// Returns the ids of domains, adding unknown ones.
+/// Looks up the ids of domains, adding those we don't know yet.
 pub fn ids(db: &mut Db, names: &[&str]) -> Result<HashMap<String, i32>, DatabaseError> {
     let mut found = HashMap::with_capacity(names.len());
     for chunk in names.chunks(CHUNK) {
@@ -39,12 +39,12 @@ pub fn ids(db: &mut Db, names: &[&str]) -> Result<HashMap<String, i32>, Database
     Ok(found)
 }
 
-/// Returns the name of a domain, for an account in a run.
+/// Looks up a domain's name for an account in a run.
 pub fn name(conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseError> {
     Ok(mail_domain::table.find(id).select(mail_domain::name).first(conn)?)
 }
 
-/// Returns the names of domains.
+/// Looks up the names of domains.
 pub fn names(db: &mut Db, ids: &[i32]) -> Result<HashMap<i32, String>, DatabaseError> {
     let rows: Vec<(i32, String)> = mail_domain::table
         .filter(mail_domain::id.eq_any(ids))
@@ -53,18 +53,18 @@ pub fn names(db: &mut Db, ids: &[i32]) -> Result<HashMap<i32, String>, DatabaseE
     Ok(rows.into_iter().collect())
 }
 
-/// Domain names that the connections of a process have read, so that accounts in runs do not cost a
-/// statement per domain.
+/// Domain names cached across all connections of the process, to avoid a statement per domain when
+/// reading accounts in runs.
 ///
-/// Names are never invalidated, because the id of a removed name is not reused.
+/// Never invalidated: the id of a removed domain isn't reused.
 #[derive(Debug, Default)]
 pub struct KnownNames(RwLock<HashMap<i32, Box<str>>>);
 
-/// Maximum number of names. They take 5 MB with usual names, and 20 MB if all have maximum length.
+/// Maximum number of cached names. That's 5 MB for typical names, or 20 MB if they're all as long as possible.
 const MAX_KNOWN: usize = 65_536;
 
 impl KnownNames {
-    /// Returns the names of domains, in the order of the given ids.
+    /// Looks up the names of domains, in the order of their ids.
     pub fn names(
         &self,
         conn: &mut SqliteConnection,
@@ -82,7 +82,7 @@ impl KnownNames {
     }
 
     fn read(&self, conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseError> {
-        // A previous account may have loaded the same domain.
+        // It may have been cached for a previous account in the meantime.
         if let Some(name) = self.0.read().get(&id) {
             return Ok(name.to_string());
         }
@@ -98,10 +98,10 @@ impl KnownNames {
     }
 }
 
-/// Returns the known subdomains of a domain, read as a single range of the index.
+/// Known subdomains of a domain. Reversed names make this a single index range.
 pub fn below(db: &mut Db, domain: &str) -> Result<Vec<String>, DatabaseError> {
     let start: String = domain.chars().rev().chain(['.']).collect();
-    // `/` is the character after the dot.
+    // `/` comes right after the dot.
     let end = format!("{}/", start.trim_end_matches('.'));
     Ok(match db {
         Db::Sqlite(conn) => mail_domain::table
@@ -144,10 +144,10 @@ fn add(db: &mut Db, names: &[&str]) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Number of domains read per query.
+/// How many domains to read per query.
 const PAGE: i64 = 10_000;
 
-/// Returns the next few thousand domains after an id.
+/// The next page of domains by id.
 pub fn page(db: &mut Db, after: i32) -> Result<Vec<(i32, String)>, DatabaseError> {
     Ok(mail_domain::table
         .filter(mail_domain::id.gt(after))
@@ -157,8 +157,8 @@ pub fn page(db: &mut Db, after: i32) -> Result<Vec<(i32, String)>, DatabaseError
         .load(db)?)
 }
 
-/// Counts stored names that are neither mail domains nor websites of stealer logs. If `remove` is
-/// true, removes those that neither an account nor a stealer log uses.
+/// Counts names that are neither mail domains nor websites in stealer logs. If `remove` is set,
+/// also deletes those that aren't in use.
 pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
     let (mut after, mut found) = (i32::MIN, 0);
     loop {
@@ -177,13 +177,13 @@ pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
     }
 }
 
-/// Returns whether a stealer log uses a name.
+/// Does any stealer log entry refer to this website?
 fn is_website(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
     let logins = stealer_log::table.filter(stealer_log::website_id.eq(id)).select(stealer_log::k);
     Ok(diesel::select(exists(logins)).get_result(db)?)
 }
 
-/// Removes a domain unless an account in the table or a stealer log uses it.
+/// Deletes a domain unless it's used by an account in the table or by a stealer log.
 pub fn remove_unused(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
     if !is_used_in_tables(db, id)? {
         delete(db, id)?;
@@ -191,13 +191,13 @@ pub fn remove_unused(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Removes a domain. Loads then discard their cached ids.
+/// Deletes a domain. Running loads then drop their cached ids.
 pub(super) fn delete(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
     diesel::delete(mail_domain::table.find(id)).execute(db)?;
     versions::bump_removed_domains(db)
 }
 
-/// Returns whether an account in the table or a stealer log uses a domain.
+/// Is the domain used by an account in the table or by a stealer log?
 pub(super) fn is_used_in_tables(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
     let is_used = match db {
         Db::Sqlite(conn) => {

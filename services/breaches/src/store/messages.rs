@@ -1,4 +1,4 @@
-//! The outbox: messages to deliver by mail or to a webhook.
+//! The outbox of messages to be mailed or sent to webhooks.
 
 use std::collections::HashSet;
 
@@ -11,13 +11,13 @@ use super::schema::{outbox, subscriber, webhook};
 use crate::model::notice::{Notice, Recipient};
 use crate::model::waiting::{Channel, Waiting};
 
-/// The error recorded for a message that this version cannot decode.
+/// Error recorded for messages that this version can't decode.
 const UNREADABLE: &str = "this version cannot read the message";
 
-/// Seconds after which an undecodable message is abandoned.
+/// Give up on an undecodable message after this many seconds (30 days).
 const MAX_WAIT_SECONDS: i64 = 30 * 86_400;
 
-/// Adds a message to the outbox, unless its key already exists or its recipient was removed.
+/// Adds a message to the outbox. Does nothing if the key already exists or the recipient is gone.
 pub fn post(
     db: &mut Db,
     key: &str,
@@ -46,8 +46,8 @@ pub fn post(
     Ok(())
 }
 
-/// Prevents the removal of a recipient until this transaction ends. Returns false if the recipient
-/// no longer exists. SQLite has a single writer and does not need a lock.
+/// Locks the recipient against removal until the end of the transaction. Returns false if it's
+/// already gone. SQLite needs no lock because it has only one writer.
 fn keep(db: &mut Db, recipient: Recipient) -> Result<bool, DatabaseError> {
     let Db::Pg(conn) = db else { return Ok(true) };
     let id = subscriber::table.find(recipient.subscriber).select(subscriber::id);
@@ -62,29 +62,28 @@ fn keep(db: &mut Db, recipient: Recipient) -> Result<bool, DatabaseError> {
 /// A message to deliver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Posted {
-    /// The id in the outbox.
+    /// Outbox id.
     pub id: i64,
-    /// Unique key, composed of the subject and the recipient.
+    /// Unique key made from subject and recipient.
     pub key: String,
     pub recipient: Recipient,
-    /// The content of the message.
     pub notice: Notice,
-    /// When the message was written, in Unix seconds.
+    /// Creation time in Unix seconds.
     pub created_at: i64,
     /// Number of failed attempts.
     pub failed: u32,
 }
 
-/// Messages that were claimed from the outbox.
+/// Messages claimed from the outbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claimed {
-    /// The messages to deliver.
+    /// Messages to deliver.
     pub posted: Vec<Posted>,
-    /// Ids of messages that this version cannot decode and that have not been reported before.
+    /// Ids of messages that this version can't decode and that haven't been reported yet.
     pub unreadable: Vec<i64>,
 }
 
-/// Returns whether mails are due.
+/// Are any mails due?
 pub fn mails_due(db: &mut Db, now: i64) -> Result<bool, DatabaseError> {
     let due = outbox::table
         .filter(outbox::webhook_id.is_null())
@@ -94,7 +93,7 @@ pub fn mails_due(db: &mut Db, now: i64) -> Result<bool, DatabaseError> {
     Ok(diesel::select(exists(due)).get_result(db)?)
 }
 
-/// Returns the webhooks that have due messages.
+/// Webhooks with messages that are due.
 pub fn webhooks_due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
     let due = outbox::table
         .filter(outbox::webhook_id.eq(webhook::id.nullable()))
@@ -105,8 +104,7 @@ pub fn webhooks_due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
     Ok(webhooks.order(webhook::id).select(webhook::id).load(db)?)
 }
 
-/// Returns the messages that are waiting for delivery at `now`. Those of a disabled webhook do not
-/// count.
+/// A channel's backlog at `now`, not counting disabled webhooks.
 pub fn waiting(db: &mut Db, channel: Channel, now: i64) -> Result<Waiting, DatabaseError> {
     let open = || {
         let all = outbox::table.filter(outbox::sent_at.is_null()).into_boxed();
@@ -128,17 +126,17 @@ pub fn waiting(db: &mut Db, channel: Channel, now: i64) -> Result<Waiting, Datab
 
 type Row = (i64, String, i64, Option<i64>, String, i64, i32, Option<String>);
 
-/// A process's claim on messages.
+/// Claims messages for a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// A random number that identifies the process.
+    /// Random number that identifies the process.
     pub owner: i64,
-    /// The time at which the messages become due again, unless the claim is renewed.
+    /// When the messages become due again if the claim isn't renewed.
     pub until: i64,
 }
 
-/// Claims due messages (mails, or those of a webhook) by postponing their next attempt. If two
-/// replicas race for a message, exactly one gets it.
+/// Claims messages that are due, either mail or those for one webhook, by pushing back their next
+/// attempt. If two replicas race for a message, only one gets it.
 pub fn claim(
     db: &mut Db,
     webhook: Option<i64>,
@@ -154,7 +152,7 @@ pub fn claim(
             break;
         }
         let ids: Vec<i64> = rows.iter().map(|row| row.0).collect();
-        // Another replica may have claimed some of them between the two statements.
+        // Between the two statements, another replica may have claimed some.
         let own: Vec<i64> = on_backend!(db, conn => diesel::update(outbox::table)
             .filter(outbox::id.eq_any(&ids))
             .filter(outbox::sent_at.is_null())
@@ -195,7 +193,7 @@ fn due(db: &mut Db, webhook: Option<i64>, limit: i64, now: i64) -> Result<Vec<Ro
     }
 }
 
-/// Decodes a message. A message that cannot be decoded stays for a newer version.
+/// Decodes a message. If that fails, we leave it for a newer version.
 fn read(
     db: &mut Db,
     (id, key, subscriber, webhook, payload, created_at, tries, error): Row,
@@ -222,7 +220,7 @@ fn read(
     Ok(())
 }
 
-/// Renews the claim on a message, unless another process has claimed it or it has been delivered.
+/// Renews the claim on a message, unless it was lost to another process or the message has been delivered.
 pub fn renew(db: &mut Db, id: i64, claim: Claim) -> Result<(), DatabaseError> {
     let own = outbox::table.filter(outbox::id.eq(id)).filter(outbox::owner.eq(claim.owner));
     let own = own.filter(outbox::sent_at.is_null()).filter(outbox::failed_at.is_null());
@@ -230,8 +228,7 @@ pub fn renew(db: &mut Db, id: i64, claim: Claim) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Returns whether a message is still pending and claimed by this process. Removing its subscriber,
-/// webhook or domain deletes a message.
+/// Is this message still pending and ours? It may be gone if its subscriber, webhook or domain was removed.
 pub fn is_claimed(db: &mut Db, id: i64, owner: i64) -> Result<bool, DatabaseError> {
     let waiting = outbox::table.filter(outbox::id.eq(id)).filter(outbox::sent_at.is_null());
     let waiting = waiting.filter(outbox::owner.eq(owner));
@@ -245,8 +242,8 @@ pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Records a failed attempt. If there is no next attempt, the message is abandoned. Does nothing if
-/// another process has claimed the message in the meantime.
+/// Records a failed attempt, or gives up if there won't be another one. Does nothing if another
+/// process has since claimed the message.
 pub fn failed(
     db: &mut Db,
     id: i64,
@@ -267,14 +264,14 @@ pub fn failed(
     Ok(())
 }
 
-/// Deletes messages that were delivered or abandoned before a given time. The tables `notified` and
-/// `domain_breach` prevent them from being posted again.
+/// Deletes messages that were delivered or abandoned before the given time. They won't be posted
+/// again, thanks to the tables `notified` and `domain_breach`.
 pub fn prune(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     let over = outbox::sent_at.lt(before).or(outbox::failed_at.lt(before));
     Ok(diesel::delete(outbox::table.filter(over)).execute(db)?)
 }
 
-/// Removes pending messages about the subscriber's own address.
+/// Drops pending messages about a subscriber's own address.
 pub fn drop_own(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     let own = outbox::table
         .filter(outbox::subscriber_id.eq(subscriber))
@@ -285,7 +282,7 @@ pub fn drop_own(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Removes pending mails about a domain of a subscriber.
+/// Drops pending mail about a subscriber's domain.
 pub fn drop_domain_mails(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), DatabaseError> {
     let mails = outbox::table
         .filter(outbox::subscriber_id.eq(subscriber))
@@ -297,7 +294,7 @@ pub fn drop_domain_mails(db: &mut Db, subscriber: i64, domain: &str) -> Result<(
     Ok(())
 }
 
-/// Removes all messages about the subscriber's own address, delivered or not.
+/// Deletes all messages about a subscriber's own address, even delivered ones.
 pub fn forget_own(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     let own = outbox::table.filter(outbox::subscriber_id.eq(subscriber));
     diesel::delete(own.filter(outbox::domain.is_null())).execute(db)?;

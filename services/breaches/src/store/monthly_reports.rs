@@ -1,4 +1,4 @@
-//! Monthly mails about domains: who wants them, and the last month that was reported.
+//! Subscriptions to monthly mails about domains, and how far each one has been reported.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -8,21 +8,21 @@ use super::schema::{domain_control, outbox};
 use crate::model::month::Month;
 use crate::model::notice::REPORT_KEY;
 
-/// A monthly mail to write.
+/// A monthly mail that needs to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueReport {
-    /// Id of the domain's row.
+    /// Domain control id.
     pub control: i64,
-    /// The subscriber who wants it.
+    /// Recipient.
     pub subscriber: i64,
     pub domain: String,
-    /// The last month that has been reported.
+    /// Last month already reported.
     pub reported: Month,
 }
 
-/// Turns the monthly mail of a domain on or off. Months up to `reported` are not reported. Returns
-/// false if the subscriber does not control the domain. In that case the mail can only be turned
-/// off, because control may return without a new proof.
+/// Turns the monthly mail about a domain on or off. Reporting starts after the month `reported`.
+/// Returns false if the subscriber doesn't control the domain. Turning it off is still possible
+/// then, since control might come back without a new proof.
 pub fn set(
     db: &mut Db,
     subscriber: i64,
@@ -50,7 +50,7 @@ pub fn set(
     Ok(is_verified)
 }
 
-/// Removes pending monthly mails about a domain.
+/// Drops pending monthly mails about a domain.
 fn drop_pending(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), DatabaseError> {
     let reports = outbox::table
         .filter(outbox::subscriber_id.eq(subscriber))
@@ -62,7 +62,7 @@ fn drop_pending(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Databa
     Ok(())
 }
 
-/// The first monthly mails that are not written up to a month, in the order of their rows after `after`.
+/// Mails that haven't been written up to `month`, starting after row `after`.
 pub fn due(
     db: &mut Db,
     month: Month,
@@ -91,7 +91,7 @@ pub fn due(
 }
 
 /// Marks a month as reported. Returns false if it already was, or if the mail was turned off or the
-/// domain was lost in the meantime. If two replicas race, exactly one gets true.
+/// domain lost in the meantime. If two replicas race, only one gets true.
 pub fn take(db: &mut Db, report: &DueReport, month: Month) -> Result<bool, DatabaseError> {
     let row = domain_control::table
         .filter(domain_control::id.eq(report.control))

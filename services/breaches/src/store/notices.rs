@@ -1,17 +1,16 @@
-//! Recipients of notices, and records of posted notices.
+//! Recipients of notices, and the record of notices posted so far.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
 use super::schema::{domain_breach, domain_counted, notified, subscriber};
 
-/// Kind of a notice about a breach. The reference is the breach's id.
+/// Notice about a breach. `reference` is the breach id.
 pub const BREACH: &str = "breach";
-/// Kind of a notice about a paste. The reference is the paste's number.
+/// Notice about a paste. `reference` is the paste's row id.
 pub const PASTE: &str = "paste";
 
-/// Returns ids and addresses of subscribers after an id who have confirmed their address and want
-/// notices, ordered by id.
+/// Next page of subscribers (id and address) who confirmed their address and want notices, by id.
 pub fn listeners(db: &mut Db, after: i64, limit: i64) -> Result<Vec<(i64, String)>, DatabaseError> {
     Ok(subscriber::table
         .filter(subscriber::id.gt(after))
@@ -23,8 +22,8 @@ pub fn listeners(db: &mut Db, after: i64, limit: i64) -> Result<Vec<(i64, String
         .load(db)?)
 }
 
-/// Returns ids and addresses of subscribers who want notices and whose account keys are from `low`
-/// to `high`, inclusive.
+/// Subscribers (id and address) who want notices and whose account keys are between `low` and
+/// `high`, inclusive.
 pub fn listeners_between(
     db: &mut Db,
     low: i64,
@@ -38,7 +37,7 @@ pub fn listeners_between(
         .load(db)?)
 }
 
-/// Returns the references of a kind about which a subscriber has been notified.
+/// References of one kind that a subscriber has already been notified about.
 pub fn recorded(db: &mut Db, subscriber: i64, kind: &str) -> Result<Vec<i64>, DatabaseError> {
     Ok(notified::table
         .filter(notified::subscriber_id.eq(subscriber))
@@ -47,7 +46,7 @@ pub fn recorded(db: &mut Db, subscriber: i64, kind: &str) -> Result<Vec<i64>, Da
         .load(db)?)
 }
 
-/// Records references about which a subscriber has been notified.
+/// Records that a subscriber has been notified.
 pub fn record(
     db: &mut Db,
     subscriber: i64,
@@ -73,7 +72,7 @@ pub fn record(
     Ok(())
 }
 
-/// Deletes the record of notices about the subscriber's own address.
+/// Deletes the record of notices about a subscriber's own address.
 pub fn forget_recorded(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     let records = notified::table.filter(notified::subscriber_id.eq(subscriber));
     diesel::delete(records).execute(db)?;
@@ -97,8 +96,7 @@ pub fn forget_paste(db: &mut Db, paste: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Returns the number of addresses of a domain in each breach at the last count, or `None` if they
-/// were never counted.
+/// Number of addresses at a domain per breach, as of the last count. `None` if it was never counted.
 pub fn counted(db: &mut Db, domain: &str) -> Result<Option<Vec<(i32, i64)>>, DatabaseError> {
     let known: Option<i64> =
         domain_counted::table.find(domain).select(domain_counted::at).first(db).optional()?;
@@ -111,7 +109,7 @@ pub fn counted(db: &mut Db, domain: &str) -> Result<Option<Vec<(i32, i64)>>, Dat
     Ok(Some(rows.load(db)?))
 }
 
-/// Stores the number of addresses of a domain in each breach.
+/// Saves the number of addresses at a domain per breach.
 pub fn set_counted(
     db: &mut Db,
     domain: &str,

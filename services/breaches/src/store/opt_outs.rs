@@ -8,12 +8,11 @@ use super::schema::opt_out;
 use super::versions;
 use crate::model::{AccountKey, OptOut, OptOutSet};
 
-/// Returns the number of digests.
 pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(opt_out::table.count().get_result(db)?)
 }
 
-/// Returns all digests with their kinds.
+/// All digests with their database codes.
 pub fn all(db: &mut Db) -> Result<Vec<([u8; 20], u8)>, DatabaseError> {
     let rows = opt_out::table.select((opt_out::hash, opt_out::kind)).load::<(Vec<u8>, i16)>(db)?;
     rows.into_iter()
@@ -25,14 +24,14 @@ pub fn all(db: &mut Db) -> Result<Vec<([u8; 20], u8)>, DatabaseError> {
         .collect()
 }
 
-/// Returns the choice made by the owner of an address, if any.
+/// Looks up the choice for a digest.
 pub fn get(db: &mut Db, digest: &Sha1Digest) -> Result<Option<OptOut>, DatabaseError> {
     let kind: Option<i16> =
         opt_out::table.find(&digest.0[..]).select(opt_out::kind).first(db).optional()?;
     Ok(kind.and_then(OptOut::from_kind))
 }
 
-/// Stores an opt-out, replacing an earlier one. A deletion does not leave a row.
+/// Saves an opt-out, replacing any earlier one. `Delete` leaves no row behind.
 pub fn set(
     db: &mut Db,
     digest: &Sha1Digest,
@@ -51,12 +50,12 @@ pub fn set(
     versions::bump_opt_out(db)
 }
 
-/// The opt-outs, either in memory or, if there are too many, looked up in the database.
+/// Opt-outs, either cached in memory or, if there are too many, looked up one by one.
 #[derive(Debug)]
 pub enum OptOuts {
-    /// All opt-outs, in memory.
+    /// All of them, in memory.
     Memory(OptOutSet),
-    /// Each one is looked up when needed.
+    /// Looked up on demand.
     Database,
 }
 
@@ -67,7 +66,7 @@ impl Default for OptOuts {
 }
 
 impl OptOuts {
-    /// Reads the opt-outs into memory, unless there are more than `max`.
+    /// Loads the opt-outs into memory unless there are more than `max`.
     pub fn load(db: &mut Db, max: i64) -> Result<Self, DatabaseError> {
         if count(db)? > max {
             return Ok(Self::Database);
@@ -75,7 +74,7 @@ impl OptOuts {
         Ok(Self::Memory(OptOutSet::new(all(db)?)))
     }
 
-    /// Returns the choice made by the owner of an address, if any.
+    /// Looks up the choice for a digest.
     pub fn get(&self, db: &mut Db, digest: &Sha1Digest) -> Result<Option<OptOut>, DatabaseError> {
         match self {
             Self::Memory(set) => Ok(set.get(digest)),
@@ -83,8 +82,7 @@ impl OptOuts {
         }
     }
 
-    /// Returns whether an account with this key may have an opt-out, in which case its address must
-    /// be hashed.
+    /// Quick check by key. If it returns true, compute the digest and call [`Self::get`].
     pub fn may_contain(&self, key: AccountKey) -> bool {
         match self {
             Self::Memory(set) => set.may_contain(key),

@@ -1,4 +1,4 @@
-//! Pastes, and the accounts that they contain.
+//! Pastes and their links to accounts.
 
 use database::{DatabaseError, Db};
 use diesel::dsl::auto_type;
@@ -9,7 +9,7 @@ use super::shard::{self, KeyIs};
 use super::{notices, untold_pastes};
 use crate::model::paste::Paste;
 
-/// Selects the numbers of an account's pastes.
+/// Query for the row ids of an account's pastes.
 #[auto_type]
 pub fn by_account(k: i64, seq: i16) -> _ {
     let has_key: KeyIs<paste_account::table> = shard::key_is(k);
@@ -35,15 +35,16 @@ impl From<Row> for Paste {
     }
 }
 
-/// Returns the pastes of an account, in no particular order.
+/// Reads an account's pastes in no particular order.
 pub fn of_account(db: &mut Db, (k, seq): (i64, i16)) -> Result<Vec<Paste>, DatabaseError> {
     let pastes = numbered_of_account(db, (k, seq))?;
     Ok(pastes.into_iter().map(|(_, paste)| paste).collect())
 }
 
-/// Returns the pastes of an account with their numbers.
+/// Reads an account's pastes along with their row ids.
 ///
-/// This takes two queries, because a distributed database stores pastes and accounts on different
+/// Done in two queries because a distributed database stores pastes and accounts on different
+/// servers. Few accounts have pastes, so the second query is rarely needed.
 /// servers. The second one is rarely needed, because few accounts have pastes.
 pub fn numbered_of_account(
     db: &mut Db,
@@ -51,7 +52,7 @@ pub fn numbered_of_account(
 ) -> Result<Vec<(i64, Paste)>, DatabaseError> {
     let numbers: Vec<i64> = by_account(k, seq).load(db)?;
     let mut found = Vec::new();
-    // SQLite binds a variable per number, and the number of variables is limited.
+    // Each id is a bind variable, and SQLite limits their number.
     for numbers in numbers.chunks(1_000) {
         let rows: Vec<(i64, Row)> = paste::table
             .inner_join(paste_source::table)
@@ -72,7 +73,7 @@ pub fn numbered_of_account(
     Ok(found)
 }
 
-/// Inserts or updates a paste, identified by source and id. Returns its number.
+/// Inserts or updates a paste by source and id. Returns its row id.
 pub fn upsert(db: &mut Db, new: &Paste) -> Result<i64, DatabaseError> {
     let source = source_id(db, &new.source)?;
     let key = paste::source.eq(source).and(paste::paste_id.eq(&new.id));
@@ -96,7 +97,7 @@ pub fn upsert(db: &mut Db, new: &Paste) -> Result<i64, DatabaseError> {
     Ok(paste::table.filter(key).select(paste::id).first(db)?)
 }
 
-/// Links an account to a paste. Returns whether the link is new.
+/// Links an account to a paste. Returns false if the link already existed.
 pub fn add_account(db: &mut Db, (k, seq): (i64, i16), id: i64) -> Result<bool, DatabaseError> {
     let row = (paste_account::k.eq(k), paste_account::seq.eq(seq), paste_account::paste_id.eq(id));
     let rows = match db {
@@ -112,7 +113,7 @@ pub fn add_account(db: &mut Db, (k, seq): (i64, i16), id: i64) -> Result<bool, D
     Ok(rows == 1)
 }
 
-/// Removes a paste, its links and its notice state.
+/// Deletes a paste with its links and notice state.
 pub fn remove(db: &mut Db, source: &str, id: &str) -> Result<(), DatabaseError> {
     let source = source_id(db, source)?;
     let rows = paste::table.filter(paste::source.eq(source).and(paste::paste_id.eq(id)));
@@ -135,7 +136,6 @@ pub fn remove(db: &mut Db, source: &str, id: &str) -> Result<(), DatabaseError> 
     Ok(())
 }
 
-/// Returns the number of pastes.
 pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(paste::table.count().get_result(db)?)
 }
@@ -166,7 +166,7 @@ mod tests {
             let (source, id) = ("Pastebin".to_owned(), "1".to_owned());
             let paste = Paste { source, id, title: None, date: None, email_count: 1 };
             let number = upsert(db, &paste)?;
-            // More than the 32,766 variables that SQLite allows.
+            // SQLite allows at most 32,766 variables.
             for number in number..number + 33_000 {
                 add_account(db, (1, 0), number)?;
             }
