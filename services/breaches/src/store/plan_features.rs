@@ -1,4 +1,4 @@
-//! The features of a plan, in addition to its rate.
+//! Plan features: everything about a plan except its rate.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -9,7 +9,7 @@ use crate::model::plan::{Family, Features};
 #[derive(Clone, Debug, Queryable, Insertable, AsChangeset)]
 #[diesel(table_name = plan_feature, treat_none_as_null = true)]
 pub struct FeatureRow {
-    /// Key of the plan.
+    /// Plan code.
     pub plan_code: String,
     family: String,
     kanon_cost: Option<i32>,
@@ -24,7 +24,7 @@ pub struct FeatureRow {
     description: String,
 }
 
-/// Decodes a row. Fails if it contains an unknown plan family.
+/// Decodes a row. Fails if we don't know its plan family.
 pub fn features(row: FeatureRow) -> Result<Features, DatabaseError> {
     let family = Family::from_word(&row.family)
         .ok_or_else(|| DatabaseError::broken(format!("plan family {}", row.family)))?;
@@ -60,13 +60,13 @@ fn row(code: &str, features: &Features) -> FeatureRow {
     }
 }
 
-/// Returns the features of a plan.
+/// Reads a plan's features.
 pub fn get(db: &mut Db, code: &str) -> Result<Option<Features>, DatabaseError> {
     let row: Option<FeatureRow> = plan_feature::table.find(code).first(db).optional()?;
     row.map(features).transpose()
 }
 
-/// Writes the features of a plan.
+/// Saves a plan's features.
 pub fn set(db: &mut Db, code: &str, new: &Features) -> Result<(), DatabaseError> {
     let row = row(code, new);
     on_backend!(db, conn => diesel::insert_into(plan_feature::table)

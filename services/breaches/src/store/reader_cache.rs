@@ -1,4 +1,4 @@
-//! The cache of each worker's connection.
+//! Cache kept with each worker's connection.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use database::{DatabaseError, Db};
 use super::accounts::{AccountFilters, AccountView};
 use super::key_holders::KnownKeys;
 
-/// The keys that a connection has looked up, and the accounts as its transaction sees them.
+/// API keys this connection has already looked up, and the accounts as of its transaction.
 #[derive(Debug, Default)]
 pub struct ReaderCache {
-    /// Keys that have been looked up before.
+    /// API keys looked up so far.
     pub known_keys: KnownKeys,
-    /// The accounts as the transaction sees them; `None` before the first transaction.
+    /// Accounts as of the current transaction, or `None` before the first one.
     pub view: Option<Arc<AccountView>>,
 }
 

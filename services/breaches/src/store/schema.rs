@@ -1,4 +1,4 @@
-//! The tables of this service, and the columns of `auth` tables that are joined with them.
+//! Our tables, plus the columns of `auth` tables that we join them with.
 
 diesel::table! {
     breach (id) {
@@ -55,7 +55,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    /// SQLite only; PostgreSQL has an index on `account`.
+    /// SQLite only. PostgreSQL uses an index on `account`.
     domain_account (domain_id, k, seq) {
         domain_id -> Integer,
         k -> BigInt,
@@ -139,7 +139,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    /// The rows of one transaction of a load; distributed databases only.
+    /// Rows written by one transaction of a load. Distributed databases only.
     staged (k) {
         k -> BigInt,
         shard -> SmallInt,
@@ -370,8 +370,7 @@ diesel::table! {
     }
 }
 
-// Declared again, because tables of another crate cannot be joined with those of this one. Only
-// `auth` writes to them.
+// Declared again because Diesel can't join tables across crates. Only `auth` writes to these.
 diesel::table! {
     plan (code) {
         code -> Text,

@@ -1,20 +1,19 @@
-//! Secrets of the service that all replicas share.
+//! Secrets shared by all replicas.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
 use super::schema::server_key;
 
-/// The name of the key of form tokens.
+/// Name of the form token key.
 const FORMS: &str = "forms";
 
-/// Returns the key of form tokens, or `None` before the first start.
+/// Reads the form token key. Returns `None` before the first start.
 pub fn forms(db: &mut Db) -> Result<Option<Vec<u8>>, DatabaseError> {
     Ok(server_key::table.find(FORMS).select(server_key::secret).first(db).optional()?)
 }
 
-/// Stores the key of form tokens, unless there already is one. Returns the stored key, which all
-/// replicas share.
+/// Stores the form token key unless there already is one. Returns the stored key.
 pub fn ensure_forms(db: &mut Db, new: &[u8]) -> Result<Vec<u8>, DatabaseError> {
     let row = (server_key::name.eq(FORMS), server_key::secret.eq(new));
     on_backend!(db, conn => diesel::insert_into(server_key::table)

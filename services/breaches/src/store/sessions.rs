@@ -1,20 +1,19 @@
-//! Sessions of signed-in subscribers. Only their digests are stored.
+//! Sessions of signed-in subscribers. We store only digests of their secrets.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::schema::{session, subscriber};
 
-/// A signed-in subscriber.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct SignedIn {
-    /// Number of the subscriber.
+    /// Subscriber id.
     pub subscriber: i64,
-    /// Address of the subscriber.
+    /// Email address.
     pub email: String,
 }
 
-/// Begins a session.
+/// Starts a session.
 pub fn add(db: &mut Db, digest: &[u8], id: i64, expires_at: i64) -> Result<(), DatabaseError> {
     diesel::insert_into(session::table)
         .values((
@@ -26,7 +25,7 @@ pub fn add(db: &mut Db, digest: &[u8], id: i64, expires_at: i64) -> Result<(), D
     Ok(())
 }
 
-/// Returns the subscriber of a session, if the session is valid.
+/// Looks up who a session belongs to. Returns `None` if it has ended.
 pub fn find(db: &mut Db, digest: &[u8], now: i64) -> Result<Option<SignedIn>, DatabaseError> {
     Ok(session::table
         .inner_join(subscriber::table)
@@ -37,19 +36,18 @@ pub fn find(db: &mut Db, digest: &[u8], now: i64) -> Result<Option<SignedIn>, Da
         .optional()?)
 }
 
-/// Ends a session.
 pub fn end(db: &mut Db, digest: &[u8]) -> Result<(), DatabaseError> {
     diesel::delete(session::table.find(digest)).execute(db)?;
     Ok(())
 }
 
-/// Ends all sessions of a subscriber.
+/// Ends all of a subscriber's sessions.
 pub fn end_all(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     diesel::delete(session::table.filter(session::subscriber_id.eq(id))).execute(db)?;
     Ok(())
 }
 
-/// Removes expired sessions.
+/// Deletes expired sessions.
 pub fn prune(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
     Ok(diesel::delete(session::table.filter(session::expires_at.le(now))).execute(db)?)
 }

@@ -1,7 +1,7 @@
-//! The column `shard` of the account tables on PostgreSQL: the first 12 bits of the hash.
+//! The `shard` column of the PostgreSQL account tables: the first 12 bits of the hash.
 //!
-//! It is derived from the key. A distributed database uses it for routing, so conditions on a key
-//! or a range of keys must mention it. On a single server it is ignored.
+//! Although it can be derived from the key, distributed databases need it for routing. So any
+//! condition on a key or key range must include it. A single server doesn't care.
 
 use std::marker::PhantomData;
 
@@ -19,24 +19,24 @@ use diesel::sqlite::Sqlite;
 
 use super::schema::{account, paste_account, stealer_log};
 
-/// Number of distinct values of the column.
+/// Number of shards.
 pub const SHARDS: i16 = 4_096;
 
-/// Returns the shard of a key.
+/// Computes the shard of a key.
 pub fn of_key(k: i64) -> i16 {
-    // The arithmetic shift keeps 12 bits, including the sign.
+    // The arithmetic shift leaves 12 bits, including the sign.
     i16::try_from((k >> 52) + i64::from(SHARDS / 2)).unwrap_or_default()
 }
 
-/// Returns the lowest and the highest key of a shard.
+/// Lowest and highest key in a shard.
 pub fn keys(shard: i16) -> (i64, i64) {
     let low = (i64::from(shard) - i64::from(SHARDS / 2)) << 52;
     (low, low | ((1 << 52) - 1))
 }
 
-/// A table with the columns `k` and `shard`.
+/// A table with `k` and `shard` columns.
 pub trait Keyed {
-    /// The name of the table.
+    /// Table name.
     const NAME: &str;
 }
 
@@ -52,7 +52,7 @@ impl Keyed for paste_account::table {
     const NAME: &str = "paste_account";
 }
 
-/// The condition that a row has a given key.
+/// Matches rows with a given key.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyIs<T> {
     k: i64,
@@ -60,12 +60,12 @@ pub struct KeyIs<T> {
     table: PhantomData<T>,
 }
 
-/// Returns the condition that a row has a given key.
+/// Builds a condition that matches rows with a given key.
 pub fn key_is<T: Keyed>(k: i64) -> KeyIs<T> {
     KeyIs { k, shard: of_key(k), table: PhantomData }
 }
 
-/// The condition that a row's key is in a range.
+/// Matches rows whose key is in a range.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyBetween<T> {
     low: i64,
@@ -74,8 +74,7 @@ pub struct KeyBetween<T> {
     table: PhantomData<T>,
 }
 
-/// Returns the condition that a row's key is from `low` to `high`, inclusive. Both must be in the
-/// same shard.
+/// Builds a condition that matches keys from `low` to `high`, inclusive. Both must be in the same shard.
 pub fn key_between<T: Keyed>(low: i64, high: i64) -> KeyBetween<T> {
     debug_assert_eq!(of_key(low), of_key(high));
     KeyBetween { low, high, shard: of_key(low), table: PhantomData }
@@ -90,7 +89,7 @@ fn push_column<T: Keyed, D: Backend>(
     out.push_identifier(column)
 }
 
-/// Begins a condition that mentions the shard. The caller must close the parenthesis.
+/// Opens a parenthesis with the condition on the shard. The caller has to close it.
 fn open_shard<'b, T: Keyed>(out: &mut AstPass<'_, 'b, Pg>, shard: &'b i16) -> QueryResult<()> {
     out.push_sql("(");
     push_column::<T, _>(out, "shard")?;
@@ -156,7 +155,7 @@ impl<T: Keyed> QueryFragment<Pg> for KeyBetween<T> {
     }
 }
 
-/// Implements the traits of a condition on a table's key.
+/// Implements Diesel's traits for a condition.
 macro_rules! condition {
     ($name:ident) => {
         impl<T: Keyed> QueryFragment<MultiBackend> for $name<T> {

@@ -1,4 +1,4 @@
-//! Pairs of address and website that come from stealer logs.
+//! Stealer log entries. Each one pairs an address with a website.
 
 use database::{DatabaseError, Db};
 use diesel::dsl::{auto_type, exists};
@@ -10,24 +10,24 @@ use super::shard::{self, KeyIs};
 use super::{accounts, mail_domains};
 use crate::model::website;
 
-/// A pair, as read by operations on a domain.
+/// An entry as returned by domain queries.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, QueryableByName)]
 #[diesel(table_name = pair)]
 pub struct Pair {
-    /// Key of the account.
+    /// Account key.
     pub k: i64,
-    /// Sequence number of the account among those with its key.
+    /// Sequence number among accounts with the same key.
     seq: i16,
     /// Local part as stored.
     pub local: String,
-    /// When reading by website, the domain of the address; when reading by domain, the website.
+    /// The address's domain if we're reading by website, otherwise the website.
     pub domain: String,
     website_id: i32,
-    /// Breach that contains the pair.
+    /// Id of the breach it comes from.
     pub breach: i32,
 }
 
-/// Selects the websites of an account.
+/// Query for an account's websites.
 #[auto_type]
 pub fn by_account(k: i64, seq: i16) -> _ {
     let has_key: KeyIs<stealer_log::table> = shard::key_is(k);
@@ -38,7 +38,7 @@ pub fn by_account(k: i64, seq: i16) -> _ {
         .select((mail_domain::name, stealer_log::breach_id))
 }
 
-/// Returns the columns of a [`Pair`].
+/// Columns of [`Pair`].
 #[auto_type]
 fn pair_columns() -> _ {
     (
@@ -51,13 +51,13 @@ fn pair_columns() -> _ {
     )
 }
 
-/// Joins a pair with its account.
+/// Join condition between an entry and its account.
 #[auto_type]
 fn account_of_pair() -> _ {
     account::k.eq(stealer_log::k).and(account::seq.eq(stealer_log::seq))
 }
 
-/// Selects the accounts captured at a website.
+/// Query for the accounts captured at a website.
 #[auto_type]
 pub fn by_website(website_id: i32) -> _ {
     stealer_log::table
@@ -67,7 +67,7 @@ pub fn by_website(website_id: i32) -> _ {
         .select(pair_columns())
 }
 
-/// Selects the websites of all accounts at a domain.
+/// Query for the websites of all accounts at a domain.
 #[auto_type]
 pub fn by_domain(domain_id: i32) -> _ {
     domain_account::table
@@ -82,7 +82,7 @@ pub fn by_domain(domain_id: i32) -> _ {
         .select(pair_columns())
 }
 
-/// Selects the websites of all accounts at a domain. For PostgreSQL, which has an index by domain.
+/// Like [`by_domain`], but for PostgreSQL, which has an index by domain.
 #[auto_type]
 pub fn by_indexed_domain(domain_id: i32) -> _ {
     account::table
@@ -94,12 +94,12 @@ pub fn by_indexed_domain(domain_id: i32) -> _ {
         .select(pair_columns())
 }
 
-/// Returns the websites of an account with the breach of each pair.
+/// Reads an account's websites along with the breach each one comes from.
 pub fn websites(db: &mut Db, (k, seq): (i64, i16)) -> Result<Vec<(String, i32)>, DatabaseError> {
     Ok(by_account(k, seq).load(db)?)
 }
 
-// The columns that a cursor returns.
+// Columns returned by a cursor.
 diesel::table! {
     pair (k) {
         k -> BigInt,
@@ -111,15 +111,15 @@ diesel::table! {
     }
 }
 
-/// Number of pairs read per query.
+/// How many entries to read per query.
 const PAGE: i64 = 5_000;
 
-/// The last pair of the previous page: key and sequence number of the account, website and breach.
+/// Last entry of the previous page: account key and sequence number, website, breach.
 type After = (i64, i16, i32, i32);
 
 const START: After = (i64::MIN, -1, i32::MIN, i32::MIN);
 
-/// Visits the accounts captured at a website. Only a few thousand are in memory at a time.
+/// Visits the accounts captured at a website, keeping only a few thousand in memory.
 pub fn each_at_website<E: From<DatabaseError>>(
     db: &mut Db,
     website: &str,
@@ -130,7 +130,7 @@ pub fn each_at_website<E: From<DatabaseError>>(
     each_pair(db, page, &format!("{OF_WEBSITE} WHERE stealer_log.website_id = {id}"), visit)
 }
 
-/// Visits the captured accounts at a mail domain. Only a few thousand are in memory at a time.
+/// Visits the captured accounts at a mail domain, keeping only a few thousand in memory.
 pub fn each_at_domain<E: From<DatabaseError>>(
     db: &mut Db,
     domain: &str,
@@ -141,7 +141,7 @@ pub fn each_at_domain<E: From<DatabaseError>>(
     each_pair(db, page, &format!("{OF_DOMAIN} WHERE account.domain_id = {id}"), visit)
 }
 
-/// Returns a page of the accounts captured at a website.
+/// Reads a page of accounts captured at a website.
 fn website_page(
     conn: &mut SqliteConnection,
     website_id: i32,
@@ -156,7 +156,7 @@ fn website_page(
         .load(conn)
 }
 
-/// Returns a page of the captured accounts at a mail domain, in index order.
+/// Reads a page of captured accounts at a mail domain, in index order.
 fn domain_page(
     conn: &mut SqliteConnection,
     domain_id: i32,
@@ -173,8 +173,7 @@ fn domain_page(
         .load(conn)
 }
 
-/// Read with a cursor on PostgreSQL, because its indexes by website and by domain are not in key
-/// order.
+/// We use cursors on PostgreSQL because its indexes by website and domain aren't in key order.
 const OF_WEBSITE: &str = "SELECT stealer_log.k, stealer_log.seq, account.local, \
     mail_domain.name AS domain, stealer_log.website_id, stealer_log.breach_id AS breach \
     FROM stealer_log JOIN account ON account.shard = stealer_log.shard AND account.k = stealer_log.k \
@@ -184,7 +183,7 @@ const OF_DOMAIN: &str = "SELECT stealer_log.k, stealer_log.seq, account.local, \
     FROM account JOIN stealer_log ON account.shard = stealer_log.shard AND account.k = stealer_log.k \
     AND account.seq = stealer_log.seq JOIN mail_domain ON mail_domain.id = stealer_log.website_id";
 
-/// Visits pairs in a single snapshot: page by page on SQLite, with a cursor on PostgreSQL.
+/// Visits entries within a single snapshot, using pages on SQLite and a cursor on PostgreSQL.
 fn each_pair<E: From<DatabaseError>>(
     db: &mut Db,
     page: impl Fn(&mut SqliteConnection, After) -> QueryResult<Vec<Pair>>,
@@ -212,7 +211,7 @@ fn each_pair<E: From<DatabaseError>>(
     })
 }
 
-/// Returns the number of captured addresses at a mail domain, excluding those in hidden breaches.
+/// Counts captured addresses at a mail domain, except those only in hidden breaches.
 pub fn captured_at_domain(db: &mut Db, domain: &str, hidden: &[i32]) -> Result<i64, DatabaseError> {
     use diesel::dsl::count;
     let Some(id) = mail_domains::id(db, domain)? else { return Ok(0) };
@@ -236,20 +235,20 @@ pub fn captured_at_domain(db: &mut Db, domain: &str, hidden: &[i32]) -> Result<i
     })
 }
 
-/// A pair to store.
+/// An entry to store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Insertable)]
 #[diesel(table_name = stealer_log, treat_none_as_default_value = false)]
 pub struct NewPair {
-    /// Key of the account.
+    /// Account key.
     pub k: i64,
-    /// Sequence number of the account among those with its key.
+    /// Sequence number among accounts with the same key.
     pub seq: i16,
     pub website_id: i32,
-    /// Breach that contains the pair.
+    /// Id of the breach it comes from.
     pub breach_id: i32,
 }
 
-/// Adds pairs. Returns the number of new pairs.
+/// Adds entries. Returns how many were new.
 pub fn add(db: &mut Db, pairs: &[NewPair]) -> Result<usize, DatabaseError> {
     let mut added = 0;
     for chunk in pairs.chunks(1_000) {
@@ -271,7 +270,7 @@ pub fn add(db: &mut Db, pairs: &[NewPair]) -> Result<usize, DatabaseError> {
     Ok(added)
 }
 
-/// Removes an account's pairs from a breach. Returns their number.
+/// Deletes an account's entries from a breach. Returns how many there were.
 pub fn remove_of(db: &mut Db, (k, seq): (i64, i16), breach: u16) -> Result<usize, DatabaseError> {
     let rows = stealer_log::table
         .filter(shard::key_is::<stealer_log::table>(k).and(stealer_log::seq.eq(seq)))
@@ -279,8 +278,8 @@ pub fn remove_of(db: &mut Db, (k, seq): (i64, i16), breach: u16) -> Result<usize
     Ok(diesel::delete(rows).execute(db)?)
 }
 
-/// Counts stored websites that cannot be websites, because a password was parsed as one. If
-/// `remove` is true, removes their pairs, and their names unless an account uses them.
+/// Counts websites that can't be real, i.e. passwords that were mistaken for websites. If `remove`
+/// is set, also deletes their entries, and their names unless an account uses them.
 pub fn each_odd_website(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
     let (mut after, mut found) = (i32::MIN, 0);
     loop {
@@ -304,7 +303,6 @@ pub fn each_odd_website(db: &mut Db, remove: bool) -> Result<u64, DatabaseError>
     }
 }
 
-/// Returns the number of pairs.
 pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(stealer_log::table.count().get_result(db)?)
 }

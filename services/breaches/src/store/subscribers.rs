@@ -11,13 +11,13 @@ use crate::model::AccountKey;
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct Subscription {
     pub plan_code: String,
-    /// When the subscription began, in Unix seconds.
+    /// Start time in Unix seconds.
     pub started_at: i64,
-    /// When the subscription ends, in Unix seconds.
+    /// End time in Unix seconds.
     pub until: i64,
 }
 
-/// Returns the id of a subscriber.
+/// Looks up a subscriber's id.
 pub fn id(db: &mut Db, email: &EmailAddress) -> Result<Option<i64>, DatabaseError> {
     Ok(subscriber::table
         .filter(subscriber::email.eq(email.as_str()))
@@ -26,18 +26,18 @@ pub fn id(db: &mut Db, email: &EmailAddress) -> Result<Option<i64>, DatabaseErro
         .optional()?)
 }
 
-/// Returns the address of a subscriber.
+/// Looks up a subscriber's address.
 pub fn email(db: &mut Db, id: i64) -> Result<String, DatabaseError> {
     Ok(subscriber::table.find(id).select(subscriber::email).first(db)?)
 }
 
-/// Adds a subscriber. Returns [`DatabaseError::Conflict`] if the address already exists.
+/// Adds a subscriber. Fails with [`DatabaseError::Conflict`] if the address already exists.
 pub fn add(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, DatabaseError> {
     add_if_missing(db, email, now)?.ok_or(DatabaseError::Conflict)
 }
 
-/// Adds a subscriber and returns the id, or `None` if the address already exists. If two
-/// transactions race, exactly one adds it.
+/// Adds a subscriber and returns their id, or `None` if the address already exists. If two
+/// transactions race, only one adds it.
 pub fn add_if_missing(
     db: &mut Db,
     email: &EmailAddress,
@@ -58,8 +58,7 @@ pub fn add_if_missing(
     Ok(added)
 }
 
-/// Returns the id of a subscriber, adding the subscriber if necessary. If two requests race, both
-/// get the same id.
+/// Returns a subscriber's id, adding them if necessary. If two requests race, both get the same id.
 pub fn ensure(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, DatabaseError> {
     match add_if_missing(db, email, now)? {
         Some(id) => Ok(id),
@@ -67,7 +66,7 @@ pub fn ensure(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, Databa
     }
 }
 
-/// Marks the address of a subscriber as confirmed, once.
+/// Marks a subscriber's address as confirmed, unless it already is.
 pub fn confirm(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     let row = subscriber::table.filter(subscriber::id.eq(id));
     diesel::update(row.filter(subscriber::confirmed_at.is_null()))
@@ -76,21 +75,21 @@ pub fn confirm(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Returns whether a subscriber gets notices.
+/// Are the subscriber's notices on?
 pub fn notifies(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(subscriber::table.find(id).select(subscriber::notify).first(db)?)
 }
 
-/// The columns of a subscriber that are needed for notices.
+/// What we need to know about a subscriber to send a notice.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct Listener {
-    /// The address to which mails are sent.
+    /// Email address.
     pub email: String,
-    /// Whether notices about the subscriber's own address are wanted.
+    /// Whether notices about their own address are on.
     pub notify: bool,
 }
 
-/// Returns the recipient of a notice, if the subscriber still exists.
+/// Looks up the recipient of a notice. Returns `None` if the subscriber is gone.
 pub fn listening(db: &mut Db, id: i64) -> Result<Option<Listener>, DatabaseError> {
     Ok(subscriber::table
         .find(id)
@@ -99,8 +98,8 @@ pub fn listening(db: &mut Db, id: i64) -> Result<Option<Listener>, DatabaseError
         .optional()?)
 }
 
-/// Returns whether a subscriber consists only of an address: there is no subscription, domain,
-/// webhook or key, and there never was one.
+/// Is there nothing to this subscriber but an address? They must not have any domains or webhooks,
+/// nor any subscription or key, even an old one.
 pub fn is_bare(db: &mut Db, id: i64, email: &str) -> Result<bool, DatabaseError> {
     let keys = api_key::table.filter(api_key::owner.eq(email));
     let paid = subscription::table.filter(subscription::subscriber_id.eq(id));
@@ -112,24 +111,24 @@ pub fn is_bare(db: &mut Db, id: i64, email: &str) -> Result<bool, DatabaseError>
         && !diesel::select(exists(webhooks)).get_result::<bool>(db)?)
 }
 
-/// Removes a subscriber together with sessions, mail links and messages.
+/// Deletes a subscriber along with their sessions, mail links and messages.
 pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     diesel::delete(subscriber::table.find(id)).execute(db)?;
     Ok(())
 }
 
-/// Turns notices of a subscriber on or off.
+/// Turns a subscriber's notices on or off.
 pub fn set_notify(db: &mut Db, id: i64, notify: bool) -> Result<(), DatabaseError> {
     diesel::update(subscriber::table.find(id)).set(subscriber::notify.eq(notify)).execute(db)?;
     Ok(())
 }
 
-/// Returns the addresses of all subscribers.
+/// Lists the addresses of all subscribers.
 pub fn emails(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
     Ok(subscriber::table.order(subscriber::id).select(subscriber::email).load(db)?)
 }
 
-/// Returns the subscription of a subscriber.
+/// Looks up a subscriber's subscription.
 pub fn subscription_of(db: &mut Db, id: i64) -> Result<Option<Subscription>, DatabaseError> {
     Ok(subscription::table
         .filter(subscription::subscriber_id.eq(id))
@@ -138,14 +137,13 @@ pub fn subscription_of(db: &mut Db, id: i64) -> Result<Option<Subscription>, Dat
         .optional()?)
 }
 
-/// Returns whether a subscriber had a subscription that has ended.
+/// True if the subscriber had a subscription and it has ended.
 pub fn has_ended(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     let own = subscription::table.filter(subscription::subscriber_id.eq(id));
     Ok(diesel::select(exists(own.filter(subscription::until.le(now)))).get_result(db)?)
 }
 
-/// Starts or renews a subscription. This fixes the counts of the subscriber's domains for the
-/// period.
+/// Starts or renews a subscription and locks in the counts of the subscriber's domains for the period.
 pub fn subscribe(
     db: &mut Db,
     id: i64,

@@ -1,4 +1,4 @@
-//! Traces of removed people: where their data is still stored, and the log of SQLite.
+//! Finds what's left of people whose data was removed, including in SQLite's write-ahead log.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, Text};
 
-/// Milliseconds that [`clear_log`] waits for readers, while no other connection can write.
+/// How long [`clear_log`] waits for readers, in milliseconds. All other writers are blocked meanwhile.
 const CLEAR_MS: u32 = 200;
 
 #[derive(QueryableByName)]
@@ -22,22 +22,22 @@ struct Checkpoint {
     busy: i32,
 }
 
-/// Copies SQLite's write-ahead log to the file and empties it. Fails with [`DatabaseError::Busy`] while
-/// another connection reads or writes for longer than a moment. Does nothing on PostgreSQL.
+/// Empties SQLite's write-ahead log into the database file. Fails with [`DatabaseError::Busy`] if
+/// another connection keeps reading or writing for more than a moment. Does nothing on PostgreSQL.
 pub fn clear_log(db: &mut Db) -> Result<(), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(()) };
     let before: Timeout = diesel::sql_query("PRAGMA busy_timeout").get_result(conn)?;
-    // The first checkpoint copies most of the log while others write.
+    // Copy most of the log first, while others can still write.
     conn.batch_execute(&format!(
         "PRAGMA wal_checkpoint(PASSIVE); PRAGMA busy_timeout = {CLEAR_MS}"
     ))?;
     let done = diesel::sql_query("PRAGMA wal_checkpoint(TRUNCATE)").get_result::<Checkpoint>(conn);
     conn.batch_execute(&format!("PRAGMA busy_timeout = {}", before.timeout))?;
-    // SQLite reports a log that is in use in the result, not as an error.
+    // If the log is in use, SQLite says so in the result and doesn't raise an error.
     if done?.busy == 0 { Ok(()) } else { Err(DatabaseError::Busy) }
 }
 
-/// Clears the log. If it is in use, logs that a server does it later.
+/// Empties the write-ahead log. If that's not possible now, prints a warning and leaves it to a server.
 pub fn clear_log_or_warn(db: &mut Db) -> Result<(), DatabaseError> {
     match clear_log(db) {
         Err(DatabaseError::Busy) => {
@@ -57,8 +57,7 @@ struct FileName {
     file: String,
 }
 
-/// Returns the path of a SQLite database. Returns `None` on PostgreSQL, and for a database without
-/// a file.
+/// Path of a SQLite database. `None` for in-memory databases and PostgreSQL.
 pub fn file(db: &mut Db) -> Result<Option<PathBuf>, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(None) };
     let name = "SELECT file FROM pragma_database_list WHERE name = 'main'";
@@ -66,8 +65,7 @@ pub fn file(db: &mut Db) -> Result<Option<PathBuf>, DatabaseError> {
     Ok(Some(found.file).filter(|file| !file.is_empty()).map(PathBuf::from))
 }
 
-/// Tables that do not contain addresses as text. They are large, and [`super::accounts`] finds
-/// their rows by key.
+/// Tables without addresses in plain text. They're large, and [`super::accounts`] can find their rows by key.
 const NO_ADDRESSES: &str = "'account', 'account_block', 'account_run', 'breach', 'data_class', \
     'domain_account', 'domain_block', 'mail_domain', 'opt_out', 'paste', 'paste_account', \
     'run_filter', 'staged_row', 'stealer_log'";
@@ -86,7 +84,7 @@ struct Number {
     number: i64,
 }
 
-/// Returns the tables and columns whose text contains an address, with the numbers of rows.
+/// Finds text columns that contain an address, with the number of matching rows.
 pub fn with_text(db: &mut Db, address: &str) -> Result<Vec<(String, i64)>, DatabaseError> {
     let columns = match db {
         Db::Sqlite(_) => format!(

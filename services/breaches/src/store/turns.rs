@@ -1,18 +1,17 @@
-//! Locks for count-then-insert sequences on PostgreSQL. SQLite has a single writer and does not
-//! need them.
+//! Locks for check-then-insert logic on PostgreSQL. SQLite has only one writer and doesn't need them.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use domain::Sha1Digest;
 
-/// Locks the domains of a subscriber until the transaction ends.
+/// Locks a subscriber's domains until the end of the transaction.
 pub fn take_subscriber(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     take(db, &[&Sha1Digest::of(format!("subscriber {subscriber}")).0])
 }
 
-/// Locks the notice state of domains until the transaction ends. A transaction that also locks a
-/// subscriber must lock the subscriber first.
+/// Locks the notice state of domains until the end of the transaction. If you also need a
+/// subscriber's lock, take that first.
 pub fn take_notices(db: &mut Db, domains: &[&str]) -> Result<(), DatabaseError> {
     let digest = |domain: &&str| Sha1Digest::of(format!("notices {domain}")).0;
     let digests: Vec<_> = domains.iter().map(digest).collect();
@@ -20,9 +19,9 @@ pub fn take_notices(db: &mut Db, domains: &[&str]) -> Result<(), DatabaseError> 
     take(db, &parties)
 }
 
-/// Locks the counts of some parties, each identified by a digest, until the transaction ends.
+/// Locks parties, identified by digests, until the end of the transaction.
 ///
-/// Locks are taken in sorted order to avoid deadlocks.
+/// To avoid deadlocks, locks are taken in sorted order.
 pub fn take(db: &mut Db, parties: &[&[u8]]) -> Result<(), DatabaseError> {
     let Db::Pg(conn) = db else { return Ok(()) };
     let starts = parties.iter().filter_map(|party| party.first_chunk::<8>());

@@ -1,4 +1,5 @@
-//! New addresses in pastes. The controllers of their domains are notified when the load ends.
+//! New addresses in pastes that we haven't told the domains' controllers about yet. They are
+//! notified at the end of the load.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +10,7 @@ use super::domain_controls;
 use super::schema::{paste, paste_source, untold_paste};
 use crate::model::notice::FoundPaste;
 
-/// Adds to the counts of new addresses by domain and paste number. Domains without a verified
-/// controller are ignored.
+/// Adds to the counts of new addresses per domain and paste. Skips domains without a verified controller.
 pub fn add(db: &mut Db, counts: &BTreeMap<(String, i64), i64>) -> Result<(), DatabaseError> {
     let mut domains: Vec<&str> = counts.keys().map(|(domain, _)| domain.as_str()).collect();
     domains.dedup();
@@ -38,7 +38,7 @@ fn add_one(db: &mut Db, domain: &str, paste: i64, addresses: i64) -> Result<(), 
     Ok(())
 }
 
-/// Returns the domains that have pending counts.
+/// Domains with pending counts.
 pub fn domains(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
     Ok(untold_paste::table
         .select(untold_paste::domain)
@@ -47,7 +47,7 @@ pub fn domains(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
         .load(db)?)
 }
 
-/// Returns the last pastes that contain addresses of a domain, and the total number of such pastes.
+/// The domain's most recent pastes, plus the total number of pastes.
 pub fn of_domain(
     db: &mut Db,
     domain: &str,
@@ -65,7 +65,7 @@ pub fn of_domain(
     Ok((last.into_iter().map(found).collect(), count))
 }
 
-/// Deletes all counts. Called after their notices have been posted.
+/// Deletes all counts once their notices have been posted.
 pub fn clear(db: &mut Db) -> Result<(), DatabaseError> {
     diesel::delete(untold_paste::table).execute(db)?;
     Ok(())

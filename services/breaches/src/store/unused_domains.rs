@@ -1,4 +1,4 @@
-//! Names of domains that neither an account nor a stealer log uses.
+//! Finds and deletes domains that no account or stealer log uses.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -7,9 +7,9 @@ use super::layout::Layout;
 use super::schema::mail_domain;
 use super::{accounts, mail_domains};
 
-/// Removes a domain unless an account or a stealer log uses it. The caller must have locked the
-/// accounts. Loads then discard their cached ids. Does nothing on a distributed database, because
-/// its loads look up ids before they lock the accounts.
+/// Deletes a domain if it's not in use, which makes running loads drop their cached ids. The caller
+/// must have locked the accounts. Does nothing on a distributed database, where loads look up ids
+/// before they lock the accounts.
 pub fn remove_if_unused(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
     let is_used = Layout::of(db)?.is_distributed() || is_used(db, id)?;
     if !is_used {
@@ -18,16 +18,16 @@ pub fn remove_if_unused(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
     Ok(!is_used)
 }
 
-/// Returns whether an account or a stealer log uses a domain.
+/// Does any account or stealer log use the domain?
 pub fn is_used(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
     Ok(mail_domains::is_used_in_tables(db, id)? || accounts::has_accounts_in_runs(db, id)?)
 }
 
-/// Number of domains examined per transaction of [`remove_unused_page`].
+/// How many domains [`remove_unused_page`] looks at per transaction.
 const EXAMINED: i64 = 5_000;
 
-/// Of the next few thousand domains after an id, removes those that are unused. Returns the id from
-/// which to continue, or `None` at the end. The caller must have locked the accounts.
+/// Deletes unused domains among the next few thousand after an id. Returns the id to continue from,
+/// or `None` at the end. The caller must have locked the accounts.
 pub fn remove_unused_page(db: &mut Db, after: i32) -> Result<Option<i32>, DatabaseError> {
     let ids: Vec<i32> = mail_domain::table
         .filter(mail_domain::id.gt(after))

@@ -1,27 +1,26 @@
-//! Webhooks of subscribers.
+//! Subscribers' webhooks.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::schema::webhook;
 
-/// A webhook. Its secret is stored in plain text, because every message is signed with it.
+/// A webhook. We need its secret to sign every message, so it's stored in plain text.
 #[derive(Clone, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = webhook)]
 pub struct Webhook {
-    /// The id in the database.
     pub id: i64,
-    /// The URL that receives messages.
+    /// Target URL of its messages.
     pub url: String,
-    /// The key with which messages are signed.
+    /// Signing key.
     pub secret: String,
-    /// Whether the webhook is called.
+    /// Disabled webhooks aren't called.
     pub enabled: bool,
-    /// When the webhook was added, in Unix seconds.
+    /// Creation time in Unix seconds.
     pub created_at: i64,
 }
 
-/// Returns the webhooks of a subscriber, oldest first.
+/// Lists a subscriber's webhooks, oldest first.
 pub fn of_subscriber(db: &mut Db, id: i64) -> Result<Vec<Webhook>, DatabaseError> {
     Ok(webhook::table
         .filter(webhook::subscriber_id.eq(id))
@@ -30,7 +29,7 @@ pub fn of_subscriber(db: &mut Db, id: i64) -> Result<Vec<Webhook>, DatabaseError
         .load(db)?)
 }
 
-/// Returns an enabled webhook of a subscriber by its id.
+/// Looks up one of a subscriber's webhooks, provided it's enabled.
 pub fn enabled(db: &mut Db, id: i64, subscriber: i64) -> Result<Option<Webhook>, DatabaseError> {
     Ok(webhook::table
         .find(id)
@@ -41,8 +40,7 @@ pub fn enabled(db: &mut Db, id: i64, subscriber: i64) -> Result<Option<Webhook>,
         .optional()?)
 }
 
-/// Adds a webhook. Returns [`DatabaseError::Conflict`] if the subscriber already has one with this
-/// URL.
+/// Adds a webhook. Fails with [`DatabaseError::Conflict`] if the subscriber already has this URL.
 pub fn add(db: &mut Db, id: i64, url: &str, secret: &str, now: i64) -> Result<(), DatabaseError> {
     diesel::insert_into(webhook::table)
         .values((
@@ -56,7 +54,7 @@ pub fn add(db: &mut Db, id: i64, url: &str, secret: &str, now: i64) -> Result<()
     Ok(())
 }
 
-/// Removes a webhook and its pending messages. Returns whether it existed.
+/// Deletes a webhook and its pending messages. Returns false if it didn't exist.
 pub fn remove(db: &mut Db, id: i64, url: &str) -> Result<bool, DatabaseError> {
     let row = webhook::table.filter(webhook::subscriber_id.eq(id)).filter(webhook::url.eq(url));
     Ok(diesel::delete(row).execute(db)? > 0)

@@ -1,4 +1,4 @@
-//! Reads the accounts of a domain, a few thousand at a time.
+//! Reads a domain's accounts a few thousand at a time.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -9,13 +9,13 @@ use super::runs;
 use crate::store::mail_domains;
 use crate::store::schema::domain_account;
 
-/// Number of accounts read per query.
+/// How many accounts to read per query.
 const PAGE: i64 = 5_000;
 
-/// An account of a known domain.
+/// An account without its domain, which is known.
 type DomainRow = (i64, i16, String, Vec<u8>);
 
-/// Returns the accounts at a domain (not its subdomains), all in memory.
+/// Reads all accounts at a domain into memory. Subdomains aren't included.
 pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<AccountRow>, DatabaseError> {
     let mut rows = Vec::new();
     each_at_domain(db, domain, |_, row| {
@@ -25,7 +25,7 @@ pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<AccountRow>, DatabaseE
     Ok(rows)
 }
 
-/// Runs several reads in a single snapshot. Must not be called inside a transaction.
+/// Runs several reads in a single snapshot. Don't call this inside a transaction.
 pub fn in_one_snapshot<T, E: From<DatabaseError>>(
     db: &mut Db,
     read: impl FnOnce(&mut Db) -> Result<T, E>,
@@ -39,16 +39,14 @@ pub fn in_one_snapshot<T, E: From<DatabaseError>>(
     done.map_err(DatabaseError::from)?
 }
 
-/// Visits the accounts at a domain (not its subdomains). Only a few thousand are in memory at a
-/// time.
+/// Visits the accounts at a domain, keeping only a few thousand in memory. Subdomains aren't included.
 pub fn each_at_domain<E: From<DatabaseError>>(
     db: &mut Db,
     domain: &str,
     mut visit: impl FnMut(&mut Db, AccountRow) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some(id) = mail_domains::id(db, domain)? else { return Ok(()) };
-    // The transaction keeps the cursor open and the runs consistent, regardless of what the visitor
-    // does.
+    // Whatever the visitor does, the transaction keeps the cursor open and the runs consistent.
     let visited: Result<Result<(), E>, diesel::result::Error> = db.transaction(|db| {
         Ok(match db {
             Db::Sqlite(_) => each_page(db, (id, domain), &mut visit),
@@ -63,7 +61,7 @@ pub fn each_at_domain<E: From<DatabaseError>>(
     visited.map_err(DatabaseError::from)?
 }
 
-/// Pages through the index by domain, which is in key order, and merges the accounts from runs.
+/// Pages through the by-domain index in key order, merging in accounts from runs.
 fn each_page<E: From<DatabaseError>>(
     db: &mut Db,
     (id, domain): (i32, &str),
@@ -107,7 +105,7 @@ fn page(db: &mut Db, id: i32, (k, seq): (i64, i16)) -> Result<Vec<DomainRow>, Da
     Ok(page.load(db)?)
 }
 
-/// Reads the accounts with a cursor. For PostgreSQL, whose index by domain is not in key order.
+/// Reads accounts with a cursor. PostgreSQL needs this because its index isn't in key order.
 fn fetch_domain<E: From<DatabaseError>>(
     db: &mut Db,
     id: i32,
@@ -130,7 +128,7 @@ fn fetch_domain<E: From<DatabaseError>>(
     Ok(())
 }
 
-/// A row that a cursor returns.
+/// A row returned by a cursor.
 #[derive(QueryableByName)]
 struct FetchedRow {
     #[diesel(sql_type = BigInt)]

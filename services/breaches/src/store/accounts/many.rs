@@ -11,8 +11,8 @@ use super::runs::{self, AccountView};
 use crate::model::AccountKey;
 use crate::store::schema::{account, mail_domain};
 
-/// Returns the accounts with any of the given keys, using a single query for the table. On SQLite
-/// this must be called in the transaction to which the view belongs.
+/// Reads accounts by key, with a single query for the table. On SQLite, call this in the
+/// transaction that the view belongs to.
 pub fn with_keys(
     db: &mut Db,
     view: Option<&AccountView>,

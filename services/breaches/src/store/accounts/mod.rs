@@ -1,7 +1,7 @@
-//! Accounts: reading them by key, by range and by domain, and writing those of loads.
+//! Accounts: lookups by key, range and domain, and writes by loads.
 //!
-//! On SQLite, a load that is small compared to the table is appended to a *run*; see `runs`.
-//! Nothing outside this folder deals with runs.
+//! On SQLite, loads that are small compared to the table are appended to a *run*; see `runs`. Runs
+//! are an implementation detail of this module.
 
 mod batches;
 mod compaction;

@@ -1,13 +1,13 @@
-//! An account that a load adds.
+//! Accounts added by a load.
 
-/// An account that a load adds.
+/// An account added by a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewAccount<'a> {
-    /// Key of the account.
+    /// Account key.
     pub k: i64,
     pub domain_id: i32,
     /// Local part as stored.
     pub local: &'a str,
-    /// Packed ids of the breaches to which it is linked.
+    /// Packed ids of its breaches.
     pub breaches: &'a [u8],
 }

@@ -6,10 +6,10 @@ use super::read::{AccountRow, after};
 use super::routed::ShardWalk;
 use crate::store::layout::Layout;
 
-/// Number of accounts read per query.
+/// How many accounts to read per query.
 const PAGE: i64 = 5_000;
 
-/// Reads all accounts in key order.
+/// Walks all accounts in key order.
 #[derive(Debug)]
 pub struct Pages {
     walk: Option<ShardWalk>,
@@ -17,15 +17,15 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Starts after a position.
+    /// Starts after a (key, sequence number) position.
     pub fn after(db: &mut Db, place: (i64, i16)) -> Result<Self, DatabaseError> {
         let from = if place.1 < 0 { place.0 } else { place.0.saturating_add(1) };
         let is_distributed = Layout::of(db)?.is_distributed();
         Ok(Self { walk: is_distributed.then(|| ShardWalk::from(from)), after: place })
     }
 
-    /// Returns the next few thousand accounts; none at the end. Accounts with the same key are not
-    /// separated.
+    /// Reads the next few thousand accounts, or none at the end. Accounts with the same key are
+    /// never split across pages.
     pub fn next(&mut self, db: &mut Db) -> Result<Vec<AccountRow>, DatabaseError> {
         let rows = match &mut self.walk {
             Some(walk) => walk.read(db, PAGE)?,
@@ -38,8 +38,7 @@ impl Pages {
     }
 }
 
-/// Returns some consecutive accounts, starting at a key. Keys are hashes, so this is a random
-/// sample.
+/// Reads consecutive accounts starting at a key. As keys are hashes, this is a random sample.
 pub fn sample(db: &mut Db, k: i64, accounts: i64) -> Result<Vec<AccountRow>, DatabaseError> {
     if Layout::of(db)?.is_distributed() {
         let (mut walk, mut rows) = (ShardWalk::from(k), Vec::new());
@@ -55,7 +54,7 @@ pub fn sample(db: &mut Db, k: i64, accounts: i64) -> Result<Vec<AccountRow>, Dat
     after(db, (k, -1), accounts)
 }
 
-/// Returns the next few thousand accounts after a position.
+/// Reads the next few thousand accounts after a position.
 fn page(db: &mut Db, place: (i64, i16)) -> Result<Vec<AccountRow>, DatabaseError> {
     let mut rows = after(db, place, PAGE)?;
     let full = rows.len() as i64 == PAGE;

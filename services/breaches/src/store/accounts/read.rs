@@ -1,7 +1,7 @@
 //! Reads accounts by address, by hash prefix and in key order.
 //!
-//! On SQLite, the breaches of an account are the union of its row and its entries in runs. An
-//! account that is only in runs has the sequence number [`IN_RUNS`].
+//! On SQLite, an account's breaches are the union of its row and its entries in runs. Accounts
+//! found only in runs have the sequence number [`IN_RUNS`].
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::{auto_type, exists, not};
@@ -14,32 +14,31 @@ use crate::store::mail_domains;
 use crate::store::schema::{account, domain_account, mail_domain, paste_account, stealer_log};
 use crate::store::shard::{self, KeyBetween, KeyIs};
 
-/// The sequence number of an account without a row. No paste or stealer log refers to such an
-/// account.
+/// Sequence number of accounts that don't have a row. Pastes and stealer logs never refer to these.
 pub const IN_RUNS: i16 = -1;
 
-/// An account with the name of its domain.
+/// An account along with its domain's name.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct AccountRow {
-    /// Key of the account; see [`AccountKey`].
+    /// Account key; see [`AccountKey`].
     pub k: i64,
-    /// Sequence number among the addresses with this key, or [`IN_RUNS`].
+    /// Sequence number among addresses with this key, or [`IN_RUNS`].
     pub seq: i16,
     /// Local part as stored; see [`address_text`].
     pub local: String,
-    /// Domain of the address, as A-labels.
+    /// Domain as A-labels.
     pub domain: String,
-    /// Ids of the breaches, packed.
+    /// Packed breach ids.
     pub breaches: Vec<u8>,
 }
 
 impl AccountRow {
-    /// Returns the normalised text of the address.
+    /// The normalized address.
     pub fn address(&self) -> String {
         address_text::full_text(&self.local, &self.domain)
     }
 
-    /// Returns the local part of the address.
+    /// The local part without the original domain spelling.
     pub fn alias(&self) -> &str {
         address_text::alias(&self.local)
     }
@@ -50,19 +49,18 @@ impl AccountRow {
         Self { k, seq: IN_RUNS, local, domain, breaches }
     }
 
-    /// Adds the links that runs contain.
+    /// Merges in breaches found in runs.
     pub(super) fn add(&mut self, breaches: &[u8]) {
         self.breaches = merged(&self.breaches, breaches);
     }
 
-    /// Returns the key as a typed value.
+    /// The key as an [`AccountKey`].
     pub fn key(&self) -> AccountKey {
         AccountKey(self.k)
     }
 }
 
-/// Selects the accounts with a key. There is more than one only if the first 8 bytes of SHA-1
-/// collide.
+/// Query for accounts by key. There can be several only if the first 8 bytes of their SHA-1 collide.
 #[auto_type]
 pub fn by_key(k: i64) -> _ {
     let has_key: KeyIs<account::table> = shard::key_is(k);
@@ -75,7 +73,7 @@ pub fn by_key(k: i64) -> _ {
     ))
 }
 
-/// Selects the accounts with a key, and the ids of their domains, which runs use.
+/// Like [`by_key`], but with domain ids, which is what runs use.
 #[auto_type]
 fn by_key_with_domain(k: i64) -> _ {
     account::table.inner_join(mail_domain::table).filter(account::k.eq(k)).select((
@@ -84,18 +82,18 @@ fn by_key_with_domain(k: i64) -> _ {
     ))
 }
 
-/// An account in a range. Its key can be derived from its address.
+/// An account in a range. The key isn't needed, as it follows from the address.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct RangeRow {
     /// Local part as stored; see [`address_text`].
     pub local: String,
-    /// Domain of the address, as A-labels.
+    /// Domain as A-labels.
     pub domain: String,
-    /// Ids of the breaches, packed.
+    /// Packed breach ids.
     pub breaches: Vec<u8>,
 }
 
-/// Selects the accounts with keys from `low` to `high`.
+/// Query for accounts with keys from `low` to `high`.
 #[auto_type]
 pub fn by_range(low: i64, high: i64) -> _ {
     account::table
@@ -104,10 +102,10 @@ pub fn by_range(low: i64, high: i64) -> _ {
         .select(((account::local, mail_domain::name, account::breaches), account::domain_id))
 }
 
-/// Selects the accounts with keys from `low` to `high` in one shard. For PostgreSQL.
+/// Query for accounts with keys from `low` to `high` in a single shard, for PostgreSQL.
 ///
-/// Looks up the domain of each row instead of joining. The generic plan of a prepared statement
-/// does not know the keys. It would expect a large range and read all domains.
+/// Looks up each row's domain instead of joining. The generic plan of a prepared statement doesn't
+/// know the keys, so with a join it would expect a large range and read all domains.
 #[auto_type]
 pub fn by_range_of_any_size(low: i64, high: i64) -> _ {
     let has_key: KeyBetween<account::table> = shard::key_between(low, high);
@@ -122,7 +120,7 @@ pub fn by_range_of_any_size(low: i64, high: i64) -> _ {
     ))
 }
 
-/// Selects the accounts of a domain.
+/// Query for a domain's accounts.
 #[auto_type]
 pub fn by_domain(domain_id: i32) -> _ {
     domain_account::table
@@ -134,7 +132,7 @@ pub fn by_domain(domain_id: i32) -> _ {
         .select((account::k, account::seq, account::local, account::breaches))
 }
 
-/// Selects the accounts of a domain. For PostgreSQL, which has an index by domain.
+/// Like [`by_domain`], but for PostgreSQL, which has an index by domain.
 #[auto_type]
 pub fn by_indexed_domain(domain_id: i32) -> _ {
     account::table.filter(account::domain_id.eq(domain_id)).select((
@@ -145,13 +143,13 @@ pub fn by_indexed_domain(domain_id: i32) -> _ {
     ))
 }
 
-/// Returns the account of an address.
+/// Looks up an account by address.
 pub fn find(db: &mut Db, address: &EmailAddress) -> Result<Option<AccountRow>, DatabaseError> {
     let rows = at_once_with_key(db, AccountKey::of(&address.sha1()))?;
     Ok(pick(rows, address))
 }
 
-/// Returns the accounts with a key, read in a separate transaction.
+/// Reads accounts by key in a transaction of its own.
 pub fn at_once_with_key(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, DatabaseError> {
     match db {
         Db::Pg(_) => with_key(db, None, key),
@@ -159,8 +157,7 @@ pub fn at_once_with_key(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>,
     }
 }
 
-/// Returns the accounts with a key. On SQLite this must be called in the transaction to which the
-/// view belongs.
+/// Reads accounts by key. On SQLite, call this in the transaction that the view belongs to.
 pub fn with_key(
     db: &mut Db,
     view: Option<&AccountView>,
@@ -175,7 +172,7 @@ pub fn with_key(
     joined(conn, view, rows, others)
 }
 
-/// Adds the entries from runs to rows that have the ids of their domains.
+/// Merges entries from runs into rows that come with domain ids.
 pub(super) fn joined(
     conn: &mut SqliteConnection,
     view: Option<&AccountView>,
@@ -192,7 +189,7 @@ pub(super) fn joined(
     Ok(rows.into_iter().map(|(row, _)| row).chain(others).collect())
 }
 
-/// Returns the domain names of accounts that are only in runs.
+/// Looks up the domains of accounts that are only in runs.
 fn domains_of(
     conn: &mut SqliteConnection,
     view: Option<&AccountView>,
@@ -204,17 +201,17 @@ fn domains_of(
     }
 }
 
-/// Returns the accounts with a key that have a row in the table.
+/// Reads accounts by key, but only those with a row in the table.
 pub fn in_table(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, DatabaseError> {
     Ok(on_backend!(db, conn => by_key(key.0).load(conn))?)
 }
 
-/// Returns the row of `address` among those with its key, if there is one.
+/// Picks the row that belongs to `address` among those with its key.
 pub fn pick(rows: Vec<AccountRow>, address: &EmailAddress) -> Option<AccountRow> {
     rows.into_iter().find(|row| address_text::matches(&row.local, &row.domain, address))
 }
 
-/// Returns the accounts with keys from `low` to `high`, inclusive; see [`with_key`].
+/// Reads accounts with keys from `low` to `high`, inclusive; see [`with_key`].
 pub fn range(
     db: &mut Db,
     view: Option<&AccountView>,
@@ -260,10 +257,10 @@ fn merged(list: &[u8], more: &[u8]) -> Vec<u8> {
     id_list::union(list, more).unwrap_or_else(|| list.to_vec())
 }
 
-/// Number of accounts read per query.
+/// How many accounts to read per query.
 const PAGE: i64 = 5_000;
 
-/// Returns the number of accounts without a breach, a stealer log or a paste.
+/// Counts accounts without any breach, stealer log entry or paste.
 pub fn count_empty(db: &mut Db) -> Result<i64, DatabaseError> {
     let pair = stealer_log::k.eq(account::k).and(stealer_log::seq.eq(account::seq));
     let paste = paste_account::k.eq(account::k).and(paste_account::seq.eq(account::seq));
@@ -309,7 +306,7 @@ fn after_place(place: (i64, i16)) -> _ {
     account::k.ge(k).and(account::k.gt(k).or(account::seq.gt(seq)))
 }
 
-/// Returns the next accounts in key order after `(k, seq)`.
+/// Reads up to `limit` accounts after `(k, seq)` in key order.
 pub fn after(db: &mut Db, place: (i64, i16), limit: i64) -> Result<Vec<AccountRow>, DatabaseError> {
     match db {
         Db::Sqlite(conn) => conn.transaction(|conn| merged_after(conn, place, limit)),
@@ -329,8 +326,8 @@ pub fn after(db: &mut Db, place: (i64, i16), limit: i64) -> Result<Vec<AccountRo
     }
 }
 
-/// Accounts that are only in runs come before rows with higher keys. If the position refers to a
-/// row, all accounts with its key have already been read.
+/// Merges rows with accounts that are only in runs. If the position refers to a row, all accounts
+/// with that key have already been read.
 fn merged_after(
     conn: &mut SqliteConnection,
     place: (i64, i16),
@@ -386,7 +383,7 @@ fn with_domain(
     Ok(AccountRow::of_run(account, domain))
 }
 
-/// Returns the number of accounts.
+/// Counts all accounts, including those in runs.
 pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     let rows: i64 = account::table.count().get_result(db)?;
     Ok(rows + runs::count_outside(db)?)

@@ -1,7 +1,7 @@
-//! Reads accounts of a distributed database.
+//! Reads accounts from a distributed database.
 //!
-//! Each query mentions the shard and joins nothing, so that Citus sends it to a single server with
-//! little planning. The names of domains are read on the coordinator.
+//! Queries include the shard and avoid joins. This lets Citus send each one to a single server
+//! without much planning. Domain names are looked up on the coordinator.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::store::mail_domains;
 use crate::store::schema::account;
 use crate::store::shard::{self, KeyBetween, KeyIs};
 
-/// An account, with the id of its domain.
+/// An account with its domain id.
 #[derive(Queryable)]
 struct Row {
     k: i64,
@@ -25,40 +25,40 @@ struct Row {
     breaches: Vec<u8>,
 }
 
-/// Returns the columns of [`Row`].
+/// Columns of [`Row`].
 #[auto_type]
 fn columns() -> _ {
     (account::k, account::seq, account::domain_id, account::local, account::breaches)
 }
 
-/// Selects the accounts with a key.
+/// Query for accounts by key.
 #[auto_type]
 pub fn one_key(k: i64) -> _ {
     let has_key: KeyIs<account::table> = shard::key_is(k);
     account::table.filter(has_key).select(columns())
 }
 
-/// Selects the accounts with keys from `low` to `high` in one shard.
+/// Query for accounts with keys from `low` to `high` in one shard.
 #[auto_type]
 pub fn one_range(low: i64, high: i64) -> _ {
     let has_key: KeyBetween<account::table> = shard::key_between(low, high);
     account::table.filter(has_key).select(columns())
 }
 
-/// Selects the first accounts with keys from `low` to `high` in one shard, in key order.
+/// Like [`one_range`], but limited and in key order.
 #[auto_type]
 pub fn one_page(low: i64, high: i64, limit: i64) -> _ {
     let has_key: KeyBetween<account::table> = shard::key_between(low, high);
     account::table.filter(has_key).select(columns()).order((account::k, account::seq)).limit(limit)
 }
 
-/// Returns the accounts with a key.
+/// Reads accounts by key.
 pub fn routed_with_key(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, DatabaseError> {
     let rows = one_key(key.0).load(db)?;
     named(db, rows)
 }
 
-/// Returns the accounts with keys from `low` to `high` in one shard.
+/// Reads accounts with keys from `low` to `high` in one shard.
 pub fn routed_range(
     db: &mut Db,
     low: AccountKey,
@@ -71,8 +71,7 @@ pub fn routed_range(
     Ok(rows.map(range_row).collect())
 }
 
-/// Returns the accounts with any of the given keys, on PostgreSQL. The query mentions their shards,
-/// which a single server ignores.
+/// Reads accounts with any of the given keys from PostgreSQL. A single server ignores the shards.
 pub(super) fn with_keys(
     db: &mut Db,
     keys: &BTreeSet<i64>,
@@ -101,12 +100,12 @@ fn named(db: &mut Db, rows: Vec<Row>) -> Result<Vec<AccountRow>, DatabaseError> 
     Ok(named.collect())
 }
 
-/// Reads the shards of a distributed database one group at a time, in key order.
+/// Walks the shards of a distributed database in key order, a group at a time.
 #[derive(Debug)]
 pub(super) struct ShardWalk {
-    /// The lowest key that has not been read; `None` at the end.
+    /// Lowest key not read yet. `None` at the end.
     next: Option<i64>,
-    /// Number of shards per query. Shards with fewer accounts than a page are read together.
+    /// Shards per query. Shards with less than a page of accounts are read together.
     shards: i16,
 }
 
@@ -115,7 +114,7 @@ impl ShardWalk {
         Self { next: Some(k), shards: 1 }
     }
 
-    /// Returns the next accounts: at most `limit`, unless more have the same key. Empty at the end.
+    /// Reads the next accounts, up to `limit` or more if their keys are all the same. Empty at the end.
     pub fn read(&mut self, db: &mut Db, limit: i64) -> Result<Vec<AccountRow>, DatabaseError> {
         while let Some(low) = self.next {
             let first = shard::of_key(low);
@@ -139,7 +138,7 @@ impl ShardWalk {
             if !is_full {
                 self.next = high.checked_add(1);
             } else if let Some(last) = rows.last().map(|row| row.k) {
-                // Accounts with the same key must not be separated.
+                // Don't split accounts with the same key.
                 if rows.first().is_some_and(|row| row.k != last) {
                     rows.retain(|row| row.k != last);
                     self.next = Some(last);
@@ -155,7 +154,7 @@ impl ShardWalk {
         Ok(Vec::new())
     }
 
-    /// Adapts the number of shards so that a query returns about half a page.
+    /// Aims for about half a page per query.
     fn adapt(&mut self, found: i64, limit: i64) {
         let fitting = i64::from(self.shards) * limit / 2 / found.max(1);
         let most = i64::from(self.shards) * 16;

@@ -1,4 +1,4 @@
-//! Removes the links to a breach from ranges of keys.
+//! Removes links to a breach from ranges of keys.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -14,8 +14,8 @@ struct Number {
     number: i64,
 }
 
-/// Returns the condition that the keys of `table` are from `low` to `high`. On a distributed
-/// database it mentions the shards, so that a range within one shard is sent to one server.
+/// SQL condition for keys of `table` from `low` to `high`. On a distributed database it includes
+/// the shards, so that a range within one shard goes to just one server.
 fn place(table: &str, layout: Layout, low: i64, high: i64) -> String {
     let keys = format!("{table}.k BETWEEN {low} AND {high}");
     if !layout.is_distributed() {
@@ -26,27 +26,26 @@ fn place(table: &str, layout: Layout, low: i64, high: i64) -> String {
     format!("{table}.shard IN ({}) AND {keys}", list.join(", "))
 }
 
-/// The statements of [`strip_between`], in the order of execution.
+/// The statements of [`strip_between`], in the order they're run.
 #[derive(Debug)]
 pub struct StripStatements {
-    /// Removes the stealer-log pairs.
+    /// Deletes stealer log entries.
     pub pairs: String,
-    /// Counts the links to the breach.
+    /// Counts links to the breach.
     pub count: String,
-    /// Removes accounts that have no other data.
+    /// Deletes accounts that have no other data.
     pub accounts: String,
     /// Removes the links of all other accounts.
     pub links: String,
 }
 
 impl StripStatements {
-    /// Builds the statements. If the accounts are distributed, they mention the shards of the keys
-    /// from `low` to `high`.
+    /// Builds the statements for keys from `low` to `high`.
     pub fn new(layout: Layout, breach: u16, (low, high): (i64, i64)) -> Self {
         let [first, second] = breach.to_le_bytes();
         let id = format!(r"'\x{first:02x}{second:02x}'::BYTEA");
         let (pairs, accounts) = (place("p", layout, low, high), place("a", layout, low, high));
-        // The first condition on the list is the cheaper one.
+        // The cheaper condition comes first.
         let linked = format!(
             "{accounts} AND position({id} IN a.breaches) > 0 AND breach_place(a.breaches, {id}) > 0"
         );
@@ -68,8 +67,8 @@ impl StripStatements {
     }
 }
 
-/// Removes the links and stealer-log pairs of a breach with keys in a range (inclusive), and the
-/// accounts that have no other data. Returns the number of links. Accounts in runs are unchanged.
+/// Removes a breach's links and stealer log entries with keys in a range (inclusive), along with
+/// accounts that have no other data. Returns the number of links. Doesn't touch runs.
 pub fn strip_between(
     db: &mut Db,
     layout: Layout,
@@ -84,8 +83,7 @@ pub fn strip_between(
 
 #[diesel::declare_sql_function]
 extern "SQL" {
-    /// Returns an expression for the packed list without an id. It is null if the list does not
-    /// contain the id.
+    /// SQL expression for the packed list without an id. Null if the id isn't in the list.
     fn id_without(
         list: diesel::sql_types::Binary,
         id: diesel::sql_types::Integer,
@@ -101,8 +99,8 @@ pub fn prepare_strip(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(id_without_utils::register_impl(conn, without)?)
 }
 
-/// `OR IGNORE` cannot fail halfway. With any other form, SQLite copies every page that the
-/// statement changes.
+/// `OR IGNORE` statements can't fail halfway. With anything else, SQLite would back up every page
+/// that the statement changes.
 fn strip_rows(
     conn: &mut SqliteConnection,
     breach: u16,
@@ -121,7 +119,7 @@ fn strip_rows(
         of("stealer_log"),
         of("paste_account")
     );
-    // The first condition on the list is the cheaper one.
+    // The cheaper condition comes first.
     let links = format!(
         "UPDATE OR IGNORE account SET breaches = id_without(breaches, {breach}) \
          WHERE {keys} AND instr(breaches, {id}) > 0 AND id_without(breaches, {breach}) IS NOT NULL"

@@ -1,4 +1,4 @@
-//! Writes the accounts of a load to the table or to a run.
+//! Writes a load's accounts to the table or a run.
 
 use database::{DatabaseError, Db};
 
@@ -8,7 +8,7 @@ use super::new_account::NewAccount;
 use super::runs::RunWriter;
 use crate::store::domain_accounts;
 
-/// Writes the accounts of one transaction, in key order.
+/// Writes the accounts of one transaction in key order.
 pub struct AccountWriter<'a> {
     run: Option<RunWriter>,
     staged: Option<Vec<NewAccount<'a>>>,
@@ -16,8 +16,8 @@ pub struct AccountWriter<'a> {
 }
 
 impl<'a> AccountWriter<'a> {
-    /// Starts writing. If none of the breaches has links yet (`has_links` is false), appending does
-    /// not read anything.
+    /// Starts writing. Pass `has_links` as false if none of the breaches has links yet; appending
+    /// won't read anything then.
     pub fn new(db: &mut Db, placement: Placement, has_links: bool) -> Result<Self, DatabaseError> {
         let run = match (placement, db) {
             (Placement::Appended, Db::Sqlite(conn)) => Some(RunWriter::new(conn)?),
@@ -27,7 +27,7 @@ impl<'a> AccountWriter<'a> {
         Ok(Self { run, staged, has_links })
     }
 
-    /// Links accounts to their breaches, and records the changes in `linked`.
+    /// Links accounts to their breaches and records the changes in `linked`.
     pub fn write(
         &mut self,
         db: &mut Db,
@@ -46,7 +46,7 @@ impl<'a> AccountWriter<'a> {
         }
     }
 
-    /// Writes the remaining data.
+    /// Writes everything that is still buffered.
     pub fn finish(self, db: &mut Db, linked: &mut Linked) -> Result<(), DatabaseError> {
         match (self.run, db) {
             (Some(run), Db::Sqlite(conn)) => run.finish(conn),

@@ -9,10 +9,10 @@ use crate::model::id_list;
 use crate::store::accounts::new_account::NewAccount;
 use crate::store::accounts::runs::{self, RunAccount, RunWriter};
 
-/// Appends accounts to a run. They must be sorted by key, without duplicates.
+/// Appends accounts to a run. They must be sorted by key and unique.
 ///
-/// A new breach does not have links yet, so nothing has to be read, which makes its load cheap.
-/// Otherwise (`has_links`) links that already exist are left out.
+/// If the breaches are new, there is nothing to read and loading them is cheap. Otherwise
+/// (`has_links`) we leave out links that already exist.
 pub fn append(
     conn: &mut SqliteConnection,
     new: &[NewAccount<'_>],

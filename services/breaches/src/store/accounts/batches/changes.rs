@@ -1,4 +1,4 @@
-//! Computes the changes that a load makes to a group of accounts.
+//! Works out how a load changes a group of accounts.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -25,26 +25,26 @@ pub(super) struct Stored {
     pub breaches: Vec<u8>,
 }
 
-/// Returns the entry of a new account in the index by domain.
+/// By-domain index entry for a new account.
 pub(super) fn filed(account: NewAccount<'_>, seq: i16) -> DomainAccount {
     DomainAccount { domain_id: account.domain_id, k: account.k, seq }
 }
 
-/// The links and index entries that a transaction has produced so far.
+/// New links and index entries of a transaction so far.
 #[derive(Debug, Default)]
 pub struct Linked {
-    /// New links by breach.
+    /// New links per breach.
     pub added: BTreeMap<u16, i64>,
-    /// Accounts that still need an entry in the index by domain.
+    /// Accounts that still need a by-domain index entry.
     pub filings: Vec<DomainAccount>,
-    /// Whether the last group contained an account that was already stored.
+    /// Whether any accounts in the last group were already stored.
     pub(super) meets_known: bool,
-    /// Whether an id could not be appended to the lists of many accounts in the last group.
+    /// Whether there were many lists in the last group that the id couldn't simply be appended to.
     pub(super) meets_later: bool,
 }
 
 impl Linked {
-    /// Counts `accounts` new links for each breach in a list.
+    /// Counts `accounts` new links for each breach in `list`.
     pub(super) fn count(&mut self, list: &[u8], accounts: i64) {
         for id in id_list::ids(list) {
             *self.added.entry(id).or_default() += accounts;
@@ -62,8 +62,8 @@ pub(super) struct Change<'a> {
     pub exists: bool,
 }
 
-/// Compares a group with the accounts stored under its keys. Both are sorted by key, and the keys
-/// of the group are distinct.
+/// Compares a group with the accounts stored under its keys. Both must be sorted by key, and the
+/// keys of the group must be unique.
 pub(super) fn changes<'a>(
     group: &[NewAccount<'a>],
     stored: &[Stored],

@@ -1,4 +1,4 @@
-//! Links accounts to breaches, one group at a time.
+//! Links accounts to breaches, a group at a time.
 
 use database::{DatabaseError, Db};
 use diesel::SqliteConnection;
@@ -8,11 +8,10 @@ use super::{postgres, sqlite};
 use crate::store::accounts::new_account::NewAccount;
 use crate::store::accounts::runs::{self, RunAccount};
 
-/// Links accounts to their breaches. They must be sorted by key, without duplicates.
+/// Links accounts to their breaches. They must be sorted by key and unique.
 ///
-/// New links and missing index entries are added to `linked`. Transactions that do this must
-/// exclude each other; see `versions::lock_accounts`. Accounts in runs are moved to the table
-/// first.
+/// New links and missing index entries are added to `linked`. Only one transaction at a time may do
+/// this; see `versions::lock_accounts`. Accounts in runs are moved to the table first.
 pub fn link(db: &mut Db, new: &[NewAccount<'_>], linked: &mut Linked) -> Result<(), DatabaseError> {
     match db {
         Db::Sqlite(conn) => {
@@ -32,10 +31,10 @@ pub fn link(db: &mut Db, new: &[NewAccount<'_>], linked: &mut Linked) -> Result<
     }
 }
 
-/// Moves the accounts with keys from `low` to `high` from runs to the table. Returns their number.
+/// Moves accounts with keys from `low` to `high` from runs to the table. Returns how many there
+/// were, which is always 0 on PostgreSQL because it doesn't have runs.
 ///
-/// The moved accounts still need entries in the index by domain. Returns 0 on PostgreSQL, which
-/// does not have runs.
+/// The accounts still need by-domain index entries.
 pub fn merge(
     db: &mut Db,
     low: i64,
@@ -48,7 +47,7 @@ pub fn merge(
     Ok(taken.len())
 }
 
-/// Writes accounts from runs to the table. Their links do not count as new.
+/// Writes accounts from runs to the table without counting their links as new.
 fn put_back(
     conn: &mut SqliteConnection,
     taken: &[RunAccount],
@@ -61,8 +60,8 @@ fn put_back(
     Ok(())
 }
 
-/// Splits accounts into groups with distinct keys, because a second address with the same key must
-/// see the first one as stored.
+/// Splits accounts into groups without duplicate keys. When two addresses share a key, the second
+/// must find the first already stored.
 fn groups<'s, 'a>(
     new: &'s [NewAccount<'a>],
     size: usize,

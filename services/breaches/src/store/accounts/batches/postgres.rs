@@ -1,9 +1,9 @@
 //! Links groups of accounts on PostgreSQL.
 //!
-//! One statement appends a breach to stored lists. If that does not suffice for every account, one
-//! more statement reads the stored accounts and another writes the changes.
+//! The first statement appends a breach to stored lists. If that doesn't work for every account, a
+//! second one reads the stored accounts and a third writes the changes.
 //!
-//! A distributed database uses `staged` instead.
+//! Distributed databases use `staged` instead.
 
 use database::DatabaseError;
 use diesel::pg::Pg;
@@ -15,10 +15,10 @@ use super::changes::{Change, Linked, Stored, changes};
 use crate::store::accounts::new_account::NewAccount;
 use crate::store::shard;
 
-/// Number of accounts in a group. It is large enough that round trips do not matter.
+/// Accounts per group. Large enough that round trips don't matter.
 pub(super) const GROUP: usize = 1_000;
 
-/// A transaction stops appending once more than 1 in `MANY` accounts needed the other statements.
+/// We stop trying to append once it fails for more than 1 in `MANY` accounts of a group.
 const MANY: usize = 10;
 
 pub(super) fn link(
@@ -48,10 +48,10 @@ pub(super) fn link(
     Ok(())
 }
 
-/// Adds one breach to accounts, and inserts missing accounts.
+/// Adds a breach to accounts, inserting those that don't exist.
 ///
-/// Appends the id to lists whose ids are all lower, which is always the case for a new breach.
-/// Skips accounts that have the id or a higher one, and other addresses with the same key.
+/// Appends the id if it's higher than all ids in the list, which is always true of a new breach.
+/// Skips accounts that have this or a higher id, and other addresses with the same key.
 struct Append<'a> {
     k: Vec<i64>,
     shard: Vec<i16>,
@@ -109,7 +109,7 @@ impl QueryId for Append<'_> {
 
 impl RunQueryDsl<PgConnection> for Append<'_> {}
 
-/// Selects the accounts with given keys. The lowest and the highest key select the partitions.
+/// Query for accounts by key. The lowest and highest keys are there for partition pruning.
 struct WithKeys<'a> {
     keys: &'a [i64],
     low: i64,
@@ -140,7 +140,6 @@ impl QueryId for WithKeys<'_> {
 
 impl RunQueryDsl<PgConnection> for WithKeys<'_> {}
 
-/// Inserts or updates accounts.
 struct Upsert<'a> {
     k: Vec<i64>,
     seq: Vec<i16>,

@@ -10,18 +10,18 @@ use super::changes::{Change, Linked, Stored, changes, filed};
 use crate::store::accounts::new_account::NewAccount;
 use crate::store::schema::account;
 
-/// Number of accounts in a group.
+/// Accounts per group.
 pub(super) const GROUP: usize = 400;
-/// Number of rows per `INSERT`.
+/// Rows per `INSERT`.
 const ROWS: usize = 100;
-/// Number of rows per `INSERT` of the remainder.
+/// Rows per `INSERT` for what's left over.
 const FEW: usize = 10;
 
 /// Links a group.
 ///
-/// During a first load, inserts the whole group, and compares it with stored rows only if some keys
-/// existed. This requires that all accounts have the same list, so that a row with that list is
-/// either new or unchanged.
+/// During a first load, we insert the whole group and compare it with stored rows only if some keys
+/// already existed. This works if all accounts have the same list, because a row with that list is
+/// then either new or unchanged.
 pub(super) fn link(
     conn: &mut SqliteConnection,
     group: &[NewAccount<'_>],
@@ -55,8 +55,8 @@ pub(super) fn link(
     Ok(())
 }
 
-/// Adds index entries for accounts whose list equals that of their group. These include the rows
-/// that have just been inserted. Accounts that already have an entry are skipped later.
+/// Adds index entries for accounts whose list equals the group's, which includes all rows inserted
+/// just now. Duplicate entries are skipped later on.
 fn file_equal(group: &[NewAccount<'_>], stored: &[Stored], linked: &mut Linked) {
     for row in stored {
         let place = group.binary_search_by_key(&row.k, |account| account.k);
@@ -70,7 +70,7 @@ fn file_equal(group: &[NewAccount<'_>], stored: &[Stored], linked: &mut Linked) 
     }
 }
 
-/// Writes an account that is already stored or that shares its key with another address.
+/// Writes an account that is already stored or shares its key with another address.
 fn write(conn: &mut SqliteConnection, change: &Change<'_>) -> Result<(), DatabaseError> {
     let Change { account: new, seq, list, exists } = change;
     let list: &[u8] = list;
@@ -92,7 +92,7 @@ fn write(conn: &mut SqliteConnection, change: &Change<'_>) -> Result<(), Databas
     Ok(())
 }
 
-/// Inserts rows whose `seq` is 0, skipping keys that exist. Returns the number of inserted rows.
+/// Inserts rows with `seq` 0, skipping existing keys. Returns the number of rows inserted.
 fn insert(conn: &mut SqliteConnection, rows: &[NewAccount<'_>]) -> Result<usize, DatabaseError> {
     let mut inserted = 0;
     let (many, rest) = rows.as_chunks::<ROWS>();
@@ -109,8 +109,8 @@ fn insert(conn: &mut SqliteConnection, rows: &[NewAccount<'_>]) -> Result<usize,
     Ok(inserted)
 }
 
-/// `OR IGNORE` cannot fail halfway. With any other form, SQLite copies every page that the
-/// statement touches, so that it could undo the statement alone.
+/// `OR IGNORE` statements can't fail halfway. With anything else, SQLite would back up every page
+/// that the statement touches to be able to undo it.
 struct InsertNew<'a, const ROWS: usize>(&'a [NewAccount<'a>; ROWS]);
 
 impl<const ROWS: usize> QueryFragment<Sqlite> for InsertNew<'_, ROWS> {
@@ -133,7 +133,7 @@ impl<const ROWS: usize> QueryFragment<Sqlite> for InsertNew<'_, ROWS> {
     }
 }
 
-/// The SQL depends only on the number of rows, so it is prepared once per number.
+/// The SQL depends only on `ROWS`, so each size is prepared just once.
 impl<const ROWS: usize> QueryId for InsertNew<'_, ROWS> {
     type QueryId = InsertNew<'static, ROWS>;
     const HAS_STATIC_QUERY_ID: bool = true;
@@ -141,7 +141,7 @@ impl<const ROWS: usize> QueryId for InsertNew<'_, ROWS> {
 
 impl<const ROWS: usize, C> RunQueryDsl<C> for InsertNew<'_, ROWS> {}
 
-/// Returns the stored accounts with the keys of a group, sorted by key.
+/// Reads stored accounts with the group's keys, sorted by key.
 pub(super) fn with_keys(
     conn: &mut SqliteConnection,
     group: &[NewAccount<'_>],
@@ -156,7 +156,7 @@ pub(super) fn with_keys(
     Ok(stored)
 }
 
-/// Selects the accounts with given keys. Unused slots repeat a key.
+/// Query for accounts by key. Unused slots repeat a key.
 struct WithKeys<'a>(&'a [i64; GROUP]);
 
 impl Query for WithKeys<'_> {
