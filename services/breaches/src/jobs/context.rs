@@ -1,4 +1,4 @@
-//! The context of a job.
+//! Context of a job.
 
 use database::{Db, Pools, Retries, WriterQueue};
 use domain::SharedClock;
@@ -9,10 +9,10 @@ use crate::config::Settings;
 
 #[derive(Clone)]
 pub struct JobContext {
-    /// Connections to the database.
+    /// Database connections.
     pub pools: Pools,
     pub clock: SharedClock,
-    /// The settings, such as memory, temporary folder and test domain.
+    /// Settings such as memory, temporary folder and test domain.
     pub settings: Settings,
 }
 

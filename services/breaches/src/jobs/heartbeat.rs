@@ -1,4 +1,4 @@
-//! Records in a job's row that the job is alive, and its progress.
+//! Shows that a job is alive by updating its row and progress.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -12,13 +12,13 @@ use super::context::JobContext;
 use crate::store::jobs::{self, Counts};
 use crate::store::load_connections;
 
-/// Interval between two heartbeats.
+/// Time between heartbeats.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// A thread that records the counts of a job until it is dropped.
+/// Background thread that records a job's counts until dropped.
 ///
-/// It has its own connection, so that heartbeats never make the job wait for locks. If the database
-/// is busy, a heartbeat is skipped.
+/// It uses its own connection so that the job never has to wait for locks because of a heartbeat.
+/// If the database is busy, a heartbeat is skipped.
 pub struct Heartbeat {
     counts: Arc<Mutex<Counts>>,
     stop: Option<Sender<()>>,
@@ -26,7 +26,7 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Starts the heartbeat of a job.
+    /// Starts a job's heartbeat.
     pub fn start(context: &JobContext, job: i64) -> Self {
         let counts = Arc::new(Mutex::new(Counts::default()));
         let (stop, stopped) = mpsc::channel();
@@ -43,13 +43,13 @@ impl Heartbeat {
         Self { counts, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// Sets the counts that the next heartbeat records.
+    /// Sets the counts for the next heartbeat.
     pub fn set(&self, counts: Counts) {
         *self.counts.lock() = counts;
     }
 }
 
-/// Records the counts. After an error, the next heartbeat opens a new connection.
+/// Records the counts. If that fails, the next heartbeat reconnects.
 fn beat(
     context: &JobContext,
     connection: &mut Option<Db>,

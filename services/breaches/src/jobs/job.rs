@@ -1,4 +1,4 @@
-//! Jobs that resume after a crash.
+//! Jobs that can resume after a crash.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -16,57 +16,55 @@ use super::heartbeat::Heartbeat;
 use super::load::tally::Tally;
 use crate::store::jobs;
 
-/// The fraction of `LOAD_MEMORY_MB` used for sorting. The rest is for domains and the database.
+/// Share of `LOAD_MEMORY_MB` to use for sorting. The rest is for domain ids and the database.
 const SORTING: (u64, u64) = (7, 10);
 
-/// Returns the memory available for sorting.
+/// How much memory to use for sorting.
 pub fn sorting_budget(context: &JobContext) -> ByteSize {
     ByteSize((context.settings.load_memory_mb as u64 * (1 << 20)) / SORTING.1 * SORTING.0)
 }
 
-/// A job that is running.
+/// A running job.
 pub struct Running {
-    /// The id in the database.
+    /// Job id.
     pub id: i64,
-    /// The last key or line that an earlier run has committed.
+    /// Last key or line that an earlier run committed.
     pub after: Option<i64>,
 }
 
-/// The options of a job in the form in which they are stored.
+/// A job's options as they're stored.
 #[derive(Debug)]
 pub struct Params {
     own: String,
-    /// The same options with the opposite setting for notices. `None` if the job does not have that
-    /// setting.
+    /// The same options but with notices the other way round. `None` if the job doesn't have that option.
     other: Option<String>,
-    /// The job to resume.
+    /// The job to resume, if requested.
     resumed: Option<i64>,
 }
 
 impl Params {
-    /// Returns options without a setting for notices.
+    /// For jobs that can't suppress notices.
     pub fn only(text: &str) -> Self {
         Self { own: text.to_owned(), other: None, resumed: None }
     }
 
-    /// Returns the options of a load. `other` are the same options with the opposite setting for
-    /// notices.
+    /// For loads. `other` has the same options but with notices the other way round.
     pub fn of_load<O: Serialize>(options: &O, other: &O) -> Result<Self, DatabaseError> {
         let text = |options| serde_json::to_string(options).map_err(DatabaseError::broken);
         Ok(Self { own: text(options)?, other: Some(text(other)?), resumed: None })
     }
 
-    /// Requests that the job with this number (if given) is resumed, instead of searching for one.
+    /// Resumes this job, if given, rather than looking for one.
     #[must_use]
     pub fn resuming(self, job: Option<i64>) -> Self {
         Self { resumed: job, ..self }
     }
 }
 
-/// Begins a job, or resumes an unfinished one with the same input and options. Fails if an
-/// unfinished job has already committed batches with the opposite setting for notices.
+/// Starts a job or resumes an unfinished one with the same input and options. Fails if there is an
+/// unfinished job with notices the other way round that has already committed batches.
 ///
-/// If a job is resumed by its number, its input must be the same. No new job is begun in that case.
+/// If a job was requested by id, its input must be unchanged, and we never start a new one.
 pub fn begin(
     context: &JobContext,
     kind: &str,
@@ -124,8 +122,7 @@ fn begun_otherwise(job: i64) -> JobError {
     ))
 }
 
-/// Ends this run of a job unless `moved` is true. Must be called in the transaction that tried to
-/// move the checkpoint.
+/// Stops this run of a job unless its checkpoint has moved. Call this in the transaction that tried to move it.
 ///
 /// # Errors
 /// [`JobError::Cancelled`], or [`JobError::DoneElsewhere`] if another process finished the job.
@@ -139,8 +136,7 @@ pub fn expect_open(db: &mut Db, id: i64, moved: bool) -> Result<(), JobError> {
     }
 }
 
-/// Returns the number of links that a load added. If another process finished the job, this is the
-/// total of both.
+/// Number of links added by a load. If another process finished the job, this counts the links of both.
 pub fn added_by_any(
     context: &JobContext,
     id: i64,
@@ -155,8 +151,7 @@ pub fn added_by_any(
     }
 }
 
-/// Runs the body of a job with a heartbeat, and records its failure. A job that was cancelled stays
-/// cancelled.
+/// Runs a job's body with a heartbeat and records if it fails. Cancelled jobs stay cancelled.
 pub fn noted<T>(
     context: &JobContext,
     id: i64,
@@ -177,7 +172,7 @@ pub fn noted<T>(
     result
 }
 
-/// Reads and sorts the input of a job and records the counts.
+/// Reads and sorts a job's input, then records the counts.
 pub fn sorted(
     context: &JobContext,
     id: i64,
@@ -191,11 +186,10 @@ pub fn sorted(
 }
 
 const MIB: u64 = 1 << 20;
-/// The beginning of the fingerprint of an input that can be read only once.
+/// Starts the fingerprint of an input that can be read only once.
 const STREAM: &str = "stream ";
 
-/// Returns the fingerprint of a file: its size, its modification time, and the digests of its first
-/// and last MiB.
+/// Fingerprint of a file, made from its size, modification time, and digests of the first and last MiB.
 fn file_fingerprint(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let about = file.metadata()?;
@@ -212,11 +206,11 @@ fn digest(file: &mut File) -> io::Result<Sha1Digest> {
     Ok(Sha1Digest::of(bytes))
 }
 
-/// Returns a common fingerprint of several files. The fingerprint of a stream such as standard
-/// input never matches that of another run, because a stream can be read only once.
+/// Combined fingerprint of several files. Streams such as standard input can't be read again, so
+/// theirs never matches another run's.
 ///
 /// # Errors
-/// Returns the name of a file that cannot be read.
+/// Fails if a file can't be read. The error includes its name.
 fn fingerprint(paths: &[PathBuf], now: i64) -> Result<String, JobError> {
     let mut parts = Vec::with_capacity(paths.len());
     for path in paths {

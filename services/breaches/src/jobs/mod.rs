@@ -1,4 +1,4 @@
-//! Long-running work: loads, maintenance, notices, test data.
+//! Long-running work: loads, maintenance, notices, and test data.
 
 mod context;
 mod error;

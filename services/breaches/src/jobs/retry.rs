@@ -1,17 +1,17 @@
-//! Retries while the database is busy, so that a load that takes hours does not fail because of
-//! another writer.
+//! Retries while the database is busy. Other writers shouldn't make a load fail that has been
+//! running for hours.
 
 use database::{Backend, DatabaseError, Db, Pools, Retries, transaction};
 
 use super::error::JobError;
 use crate::store::load_connections;
 
-/// Returns whether another attempt may succeed.
+/// Is it worth trying again?
 pub fn is_retryable(error: &JobError) -> bool {
     matches!(error, JobError::Database(DatabaseError::Busy))
 }
 
-/// The connection of a job. It is replaced when it is lost.
+/// A job's connection, which is replaced if lost.
 pub struct RetryingConnection {
     pools: Pools,
     db: Db,
@@ -23,15 +23,14 @@ impl RetryingConnection {
         Ok(Self { db: load_connections::connect(pools)?, pools: pools.clone() })
     }
 
-    /// Returns the connection, for reads and settings.
+    /// The connection, for reads and settings.
     pub fn db(&mut self) -> &mut Db {
         &mut self.db
     }
 
-    /// Runs a transaction until it is committed or fails permanently.
+    /// Runs a transaction until it's committed or fails for good.
     ///
-    /// If the commit was not acknowledged, the transaction is run again, so `work` must be
-    /// idempotent.
+    /// If we don't know whether a commit succeeded, the transaction is run again, so `work` must be idempotent.
     pub fn transaction<T>(
         &mut self,
         mut work: impl FnMut(&mut Db) -> Result<T, JobError>,
@@ -42,8 +41,7 @@ impl RetryingConnection {
                 Err(error) if is_retryable(&error) => retries.pause(),
                 done => return done,
             };
-            // The lock of SQLite is eventually released, but a lost connection to a server must be
-            // replaced.
+            // SQLite will release its lock eventually, but a lost connection to a server needs replacing.
             if self.db.backend() == Backend::Postgres
                 && let Ok(new) = load_connections::connect(&self.pools)
             {

@@ -1,4 +1,4 @@
-//! The content of a new database: plans and test accounts.
+//! Contents of a new database: plans and test accounts.
 
 use database::{DatabaseError, Db};
 use domain::EmailAddress;
@@ -11,9 +11,9 @@ use crate::store::{
     stealer_logs, versions,
 };
 
-/// Fills a new database. Does not change an existing one.
+/// Populates a new database. Leaves existing ones alone.
 pub fn first_start(context: &JobContext) -> Result<(), JobError> {
-    // Every command calls this, but only the first one needs the write lock.
+    // Every command calls this. Only the first one should need the write lock.
     if context.pools.read_blocking(|db| versions::get(db, versions::SEEDED_AT))?.is_some() {
         return Ok(());
     }
@@ -31,7 +31,7 @@ pub fn first_start(context: &JobContext) -> Result<(), JobError> {
     })
 }
 
-/// Adds the plans of the price list, unless there are plans.
+/// Adds the plans on the price list, unless there are any plans already.
 fn seed_plans(db: &mut Db) -> Result<(), DatabaseError> {
     let plans = plan::seed();
     let rates: Vec<auth::Plan> = plans
@@ -49,7 +49,7 @@ fn seed_plans(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// `seed-test`: creates the test accounts, replacing existing ones.
+/// `seed-test`: creates the test accounts, replacing any that exist.
 pub fn seed_test(context: &JobContext, use_catalogue: bool) -> Result<(), JobError> {
     let now = context.clock.unix();
     context.pools.write_blocking(|db| {
@@ -61,8 +61,7 @@ pub fn seed_test(context: &JobContext, use_catalogue: bool) -> Result<(), JobErr
     })
 }
 
-/// `seed-test --remove`: removes the test accounts, and the fixture breaches that contain no other
-/// accounts.
+/// `seed-test --remove`: deletes the test accounts, as well as fixture breaches without any other accounts.
 pub fn remove_test(context: &JobContext) -> Result<(), JobError> {
     let now = context.clock.unix();
     context.pools.write_blocking(|db| {
@@ -140,8 +139,8 @@ fn add_pair(
     Ok(())
 }
 
-/// Returns the id of the breach that represents a fixture: the fixture itself, or an entry of a
-/// loaded catalogue that has the same flags.
+/// Returns the id of the breach that represents a fixture: either the fixture itself, or a
+/// catalogue entry that has the same flags.
 fn representative(db: &mut Db, fixture: Breach, use_catalogue: bool) -> Result<u16, DatabaseError> {
     if use_catalogue {
         let known = match fixture.name.as_str() {

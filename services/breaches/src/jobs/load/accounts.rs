@@ -1,4 +1,4 @@
-//! `accounts load`: links the addresses of files to breaches.
+//! `accounts load`: links addresses from files to breaches.
 
 use std::path::PathBuf;
 
@@ -21,36 +21,36 @@ use crate::jobs::maintenance::compaction;
 use crate::model::Breach;
 use crate::store::accounts;
 
-/// The options of a load.
+/// Load options.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct AccountsOptions {
-    /// Name of the breach, unless a manifest is given.
+    /// Breach name, unless there is a manifest.
     pub breach: String,
-    /// Files of the breach; `-` is standard input.
+    /// The breach's files. `-` is standard input.
     pub files: Vec<PathBuf>,
-    /// A manifest that lists breaches and their files.
+    /// A manifest listing breaches and their files.
     pub manifest: Option<PathBuf>,
-    /// Format of the files.
+    /// File format.
     pub format: Format,
-    /// The text that separates cells or ends an address.
+    /// What separates cells or ends an address.
     pub delimiter: Option<String>,
-    /// Encoding of the files.
+    /// File encoding.
     pub encoding: TextEncoding,
-    /// Skips the check of the first rows.
+    /// Skip the sanity check of the first rows.
     pub unchecked: bool,
-    /// Keeps the published count.
+    /// Leave the published count alone.
     pub keep_count: bool,
-    /// Activates the breach at the end.
+    /// Activate the breach when the load is done.
     pub activate: bool,
-    /// Suppresses notices about the new links.
+    /// Don't send notices about the new links.
     pub no_notify: bool,
 }
 
 impl AccountsOptions {
-    /// Returns the breaches and their files.
+    /// Resolves the breaches and their files.
     ///
     /// # Errors
-    /// Returns a message if the options are invalid.
+    /// Fails with a message if the options are invalid.
     pub fn sources(&self, context: &JobContext) -> Result<Sources, JobError> {
         context.pools.read_blocking(|db| match &self.manifest {
             Some(manifest) => Sources::of_manifest(db, manifest),
@@ -65,7 +65,7 @@ impl AccountsOptions {
         Ok(Self { files, manifest, ..self.clone() })
     }
 
-    /// Returns the options for reading the files.
+    /// How to read the files.
     pub fn reading(&self) -> Reading<'_> {
         Reading {
             format: &self.format,
@@ -76,18 +76,18 @@ impl AccountsOptions {
     }
 }
 
-/// Number of addresses per SQLite transaction, per MiB of `LOAD_MEMORY_MB`.
+/// Addresses per SQLite transaction for each MiB of `LOAD_MEMORY_MB`.
 const PER_MIB: usize = 4_096;
 
-/// Loads the addresses of files and links them to their breaches.
+/// Loads addresses from files and links them to their breaches.
 ///
 /// # Errors
-/// Returns the reason if the load ended early.
+/// Fails if the load stops early.
 pub fn load_accounts(context: &JobContext, options: &AccountsOptions) -> Result<Outcome, JobError> {
     load(context, options, None)
 }
 
-/// Loads addresses. If `resumed` is given, resumes the job with that number.
+/// Loads addresses. If `resumed` is set, resumes that job.
 pub(super) fn load(
     context: &JobContext,
     options: &AccountsOptions,
@@ -121,8 +121,7 @@ fn run(
     Ok(Outcome::new(running.id, added, tally).without_notices(options.no_notify))
 }
 
-/// Links the sorted addresses to their breaches. Returns the number of links that the job has
-/// added.
+/// Links the sorted addresses to their breaches. Returns how many links the job added.
 fn link(
     context: &JobContext,
     options: &AccountsOptions,

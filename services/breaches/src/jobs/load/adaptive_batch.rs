@@ -1,4 +1,4 @@
-//! Adapts the size of a load's transactions, so that other writers do not wait long.
+//! Adapts the transaction size of a load so that other writers don't have to wait long.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -7,20 +7,19 @@ use database::{Backend, WRITERS_GAP};
 
 use crate::jobs::context::JobContext;
 
-/// Number of records per transaction: the minimum on SQLite, the fixed number on PostgreSQL.
+/// Records per transaction: the minimum on SQLite, and always used on PostgreSQL.
 const MIN_RECORDS: usize = 5_000;
-/// Maximum memory of a SQLite transaction, in MiB.
+/// The batch size is capped at what this much memory (in MiB) would allow. SQLite only.
 const MAX_MIB: usize = 256;
-/// Number of records per transaction of staged rows, per MiB of the load's memory, and the maximum
-/// number.
+/// Records per transaction with staged rows, for each MiB of load memory.
 const STAGED_PER_MIB: usize = 1_024;
 const MAX_STAGED: usize = 200_000;
-/// The first transaction has the maximum size divided by this.
+/// The first transaction is this much smaller than the maximum.
 const FIRST: usize = 8;
-/// Target duration of a SQLite transaction. Other writers wait until it ends, but for at most 5 s.
+/// Target duration of a SQLite transaction. Other writers have to wait for it, but give up after 5 s.
 const TARGET: Duration = Duration::from_secs(2);
 
-/// The size of the next transaction, derived from the duration of the last one.
+/// Size of the next transaction, based on how long the last one took.
 #[derive(Debug)]
 pub struct AdaptiveBatch {
     size: usize,
@@ -28,9 +27,9 @@ pub struct AdaptiveBatch {
 }
 
 impl AdaptiveBatch {
-    /// Creates a batch size. On SQLite it allows up to `per_mib` records per MiB of the load's
-    /// memory. PostgreSQL allows concurrent writers, so its transactions are small. If transactions
-    /// are `quick`, starts at the maximum size.
+    /// On SQLite, allows up to `per_mib` records per MiB of load memory. If transactions are
+    /// expected to be `quick`, starts at the maximum. On PostgreSQL, which has concurrent writers,
+    /// transactions are always small.
     pub fn new(context: &JobContext, per_mib: usize, quick: bool) -> Self {
         match context.pools.backend() {
             Backend::Postgres => Self { size: MIN_RECORDS, most: MIN_RECORDS },
@@ -41,8 +40,8 @@ impl AdaptiveBatch {
         }
     }
 
-    /// Creates the batch size for a distributed database, where the fixed cost of a transaction
-    /// equals that of some 20,000 records.
+    /// For a distributed database, where the fixed cost of a transaction equals that of about
+    /// 20,000 records.
     pub fn staged(context: &JobContext) -> Self {
         Self::up_to((context.settings.load_memory_mb * STAGED_PER_MIB).min(MAX_STAGED))
     }
@@ -52,12 +51,12 @@ impl AdaptiveBatch {
         Self { size: (most / FIRST).max(MIN_RECORDS), most }
     }
 
-    /// Returns the number of records for the next transaction.
+    /// Number of records in the next transaction.
     pub fn records(&self) -> usize {
         self.size
     }
 
-    /// Runs a transaction, adapts the size to its duration, and pauses for other writers.
+    /// Runs a transaction, adjusts the size to its duration, and pauses to let other writers in.
     pub fn run<E>(&mut self, transaction: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         let begin = Instant::now();
         transaction()?;

@@ -3,10 +3,10 @@
 /// An address and the breaches to link it to.
 #[derive(Clone, Copy, Debug)]
 pub struct AddressLinks<'a> {
-    /// Key of the account.
+    /// Account key.
     pub k: i64,
-    /// The address in the form in which it is sorted.
+    /// The address in its sorting form.
     pub address: &'a str,
-    /// Ids of the breaches, packed.
+    /// Packed breach ids.
     pub breaches: &'a [u8],
 }

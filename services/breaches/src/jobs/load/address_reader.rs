@@ -12,34 +12,32 @@ use super::skip_reason::SkipReason;
 use super::{json_reader, sql_reader, text_reader};
 use crate::model::loaded_address;
 
-/// The format of a file.
+/// File format.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// One address a line.
+    /// One address per line.
     #[default]
     Lines,
-    /// An address at the start of each line. The line is ignored from the first separator on.
+    /// An address at the start of each line. Everything after the first separator is ignored.
     Combo,
-    /// A CSV column, by name or by number (from 1). If not given, the column is searched for by
-    /// known names.
+    /// A CSV column, by name or number (from 1). If not given, we look for well-known names.
     Csv(Option<String>),
-    /// A field of JSON documents, one document per line, by path or by name.
+    /// A field of JSON documents, one document per line. May be a path or a name.
     Jsonl(Option<String>),
-    /// A field of complete JSON documents.
+    /// A field of whole JSON documents.
     Json(Option<String>),
-    /// A column of INSERT and COPY statements, written as `column` or `table.column`.
+    /// A column of INSERT and COPY statements, as `column` or `table.column`.
     Sql(Option<String>),
     /// Anywhere in the text.
     Text,
 }
 
-/// Reads a file. The delimiter separates the cells of CSV (default: comma) and ends the addresses
-/// of combo lists (default: any of `: ; , |`, blanks, and any character that host names cannot
-/// contain).
+/// Reads a file. The delimiter separates CSV cells (comma by default). In combo lists it ends the address; the
+/// default there is any of `: ; , |`, whitespace, or any character that can't be in a host name.
 ///
 /// # Errors
-/// Returns errors of the input. Also fails if the column contains secrets.
+/// Returns I/O errors. Also fails if the column contains secrets.
 pub fn read(
     input: impl Read,
     format: &Format,
@@ -79,7 +77,7 @@ fn read_lines(input: impl BufRead, each: Each<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes a pair of quotation marks. Addresses do not end in one.
+/// Strips a pair of quotes. No address ends in one.
 fn unquoted(text: &str) -> &str {
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
 }
@@ -99,8 +97,7 @@ fn read_csv(
     })
 }
 
-/// Reads the address at the start of each line. The rest, which is usually a secret, is neither
-/// decoded nor copied.
+/// Reads the address at the start of each line. The rest is usually a secret, so we neither decode nor copy it.
 fn read_combo(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> io::Result<()> {
     let mut lines = BoundedLines::new(input, MAX_LINE);
     while let Some((number, line)) = lines.next_line()? {
@@ -130,8 +127,8 @@ fn read_combo(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> i
     Ok(())
 }
 
-/// Returns the end of the address at the start of a line: the first separator, or the first
-/// character after the `@` that host names cannot contain. `None` if there is no address.
+/// Finds the end of the address at the start of a line, which is the first separator, or the first character
+/// after the `@` that can't be in a host name. Returns `None` if the address takes up the whole line.
 fn address_end(line: &[u8]) -> Option<usize> {
     let is_separator = |byte: &u8| b":;,|".contains(byte) || byte.is_ascii_whitespace();
     let end = line.iter().position(is_separator);
@@ -144,7 +141,7 @@ fn address_end(line: &[u8]) -> Option<usize> {
     };
     let host = &valid[..loaded_address::host_end(valid)];
     if host.len() == valid.len() && valid.len() < behind.len() {
-        // The domain is not valid UTF-8.
+        // The domain isn't valid UTF-8.
         return end;
     }
     let host = host.trim_end_matches(['-', '_', '.']);
@@ -245,7 +242,7 @@ mod tests {
             (b". hunter2", "a@163.com"),
             (b"\"\tx", "a@163.com"),
             (b"@hunter2", "a@163.com"),
-            // Encoded as GBK.
+            // GBK encoded.
             (b"----\xC3\xDC\xC2\xEB", "a@163.com"),
             (".b\u{fc}cher.example----x".as_bytes(), "a@163.com.b\u{fc}cher.example"),
             (b".xn--bcher-kva.example----x", "a@163.com.xn--bcher-kva.example"),

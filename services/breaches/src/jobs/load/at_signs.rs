@@ -1,7 +1,6 @@
-//! Finds the `@` signs of addresses in text, either plain or escaped as in JSON, URLs, SQL and
-//! HTML.
+//! Finds `@` signs in text, plain or escaped (JSON, URL, SQL, HTML).
 
-/// Returns the start and the end of each plain or escaped `@` that begins in a range of a piece.
+/// Finds the start and end of every plain or escaped `@` in a range of a piece.
 pub fn signs(piece: &[u8], start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> {
     let text = &piece[start..end];
     let plain =
@@ -17,8 +16,7 @@ pub fn signs(piece: &[u8], start: usize, end: usize) -> impl Iterator<Item = (us
     })
 }
 
-/// Returns the length of an escaped `@` at the start of a string. The escape may itself be escaped.
-/// Returns `None` if there is none.
+/// Length of the escaped `@` that a string starts with, if any. The escape may itself be escaped.
 fn escaped_sign(text: &[u8]) -> Option<usize> {
     const LONGEST_ESCAPE: usize = 16;
     let text = &text[..text.len().min(LONGEST_ESCAPE)];

@@ -1,4 +1,4 @@
-//! Finds the columns of CSV files.
+//! Finds the right columns in CSV files.
 
 use std::io::{self, BufRead};
 
@@ -8,14 +8,14 @@ use super::skip_reason::SkipReason;
 
 /// A column, and whether the file has a header.
 pub struct Column {
-    /// Index of the column, starting at 0.
+    /// Column index, starting at 0.
     pub place: usize,
     /// Whether the first row is a header.
     pub header: bool,
 }
 
-/// Finds a column: the one that the operator chose, or else the first one with a name in `names`.
-/// `looks` recognises data cells. Returns `None` if there is no such column.
+/// Finds a column, either the operator's choice or the first one with a name from `names`. Failing
+/// that, picks the first data cell recognized by `looks`.
 pub fn find_column(
     first: &Record,
     wanted: Option<&str>,
@@ -40,18 +40,18 @@ pub fn find_column(
     first.iter().position(looks).map(|place| Column { place, header: false })
 }
 
-/// Returns whether a cell may contain an address. A URL that contains a user name does not count.
+/// Could this cell contain an address? URLs with a user name don't count.
 pub fn looks_like_address(cell: &[u8]) -> bool {
     cell.contains(&b'@') && !looks_like_url(cell)
 }
 
-/// Returns whether a cell contains a URL with a scheme.
+/// Does this cell contain a URL with a scheme?
 pub fn looks_like_url(cell: &[u8]) -> bool {
     memchr::memmem::find(cell, b"://").is_some()
 }
 
-/// Returns whether a title denotes a column of secrets. Such a column is not read, even if the
-/// operator names it.
+/// Does this look like the title of a column with secrets? We never read those, even if the
+/// operator asks for it.
 pub fn is_secret(title: &str) -> bool {
     const WHOLE: [&str; 8] = ["pass", "pw", "pin", "otp", "totp", "psw", "pswd", "pwrd"];
     const PARTS: [&str; 15] = [
@@ -77,16 +77,16 @@ pub fn is_secret(title: &str) -> bool {
     words.any(|word| WHOLE.contains(&word)) || PARTS.iter().any(|part| joined.contains(part))
 }
 
-/// Rejects a column whose title denotes secrets.
+/// Rejects a column if its title suggests secrets.
 ///
 /// # Errors
-/// Returns a message for the operator.
+/// Fails with a message for the operator.
 pub fn refuse_secrets(first: &Record, place: usize) -> Result<(), MissingColumn> {
     let title = String::from_utf8_lossy(first.get(place).unwrap_or_default());
     if is_secret(&title) { Err(MissingColumn::secret(first.iter(), place)) } else { Ok(()) }
 }
 
-/// Titles of columns with addresses, in lower case.
+/// Lowercase titles of address columns.
 pub const ADDRESS_TITLES: [&str; 14] = [
     "email",
     "e-mail",
@@ -104,7 +104,7 @@ pub const ADDRESS_TITLES: [&str; 14] = [
     "username_value",
 ];
 
-/// Finds the column that contains addresses. In a list of logins, it may be called `username`.
+/// Finds the address column. In lists of logins, it might be called `username`.
 pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, MissingColumn> {
     let column = find_column(first, wanted, &ADDRESS_TITLES, looks_like_address)
         .ok_or_else(|| MissingColumn::of(first.iter(), wanted.unwrap_or("of addresses")))?;
@@ -114,11 +114,10 @@ pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, Mi
     Ok(column)
 }
 
-/// Receives each record with its line number and the columns that were found, or the reason for
-/// skipping it.
+/// Receives each record with its line number and the columns we found, or the reason it was skipped.
 type EachRow<'e, C> = &'e mut dyn FnMut(u64, Result<(&Record, &C), SkipReason>) -> io::Result<()>;
 
-/// Reads the records of a CSV file. `find` determines the columns from the first record, and
+/// Reads the records of a CSV file. `find` picks the columns given the first record, and decides
 /// whether that record is a header.
 pub fn each_row<C>(
     input: impl BufRead,

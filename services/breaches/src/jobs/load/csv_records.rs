@@ -1,8 +1,8 @@
-//! Reads records of CSV files (RFC 4180) in bounded memory.
+//! Reads CSV records (RFC 4180) in bounded memory.
 //!
-//! Other CSV parsers read on until a quote is closed, so that a single stray quote turns the rest
-//! of a file into one cell. Here a record must end within [`MAX_LINE`] bytes. Otherwise its first
-//! line is skipped and reading resumes after it.
+//! Most CSV parsers keep reading until a quote is closed, so a single stray quote can turn the rest
+//! of the file into one giant cell. Here, a record has to end within [`MAX_LINE`] bytes. If it
+//! doesn't, we skip its first line and resume after that.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
@@ -12,7 +12,7 @@ use batch::{BoundedLines, Line};
 use super::input::MAX_LINE;
 use super::skip_reason::SkipReason;
 
-/// The cells of a record, without quotes.
+/// Cells of a record, without the quotes.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     text: Vec<u8>,
@@ -21,7 +21,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Returns a cell by its index, starting at 0.
+    /// Returns a cell by index, starting at 0.
     pub fn get(&self, place: usize) -> Option<&[u8]> {
         let start = match place.checked_sub(1) {
             Some(before) => *self.ends.get(before)?,
@@ -30,7 +30,7 @@ impl Record {
         self.text.get(start..*self.ends.get(place)?)
     }
 
-    /// Returns all cells.
+    /// Iterates over all cells.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> + Clone {
         (0..self.ends.len()).filter_map(|place| self.get(place))
     }
@@ -40,8 +40,8 @@ impl Record {
         self.ends.clear();
     }
 
-    /// Adds a line. It begins with a new cell or, if `inside` is true, within a quoted one. A quote
-    /// that is not at the start of a cell is an ordinary character.
+    /// Adds a line, which starts a new cell, or continues a quoted one if `inside` is set. Only
+    /// quotes at the start of a cell are special.
     fn add(&mut self, line: &[u8], delimiter: &[u8], mut inside: bool) -> End {
         let (mut rest, mut has_tail) = (line, false);
         loop {
@@ -82,15 +82,15 @@ impl Record {
     }
 }
 
-/// How a line ends.
+/// State at the end of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     /// The record is complete.
     Whole,
-    /// The record ends, but text follows a closing quote, so the quotes do not delimit its cells
-    /// reliably.
+    /// The record is complete, but there's text after a closing quote. We can't trust its quotes to
+    /// delimit cells.
     Tail,
-    /// Inside a quoted cell.
+    /// We're still inside a quoted cell.
     Open,
 }
 
@@ -101,8 +101,7 @@ fn find(delimiter: &[u8], text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the delimiter that the first line of a file declares for Excel, as in `sep=;`. Returns
-/// `None` for any other line.
+/// Delimiter declared by the first line of a file for Excel, as in `sep=;`.
 fn named_delimiter(line: &[u8]) -> Option<Vec<u8>> {
     let line = line.trim_ascii();
     let line = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
@@ -110,36 +109,34 @@ fn named_delimiter(line: &[u8]) -> Option<Vec<u8>> {
         [s, e, p, b'=', delimiter] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") => {
             Some(vec![*delimiter])
         }
-        // Blanks at the end of the line have been trimmed.
+        // The tab was trimmed off with other trailing whitespace.
         [s, e, p, b'='] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") => Some(b"\t".to_vec()),
         _ => None,
     }
 }
 
-/// Reads records. Rows may differ in length, and blank lines are skipped.
+/// Reads records. Rows can have different lengths. Blank lines are skipped.
 pub struct Records<R> {
     lines: BoundedLines<R>,
     delimiter: Vec<u8>,
-    /// Whether the operator set the delimiter.
+    /// Whether the operator chose the delimiter.
     is_fixed: bool,
-    /// Lines after the current one, read in advance to find the end of a quote. A line that is too
-    /// long is `None`.
+    /// Lookahead for finding the end of a quote. Overlong lines are `None`.
     ahead: VecDeque<Option<Vec<u8>>>,
     /// Size of `ahead` in bytes.
     size: usize,
-    /// Number of lines in `ahead` that are known not to close the quote, so that none is scanned
-    /// twice.
+    /// How many lines in `ahead` are known not to close the quote. Saves us from scanning them twice.
     open: usize,
-    /// Number of the last line that was read.
+    /// Current line number.
     number: u64,
     record: Record,
-    /// A buffer for lines that are only scanned.
+    /// Scratch buffer for lines we only scan.
     spare: Record,
 }
 
 impl<R: BufRead> Records<R> {
-    /// Reads an input whose cells are separated by `delimiter`. If it is not given, the first line
-    /// may declare one as in `sep=;`; the default is a comma.
+    /// Reads an input with the given delimiter. Without one, the default is a comma, but the first
+    /// line may declare another, as in `sep=;`.
     pub fn new(input: R, delimiter: Option<&str>) -> Self {
         Self {
             lines: BoundedLines::new(input, MAX_LINE),
@@ -154,7 +151,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Returns the next record and the number of its first line. Records that cannot be read are
+    /// Reads the next record. Also returns the number of its first line. Malformed records are
     /// passed to `skip`. Returns `None` at the end.
     pub fn next_record(
         &mut self,
@@ -203,10 +200,9 @@ impl<R: BufRead> Records<R> {
         Ok(Some(first))
     }
 
-    /// Reads in advance until the quote that the first line (`first` bytes) left open is closed.
-    /// The closing line is then the last one in `ahead`. If text follows the closing quote, that
-    /// quote opens a cell of another record, so the first quote is not closed. Returns whether it
-    /// is.
+    /// Looks ahead for the end of the quote left open by the first line (`first` bytes). If it's found, the
+    /// closing line is the last one in `ahead` and we return true. A quote followed by text must be the start
+    /// of a cell in some other record. In that case our quote was never closed.
     fn find_end(&mut self, first: usize) -> io::Result<bool> {
         loop {
             if self.open == self.ahead.len() {
@@ -242,15 +238,15 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// How the first line of a record ends.
+/// State at the end of a record's first line.
 enum First {
     Blank,
     TooLong,
-    /// The record is complete, but text follows a closing quote.
+    /// The record is complete, but there's text after a closing quote.
     Tail,
     /// The record is complete.
     Whole,
-    /// A quote is still open. Contains the size of the line in bytes.
+    /// A quote is still open. Contains the length of the line in bytes.
     Open(usize),
 }
 
@@ -270,7 +266,7 @@ impl First {
     }
 }
 
-/// Returns the number of bytes that a line in `ahead` adds to a record.
+/// How many bytes a line in `ahead` adds to a record.
 fn size(line: Option<&[u8]>) -> usize {
     line.map_or(0, <[u8]>::len) + 1
 }
@@ -320,7 +316,7 @@ mod tests {
 
     #[test]
     fn stray_quote_costs_only_its_own_row() {
-        // `5"` in a quoted cell. The next quote opens a cell of another record.
+        // `5"` in a quoted cell. The next quote starts a cell of another record.
         let text = b"\"a\",\"5\"\"\n\"b\",\"6\"\n\"c\" x,\"7\"\nd,8\n\"e\" ,9\n";
         let expected = [
             (1, Err(SkipReason::UnclosedQuote)),
@@ -359,7 +355,7 @@ mod tests {
         assert_eq!(found.len(), 20_001);
         assert_eq!(found[0], (1, Err(SkipReason::UnclosedQuote)));
         assert!((2..).zip(&found[1..]).all(|(line, found)| *found == row(line, &["2", "b"])));
-        // The quote is open before a line that is too long, and at the end of a file.
+        // A quote that is still open before an overlong line, and one at the end of the file.
         let mut text = b"\"a\nb\n".to_vec();
         text.extend(vec![b'x'; MAX_LINE + 1]);
         text.extend(b"\nc\n\"d\ne");
@@ -383,7 +379,7 @@ mod tests {
         }
     }
 
-    /// A reader that repeats a string endlessly.
+    /// Repeats a string forever.
     struct Endless(&'static [u8], usize);
 
     impl Read for Endless {
@@ -398,7 +394,7 @@ mod tests {
 
     #[test]
     fn lines_with_open_quotes_are_scanned_once_in_bounded_memory() {
-        // Whichever state such a line begins in, it ends inside a quote.
+        // This line always ends inside a quote, no matter how it starts.
         let input = io::BufReader::new(Endless(b"x\"y,\"\n", 0));
         let mut records = Records::new(input, None);
         for line in 1..=50_000 {
@@ -410,13 +406,12 @@ mod tests {
             assert!(records.next_record(stop).is_err());
             assert_eq!(skipped, line);
             assert!(records.size <= 2 * MAX_LINE);
-            // After the next line is skipped, at most the last line remains to be scanned.
+            // Once the next line has been skipped, there is at most one line left to scan.
             assert!(records.open + 1 >= records.ahead.len());
         }
     }
 
-    /// Returns the records that the `csv` crate reads. It treats a carriage return as an ordinary
-    /// character, as within quotes.
+    /// The records according to the `csv` crate, set up to treat a carriage return like any other character.
     fn judged(text: &[u8]) -> Found {
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
@@ -466,7 +461,7 @@ mod tests {
 
         #[test]
         fn quotes_have_the_same_meaning_as_in_the_csv_crate(text in "[a\",\n]{0,40}") {
-            // Compares only up to a quote that is not closed.
+            // Compare only up to the first unclosed quote.
             let (found, judged) = (read(text.as_bytes()), judged(text.as_bytes()));
             let whole = cells(&found);
             prop_assert_eq!(&whole[..], &cells(&judged)[..whole.len()]);

@@ -1,4 +1,4 @@
-//! Decompression of inputs, and transcoding to UTF-8.
+//! Decompresses inputs and converts them to UTF-8.
 
 use std::io::{self, BufReader, Cursor, Read};
 
@@ -9,24 +9,24 @@ use super::gzip::GzipMembers;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TextEncoding {
-    /// UTF-16 if the file begins with a byte order mark, UTF-8 otherwise.
+    /// UTF-16 if there is a byte order mark, otherwise UTF-8.
     #[default]
     Auto,
-    /// Windows-1252, which also covers Latin-1.
+    /// Windows-1252, which covers Latin-1 as well.
     Windows1252,
-    /// UTF-16, little-endian.
+    /// Little-endian UTF-16.
     Utf16Le,
-    /// UTF-16, big-endian.
+    /// Big-endian UTF-16.
     Utf16Be,
 }
 
-/// Number of bytes that are read and transcoded at once.
+/// How many bytes to read and convert at once.
 const CHUNK: usize = 64 * 1024;
 
-/// Reads an input as UTF-8. Gzip and Zstandard are detected by their first bytes.
+/// Reads an input as UTF-8. Detects gzip and Zstandard by their magic bytes.
 ///
 /// # Errors
-/// Returns errors of the input. If its format is not text, the error names the format.
+/// Returns I/O errors. If this isn't a text file, the error says what it is instead.
 pub fn text(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Box<dyn Read>> {
     let (start, input) = start_of(Box::new(input))?;
     batch::refuse_archive(&start)?;
@@ -53,7 +53,7 @@ pub fn text(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Bo
     Ok(Box::new(Transcoder::new(plain, from)))
 }
 
-/// Reads the first bytes of an input. Returns them with a reader of the complete input.
+/// Peeks at the first bytes of an input. Also returns a reader for the whole input.
 fn start_of(mut input: Box<dyn Read>) -> io::Result<(Vec<u8>, Box<dyn Read>)> {
     let mut start = Vec::with_capacity(batch::ARCHIVE_START);
     input.by_ref().take(batch::ARCHIVE_START as u64).read_to_end(&mut start)?;
@@ -61,10 +61,10 @@ fn start_of(mut input: Box<dyn Read>) -> io::Result<(Vec<u8>, Box<dyn Read>)> {
     Ok((start, Box::new(whole)))
 }
 
-/// Rejects ASCII text in UTF-16 without a byte order mark.
+/// Rejects UTF-16 encoded ASCII without a byte order mark.
 ///
 /// # Errors
-/// Returns a message for the operator.
+/// Fails with a message for the operator.
 fn refuse_unmarked_utf16(start: &[u8]) -> io::Result<()> {
     let name = match start {
         [1..=255, 0, 1..=255, 0, ..] => "utf-16le",
@@ -76,13 +76,13 @@ fn refuse_unmarked_utf16(start: &[u8]) -> io::Result<()> {
     )))
 }
 
-/// Transcodes text to UTF-8. An invalid sequence becomes a byte that is invalid in UTF-8, so that
-/// its line is skipped rather than stored with a replacement character.
+/// Converts text to UTF-8. Invalid sequences become a byte that isn't valid UTF-8. This way we'll
+/// skip the line instead of storing it with a replacement character.
 struct Transcoder<R> {
     input: R,
     decoder: Decoder,
     raw: Vec<u8>,
-    /// The part of `raw` that has not been decoded yet.
+    /// The part of `raw` that still needs decoding.
     left: std::ops::Range<usize>,
     text: Vec<u8>,
     given: usize,

@@ -1,4 +1,4 @@
-//! Ids of domains, as needed by loads.
+//! Domain id cache for loads.
 
 use std::collections::HashMap;
 
@@ -7,15 +7,15 @@ use foldhash::fast::RandomState;
 
 use crate::store::{mail_domains, versions};
 
-/// Maximum number of ids kept in memory.
+/// Maximum number of ids to keep in memory.
 const MAX_DOMAINS: usize = 400_000;
 
-/// A cache of domain ids.
+/// Caches domain ids.
 #[derive(Debug)]
 pub struct DomainIds {
     known: HashMap<String, i32, RandomState>,
     most: usize,
-    /// The removal counter of names at the time when the ids were read.
+    /// Value of the [`versions::REMOVED_DOMAINS`] counter when we read the ids.
     removed: Option<i64>,
 }
 
@@ -26,7 +26,7 @@ impl Default for DomainIds {
 }
 
 impl DomainIds {
-    /// Returns the ids of domains, in order of their names. New domains are added to the database.
+    /// Returns the ids of domains in the order of `names`, adding new domains to the database.
     pub fn of<'a>(
         &mut self,
         db: &mut Db,
@@ -64,7 +64,7 @@ impl DomainIds {
         Ok(ids)
     }
 
-    /// Clears the cache. Must be called when a transaction that added domains was rolled back.
+    /// Clears the cache. Call this if a transaction that added domains was rolled back.
     pub fn forget(&mut self) {
         self.known.clear();
     }

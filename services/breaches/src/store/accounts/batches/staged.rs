@@ -1,9 +1,8 @@
 //! Links accounts on a distributed database.
 //!
-//! The rows of a transaction are copied into the table `staged`, which is distributed in the same
-//! way as the accounts. Each following statement joins the two tables, so the servers execute it
-//! where the rows are. The row counts that Citus reports are not used; instead, new links are
-//! counted before they are written.
+//! We copy a transaction's rows to the table `staged`, which is sharded just like the accounts. The
+//! statements that follow join the two, so each server can work on its own rows. Citus's row counts
+//! aren't reliable here. Instead, we count new links before writing them.
 
 use database::DatabaseError;
 use diesel::prelude::*;
@@ -15,19 +14,19 @@ use crate::store::accounts::routed::one_key;
 use crate::store::schema::{account, staged};
 use crate::store::shard;
 
-/// Up to this number of shards, statements mention them, so that other servers are not queried.
+/// If there are no more than this many shards, we list them in statements to leave other servers alone.
 const FEW_SHARDS: usize = 16;
 
-/// Joins a staged row with the stored accounts that have its key.
+/// Joins staged rows with accounts that have the same key.
 const JOINED: &str = "JOIN account a ON a.shard = s.shard AND a.k = s.k";
-/// The condition that the joined account has the address of the staged row.
+/// Holds if the joined account has the address of the staged row.
 const SAME: &str = "a.domain_id = s.domain_id AND a.local = s.local";
 
 /// A row to stage.
 #[derive(Clone, Copy, Debug)]
 pub struct StagedRow<'a> {
     pub account: NewAccount<'a>,
-    /// A website or a paste; 0 if there is none.
+    /// Website or paste id, or 0.
     pub other_id: i64,
 }
 
@@ -72,33 +71,33 @@ struct Key {
     k: i64,
 }
 
-/// A link between an account and a paste.
+/// A link from an account to a paste.
 #[derive(Debug, QueryableByName)]
 pub struct PasteLink {
-    /// Key of the account.
+    /// Account key.
     #[diesel(sql_type = BigInt)]
     pub k: i64,
     #[diesel(sql_type = Integer)]
     pub domain_id: i32,
-    /// The local part of the account as stored.
+    /// The account's local part as stored.
     #[diesel(sql_type = Text)]
     pub local: String,
-    /// Number of the paste.
+    /// Paste row id.
     #[diesel(sql_type = BigInt)]
     pub paste: i64,
 }
 
-/// The rows in the table `staged`. Other transactions do not stage rows at the same time; see
+/// The staged rows. Nothing else can be staging rows at the same time; see
 /// `versions::lock_accounts`.
 struct Stage {
-    /// The condition that mentions the shards of the rows, or `true`.
+    /// Condition on the shards of the rows, or `true`.
     place: String,
-    /// Whether the condition mentions shards.
+    /// Whether `place` lists shards.
     is_narrow: bool,
 }
 
 impl Stage {
-    /// Copies rows into the table. They must be sorted by key.
+    /// Copies rows to the table. They must be sorted by key.
     fn fill<'a>(
         conn: &mut PgConnection,
         rows: impl Iterator<Item = StagedRow<'a>>,
@@ -123,10 +122,10 @@ impl Stage {
         Ok((Self { place, is_narrow }, number))
     }
 
-    /// Removes the staged rows.
+    /// Deletes the staged rows.
     fn clear(self, conn: &mut PgConnection) -> Result<(), DatabaseError> {
         let Self { place, is_narrow } = self;
-        // Truncating all parts costs as much as deleting some 50,000 rows.
+        // Truncating every shard costs about as much as deleting 50,000 rows.
         let statement = match is_narrow {
             true => format!("DELETE FROM staged s WHERE {place}"),
             false => "TRUNCATE staged".to_owned(),
@@ -143,15 +142,15 @@ fn expect_all(staged: i64, wanted: i64) -> Result<(), DatabaseError> {
     Err(DatabaseError::broken(format!("{staged} of {wanted} rows were staged")))
 }
 
-/// Links accounts, which must be sorted by key, and adds new links to `linked`. An account with an
-/// empty list is only inserted.
+/// Links accounts (sorted by key) and adds the new links to `linked`. Accounts with an empty list
+/// are just inserted.
 pub fn link(
     conn: &mut PgConnection,
     accounts: &[NewAccount<'_>],
     linked: &mut Linked,
 ) -> Result<(), DatabaseError> {
     let Some(first) = accounts.first() else { return Ok(()) };
-    // A second address with the same key must see the first one as stored.
+    // When two addresses share a key, the second must find the first already stored.
     let mut singles = Vec::new();
     let distinct: Vec<NewAccount<'_>> = accounts
         .chunk_by(|a, b| a.k == b.k)
@@ -167,7 +166,7 @@ pub fn link(
     let list = (same_list && first.breaches.len() == 2).then_some(first.breaches);
     let has_no_links = same_list && first.breaches.is_empty();
     let others = count(conn, &stage, number, list, has_no_links, linked)?;
-    // For a single id, lists need not be compared.
+    // With a single id there's no need to compare lists.
     let lacks = match list {
         Some(_) => "breach_place(account.breaches, excluded.breaches) = 0",
         None => "breach_union(account.breaches, excluded.breaches) <> account.breaches",
@@ -194,8 +193,8 @@ pub fn link(
     singles.into_iter().try_for_each(|account| link_one(conn, account, linked))
 }
 
-/// Counts the links that the staged accounts add. Returns the number of accounts whose key belongs
-/// to a different address; their links are not counted.
+/// Counts new links of the staged accounts. Returns the number of accounts whose key is taken by
+/// another address, which are left out of the count.
 fn count(
     conn: &mut PgConnection,
     stage: &Stage,
@@ -236,7 +235,7 @@ fn count(
     Ok(summary.others)
 }
 
-/// Links an account whose key belongs to a different address.
+/// Links an account whose key is taken by another address.
 fn link_one(
     conn: &mut PgConnection,
     new: NewAccount<'_>,
@@ -267,8 +266,7 @@ fn link_one(
     Ok(())
 }
 
-/// Adds pairs of stored accounts and websites, which must be sorted by key. Returns the number of
-/// new pairs.
+/// Adds websites to stored accounts (sorted by key). Returns the number of new entries.
 pub fn add_pairs(
     conn: &mut PgConnection,
     rows: &[StagedRow<'_>],
@@ -298,7 +296,7 @@ pub fn add_pairs(
     Ok(counted.added)
 }
 
-/// Links stored accounts to pastes. They must be sorted by key. Returns the new links.
+/// Links stored accounts (sorted by key) to pastes. Returns the new links.
 pub fn add_pastes(
     conn: &mut PgConnection,
     rows: &[StagedRow<'_>],

@@ -1,28 +1,29 @@
-//! The encoding of accounts in a block: key (8 bytes), domain, length and text of the local part,
-//! number and ids (2 bytes each) of breaches. Other numbers are varints of seven bits a byte.
+//! Encodes accounts in blocks. An account consists of its key (8 bytes), domain id, the length and
+//! text of the local part, and the number of breaches followed by their ids (2 bytes each). All
+//! other numbers are varints with seven bits per byte.
 //!
-//! The number of a block is that of its run followed by the upper bits of its lowest key. Keys with the same
+//! A block's number is its run id followed by the upper bits of its lowest key. Keys with the same
 //! upper bits share a block.
 
 use database::DatabaseError;
 
 use crate::store::accounts::new_account::NewAccount;
 
-/// Size of a block in bytes. Four blocks fill a page of 8 KiB without overflow pages.
+/// Block size in bytes. Four blocks fit in an 8 KiB page without overflow pages.
 pub const SIZE: usize = 1_950;
 
-/// Bits of a key in the number of a block.
+/// How many bits of the key go into the block number.
 const KEY_BITS: u32 = 40;
-/// The highest number of a run.
+/// Highest possible run id.
 pub const MAX_RUN: i64 = i64::MAX >> KEY_BITS;
 
-/// The number of the block that would begin with a key. The block that may contain the key is the one with
-/// the highest number up to this one.
+/// Number of a block that starts with `key`. To find the block that may contain `key`, look for the
+/// highest number that isn't above this one.
 pub fn number(run: i64, key: i64) -> i64 {
     run << KEY_BITS | prefix(key)
 }
 
-/// The upper bits of a key.
+/// Upper bits of a key.
 fn prefix(key: i64) -> i64 {
     ((key.cast_unsigned() ^ 1 << 63) >> (u64::BITS - KEY_BITS)).cast_signed()
 }
@@ -30,13 +31,13 @@ fn prefix(key: i64) -> i64 {
 /// A full block.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Block {
-    /// The lowest key in the block.
+    /// Its lowest key.
     pub first: i64,
-    /// The encoded accounts of the block.
+    /// Its encoded accounts.
     pub data: Vec<u8>,
 }
 
-/// Packs accounts into blocks. The accounts must arrive in key order.
+/// Packs accounts into blocks. They must be added in key order.
 #[derive(Debug, Default)]
 pub struct BlockWriter {
     data: Vec<u8>,
@@ -44,7 +45,7 @@ pub struct BlockWriter {
 }
 
 impl BlockWriter {
-    /// Adds an account. Returns the previous block when that is full.
+    /// Adds an account. If the current block is full, starts a new one and returns the full one.
     pub fn push(&mut self, account: NewAccount<'_>) -> Option<Block> {
         let NewAccount { k, local, breaches, .. } = account;
         let size = self.data.len() + local.len() + breaches.len() + 20;
@@ -55,14 +56,14 @@ impl BlockWriter {
         block
     }
 
-    /// Returns the last block, or `None` if it would be empty.
+    /// Returns the last block, if there is anything in it.
     pub fn finish(&mut self) -> Option<Block> {
         let (first, _) = self.keys.take()?;
         Some(Block { first, data: std::mem::replace(&mut self.data, Vec::with_capacity(SIZE)) })
     }
 }
 
-/// Appends an account.
+/// Encodes an account.
 pub fn push_account(data: &mut Vec<u8>, account: NewAccount<'_>) {
     let NewAccount { k, domain_id, local, breaches } = account;
     data.extend_from_slice(&k.to_le_bytes());
@@ -73,11 +74,11 @@ pub fn push_account(data: &mut Vec<u8>, account: NewAccount<'_>) {
     data.extend_from_slice(breaches);
 }
 
-/// Decodes the accounts of a block.
+/// Decodes a block's accounts.
 pub struct Accounts<'a>(pub &'a [u8]);
 
 impl<'a> Accounts<'a> {
-    /// Skips the accounts with keys below `low`, without decoding them.
+    /// Skips accounts with keys below `low` without decoding them.
     pub fn starting_at(mut self, low: i64) -> Self {
         let mut rest = self.0;
         while let Some(parts) = Parts::take(&mut rest)
@@ -96,7 +97,7 @@ impl<'a> Accounts<'a> {
     }
 }
 
-/// The encoded parts of an account, not validated.
+/// Raw fields of an account, not validated yet.
 struct Parts<'a> {
     k: i64,
     domain_id: u64,
@@ -105,7 +106,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Takes an account from the front. Returns `None` if the data is truncated.
+    /// Splits off the first account. Returns `None` if the data is truncated.
     fn take(data: &mut &'a [u8]) -> Option<Self> {
         let (k, rest) = data.split_first_chunk::<8>()?;
         *data = rest;
@@ -116,8 +117,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Takes a length-prefixed byte string. The length counts units of `each` bytes. Returns `None` if
-/// the data is truncated.
+/// Splits off a length-prefixed byte string. The length is in units of `each` bytes. Returns `None`
+/// if the data is truncated.
 fn take_bytes<'a>(data: &mut &'a [u8], each: usize) -> Option<&'a [u8]> {
     let number = usize::try_from(take_number(data)?).ok()?;
     let (bytes, rest) = data.split_at_checked(number.checked_mul(each)?)?;
@@ -140,12 +141,12 @@ impl<'a> Iterator for Accounts<'a> {
     }
 }
 
-/// Returns the error for a block that cannot be decoded.
+/// Error for blocks that can't be decoded.
 pub fn damaged(what: &str) -> DatabaseError {
     DatabaseError::broken(format!("a block of {what} is damaged"))
 }
 
-/// Appends a varint with seven bits per byte.
+/// Encodes a varint with seven bits per byte.
 pub fn push_number(data: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         data.push((number & 0x7F) as u8 | 0x80);
@@ -154,7 +155,7 @@ pub fn push_number(data: &mut Vec<u8>, mut number: u64) {
     data.push(number as u8);
 }
 
-/// Takes a varint from the front. Returns `None` if it is truncated or too large.
+/// Splits off a varint. Returns `None` if it's truncated or too large.
 pub fn take_number(data: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
@@ -182,7 +183,7 @@ mod tests {
             from in 0..500_i64,
         ) {
             accounts.sort();
-            // Some accounts share a key, and others only its upper bits.
+            // Some accounts share a whole key, others just the upper bits.
             let key = |k: i64| ((k / 3) << (u64::BITS - KEY_BITS)) | (k % 3 / 2);
             let from = key(from);
             let accounts: Vec<RunAccount> = accounts

@@ -1,4 +1,4 @@
-//! Reads the accounts of a domain from runs.
+//! Reads a domain's accounts from runs.
 
 use std::collections::VecDeque;
 
@@ -14,10 +14,10 @@ use super::run_account::RunAccount;
 use super::stored;
 use crate::store::schema::domain_block as domain_blocks;
 
-/// Number of index blocks read per query.
+/// How many index blocks to read per query.
 const BLOCKS: i64 = 8;
 
-/// Returns the accounts of all runs at a domain, in key order. Must be called in a transaction.
+/// A domain's accounts from all runs, in key order. Call this in a transaction.
 pub fn at_domain(
     conn: &mut SqliteConnection,
     domain_id: i32,
@@ -26,15 +26,15 @@ pub fn at_domain(
     Ok(Merged::new(runs.into_iter().map(|run| DomainCursor::new(run.id, domain_id)).collect()))
 }
 
-/// Reads the accounts of a run at a domain.
+/// Reads a domain's accounts from one run.
 pub struct DomainCursor {
     run: i64,
     domain_id: i32,
-    /// The first position in the next block; `None` after the last block.
+    /// Where the next block starts, or `None` after the last one.
     next: Option<i64>,
     places: VecDeque<Place>,
     ready: VecDeque<RunAccount>,
-    /// The highest key that has been examined.
+    /// Highest key looked at so far.
     seen: Option<i64>,
 }
 
@@ -49,7 +49,7 @@ impl DomainCursor {
         let Some(mut from) = self.next else { return Ok(()) };
         let own = domain_blocks::table.filter(domain_blocks::run.eq(self.run));
         if from == first {
-            // The first positions may be in a block that begins with another domain.
+            // The first places may be in a block that starts with another domain.
             let before =
                 own.filter(domain_blocks::first.le(from)).select(max(domain_blocks::first));
             from = before.first::<Option<i64>>(conn)?.unwrap_or(from);
@@ -98,8 +98,7 @@ impl Cursor for DomainCursor {
 }
 
 impl DomainCursor {
-    /// Reads the accounts at the next position, and those at later positions that are in the same
-    /// blocks.
+    /// Reads the accounts at the next place, plus those at later places that happen to be in the same blocks.
     fn fill_accounts(&mut self, conn: &mut SqliteConnection) -> Result<(), DatabaseError> {
         let Some((low, high)) = self.places.front().map(|place| place.keys()) else {
             return Ok(());
@@ -117,7 +116,7 @@ impl DomainCursor {
             }
         }
         self.seen = Some(covered);
-        // A position may refer to an account that has been moved to the table since.
+        // Some places may be stale because their accounts have moved to the table.
         while self.places.front().is_some_and(|place| place.keys().1 <= covered) {
             self.places.pop_front();
         }

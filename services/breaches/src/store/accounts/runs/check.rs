@@ -14,10 +14,10 @@ use super::read;
 use super::run_account::RunAccount;
 use crate::store::schema::{account, domain_block as domain_blocks, run_filter};
 
-/// Number of accounts compared with the table per query.
+/// How many accounts to compare with the table per query.
 const GROUP: usize = 500;
 
-/// Returns the number of accounts that are only in runs.
+/// Counts accounts that are only in runs.
 pub fn count_outside(db: &mut Db) -> Result<i64, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(0) };
     let mut merged = read::from(conn, i64::MIN)?;
@@ -49,7 +49,7 @@ fn not_in_table(conn: &mut SqliteConnection, group: &[RunAccount]) -> Result<i64
     Ok(i64::try_from(group.iter().filter(is_outside).count()).unwrap_or(i64::MAX))
 }
 
-/// Returns the number of accounts in runs that a search by domain or by address would not find.
+/// Counts accounts in runs that can't be found through the by-domain index or the filter.
 pub fn faults(db: &mut Db) -> Result<i64, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(0) };
     let mut faults = 0;

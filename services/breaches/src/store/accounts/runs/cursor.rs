@@ -9,43 +9,42 @@ use super::block::Accounts;
 use super::run_account::{RunAccount, merge_duplicates};
 use super::stored::{self, StoredBlock};
 
-/// Accounts of one run in key order.
+/// Accounts from a run in key order.
 pub trait Cursor {
-    /// Returns the key of the next account, or `None` at the end.
+    /// Key of the next account, or `None` at the end.
     fn peek(&mut self, conn: &mut SqliteConnection) -> Result<Option<i64>, DatabaseError>;
 
-    /// Takes the account whose key `peek` has returned.
+    /// Takes the account that `peek` has just found.
     fn pop(&mut self) -> Option<RunAccount>;
 }
 
-/// The beginning of the next blocks of a run.
+/// Position of the next blocks to read.
 #[derive(Clone, Copy, Debug)]
 enum Next {
     /// The block that may contain this key.
     Key(i64),
-    /// The block after the one with this number.
+    /// The block after this one.
     After(i64),
     End,
 }
 
-/// The accounts of a run from a key on.
+/// A run's accounts, starting at some key.
 pub struct RunCursor {
     run: i64,
     low: i64,
     next: Next,
     ready: VecDeque<RunAccount>,
-    /// Whether blocks are removed once they have been read.
+    /// Delete blocks once they've been read.
     consumes: bool,
 }
 
 impl RunCursor {
-    /// Creates a cursor that starts at the lowest key not below `low`.
+    /// Starts at the first key that isn't below `low`.
     pub fn from(run: i64, low: i64) -> Self {
         Self { run, low, next: Next::Key(low), ready: VecDeque::new(), consumes: false }
     }
 
-    /// Creates a cursor that removes all accounts from the run while reading. Their pages become
-    /// free.
+    /// Deletes the run's accounts while reading them, so their pages can be reused.
     pub fn consuming(run: i64) -> Self {
         Self { consumes: true, ..Self::from(run, i64::MIN) }
     }
@@ -86,7 +85,7 @@ impl Cursor for RunCursor {
     }
 }
 
-/// The accounts of several runs in key order, without duplicates.
+/// Accounts from several runs in key order, without duplicates.
 pub struct Merged<C> {
     cursors: Vec<C>,
     /// Accounts that share a key.
@@ -94,12 +93,11 @@ pub struct Merged<C> {
 }
 
 impl<C: Cursor> Merged<C> {
-    /// Merges the accounts of several cursors.
     pub fn new(cursors: Vec<C>) -> Self {
         Self { cursors, ready: VecDeque::new() }
     }
 
-    /// Returns the key of the next account, or `None` at the end.
+    /// Key of the next account, or `None` at the end.
     pub fn peek(&mut self, conn: &mut SqliteConnection) -> Result<Option<i64>, DatabaseError> {
         if let Some(account) = self.ready.front() {
             return Ok(Some(account.k));
@@ -124,7 +122,7 @@ impl<C: Cursor> Merged<C> {
         Ok(Some(lowest))
     }
 
-    /// Returns the next account, or `None` at the end.
+    /// Takes the next account. Returns `None` at the end.
     pub fn next(
         &mut self,
         conn: &mut SqliteConnection,
@@ -133,7 +131,7 @@ impl<C: Cursor> Merged<C> {
         Ok(self.ready.pop_front())
     }
 
-    /// Returns the next account, if its key is below `key`.
+    /// Takes the next account if its key is below `key`.
     pub fn next_below(
         &mut self,
         conn: &mut SqliteConnection,
@@ -145,8 +143,8 @@ impl<C: Cursor> Merged<C> {
         }
     }
 
-    /// Takes the account with a given key, domain and local part. Accounts with lower keys must
-    /// have been taken before. Returns `None` if there is no such account.
+    /// Takes the account with this key, domain and local part, if any. Accounts with lower keys
+    /// must have been taken already.
     pub fn take_same(
         &mut self,
         conn: &mut SqliteConnection,

@@ -1,23 +1,21 @@
-//! The index of a run by domain: positions in ascending order, each encoded as the difference to
-//! the previous one.
+//! By-domain index of a run: a sorted list of places, delta encoded.
 
 use super::block::{Block, SIZE, push_number, take_number};
 
-/// Maps signed keys to unsigned numbers with the same order.
+/// Flipping this bit maps signed keys to unsigned numbers in the same order.
 const TOP: u64 = 1 << 63;
 
-/// A position: the domain and the upper half of a key, which is enough to find the block of an
-/// account.
+/// A domain plus the upper half of a key, which is enough to find an account's block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place(pub u64);
 
 impl Place {
-    /// Returns the position of an account.
+    /// Place of an account.
     pub fn of(domain_id: i32, k: i64) -> Self {
         Self(Self::first_of(domain_id).0 | (k.cast_unsigned() ^ TOP) >> 32)
     }
 
-    /// Returns a position before all others of a domain.
+    /// The smallest place for a domain.
     pub fn first_of(domain_id: i32) -> Self {
         Self(u64::from(domain_id.cast_unsigned()) << 32)
     }
@@ -26,20 +24,20 @@ impl Place {
         ((self.0 >> 32) as u32).cast_signed()
     }
 
-    /// Returns the lowest and the highest key at this position.
+    /// Lowest and highest key at this place.
     pub fn keys(self) -> (i64, i64) {
         let low = self.0 << 32;
         let key = |value: u64| (value ^ TOP).cast_signed();
         (key(low), key(low | u64::from(u32::MAX)))
     }
 
-    /// Returns the stored form. It has the same order, because domain ids are positive.
+    /// Converts to the database's type. Domain ids are positive, so the order stays the same.
     pub fn stored(self) -> i64 {
         self.0.cast_signed()
     }
 }
 
-/// Encodes sorted positions as blocks.
+/// Encodes sorted places into blocks.
 pub fn blocks(places: &[Place]) -> impl Iterator<Item = Block> {
     let mut rest = places;
     std::iter::from_fn(move || {
@@ -58,7 +56,7 @@ pub fn blocks(places: &[Place]) -> impl Iterator<Item = Block> {
     })
 }
 
-/// Decodes the positions of a block. Returns `None` if it is damaged.
+/// Decodes a block's places. Returns `None` if it's corrupt.
 pub fn places(first: i64, mut data: &[u8]) -> Option<Vec<Place>> {
     let mut last = first.cast_unsigned();
     let mut places = vec![Place(last)];

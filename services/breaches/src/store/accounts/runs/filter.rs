@@ -1,43 +1,43 @@
-//! An in-memory filter for the keys of a run, built from their upper bits.
+//! In-memory filter over the upper bits of a run's keys.
 //!
-//! Keys are evenly distributed digests. Their upper bits select a bucket of about 16 keys, and the
-//! next 16 bits are compared. This takes 18 bits per key and has one false positive in 4,000. The
-//! bits are stored in key order, so ranges can be tested too, and exactly if the run has more than
-//! 4,000 accounts. A Bloom filter could not do that.
+//! Keys are hashes and therefore evenly distributed. The upper bits pick a bucket of about 16 keys;
+//! the next 16 bits are compared. That's 18 bits per key with a false positive rate of 1 in 4,000.
+//! Unlike a Bloom filter, this one is in key order and can also test ranges. Once a run has more
+//! than about 4,000 accounts, there are no false positives for six-digit prefixes.
 
 use std::ops::Range;
 
-/// Number of bits of a key that are compared.
+/// How many bits of a key to compare.
 const COMPARED: u32 = 16;
-/// Number of keys per bucket, as a power of two.
+/// Keys per bucket (log2).
 const BUCKET: u32 = 4;
 
-/// The position of a range of keys in a filter.
+/// Location of a key range in a filter.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// The bucket of the lowest key, and the compared bits of that key.
+    /// Bucket and compared bits of the lowest key.
     first: Range<usize>,
     low: u16,
-    /// The bucket of the highest key, and the compared bits of that key.
+    /// Bucket and compared bits of the highest key.
     last: Range<usize>,
     high: u16,
-    /// Whether both keys are in the same bucket.
+    /// Whether both ends are in the same bucket.
     one_bucket: bool,
 }
 
 /// The keys that a run may contain.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Filter {
-    /// Number of bits that select a bucket.
+    /// How many bits pick the bucket.
     bits: u32,
-    /// The start of each bucket, followed by the end of the last one.
+    /// Start of each bucket, then the end of the last one.
     starts: Vec<u32>,
-    /// The compared bits of all keys, in key order.
+    /// Compared bits of every key, in key order.
     rests: Vec<u16>,
 }
 
 impl Filter {
-    /// Builds the filter of sorted keys.
+    /// Builds a filter from sorted keys.
     pub fn of(keys: &[i64]) -> Self {
         let bits = keys.len().max(1).ilog2().saturating_sub(BUCKET);
         let mut filter =
@@ -47,7 +47,7 @@ impl Filter {
             filter.rests.push(rest);
             filter.starts[bucket + 1] = filter.rests.len() as u32;
         }
-        // An empty bucket begins and ends where the previous one ends.
+        // Empty buckets start and end where the previous one ends.
         let mut last = 0;
         for start in &mut filter.starts {
             last = last.max(*start);
@@ -62,12 +62,12 @@ impl Filter {
         ((upper >> COMPARED) as usize, upper as u16)
     }
 
-    /// Returns the number of keys.
+    /// Number of keys.
     pub fn keys(&self) -> usize {
         self.rests.len()
     }
 
-    /// Returns the lowest and the highest possible value of each key.
+    /// Lowest and highest possible value of each key.
     pub fn bounds_of_keys(&self) -> impl Iterator<Item = (i64, i64)> {
         let unknown = 64 - COMPARED - self.bits;
         let buckets = self.starts.array_windows().zip(0_u64..);
@@ -81,26 +81,25 @@ impl Filter {
         })
     }
 
-    /// Returns the range of a bucket in `rests`.
+    /// Range of a bucket in `rests`.
     fn bounds(&self, bucket: usize) -> Range<usize> {
         let bounds = self.starts.get(bucket).zip(self.starts.get(bucket + 1));
         bounds.map_or(0..0, |(start, end)| *start as usize..*end as usize)
     }
 
-    /// Returns the position of the keys from `low` to `high`, inclusive, for use with
-    /// [`Filter::has`].
+    /// Locates the keys from `low` to `high`, inclusive, for [`Filter::has`].
     pub fn place(&self, low: i64, high: i64) -> Place {
         let ((first, low), (last, high)) = (self.parts(low), self.parts(high));
         let (one_bucket, first, last) = (first == last, self.bounds(first), self.bounds(last));
         Place { first, low, last, high, one_bucket }
     }
 
-    /// Returns whether there may be a key at a position.
+    /// Could there be a key in this range?
     pub fn has(&self, place: &Place) -> bool {
         let Place { first, low, last, high, one_bucket } = place;
         let rests = |bounds: &Range<usize>| self.rests.get(bounds.clone()).unwrap_or_default();
         if *one_bucket {
-            // Without an early exit, the compiler can compare several values at once.
+            // Don't exit early: this way, the compiler can vectorize the loop.
             return rests(first)
                 .iter()
                 .fold(false, |found, rest| found | (low..=high).contains(&rest));
@@ -110,12 +109,12 @@ impl Filter {
             || first.end < last.start
     }
 
-    /// Returns whether there may be a key from `low` to `high`, inclusive.
+    /// Could there be a key from `low` to `high`, inclusive?
     pub fn may_have(&self, low: i64, high: i64) -> bool {
         self.has(&self.place(low, high))
     }
 
-    /// Returns the stored form.
+    /// Serializes the filter.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![self.bits as u8];
         bytes.extend(self.starts.iter().flat_map(|start| start.to_le_bytes()));
@@ -123,7 +122,7 @@ impl Filter {
         bytes
     }
 
-    /// Decodes the stored form. Returns `None` if it is damaged.
+    /// Deserializes a filter. Returns `None` if it's corrupt.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (bits, bytes) = bytes.split_first()?;
         let bits = u32::from(*bits);
@@ -187,7 +186,7 @@ mod tests {
         let filter = Filter::of(&keys);
         let others = (200_000..300_000).map(spread).filter(|key| filter.may_have(*key, *key));
         assert!(others.count() < 100);
-        // Ranges that correspond to six hexadecimal digits.
+        // Ranges of six hex digits.
         for prefix in 0..50_000_u64 {
             let low = ((prefix * 331) << 40 ^ 1 << 63).cast_signed();
             let high = low | ((1 << 40) - 1);

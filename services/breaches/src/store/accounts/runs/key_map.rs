@@ -1,25 +1,25 @@
-//! A bitmap of the key prefixes in all runs. Most lookups read one word of it and then need no
-//! filter.
+//! Bitmap of the key prefixes in all runs. Most lookups read just one word of it and don't need a
+//! filter at all.
 
 use super::filter::Filter;
 
-/// Minimum length of a prefix in bits: that of a search by six hexadecimal digits.
+/// Minimum prefix length in bits, enough for searches by six hex digits.
 const FEWEST_BITS: u32 = 24;
-/// Number of possible prefixes per key, as a power of two. Rounding may halve it.
+/// Possible prefixes per key (log2). May be half as many due to rounding.
 const SPARSE: u32 = 4;
-/// Maximum number of prefixes tested for a range. A larger range is assumed to contain a key.
+/// Maximum number of prefixes to test. We assume that larger ranges contain a key.
 const WIDEST: u64 = 256;
 
-/// The prefixes of the keys of some filters.
+/// Prefixes of the keys in a set of filters.
 #[derive(Debug)]
 pub struct KeyMap {
-    /// Length of a prefix in bits.
+    /// Prefix length in bits.
     bits: u32,
     words: Vec<u64>,
 }
 
 impl KeyMap {
-    /// Builds the map of the keys in any of the filters.
+    /// Builds a bitmap of the keys in all filters.
     pub fn of<'f>(filters: impl Iterator<Item = &'f Filter> + Clone) -> Self {
         let keys: usize = filters.clone().map(Filter::keys).sum();
         let bits = (keys.max(1).ilog2() + SPARSE).max(FEWEST_BITS);
@@ -40,7 +40,7 @@ impl KeyMap {
         (key.cast_unsigned() ^ 1 << 63) >> (u64::BITS - self.bits)
     }
 
-    /// Returns whether there may be a key from `low` to `high`, inclusive.
+    /// Could there be a key from `low` to `high`, inclusive?
     pub fn may_have(&self, low: i64, high: i64) -> bool {
         let (low, high) = (self.prefix(low), self.prefix(high));
         let has = |prefix: u64| {

@@ -9,20 +9,20 @@ use super::stored;
 use crate::model::id_list;
 use crate::store::schema::{account_block, account_run, domain_block, run_filter};
 
-/// A run, without its filter.
+/// A run without its filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Queryable)]
 pub struct Run {
-    /// Id of the run, which is never reused.
+    /// Run id, never reused.
     pub id: i64,
     /// Number of accounts.
     pub accounts: i64,
-    /// The lowest key in the run.
+    /// Lowest key.
     pub low: i64,
-    /// The highest key in the run.
+    /// Highest key.
     pub high: i64,
 }
 
-/// Returns the runs whose keys overlap the range from `low` to `high`, inclusive.
+/// Lists runs whose keys overlap the range from `low` to `high`, inclusive.
 pub fn overlapping(
     conn: &mut SqliteConnection,
     low: i64,
@@ -35,17 +35,17 @@ pub fn overlapping(
         .load(conn)?)
 }
 
-/// Returns all runs.
+/// Lists all runs.
 pub fn all(conn: &mut SqliteConnection) -> Result<Vec<Run>, DatabaseError> {
     overlapping(conn, i64::MIN, i64::MAX)
 }
 
-/// Returns whether there is a run.
+/// True if there are any runs.
 pub fn any(conn: &mut SqliteConnection) -> Result<bool, DatabaseError> {
     Ok(account_run::table.select(account_run::id).first::<i64>(conn).optional()?.is_some())
 }
 
-/// Returns the number of runs and the size of their accounts in bytes; 0 on PostgreSQL.
+/// Number of runs and size of their accounts in bytes. Always 0 on PostgreSQL.
 pub fn figures(db: &mut Db) -> Result<(i64, i64), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok((0, 0)) };
     let size: Size =
@@ -54,7 +54,7 @@ pub fn figures(db: &mut Db) -> Result<(i64, i64), DatabaseError> {
     Ok((account_run::table.count().get_result(conn)?, size.bytes))
 }
 
-/// Returns a run that contains links to a breach; `None` on PostgreSQL.
+/// Finds a run with links to a breach. Always `None` on PostgreSQL.
 pub fn first_with(db: &mut Db, breach: u16) -> Result<Option<i64>, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(None) };
     let runs: Vec<(i64, Vec<u8>)> =
@@ -62,7 +62,7 @@ pub fn first_with(db: &mut Db, breach: u16) -> Result<Option<i64>, DatabaseError
     Ok(runs.into_iter().find(|(_, list)| id_list::contains(list, breach)).map(|(id, _)| id))
 }
 
-/// Removes a run and its remaining blocks.
+/// Deletes a run along with any remaining blocks.
 pub fn remove(conn: &mut SqliteConnection, run: i64) -> Result<(), DatabaseError> {
     let (first, last) = stored::bounds(run);
     stored::remove_blocks(conn, first, last)?;
@@ -72,7 +72,7 @@ pub fn remove(conn: &mut SqliteConnection, run: i64) -> Result<(), DatabaseError
     Ok(())
 }
 
-/// Subtracts removed accounts from the count of a run. Removes the run if it is empty.
+/// Subtracts removed accounts from a run's count, and deletes the run if it's empty.
 pub fn note_taken(
     conn: &mut SqliteConnection,
     run: i64,
@@ -85,7 +85,7 @@ pub fn note_taken(
     remove_if_empty(conn, run)
 }
 
-/// Removes a run if it has no blocks.
+/// Deletes a run if it has no blocks left.
 fn remove_if_empty(conn: &mut SqliteConnection, run: i64) -> Result<(), DatabaseError> {
     let (first, last) = stored::bounds(run);
     let blocks = account_block::table.filter(account_block::id.between(first, last));
@@ -99,11 +99,11 @@ fn remove_if_empty(conn: &mut SqliteConnection, run: i64) -> Result<(), Database
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weights {
     pub runs: i64,
-    /// Number in the table, estimated from the size of the file.
+    /// Number in the table, estimated from the file size.
     pub table: i64,
 }
 
-/// Bytes per account in the table and its index by domain.
+/// Bytes per account in the table and its by-domain index.
 const IN_TABLE: i64 = 58;
 /// Bytes per account in a run.
 const IN_RUN: i64 = 40;
@@ -114,7 +114,7 @@ struct Size {
     bytes: i64,
 }
 
-/// Estimates the number of accounts without counting them.
+/// Estimates the numbers of accounts without counting them.
 pub fn weights(conn: &mut SqliteConnection) -> Result<Weights, DatabaseError> {
     let runs = all(conn)?.iter().map(|run| run.accounts).sum::<i64>();
     let size: Size = diesel::sql_query(

@@ -1,4 +1,4 @@
-//! Merges two runs into one.
+//! Merges pairs of runs.
 
 use database::DatabaseError;
 use diesel::SqliteConnection;
@@ -7,11 +7,10 @@ use super::cursor::{Merged, RunCursor};
 use super::list::{self, Run};
 use super::write::RunWriter;
 
-/// Maximum number of runs before two are merged. A lookup tests the filter of each run.
+/// Merge two runs once there are more than this. Every lookup has to test each run's filter.
 const RUNS: usize = 8;
 
-/// Merges two runs if there are more than [`RUNS`]. Returns whether it did. Must be called in a
-/// write transaction.
+/// Merges two runs if there are more than [`RUNS`]. Returns true if it did. Call this in a write transaction.
 ///
 /// An account is rewritten a number of times that grows with the logarithm of the number of loads.
 /// Never creates a run with more than `most` accounts.

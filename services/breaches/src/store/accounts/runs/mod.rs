@@ -1,15 +1,13 @@
-//! Stores the accounts of additional breaches in runs, apart from the table of accounts (SQLite
-//! only).
+//! Keeps the accounts of additional breaches in runs, separate from the account table (SQLite only).
 //!
-//! In a large database, writing another breach to the table would rewrite nearly every page of
-//! `account`. Instead, the breach is written as a *run*: accounts in key order, in blocks, with a
-//! small index by domain and a filter. The breaches of an address are the union of those in its row
-//! and in runs; no link is stored twice. A run only changes when accounts are removed from it. Runs
-//! are merged when there are many, and are moved to the table step by step when they are large
-//! compared to it.
+//! Adding another breach to the table of a large database would rewrite nearly every page of
+//! `account`. So we write the breach as a *run* instead: accounts in key order, packed into blocks,
+//! with a small by-domain index and a filter. An address's breaches are the union of those in its
+//! row and those in runs. A link is never stored twice. Runs don't change, except when accounts or
+//! links are removed. If there are many runs, they get merged, and if they're large compared to the
+//! table, they're moved there bit by bit.
 //!
-//! A reader outside a transaction reads runs first and the table second, because accounts only move
-//! from runs to the table.
+//! Outside a transaction, read runs before the table, since accounts only ever move from runs to the table.
 
 mod block;
 mod by_domain;

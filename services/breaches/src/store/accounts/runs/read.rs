@@ -10,10 +10,9 @@ use super::run_account::{RunAccount, merge_duplicates};
 use super::stored;
 use super::view::AccountView;
 
-/// Returns the accounts of all runs with keys from `low` to `high`, inclusive. Must be called in a
-/// transaction.
+/// Reads accounts from all runs with keys from `low` to `high`, inclusive. Call this in a transaction.
 ///
-/// Given a view, the filters of the runs make it unnecessary to read most blocks without a match.
+/// If there is a view, its filters let us skip most blocks that don't have a match.
 pub fn between(
     conn: &mut SqliteConnection,
     view: Option<&AccountView>,
@@ -60,7 +59,7 @@ fn of_run(
     Ok(())
 }
 
-/// Returns the accounts of all runs, starting at a key.
+/// Reads accounts from all runs, starting at a key.
 pub fn from(conn: &mut SqliteConnection, low: i64) -> Result<Merged<RunCursor>, DatabaseError> {
     let runs = list::overlapping(conn, low, i64::MAX)?;
     Ok(Merged::new(runs.into_iter().map(|run| RunCursor::from(run.id, low)).collect()))

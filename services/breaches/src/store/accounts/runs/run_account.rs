@@ -1,14 +1,14 @@
-//! An account in a run.
+//! Accounts in runs.
 
 use std::cmp::Ordering;
 
 use crate::model::id_list;
 use crate::store::accounts::new_account::NewAccount;
 
-/// An account in a run. It does not have a `seq`.
+/// An account in a run. These don't have a `seq`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunAccount {
-    /// Key of the account.
+    /// Account key.
     pub k: i64,
     pub domain_id: i32,
     /// Local part as stored.
@@ -18,7 +18,7 @@ pub struct RunAccount {
 }
 
 impl RunAccount {
-    /// Borrows the account as a new account.
+    /// Borrows this as a [`NewAccount`].
     pub fn as_new(&self) -> NewAccount<'_> {
         let Self { k, domain_id, local, breaches } = self;
         NewAccount { k: *k, domain_id: *domain_id, local, breaches }
@@ -37,7 +37,7 @@ impl From<NewAccount<'_>> for RunAccount {
     }
 }
 
-/// Sorts accounts by key and merges equal ones.
+/// Sorts accounts by key and merges duplicates.
 pub fn merge_duplicates(accounts: &mut Vec<RunAccount>) {
     if accounts.len() < 2 {
         return;

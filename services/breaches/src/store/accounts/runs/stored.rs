@@ -1,4 +1,4 @@
-//! Reads and removes stored blocks of accounts.
+//! Reads and deletes blocks of accounts.
 
 use database::DatabaseError;
 use diesel::connection::DefaultLoadingMode;
@@ -8,23 +8,23 @@ use diesel::prelude::*;
 use super::block::number;
 use crate::store::schema::account_block;
 
-/// Number of blocks read per query.
+/// How many blocks to read per query.
 const BLOCKS: i64 = 32;
 
 #[derive(Debug, Queryable)]
 pub struct StoredBlock {
-    /// Its number; see [`number`].
+    /// Block number; see [`number`].
     pub id: i64,
-    /// The encoded accounts.
+    /// Encoded accounts.
     pub data: Vec<u8>,
 }
 
-/// The lowest and highest possible number of a block of a run.
+/// Lowest and highest possible block number in a run.
 pub fn bounds(run: i64) -> (i64, i64) {
     (number(run, i64::MIN), number(run, i64::MAX))
 }
 
-/// The number of the block that may contain `key`.
+/// Number of the block that may contain `key`.
 pub fn start(conn: &mut SqliteConnection, run: i64, key: i64) -> Result<i64, DatabaseError> {
     let place = number(run, key);
     let before = account_block::table
@@ -33,8 +33,7 @@ pub fn start(conn: &mut SqliteConnection, run: i64, key: i64) -> Result<i64, Dat
     Ok(before.first::<Option<i64>>(conn)?.unwrap_or(place))
 }
 
-/// Returns the blocks of a run in descending order, starting with the one that may contain `key`.
-/// They are read lazily.
+/// Reads a run's blocks in reverse, starting with the one that may contain `key`. Lazy.
 pub fn down_from(
     conn: &mut SqliteConnection,
     run: i64,
@@ -46,7 +45,7 @@ pub fn down_from(
         .load_iter::<StoredBlock, DefaultLoadingMode>(conn)?)
 }
 
-/// Returns the block of a run that may contain `key`. There is at most one.
+/// Reads the only block of a run that may contain `key`.
 pub fn with_key(
     conn: &mut SqliteConnection,
     run: i64,
@@ -59,7 +58,7 @@ pub fn with_key(
         .optional()?)
 }
 
-/// The first blocks with numbers between two numbers.
+/// Reads the first few blocks in a range of numbers.
 pub fn blocks(
     conn: &mut SqliteConnection,
     from: i64,
@@ -72,7 +71,7 @@ pub fn blocks(
         .load(conn)?)
 }
 
-/// Removes the blocks with numbers between two numbers.
+/// Deletes blocks in a range of numbers.
 pub fn remove_blocks(conn: &mut SqliteConnection, from: i64, to: i64) -> Result<(), DatabaseError> {
     let blocks = account_block::table.filter(account_block::id.between(from, to));
     diesel::delete(blocks).execute(conn)?;

@@ -11,10 +11,10 @@ use crate::model::id_list;
 use crate::store::accounts::new_account::NewAccount;
 use crate::store::schema::{account_block, account_run};
 
-/// Removes the wanted accounts with keys from `low` to `high` from all runs and returns them. Must
-/// be called in a write transaction.
+/// Removes the wanted accounts with keys from `low` to `high` from all runs and returns them. Call
+/// this in a write transaction.
 ///
-/// The index by domain is not changed. Its entries for these accounts then match nothing.
+/// Their entries remain in the by-domain index but no longer match anything.
 pub fn take(
     conn: &mut SqliteConnection,
     low: i64,
@@ -40,20 +40,20 @@ pub fn take(
     Ok(taken)
 }
 
-/// Number of blocks changed per transaction. They contain some tens of thousands of accounts.
+/// How many blocks to change per transaction. They hold tens of thousands of accounts.
 const PIECE: usize = 1_024;
 
-/// The links removed from a run, and the block from which to continue; `None` at its end.
+/// Result of [`strip`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stripped {
-    /// Number of removed links.
+    /// Number of links removed.
     pub links: i64,
-    /// The number of the block from which to continue.
+    /// Number of the block to continue from, or `None` at the end of the run.
     pub next: Option<i64>,
 }
 
-/// Removes the links to a breach from some blocks of a run, starting at a block, or at its first one. The run
-/// lists the breach until its end was reached.
+/// Removes a breach's links from the next blocks of a run, starting at block `from` or at the
+/// beginning. The breach stays on the run's list until we get to the end.
 pub fn strip(
     conn: &mut SqliteConnection,
     run: i64,
@@ -99,8 +99,8 @@ pub fn strip(
     Ok(Stripped { links, next })
 }
 
-/// Returns whether a block contains a wanted account with a key from `low` to `high`. Also returns
-/// true for a damaged block, so that the caller decodes it and reports the damage.
+/// Does this block contain a wanted account with a key from `low` to `high`? True for corrupt
+/// blocks as well, so that the caller will decode them and report the problem.
 fn has_wanted(data: &[u8], (low, high): (i64, i64), wanted: impl Fn(i64) -> bool) -> bool {
     for account in Accounts(data).starting_at(low) {
         match account {
@@ -112,8 +112,8 @@ fn has_wanted(data: &[u8], (low, high): (i64, i64), wanted: impl Fn(i64) -> bool
     false
 }
 
-/// Passes every account of the affected blocks to `show`. Rewrites the blocks from which an account
-/// was removed or changed.
+/// Passes every account in the affected blocks to `show`, and rewrites blocks if accounts were
+/// removed or changed.
 fn each_block(
     conn: &mut SqliteConnection,
     run: i64,
@@ -133,7 +133,7 @@ fn each_block(
             rewrite(conn, block, &kept)
         };
     if low == high {
-        // The most frequent case, which occurs once per run for each address of a paste.
+        // By far the most common case: it happens once per run for each address in a paste.
         let block = stored::with_key(conn, run, low)?;
         return block.map_or(Ok(()), |block| change(conn, &block));
     }
@@ -150,7 +150,7 @@ fn each_block(
     }
 }
 
-/// Replaces the accounts of a block. Its number keeps the upper bits of a removed key.
+/// Replaces a block's accounts. The number stays the same even if the key it was made from is gone.
 fn rewrite(
     conn: &mut SqliteConnection,
     block: &StoredBlock,
@@ -167,7 +167,7 @@ fn rewrite(
     Ok(())
 }
 
-/// Sets the lowest and the highest key of a run according to its accounts.
+/// Updates a run's lowest and highest keys.
 fn tighten(conn: &mut SqliteConnection, run: i64) -> Result<(), DatabaseError> {
     let Some(last) = stored::with_key(conn, run, i64::MAX)? else { return Ok(()) };
     let (from, to) = stored::bounds(run);

@@ -1,4 +1,4 @@
-//! Filters of runs and names of domains, cached in memory.
+//! Caches run filters and domain names in memory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use super::run_account::RunAccount;
 use crate::store::mail_domains::KnownNames;
 use crate::store::schema::run_filter;
 
-/// The filters and domain names that the connections of a process share.
+/// Filters and domain names shared by all connections of a process.
 #[derive(Debug, Default)]
 pub struct AccountFilters {
     filters: Mutex<HashMap<i64, Arc<Filter>>>,
-    /// The key map, with the ids of the runs for which it was built.
+    /// The key map and the ids of the runs it was built from.
     map: Mutex<Option<(Vec<i64>, Arc<KeyMap>)>>,
     names: Arc<KnownNames>,
 }
 
 impl AccountFilters {
-    /// Returns the filter of a run. Filters never change.
+    /// Returns a run's filter, loading it if necessary. Filters never change.
     fn get(&self, conn: &mut SqliteConnection, run: i64) -> Result<Arc<Filter>, DatabaseError> {
         let mut kept = self.filters.lock();
         if let Some(filter) = kept.get(&run) {
@@ -38,7 +38,7 @@ impl AccountFilters {
         Ok(filter)
     }
 
-    /// Returns the key map of the given runs, or `None` if there are no runs.
+    /// Returns the key map for these runs, rebuilding it if necessary. `None` if there are no runs.
     fn map(&self, runs: &[(Run, Arc<Filter>)]) -> Option<Arc<KeyMap>> {
         let ids: Vec<i64> = runs.iter().map(|(run, _)| run.id).collect();
         let mut kept = self.map.lock();
@@ -51,14 +51,14 @@ impl AccountFilters {
         kept.as_ref().map(|(_, map)| Arc::clone(map))
     }
 
-    /// Drops the filters of runs that no longer exist.
+    /// Drops the filters of runs that are gone.
     fn keep_only(&self, runs: &[Run]) {
         let mut kept = self.filters.lock();
         kept.retain(|id, _| runs.iter().any(|run| run.id == *id));
     }
 }
 
-/// Runs reads in one transaction, with a view of the runs that exist in it.
+/// Opens a transaction and passes a view of its runs to `read`.
 pub fn with_view<T, E: From<DatabaseError>>(
     db: &mut Db,
     filters: &AccountFilters,
@@ -74,7 +74,7 @@ pub fn with_view<T, E: From<DatabaseError>>(
     done.map_err(DatabaseError::from)?
 }
 
-/// The runs that one transaction sees, with their filters. Empty on PostgreSQL.
+/// The runs visible to a transaction, with their filters. Empty on PostgreSQL.
 #[derive(Debug, Default)]
 pub struct AccountView {
     runs: Vec<(Run, Arc<Filter>)>,
@@ -96,7 +96,7 @@ impl AccountView {
         Ok(Self { runs: with_filters, map, names: Arc::clone(&filters.names) })
     }
 
-    /// Returns the domain names of accounts, in the order of the accounts.
+    /// Looks up the accounts' domains, in the same order.
     pub fn domains(
         &self,
         conn: &mut SqliteConnection,
@@ -105,13 +105,12 @@ impl AccountView {
         self.names.names(conn, accounts.iter().map(|account| account.domain_id))
     }
 
-    /// Returns the runs that may contain a key from `low` to `high`, inclusive.
+    /// Runs that may contain a key from `low` to `high`, inclusive.
     pub(super) fn with_keys(&self, low: i64, high: i64) -> Vec<i64> {
         if !self.map.as_ref().is_some_and(|map| map.may_have(low, high)) {
             return Vec::new();
         }
-        // All positions are computed first, so that the processor waits for memory once rather than
-        // once per run.
+        // Compute all places up front so that the CPU waits for memory just once instead of once per run.
         let places: Vec<Place> =
             self.runs.iter().map(|(_, filter)| filter.place(low, high)).collect();
         let at_places = self.runs.iter().zip(&places);
