@@ -1,4 +1,4 @@
-//! `--dry-run` of loads: predicts their results.
+//! `--dry-run`: predicts the outcome of a load.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::BufReader;
@@ -24,31 +24,31 @@ use crate::model::{AccountKey, id_list};
 use crate::store::jobs::Counts;
 use crate::store::{self, account_links, accounts};
 
-/// The predicted result of a load.
+/// Predicted outcome of a load.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Forecast {
-    /// Number of rows read.
+    /// Rows read.
     pub read: i64,
-    /// Number of rows that would be accepted.
+    /// Rows that would be accepted.
     pub accepted: i64,
-    /// Number of rows that would be skipped.
+    /// Rows that would be skipped.
     pub skipped: i64,
-    /// Links of addresses that are not stored yet.
+    /// New links for addresses that aren't stored yet.
     pub new: i64,
-    /// Links of addresses that are already stored, but not for this breach, website or paste.
+    /// New links for addresses that are already stored.
     pub known: i64,
-    /// Number of links that exist already.
+    /// Links that already exist.
     pub linked: i64,
-    /// Links that are left out because the owners of their addresses had all data removed.
+    /// Links left out because the owner had all their data removed.
     pub opted_out: i64,
-    /// Number of skipped rows, by reason.
+    /// Number of skipped rows per reason.
     pub reasons: BTreeMap<SkipReason, i64>,
-    /// Line and reason of the first skipped rows.
+    /// Line numbers and reasons of the first skipped rows.
     pub skips: Vec<(u64, SkipReason)>,
 }
 
 impl Forecast {
-    /// Creates a forecast with the counts of the rows. Their links have not been counted yet.
+    /// Fills in the row counts. The links still need to be counted.
     fn of(tally: &Tally) -> Self {
         Self {
             read: tally.counts.read,
@@ -61,10 +61,10 @@ impl Forecast {
     }
 }
 
-/// Reads the files of a load and the affected accounts, without changing anything.
+/// Reads a load's files and looks up the accounts, without changing anything.
 ///
 /// # Errors
-/// Returns the errors of the load.
+/// Fails whenever the load would.
 pub fn forecast(context: &JobContext, options: &AccountsOptions) -> Result<Forecast, JobError> {
     let sources = options.sources(context)?;
     let mut tally = Tally::default();
@@ -97,11 +97,11 @@ fn look_up(db: &mut Db, address: &str, breach: u16, found: &mut Forecast) -> Res
     Ok(())
 }
 
-/// Reads the file of a stealer-log load and the affected accounts, without changing anything.
+/// Reads the file of a stealer log load and looks up the accounts, without changing anything.
 /// Counts pairs of address and website.
 ///
 /// # Errors
-/// Returns the errors of the load.
+/// Fails whenever the load would.
 pub fn forecast_stealer_logs(
     context: &JobContext,
     options: &StealerLogsOptions,
@@ -118,11 +118,11 @@ pub fn forecast_stealer_logs(
     Ok(found)
 }
 
-/// Reads the file of a paste load and the affected accounts, without changing anything. Counts
-/// lines, and links between addresses and pastes.
+/// Reads the file of a paste load and looks up the accounts, without changing anything. Counts
+/// lines, and links from addresses to pastes.
 ///
 /// # Errors
-/// Returns the errors of the load.
+/// Fails whenever the load would.
 pub fn forecast_pastes(
     context: &JobContext,
     options: &PastesOptions,
@@ -162,17 +162,16 @@ pub fn forecast_pastes(
     Ok(found)
 }
 
-/// Returns a string that identifies a paste: its source, which consists of letters, followed by its
-/// id.
+/// Identifies a paste by its source and id. The source consists of letters, so this is unambiguous.
 fn place_of(paste: &Paste) -> String {
     format!("{} {}", paste.source, paste.id)
 }
 
-/// The stored state of the address whose links are being counted.
+/// How the current address is stored.
 enum Stored {
     OptedOut,
     Nothing,
-    /// The address is stored with these websites or pastes.
+    /// Stored with these websites or pastes.
     Places(HashSet<String>),
 }
 
@@ -187,8 +186,8 @@ impl Stored {
     }
 }
 
-/// Counts the links of sorted addresses to their websites or pastes. With `drop_self`, an address
-/// whose only website is its own domain is not counted.
+/// Counts links from sorted addresses to websites or pastes. If `drop_self` is set, ignores
+/// addresses whose only website is their own domain.
 fn count_links(
     context: &JobContext,
     mut sorted: Sorted,
@@ -201,7 +200,7 @@ fn count_links(
     excluded.refresh(&mut db)?;
     let read_error = || JobError::file("a temporary file");
     let (mut current, mut stored) = (String::new(), Stored::Nothing);
-    // The domain of the address, as long as no other website of it has been read.
+    // Set while the address's own domain is the only website we've seen for it.
     let mut own: Option<String> = None;
     while let Some((k, text)) = sorted.next_record().map_err(read_error())? {
         let text = std::str::from_utf8(text).map_err(database::DatabaseError::broken)?;

@@ -1,4 +1,4 @@
-//! Addresses that must not be stored again.
+//! Addresses that mustn't be stored again.
 
 use database::{DatabaseError, Db};
 
@@ -7,7 +7,7 @@ use crate::model::{AccountKey, OptOut, address_text};
 use crate::store::opt_outs::OptOuts;
 use crate::store::versions;
 
-/// The opt-outs that a load must respect. They are reloaded when they change.
+/// Opt-outs that a load has to respect. Reloaded whenever they change.
 pub struct Excluded {
     opt_outs: OptOuts,
     version: i64,
@@ -15,13 +15,13 @@ pub struct Excluded {
 }
 
 impl Excluded {
-    /// Creates an empty set that keeps up to `max` opt-outs in memory.
+    /// Creates an empty set that will keep up to `max` opt-outs in memory.
     pub fn new(max: i64) -> Self {
         Self { opt_outs: OptOuts::default(), version: -1, max }
     }
 
-    /// Reloads the opt-outs if they have changed. Must be called in the transaction of a batch,
-    /// which excludes concurrent opt-outs.
+    /// Reloads the opt-outs if they've changed. Call this in the transaction of a batch, when
+    /// nothing else can change them.
     pub fn refresh(&mut self, db: &mut Db) -> Result<(), DatabaseError> {
         let version = versions::current(db)?.opt_out;
         if version != self.version {
@@ -31,7 +31,7 @@ impl Excluded {
         Ok(())
     }
 
-    /// Returns whether an address must not be stored again.
+    /// True if this address must not be stored again.
     pub fn contains(&self, db: &mut Db, k: i64, text: &str) -> Result<bool, DatabaseError> {
         if !self.opt_outs.may_contain(AccountKey(k)) {
             return Ok(false);

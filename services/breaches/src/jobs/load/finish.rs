@@ -1,4 +1,4 @@
-//! The final step of loads of accounts and stealer logs.
+//! Final step of account and stealer log loads.
 
 use database::Db;
 
@@ -9,23 +9,23 @@ use crate::jobs::job;
 use crate::model::Breach;
 use crate::store::{admin_events, breaches, jobs, versions};
 
-/// The options for ending a load.
+/// How to finish a load.
 #[derive(Clone, Copy, Debug)]
 pub struct Ending {
-    /// The command name for the audit trail.
+    /// Command name for the audit log.
     pub command: &'static str,
-    /// Whether the published count is kept.
+    /// Leave the published count alone.
     pub keep_count: bool,
-    /// Whether the breach is activated.
+    /// Activate the breach.
     pub activate: bool,
 }
 
-/// Ends the job of a load: publishes the counts of its breaches and activates them if requested.
-/// Returns the number of links that the job has added.
+/// Finishes a load's job: publishes the counts of its breaches, and activates them if requested.
+/// Returns how many links the job added.
 ///
 /// # Errors
-/// Among others, [`JobError::DoneElsewhere`] if another process finished the job, and
-/// [`JobError::Cancelled`].
+/// [`JobError::DoneElsewhere`] if another process finished the job, [`JobError::Cancelled`], or any
+/// other error.
 pub fn finish(
     context: &JobContext,
     breaches: &[Breach],
@@ -43,8 +43,7 @@ pub fn finish(
             changed |= reconcile(db, breach, ending, now)?;
             admin_events::add(db, now, ending.command, &breach.name, &format!("job {job}"))?;
         }
-        // Domain searches are charged per version of the catalogue, and new accounts count as a
-        // change.
+        // Domain searches are charged per catalogue version, and new accounts are a reason to search again.
         if changed {
             versions::bump_catalogue(db, now)?;
         }
@@ -52,7 +51,7 @@ pub fn finish(
     })
 }
 
-/// Updates the row of a breach. Returns whether it has changed.
+/// Updates a breach's row. Returns true if anything changed.
 fn reconcile(db: &mut Db, breach: &Breach, ending: Ending, now: i64) -> Result<bool, JobError> {
     let loaded = open_breach(db, &breach.name)?;
     let mut changed = loaded.clone();

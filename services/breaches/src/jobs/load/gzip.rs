@@ -1,24 +1,24 @@
-//! Decompresses gzip files, which may consist of several members.
+//! Decompresses gzip files, which can have several members.
 
 use std::io::{self, BufRead, Read};
 
 use flate2::bufread::GzDecoder;
 
-/// Reads the members of a gzip file one after another. Unlike flate2's own reader, it has a
-/// separate error for text after the last member.
+/// Reads the members of a gzip file in order. Unlike flate2's reader, this one has a separate error
+/// for trailing garbage.
 pub struct GzipMembers<R> {
-    /// The current member; `None` after the end or an error.
+    /// Current member. `None` at the end or after an error.
     member: Option<GzDecoder<R>>,
     failed: bool,
 }
 
 impl<R: BufRead> GzipMembers<R> {
-    /// Reads an input that begins with a gzip header.
+    /// Reads an input that starts with a gzip header.
     pub fn new(input: R) -> Self {
         Self { member: Some(GzDecoder::new(input)), failed: false }
     }
 
-    /// Moves to the next member, if there is one.
+    /// Moves on to the next member, if any.
     fn next_member(&mut self) -> io::Result<()> {
         let Some(mut input) = self.member.take().map(GzDecoder::into_inner) else { return Ok(()) };
         self.failed = true;
@@ -79,7 +79,7 @@ mod tests {
     }
 
     fn read(bytes: &[u8]) -> (String, Option<String>) {
-        // With a buffer of one byte, every boundary coincides with the end of the buffer.
+        // A one-byte buffer puts every boundary at the end of the buffer.
         let mut members = GzipMembers::new(BufReader::with_capacity(1, bytes));
         let mut text = Vec::new();
         let error = members.read_to_end(&mut text).err().map(|error| error.to_string());

@@ -1,4 +1,4 @@
-//! `catalogue import`: imports entries in the format of the breach model.
+//! `catalogue import`: imports breaches in the API's format.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -13,37 +13,36 @@ use crate::store::{admin_events, breaches, versions};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ImportOptions {
-    /// Deactivates breaches that the file does not contain.
+    /// Deactivate breaches that aren't in the file.
     pub deactivate_missing: bool,
-    /// Whether the operator has confirmed the deactivation.
+    /// The operator has agreed to deactivate them.
     pub confirmed: bool,
-    /// Only reports the changes, without making them.
+    /// Just report the changes without making any.
     pub dry_run: bool,
 }
 
-/// The result of an import: names of breaches.
+/// Outcome of an import. Breaches are listed by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct ImportReport {
-    /// Breaches that were added.
+    /// New breaches.
     pub added: Vec<String>,
-    /// Changed breaches, each with the attributes that differ.
+    /// Changed breaches and the attributes that differ.
     pub changed: Vec<(String, Vec<&'static str>)>,
     /// Number of unchanged breaches.
     pub unchanged: usize,
-    /// Breaches that were deactivated.
+    /// Deactivated breaches.
     pub deactivated: Vec<String>,
-    /// JSON members that this version does not know.
+    /// JSON members that this version doesn't know.
     pub unknown_members: Vec<String>,
 }
 
-/// Maximum size of a catalogue in bytes. It is read as a whole. The maximum number of breaches
-/// takes about 80 MB.
+/// Maximum size of a catalogue in bytes, since we read all of it into memory. 65,535 breaches take about 80 MB.
 const MAX_BYTES: u64 = 96 << 20;
 
 /// Reads a JSON array, or one JSON object per line.
 ///
 /// # Errors
-/// Rejects an input without lines, because a failed command or download leaves an empty file.
+/// Fails if the input is blank, since that's what a failed command or download leaves behind.
 pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
     let mut text = String::new();
     let size = input.take(MAX_BYTES + 1).read_to_string(&mut text);
@@ -71,7 +70,7 @@ pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
         .collect())
 }
 
-/// Imports entries in the transaction of `db`. A single invalid entry rejects the whole import.
+/// Imports entries in the current transaction. A single invalid entry makes the whole import fail.
 pub fn import_catalogue(
     db: &mut Db,
     entries: &[Value],
@@ -130,7 +129,7 @@ fn take(
     report: &mut ImportReport,
 ) -> Result<(), JobError> {
     let old = breaches::by_name(db, &entry.name)?;
-    // Retirement cannot be undone, because the links are removed.
+    // The links have been removed, so a breach can't be un-retired.
     entry.flags.retired |= old.as_ref().is_some_and(|old| old.flags.retired);
     let conflict = |error: database::DatabaseError| match error {
         database::DatabaseError::Conflict => JobError::Rejected(format!(
@@ -167,8 +166,8 @@ fn take(
     Ok(())
 }
 
-/// Returns the attributes in which an entry differs. An earlier `ModifiedDate` alone does not count
-/// as a difference, because ours may have been set by an earlier import of the same entry.
+/// Lists the attributes that differ. An older `ModifiedDate` isn't a difference, since ours may
+/// come from an earlier import of the very same entry.
 fn differences(old: &Breach, new: &Breach) -> Vec<&'static str> {
     let mut found = Vec::new();
     let mut compare = |name, differs: bool| {

@@ -1,4 +1,4 @@
-//! The input of a load and its progress.
+//! Reads a load's input and reports progress.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -12,25 +12,25 @@ use crate::jobs::error::JobError;
 use crate::jobs::heartbeat::Heartbeat;
 use crate::store::jobs::Counts;
 
-/// Maximum length in bytes of a line with an address record.
+/// Maximum length of a line with an address, in bytes.
 pub const MAX_LINE: usize = 64 * 1024;
 
-/// The name of standard input on a command line.
+/// Standard input on the command line.
 const STDIN: &str = "-";
 
 /// Opens a file, or standard input for `-`.
 ///
 /// # Errors
-/// Returns the name of a file that cannot be opened.
+/// Fails if the file can't be opened. The error includes its name.
 pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, JobError> {
     let opened = Input::at(path).and_then(|input| input.open());
     opened.map_err(JobError::file(path.display().to_string()))
 }
 
-/// Makes a path absolute, because a job may be resumed in a different folder. Leaves `-` unchanged.
+/// Makes a path absolute in case the job is resumed from another folder. `-` stays as is.
 ///
 /// # Errors
-/// Returns the path if the current folder cannot be determined.
+/// Fails if the current folder can't be determined.
 pub fn absolute(path: &Path) -> Result<PathBuf, JobError> {
     if path == Path::new(STDIN) {
         return Ok(path.to_owned());
@@ -38,7 +38,7 @@ pub fn absolute(path: &Path) -> Result<PathBuf, JobError> {
     std::path::absolute(path).map_err(JobError::file(path.display().to_string()))
 }
 
-/// Records whether a string contains a character that is not blank.
+/// Notes whether there is anything but whitespace in a text.
 struct BlankCheck {
     text: Box<dyn Read>,
     has_lines: Rc<Cell<bool>>,
@@ -54,23 +54,23 @@ impl Read for BlankCheck {
     }
 }
 
-/// Reports reading progress on standard error and, for a job, in the job's row.
+/// Reports reading progress on standard error and, if it's a job, in its row.
 pub struct JobInput<'c> {
     heartbeat: Option<&'c Heartbeat>,
     bytes: ByteCounter,
     progress: ProgressReporter,
     counts: Counts,
     input: Input,
-    /// Changes when the file is written.
+    /// Changes when the file is written to.
     stamp: InputStamp,
     has_lines: Rc<Cell<bool>>,
 }
 
 impl<'c> JobInput<'c> {
-    /// Opens an input as decompressed UTF-8 text.
+    /// Opens an input as decompressed UTF-8.
     ///
     /// # Errors
-    /// Returns the name of a file that cannot be opened.
+    /// Fails if the file can't be opened. The error includes its name.
     pub fn open(
         heartbeat: Option<&'c Heartbeat>,
         path: &Path,
@@ -98,7 +98,7 @@ impl<'c> JobInput<'c> {
         }
     }
 
-    /// Reports the current counts, but only every few thousand rows.
+    /// Reports the current counts every few thousand rows.
     pub fn report_sometimes(&mut self, counts: Counts) {
         self.counts = counts;
         if counts.read & 0x3FFF == 0 {
@@ -106,11 +106,11 @@ impl<'c> JobInput<'c> {
         }
     }
 
-    /// Ends the reading phase.
+    /// Finishes reading.
     ///
     /// # Errors
-    /// Refuses a file that was written while it was read, because its end may be missing. Refuses an input
-    /// without lines, because a failed command or download leaves one.
+    /// Fails if the file was written to while we were reading it, because we may have missed the end. Also
+    /// fails if the input is blank, since that's what a failed command or download leaves behind.
     pub fn finish(mut self) -> Result<(), JobError> {
         self.report(self.counts);
         self.progress.finish();
@@ -129,7 +129,7 @@ impl<'c> JobInput<'c> {
     }
 }
 
-/// Formats the details of a progress report.
+/// Formats the details for a progress report.
 pub fn details(counts: Counts) -> String {
     let count = |rows: i64| Count(rows.unsigned_abs());
     format!("{} accepted, {} skipped", count(counts.accepted), count(counts.skipped))

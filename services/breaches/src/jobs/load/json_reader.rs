@@ -1,4 +1,4 @@
-//! Reads addresses from JSON: one document per line, or complete documents of any size.
+//! Reads addresses from JSON, either one document per line or whole documents of any size.
 
 use std::cell::Cell;
 use std::fmt;
@@ -12,27 +12,27 @@ use super::each::Each;
 use super::input::MAX_LINE;
 use super::skip_reason::SkipReason;
 
-/// Maximum size of a text in a document, in bytes. The parser keeps it in memory.
+/// Maximum size of a string in bytes. The parser keeps it in memory.
 const MAX_TEXT: u64 = 16 << 20;
-/// Maximum size of a skipped field. The parser keeps only the depth of its nesting.
+/// Maximum size of a skipped field. For those, the parser only tracks nesting depth.
 const MAX_SKIPPED: u64 = 1 << 30;
 
-/// Names of fields with addresses, in lower case.
+/// Lowercase names of address fields.
 const NAMES: [&str; 7] =
     ["email", "e-mail", "mail", "emailaddress", "email_address", "e_mail", "mailaddress"];
 
-/// The field to read: a path such as `user.email`, or any field with a known name.
+/// The field to read, either a path such as `user.email` or any field with a well-known name.
 #[derive(Clone, Copy)]
 enum Wanted<'p> {
     Named,
-    /// The rest of the path. All items of lists on the path are searched.
+    /// The rest of the path. Arrays along the way are searched item by item.
     Path(&'p str),
 }
 
 /// Reads one JSON document per line. Lines without the field are skipped.
 ///
 /// # Errors
-/// Returns errors of the input.
+/// Returns I/O errors.
 pub fn read_lines(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Result<()> {
     let wanted = column.map_or(Wanted::Named, Wanted::Path);
     let mut lines = BoundedLines::new(input, MAX_LINE);
@@ -53,7 +53,7 @@ pub fn read_lines(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> 
         let mut parser = serde_json::Deserializer::from_slice(bytes);
         let room = Room::new(MAX_TEXT, MAX_SKIPPED);
         let walk = Walk { wanted, is_value: false, room: &room, keep: &mut keep };
-        // Nothing of an invalid line is used.
+        // If any part of the line is invalid, don't use the rest.
         if walk.deserialize(&mut parser).and_then(|()| parser.end()).is_err() {
             each(number, Err(SkipReason::Json))?;
             continue;
@@ -68,15 +68,15 @@ pub fn read_lines(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> 
     Ok(())
 }
 
-/// Reads complete JSON documents. Instead of line numbers, addresses are numbered.
+/// Reads whole JSON documents. We number the addresses, since there are no meaningful line numbers.
 ///
 /// # Errors
-/// Returns errors of the input, and the position at which it is not JSON.
+/// Returns I/O errors. If this isn't JSON, the error says where.
 pub fn read_documents(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Result<()> {
     read_within(input, column, &Room::new(MAX_TEXT, MAX_SKIPPED), each)
 }
 
-/// Reads documents within limits.
+/// Reads documents within the given limits.
 fn read_within(
     input: impl BufRead,
     column: Option<&str>,
@@ -90,7 +90,7 @@ fn read_within(
         each(number, text.ok_or(SkipReason::Address)).map_err(|error| failed = Some(error))
     };
     let mut parser = serde_json::Deserializer::from_reader(Bounded { input, room });
-    // `end` returns an error while another document follows.
+    // `end` fails as long as there is another document.
     while parser.end().is_err() {
         let walk = Walk { wanted, is_value: false, room, keep: &mut keep };
         if let Err(error) = walk.deserialize(&mut parser) {
@@ -112,7 +112,7 @@ fn read_within(
     Ok(())
 }
 
-/// The number of bytes that may be read until the next value begins.
+/// How much may be read before the next value starts.
 struct Room {
     left: Cell<u64>,
     text: u64,
@@ -133,7 +133,7 @@ impl Room {
     }
 }
 
-/// Refuses a value that is too large.
+/// Fails if a value is too large.
 struct Bounded<'r, R> {
     input: R,
     room: &'r Room,
@@ -149,7 +149,7 @@ impl<R: Read> Read for Bounded<'_, R> {
     }
 }
 
-/// Walks to the wanted fields of a value and passes their texts on; `None` for one that is not a text.
+/// Visits the wanted fields and passes on their values, with `None` for anything that isn't a string.
 struct Walk<'p, 'k> {
     wanted: Wanted<'p>,
     /// Whether the current value is a wanted field.
@@ -217,7 +217,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
         while let Some(name) = fields.next_key::<String>()? {
             room.begin_skipped();
             let (wanted, is_value) = match wanted {
-                // An address in a field of secrets may itself be a secret.
+                // In a field of secrets, even something that looks like an address may be a secret.
                 Wanted::Named if csv_columns::is_secret(&name) => {
                     fields.next_value::<IgnoredAny>()?;
                     room.begin_value();
@@ -225,7 +225,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
                 }
                 Wanted::Named => (Wanted::Named, NAMES.contains(&name.to_lowercase().as_str())),
                 Wanted::Path(path) => {
-                    // A name may itself contain dots.
+                    // Field names can contain dots.
                     let rest = path.strip_prefix(name.as_str());
                     match rest.map(|rest| (rest, rest.strip_prefix('.'))) {
                         Some(("", _)) => (Wanted::Path(""), true),

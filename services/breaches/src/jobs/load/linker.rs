@@ -16,26 +16,26 @@ use crate::model::{Breach, id_list};
 use crate::store::accounts::{AccountWriter, Linked, NewAccount, Placement};
 use crate::store::breaches;
 
-/// Number of addresses that are prepared at once. They fit into the processor's cache.
+/// How many addresses to prepare at once. This many fit in the CPU cache.
 const PIECE: usize = 8_192;
 
-/// Links batches of sorted addresses.
+/// Links sorted addresses batch by batch.
 pub struct Linker {
     breaches: Vec<Breach>,
-    /// The ids of `breaches`.
+    /// Ids of `breaches`.
     ids: Vec<u16>,
     domains: DomainIds,
     excluded: Excluded,
     placement: Placement,
-    /// Number of links of each breach, if only this load has added links to it.
+    /// Number of links per breach, as long as we know that only this load has added any.
     own_links: Option<BTreeMap<u16, i64>>,
-    /// Records links as known if notices are suppressed.
+    /// If notices are suppressed, records links as already known.
     suppress_notices: Option<SuppressedNotices>,
 }
 
 impl Linker {
-    /// Creates a linker with empty caches. If there are several breaches, each record has the index
-    /// of its breach after the address.
+    /// Creates a linker with empty caches. If there is more than one breach, the address in each
+    /// record must be followed by the index of its breach.
     pub fn new(context: &JobContext, breaches: &[Breach]) -> Self {
         Self {
             breaches: breaches.to_vec(),
@@ -48,17 +48,17 @@ impl Linker {
         }
     }
 
-    /// Suppresses notices about new links if `wanted` is true.
+    /// Suppresses notices about new links if `wanted` is set.
     pub fn suppress_notices(self, wanted: bool) -> Self {
         Self { suppress_notices: wanted.then(SuppressedNotices::default), ..self }
     }
 
-    /// Sets where the accounts are written.
+    /// Sets where to write the accounts.
     pub fn placed(self, placement: Placement) -> Self {
         Self { placement, ..self }
     }
 
-    /// Links addresses, which must be sorted and distinct. Returns the number of new links.
+    /// Links addresses, which must be sorted and unique. Returns the number of new links.
     pub fn link(&mut self, db: &mut Db, links: &[AddressLinks<'_>]) -> Result<i64, JobError> {
         for breach in &self.breaches {
             if !breaches::takes_accounts(db, breach.id)? {
@@ -87,7 +87,7 @@ impl Linker {
         Ok(linked.added.values().sum())
     }
 
-    /// Returns whether any of the breaches has links that this load did not add.
+    /// Do any of the breaches have links that this load didn't add?
     fn others_linked(&self, db: &mut Db) -> Result<bool, JobError> {
         let Some(own) = &self.own_links else { return Ok(true) };
         for id in &self.ids {
@@ -98,7 +98,7 @@ impl Linker {
         Ok(false)
     }
 
-    /// Returns the accounts of those addresses that may be stored, in the same order.
+    /// Prepares the accounts of addresses that we're allowed to store, in the same order.
     pub fn prepare<'a>(
         &mut self,
         db: &mut Db,
@@ -120,7 +120,7 @@ impl Linker {
         Ok(new)
     }
 
-    /// Returns the address and the breach id of a record.
+    /// Splits a record into address and breach id.
     fn named<'a>(&self, record: &Record<'a>) -> Option<Named<'a>> {
         let (address, place) = sorted_text::parts(record.text);
         let id = *self.ids.get(place.parse::<usize>().ok()?)?;
@@ -128,7 +128,7 @@ impl Linker {
     }
 }
 
-/// A record of a load with several breaches.
+/// A record in a load with more than one breach.
 struct Named<'a> {
     k: i64,
     address: &'a str,
@@ -145,7 +145,7 @@ impl Apply for Linker {
             return self.link(db, &links);
         }
         let named: Vec<Named<'_>> = batch.iter().filter_map(|record| self.named(record)).collect();
-        // All lists share a buffer, because nearly every list has two bytes.
+        // Nearly all lists are just two bytes long, so they share a buffer.
         let (mut lists, mut ends) = (Vec::with_capacity(2 * named.len()), Vec::new());
         let groups = || named.chunk_by(|a, b| a.address == b.address);
         for group in groups() {

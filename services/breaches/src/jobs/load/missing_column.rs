@@ -1,30 +1,30 @@
-//! The error for a column that a CSV file does not have.
+//! The error for CSV files that don't have the right column.
 
 use std::fmt;
 use std::io;
 
-/// Maximum number of columns listed, and of characters displayed per name.
+/// Maximum number of columns to list, and of characters per name.
 const LISTED: (usize, usize) = (40, 32);
 
-/// The first row does not contain the wanted column.
+/// The first row doesn't have the column we're looking for.
 #[derive(Debug)]
 pub struct MissingColumn {
-    /// The error message, which does not quote the file.
+    /// Error message without anything from the file.
     what: String,
-    /// Advice for the operator, which follows the message.
+    /// Advice for the operator, appended to the message.
     hint: &'static str,
-    /// Names of the columns. Empty if the first row is not a header.
+    /// Column names. Empty if the first row isn't a header.
     seen: Vec<String>,
     columns: usize,
 }
 
 impl MissingColumn {
-    /// Creates the error for a column that the operator named or that is searched for.
+    /// The column requested by the operator, or the address column, is missing.
     pub fn of<'c>(first: impl Iterator<Item = &'c [u8]> + Clone, wanted: &str) -> Self {
         Self::new(first, format!("the CSV file has no column {wanted}"), "")
     }
 
-    /// Creates the error for a file without a known column of websites.
+    /// There is no column that we recognize as the website column.
     pub fn of_websites<'c>(first: impl Iterator<Item = &'c [u8]> + Clone) -> Self {
         let hint = ". --website-column names the column of the websites; a file without a header \
                     needs it unless one column contains URLs with ://. Lines such as \
@@ -32,14 +32,14 @@ impl MissingColumn {
         Self::new(first, "the CSV file has no known column of websites".to_owned(), hint)
     }
 
-    /// Creates the error for a file without a header whose column of URLs may contain passwords.
+    /// The file doesn't have a header, and its URL column might contain passwords.
     pub fn ambiguous_websites<'c>(first: impl Iterator<Item = &'c [u8]> + Clone) -> Self {
         let hint = ". --website-column names the column of the websites";
         let what = "the columns of the CSV file may contain websites or passwords".to_owned();
         Self::new(first, what, hint)
     }
 
-    /// Creates the error for a column of secrets, given its index (from 0).
+    /// The column at this index (from 0) contains secrets.
     pub fn secret<'c>(first: impl Iterator<Item = &'c [u8]> + Clone, place: usize) -> Self {
         let what = format!("column {} of the CSV file contains secrets and is not read", place + 1);
         Self::new(first, what, "")
@@ -55,14 +55,14 @@ impl MissingColumn {
             let name = String::from_utf8_lossy(cell);
             name.trim().chars().take(LISTED.1).map(visible).collect()
         };
-        // The cells of data rows must not be shown.
+        // Never show the contents of data rows.
         let is_data = first.clone().any(|cell| cell.contains(&b'@'));
         let listed = if is_data { 0 } else { LISTED.0 };
         let names = first.clone().take(listed).map(shown).collect();
         Self { what, hint, seen: names, columns: first.count() }
     }
 
-    /// Returns the error for a job's record. It does not quote the file.
+    /// Message to store with the job, without anything from the file.
     pub fn without_names(&self) -> String {
         self.what.clone()
     }
@@ -74,7 +74,7 @@ impl fmt::Display for MissingColumn {
         if self.seen.is_empty() {
             let plural = if *columns == 1 { "column" } else { "columns" };
             write!(f, "{what}; its first row has {columns} {plural} and no names{hint}")?;
-            // The cells are probably separated by a different character.
+            // A single column suggests that the delimiter is wrong.
             return match columns {
                 1 => write!(
                     f,

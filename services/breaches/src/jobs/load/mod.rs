@@ -1,4 +1,4 @@
-//! Loads: the catalogue, addresses of breaches, stealer logs and pastes.
+//! Loads of catalogues, breached addresses, stealer logs and pastes.
 
 mod accounts;
 mod adaptive_batch;

@@ -1,4 +1,4 @@
-//! The address and website columns of a stealer log in CSV.
+//! Finds the address and website columns of a stealer log in CSV format.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::missing_column::MissingColumn;
 use super::skip_reason::SkipReason;
 use crate::model::{loaded_address, website};
 
-/// Website column titles in browser and password manager exports.
+/// Titles of website columns in exports from browsers and password managers.
 const WEBSITE_TITLES: [&str; 22] = [
     "website",
     "websites",
@@ -34,32 +34,30 @@ const WEBSITE_TITLES: [&str; 22] = [
     "website url",
 ];
 
-/// The columns that the operator named, by title or by number (from 1).
+/// Columns requested by the operator, by title or number (from 1).
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// The column of the addresses.
+    /// The address column.
     pub email: Option<&'a str>,
     pub website: Option<&'a str>,
 }
 
-/// The columns of a file.
+/// Columns of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PairColumns {
     email: usize,
     website: usize,
-    /// The number of cells that each row must have, if the website column was identified by its
-    /// cells.
+    /// Number of cells required in each row. Set if we had to work out the website column from its cells.
     cells: Option<usize>,
 }
 
 impl PairColumns {
-    /// Finds the columns that the header or the operator names. Returns them, and whether the first
-    /// row is a header. Returns `None` if the file has no header and the operator named no website
-    /// column.
+    /// Finds the columns by header or the operator's choice. Also returns whether the first row is a header.
+    /// Returns `None` if there is no header and the operator didn't choose a website column.
     ///
     /// # Errors
-    /// Fails if a named column is missing or contains secrets, or if a header does not have a known
-    /// website column.
+    /// Fails if a requested column is missing or contains secrets, or if there is a header without
+    /// a well-known website column.
     pub fn named(
         first: &Record,
         wanted: Wanted<'_>,
@@ -69,8 +67,7 @@ impl PairColumns {
         let website = match (found, wanted.website) {
             (Some(column), _) => column.place,
             (None, Some(title)) => return Err(MissingColumn::of(first.iter(), title)),
-            // If the header does not name the column, it is not guessed, because the candidate may
-            // contain passwords.
+            // Don't try to guess if the header doesn't help. The column could contain passwords.
             (None, None) if header => return Err(MissingColumn::of_websites(first.iter())),
             (None, None) => return Ok(None),
         };
@@ -80,14 +77,13 @@ impl PairColumns {
         Ok(Some((Self { email, website, cells: None }, header)))
     }
 
-    /// Finds the columns of a file without a header by its first rows.
+    /// Works out the columns of a file without a header from its first rows.
     ///
-    /// The website column must have URLs in at least half of the rows, and in at least twice as
-    /// many rows as any other column. The second condition is needed because passwords may look
-    /// like URLs.
+    /// At least half of the rows must have a URL in the website column. No other column may have
+    /// more than half as many, because passwords can look like URLs.
     ///
     /// # Errors
-    /// Fails if no column, or more than one, may be the website column.
+    /// Fails if there is no website column or more than one candidate.
     pub fn by_cells(rows: &[Record], wanted: Wanted<'_>) -> Result<Self, MissingColumn> {
         let Some(first) = rows.first() else {
             return Err(MissingColumn::of_websites([].into_iter()));
@@ -113,13 +109,13 @@ impl PairColumns {
         let Some((most, website)) = urls.pop().filter(|(most, _)| most * 2 >= rows.len()) else {
             return Err(MissingColumn::of_websites(first.iter()));
         };
-        // With two columns, passwords that look like URLs cannot be distinguished from websites.
+        // With just two columns, we can't tell websites from passwords that look like URLs.
         if cells == 2 {
             return Err(MissingColumn::ambiguous_websites(first.iter()));
         }
         let rival = urls.last().is_some_and(|(next, _)| next * 2 > most);
-        // Websites may lack a scheme. In that case a column of passwords, which usually follows the
-        // addresses, may contain the only URLs.
+        // Websites may come without a scheme. Then the only URLs might be in the password column,
+        // which usually comes after the addresses.
         let hosts = |place: usize| count(place, is_host) * 2 >= rows.len();
         let bare = website > email && (0..email).chain(website + 1..cells).any(hosts);
         if rival || bare {
@@ -128,15 +124,15 @@ impl PairColumns {
         Ok(Self { email, website, cells: Some(cells) })
     }
 
-    /// Returns the address and the website in a row.
+    /// Returns a row's address and website.
     ///
     /// # Errors
-    /// Fails if a cell is missing, or if the cells may be shifted.
+    /// Fails if a cell is missing, or if cells may have been shifted.
     pub fn pair<'r>(&self, row: &'r Record) -> Result<(&'r str, &'r str), SkipReason> {
         let email = csv_columns::text_cell(row, self.email)?;
         let website = csv_columns::text_cell(row, self.website)?;
         let Some(cells) = self.cells else { return Ok((email, website)) };
-        // A delimiter within a password moves the rest of the password to the next column.
+        // A delimiter in a password pushes its rest into the next column.
         if row.iter().count() != cells {
             return Err(SkipReason::Column);
         }
@@ -147,7 +143,7 @@ impl PairColumns {
     }
 }
 
-/// Returns the most frequent number of cells per row.
+/// Most common number of cells per row.
 fn usual_width(rows: &[Record]) -> usize {
     let mut widths: BTreeMap<usize, usize> = BTreeMap::new();
     for row in rows {

@@ -1,4 +1,4 @@
-//! `pastes load`: loads pastes. Each line contains a paste with its addresses.
+//! `pastes load`: loads pastes, one per line, along with their addresses.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -33,24 +33,23 @@ use crate::store::{
     account_links, admin_events, jobs, mail_domains, pastes, untold_pastes, versions,
 };
 
-/// Maximum number of pastes per transaction. Together, their lines may not exceed the maximum
-/// length of a single line.
+/// Maximum number of pastes per transaction. Their combined size is also limited, to that of the
+/// longest possible line.
 const BATCH: usize = 200;
-/// The maximum for a distributed database, where a transaction has a high fixed cost.
+/// Same for distributed databases, where transactions have a high fixed cost.
 const STAGED_BATCH: usize = 4_000;
-/// Maximum length of a line in MiB. If `LOAD_MEMORY_MB` is less than four times as large, the
-/// maximum is a quarter of it.
+/// Maximum length of a line in MiB. It's reduced to a quarter of `LOAD_MEMORY_MB` if that is lower.
 const MAX_LINE_MIB: usize = 16;
 
 /// Maximum length of a paste id in bytes.
 const MAX_ID: usize = 1_024;
 
-/// The options of a load.
+/// Load options.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PastesOptions {
-    /// File; `-` is standard input.
+    /// File, or `-` for standard input.
     pub file: PathBuf,
-    /// Suppresses notices about the new links.
+    /// Don't send notices about the new links.
     pub no_notify: bool,
 }
 
@@ -66,7 +65,7 @@ struct Row {
     emails: Emails,
 }
 
-/// The distinct, sorted addresses of a paste, and the number of invalid ones.
+/// A paste's addresses, sorted and deduplicated, and how many were invalid.
 #[derive(Default)]
 struct Emails {
     addresses: Vec<EmailAddress>,
@@ -74,8 +73,8 @@ struct Emails {
 }
 
 impl<'de> Deserialize<'de> for Emails {
-    /// Keeps only the parsed addresses. Keeping the original strings as well would double the
-    /// memory for a large paste.
+    /// Parses addresses one at a time. If we kept the original strings around, a large paste would
+    /// take twice as much memory.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(Texts)
     }
@@ -104,30 +103,30 @@ impl<'de> Visitor<'de> for Texts {
     }
 }
 
-/// A line of the file: a paste and its addresses.
+/// A line of the file: a paste with its addresses.
 pub struct Entry {
     line: i64,
-    /// Size of the line in bytes.
+    /// Length of the line in bytes.
     size: usize,
     pub(super) paste: rules::Paste,
     emails: Emails,
 }
 
 impl Entry {
-    /// Returns the distinct addresses.
+    /// The addresses, sorted and deduplicated.
     pub(super) fn addresses(&self) -> &[EmailAddress] {
         &self.emails.addresses
     }
 }
 
-/// The pastes of one transaction.
+/// Pastes to be written in one transaction.
 #[derive(Default)]
 struct Batch {
     entries: Vec<Entry>,
     size: usize,
-    /// Whether notices are posted about them.
+    /// Whether to post notices about them.
     notifies: bool,
-    /// Whether the accounts are staged.
+    /// Whether accounts go through the staging table.
     is_staged: bool,
 }
 
@@ -148,7 +147,7 @@ pub fn load_pastes(context: &JobContext, options: &PastesOptions) -> Result<Outc
     load(context, options, None)
 }
 
-/// Loads pastes. If `resumed` is given, resumes the job with that number.
+/// Loads pastes. If `resumed` is set, resumes that job.
 pub(super) fn load(
     context: &JobContext,
     options: &PastesOptions,
@@ -161,7 +160,7 @@ pub(super) fn load(
     job::noted(context, running.id, |heartbeat| run(context, options, &running, heartbeat))
 }
 
-/// Returns the maximum size of a line, which is also that of all lines of a batch.
+/// Maximum length of a line, and of all lines in a batch taken together.
 pub(super) fn longest(context: &JobContext) -> usize {
     ((context.settings.load_memory_mb << 20) / 4).clamp(MAX_LINE, MAX_LINE_MIB << 20)
 }
@@ -210,7 +209,7 @@ fn run(
     finish(context, running.id, options, tally)
 }
 
-/// Parses a line. Returns `None` if it is blank.
+/// Parses a line. Returns `None` if it's blank.
 pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
     let bytes = match line {
         Line::TooLong { .. } => return Err(SkipReason::TooLong),
@@ -222,7 +221,7 @@ pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
         None => None,
         Some(text) => Some(instant::parse(text).ok_or(SkipReason::Json)?),
     };
-    // PostgreSQL cannot store NUL, and cannot index a long id.
+    // PostgreSQL can't store NUL and can't index a long id.
     let stored = !row.id.contains('\0') && !row.title.as_deref().unwrap_or("").contains('\0');
     if !rules::is_source(&row.source) || !(1..=MAX_ID).contains(&row.id.len()) || !stored {
         return Err(SkipReason::Json);
@@ -238,8 +237,7 @@ pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
     Ok(Some(Entry { line, size: bytes.len(), paste, emails: row.emails }))
 }
 
-/// Stores a batch. Returns false if another process with the same input has already stored
-/// everything.
+/// Writes a batch. Returns false if another process has already loaded the same input completely.
 fn commit(
     context: &JobContext,
     id: i64,
@@ -273,17 +271,16 @@ fn commit(
     }
 }
 
-/// The new links of a batch.
+/// New links in a batch.
 struct News {
-    /// Whether notices are posted about them.
+    /// Whether to post notices about them.
     notifies: bool,
-    /// Number of new links by domain and paste number.
+    /// Number of new links per domain and paste id.
     counts: BTreeMap<(String, i64), i64>,
 }
 
 impl News {
-    /// Counts a new link for later notices. If notices are suppressed, records the link as already
-    /// announced.
+    /// Counts a new link for the notices later on. If notices are suppressed, records it as already announced.
     fn add(
         &mut self,
         db: &mut Db,
@@ -379,8 +376,7 @@ fn finish(
     tally: Tally,
 ) -> Result<Outcome, JobError> {
     let (counts, skips, now) = (tally.counts, tally.skips(), context.clock.unix());
-    // A separate transaction, so that the counts are stored even if another process has finished
-    // the job.
+    // Done in its own transaction so that the counts are saved even if another process has finished the job.
     context.write(|db| Ok(jobs::set_input(db, id, counts, &skips)?))?;
     let added = context.write(|db| {
         versions::lock_accounts(db)?;

@@ -1,4 +1,4 @@
-//! Reads and sorts the addresses of files.
+//! Reads and sorts the addresses in a load's files.
 
 use std::io;
 
@@ -18,21 +18,21 @@ use crate::jobs::heartbeat::Heartbeat;
 use crate::jobs::job;
 use crate::model::{AccountKey, loaded_address};
 
-/// The options for reading files.
+/// How to read the files.
 #[derive(Clone, Debug)]
 pub struct Reading<'a> {
-    /// Format of the files.
+    /// File format.
     pub format: &'a Format,
-    /// The text that separates cells or ends an address.
+    /// What separates cells or ends an address.
     pub delimiter: Option<&'a str>,
-    /// Encoding of the files.
+    /// File encoding.
     pub encoding: TextEncoding,
-    /// Skips the check of the first rows.
+    /// Skip the sanity check of the first rows.
     pub unchecked: bool,
 }
 
-/// Reads and sorts the addresses of files. If there are several breaches, each address is stored
-/// with the index of its breach.
+/// Reads and sorts the addresses. If there is more than one breach, each address is followed by the
+/// index of its breach.
 pub fn sort(
     context: &JobContext,
     sources: &Sources,

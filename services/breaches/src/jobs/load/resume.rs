@@ -1,4 +1,4 @@
-//! `job resume` of a load: runs it again with its stored options.
+//! `job resume`: runs a load again with its stored options.
 
 use database::DatabaseError;
 use serde::de::DeserializeOwned;
@@ -11,10 +11,10 @@ use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::store::jobs::Job;
 
-/// Resumes a load from its checkpoint. Returns `None` if the job is not a load.
+/// Resumes a load from its checkpoint. Returns `None` if the job isn't a load.
 ///
 /// # Errors
-/// Returns the reason if the load ended early, and [`JobError::Rejected`] if its input has changed.
+/// Fails if the load stops early, or with [`JobError::Rejected`] if its input has changed.
 pub fn resume_load(context: &JobContext, job: &Job) -> Result<Option<Outcome>, JobError> {
     let number = Some(job.id);
     Ok(Some(match job.kind.as_str() {

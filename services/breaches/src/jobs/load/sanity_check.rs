@@ -1,4 +1,4 @@
-//! Checks the rows of a load before anything is stored.
+//! Sanity check of a load before anything is stored.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,33 +12,33 @@ use crate::jobs::error::JobError;
 use crate::model::website;
 use crate::store::jobs::Counts;
 
-/// Number of rows that are checked.
+/// How many rows to check.
 const FIRST: i64 = 10_000;
-/// Minimum number of rows for which fractions are evaluated.
+/// We don't judge percentages if there are fewer rows than this.
 const MIN_ROWS: i64 = 100;
-/// A load is stopped if more than 1 in `ODD_SHARE` addresses, and at least [`MIN_ODD`], have an
-/// unusual domain. Leaked lists contain few such addresses.
+/// Stop the load if more than 1 in `ODD_SHARE` addresses (and at least [`MIN_ODD`]) have a strange
+/// domain. Real leaks contain few of those.
 const ODD_SHARE: i64 = 20;
 const MIN_ODD: i64 = 10;
 
-/// Memory of a sorted record in bytes, excluding its text.
+/// Memory per sorted record in bytes, not counting its text.
 const ENTRY: usize = 32;
 
-/// Checks the first rows of a load, and that no file is rejected as a whole.
+/// Checks a load's first rows, and that no file is rejected entirely.
 pub struct SanityCheck {
     unchecked: bool,
     judged: bool,
-    /// Number of bytes that examined addresses may take before the check, so that none is written
-    /// to a temporary file.
+    /// How many more bytes of addresses we may look at before we have to decide. The point is not
+    /// to write any of them to a temporary file.
     room: usize,
-    /// Number of addresses whose domain is not a host name.
+    /// Addresses whose domain isn't a host name.
     odd: i64,
-    /// Number of addresses whose domain does not end in a top-level domain, which happens if a
-    /// secret follows it.
+    /// Addresses whose domain doesn't end in a top-level domain. That's what happens if there's a
+    /// secret at the end.
     without_top: i64,
-    /// Hashes of the domains. The value is true for domains that occurred once.
+    /// Hashes of the domains. True for those seen just once.
     domains: HashMap<u64, bool>,
-    /// Number of domains that occurred exactly once.
+    /// Number of domains seen exactly once.
     once: i64,
     /// Advice for the operator.
     advice: &'static str,
@@ -53,8 +53,8 @@ const OF_PAIRS: &str = "--email-column and --website-column name the columns, --
 const OF_PASTES: &str = "Each line must be a JSON object with the fields Source and Id";
 
 impl SanityCheck {
-    /// Creates a check. It has no effect if the operator passed `--unchecked`. `budget` is the
-    /// memory of the sorter.
+    /// Creates a check. It does nothing if the operator passed `--unchecked`. `budget` is how much
+    /// memory the sorter has.
     pub fn new(unchecked: bool, budget: ByteSize) -> Self {
         Self {
             unchecked,
@@ -68,17 +68,17 @@ impl SanityCheck {
         }
     }
 
-    /// Creates a check for pairs of address and website.
+    /// Creates a check for a stealer log.
     pub fn of_pairs(unchecked: bool, budget: ByteSize) -> Self {
         Self { advice: OF_PAIRS, ..Self::new(unchecked, budget) }
     }
 
-    /// Creates a check for pastes. It only rejects a file without a valid line.
+    /// Creates a check for pastes, which only rejects files without any valid line.
     pub fn of_pastes() -> Self {
         Self { judged: true, advice: OF_PASTES, ..Self::new(false, ByteSize(0)) }
     }
 
-    /// Examines an accepted address.
+    /// Looks at an accepted address.
     pub fn see(&mut self, address: &EmailAddress) {
         if self.judged {
             return;
@@ -102,10 +102,10 @@ impl SanityCheck {
         }
     }
 
-    /// Checks the load once enough rows have been read.
+    /// Checks the load once we've seen enough rows.
     ///
     /// # Errors
-    /// Returns advice for the operator.
+    /// Fails with advice for the operator.
     pub fn judge(&mut self, tally: &Tally) -> Result<(), JobError> {
         if self.judged || (tally.counts.read < FIRST && self.room > 0) {
             return Ok(());
@@ -113,10 +113,10 @@ impl SanityCheck {
         self.decide(tally)
     }
 
-    /// Checks a file at its end. `before` contains the counts at its start.
+    /// Checks a file once all of it has been read. `before` has the counts from when it was started.
     ///
     /// # Errors
-    /// Returns advice for the operator if all rows of the file were rejected.
+    /// Fails with advice for the operator if every row of the file was rejected.
     pub fn judge_file(&self, path: &Path, before: Counts, tally: &Tally) -> Result<(), JobError> {
         let refused = tally.counts.skipped - before.skipped;
         if self.unchecked || refused == 0 || tally.counts.accepted > before.accepted {
@@ -131,10 +131,10 @@ impl SanityCheck {
         Err(self.refusal(&format!("{path}: {rows} refused ({reasons})")))
     }
 
-    /// Checks a load that ended before enough rows were read.
+    /// Checks a load that was too short for [`Self::judge`].
     ///
     /// # Errors
-    /// Returns advice for the operator.
+    /// Fails with advice for the operator.
     pub fn judge_whole(&mut self, tally: &Tally) -> Result<(), JobError> {
         if self.judged { Ok(()) } else { self.decide(tally) }
     }
@@ -177,7 +177,7 @@ fn is_share(odd: i64, accepted: i64) -> bool {
     odd >= MIN_ODD && odd * ODD_SHARE > accepted
 }
 
-/// Returns whether a domain is an IP address.
+/// Is this domain an IP address?
 fn is_number(domain: &str) -> bool {
     domain.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }

@@ -3,27 +3,27 @@
 use batch::LineError;
 use serde::Serialize as _;
 
-/// The reason for skipping a row.
+/// Why a row was skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SkipReason {
-    /// The text is not a valid address.
+    /// Not a valid address.
     Address,
-    /// The line exceeds the maximum length.
+    /// The line is too long.
     TooLong,
-    /// A quote is not closed within the maximum length of a line.
+    /// The closing quote is missing, or too far away.
     UnclosedQuote,
-    /// Text follows the closing quote of a cell.
+    /// There is text after a closing quote.
     TextAfterQuote,
-    /// The text is not valid UTF-8.
+    /// Invalid UTF-8.
     Encoding,
-    /// The column is missing.
+    /// The row doesn't have the column.
     Column,
-    /// The text is not a website domain.
+    /// Not a website's domain.
     Website,
-    /// The address is part of a longer word, so its beginning is unclear.
+    /// The address is part of a longer word, so we can't be sure where it starts.
     Fragment,
-    /// The line is not the expected JSON.
+    /// Not the JSON we expect.
     Json,
 }
 

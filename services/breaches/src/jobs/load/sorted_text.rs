@@ -1,4 +1,4 @@
-//! The form in which an address is sorted, with an optional suffix.
+//! Text representation that addresses are sorted by, with an optional suffix.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use domain::EmailAddress;
 
 use crate::model::address_text;
 
-/// Separates an address from its suffix. Addresses cannot contain line breaks.
+/// Comes between an address and its suffix. Addresses can't contain line breaks.
 const SEPARATOR: char = '\n';
 
-/// Returns the local part as stored, `@`, and the domain as A-labels.
+/// The local part as stored, `@`, and the domain as A-labels.
 pub fn of(address: &EmailAddress) -> Cow<'_, str> {
     match address_text::stored_local(address) {
         Cow::Borrowed(_) => Cow::Borrowed(address.as_str()),
@@ -25,7 +25,7 @@ pub fn write_with(text: &mut String, address: &EmailAddress, suffix: &str) {
     text.push_str(suffix);
 }
 
-/// Returns the address and its suffix, which may be empty.
+/// Splits off the suffix, which may be empty.
 pub fn parts(text: &str) -> (&str, &str) {
     match memchr::memchr(SEPARATOR as u8, text.as_bytes()) {
         Some(end) => (&text[..end], &text[end + 1..]),
@@ -33,7 +33,7 @@ pub fn parts(text: &str) -> (&str, &str) {
     }
 }
 
-/// Splits an address into the local part as stored and the domain.
+/// Splits an address into its local part (as stored) and domain.
 pub fn split(address: &str) -> (&str, &str) {
     address.rsplit_once('@').unwrap_or((address, ""))
 }

@@ -1,4 +1,4 @@
-//! The files of a load and their breaches.
+//! The files and breaches of a load.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -14,31 +14,30 @@ use crate::store::breaches;
 /// Maximum size of a manifest in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// The breaches of a load, and its files, each with the index of its breach.
+/// A load's breaches and files.
 #[derive(Clone, Debug)]
 pub struct Sources {
-    /// The distinct breaches to which the load adds links.
+    /// Breaches that the load adds links to, without duplicates.
     pub breaches: Vec<Breach>,
-    /// The files, in the order in which they are read.
+    /// Files in reading order, each with the index of its breach.
     pub files: Vec<(PathBuf, usize)>,
 }
 
 impl Sources {
-    /// Creates sources from the files of one breach.
+    /// For the files of a single breach.
     ///
     /// # Errors
-    /// Fails if the breach does not exist or is retired.
+    /// Fails if the breach doesn't exist or is retired.
     pub fn of_breach(db: &mut Db, name: &str, files: &[PathBuf]) -> Result<Self, JobError> {
         let breaches = vec![open_breach(db, name)?];
         Ok(Self { breaches, files: files.iter().map(|file| (file.clone(), 0)).collect() })
     }
 
-    /// Reads a manifest. Each line has the name of a breach and, after a blank or a comma, a file.
-    /// Paths are relative to the folder of the manifest. Empty lines and lines that begin with `#`
-    /// are ignored.
+    /// Reads a manifest. Each line has a breach name and a file, separated by whitespace or a comma. Paths are
+    /// relative to the manifest's folder. Empty lines and those starting with `#` are ignored.
     ///
     /// # Errors
-    /// Returns the number of the first invalid line.
+    /// Fails at the first invalid line and reports its number.
     pub fn of_manifest(db: &mut Db, path: &Path) -> Result<Self, JobError> {
         let named = || JobError::file(path.display().to_string());
         let mut text = String::new();
@@ -80,14 +79,13 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Returns the paths of the files.
+    /// Paths of all files.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.files.iter().map(|(path, _)| path.clone()).collect()
     }
 }
 
-/// Returns the breach with this name. It must not be retired, because the purge would not remove
-/// new links.
+/// Looks up a breach to load into. It must not be retired, as the purge wouldn't remove the new links.
 pub fn open_breach(db: &mut Db, name: &str) -> Result<Breach, JobError> {
     let found = breaches::by_name(db, name)?
         .ok_or_else(|| JobError::Rejected(format!("there is no breach {name}")))?;

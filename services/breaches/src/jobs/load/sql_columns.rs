@@ -1,17 +1,17 @@
-//! The columns of the tables of a SQL dump, in limited memory.
+//! Remembers the columns of the tables in a SQL dump, within a memory limit.
 
 use std::collections::HashMap;
 use std::io;
 
-/// Maximum memory for the columns of a table, and of all tables, in bytes. Real dumps need much less.
+/// Memory limits in bytes for the columns of one table, and of all tables. Real dumps need far less.
 const MAX_TABLE: usize = 1 << 20;
 const MAX_TABLES: usize = 64 << 20;
 
-/// The names of the columns of a table.
+/// A table's column names.
 #[derive(Default)]
 pub struct Columns {
     list: Vec<String>,
-    /// Memory of the list, in bytes.
+    /// Memory used, in bytes.
     size: usize,
 }
 
@@ -19,7 +19,7 @@ impl Columns {
     /// Adds a name.
     ///
     /// # Errors
-    /// Refuses more names than a table has.
+    /// Fails if there are more names than any real table has.
     pub fn push(&mut self, name: String) -> io::Result<()> {
         self.size += size_of::<String>() + name.len();
         if self.size > MAX_TABLE {
@@ -34,11 +34,11 @@ impl Columns {
     }
 }
 
-/// The columns of tables by the names of the tables.
+/// Columns by table name.
 #[derive(Default)]
 pub struct Tables {
     columns: HashMap<String, Vec<String>>,
-    /// Memory of the tables, in bytes.
+    /// Memory used, in bytes.
     size: usize,
 }
 
@@ -46,7 +46,7 @@ impl Tables {
     /// Adds a table.
     ///
     /// # Errors
-    /// Refuses more tables than a dump has.
+    /// Fails if there are more tables than any real dump has.
     pub fn insert(&mut self, name: String, columns: Columns) -> io::Result<()> {
         self.size += size_of::<(String, Vec<String>)>() + name.len() + columns.size;
         if self.size > MAX_TABLES {
@@ -56,7 +56,7 @@ impl Tables {
         Ok(())
     }
 
-    /// The columns of a table; none if it is not known.
+    /// A table's columns. Empty if we don't know the table.
     pub fn columns(&self, name: &str) -> Vec<String> {
         self.columns.get(name).cloned().unwrap_or_default()
     }

@@ -1,5 +1,5 @@
-//! Reads a column of SQL dumps: rows of INSERT statements, and of COPY statements as written by
-//! pg_dump.
+//! Reads a column from SQL dumps, i.e. from rows in INSERT statements and in COPY statements as
+//! written by pg_dump.
 
 use std::io::{self, BufRead};
 
@@ -10,15 +10,15 @@ use super::skip_reason::SkipReason;
 use super::sql_columns::{Columns, Tables};
 use super::sql_tokens::{MAX_VALUE, Token, Tokens};
 
-/// Maximum number of tables that an error lists.
+/// Maximum number of tables to list in an error.
 const LISTED: usize = 20;
 
-/// Reads the values of a column, which is given as `column` or `table.column`. If it is not given,
-/// reads the first column of each table that has a known name.
+/// Reads the values of a column, specified as `column` or `table.column`. By default, reads the
+/// first column with a well-known name in each table.
 ///
 /// # Errors
-/// Returns errors of the input. If no table has the column, the error lists the tables. If the dump
-/// is truncated, the error says where.
+/// Returns I/O errors. If no table has the column, the error lists the tables. If the dump is
+/// truncated, the error says where.
 pub fn read(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Result<()> {
     let mut dump = Dump {
         tokens: Tokens::new(input),
@@ -45,11 +45,11 @@ pub fn read(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Re
 struct Dump<R> {
     tokens: Tokens<R>,
     wanted: Option<String>,
-    /// Columns of the tables, from their CREATE statements.
+    /// Columns of each table according to its CREATE statement.
     tables: Tables,
-    /// True if a table has the column.
+    /// Whether any table has the column.
     found: bool,
-    /// Tables without the column, to be listed in the error.
+    /// Tables without the column, for the error message.
     listed: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ impl<R: BufRead> Dump<R> {
         Ok(())
     }
 
-    /// Reads a SET statement. Dumps of PostgreSQL set `standard_conforming_strings`.
+    /// Reads a SET statement. PostgreSQL dumps use it for `standard_conforming_strings`.
     fn set(&mut self) -> io::Result<()> {
         let name = self.tokens.next()?;
         if name.as_ref().is_some_and(|name| name.is_word("standard_conforming_strings")) {
@@ -94,7 +94,7 @@ impl<R: BufRead> Dump<R> {
         self.tokens.skip_statement()
     }
 
-    /// Reads `TABLE [schema.]name` and the words before it. Returns the name and the next token.
+    /// Reads `TABLE [schema.]name` and any words in front. Returns the name and the next token.
     fn table(&mut self) -> io::Result<(String, Option<Token>)> {
         let mut name = String::new();
         let mut next = self.tokens.next()?;
@@ -130,7 +130,7 @@ impl<R: BufRead> Dump<R> {
         Ok((name, next))
     }
 
-    /// Reads a list of names up to its closing parenthesis.
+    /// Reads a list of names up to the closing parenthesis.
     fn names(&mut self) -> io::Result<Vec<String>> {
         let mut names = Columns::default();
         loop {
@@ -145,7 +145,7 @@ impl<R: BufRead> Dump<R> {
         }
     }
 
-    /// Reads the columns of a CREATE TABLE statement. Each is the first word of its definition.
+    /// Reads the columns of a CREATE TABLE statement. Every definition starts with the column's name.
     fn create(&mut self) -> io::Result<()> {
         let (name, next) = self.table()?;
         if !matches!(next, Some(Token::Symbol(b'('))) {
@@ -185,7 +185,7 @@ impl<R: BufRead> Dump<R> {
         self.tokens.skip_statement()
     }
 
-    /// Returns the index of the wanted column, or `None` if the table does not have it.
+    /// Index of the wanted column, or `None` if the table doesn't have it.
     fn place(&mut self, table: &str, columns: &[String]) -> io::Result<Option<usize>> {
         let place = match &self.wanted {
             Some(wanted) => {
@@ -218,7 +218,7 @@ impl<R: BufRead> Dump<R> {
             next = self.tokens.next()?;
         }
         let place = self.place(&table, &columns)?;
-        // The rows follow VALUES and end at the next word.
+        // The rows come after VALUES and stop at the next word.
         let (mut is_values, mut is_cut) = (false, false);
         while let Some(place) = place {
             match &next {
@@ -238,12 +238,11 @@ impl<R: BufRead> Dump<R> {
         if is_another { Ok(()) } else { self.tokens.skip_statement() }
     }
 
-    /// Reads the values of a row up to its closing parenthesis.
+    /// Reads a row's values up to the closing parenthesis.
     fn row(&mut self, place: usize, each: Each<'_>) -> io::Result<()> {
         let line = self.tokens.line;
         let (mut depth, mut current) = (1, 0);
-        // The token of the wanted value. If a value has several tokens, as in `_utf8 'x'`, the last
-        // one.
+        // The last token of the wanted value. There can be several, as in `_utf8 'x'`.
         let mut value = None;
         loop {
             match self.tokens.next()? {

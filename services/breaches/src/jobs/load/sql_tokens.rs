@@ -4,15 +4,15 @@ use std::io::{self, BufRead, Read as _};
 
 use super::input::MAX_LINE;
 
-/// Maximum length of a value or a name in bytes. The rest is dropped.
+/// Maximum length of a value or name in bytes. Anything longer is truncated.
 pub const MAX_VALUE: usize = 1_024;
 
-/// A token of SQL.
+/// A SQL token.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Token {
-    /// A word or a number, in lower case.
+    /// A lowercase word or number.
     Word(String),
-    /// A name in quotes.
+    /// A quoted name.
     Name(String),
     Text(String),
     Symbol(u8),
@@ -23,24 +23,24 @@ impl Token {
         matches!(self, Self::Word(own) if own == word)
     }
 
-    /// Returns whether the token ends a statement: `;`, or `GO` in scripts for SQL Server.
+    /// Does this end a statement? Either `;`, or `GO` in SQL Server scripts.
     fn is_end(&self) -> bool {
         *self == Self::Symbol(b';') || self.is_word("go")
     }
 }
 
-/// Splits an input into tokens. Comments and whitespace are skipped.
+/// Splits an input into tokens, skipping comments and whitespace.
 pub struct Tokens<R> {
     input: R,
-    /// Number of the current line, from 1.
+    /// Current line number, from 1.
     pub line: u64,
-    /// Whether a backslash in a string escapes the next character, as in MySQL.
+    /// Whether backslash is an escape character in strings, as it is in MySQL.
     escapes: bool,
-    /// Whether `escapes` is certain, because a dialect-specific construct or a string has shown it.
+    /// Whether we're sure about `escapes`, thanks to a string or a dialect-specific construct.
     is_known: bool,
-    /// Bytes that were read in advance and not consumed yet, in reverse order.
+    /// Lookahead in reverse order.
     ahead: Vec<u8>,
-    /// Whether the last token is a word at the start of its line.
+    /// Whether the last token was a word at the start of its line.
     starts_line: bool,
     put_back: Option<Token>,
 }
@@ -58,7 +58,7 @@ impl<R: BufRead> Tokens<R> {
         }
     }
 
-    /// Sets whether a backslash escapes, as shown by a dialect-specific construct.
+    /// Call this when a dialect-specific construct reveals whether backslash is an escape character.
     pub fn set_escapes(&mut self, escapes: bool) {
         (self.escapes, self.is_known) = (escapes, true);
     }
@@ -88,12 +88,12 @@ impl<R: BufRead> Tokens<R> {
                 b'\'' => return Ok(Some(Token::Text(self.quoted(byte, self.escapes)?))),
                 b'"' => return Ok(Some(Token::Name(self.quoted(byte, self.escapes)?))),
                 b'`' => {
-                    // Only MySQL and its relatives quote names in this way.
+                    // Only MySQL and its relatives quote names like this.
                     self.is_known = true;
                     return Ok(Some(Token::Name(self.quoted(byte, false)?)));
                 }
                 b'[' => {
-                    // A name in SQL Server, or an array in PostgreSQL.
+                    // A SQL Server name or a PostgreSQL array.
                     self.set_escapes(false);
                     return Ok(Some(Token::Name(self.quoted(b']', false)?)));
                 }
@@ -105,8 +105,8 @@ impl<R: BufRead> Tokens<R> {
         }
     }
 
-    /// Reads the rest of a word. In PostgreSQL, `E'...'` is a string with escapes; in SQL Server,
-    /// `N'...'` is a string without escapes.
+    /// Reads the rest of a word. Might turn out to be the prefix of a string: `E'...'` (PostgreSQL,
+    /// with escapes) or `N'...'` (SQL Server, without).
     fn word(&mut self, first: u8) -> io::Result<Token> {
         let mut word = vec![first];
         while let Some(byte) = self.peek()?.filter(|byte| is_word(*byte)) {
@@ -116,7 +116,7 @@ impl<R: BufRead> Tokens<R> {
         let word = String::from_utf8_lossy(&word).to_lowercase();
         match (word.as_str(), self.peek()?) {
             ("e", Some(b'\'')) => {
-                // All other strings of PostgreSQL are without escapes.
+                // PostgreSQL doesn't have escapes in any other strings.
                 self.set_escapes(false);
                 self.take()?;
                 return Ok(Token::Text(self.quoted(b'\'', true)?));
@@ -127,14 +127,14 @@ impl<R: BufRead> Tokens<R> {
         Ok(Token::Word(word))
     }
 
-    /// Reads a string or a name after its opening quote. A quote inside it is doubled or, with
-    /// escapes, preceded by a backslash.
+    /// Reads a string or name after the opening quote. Quotes inside are doubled, or escaped with a
+    /// backslash if the dialect allows that.
     fn quoted(&mut self, quote: u8, mut escapes: bool) -> io::Result<String> {
         let (line, mut text) = (self.line, Vec::new());
         loop {
             match self.take()?.ok_or_else(|| unclosed("string or name", line))? {
                 b'\\' if escapes && !self.is_known && self.peek()? == Some(quote) => {
-                    // The first position at which the dialects differ.
+                    // First place where the dialects differ.
                     let decided = self.backslash_escapes(quote)?;
                     self.set_escapes(decided);
                     escapes = decided;
@@ -158,19 +158,19 @@ impl<R: BufRead> Tokens<R> {
         }
     }
 
-    /// Decides whether a backslash before a quote escapes it, judging by the following bytes.
+    /// Looks ahead to decide whether a backslash escapes the quote after it.
     fn backslash_escapes(&mut self, quote: u8) -> io::Result<bool> {
         let mut next: Vec<u8> = self.ahead.iter().rev().copied().collect();
         let missing = LOOKAHEAD.saturating_sub(next.len());
         (&mut self.input).take(missing as u64).read_to_end(&mut next)?;
         self.ahead = next.iter().rev().copied().collect();
-        // Standard SQL is chosen only if it fits better.
+        // Go for standard SQL only if it's a better fit.
         let escaped = faults(next.get(1..).unwrap_or_default(), quote, true);
         Ok(escaped <= faults(&next, quote, false))
     }
 
-    /// Skips a PostgreSQL string such as `$$...$$` or `$body$...$body$`, after its first `$`. Also
-    /// skips a parameter such as `$1`.
+    /// Skips a PostgreSQL string such as `$$...$$` or `$body$...$body$`, or a parameter such as
+    /// `$1`. The first `$` has already been read.
     fn dollar_quoted(&mut self) -> io::Result<()> {
         let (line, mut mark) = (self.line, vec![b'$']);
         while let Some(byte) = self.peek()?.filter(|byte| is_word(*byte)) {
@@ -194,8 +194,7 @@ impl<R: BufRead> Tokens<R> {
         Ok(())
     }
 
-    /// Skips a comment. Also skips statements for certain versions of MySQL, as in
-    /// `/*!40000 ALTER ... */`.
+    /// Skips a comment. This includes MySQL's conditional statements such as `/*!40000 ALTER ... */`.
     fn comment(&mut self) -> io::Result<()> {
         let line = self.line;
         self.take()?;
@@ -209,9 +208,9 @@ impl<R: BufRead> Tokens<R> {
         }
     }
 
-    /// Skips the rest of a statement. In scripts without an end for each statement, a line that
-    /// begins with INSERT begins another statement. The input may end instead of the statement, unless a
-    /// bracket is open.
+    /// Skips the rest of a statement. Some scripts don't terminate their statements, so a line that
+    /// starts with INSERT counts as a new one. It's fine for the input to stop here, unless there's
+    /// an open parenthesis.
     pub fn skip_statement(&mut self) -> io::Result<()> {
         let (mut depth, mut line) = (0_u32, self.line);
         loop {
@@ -240,8 +239,8 @@ impl<R: BufRead> Tokens<R> {
         Ok(())
     }
 
-    /// Reads a line without its line break. Returns false if the input ends before the line does. A
-    /// row longer than `MAX_LINE` is truncated, but stays longer than that.
+    /// Reads a line without its line break. Returns false if the line break is missing. Rows longer than
+    /// `MAX_LINE` are truncated, though not to less than `MAX_LINE + 1` so that we can still tell.
     pub fn row(&mut self, row: &mut Vec<u8>) -> io::Result<bool> {
         row.clear();
         let mut is_whole = false;
@@ -279,10 +278,10 @@ impl<R: BufRead> Tokens<R> {
     }
 }
 
-/// Number of bytes examined to decide on the dialect.
+/// How many bytes to look at when guessing the dialect.
 const LOOKAHEAD: usize = 16 * 1024;
 
-/// Counts the strings that begin or end where a value cannot. The bytes begin inside a string.
+/// Counts strings that start or stop where a value can't. We're inside a string to begin with.
 fn faults(bytes: &[u8], quote: u8, escapes: bool) -> usize {
     let (mut count, mut is_inside, mut before) = (0, true, b' ');
     let mut rest = bytes.iter().copied().peekable();
@@ -298,10 +297,10 @@ fn faults(bytes: &[u8], quote: u8, escapes: bool) -> usize {
             (true, _) => {}
             (false, _) if byte.is_ascii_whitespace() => {}
             (false, _) => {
-                // Checks the character after a string.
+                // Check what comes after a string.
                 count += usize::from(before == quote && !matches!(byte, b',' | b')' | b';' | b':'));
                 is_inside = byte == quote;
-                // Checks the character before a string.
+                // Check what comes before a string.
                 let fits = matches!(before, b'(' | b',' | b'=') || is_word(before);
                 count += usize::from(is_inside && !fits);
                 before = byte;

@@ -1,5 +1,4 @@
-//! `stealer-logs load`: links addresses to a breach and to the websites at which they were
-//! captured.
+//! `stealer-logs load`: links addresses to a breach and to the websites where they were captured.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::PathBuf;
@@ -34,50 +33,49 @@ use crate::store::jobs::Counts;
 use crate::store::stealer_logs::{self, NewPair};
 use crate::store::{account_links, accounts};
 
-/// Number of pairs per SQLite transaction, per MiB of `LOAD_MEMORY_MB`. A pair takes as long as
-/// several accounts.
+/// Pairs per SQLite transaction for each MiB of `LOAD_MEMORY_MB`. A pair takes as long as several accounts.
 const PER_MIB: usize = 512;
 
-/// Maximum number of rows, and of their bytes, that are examined to identify unnamed columns.
+/// How many rows and bytes to sample when working out unnamed columns.
 const SAMPLE_ROWS: usize = 1_000;
 const SAMPLE_BYTES: usize = 1 << 20;
 
-/// The format of a file.
+/// File format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// CSV, or one JSON object per line, depending on the first character.
+    /// CSV or one JSON object per line, depending on the first character.
     #[default]
     Auto,
     /// Lines such as `https://shop.example/login:address:secret`.
     Ulp,
 }
 
-/// The options of a load.
+/// Load options.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct StealerLogsOptions {
-    /// Name of the breach, which must be a stealer log.
+    /// Breach name. The breach must be a stealer log.
     pub breach: String,
-    /// File; `-` is standard input.
+    /// File, or `-` for standard input.
     pub file: PathBuf,
-    /// Format of the file.
+    /// File format.
     pub format: LogFormat,
-    /// Column of the addresses in a CSV file, by name or number.
+    /// Address column of a CSV file, by name or number.
     pub email_column: Option<String>,
     pub website_column: Option<String>,
-    /// The text that separates CSV cells.
+    /// CSV delimiter.
     pub delimiter: Option<String>,
-    /// Encoding of the file.
+    /// File encoding.
     pub encoding: TextEncoding,
-    /// Skips the check of the first rows.
+    /// Skip the sanity check of the first rows.
     pub unchecked: bool,
-    /// Drops an address if its only website in the file is its own mail domain.
+    /// Drop addresses whose only website in the file is their own mail domain.
     pub drop_self: bool,
-    /// Keeps the published count.
+    /// Leave the published count alone.
     pub keep_count: bool,
-    /// Activates the breach at the end.
+    /// Activate the breach when the load is done.
     pub activate: bool,
-    /// Suppresses notices about the new links.
+    /// Don't send notices about the new links.
     pub no_notify: bool,
 }
 
@@ -95,7 +93,7 @@ pub fn load_stealer_logs(
     load(context, options, None)
 }
 
-/// Loads pairs. If `resumed` is given, resumes the job with that number.
+/// Loads pairs. If `resumed` is set, resumes that job.
 pub(super) fn load(
     context: &JobContext,
     options: &StealerLogsOptions,
@@ -110,7 +108,7 @@ pub(super) fn load(
     job::noted(context, running.id, |heartbeat| run(context, options, &breach, &running, heartbeat))
 }
 
-/// Returns the breach of a load.
+/// Looks up the breach to load into.
 pub(super) fn target(
     context: &JobContext,
     options: &StealerLogsOptions,
@@ -148,7 +146,7 @@ fn run(
     Ok(Outcome::new(running.id, added, tally).without_notices(options.no_notify))
 }
 
-/// Reads and sorts the pairs of a file.
+/// Reads and sorts the pairs in a file.
 pub(super) fn sort(
     context: &JobContext,
     options: &StealerLogsOptions,
@@ -191,8 +189,8 @@ fn parsed(email: &str, site: &str) -> Result<(EmailAddress, DomainName), SkipRea
 
 type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), SkipReason>) -> io::Result<()>;
 
-/// Reads lines of URL, login and secret. Otherwise reads one JSON object per line, or CSV,
-/// depending on the first byte that is not blank.
+/// Reads lines of URL, login and secret, or else one JSON object per line or CSV, depending on the
+/// first character that isn't whitespace.
 pub fn read(input: impl Read, options: &StealerLogsOptions, each: Each<'_>) -> io::Result<()> {
     let mut input = BufReader::with_capacity(1 << 20, input);
     if options.format == LogFormat::Ulp {
@@ -204,7 +202,8 @@ pub fn read(input: impl Read, options: &StealerLogsOptions, each: Each<'_>) -> i
     if is_json { read_json(input, each) } else { read_csv(input, options, each) }
 }
 
-/// Reads up to the first byte that is not blank, even if a pipe delivers one byte at a time.
+/// Reads up to the first character that isn't whitespace. Works even if a pipe delivers just one
+/// byte at a time.
 fn start(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
     for byte in input.bytes().take(MAX_LINE) {
@@ -232,8 +231,7 @@ fn read_json(input: impl BufRead, each: Each<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads CSV. If neither a header nor the operator names the columns, the first rows determine
-/// them.
+/// Reads CSV. Columns may be specified by the header or the operator. If not, we go by the first rows.
 fn read_csv(input: impl BufRead, options: &StealerLogsOptions, each: Each<'_>) -> io::Result<()> {
     let mut records = Records::new(input, options.delimiter.as_deref());
     let wanted = Wanted {
@@ -261,7 +259,7 @@ fn read_csv(input: impl BufRead, options: &StealerLogsOptions, each: Each<'_>) -
     Ok(())
 }
 
-/// The first rows of a file without a header.
+/// First rows of a file without a header.
 #[derive(Default)]
 struct Sample {
     lines: Vec<u64>,
@@ -270,7 +268,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Adds a row. Returns whether there are enough rows.
+    /// Adds a row. Returns true once there are enough.
     fn add(&mut self, line: u64, row: &Row) -> bool {
         self.lines.push(line);
         self.rows.push(row.clone());
@@ -278,7 +276,7 @@ impl Sample {
         self.rows.len() >= SAMPLE_ROWS || self.bytes >= SAMPLE_BYTES
     }
 
-    /// Identifies the columns and reports the rows of the sample.
+    /// Works out the columns and passes on the sampled rows.
     fn finish(&mut self, wanted: Wanted<'_>, each: Each<'_>) -> io::Result<PairColumns> {
         let columns = PairColumns::by_cells(&self.rows, wanted)?;
         for (line, row) in self.lines.drain(..).zip(self.rows.drain(..)) {
@@ -288,7 +286,7 @@ impl Sample {
     }
 }
 
-/// Links batches of pairs.
+/// Links pairs batch by batch.
 struct PairLinker {
     linker: Linker,
     websites: DomainIds,
@@ -297,8 +295,8 @@ struct PairLinker {
 }
 
 impl PairLinker {
-    /// Returns the pairs of addresses that may be stored. The pairs of an address are consecutive,
-    /// and addresses keep their order.
+    /// Prepares the pairs of all addresses that we're allowed to store. Addresses keep their order,
+    /// and pairs stay with their address.
     fn staged_rows<'a>(
         &mut self,
         db: &mut Db,
@@ -337,8 +335,7 @@ impl Apply for PairLinker {
                 pairs.extend(group.iter().map(|record| sorted_text::parts(record.text)));
             }
         }
-        // This comes first, because Citus requires that reference tables are changed before other
-        // tables.
+        // Do this first. Citus wants reference tables to be changed before any others.
         let ids = self.websites.of(db, pairs.iter().map(|(_, site)| *site))?;
         self.linker.link(db, &links)?;
         if self.linker.is_staged() {
@@ -348,7 +345,7 @@ impl Apply for PairLinker {
         }
         let mut new = Vec::with_capacity(pairs.len());
         for ((address, _), website_id) in pairs.into_iter().zip(ids) {
-            // Excluded addresses do not have a row, so their pairs are dropped.
+            // Drop the pairs of excluded addresses, which don't have a row.
             let rows = accounts::in_table(db, account_links::sorted_key(address))?;
             if let Some(row) = account_links::pick_sorted(rows, address) {
                 let breach_id = i32::from(self.breach);
@@ -373,7 +370,7 @@ impl Apply for PairLinker {
 mod tests {
     use super::*;
 
-    /// A reader that returns one byte per read, like a slow pipe.
+    /// Returns one byte at a time, like a slow pipe.
     struct Trickle<'a>(&'a [u8]);
 
     impl Read for Trickle<'_> {

@@ -1,53 +1,53 @@
-//! Counts the accepted and skipped rows of a load.
+//! Counts a load's accepted and skipped rows.
 
 use std::collections::BTreeMap;
 
 use super::skip_reason::SkipReason;
 use crate::store::jobs::Counts;
 
-/// Maximum number of skipped rows that are recorded.
+/// Maximum number of skipped rows to record.
 const MAX_SKIPS: usize = 1_000;
 
-/// The result of a load.
+/// Outcome of a load.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Outcome {
-    /// Number of the job.
+    /// Job id.
     pub job: i64,
-    /// Number of rows read.
+    /// Rows read.
     pub read: i64,
-    /// Number of rows accepted.
+    /// Rows accepted.
     pub accepted: i64,
-    /// Number of rows skipped.
+    /// Rows skipped.
     pub skipped: i64,
-    /// Number of links added.
+    /// Links added.
     pub added: i64,
-    /// Whether notices are posted, that is, not suppressed.
+    /// False if notices were suppressed.
     pub notices: bool,
-    /// Number of skipped rows, by reason.
+    /// Number of skipped rows per reason.
     pub reasons: BTreeMap<SkipReason, i64>,
-    /// Line and reason of the first skipped rows.
+    /// Line numbers and reasons of the first skipped rows.
     pub skips: Vec<(u64, SkipReason)>,
 }
 
 impl Outcome {
-    /// Creates the result of a finished job.
+    /// For a finished job.
     pub fn new(job: i64, added: i64, tally: Tally) -> Self {
         let Counts { read, accepted, skipped } = tally.counts;
         let Tally { reasons, first: skips, .. } = tally;
         Self { job, read, accepted, skipped, added, notices: true, reasons, skips }
     }
 
-    /// If `wanted` is true, marks the load as one whose notices were suppressed.
+    /// If `wanted` is set, marks notices as suppressed.
     #[must_use]
     pub fn without_notices(self, wanted: bool) -> Self {
         Self { notices: !wanted, ..self }
     }
 }
 
-/// Counts rows, and records the reasons for skipping but not the content of rows.
+/// Counts rows and records why some were skipped, but never their contents.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Numbers of rows read, accepted and skipped.
+    /// Rows read, accepted and skipped.
     pub counts: Counts,
     reasons: BTreeMap<SkipReason, i64>,
     first: Vec<(u64, SkipReason)>,
@@ -70,17 +70,17 @@ impl Tally {
         }
     }
 
-    /// Returns the number of skipped rows by reason.
+    /// Number of skipped rows per reason.
     pub fn reasons(&self) -> &BTreeMap<SkipReason, i64> {
         &self.reasons
     }
 
-    /// Returns line and reason of the first skipped rows.
+    /// Line numbers and reasons of the first skipped rows.
     pub fn first_skips(&self) -> &[(u64, SkipReason)] {
         &self.first
     }
 
-    /// Returns the recorded skips as JSON.
+    /// The recorded skips as JSON.
     pub fn skips(&self) -> String {
         serde_json::to_string(&self.first).unwrap_or_else(|_| "[]".to_owned())
     }

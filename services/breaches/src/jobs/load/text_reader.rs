@@ -1,9 +1,8 @@
-//! Finds addresses anywhere in text.
+//! Finds addresses anywhere in a text.
 //!
-//! If an address is part of a longer word, it may belong to another person. The characters before
-//! an address are therefore decoded: letters of all scripts, apostrophes, and the escapes of JSON,
-//! URLs, SQL and HTML. If they cannot be decoded, the address is skipped and counted. The `@`
-//! itself may be escaped too.
+//! If an address is part of a longer word, it could be someone else's. So we decode the characters in front of
+//! it: letters from any script, apostrophes, and escapes used in JSON, URLs, SQL and HTML. If that fails, we
+//! skip the address and count it as skipped. The `@` itself may be escaped too.
 
 use std::io::{self, BufRead};
 
@@ -13,15 +12,15 @@ use super::skip_reason::SkipReason;
 use crate::model::loaded_address::{self, is_word};
 use crate::model::website;
 
-/// Maximum length in bytes of a local part including its escapes, and of a domain.
+/// Maximum length in bytes of a local part (with escapes), and of a domain.
 const LONGEST: usize = 512;
 
-/// Reads text in pieces. Each piece ends at a character that cannot be part of an address.
+/// Reads text in pieces, each of which ends at a character that can't be in an address.
 pub fn read(mut input: impl BufRead, each: Each<'_>) -> io::Result<()> {
     let mut piece: Vec<u8> = Vec::new();
     let mut line = 1_u64;
-    // The piece begins with up to `scanned` bytes of context. The first `floor` of them belong to
-    // an address.
+    // The piece starts with up to `scanned` bytes of context, of which the first `floor` are
+    // already taken up by an address.
     let (mut scanned, mut floor) = (0, 0);
     loop {
         let chunk = input.fill_buf()?;
@@ -58,14 +57,13 @@ fn count_lines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// Returns whether a byte may be part of an address, or of an escape in an address.
+/// Could this byte be part of an address, or of an escape in one?
 fn is_inside(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || !byte.is_ascii() || b".-_+@%\\'&;#".contains(&byte)
 }
 
-/// Returns the position after the last byte that cannot be part of an address. A run without such a
-/// byte is split if it is too long for an address; the longest domain still fits after that
-/// position.
+/// Finds a safe place to split: right after the last byte that can't be in an address. If the whole piece could
+/// be one and is too long, we split it anyway, leaving enough for the longest possible domain.
 fn safe_end(piece: &[u8]) -> usize {
     match piece.iter().rposition(|byte| !is_inside(*byte)) {
         Some(place) => place + 1,
@@ -74,14 +72,14 @@ fn safe_end(piece: &[u8]) -> usize {
     }
 }
 
-/// An address in a piece.
+/// An address found in a piece.
 struct Found {
     text: Result<String, SkipReason>,
-    /// The end of the domain.
+    /// End of the domain.
     end: usize,
 }
 
-/// Returns the address around the `@` with this start and end, or `None` if there is none.
+/// Reads the address around this `@`, if there really is one.
 fn address_at(piece: &[u8], floor: usize, (at, after): (usize, usize)) -> Option<Found> {
     let (domain, end) = domain_after(piece, after);
     let (mut domain, start) = (domain?, at.saturating_sub(LONGEST));
@@ -91,7 +89,7 @@ fn address_at(piece: &[u8], floor: usize, (at, after): (usize, usize)) -> Option
     };
     let is_twice_escaped =
         [&b"%25"[..], b"&amp;"].iter().any(|twice| piece[at..].starts_with(twice));
-    // Another address follows, as in `ada%40corp.example@lists.example`, or nested escapes.
+    // There's another address coming up, as in `ada%40corp.example@lists.example`, or nested escapes.
     if (after - at > 1 && piece.get(end) == Some(&b'@'))
         || (is_twice_escaped && has_escapes(before))
     {
@@ -108,8 +106,7 @@ fn address_at(piece: &[u8], floor: usize, (at, after): (usize, usize)) -> Option
     Some(Found { text, end })
 }
 
-/// Returns whether a string ends with the user name and the secret of a URL, as in
-/// `ftp://user:secret`.
+/// Does this end with the user name and password of a URL, as in `ftp://user:secret`?
 fn is_user_info(text: &[u8]) -> bool {
     let is_end = |byte: &u8| b"/?#<>\"".contains(byte) || byte.is_ascii_whitespace();
     let Some(slash) = text.iter().rposition(is_end) else { return false };
@@ -117,8 +114,8 @@ fn is_user_info(text: &[u8]) -> bool {
     (scheme.ends_with(b"://") || scheme.ends_with(b":\\/\\/")) && rest.contains(&b':')
 }
 
-/// Reads the domain at a position and returns its end. The domain is `Some(None)` if it cannot be
-/// read completely.
+/// Reads the domain at a position. Also returns where it ends. `Some(None)` means that there is a
+/// domain but we can't make out all of it.
 fn domain_after(piece: &[u8], start: usize) -> (Option<Option<String>>, usize) {
     let (mut domain, mut end, mut unclear) = (String::new(), start, false);
     while let Some(&byte) = piece.get(end).filter(|_| end - start < LONGEST) {
@@ -134,7 +131,7 @@ fn domain_after(piece: &[u8], start: usize) -> (Option<Option<String>>, usize) {
                 end += size;
                 continue;
             }
-            // A domain of ideographs cannot be distinguished from the text around it.
+            // Ideographic domains look just like the text around them.
             Some((c, _)) if !c.is_ascii() => unclear = is_start && is_separate(c),
             Some(_) => {
                 unclear = match unescape(&piece[end..]) {
@@ -157,7 +154,7 @@ fn domain_after(piece: &[u8], start: usize) -> (Option<Option<String>>, usize) {
     if !host.contains('.') {
         return (None, whole);
     }
-    // The next sentence may follow without a space.
+    // There may be no space before the next sentence.
     let mut short = host;
     while !fits(short) {
         match short.rsplit_once('.') {
@@ -171,25 +168,24 @@ fn domain_after(piece: &[u8], start: usize) -> (Option<Option<String>>, usize) {
     (Some(Some(short.to_owned())), start + short.len())
 }
 
-/// The local part before an `@`.
+/// The local part in front of an `@`.
 #[derive(Debug, PartialEq, Eq)]
 enum Local {
     Missing,
-    /// The local part is preceded by something that cannot be decoded.
+    /// We can't decode what's in front of it.
     Unclear,
     Text(String),
 }
 
-/// A decoded character before an `@`.
+/// A decoded character in front of an `@`.
 enum Part {
     Char(char),
-    /// A character that cannot be part of an address.
+    /// Can't be in an address.
     Boundary,
     Unclear,
 }
 
-/// Reads the local part at the end of a string. `quoted` is true if an apostrophe follows the
-/// domain.
+/// Reads the local part at the end of a string. `quoted` means that there is an apostrophe after the domain.
 fn local_before(text: &[u8], quoted: bool) -> Local {
     let start = text.iter().rposition(|byte| !is_inside(*byte)).map_or(0, |place| place + 1);
     let (mut rest, mut local, mut unclear) = (&text[start..], String::new(), false);
@@ -204,7 +200,7 @@ fn local_before(text: &[u8], quoted: bool) -> Local {
     let trimmed = local.trim_start_matches(['.', '-']);
     let mut name = trimmed.trim_start_matches('\'');
     if quoted && name.len() == trimmed.len() {
-        // Prefixes of SQL strings, as in N'ada@mail.example'.
+        // SQL string prefixes, as in N'ada@mail.example'.
         const PREFIXES: [&str; 7] = ["n", "e", "b", "x", "u", "_utf8", "_utf8mb4"];
         let is_prefix =
             |text: &str| PREFIXES.iter().any(|prefix| prefix.eq_ignore_ascii_case(text));
@@ -219,8 +215,8 @@ fn local_before(text: &[u8], quoted: bool) -> Local {
     if name.is_empty() { Local::Missing } else { Local::Text(name) }
 }
 
-/// Decodes the next character of a local part. Returns it with its encoded length. Returns `None`
-/// if the text is empty.
+/// Decodes the next character of a local part. Also returns its encoded length. Returns `None` at
+/// the end of the text.
 fn next_part(text: &[u8]) -> Option<(Part, usize)> {
     let &byte = text.first()?;
     if byte.is_ascii_alphanumeric() || b".-_+'".contains(&byte) {
@@ -235,7 +231,7 @@ fn next_part(text: &[u8]) -> Option<(Part, usize)> {
     })
 }
 
-/// Classifies a decoded character as part of an address or as a boundary.
+/// Decides whether a decoded character can be in an address.
 fn part(c: char) -> Part {
     let is_part = match c {
         c if c.is_ascii() => c.is_ascii_alphanumeric() || ".-_+'".contains(c),
@@ -244,7 +240,7 @@ fn part(c: char) -> Part {
     if is_part { Part::Char(c) } else { Part::Boundary }
 }
 
-/// Decodes an escape at the start of a string. Returns `None` if there is none.
+/// Decodes the escape that a string starts with, if any.
 fn unescape(text: &[u8]) -> Option<(Part, usize)> {
     match text {
         [b'%', ..] => Some(percent(text)),
@@ -262,7 +258,7 @@ fn hex(digits: &[u8]) -> Option<u32> {
         .then(|| u32::from_str_radix(digits, 16).ok())?
 }
 
-/// Decodes `%XX`, or several of them for a character outside ASCII.
+/// Decodes `%XX`, or several of them in the case of a non-ASCII character.
 fn percent(text: &[u8]) -> (Part, usize) {
     let mut bytes = Vec::new();
     while let Some([b'%', digits @ ..]) = text.get(bytes.len() * 3..bytes.len() * 3 + 3)
@@ -277,7 +273,7 @@ fn percent(text: &[u8]) -> (Part, usize) {
     }
 }
 
-/// Decodes `\uXXXX` and other escapes of JSON and SQL.
+/// Decodes `\uXXXX` and other escapes used by JSON and SQL.
 fn backslash(text: &[u8]) -> (Part, usize) {
     let slashes = text.iter().take_while(|byte| **byte == b'\\').count();
     match &text[slashes..] {
@@ -296,7 +292,7 @@ fn backslash(text: &[u8]) -> (Part, usize) {
     }
 }
 
-/// Decodes an HTML entity. Returns `None` if there is none.
+/// Decodes the HTML entity that a string starts with, if any.
 fn entity(text: &[u8]) -> Option<(Part, usize)> {
     let end = text.iter().take(12).position(|byte| *byte == b';')?;
     let part = match &text[1..end] {
@@ -314,8 +310,7 @@ fn entity(text: &[u8]) -> Option<(Part, usize)> {
     Some((part, end + 1))
 }
 
-/// Decodes the first character of a string. Returns it with its length, or `None` if it is not
-/// valid UTF-8.
+/// Decodes the first character. Also returns its length. Returns `None` if it's not valid UTF-8.
 fn first_char(text: &[u8]) -> Option<(char, usize)> {
     let text = &text[..text.len().min(4)];
     let valid = match std::str::from_utf8(text) {
@@ -325,8 +320,8 @@ fn first_char(text: &[u8]) -> Option<(char, usize)> {
     valid.chars().next().map(|c| (c, c.len_utf8()))
 }
 
-/// Returns whether a letter belongs to a script that is written without spaces between words. Such
-/// a letter ends a word in Latin letters (UAX 29).
+/// Is this letter from a script without spaces between words? If so, it forms a word boundary with
+/// Latin letters (UAX 29).
 fn is_separate(c: char) -> bool {
     matches!(u32::from(c),
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x2E80..=0x312F | 0x31A0..=0x4DBF
