@@ -1,4 +1,4 @@
-//! Breaches of an address.
+//! Breaches by address.
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};

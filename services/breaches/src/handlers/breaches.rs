@@ -1,4 +1,4 @@
-//! The breach catalogue, which needs no key.
+//! The breach catalogue, which doesn't require a key.
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};

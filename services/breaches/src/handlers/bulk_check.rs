@@ -1,4 +1,4 @@
-//! The check of many addresses.
+//! Bulk checks of addresses.
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, post};

@@ -1,4 +1,4 @@
-//! Verification of domains.
+//! Domain verification.
 
 use actix_web::web::Data;
 use actix_web::{HttpResponse, post};

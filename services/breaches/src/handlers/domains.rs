@@ -1,4 +1,4 @@
-//! Domains: breached addresses, and the list of verified domains.
+//! Domain searches and reports, and the list of verified domains.
 
 use actix_web::http::header::ContentType;
 use actix_web::web::Data;
@@ -12,7 +12,7 @@ use crate::model::instant;
 use crate::state::State;
 use crate::wire::{ExposureReport, NamesByAlias, ReportQuery, SubscribedDomain};
 
-/// The header that marks a response with only those breaches that do not need a subscription.
+/// Set if breaches that need a subscription were left out.
 const LIMITED: (&str, &str) = ("x-domain-search-limited", "subscription-free");
 
 /// Breached addresses of a domain

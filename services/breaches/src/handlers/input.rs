@@ -1,4 +1,4 @@
-//! Extraction of path, query and body from requests.
+//! Extracts path, query and body from requests.
 
 use ::domain::{DomainName, EmailAddress};
 use actix_web::dev::Payload;
@@ -20,7 +20,7 @@ use crate::policy::Access;
 use crate::state::State;
 use crate::wire::Body;
 
-/// Reads the key of a request. The operation comes from the table of routes.
+/// Reads the API key. The operation was looked up by the service's middleware.
 pub fn keyed_request(request: &HttpRequest, state: &State) -> Result<KeyedRequest, Error> {
     let Some(Access::Keyed(operation)) = request.extensions().get::<Access>().copied() else {
         return Err(Error::Internal("the operation needs no key".to_owned()));
@@ -30,7 +30,7 @@ pub fn keyed_request(request: &HttpRequest, state: &State) -> Result<KeyedReques
     Ok(KeyedRequest::new(presented, operation))
 }
 
-/// Charges a request without a key to the client address, if such requests are limited.
+/// Charges a keyless request to the client address, if those are limited.
 pub fn charge_keyless(request: &HttpRequest, state: &State) -> Result<(), Error> {
     match state.gate().admit_anonymous(request) {
         Ok(_) => Ok(()),
@@ -42,8 +42,7 @@ fn auth_error(error: AuthError, state: &State) -> Error {
     Error::from_auth(error, state.settings().key_header())
 }
 
-/// The last path segment, percent-decoded once, with `+` left unchanged. `None` if it is not valid
-/// UTF-8.
+/// The last path segment, percent-decoded once. `+` has no special meaning. `None` if it's not valid UTF-8.
 #[derive(Clone, Debug)]
 pub struct Segment(Option<String>);
 
@@ -54,30 +53,29 @@ impl Segment {
         Self(percent_decode_str(raw).decode_utf8().ok().map(Into::into))
     }
 
-    /// Returns the text. If it is not valid UTF-8, returns an empty string, which every operation
-    /// rejects.
+    /// The segment, or an empty string if it's not valid UTF-8. All operations reject empty strings.
     pub fn text(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// Parses the text as an address.
+    /// Parses the segment as an address.
     pub fn email(&self) -> Result<EmailAddress, Error> {
         EmailAddress::parse(self.text()).map_err(|_| Error::Email)
     }
 
-    /// Parses the text as a hash prefix.
+    /// Parses the segment as a hash prefix.
     pub fn prefix(&self) -> Result<EmailPrefix, Error> {
         EmailPrefix::parse(self.text()).ok_or(Error::Prefix)
     }
 
-    /// Parses the text as a domain.
+    /// Parses the segment as a domain.
     pub fn domain(&self) -> Result<DomainName, Error> {
         DomainName::parse(self.text()).map_err(|_| Error::Domain)
     }
 }
 
-/// The key of a request and its JSON body, regardless of its media type. The content is `None` if
-/// it is invalid or too large. The body is read completely before the caller is looked up.
+/// The API key and JSON body, whatever the content type. The content is `None` if it's invalid or
+/// too large. We read the whole body before looking up the caller.
 pub struct KeyedBody<B: Body>(pub KeyedRequest, pub Option<B::Content>);
 
 impl<B: Body + 'static> FromRequest for KeyedBody<B> {
@@ -96,8 +94,8 @@ impl<B: Body + 'static> FromRequest for KeyedBody<B> {
     }
 }
 
-/// The key of a request and its JSON body. A wrong media type and a body that is too large are
-/// errors. The content is `None` if it is invalid.
+/// The API key and JSON body. Fails for oversized bodies and for content types other than JSON. The
+/// content is `None` if it's invalid.
 pub struct KeyedJson<B: Body>(pub KeyedRequest, pub Result<Option<B::Content>, Error>);
 
 impl<B: Body + 'static> FromRequest for KeyedJson<B> {
@@ -115,8 +113,7 @@ impl<B: Body + 'static> FromRequest for KeyedJson<B> {
     }
 }
 
-/// Reads a JSON body. A body without a content type is also read as JSON. Returns `None` if the
-/// content is invalid.
+/// Reads a JSON body, which may come without a content type. Returns `None` if the content is invalid.
 async fn json_body<B: Body>(
     request: &HttpRequest,
     payload: &mut Payload,
@@ -132,7 +129,7 @@ async fn json_body<B: Body>(
     }
 }
 
-/// The parsing rules for query parameters.
+/// How to parse query parameters.
 const RULES: Rules = Rules {
     names: Names::IgnoringCase,
     undecodable: Undecodable::Input,
@@ -140,15 +137,15 @@ const RULES: Rules = Rules {
     ..Rules::PLAIN
 };
 
-/// Parsing rules that treat empty values as absent.
+/// Like [`RULES`], but empty values count as missing.
 const EMPTY_IS_ABSENT: Rules = Rules { empty: Empty::Absent, ..RULES };
 
-/// Parses the query parameters of an operation.
+/// Parses the query parameters.
 pub fn query<T: DeserializeOwned>(request: &HttpRequest) -> Result<T, Error> {
     read_query(request, &RULES)
 }
 
-/// Parses the query parameters of an operation, treating empty values as absent.
+/// Parses the query parameters, ignoring empty ones.
 pub fn query_without_empty<T: DeserializeOwned>(request: &HttpRequest) -> Result<T, Error> {
     read_query(request, &EMPTY_IS_ABSENT)
 }

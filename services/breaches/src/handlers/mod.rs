@@ -1,4 +1,4 @@
-//! Handlers, one file per resource: read the request, call one use case, write the response.
+//! Handlers, one file per resource. They parse the request, call one use case and build the response.
 
 pub(crate) mod accounts;
 pub(crate) mod breaches;

@@ -1,4 +1,4 @@
-//! Pastes of an address.
+//! Pastes by address.
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};

@@ -1,4 +1,4 @@
-//! Functions that build responses.
+//! Helpers for building responses.
 
 use actix_web::body::MessageBody;
 use actix_web::http::header::{self, ContentType, HeaderValue};
@@ -12,17 +12,16 @@ use crate::app::Pieces;
 use crate::error::Error;
 use crate::state::Snapshot;
 
-/// Cache header of the catalogue responses: five minutes.
+/// Lets clients cache catalogue responses for five minutes.
 const CATALOGUE_CACHE: &str = "public, max-age=300";
 
-/// Returns a response with a JSON body.
+/// A response with a JSON body.
 pub fn json(body: impl MessageBody + 'static) -> HttpResponse {
     let json = HeaderValue::from_static("application/json");
     HttpResponse::Ok().insert_header((header::CONTENT_TYPE, json)).body(body)
 }
 
-/// Returns a response from the catalogue with cache headers, or 304 if the client's copy is
-/// current.
+/// A cacheable response with catalogue data, or 304 if the client's copy is up to date.
 pub fn catalogue(request: &HttpRequest, snapshot: &Snapshot, body: Bytes) -> HttpResponse {
     let tag = EntityTag::new(&snapshot.answers.version_tag);
     let changed_at = snapshot.answers.catalogue.changed_at;
@@ -32,8 +31,8 @@ pub fn catalogue(request: &HttpRequest, snapshot: &Snapshot, body: Bytes) -> Htt
     })
 }
 
-/// Returns the response to a domain search. A short one is sent at once. A longer one is streamed:
-/// its pieces are generated on blocking threads at the client's pace.
+/// Response to a domain search. Short ones are sent in one go. Longer ones are streamed at the
+/// client's pace, with the chunks being generated on blocking threads.
 pub async fn in_pieces(
     mut response: HttpResponseBuilder,
     names: impl Pieces,
@@ -51,9 +50,8 @@ pub async fn in_pieces(
     Ok(response.streaming(first.chain(others)))
 }
 
-/// Returns a JSON response that is generated at the client's pace, and only until the client
-/// disconnects. A failure before the first piece has its own status; a later one truncates the
-/// response.
+/// Streams a JSON response at the client's pace, stopping if the client disconnects. If there's an error before
+/// the first chunk, it determines the status. Later on, all we can do is cut off the response.
 pub async fn json_pieces(
     pieces: impl Stream<Item = Result<Bytes, Error>> + 'static,
 ) -> Result<HttpResponse, Error> {

@@ -1,4 +1,4 @@
-//! Searches of stealer logs.
+//! Stealer log searches.
 
 use actix_web::http::header::ContentType;
 use actix_web::web::Data;

@@ -1,4 +1,4 @@
-//! The subscription of the caller.
+//! The caller's subscription.
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};

@@ -1,4 +1,4 @@
-//! Breaches, in full and truncated.
+//! Full and truncated breaches.
 
 use serde::Serialize;
 use utoipa::ToSchema;

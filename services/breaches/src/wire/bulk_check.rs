@@ -1,4 +1,4 @@
-//! The request of a bulk check, and an entry of its response.
+//! Request and response entries of a bulk check.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use super::body::{Body, member};
 use super::breach::AccountBreach;
 use super::error::ErrorBody;
 
-/// Maximum number of addresses in a request.
+/// Maximum number of addresses per request.
 const MAX_EMAILS: usize = 1_000;
 
 /// Addresses to check.
@@ -33,8 +33,7 @@ fn emails() -> Array {
 impl Body for AccountsRequest {
     type Content = Vec<String>;
 
-    /// Twice the size of a request with the longest addresses, because JSON escapes some
-    /// characters.
+    /// Twice the size of the largest request, since JSON escapes some characters.
     const LIMIT: usize = 512 * 1024;
 
     fn parse(body: &[u8]) -> Option<Vec<String>> {

@@ -1,4 +1,4 @@
-//! The responses of catalogue operations. They are rendered once per version of the catalogue.
+//! Catalogue responses, rendered just once per catalogue version.
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -6,14 +6,13 @@ use serde::Serialize;
 use super::breach::Breach;
 use crate::model::{self, Catalogue};
 
-/// The catalogue, with its responses rendered as JSON.
+/// The catalogue and its rendered responses.
 #[derive(Debug, Default)]
 pub struct CatalogueAnswers {
-    /// The catalogue from which the responses are rendered.
     pub catalogue: Catalogue,
-    /// The response to the operation `breaches` without filters.
+    /// Response to `breaches` without filters.
     pub listing: Bytes,
-    /// The entity tag, which is derived from the version.
+    /// Entity tag, derived from the version.
     pub version_tag: String,
     full: Vec<String>,
     truncated: Vec<String>,
@@ -26,10 +25,10 @@ struct TruncatedBreach<'a> {
 }
 
 impl CatalogueAnswers {
-    /// Renders the responses of a catalogue.
+    /// Renders the responses for a catalogue.
     ///
     /// # Errors
-    /// Returns an error if a breach cannot be written as JSON.
+    /// Fails if a breach can't be serialized.
     pub fn new(catalogue: Catalogue) -> Result<Self, serde_json::Error> {
         let breaches = catalogue.all();
         let full = breaches
@@ -46,7 +45,7 @@ impl CatalogueAnswers {
         Ok(answers)
     }
 
-    /// Returns the listed breaches that pass a filter, with all attributes.
+    /// Listed breaches that pass a filter, in full.
     pub fn list(&self, passes: impl Fn(&model::Breach) -> bool) -> String {
         let breaches = self.catalogue.all().iter().enumerate();
         let indexes: Vec<usize> = breaches
@@ -56,12 +55,12 @@ impl CatalogueAnswers {
         self.array(&indexes, false)
     }
 
-    /// Returns one breach with all attributes, given its index in the catalogue.
+    /// A single breach in full, by its index in the catalogue.
     pub fn one(&self, index: usize) -> String {
         self.full.get(index).cloned().unwrap_or_default()
     }
 
-    /// Returns the breaches at the given indexes of the catalogue as a JSON array.
+    /// JSON array of the breaches at these indexes.
     pub fn array(&self, indexes: &[usize], truncated: bool) -> String {
         let texts = if truncated { &self.truncated } else { &self.full };
         let chosen = || indexes.iter().filter_map(|index| texts.get(*index));

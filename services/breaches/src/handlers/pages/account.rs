@@ -1,4 +1,4 @@
-//! The pages of a signed-in subscriber.
+//! Pages for signed-in subscribers.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -12,19 +12,19 @@ use crate::app;
 use crate::pages::{NotificationsPage, OverviewPage, StealerLogsPage, SubscriptionPage};
 use crate::state::State;
 
-/// Builds a page for a signed-in subscriber.
+/// A page in the account section.
 pub fn page(title: &str) -> Page<'_> {
     Page::new(title).current("account")
 }
 
-/// Shows breaches, pastes and data classes of the subscriber's address.
+/// Shows the breaches, pastes and data classes of the subscriber's address.
 pub async fn overview(visitor: SignedIn, state: Data<State>) -> Result<HttpResponse, PageError> {
     let exposure = app::own_exposure(&state, &visitor.subscriber.email).await?;
     let frame = visitor.frame("overview");
     Ok(visitor.respond(&page("Overview"), &OverviewPage::new(frame, exposure)))
 }
 
-/// Shows the websites at which the subscriber's address was captured.
+/// Shows the websites where the subscriber's address was captured.
 pub async fn stealer_logs(
     visitor: SignedIn,
     state: Data<State>,
@@ -46,7 +46,7 @@ pub async fn notifications(
     Ok(visitor.respond(&page("Notifications"), &NotificationsPage { frame, notify, silent }))
 }
 
-/// Turns notices on or off, or turns mails about a domain on again.
+/// Turns notices on or off, or turns mail about a domain back on.
 pub async fn set_notifications(
     form: Form<SignedIn>,
     state: Data<State>,
@@ -61,7 +61,7 @@ pub async fn set_notifications(
     Ok(see_other("/account/notifications"))
 }
 
-/// Shows the plan, its limits and their use.
+/// Shows the plan, its limits, and how much is in use.
 pub async fn subscription(
     visitor: SignedIn,
     state: Data<State>,

@@ -1,4 +1,4 @@
-//! The page behind the link that proves control of a domain.
+//! The page that domain approval links lead to.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -11,7 +11,7 @@ use crate::app::{self, Approval};
 use crate::pages::{ApprovePage, Message, done};
 use crate::state::State;
 
-/// The navigation does not contain this page.
+/// Not part of the navigation.
 const CURRENT: &str = "";
 
 const FAILED: Message<'_> = Message {
@@ -28,9 +28,9 @@ const INVALID: Message<'_> = Message {
     next: None,
 };
 
-/// Shows a form that names the requesting subscriber and asks for approval. It is submitted by its
-/// button, or by a script after some seconds. Opening the link alone does not verify the domain,
-/// because mail scanners open links.
+/// Asks for approval, showing which subscriber made the request. The form is submitted by its
+/// button, or by a script after a few seconds. Just opening the link doesn't do anything, since
+/// mail scanners follow links.
 pub async fn form(
     visitor: Visitor,
     fields: Fields,
@@ -49,7 +49,7 @@ pub async fn form(
     })
 }
 
-/// Verifies the domain of a link.
+/// Verifies the domain.
 pub async fn approve(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let Form { sender: visitor, fields } = form;
     Ok(match app::approve(&state, fields.text("token")).await? {

@@ -1,4 +1,4 @@
-//! The catalogue and its feed.
+//! The catalogue pages and RSS feed.
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{self, HeaderValue};
@@ -17,7 +17,7 @@ use crate::state::State;
 /// Maximum number of breaches in the feed.
 const FEED: usize = 50;
 
-/// Lists the breaches.
+/// Lists or searches breaches.
 pub async fn catalogue(visitor: Visitor, fields: Fields, state: Data<State>) -> HttpResponse {
     let text = fields.text("q");
     let breaches = views(app::find_breaches(&state, text));
@@ -29,7 +29,7 @@ pub async fn catalogue(visitor: Visitor, fields: Fields, state: Data<State>) -> 
     visitor.respond(&page, &CataloguePage { text, breaches: &breaches })
 }
 
-/// Shows one breach.
+/// Shows a single breach.
 pub async fn breach_page(
     visitor: Visitor,
     name: Path<String>,
@@ -40,7 +40,7 @@ pub async fn breach_page(
     Ok(visitor.respond(&page, &BreachPage { breach: &breach }))
 }
 
-/// Returns the feed of new breaches.
+/// RSS feed of new breaches.
 pub async fn feed(state: Data<State>) -> Result<HttpResponse, PageError> {
     let latest = views(app::summary(&state, FEED).latest);
     let feed = Feed { url: &state.external().public_url, breaches: &latest };

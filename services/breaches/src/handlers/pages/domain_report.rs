@@ -1,5 +1,4 @@
-//! The report of new exposures of a verified domain, as a page and as files, and the settings of
-//! its monthly mail.
+//! A domain's new exposures as a page and for download, plus the setting for the monthly mail.
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{self, HeaderValue};
@@ -19,7 +18,7 @@ use crate::model::month::Month;
 use crate::pages::ReportPage;
 use crate::state::State;
 
-/// Shows the report since a date, by default since the start of the last month.
+/// Shows new exposures since a date. The default is the start of last month.
 pub async fn show(
     visitor: SignedIn,
     name: Path<String>,
@@ -42,7 +41,7 @@ fn since(fields: &Fields, state: &State) -> Result<i64, Error> {
     }
 }
 
-/// Returns the report as a file: `json` in the format of the API, or `csv`.
+/// Downloads the report, either as `json` (same as in the API) or `csv`.
 pub async fn export(
     visitor: SignedIn,
     path: Path<(String, String)>,

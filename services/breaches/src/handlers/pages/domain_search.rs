@@ -1,4 +1,4 @@
-//! The addresses of a verified domain, as a page and as files.
+//! The addresses at a verified domain, as a page and for download.
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{self, HeaderValue};
@@ -16,7 +16,7 @@ use crate::handlers::reply;
 use crate::pages::{DomainPage, DomainTable};
 use crate::state::State;
 
-/// Shows the addresses of a verified domain, or the verification methods for a pending one.
+/// Shows a verified domain's addresses, or how to verify a pending one.
 pub async fn show(
     visitor: SignedIn,
     name: Path<String>,
@@ -37,7 +37,7 @@ pub async fn show(
     Ok(visitor.respond(&page(domain.as_str()).wide(), &main))
 }
 
-/// Returns the addresses of a domain as a file: `json` in the format of the API, or `csv`.
+/// Downloads a domain's addresses, either as `json` (same as in the API) or `csv`.
 pub async fn export(
     visitor: SignedIn,
     path: Path<(String, String)>,

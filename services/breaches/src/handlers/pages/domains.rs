@@ -1,4 +1,4 @@
-//! The domains of a subscriber: adding, verifying, removing.
+//! Lets subscribers add, verify and remove domains.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -15,7 +15,7 @@ use crate::model::verification::{EmailAlias, VerificationMethod};
 use crate::pages::{DomainsPage, Outcome, RemovePage, VerifyPage};
 use crate::state::State;
 
-/// Returns the path of a domain's page.
+/// Path of a domain's page.
 pub fn path(name: &str) -> String {
     format!("/account/domains/{name}")
 }
@@ -41,7 +41,7 @@ async fn answer(
     })
 }
 
-/// Adds a domain and redirects to its verification.
+/// Adds a domain and redirects to its page.
 pub async fn add(form: Form<SignedIn>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let (visitor, name) = (&form.sender, form.fields.text("domain"));
     match app::add_domain(&state, visitor.subscriber.id, name).await {
@@ -55,7 +55,7 @@ pub async fn add(form: Form<SignedIn>, state: Data<State>) -> Result<HttpRespons
     }
 }
 
-/// Shows the four verification methods.
+/// Shows the four ways to verify a domain.
 pub fn verify_page(
     visitor: &SignedIn,
     detail: &DomainDetail,
@@ -71,7 +71,7 @@ pub fn verify_page(
     }
 }
 
-/// Tries one verification method.
+/// Tries one of them.
 pub async fn verify(
     form: Form<SignedIn>,
     name: Path<String>,
@@ -113,7 +113,7 @@ pub async fn verify(
     Ok(verify_page(&visitor, &detail, Some(outcome)))
 }
 
-/// Asks for confirmation before a domain is removed.
+/// Asks for confirmation.
 pub async fn remove_form(
     visitor: SignedIn,
     name: Path<String>,
@@ -125,7 +125,7 @@ pub async fn remove_form(
     Ok(visitor.respond(&page("Remove a domain"), &main))
 }
 
-/// Removes a domain.
+/// Removes the domain.
 pub async fn remove(
     form: Form<SignedIn>,
     name: Path<String>,

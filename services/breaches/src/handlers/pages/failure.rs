@@ -1,4 +1,4 @@
-//! Errors of pages.
+//! Error pages.
 
 use actix_web::dev::ServiceResponse;
 use actix_web::http::StatusCode;
@@ -9,16 +9,16 @@ use shell::pages::Page;
 use crate::error::{Error, VerificationError};
 use crate::pages::{FailurePage, SITE};
 
-/// The reason that a page is not shown.
+/// Why a page isn't shown.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
-    /// An error of the API.
+    /// An API error.
     #[error(transparent)]
     Api(#[from] Error),
-    /// The page needs a session.
+    /// The visitor has to sign in first.
     #[error("sign in first")]
     SignIn,
-    /// The form does not have a valid CSRF token.
+    /// The form doesn't have a valid CSRF token.
     #[error("the form has no valid token")]
     Forged,
 }
@@ -49,7 +49,7 @@ impl PageError {
     }
 }
 
-/// Formats a waiting time in words.
+/// Puts a waiting time into words.
 fn duration(seconds: u64) -> String {
     match seconds {
         0..=1 => "a second".to_owned(),
@@ -59,8 +59,7 @@ fn duration(seconds: u64) -> String {
     }
 }
 
-/// Replaces an error by an error page. Browsers also get a page for paths and methods that do not
-/// exist.
+/// Turns errors into error pages. Browsers also get one if there's no such path or method.
 pub fn explain(response: ServiceResponse) -> ServiceResponse {
     let request = response.request();
     let failure = response.response().error().and_then(|error| error.as_error::<PageError>());
@@ -74,8 +73,7 @@ pub fn explain(response: ServiceResponse) -> ServiceResponse {
     response.into_response(answer)
 }
 
-/// Returns whether the client accepts HTML and the path is not in the API, where a 404 has an empty
-/// body.
+/// Does the client accept HTML, and is this outside the API (where a 404 has an empty body)?
 fn is_browser(request: &HttpRequest) -> bool {
     let first = request.path().split('/').find(|segment| !segment.is_empty());
     let accepts = || request.headers().get_all(header::ACCEPT);
@@ -116,7 +114,7 @@ impl ResponseError for PageError {
         }
     }
 
-    /// Sets only the status. The page is rendered by [`explain`], which knows the request.
+    /// Only the status. [`explain`] renders the page because it has the request.
     fn error_response(&self) -> HttpResponse {
         HttpResponse::new(self.status_code())
     }

@@ -1,4 +1,4 @@
-//! Fields of forms and queries.
+//! Form and query fields.
 
 use actix_web::http::Method;
 use actix_web::{FromRequest, HttpRequest, dev};
@@ -12,7 +12,7 @@ use crate::error::Error;
 /// Maximum size of a form in bytes.
 const LIMIT: usize = 16 * 1024;
 
-/// The fields of a submitted form or a query.
+/// Fields from a form or query.
 #[derive(Clone, Debug, Default)]
 pub struct Fields(Vec<(String, String)>);
 
@@ -21,18 +21,18 @@ impl Fields {
         Self(url::form_urlencoded::parse(bytes).into_owned().collect())
     }
 
-    /// Returns the value of a field, or an empty string if it is absent.
+    /// Value of a field. Empty if it's missing.
     pub fn text(&self, name: &str) -> &str {
         let field = self.0.iter().find(|(key, _)| key == name);
         field.map_or("", |(_, value)| value.as_str())
     }
 
-    /// Returns whether a field is present.
+    /// True if the field exists.
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
     }
 
-    /// Returns the address that was entered.
+    /// The address that was entered.
     ///
     /// # Errors
     /// [`Error::Email`].
@@ -58,17 +58,15 @@ impl FromRequest for Fields {
     }
 }
 
-/// A submitted form with a valid CSRF token.
+/// A form with a valid CSRF token.
 pub struct Form<S> {
-    /// The sender.
     pub sender: S,
-    /// The fields.
     pub fields: Fields,
 }
 
-/// The extractor of the visitor who sent a form.
+/// Extractor for the visitor who submitted a form.
 pub trait Sender: FromRequest<Error = PageError> {
-    /// Returns the visitor whose CSRF token the form must contain.
+    /// The visitor that the CSRF token must belong to.
     fn visitor(&self) -> &Visitor;
 }
 
@@ -99,16 +97,15 @@ impl<S: Sender + 'static> FromRequest for Form<S> {
     }
 }
 
-/// A request to end notices.
+/// A request to turn off notices.
 pub enum Unsubscribe {
-    /// The form of the page.
+    /// From the form on our page.
     Form(Form<Visitor>),
-    /// A request from a mail program according to RFC 8058. The token is in the query; there are
-    /// neither cookies nor a CSRF token.
+    /// One-click request from a mail client (RFC 8058). The token is in the query. There are no
+    /// cookies and no CSRF token.
     OneClick {
-        /// The sender.
         sender: Visitor,
-        /// The secret of the link.
+        /// The link's secret.
         token: String,
     },
 }
@@ -134,7 +131,7 @@ impl FromRequest for Unsubscribe {
     }
 }
 
-/// Recognises the field of RFC 8058. It may also be sent as `multipart/form-data`.
+/// Checks for the RFC 8058 field, which might also be sent as `multipart/form-data`.
 fn is_one_click(fields: &Fields, body: &[u8]) -> bool {
     const FIELD: (&str, &str) = ("List-Unsubscribe", "One-Click");
     let body = String::from_utf8_lossy(body);

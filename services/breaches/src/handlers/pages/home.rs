@@ -11,7 +11,7 @@ use crate::app;
 use crate::pages::{ExposedPage, HomePage};
 use crate::state::State;
 
-/// Number of latest breaches shown.
+/// How many of the latest breaches to show.
 const LATEST: usize = 5;
 
 /// Shows the search form.
@@ -23,8 +23,7 @@ pub async fn home(visitor: Visitor, state: Data<State>) -> HttpResponse {
     visitor.respond(&page, &HomePage::new(&visitor.csrf(), summary))
 }
 
-/// Shows the breaches of an address. The form uses POST, so that the address does not appear in
-/// browser histories and logs.
+/// Searches for an address. This uses POST to keep the address out of browser histories and logs.
 pub async fn search(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let (visitor, address) = (form.sender, form.fields.email()?);
     let exposure = app::public_exposure(&state, visitor.client, &address).await?;

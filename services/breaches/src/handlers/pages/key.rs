@@ -1,4 +1,4 @@
-//! The API key of a subscriber.
+//! The subscriber's API key.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -16,7 +16,7 @@ pub async fn show(visitor: SignedIn, state: Data<State>) -> Result<HttpResponse,
     answer(&visitor, &state, None).await
 }
 
-/// Creates a key and revokes the previous one.
+/// Issues a new key and revokes the previous one.
 pub async fn issue(form: Form<SignedIn>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let Subscriber { id, email } = &form.sender.subscriber;
     let key = app::issue_key(&state, *id, email).await?;

@@ -1,4 +1,4 @@
-//! Redirects, and the domain in a path.
+//! Redirects, and parsing of domains in paths.
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{self, HeaderValue};
@@ -7,7 +7,7 @@ use domain::DomainName;
 use super::failure::PageError;
 use crate::error::Error;
 
-/// Redirects to another page of the site. The shell prepends the path of `PUBLIC_URL`.
+/// Redirects to another page of the site. The shell adds the path of `PUBLIC_URL`.
 pub fn see_other(path: &str) -> HttpResponse {
     let mut response = HttpResponse::SeeOther().finish();
     let path = HeaderValue::from_str(path).unwrap_or(HeaderValue::from_static("/"));
@@ -15,10 +15,10 @@ pub fn see_other(path: &str) -> HttpResponse {
     response
 }
 
-/// Parses the domain in a path.
+/// Parses a domain from a path.
 ///
 /// # Errors
-/// [`Error::NotFound`].
+/// [`Error::NotFound`] if it's not a domain.
 pub fn domain(text: &str) -> Result<DomainName, PageError> {
     DomainName::parse(text).map_err(|_| PageError::Api(Error::NotFound))
 }

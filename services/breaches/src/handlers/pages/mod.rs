@@ -1,7 +1,7 @@
-//! Pages, rendered on the server and usable without scripts.
+//! Server-rendered pages that work without scripts.
 //!
-//! Every form contains a CSRF token of the session, or of the visitor if there is no session. Mail
-//! links open a page with a button, because mail scanners open links.
+//! Every form has a CSRF token tied to the session, or to the visitor if there's no session. Links
+//! in mails lead to a page with a button, since mail scanners follow links.
 
 pub(crate) mod account;
 pub(crate) mod approval;

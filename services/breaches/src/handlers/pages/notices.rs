@@ -1,4 +1,4 @@
-//! Notices of new breaches. They are requested by mail and ended by a link.
+//! Notices about new breaches. They're requested on a page and turned off with a link.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -11,7 +11,7 @@ use crate::app::{self, Unsubscribed};
 use crate::pages::{Confirm, DEAD_LINK, Message, NotifyMePage, done, mail_sent};
 use crate::state::State;
 
-/// The name of the page in the navigation.
+/// Name of this page in the navigation.
 const CURRENT: &str = "notify-me";
 
 /// Shows the form.
@@ -20,7 +20,7 @@ pub async fn form(visitor: Visitor) -> HttpResponse {
     visitor.respond(&page, &NotifyMePage { csrf: &visitor.csrf() })
 }
 
-/// Sends the confirmation link.
+/// Emails a confirmation link.
 pub async fn send(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     app::ask_for_notices(&state, form.sender.client, &form.fields.email()?).await?;
     let text = "Confirm with the link in the mail. It works once and for 24 hours.";
@@ -50,7 +50,7 @@ pub async fn confirm_form(
     Ok(visitor.respond(&Page::new(main.title).current(CURRENT), &main))
 }
 
-/// Confirms notices.
+/// Turns on notices.
 pub async fn confirm(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let Form { sender: visitor, fields } = form;
     let Some(address) = app::confirm_notices(&state, fields.text("token")).await? else {
@@ -61,7 +61,7 @@ pub async fn confirm(form: Form<Visitor>, state: Data<State>) -> Result<HttpResp
     Ok(visitor.message(CURRENT, &Message { next, ..done("Notices are on", &text) }))
 }
 
-/// Shows the button that ends notices.
+/// Shows the unsubscribe button.
 pub async fn unsubscribe_form(visitor: Visitor, fields: Fields) -> HttpResponse {
     let csrf = visitor.csrf();
     let main = Confirm {
@@ -75,7 +75,7 @@ pub async fn unsubscribe_form(visitor: Visitor, fields: Fields) -> HttpResponse 
     visitor.respond(&Page::new(main.title).current(CURRENT), &main)
 }
 
-/// Ends notices. Used by the button of the page and by mail programs.
+/// Turns off notices. Used by both the button and mail clients.
 pub async fn unsubscribe(
     request: Unsubscribe,
     state: Data<State>,

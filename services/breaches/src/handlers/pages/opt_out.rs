@@ -1,4 +1,4 @@
-//! Opt-outs by the owner of an address.
+//! Lets people opt out.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -13,7 +13,7 @@ use crate::model::OptOut;
 use crate::pages::{ChoosePage, DEAD_LINK, OptOutPage, done, mail_sent};
 use crate::state::State;
 
-/// The name of the page in the navigation.
+/// Name of this page in the navigation.
 const CURRENT: &str = "opt-out";
 
 /// Shows the form.
@@ -22,7 +22,7 @@ pub async fn form(visitor: Visitor) -> HttpResponse {
     visitor.respond(&page, &OptOutPage { csrf: &visitor.csrf() })
 }
 
-/// Sends the link to the choices.
+/// Emails a link to the choices.
 pub async fn send(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     app::ask_for_opt_out(&state, form.sender.client, &form.fields.email()?).await?;
     let text = "The mail contains a link to your options. It works once and for 24 hours.";
@@ -45,7 +45,7 @@ pub async fn choose_form(
     Ok(visitor.respond(&page, &main))
 }
 
-/// Applies a choice. Choosing deletion also ends the session.
+/// Applies a choice. Deleting the data also signs the visitor out.
 pub async fn choose(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let Form { sender: visitor, fields } = form;
     let choice = match fields.text("kind") {

@@ -1,4 +1,4 @@
-//! Signing in with a mail link, and signing out.
+//! Signing in by mail, and signing out.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -12,7 +12,7 @@ use crate::app;
 use crate::pages::{Confirm, DEAD_LINK, SignInPage, mail_sent};
 use crate::state::State;
 
-/// The name of the page in the navigation.
+/// Name of this page in the navigation.
 const CURRENT: &str = "account";
 
 /// Shows the form.
@@ -24,14 +24,14 @@ pub async fn form(visitor: Visitor) -> HttpResponse {
     visitor.respond(&page, &SignInPage { csrf: &visitor.csrf() })
 }
 
-/// Sends the link. The response does not reveal whether the address is known.
+/// Emails a sign-in link. The response doesn't give away whether we know the address.
 pub async fn send(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     app::sign_in_link(&state, form.sender.client, &form.fields.email()?).await?;
     let text = "We sent you a link to sign in. It works once and for 15 minutes.";
     Ok(form.sender.message(CURRENT, &mail_sent(text)))
 }
 
-/// Shows the page of a link, with a sign-in button.
+/// Shows the sign-in button.
 pub async fn confirm_form(visitor: Visitor, fields: Fields) -> HttpResponse {
     let csrf = visitor.csrf();
     let main = Confirm {
@@ -45,7 +45,7 @@ pub async fn confirm_form(visitor: Visitor, fields: Fields) -> HttpResponse {
     visitor.respond(&Page::new(main.title).current(CURRENT), &main)
 }
 
-/// Consumes a link and begins a session. The CSRF token prevents other sites from signing a visitor
+/// Uses up the link and starts a session. Without the CSRF token, another site could sign a visitor
 /// in as someone else.
 pub async fn confirm(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let Form { sender: visitor, fields } = form;

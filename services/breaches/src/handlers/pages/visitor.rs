@@ -1,4 +1,4 @@
-//! The visitor of a page: a session, or a cookie for CSRF tokens.
+//! Identifies visitors by session, or else by a cookie for CSRF tokens.
 
 use std::net::IpAddr;
 use std::ops::Deref;
@@ -19,45 +19,45 @@ use crate::model::form_key::FormKey;
 use crate::pages::{Frame, Message, SITE};
 use crate::state::State;
 
-/// The name of the session cookie.
+/// Session cookie name.
 const SESSION: &str = "session";
-/// The name of the cookie of a visitor without a session.
+/// Cookie name for visitors without a session.
 const VISITOR: &str = "visitor";
 /// Length of the secrets in cookies, in characters.
 const SECRET: usize = 64;
 
-/// The subscriber of a session.
+/// Who is signed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscriber {
-    /// The id in the database.
+    /// Subscriber id.
     pub id: i64,
-    /// The mail address.
+    /// Email address.
     pub email: String,
 }
 
-/// The visitor of a page.
+/// A visitor to our pages.
 pub struct Visitor {
-    /// The IP address of the visitor.
+    /// Client IP address.
     pub client: IpAddr,
-    /// The subscriber, if signed in.
+    /// Set if the visitor is signed in.
     pub subscriber: Option<Subscriber>,
     secret: String,
     is_new: bool,
     cookies: Cookies,
-    /// The key for CSRF tokens.
+    /// Key for CSRF tokens.
     key: FormKey,
-    /// The path of the site, with a trailing slash.
+    /// Base path of the site, with a trailing slash.
     root: String,
 }
 
-/// How this site names and protects its cookies.
+/// How the site's cookies are named and protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cookies {
-    /// Cookies for the whole host. Neither other hosts nor unencrypted connections can set them.
+    /// For the whole host. Can't be set by other hosts or over unencrypted connections.
     Host,
-    /// Cookies below a path. Unencrypted connections cannot set them.
+    /// For part of a host. Can't be set over unencrypted connections.
     Path,
-    /// Cookies of a site without TLS, which cannot be protected.
+    /// For a site without TLS. Not protected at all.
     Plain,
 }
 
@@ -70,7 +70,7 @@ impl Cookies {
         }
     }
 
-    /// Returns the complete name of a cookie. Browsers enforce the meaning of its prefix.
+    /// Full cookie name. Browsers enforce what the prefix stands for.
     fn name(self, name: &str) -> String {
         let prefix = match self {
             Self::Host => "__Host-",
@@ -100,21 +100,21 @@ impl Visitor {
         Ok(Self { client, subscriber: None, secret, is_new, cookies, key, root })
     }
 
-    /// Returns the CSRF token to put into forms.
+    /// CSRF token to put in forms.
     pub fn csrf(&self) -> String {
         self.key.token(&self.secret)
     }
 
-    /// Checks the CSRF token of a form.
+    /// Checks a form's CSRF token.
     ///
     /// # Errors
-    /// [`PageError::Forged`].
+    /// [`PageError::Forged`] if it doesn't match.
     pub fn check(&self, csrf: &str) -> Result<(), PageError> {
         let same = self.csrf().as_bytes().ct_eq(csrf.as_bytes());
         if self.is_new || !bool::from(same) { Err(PageError::Forged) } else { Ok(()) }
     }
 
-    /// Responds with a page. A new visitor also gets the cookie to which CSRF tokens are bound.
+    /// Responds with a page. New visitors also get the cookie that their CSRF tokens are tied to.
     pub fn respond(&self, page: &Page<'_>, main: &impl Template) -> HttpResponse {
         let mut response = SITE.respond(&page.clone().root(&self.root), main);
         if self.is_new {
@@ -123,27 +123,27 @@ impl Visitor {
         response
     }
 
-    /// Responds with a message. `current` is the page to mark in the navigation.
+    /// Responds with a message. `current` is the page to highlight in the navigation.
     pub fn message(&self, current: &str, message: &Message<'_>) -> HttpResponse {
         self.respond(&Page::new(message.title).current(current), message)
     }
 
-    /// Responds to a form that was rejected.
+    /// Responds with a message after rejecting a form.
     pub fn refuse(&self, current: &str, message: &Message<'_>) -> HttpResponse {
         refused(StatusCode::BAD_REQUEST, self.message(current, message))
     }
 
-    /// Sets the session cookie in the browser.
+    /// Sets the session cookie.
     pub fn begin(&self, response: &mut HttpResponse, token: &str, seconds: i64) {
         self.set_cookie(response, SESSION, token, seconds);
     }
 
-    /// Removes the session cookie from the browser.
+    /// Deletes the session cookie.
     pub fn end(&self, response: &mut HttpResponse) {
         self.set_cookie(response, SESSION, "", 0);
     }
 
-    /// Returns the secret of the session.
+    /// Secret of the session.
     pub fn session(&self) -> &str {
         &self.secret
     }
@@ -174,15 +174,14 @@ impl FromRequest for Visitor {
     }
 }
 
-/// A signed-in visitor. All others are redirected to the sign-in page.
+/// A signed-in visitor. Anyone else is redirected to the sign-in page.
 pub struct SignedIn {
-    /// The subscriber.
     pub subscriber: Subscriber,
     visitor: Visitor,
 }
 
 impl SignedIn {
-    /// Returns the frame around the account pages.
+    /// Data for the frame around account pages.
     pub fn frame(&self, current: &'static str) -> Frame {
         Frame { csrf: self.csrf(), email: self.subscriber.email.clone(), current }
     }
@@ -210,13 +209,13 @@ impl FromRequest for SignedIn {
     }
 }
 
-/// Sets the status of a page that explains why a form was rejected.
+/// Sets the status of a page that says why a form was rejected.
 pub fn refused(status: StatusCode, mut page: HttpResponse) -> HttpResponse {
     *page.status_mut() = status;
     page
 }
 
-/// Returns the value of a cookie if it has the form of a secret.
+/// Reads a cookie, as long as it looks like one of our secrets.
 fn cookie(request: &HttpRequest, name: &str) -> Option<String> {
     let lines = request.headers().get_all(header::COOKIE);
     let pairs = lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(';'));

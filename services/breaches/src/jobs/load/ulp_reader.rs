@@ -1,4 +1,4 @@
-//! Reads stealer logs of the form `https://shop.example/login:address:secret`.
+//! Reads stealer logs with lines such as `https://shop.example/login:address:secret`.
 
 use std::io::{self, BufRead};
 
@@ -9,10 +9,10 @@ use super::skip_reason::SkipReason;
 
 type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), SkipReason>) -> io::Result<()>;
 
-/// Reads the address and the website of each line. The secret is neither decoded nor copied.
+/// Reads the address and website from each line. The secret is neither decoded nor copied.
 ///
 /// # Errors
-/// Returns errors of the input.
+/// Returns I/O errors.
 pub fn read(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> io::Result<()> {
     let mut lines = BoundedLines::new(input, MAX_LINE);
     while let Some((number, line)) = lines.next_line()? {
@@ -34,12 +34,11 @@ pub fn read(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> io:
     Ok(())
 }
 
-/// Splits a line into website and login. Returns `None` if it does not have both. The secret
-/// follows the login.
+/// Splits a line into website and login, which is followed by the secret. Returns `None` if either is missing.
 ///
-/// Only the field after the URL is taken as the login, because a later one may be a secret that
-/// looks like an address. If the last field is a URL and the first one is not, the first one may be
-/// the secret.
+/// The login has to come right after the URL, since any later field could be a secret that looks
+/// like an address. If the last field is a URL but the first isn't, the line may be in reverse and
+/// start with the secret.
 fn parts<'l>(line: &'l [u8], delimiter: Option<&str>) -> Option<(&'l [u8], &'l [u8])> {
     let (end, separator) = match delimiter {
         Some(delimiter) => {
@@ -57,7 +56,7 @@ fn parts<'l>(line: &'l [u8], delimiter: Option<&str>) -> Option<(&'l [u8], &'l [
     (!is_reversed).then_some((website, &rest[..login]))
 }
 
-/// Returns whether a field begins with a scheme of websites or apps.
+/// Does this field start with a URL scheme used by websites or apps?
 fn is_url(field: &[u8]) -> bool {
     let schemes: [&[u8]; 3] = [b"https://", b"http://", b"android://"];
     let field = field.trim_ascii_start();
@@ -67,10 +66,10 @@ fn is_url(field: &[u8]) -> bool {
     schemes.into_iter().any(begins)
 }
 
-/// Returns the end of the URL at the start of a line, if there is one.
+/// Finds the end of the URL that a line starts with, if any.
 fn url_end(line: &[u8]) -> Option<usize> {
     let is_separator = |byte: &u8| b":|; \t,".contains(byte);
-    // A later `://` belongs to the secret.
+    // Any `://` further on is part of the secret.
     let is_scheme = |text: &[u8]| !text.iter().any(|byte| is_separator(byte) || *byte == b'@');
     let scheme = memchr::memmem::find(line, b"://")
         .filter(|place| is_scheme(&line[..*place]))
@@ -79,7 +78,7 @@ fn url_end(line: &[u8]) -> Option<usize> {
     if line[first] != b':' {
         return Some(first);
     }
-    // A port is followed by a path. Other digits may be the login.
+    // A port is followed by a path. Other digits could be the login.
     let digits = line[first + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let path = first + 1 + digits;
     if digits == 0 || line.get(path) != Some(&b'/') || line[scheme..first].contains(&b'/') {

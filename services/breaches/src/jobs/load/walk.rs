@@ -1,5 +1,4 @@
-//! Processes sorted records in batches. The transaction of each batch also moves the job's
-//! checkpoint.
+//! Applies sorted records in batches. The transaction of each batch also moves the job's checkpoint.
 
 use batch::{ProgressReporter, Sorted, Unit};
 use database::{DatabaseError, Db};
@@ -13,23 +12,23 @@ use crate::jobs::job::{self, Running};
 use crate::jobs::retry::RetryingConnection;
 use crate::store::{jobs, load_connections, versions};
 
-/// Number of records between two checks for a due progress report.
+/// Update the progress report once per this number of records.
 const REPORT_EVERY: u64 = 4_096;
 
-/// A sorted record: the key of an account, and the text that the load stored with it.
+/// A sorted record: an account key with some text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'b> {
-    /// Key of the account.
+    /// Account key.
     pub k: i64,
-    /// The text that the load stored.
+    /// Address plus suffix; see `sorted_text`.
     pub text: &'b str,
 }
 
-/// Records whose text is stored in a shared buffer.
+/// Records that keep their text in a shared buffer.
 #[derive(Debug, Default)]
 struct Batch {
     texts: Vec<u8>,
-    /// Keys, each with the end of its text in the buffer.
+    /// Keys, along with where each one's text ends in the buffer.
     ends: Vec<(i64, usize)>,
 }
 
@@ -60,31 +59,30 @@ impl Batch {
     }
 }
 
-/// Applies the sorted records of a load to the database.
+/// Writes a load's sorted records to the database.
 pub trait Apply {
-    /// Applies a batch in its transaction. Must be idempotent. Returns the number of new links.
+    /// Applies a batch within its transaction. Returns the number of new links. Must be idempotent.
     fn apply(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError>;
 
-    /// Clears caches of database content. Called after a possible rollback.
+    /// Drops cached database content. Called if a transaction may have been rolled back.
     fn forget(&mut self);
 
-    /// Returns whether the accounts of a transaction are staged, which only pays off for many
-    /// accounts.
+    /// Whether accounts go through the staging table. That pays off only if there are a lot of them.
     fn is_staged(&self) -> bool {
         false
     }
 
-    /// Returns whether even the largest transaction is quick, so that the size need not be adapted.
+    /// Whether even the largest transaction is fast, so that there's no need to adapt the size.
     fn is_quick(&self) -> bool {
         false
     }
 }
 
-/// Processes sorted records.
+/// Applies all sorted records.
 ///
-/// A batch never ends between records with the same key, so the key alone can serve as the
+/// We never split records with the same key across batches, so the key alone can serve as the
 /// checkpoint. On SQLite, a batch has up to `per_mib` records per MiB of memory, because a small
-/// batch rewrites nearly as many pages of the index by domain as a large one.
+/// batch rewrites nearly as many pages of the by-domain index as a large one.
 pub fn walk(
     context: &JobContext,
     running: &Running,
@@ -133,7 +131,7 @@ pub fn walk(
     Ok(())
 }
 
-/// Returns the size of a load's page cache in KiB: the memory that sorting leaves.
+/// Page cache size of a load in KiB, i.e. the memory that sorting doesn't need.
 fn cache_kib(context: &JobContext, sorted_in_memory: bool) -> usize {
     let share = if sorted_in_memory { 2 } else { 6 };
     (context.settings.load_memory_mb * 1_024 / 10 * share).max(2_048)

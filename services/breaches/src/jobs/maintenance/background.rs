@@ -1,7 +1,7 @@
-//! The background work of a server: counts domains after loads, writes notices of pastes, removes
-//! expired rows, continues interrupted purges, clears the log of SQLite after removals. One replica
-//! counts domains at a time, and one continues a purge. The rest runs on every replica and may run
-//! twice.
+//! Background work of a server: counting domains after loads, posting notices about pastes,
+//! deleting expired rows, continuing interrupted purges, and emptying SQLite's write-ahead log
+//! after removals. At any time, just one replica is counting domains and just one is continuing a
+//! purge. Everything else runs on all replicas; it doesn't hurt to do it twice.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,16 +18,15 @@ use crate::state::State;
 use crate::store::versions::{self, Versions};
 use crate::store::{mail_tokens, messages, sessions, traces};
 
-/// Delay before a failed round is retried, in seconds: the first delay and the maximum. Each
-/// failure doubles the delay.
+/// Initial and maximum delay before a failed round is retried, in seconds. The delay doubles with each failure.
 const RETRY_SECONDS: (i64, i64) = (10, 3_600);
-/// Seconds after which delivered messages and expired links are deleted. Until then, an expired
-/// link is reported as expired rather than unknown.
+/// How long to keep delivered messages and expired links, in seconds. Until then, we can tell
+/// whether a link has expired or never existed.
 const RETENTION_SECONDS: i64 = 30 * 86_400;
-/// Seconds between two deletions of expired rows.
+/// Seconds between deletions of expired rows.
 const PRUNE_SECONDS: i64 = 3600;
 
-/// Runs in an endless loop.
+/// Runs forever.
 pub async fn maintain(state: State) {
     let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
     let (mut counted, mut pasted, mut pruned) = (None, None, 0);
@@ -84,15 +83,15 @@ async fn prune(state: &State) -> Result<(), DatabaseError> {
     state.pools().write(prune).await
 }
 
-/// Continues interrupted purges. When the server stops, it does not wait for this thread; the next
-/// start continues the purge.
+/// Continues interrupted purges. If the server stops, it doesn't wait for this thread, because the
+/// purge will continue on the next start.
 #[derive(Debug, Default)]
 struct PurgeThread {
     is_running: Arc<AtomicBool>,
 }
 
 impl PurgeThread {
-    /// Looks for an interrupted purge, unless one is already running.
+    /// Looks for an interrupted purge in the background, unless we're already busy with one.
     fn start(&self, state: &State) {
         if self.is_running.swap(true, Ordering::AcqRel) {
             return;
@@ -112,7 +111,7 @@ impl PurgeThread {
     }
 }
 
-/// Clears a flag when it is dropped, so that the flag does not stay set after a panic.
+/// Clears a flag when dropped, even if there's a panic.
 struct ClearOnDrop(Arc<AtomicBool>);
 
 impl Drop for ClearOnDrop {
@@ -121,8 +120,8 @@ impl Drop for ClearOnDrop {
     }
 }
 
-/// Clears the write-ahead log of SQLite after an opt-out or a change of the catalogue, so what was removed
-/// is no longer in it. Returns false if it must be tried again.
+/// Empties SQLite's write-ahead log after opt-outs and catalogue changes, to get rid of removed
+/// data. Returns false if it has to be tried again.
 async fn clear_log_after_removals(state: &State, cleared: &mut Option<Versions>) -> bool {
     let Ok(version) = state.pools().read(versions::current).await else { return false };
     if *cleared == Some(version) {

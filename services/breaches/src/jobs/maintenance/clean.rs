@@ -1,5 +1,5 @@
-//! `accounts clean`: removes accounts without data, and secrets that older versions stored as part
-//! of an address or as a website.
+//! `accounts clean`: removes accounts without data, and secrets that older versions stored by
+//! mistake as part of an address or as a website.
 
 use std::collections::BTreeMap;
 
@@ -15,29 +15,28 @@ use crate::store::{
     account_links, admin_events, breaches, mail_domains, opt_outs, stealer_logs, versions,
 };
 
-/// The result of cleaning or of its dry run.
+/// Outcome of a cleanup or its dry run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Cleaned {
-    /// Number of accounts examined.
+    /// Accounts examined.
     pub examined: u64,
-    /// Removed accounts without a breach, a stealer log or a paste.
+    /// Accounts removed because they had no breach, stealer log entry or paste.
     pub empty: u64,
-    /// Removed accounts whose text is not an address.
+    /// Accounts removed because they weren't valid addresses.
     pub odd: u64,
-    /// Of the latter, accounts that contained an address. Their breaches were moved to that
-    /// address.
+    /// How many of those did contain an address, to which their breaches were moved.
     pub rescued: u64,
-    /// Removed domain names that are not domains.
+    /// Domain names removed because they weren't domains.
     pub domains: u64,
-    /// Removed website names of stealer logs that are not websites, and their pairs.
+    /// Websites removed, along with their stealer log entries, because they weren't websites.
     pub websites: u64,
 }
 
-/// Examines and repairs all accounts. Changes nothing if `dry_run` is true. Can be repeated after
-/// an interruption.
+/// Examines all accounts and fixes those that need it. If `dry_run` is set, nothing is changed. Can
+/// simply be run again after an interruption.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
     let mut connection = RetryingConnection::open(&context.pools)?;
     let progress = ProgressReporter::new("cleaning", Unit::Items("accounts"), None);
@@ -83,7 +82,7 @@ fn is_odd(row: &AccountRow) -> bool {
     !loaded_address::is_domain(&row.domain) || loaded_address::parse(&row.address()).is_err()
 }
 
-/// The reason for rolling back a transaction.
+/// Why a transaction is rolled back.
 enum Stop {
     DryRun(Cleaned),
     Failed(JobError),
@@ -95,7 +94,7 @@ impl From<DatabaseError> for Stop {
     }
 }
 
-/// Repairs accounts and updates the counts. In a dry run, the changes are rolled back.
+/// Fixes accounts and updates the counts. A dry run does the same but rolls back.
 fn repair_all(
     db: &mut Db,
     wrong: &[&AccountRow],
@@ -126,7 +125,7 @@ fn repair(
     counts: &mut BTreeMap<u16, i64>,
 ) -> Result<(), JobError> {
     account_links::merge_key(db, row.key())?;
-    // The rows of appended accounts now have a number.
+    // Appended accounts have a sequence number now.
     let with_key = accounts::in_table(db, row.key())?.into_iter();
     let mut same = with_key.filter(|other| other.local == row.local && other.domain == row.domain);
     let Some(AccountRow { k, seq, breaches: list, .. }) = same.next() else { return Ok(()) };
@@ -149,7 +148,7 @@ fn repair(
     account_links::remove(db, place)?;
     for breach in id_list::ids(&list) {
         let kept = match &address {
-            // A purge that has passed the key of the address would not remove a new link.
+            // If a purge is already past the address's key, it would miss a new link.
             Some(address) if breaches::takes_accounts(db, breach)? => {
                 account_links::link_one(db, address, breach)?
             }

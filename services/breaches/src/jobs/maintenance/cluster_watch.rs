@@ -1,4 +1,4 @@
-//! Monitors the servers of a distributed database, for `/readyz` and the metrics.
+//! Keeps an eye on the servers of a distributed database, for `/readyz` and metrics.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use shell::metrics::register;
 use crate::state::State;
 use crate::store::cluster::{self, Worker};
 
-/// Interval between two checks.
+/// Time between checks.
 const EVERY: Duration = Duration::from_secs(5);
 
 static UP: LazyLock<IntGaugeVec> = LazyLock::new(|| {
@@ -21,7 +21,7 @@ static MISSING: LazyLock<Gauge> = LazyLock::new(|| {
     register(Gauge::new("breaches_accounts_unreachable_ratio", help))
 });
 
-/// Runs in an endless loop. Does nothing if all accounts are on one server.
+/// Runs forever, or not at all if everything is on one server.
 pub async fn watch_cluster(state: State) {
     let mut missing = None;
     while state.layout().is_distributed() {
@@ -44,7 +44,7 @@ pub async fn watch_cluster(state: State) {
 }
 
 fn note(workers: &[Worker]) {
-    // Drops the metrics of servers that were removed.
+    // Forget servers that have been removed.
     UP.reset();
     for worker in workers {
         UP.with_label_values(&[&worker.name]).set(worker.is_up.into());
@@ -53,13 +53,13 @@ fn note(workers: &[Worker]) {
     MISSING.set(lost as f64 / all.max(1) as f64);
 }
 
-/// Returns the number of parts on servers that do not respond, and the number of all parts.
+/// Number of shards on unresponsive servers, and in total.
 fn parts(workers: &[Worker]) -> (i64, i64) {
     let lost = workers.iter().filter(|worker| !worker.is_up);
     (lost.map(|worker| worker.parts).sum(), workers.iter().map(|worker| worker.parts).sum())
 }
 
-/// Describes the parts that cannot be reached, for operators. `None` if all can.
+/// Describes unreachable shards for the operator. `None` if everything is reachable.
 fn unreachable(workers: &[Worker]) -> Option<String> {
     let lost: Vec<&str> =
         workers.iter().filter(|worker| !worker.is_up).map(|worker| worker.name.as_str()).collect();

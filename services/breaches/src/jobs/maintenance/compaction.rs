@@ -1,12 +1,12 @@
-//! Moves appended accounts to the table of accounts after a load.
+//! Moves appended accounts to the account table after a load.
 
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::retry::RetryingConnection;
 use crate::store::{accounts, load_connections};
 
-/// Compacts the accounts after a load. Moves at most twice as many accounts as were loaded, so that
-/// each load does its share of this work.
+/// Compacts the accounts. Moves up to twice as many as were loaded, so that each load does its
+/// share of the work.
 pub fn compact(context: &JobContext, loaded: i64) -> Result<(), JobError> {
     if context.pools.read_blocking(accounts::is_compact)? {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `doctor`: checks the consistency of the database.
+//! `doctor`: checks the database for inconsistencies.
 
 use database::{DatabaseError, Db};
 use domain::Sha1Digest;
@@ -13,47 +13,46 @@ use crate::store::{
 
 /// Number of accounts to sample.
 const SAMPLE: usize = 1_000;
-/// Number of positions from which consecutive accounts are sampled.
+/// How many places to sample from. Accounts from the same place are consecutive.
 const PLACES: usize = 50;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Findings {
-    /// Version of the last applied migration.
+    /// Last migration that was applied.
     pub schema_version: Option<String>,
     /// Number of breaches in the catalogue.
     pub breaches: usize,
     pub accounts: i64,
-    /// Accounts without an entry in the index by domain, or that searches would not find in their
-    /// run.
+    /// Accounts without a by-domain index entry, or that can't be found in their run.
     pub unfiled: i64,
     /// Accounts without data. `accounts clean` removes them.
     pub empty: i64,
-    /// Stored domain names that are not domains, because an older version stored a secret as part
-    /// of them. `accounts clean` removes them.
+    /// Stored domains that aren't domains because an older version mistook a secret for part of
+    /// one. `accounts clean` removes them.
     pub odd_domains: u64,
-    /// Stored website names that are not websites, because an older version stored a password as
-    /// one. `accounts clean` removes their pairs.
+    /// Stored websites that aren't websites because an older version mistook a password for one.
+    /// `accounts clean` removes their stealer log entries.
     pub odd_websites: u64,
-    /// Links of retired breaches. A purge removes them.
+    /// Links to retired breaches. A purge removes them.
     pub retired_links: i64,
-    /// Number of stealer-log pairs.
+    /// Number of stealer log entries.
     pub stealer_pairs: i64,
     pub pastes: i64,
     pub opt_outs: i64,
-    /// Number of accounts that were sampled.
+    /// Number of accounts sampled.
     pub sampled: usize,
-    /// Sampled accounts whose address does not hash to their key.
+    /// Sampled accounts with the wrong key for their address.
     pub wrong_keys: usize,
-    /// Sampled accounts that contain the id of a breach that does not exist.
+    /// Sampled accounts with the id of a breach that doesn't exist.
     pub orphan_ids: usize,
-    /// Sampled accounts whose ids are not in ascending order.
+    /// Sampled accounts with ids that aren't in ascending order.
     pub unsorted_lists: usize,
-    /// Sampled accounts that must not be stored because of an opt-out.
+    /// Sampled accounts that should have been removed because of an opt-out.
     pub opted_out: usize,
 }
 
 impl Findings {
-    /// Returns whether there are no faults.
+    /// True if there are no problems.
     pub fn is_sound(&self) -> bool {
         self.unfiled + self.empty + self.retired_links == 0
             && self.odd_domains + self.odd_websites == 0
@@ -61,7 +60,7 @@ impl Findings {
     }
 }
 
-/// Counts everything and examines a random sample of accounts.
+/// Counts everything and takes a closer look at a random sample of accounts.
 pub fn examine(context: &JobContext) -> Result<Findings, JobError> {
     let mut db = context.pools.connect()?;
     let db = &mut db;
@@ -86,7 +85,7 @@ pub fn examine(context: &JobContext) -> Result<Findings, JobError> {
     Ok(findings)
 }
 
-/// Returns all accounts of a small database, or random ones of a large one.
+/// Reads all accounts, or a random sample if there are too many.
 fn sample(db: &mut Db, accounts: i64) -> Result<Vec<AccountRow>, JobError> {
     let start = (i64::MIN, -1);
     if accounts <= SAMPLE as i64 {

@@ -1,4 +1,4 @@
-//! Counts verified domains after the catalogue has changed. Only one replica counts at a time.
+//! Recounts verified domains when the catalogue has changed. One replica at a time does this.
 
 use database::{DatabaseError, Db};
 
@@ -10,17 +10,17 @@ use crate::state::State;
 use crate::store::accounts::domain_walk;
 use crate::store::{domain_controls, versions};
 
-/// The name under which the catalogue version of the last complete count is stored.
+/// Meta entry for the catalogue version of the last complete count.
 const COUNTED_AT: &str = "domains_counted_at_version";
-/// The key of the lease for counting domains.
+/// Meta entry for the counting lease.
 const LEASE: &str = "maintenance_until";
 
-/// Counts the verified domains at a version of the catalogue, and adds new subdomains where plans
-/// include them. Returns false while another replica is counting.
+/// Counts all verified domains as of a catalogue version. Also verifies new subdomains for plans
+/// that include them. Returns false if another replica is already counting.
 ///
 /// # Errors
-/// Returns the first failure. The round continues after a failure, unless several occur in a row.
-/// The lease is released, so that the rest is retried soon.
+/// Returns the first failure. We carry on after a failure unless there are several in a row. The
+/// lease is released so that the rest can be retried soon.
 pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error> {
     let pools = state.pools();
     let known = pools.read(move |db| versions::get(db, COUNTED_AT)).await?;
@@ -69,8 +69,8 @@ impl Round {
 
     /// Counts a domain and posts notices about new addresses.
     async fn recount_one(&mut self, domain: String) -> Result<(), Stop> {
-        // Notices must use the catalogue of the count, because a later one may contain breaches
-        // that were not counted.
+        // Use the same catalogue for the notices as for the count. A newer one might have breaches
+        // that weren't counted.
         let snapshot = self.state.snapshot();
         let (name, counted) = (domain.clone(), snapshot.clone());
         let count = move |db: &mut Db| {
@@ -92,7 +92,7 @@ impl Round {
             .await
     }
 
-    /// Adds the newly known subdomains of a domain and counts them.
+    /// Verifies and counts the new subdomains of a domain.
     async fn add_subdomains(&mut self, subscriber: i64, root: String) -> Result<(), Stop> {
         let add = move |db: &mut Db, now| app::add_subdomains(db, subscriber, &root, now);
         for added in self.round.write(add).await? {

@@ -1,4 +1,4 @@
-//! A round of work on many domains, done by the one replica that holds a lease.
+//! A long round of work that only the replica with the lease does.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use crate::error::Error;
 use crate::state::State;
 use crate::store::lease::Lease;
 
-/// Seconds after which the lease expires if it is not renewed.
+/// Seconds until the lease expires if it isn't renewed.
 const LEASE_SECONDS: i64 = 300;
-/// Interval between two renewals during a long read.
+/// How often to renew the lease during a long read.
 const RENEW_EVERY: Duration = Duration::from_secs(60);
-/// Number of consecutive failures that end a round.
+/// End the round after this many failures in a row.
 const MAX_FAILURES: usize = 5;
 
-/// The reason that a step of a round failed.
+/// Why a step of a round failed.
 pub enum Stop {
     /// Another replica has taken the lease.
     LeaseLost,
@@ -34,18 +34,18 @@ impl From<DatabaseError> for Stop {
     }
 }
 
-/// A round of work. Every transaction first renews the lease, so that a slow replica never
-/// overwrites newer values of another one.
+/// A round of work. Every transaction starts by renewing the lease, so a slow replica can't
+/// overwrite newer data from another one.
 pub struct LeasedRound {
     state: State,
     lease: Lease,
 }
 
 impl LeasedRound {
-    /// Takes a lease. Returns `None` if another replica holds it.
+    /// Takes a lease and starts a round. Returns `None` if another replica has the lease.
     ///
     /// # Errors
-    /// Returns errors of the database.
+    /// Returns an error if a query fails.
     pub async fn begin(state: &State, key: &'static str) -> Result<Option<Self>, Error> {
         let now = state.clock().unix();
         let take = move |db: &mut Db| Lease::take(db, key, now, LEASE_SECONDS);
@@ -53,15 +53,15 @@ impl LeasedRound {
         Ok(lease.map(|lease| Self { state: state.clone(), lease }))
     }
 
-    /// Returns the state of the server.
+    /// The server state.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Releases the lease. If it was still held, also runs `finish` and returns true.
+    /// Releases the lease. If we still had it, runs `finish` in the same transaction and returns true.
     ///
     /// # Errors
-    /// Returns errors of the database.
+    /// Returns an error if a query fails.
     pub async fn end(
         self,
         finish: impl FnOnce(&mut Db) -> Result<(), DatabaseError> + Send + 'static,
@@ -77,7 +77,7 @@ impl LeasedRound {
         self.state.pools().write(release).await
     }
 
-    /// Runs a long read and renews the lease during it.
+    /// Runs a long read, renewing the lease as needed.
     pub async fn read<T, E>(
         &mut self,
         read: impl FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
@@ -102,7 +102,7 @@ impl LeasedRound {
         }
     }
 
-    /// Runs a transaction that first renews the lease.
+    /// Renews the lease, then runs `work` in the same transaction.
     pub async fn write<T, E>(
         &mut self,
         work: impl FnOnce(&mut Db, i64) -> Result<T, E> + Send + 'static,
@@ -125,8 +125,8 @@ impl LeasedRound {
     }
 }
 
-/// Failures of a round. A failure of one domain does not delay the others, but an unavailable
-/// database ends the round.
+/// Keeps track of failures in a round. If one domain fails, we can still do the others, but there's
+/// no point if the database is down.
 #[derive(Default)]
 pub struct Failures {
     first: Option<Error>,
@@ -134,7 +134,7 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// Records the result of a step.
+    /// Notes the outcome of a step.
     ///
     /// # Errors
     /// Returns the failure if it ends the round.
@@ -153,10 +153,10 @@ impl Failures {
         }
     }
 
-    /// Ends the round.
+    /// Finishes the round.
     ///
     /// # Errors
-    /// Returns the first failure, if there was one.
+    /// Returns the first failure, if any.
     pub fn result(self) -> Result<(), Stop> {
         self.first.map_or(Ok(()), |error| Err(Stop::Failed(error)))
     }

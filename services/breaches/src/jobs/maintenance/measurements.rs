@@ -1,5 +1,4 @@
-//! Measures the values of metrics at intervals, so that neither lookups nor scrapes query the
-//! database for them.
+//! Updates metrics periodically, so that neither lookups nor scrapes have to query the database for them.
 
 use std::time::Duration;
 
@@ -10,13 +9,12 @@ use crate::model::waiting::{Channel, Waiting};
 use crate::state::State;
 use crate::store::{accounts, jobs, messages, versions};
 
-/// Interval between two measurements of jobs and messages.
+/// How often to measure jobs and messages.
 const EVERY: Duration = Duration::from_secs(15);
-/// Minimum interval between two counts of accounts, in seconds. A count reads their whole index.
+/// Minimum number of seconds between account counts, which have to read a whole index.
 const COUNT_SECONDS: i64 = 900;
 
-/// Runs in an endless loop. After a change of the data, accounts are counted at most every 15
-/// minutes.
+/// Runs forever. Accounts are counted when the data has changed, but no more than once every 15 minutes.
 pub async fn measure_regularly(state: State) {
     let mut counted: Option<(i64, [Option<i64>; 3])> = None;
     loop {
@@ -38,7 +36,7 @@ pub async fn measure_regularly(state: State) {
     }
 }
 
-/// Returns the versions that change whenever accounts change.
+/// Reads the versions that change whenever accounts do.
 async fn changes(state: &State) -> Result<[Option<i64>; 3], DatabaseError> {
     let read = |db: &mut Db| {
         Ok::<_, DatabaseError>([
@@ -53,7 +51,7 @@ async fn changes(state: &State) -> Result<[Option<i64>; 3], DatabaseError> {
 /// Measures jobs and messages.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub async fn measure_queues(state: &State) -> Result<(), DatabaseError> {
     let now = state.clock().unix();
     let read = move |db: &mut Db| {
@@ -73,7 +71,7 @@ pub async fn measure_queues(state: &State) -> Result<(), DatabaseError> {
 /// Counts accounts and runs.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub async fn measure_accounts(state: &State) -> Result<(), DatabaseError> {
     let count =
         |db: &mut Db| Ok::<_, DatabaseError>((accounts::count(db)?, accounts::run_figures(db)?));

@@ -1,4 +1,4 @@
-//! Checks, repairs and background work on stored data.
+//! Checks, repairs, and background work on stored data.
 
 mod background;
 mod clean;

@@ -1,5 +1,5 @@
-//! Writes the monthly mails about domains after the end of each month, a limited number at a time. One
-//! replica writes at a time.
+//! Writes the monthly mails about domains once a month has ended. Only one replica at a time does
+//! this, in small batches.
 
 use std::time::Duration;
 
@@ -12,39 +12,39 @@ use crate::model::month::Month;
 use crate::state::State;
 use crate::store::monthly_reports::{self, DueReport};
 
-/// Seconds after the end of a month until all replicas show everything that was added in it.
+/// Wait this many seconds after the end of a month, until all replicas show everything that was added.
 const SETTLED: i64 = 3_600;
-/// The key of the lease for writing monthly mails.
+/// Meta entry for the lease on writing monthly mails.
 const LEASE: &str = "monthly_reports_until";
-/// Maximum number of mails in a pass. The lease is released after each.
+/// Maximum number of mails per pass. The lease is released after each pass.
 const MAILS: i64 = 100;
-/// The pause before the next mails of the same month, in which another replica may take its turn.
+/// Pause before writing more of the month's mails. Gives other replicas a chance.
 const NEXT: Duration = Duration::from_secs(1);
-/// The pause after the last mail, and after a failure that ends a pass.
+/// Pause after the last mail, or after a failure that ended a pass.
 const IDLE: Duration = Duration::from_secs(600);
 
-/// The result of a pass.
+/// Outcome of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// All mails after the place were tried. The next pass begins with the first one.
+    /// Nothing left to try. The next pass starts over.
     Complete,
-    /// More mails are due.
+    /// There are more mails to write.
     More,
-    /// Another replica writes.
+    /// Another replica is writing.
     Elsewhere,
 }
 
-/// The place of a replica in the list of mails.
+/// A replica's position in the list of mails.
 ///
-/// A pass begins after the last mail that the previous one tried, so mails that cannot be written do not
-/// delay the others.
+/// Each pass starts where the previous one stopped, so mails that can't be written don't hold up the rest.
 #[derive(Debug, Default)]
 pub struct MonthlyMails {
-    /// The number of the last domain row that was tried.
+    /// Id of the last domain control we tried.
     after: i64,
 }
 
-/// Writes monthly mails forever, apart from other maintenance, because each mail reads a whole domain.
+/// Writes monthly mails forever. This runs separately from other maintenance because every mail
+/// means reading a whole domain.
 pub async fn write_monthly_mails(state: State) {
     let mut mails = MonthlyMails::default();
     loop {
@@ -61,12 +61,12 @@ pub async fn write_monthly_mails(state: State) {
 }
 
 impl MonthlyMails {
-    /// Posts at most `limit` mails about the last complete month that are not posted yet. A mail that
-    /// cannot be written is logged and tried again after the others.
+    /// Posts up to `limit` outstanding mails about the last full month. If a mail can't be written,
+    /// we log that and try again after all the others.
     ///
     /// # Errors
-    /// Returns errors of the database, and the last of several failures in a row. The next pass begins
-    /// after them.
+    /// Fails on database errors, or with the last of several failures in a row. The next pass
+    /// starts after those.
     pub async fn pass(&mut self, state: &State, limit: i64) -> Result<Pass, Error> {
         let month = Month::last_before(state.clock().unix() - SETTLED);
         let after = self.after;
@@ -78,7 +78,7 @@ impl MonthlyMails {
         let Some(mut round) = LeasedRound::begin(state, LEASE).await? else {
             return Ok(Pass::Elsewhere);
         };
-        // Another replica may have posted some of them before it released the lease.
+        // Another replica may have posted some of these just before it released the lease.
         let posted = match state.pools().read(due).await {
             Ok(reports) => self.post(&mut round, reports, limit, month).await,
             Err(error) => Err(error.into()),

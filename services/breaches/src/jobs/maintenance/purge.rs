@@ -16,8 +16,8 @@ use crate::store::{
     admin_events, breaches, jobs, load_connections, traces, unused_domains, versions,
 };
 
-/// `breach retire`: hides the breach immediately, then removes its links and pairs, and the
-/// accounts that have no other data. The published count stays. Returns the number of the job.
+/// `breach retire`: hides the breach right away, then removes its links and stealer log entries along with
+/// accounts that have no other data. The published count stays the same. Returns the job id.
 pub fn retire(context: &JobContext, name: &str) -> Result<i64, JobError> {
     let now = context.clock.unix();
     let found = context.write(|db| flag(db, name, now))?;
@@ -43,12 +43,12 @@ fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
     Ok(found)
 }
 
-/// Seconds without a heartbeat after which another process continues a purge, and seconds after
-/// which a failed purge is retried.
+/// Take over a purge after this many seconds without a heartbeat, and retry a failed one after this
+/// many seconds.
 const ABANDONED: (i64, i64) = (30, 600);
 
-/// Continues a purge whose process ended, or begins one that is missing. Returns false if there is none. If
-/// several replicas race for one, one gets it.
+/// Continues a purge whose process died, or starts one that should exist but doesn't. Returns false
+/// if there's nothing to do. If several replicas race, only one of them gets the job.
 pub fn resume_purge(context: &JobContext) -> Result<bool, JobError> {
     let now = context.clock.unix();
     let (silent, failed) = (now - ABANDONED.0, now - ABANDONED.1);
@@ -64,14 +64,15 @@ pub fn resume_purge(context: &JobContext) -> Result<bool, JobError> {
     Ok(true)
 }
 
-/// Begins the job of a retired breach that still has links and never had a purge: `breach retire` ended
-/// between its transactions, or a catalogue import retired the breach. Returns the name of the breach.
+/// Starts a job for a retired breach that still has links but was never purged. That happens if
+/// `breach retire` is interrupted between its transactions, or if a catalogue import retires a
+/// breach. Returns the breach's name.
 fn begin_missing(db: &mut Db, now: i64) -> Result<Option<String>, JobError> {
     if breaches::without_purge(db)?.is_none() {
         return Ok(None);
     }
     versions::lock_accounts(db)?;
-    // Another replica may have begun the job before this transaction got the lock.
+    // While we were waiting for the lock, another replica may have started the job.
     let found = breaches::without_purge(db)?;
     if let Some(name) = &found {
         let id = jobs::begin(db, "purge", "", name, now)?;
@@ -80,11 +81,11 @@ fn begin_missing(db: &mut Db, now: i64) -> Result<Option<String>, JobError> {
     Ok(found)
 }
 
-/// Removes the links and pairs of a retired breach.
+/// Removes a retired breach's links and stealer log entries.
 fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(), JobError> {
     let mut connection = RetryingConnection::open(&context.pools)?;
-    // Accounts are ordered by their hashes, so each range changes most pages of the index by
-    // domain. With a checkpoint only after several ranges, these pages are copied once.
+    // Accounts are in hash order, so every range touches most pages of the by-domain index. If we
+    // checkpoint only after several ranges, those pages get copied only once.
     let cache = (context.settings.load_memory_mb * 1_024 / 2).max(2_048);
     load_connections::set_cache(connection.db(), cache)?;
     strip_appended(context, &mut connection, breach, running.id)?;
@@ -100,23 +101,23 @@ fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(),
     Ok(traces::clear_log_or_warn(connection.db())?)
 }
 
-/// Target duration of a transaction. Loads wait until it ends.
+/// Target duration of a transaction. Loads have to wait for it.
 const TARGET: Duration = Duration::from_millis(500);
-/// Target duration on SQLite, where other writers retry at intervals of up to 100 ms.
+/// Target duration on SQLite, where other writers may take up to 100 ms to retry.
 const SQLITE_TARGET: Duration = Duration::from_millis(200);
-/// Pause after a transaction on SQLite, during which another writer can get the lock.
+/// Pause after each SQLite transaction to let other writers in.
 const SQLITE_PAUSE: Duration = Duration::from_millis(25);
-/// Width of the first range of keys: one shard of a distributed database.
+/// Width of the first key range, which is one shard of a distributed database.
 const FIRST_WIDTH: u64 = 1 << 52;
 
-/// Gives other writers a chance on SQLite. PostgreSQL queues them.
+/// Lets other writers in on SQLite. PostgreSQL queues them anyway.
 fn pause(backend: Backend) {
     if backend == Backend::Sqlite {
         std::thread::sleep(SQLITE_PAUSE);
     }
 }
 
-/// Removes links and pairs by ranges of keys. Each range is a transaction of a few statements.
+/// Removes links and stealer log entries from the tables, one range of keys per transaction.
 fn strip_table(
     context: &JobContext,
     connection: &mut RetryingConnection,
@@ -132,7 +133,7 @@ fn strip_table(
         let high = low.checked_add_unsigned(width - 1).unwrap_or(i64::MAX);
         let mut took = Duration::ZERO;
         let removed = connection.transaction(|db| {
-            // Does not include the wait for the lock.
+            // Don't count the time spent waiting for the lock.
             let begin = Instant::now();
             accounts::prepare_strip(db)?;
             versions::lock_accounts(db)?;
@@ -152,15 +153,15 @@ fn strip_table(
     Ok(())
 }
 
-/// Returns the width of the next range, given the duration of the last one.
+/// Adjusts the width of the next range based on how long the last one took.
 fn adapted(width: u64, took: Duration, target: Duration) -> u64 {
     let ratio = (target.as_secs_f64() / took.as_secs_f64().max(1e-6)).clamp(0.25, 8.0);
-    // The conversion is saturating.
+    // This conversion saturates.
     ((width as f64 * ratio) as u64).max(1)
 }
 
-/// Removes the links of appended accounts, in short transactions. Loads do not add new ones,
-/// because the breach is retired.
+/// Removes links from appended accounts in short transactions. Loads can't add any more, because
+/// the breach is retired.
 fn strip_appended(
     context: &JobContext,
     connection: &mut RetryingConnection,
@@ -186,7 +187,7 @@ fn strip_appended(
     Ok(())
 }
 
-/// Removes the names of domains that neither accounts nor stealer logs use.
+/// Deletes domains that aren't used by any account or stealer log.
 fn remove_unused_domains(
     context: &JobContext,
     connection: &mut RetryingConnection,
@@ -202,7 +203,7 @@ fn remove_unused_domains(
     Ok(())
 }
 
-/// Records the number of removed links and moves the checkpoint.
+/// Records how many links were removed and moves the checkpoint.
 fn note_removed(
     context: &JobContext,
     db: &mut Db,

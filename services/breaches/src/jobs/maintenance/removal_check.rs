@@ -1,4 +1,4 @@
-//! `address verify-removed`: searches for remains of a removed address.
+//! `address verify-removed`: looks for traces of a removed address.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,29 +11,28 @@ use crate::jobs::error::JobError;
 use crate::model::{AccountKey, OptOut};
 use crate::store::{accounts, mail_domains, opt_outs, traces, unused_domains};
 
-/// The remains of an address.
+/// What's left of an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Remains {
-    /// Places that contain the address or its key, with the number of occurrences: columns, files,
-    /// parts of files.
+    /// Columns, files and parts of files that contain the address or its key, with the number of matches.
     pub found: Vec<(String, u64)>,
-    /// Whether the domain of the address is stored although no account uses it.
+    /// Whether the address's domain is still stored even though no account uses it.
     pub unused_domain: bool,
-    /// Whether its digest is kept on purpose, so that the address is not loaded again.
+    /// Whether we're keeping the digest on purpose, to avoid loading the address again.
     pub kept_digest: bool,
-    /// Files that were read.
+    /// Files we looked at.
     pub files: Vec<PathBuf>,
 }
 
 impl Remains {
-    /// Returns whether nothing remains, apart from a digest that is kept on purpose.
+    /// True if nothing is left, except perhaps a digest that is kept on purpose.
     pub fn is_clean(&self) -> bool {
         self.found.is_empty() && !self.unused_domain
     }
 }
 
-/// Searches for an address in the tables and runs, in the bytes of the SQLite file (including free
-/// pages and the write-ahead log), and in files and folders such as logs.
+/// Searches for an address in the tables and runs, in the raw SQLite file (including free pages and
+/// the write-ahead log), and in other files and folders such as logs.
 pub fn find_remains(
     context: &JobContext,
     address: &EmailAddress,
@@ -57,7 +56,7 @@ pub fn find_remains(
     drop(db);
     let text = address.as_str().as_bytes().to_ascii_lowercase();
     if let Some(path) = database {
-        // The key of the account in the forms in which the table and the blocks of runs store it.
+        // The account key as encoded in the table and in blocks of runs.
         let key = AccountKey::of(&address.sha1()).0;
         let (table, run) = (key.to_be_bytes(), key.to_le_bytes());
         let needles = [text.as_slice(), &table, &run];
@@ -89,7 +88,7 @@ fn look_into(path: &Path, needles: &[&[u8]], remains: &mut Remains) -> Result<()
     Ok(())
 }
 
-/// Returns a file, or all files below a folder.
+/// Returns a file, or all files in a folder and its subfolders.
 fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -108,10 +107,10 @@ fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Number of bytes read at once.
+/// How many bytes to read at once.
 const PIECE: usize = 1 << 20;
 
-/// Counts the occurrences of several byte strings. Letters of the first one match in either case.
+/// Counts matches of several byte strings. Only the first one ignores case.
 fn occurrences(mut input: impl Read, needles: &[&[u8]]) -> io::Result<u64> {
     let longest = needles.iter().map(|needle| needle.len()).max().unwrap_or(1);
     let (mut buffer, mut count) = (Vec::with_capacity(PIECE + longest), 0);
@@ -123,7 +122,7 @@ fn occurrences(mut input: impl Read, needles: &[&[u8]]) -> io::Result<u64> {
         let lower = buffer.to_ascii_lowercase();
         for (number, needle) in needles.iter().enumerate() {
             let bytes = if number == 0 { &lower } else { &buffer };
-            // Occurrences that end in the kept part have already been counted.
+            // Matches that end in the part we kept have already been counted.
             let first = (kept + 1).saturating_sub(needle.len());
             count += memchr::memmem::find_iter(&bytes[first..], needle).count() as u64;
         }

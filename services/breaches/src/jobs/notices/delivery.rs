@@ -1,29 +1,29 @@
-//! Delivery of mails and webhooks.
+//! Delivers mail and webhook messages.
 
 use std::time::Duration;
 
 use crate::app::Delivery;
 use crate::state::State;
 
-/// Interval between two checks of the outbox.
+/// Time between checks of the outbox.
 const DELIVERY_PAUSE: Duration = Duration::from_secs(2);
 
-/// Delivers mails in an endless loop.
+/// Delivers mail forever.
 pub async fn deliver_mails(state: State) {
     let delivery = Delivery::of_mails(state);
     outbound::deliver_forever(&delivery, &delivery, DELIVERY_PAUSE).await;
 }
 
-/// Delivers webhook messages in an endless loop.
+/// Delivers webhook messages forever.
 pub async fn deliver_webhooks(state: State) {
     let delivery = Delivery::of_webhooks(state);
     outbound::deliver_forever(&delivery, &delivery, DELIVERY_PAUSE).await;
 }
 
-/// Delivers due messages. Returns the number of claimed messages.
+/// Delivers whatever is due. Returns the number of messages claimed.
 ///
 /// # Errors
-/// Returns errors of the outbox.
+/// Returns an error if the outbox can't be accessed.
 pub async fn deliver_due(state: &State) -> Result<usize, outbound::OutboxError> {
     let mails = Delivery::of_mails(state.clone());
     let mails = outbound::deliver_due(&mails, &mails).await?;

@@ -1,4 +1,4 @@
-//! Notices for subscribers whose own addresses are in breaches and pastes.
+//! Notices for subscribers whose own address has been exposed.
 
 use database::Db;
 
@@ -7,13 +7,13 @@ use crate::error::Error;
 use crate::state::State;
 use crate::store::notices;
 
-/// Number of subscribers per transaction.
+/// Subscribers per transaction.
 const BATCH: i64 = 200;
 
-/// Posts notices to subscribers whose own addresses are in new breaches and pastes.
+/// Posts notices to subscribers whose own address is in a new breach or paste.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns an error if a query fails.
 pub async fn notify_listeners(state: &State) -> Result<(), Error> {
     let mut after = 0;
     loop {

@@ -1,4 +1,4 @@
-//! Notices: recipients, delivery, and suppression by loads.
+//! Who gets notices, how they're delivered, and how loads suppress them.
 
 mod delivery;
 mod listeners;

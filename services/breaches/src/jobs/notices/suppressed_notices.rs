@@ -1,5 +1,5 @@
-//! Loads that suppress notices. The transaction that adds links also records them as known, so that
-//! neither a later load nor a restart posts notices about them.
+//! Loads with notices suppressed. The transaction that adds links also records them as known, so
+//! neither a later load nor a restart will post notices about them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -15,15 +15,15 @@ use crate::store::accounts::{AccountFilters, AccountView};
 use crate::store::notices::{self, BREACH};
 use crate::store::{account_links, accounts, domain_controls, suppressed_links};
 
-/// Records links before they are added.
+/// Records links before they're added.
 #[derive(Default)]
 pub struct SuppressedNotices {
     filters: AccountFilters,
 }
 
 impl SuppressedNotices {
-    /// Records the missing links of addresses, which must be sorted and distinct. Does so for
-    /// subscribers whose own address is among them, and for verified domains.
+    /// Records new links of these addresses (sorted and unique) as known, if a subscriber wants
+    /// notices about the address or if its domain is verified.
     pub fn note(
         &self,
         db: &mut Db,
@@ -58,7 +58,7 @@ impl SuppressedNotices {
     }
 }
 
-/// Returns the subscribers who want notices, by the sorted form of their addresses.
+/// Subscribers who want notices, by the sorting form of their address.
 fn listeners(db: &mut Db, low: i64, high: i64) -> Result<HashMap<String, i64>, DatabaseError> {
     let found = notices::listeners_between(db, low, high)?.into_iter();
     let by_address = found.filter_map(|(subscriber, email)| {
@@ -68,7 +68,7 @@ fn listeners(db: &mut Db, low: i64, high: i64) -> Result<HashMap<String, i64>, D
     Ok(by_address.collect())
 }
 
-/// Returns those domains of the addresses that have a verified controller.
+/// Finds out which of the addresses' domains are verified.
 fn verified(db: &mut Db, links: &[AddressLinks<'_>]) -> Result<HashSet<String>, DatabaseError> {
     let domains = links.iter().map(|link| sorted_text::split(link.address).1);
     let domains: HashSet<&str> = domains.collect();
@@ -76,7 +76,7 @@ fn verified(db: &mut Db, links: &[AddressLinks<'_>]) -> Result<HashSet<String>, 
     Ok(domain_controls::verified_among(db, &domains)?.into_iter().collect())
 }
 
-/// Returns the breaches to which an address is not linked yet.
+/// Breaches that the address isn't linked to yet.
 fn new_links(
     db: &mut Db,
     view: &AccountView,
