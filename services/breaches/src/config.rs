@@ -100,7 +100,7 @@ impl Settings {
         self.api_key_headers.first().map_or("breach-api-key", String::as_str)
     }
 
-    /// Where temporary files go.
+    /// The folder for temporary files.
     pub fn temporary_folder(&self) -> PathBuf {
         self.load_tmp.clone().unwrap_or_else(std::env::temp_dir)
     }
@@ -131,7 +131,7 @@ impl MailSettings {
         self.mail_from.clone().unwrap_or_else(default)
     }
 
-    /// Where mail is written when no mail server is configured.
+    /// The folder that mail is written to if there is no mail server.
     pub fn folder(&self, data_dir: &Path) -> PathBuf {
         self.mail_dir.clone().unwrap_or_else(|| data_dir.join("mail"))
     }

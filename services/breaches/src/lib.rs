@@ -1,4 +1,4 @@
-//! The breach lookup service: which data breaches contain an address or a domain?
+//! The breach lookup service. It finds the data breaches that contain an address or a domain.
 //!
 //! The checks in `policy` and `app::admission` hit the database once per request. The catalogue,
 //! opt-outs and block list are cached in memory (`state::Snapshot`) and reloaded when their version

@@ -52,7 +52,7 @@ pub fn document() -> OpenApi {
 /// Extension in which operations list their failures. We strip it from the published document.
 const DECLARED: &str = "x-failures";
 
-/// Which operations can fail this way.
+/// The operations that can fail this way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     Every,

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::model::BlockList;
 use crate::model::plan::Operation;
 
-/// Who may use a path.
+/// The callers that a path is open to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Anyone, from any origin.

@@ -20,7 +20,7 @@ use crate::wire::{BreachedAccountQuery, HashSuffix, Paste, RangeEntry};
 /// Typical size of a range entry in bytes (two or three breaches).
 const TYPICAL_ENTRY: usize = 96;
 
-/// Which of an account's breaches to return, and in what form.
+/// Selects which of an account's breaches to return, and in what form.
 #[derive(Clone, Debug)]
 pub struct AccountFilter {
     /// Return only the names instead of full breaches.
@@ -55,7 +55,7 @@ impl AccountFilter {
 /// Looks up the breaches of an address and returns them as a JSON array.
 ///
 /// # Errors
-/// Fails if a check fails, or with [`Error::NotFound`] if there are no breaches to show.
+/// Returns an error if a check fails, or [`Error::NotFound`] if no breaches may be shown.
 pub async fn breached_account(
     state: &State,
     request: KeyedRequest,
@@ -81,7 +81,7 @@ pub async fn breached_account(
 /// Looks up the pastes of an address.
 ///
 /// # Errors
-/// Fails if a check fails, or with [`Error::NotFound`] if there are none.
+/// Returns an error if a check fails, or [`Error::NotFound`] if there are none.
 pub async fn pastes_of_account(
     state: &State,
     request: KeyedRequest,
@@ -108,7 +108,7 @@ pub async fn pastes_of_account(
 /// Finds addresses by hash prefix and returns them with their breaches as a JSON array.
 ///
 /// # Errors
-/// Fails if a check fails.
+/// Returns an error if a check fails.
 pub async fn breached_range(
     state: &State,
     request: KeyedRequest,
@@ -128,7 +128,7 @@ const PREFIXES_AT_ONCE: usize = 25;
 /// Streams the ranges for a list of prefixes as a JSON object, keeping only a few of them in memory at a time.
 ///
 /// # Errors
-/// Fails if a check fails. If an error occurs mid-stream, the response is cut off.
+/// Returns an error if a check fails. If an error occurs mid-stream, the response is cut off.
 pub async fn breached_ranges(
     state: &State,
     request: KeyedRequest,

@@ -1,4 +1,4 @@
-//! What we store about an address.
+//! Collects the data we store about an address.
 
 use database::{DatabaseError, Db};
 use domain::EmailAddress;

@@ -211,7 +211,7 @@ fn decide(
     }
 }
 
-/// Does this unknown key count as a test key for the operation?
+/// Decides whether an unknown key counts as a test key for the operation.
 fn is_test_key(context: &RequestContext, presented: &Presented, operation: Operation) -> bool {
     context.settings().test_keys.is_on()
         && operation.has_test_keys()

@@ -60,7 +60,7 @@ struct Shown {
 /// stops the lookups.
 ///
 /// # Errors
-/// Fails if a check fails. If an error occurs mid-stream, the response is cut off.
+/// Returns an error if a check fails. If an error occurs mid-stream, the response is cut off.
 pub async fn breached_accounts(
     state: &State,
     request: KeyedRequest,

@@ -1,4 +1,4 @@
-//! What keyed requests cost, and which quota pays.
+//! Decides how much keyed requests cost, and which quota pays for them.
 
 use std::time::Duration;
 

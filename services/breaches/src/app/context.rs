@@ -41,7 +41,7 @@ impl RequestContext {
         &self.snapshot.answers.catalogue
     }
 
-    /// What the owner of an address has opted out of, if anything.
+    /// Looks up the opt-out of an address, if any.
     pub fn opt_out(
         &self,
         db: &mut Db,

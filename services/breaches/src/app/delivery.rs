@@ -29,7 +29,7 @@ enum Kind {
     Webhooks,
 }
 
-/// Where a message goes. Messages to the same receiver are delivered in order.
+/// Destination of a message. Messages to the same receiver are delivered in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Receiver {
     /// The mail server.
@@ -310,7 +310,7 @@ impl Delivery {
     }
 }
 
-/// Which emails the unsubscribe link of a notice turns off.
+/// The emails that the unsubscribe link of a notice turns off.
 fn topic(notice: &Notice) -> Topic {
     match notice {
         Notice::DomainReport(report) => Topic::Reports(report.domain.clone()),

@@ -63,7 +63,7 @@ impl Found {
 /// Searches a domain and saves the new counts.
 ///
 /// # Errors
-/// Fails if a check fails, or with [`Error::NotFound`] if no address at the domain is in a breach.
+/// Returns an error if a check fails, or [`Error::NotFound`] if no address at the domain is in a breach.
 pub async fn search_domain(
     state: &State,
     request: KeyedRequest,
@@ -80,7 +80,7 @@ pub async fn search_domain(
 /// Searches a domain for a keyed request and saves the new counts.
 ///
 /// # Errors
-/// Fails if a check fails.
+/// Returns an error if a check fails.
 pub async fn searched(
     state: &State,
     request: KeyedRequest,
@@ -165,7 +165,7 @@ pub async fn record_counts(state: &State, found: &Found) {
 /// Lists the verified domains of the subscription.
 ///
 /// # Errors
-/// Fails if a check fails.
+/// Returns an error if a check fails.
 pub async fn subscribed_domains(
     state: &State,
     request: KeyedRequest,

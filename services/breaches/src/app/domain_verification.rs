@@ -18,7 +18,7 @@ use crate::wire::{DnsToken, DomainRequest, MailRequest};
 /// Returns the token to publish in a TXT record.
 ///
 /// # Errors
-/// Fails if a check fails, or with [`VerificationError`].
+/// Returns an error if a check fails, or a [`VerificationError`].
 pub async fn generate_dns_token(
     state: &State,
     request: KeyedRequest,
@@ -32,7 +32,7 @@ pub async fn generate_dns_token(
 /// Verifies a domain by its TXT record.
 ///
 /// # Errors
-/// Fails if a check fails, or with [`VerificationError`].
+/// Returns an error if a check fails, or a [`VerificationError`].
 pub async fn verify_dns_token(
     state: &State,
     request: KeyedRequest,
@@ -45,7 +45,7 @@ pub async fn verify_dns_token(
 /// Emails a verification link for the domain.
 ///
 /// # Errors
-/// Fails if a check fails, or with [`VerificationError`].
+/// Returns an error if a check fails, or a [`VerificationError`].
 pub async fn send_email(
     state: &State,
     request: KeyedRequest,
@@ -172,7 +172,7 @@ fn decide(
     }
 }
 
-/// Verifies the domain if the plan has room. Returns false if the proof has become invalid because
+/// Verifies the domain if the plan has room. Returns `false` if the proof has become invalid because
 /// the parent domain or the code was revoked.
 async fn write(
     state: &State,

@@ -1,4 +1,4 @@
-//! Where an address was exposed, as shown to its owner and to the public.
+//! Exposures of an address, as shown to its owner and to the public.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

@@ -153,7 +153,7 @@ pub struct ExposureReport {
 /// need a subscription were left out.
 ///
 /// # Errors
-/// Fails if a check fails.
+/// Returns an error if a check fails.
 pub async fn reported_domain(
     state: &State,
     request: KeyedRequest,

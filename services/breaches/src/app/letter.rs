@@ -17,7 +17,7 @@ pub struct Letter {
     pub paragraphs: Vec<String>,
     /// Links as (label, URL).
     pub links: Vec<(&'static str, String)>,
-    /// Which notices the unsubscribe link turns off.
+    /// The notices that the unsubscribe link turns off.
     pub topic: String,
     /// Unsubscribe URL.
     pub unsubscribe: String,

@@ -108,7 +108,7 @@ fn store(
     mail_tokens::add(db, &new)
 }
 
-/// Which mails an unsubscribe link turns off.
+/// The mails that an unsubscribe link turns off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Topic {
     /// Notices about the subscriber's own address.

@@ -19,7 +19,7 @@ use crate::store::{domain_controls, messages, subscribers};
 /// Maximum number of breaches listed in a mail.
 const LISTED_BREACHES: usize = 20;
 
-/// Does this subscriber get a monthly mail about the domain?
+/// Returns `true` if the subscriber gets a monthly mail about the domain.
 ///
 /// # Errors
 /// Returns an error if the query fails.
@@ -51,7 +51,7 @@ pub async fn set_monthly_report(
     }
 }
 
-/// Turns the monthly mail on or off, starting with the current month. Returns false if the
+/// Turns the monthly mail on or off, starting with the current month. Returns `false` if the
 /// subscriber doesn't control the domain.
 ///
 /// # Errors

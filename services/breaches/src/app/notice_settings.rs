@@ -129,7 +129,7 @@ fn end_notices(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     subscribers::set_notify(db, subscriber, false)
 }
 
-/// Are the subscriber's notices on?
+/// Returns `true` if the subscriber's notices are on.
 ///
 /// # Errors
 /// Returns an error if the query fails.

@@ -130,7 +130,7 @@ pub fn begin_domain(
     }
 }
 
-/// Makes sure only one transaction at a time compares a domain with its last count. Returns false
+/// Makes sure only one transaction at a time compares a domain with its last count. Returns `false`
 /// if the domain no longer has a controller, in which case nothing may be recorded.
 fn take_turn(db: &mut Db, domain: &str) -> Result<bool, DatabaseError> {
     turns::take_notices(db, &[domain])?;

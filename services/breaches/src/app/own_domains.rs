@@ -144,7 +144,7 @@ pub async fn send_domain_mail(
     domain_mail::send(state, subscriber, domain, alias).await
 }
 
-/// Removes a domain and its inherited subdomains. Returns false if it didn't exist.
+/// Removes a domain and its inherited subdomains. Returns `false` if it didn't exist.
 ///
 /// # Errors
 /// Returns an error if a query fails.

@@ -17,7 +17,7 @@ const MAX_LENGTH: usize = 2_000;
 /// A subscriber's webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnWebhook {
-    /// Where messages are posted.
+    /// Messages are posted here.
     pub url: String,
     /// Creation time in Unix seconds.
     pub created_at: i64,
@@ -65,7 +65,7 @@ pub async fn add_webhook(
     Ok(state.pools().write_as(Some(&subscriber.to_string()), add).await?)
 }
 
-/// Removes a webhook. Returns false if it didn't exist.
+/// Removes a webhook. Returns `false` if it didn't exist.
 ///
 /// # Errors
 /// Returns an error if the query fails.

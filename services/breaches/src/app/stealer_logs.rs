@@ -16,7 +16,7 @@ use crate::store::stealer_logs::{self, Pair};
 /// Lists the websites where an address was captured.
 ///
 /// # Errors
-/// Fails if a check fails, or with [`Error::NotFound`] if there are none.
+/// Returns an error if a check fails, or [`Error::NotFound`] if there are none.
 pub async fn stealer_logs_by_email(
     state: &State,
     request: KeyedRequest,
@@ -39,7 +39,7 @@ pub async fn stealer_logs_by_email(
 /// Lists the addresses that were captured at a website.
 ///
 /// # Errors
-/// Fails if a check fails, or with [`Error::NotFound`] if there are none.
+/// Returns an error if a check fails, or [`Error::NotFound`] if there are none.
 pub async fn stealer_logs_by_website_domain(
     state: &State,
     request: KeyedRequest,
@@ -63,7 +63,7 @@ pub async fn stealer_logs_by_website_domain(
 /// Lists the websites where addresses at a mail domain were captured, grouped by alias.
 ///
 /// # Errors
-/// Fails if a check fails, or with [`Error::NotFound`] if there are none.
+/// Returns an error if a check fails, or [`Error::NotFound`] if there are none.
 pub async fn stealer_logs_by_email_domain(
     state: &State,
     request: KeyedRequest,
@@ -110,7 +110,7 @@ fn unsorted(error: std::io::Error) -> Error {
     Error::Internal(format!("the pairs of a domain cannot be sorted: {error}"))
 }
 
-/// May the domain's controllers see that this address was captured?
+/// Checks whether the domain's controllers may see this entry.
 fn may_be_seen(
     db: &mut Db,
     context: &RequestContext,
@@ -120,13 +120,13 @@ fn may_be_seen(
     Ok(is_shown(context, pair.breach) && !is_removed(db, context, pair.k, address)?)
 }
 
-/// Is this breach visible to the controllers of the domain?
+/// Checks whether the breach is visible to a domain's controllers.
 fn is_shown(context: &RequestContext, breach: i32) -> bool {
     let breach = u16::try_from(breach).ok().and_then(|id| context.catalogue().by_id(id));
     breach.is_some_and(Breach::shown_for_domain)
 }
 
-/// Did the owner of this address have all their data removed?
+/// Checks whether the owner of an address had all their data removed.
 fn is_removed(
     db: &mut Db,
     context: &RequestContext,

@@ -15,7 +15,7 @@ use crate::wire::SubscriptionStatus;
 /// Describes the caller's subscription.
 ///
 /// # Errors
-/// Fails if a check fails.
+/// Returns an error if a check fails.
 pub async fn subscription_status(
     state: &State,
     request: KeyedRequest,

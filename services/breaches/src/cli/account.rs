@@ -24,7 +24,6 @@ pub enum AccountCommand {
 }
 
 impl AccountCommand {
-    /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let Self::Export { breach, json } = self;
         let mut out = BufWriter::new(std::io::stdout().lock());

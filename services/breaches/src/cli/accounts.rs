@@ -79,7 +79,7 @@ pub struct LoadFlags {
 }
 
 impl AccountsCommand {
-    /// Returns whether this is a dry run, which only reports what would change.
+    /// Dry runs only report what would change.
     pub fn is_dry_run(&self) -> bool {
         match self {
             Self::Load(flags) => flags.dry_run,
@@ -87,7 +87,6 @@ impl AccountsCommand {
         }
     }
 
-    /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         match self {
             Self::Load(flags) => flags.run(context),

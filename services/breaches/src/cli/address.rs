@@ -77,7 +77,7 @@ pub enum AddressCommand {
 }
 
 impl AddressCommand {
-    /// Runs the command. `mails` is the folder to which mails are written, if there is one.
+    /// `mails` is the folder where mail would be written. It doesn't have to exist.
     pub fn run(self, context: &JobContext, mails: PathBuf) -> anyhow::Result<ExitCode> {
         let now = context.clock.unix();
         match self {
@@ -127,7 +127,7 @@ impl AddressCommand {
     }
 }
 
-/// Truncates the write-ahead log of SQLite, which may still contain removed data.
+/// Empties SQLite's write-ahead log, which may still have removed data in it.
 fn clear_log(context: &JobContext) -> anyhow::Result<()> {
     Ok(traces::clear_log_or_warn(&mut context.pools.connect()?)?)
 }

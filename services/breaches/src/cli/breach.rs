@@ -105,7 +105,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// Returns whether no attribute was given.
+    /// True if there's nothing to change.
     fn is_empty(&self) -> bool {
         let Self {
             verified,
@@ -176,7 +176,6 @@ impl Change {
 }
 
 impl BreachCommand {
-    /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let now = context.clock.unix();
         match self {
@@ -225,7 +224,7 @@ impl BreachCommand {
             }
             Self::Export { output } => {
                 let listed = context.pools.read_blocking(app::listed_breaches)?;
-                // JSON in both cases, but with line breaks for human readers.
+                // It's JSON either way, but this is easier to read.
                 output.print(&listed, serde_json::to_string_pretty(&listed)?)
             }
         }

@@ -28,13 +28,12 @@ pub enum CatalogueCommand {
 }
 
 impl CatalogueCommand {
-    /// Returns whether this is a dry run, which only reports what would change.
+    /// Dry runs only report what would change.
     pub fn is_dry_run(&self) -> bool {
         let Self::Import { dry_run, .. } = self;
         *dry_run
     }
 
-    /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let Self::Import { file, deactivate_missing, yes, dry_run, output } = self;
         let entries = jobs::read_catalogue(jobs::open_input(&file)?)?;
@@ -54,7 +53,7 @@ impl CatalogueCommand {
     }
 }
 
-/// Returns the changes, one line per breach.
+/// Lists the changes, one line per breach.
 fn lines(done: &ImportReport) -> Vec<String> {
     let added = done.added.iter().map(|name| format!("+ {name}"));
     let changed = done.changed.iter().map(|(name, what)| format!("~ {name}: {}", what.join(", ")));

@@ -13,7 +13,7 @@ pub struct Doctor {
 }
 
 impl Doctor {
-    /// Checks the database. Returns exit code 1 if there is a fault.
+    /// Exits with code 1 if there's a problem.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let found = jobs::examine(context)?;
         let text = format!(

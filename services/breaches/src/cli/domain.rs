@@ -83,7 +83,6 @@ impl OnOff {
 }
 
 impl DomainCommand {
-    /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let now = context.clock.unix();
         match self {

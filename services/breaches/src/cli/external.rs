@@ -1,4 +1,4 @@
-//! Sets up the mail, DNS and HTTP clients according to the settings.
+//! Sets up the mail, DNS and HTTP clients from the settings.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::external::{
 };
 use crate::model::webhook_url;
 
-/// The user agent of outgoing requests.
+/// User agent of outgoing requests.
 const USER_AGENT: &str = concat!("breaches/", env!("CARGO_PKG_VERSION"));
 
 /// Creates the clients for external servers.
 ///
 /// # Errors
-/// Returns an error if a setting is invalid.
+/// Fails if a setting is invalid.
 pub fn external(shell: &ShellSettings, settings: &Settings) -> anyhow::Result<External> {
     let public_url = public_url(shell);
     let verification = &settings.verification;
@@ -39,7 +39,7 @@ pub fn external(shell: &ShellSettings, settings: &Settings) -> anyhow::Result<Ex
     })
 }
 
-/// Returns whether a webhook URL is allowed, judging by its text alone.
+/// Checks whether a webhook URL is allowed. Just looks at the URL, without resolving anything.
 pub fn may_call(settings: &Settings, url: &str) -> bool {
     let reach = reach(&settings.verification);
     webhook_url::is_plain(url) && web_url(url).is_some_and(|url| reach.may_name(&url))
@@ -49,7 +49,7 @@ fn reach(settings: &VerificationSettings) -> Reach {
     if settings.verify_allow_private { Reach::anywhere() } else { guarded() }
 }
 
-/// Returns a reach that includes the public internet, at the ports of websites only.
+/// Limits us to the public internet and standard web ports.
 fn guarded() -> Reach {
     let nameable = |url: &url::Url| {
         names_public_host(url) && matches!(url.port_or_known_default(), Some(80 | 443))
@@ -65,7 +65,7 @@ fn mailer(
     let from = settings.mail.sender(public_url);
     let wrong = |name| move |error: MailError| SettingError(format!("{name}: {error}"));
     match &settings.mail.smtp_url {
-        // The URL may contain a password, so the error must not quote it.
+        // The URL may contain a password, so keep it out of the error.
         Some(url) => {
             Ok(Arc::new(SmtpMailer::new(url, &from).map_err(wrong("SMTP_URL or MAIL_FROM"))?))
         }
@@ -76,8 +76,8 @@ fn mailer(
     }
 }
 
-/// Returns the base URL of links in mails. The host of a request is not used, because an attacker
-/// could then send out links to another host.
+/// Base URL for links in mails. We can't use the host of the request, or attackers could make us
+/// send out links to theirs.
 fn public_url(shell: &ShellSettings) -> String {
     let local = |scheme: &str, addresses: &[ListenAddress]| match addresses.first() {
         Some(ListenAddress::Ip(address)) => {

@@ -1,4 +1,4 @@
-//! Flags of commands that read files.
+//! Flags shared by commands that read files.
 
 use crate::jobs::TextEncoding;
 
@@ -16,7 +16,7 @@ pub struct InputFlags {
 }
 
 impl InputFlags {
-    /// Returns the encoding of the files.
+    /// Converts the flag.
     pub fn encoding(&self) -> TextEncoding {
         match self.encoding {
             EncodingName::Auto => TextEncoding::Auto,

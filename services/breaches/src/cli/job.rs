@@ -44,7 +44,6 @@ pub enum JobCommand {
 }
 
 impl JobCommand {
-    /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         match self {
             Self::List { output } => {
@@ -99,7 +98,7 @@ fn line(job: &Job) -> String {
     )
 }
 
-/// Runs the job again with its stored parameters, from its checkpoint. Its input must be unchanged.
+/// Runs a job again with its stored options, starting from its checkpoint. The input must be unchanged.
 fn resume(context: &JobContext, job: &Job, output: Output) -> anyhow::Result<ExitCode> {
     if matches!(job.state.as_str(), "done" | "cancelled") {
         bail!("job {} is {}", job.id, job.state);

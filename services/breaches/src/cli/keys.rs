@@ -1,4 +1,4 @@
-//! `keys`: the command of the shared crate, plus an audit event for every change and JSON output.
+//! `keys`: the shared command, plus audit events and JSON output.
 
 use std::process::ExitCode;
 
@@ -23,7 +23,6 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let (mut event, mut revoked) = (None, None);
         match &self.command {
@@ -44,7 +43,7 @@ impl Keys {
     }
 }
 
-/// Requires that keys belong to subscribers. Each subscriber has one live key.
+/// Keys belong to subscribers, who can have only one live key each.
 pub struct Subscribers;
 
 impl Owners for Subscribers {

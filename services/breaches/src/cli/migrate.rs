@@ -31,7 +31,6 @@ fn partitions(text: &str) -> Result<u16, String> {
 }
 
 impl Migrate {
-    /// Migrates the database.
     pub fn run(
         &self,
         database: &DatabaseSettings,
@@ -49,7 +48,7 @@ impl Migrate {
             set_for_sessions(&mut database, &format!("breaches.partitions={}", self.partitions));
         }
         let applied = database.migrate(data_dir, name, &migrations).map_err(|error| {
-            // Without the Citus extension, the call that distributes a table fails first.
+            // Without the Citus extension, the call that distributes a table fails before anything else.
             if error.to_string().contains("create_distributed_table") {
                 anyhow!("the database lacks the extension citus; run CREATE EXTENSION citus; on every server")
             } else {
@@ -68,14 +67,14 @@ impl Migrate {
     }
 }
 
-/// Adds a setting to every session of a PostgreSQL database.
+/// Applies a setting to every session of a PostgreSQL database.
 fn set_for_sessions(database: &mut DatabaseSettings, setting: &str) {
     if let Some(url) = database.database_url.as_mut().filter(|url| url.starts_with("postgres")) {
         *url = with_setting(url, setting);
     }
 }
 
-/// Returns the URL with a setting added before its options.
+/// Adds a setting to a URL, ahead of its options.
 fn with_setting(url: &str, setting: &str) -> String {
     let setting = format!("options=-c%20{}", setting.replace('=', "%3D"));
     match url.split_once("options=") {
@@ -88,13 +87,13 @@ fn with_setting(url: &str, setting: &str) -> String {
     }
 }
 
-/// Adds the settings of sessions for a database. Returns whether there are any.
+/// Adds session settings that suit the database. Returns `true` if there are any.
 ///
-/// On a single PostgreSQL server, `serve` uses generic plans for prepared statements. Otherwise the
-/// server would replan lookups in partitioned tables every time, which takes longer than the
-/// lookups themselves. Jobs benefit from plans for their actual values, and Citus needs such plans
-/// to find the server of a key. If the URL has options, even empty ones, they are left unchanged,
-/// because a pooler may reject others.
+/// On a single PostgreSQL server, `serve` uses generic plans for prepared statements. Otherwise,
+/// lookups in partitioned tables would be replanned every time, which takes longer than the lookups
+/// themselves. Jobs do better with plans for actual values, and Citus needs those to find the right
+/// server for a key. If the URL has options (even empty ones), we leave it alone because a pooler
+/// might reject ours.
 pub fn set_up_sessions(
     database: &mut DatabaseSettings,
     pools: &Pools,

@@ -1,4 +1,4 @@
-//! The command line: `serve` and the operator commands.
+//! The command line: `serve` and commands for operators.
 
 mod account;
 mod accounts;
@@ -106,7 +106,7 @@ enum Command {
 }
 
 impl Command {
-    /// Returns whether the command must not change the database.
+    /// Dry runs must not change the database.
     fn is_dry_run(&self) -> bool {
         match self {
             Self::Catalogue(command) => command.is_dry_run(),
@@ -117,8 +117,7 @@ impl Command {
         }
     }
 
-    /// Returns whether the command needs an existing database, because a mistyped path must not
-    /// create a new one.
+    /// Whether the database must already exist. We don't want a mistyped path to create a new one.
     fn reads_only(&self) -> bool {
         matches!(
             self,
@@ -194,21 +193,20 @@ impl shell::Cli for Cli {
 }
 
 impl Cli {
-    /// Returns the database settings, with the tuning of this service.
+    /// Database settings, tuned for this service.
     fn database(&self) -> DatabaseSettings {
         let mut database = self.settings.database.clone();
         database.sqlite.page_size = Some(8_192);
         database.sqlite.mmap_bytes = self.settings.service.sqlite_mmap;
-        // Data of people who had it removed must not remain in free pages.
+        // When people have their data removed, none of it should be left in free pages.
         database.sqlite.secure_delete = true;
         database
     }
 
-    /// Opens the database. A new one gets its plans and test accounts.
+    /// Opens the database. New ones get plans and test accounts.
     fn context(&self) -> anyhow::Result<JobContext> {
         let pools = self.open(&self.database())?;
-        // The session settings of a server depend on its database, so the connections are opened
-        // again.
+        // Session settings depend on what's in the database, so connect again.
         let mut database = self.database();
         let pools = match migrate::set_up_sessions(&mut database, &pools, self.serves())? {
             true => self.open(&database)?,

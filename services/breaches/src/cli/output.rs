@@ -1,4 +1,4 @@
-//! Output of commands: JSON for programs, text for people.
+//! Command output: JSON for programs, text for people.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::jobs::{Forecast, JobContext, Outcome, SkipReason};
 use crate::store::admin_events;
 
-/// Exit code if a load skipped some rows.
+/// Exit code of a load that skipped some rows.
 const SOME_SKIPPED: u8 = 3;
 
 /// The flag `--json` of a command.
@@ -22,18 +22,18 @@ pub struct Output {
 }
 
 impl Output {
-    /// Returns the output format.
+    /// The output format.
     fn form(self) -> batch::Output {
         batch::Output::from_json_flag(self.json)
     }
 
-    /// Prints a value: as one line of JSON, or as text.
+    /// Prints a value as one line of JSON or as text.
     pub fn print(self, value: &impl Serialize, text: impl Display) -> anyhow::Result<ExitCode> {
         self.form().print(value, text)?;
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Prints a list of values: as JSON, or as one line of text per value.
+    /// Prints a list, either as JSON or with one line of text per value.
     pub fn print_list<T: Serialize>(
         self,
         values: &[T],
@@ -43,7 +43,7 @@ impl Output {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Prints the result of a load. Returns exit code 3 if rows were skipped.
+    /// Prints the outcome of a load. Exits with code 3 if rows were skipped.
     pub fn print_outcome(self, outcome: &Outcome) -> anyhow::Result<ExitCode> {
         let Outcome { job, read, accepted, skipped, added, notices, reasons, skips } = outcome;
         let silent = if *notices { "" } else { ", without notices" };
@@ -60,7 +60,7 @@ impl Output {
         Ok(if *skipped > 0 { ExitCode::from(SOME_SKIPPED) } else { ExitCode::SUCCESS })
     }
 
-    /// Prints the result of a dry run. Returns exit code 3 if rows would be skipped.
+    /// Prints the outcome of a dry run. Exits with code 3 if rows would be skipped.
     pub fn print_forecast(self, forecast: &Forecast) -> anyhow::Result<ExitCode> {
         let Forecast { read, accepted, skipped, new, known, linked, opted_out, reasons, skips } =
             forecast;
@@ -76,7 +76,7 @@ impl Output {
     }
 }
 
-/// Maximum number of skipped rows that are printed.
+/// Maximum number of skipped rows to print.
 const PRINTED: usize = 20;
 
 fn print_skips(reasons: &BTreeMap<SkipReason, i64>, skips: &[(u64, SkipReason)]) {
@@ -105,7 +105,7 @@ pub struct LoadEnding {
     pub output: Output,
 }
 
-/// Records a change by the operator in the audit trail: its action and its subject.
+/// Records an operator's change (action and subject) in the audit log.
 pub fn record(context: &JobContext, event: Option<(&str, String)>) -> Result<(), DatabaseError> {
     let Some((action, subject)) = event else { return Ok(()) };
     let now = context.clock.unix();

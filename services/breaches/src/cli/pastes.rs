@@ -28,13 +28,12 @@ pub enum PastesCommand {
 }
 
 impl PastesCommand {
-    /// Returns whether this is a dry run, which only reports what would change.
+    /// Dry runs only report what would change.
     pub fn is_dry_run(&self) -> bool {
         let Self::Load { dry_run, .. } = self;
         *dry_run
     }
 
-    /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let Self::Load { no_notify, dry_run, output, file } = self;
         let options = PastesOptions { file, no_notify };

@@ -1,5 +1,4 @@
-//! `plans`: the command of the shared crate, with the features of this service, an audit event for
-//! every change, and JSON output.
+//! `plans`: the shared command, plus this service's plan features, audit events and JSON output.
 
 use std::process::ExitCode;
 
@@ -24,7 +23,6 @@ pub struct Plans {
 }
 
 impl Plans {
-    /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let event = match &self.command {
             PlansCommand::Set { code, .. } => Some(("plans set", code.clone())),
@@ -42,7 +40,7 @@ impl Plans {
     }
 }
 
-/// Returns a plan in the form that `plans list` prints.
+/// A plan as printed by `plans list`.
 fn plan_as_json(context: &JobContext, code: &str) -> anyhow::Result<Value> {
     let list = PlansCommand::<FeatureFlags>::List { json: true };
     let mut text = Vec::new();
@@ -93,7 +91,7 @@ fn family(word: &str) -> Result<Family, String> {
     Family::from_word(word).ok_or_else(|| "must be core, pro, highrpm, test or free".to_owned())
 }
 
-/// The features of plans, in addition to their rate.
+/// Adds plan features to the shared command.
 pub struct FeatureColumns;
 
 impl PlanColumns<FeatureFlags> for FeatureColumns {

@@ -55,8 +55,7 @@ fn since(text: &str) -> Result<i64, String> {
 }
 
 impl Report {
-    /// Prints the new exposures of a domain, including sensitive breaches, as its controller sees
-    /// them.
+    /// Prints a domain's new exposures as its controllers see them, including sensitive breaches.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         if is_ip_address(&self.domain) {
             anyhow::bail!(
@@ -99,7 +98,7 @@ fn print(mut pieces: impl Pieces, newline: bool, out: &mut impl Write) -> anyhow
     Ok(out.flush()?)
 }
 
-/// Formats the report as text. Names and addresses are separated by tabs.
+/// Formats the report as text, with names and addresses separated by tabs.
 fn text(report: &ExposureReport, now: i64) -> String {
     let (since, until) = (instant::with_zone(report.period.since), instant::with_zone(now));
     let totals = &report.totals;
@@ -114,7 +113,7 @@ fn text(report: &ExposureReport, now: i64) -> String {
         totals.new_exposures,
         totals.breached_addresses,
     );
-    // Writing to a string does not fail.
+    // Writing to a string can't fail.
     let mut line = |line: std::fmt::Arguments<'_>| {
         let _ = text.write_fmt(line);
         text.push('\n');

@@ -21,7 +21,6 @@ pub struct SeedTest {
 }
 
 impl SeedTest {
-    /// Creates or removes the test accounts.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let state = if self.remove {
             jobs::remove_test(context)?;

@@ -60,13 +60,12 @@ pub enum StealerLogsCommand {
 }
 
 impl StealerLogsCommand {
-    /// Returns whether this is a dry run, which only reports what would change.
+    /// Dry runs only report what would change.
     pub fn is_dry_run(&self) -> bool {
         let Self::Load { dry_run, .. } = self;
         *dry_run
     }
 
-    /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let Self::Load {
             breach,

@@ -25,7 +25,6 @@ pub enum SubscriberCommand {
 }
 
 impl SubscriberCommand {
-    /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let Self::Add { email, if_missing, output } = self;
         let (email, now) = (EmailAddress::parse(&email)?, context.clock.unix());

@@ -44,7 +44,6 @@ fn until(text: &str) -> Result<i64, String> {
 }
 
 impl SubscriptionCommand {
-    /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let now = context.clock.unix();
         match self {

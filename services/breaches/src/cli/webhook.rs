@@ -44,7 +44,7 @@ pub enum WebhookCommand {
     },
 }
 
-/// A webhook without its secret.
+/// A webhook, minus its secret.
 #[derive(serde::Serialize)]
 struct Row {
     id: i64,
@@ -61,7 +61,6 @@ impl From<Webhook> for Row {
 }
 
 impl WebhookCommand {
-    /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         match self {
             Self::Add { email, url, output } => {

@@ -1,16 +1,15 @@
-//! Lookup of TXT records.
+//! TXT record lookups.
 
 use futures_util::future::BoxFuture;
 use outbound::{Dns, DnsError};
 
 /// Looks up TXT records.
 pub trait TxtRecords: Send + Sync {
-    /// Returns the TXT records of a name. The strings of each record are joined. The result is
-    /// empty if the name does not exist.
+    /// Returns the TXT records of a name, with multi-string records joined. Empty if the name doesn't exist.
     fn txt(&self, name: &str) -> BoxFuture<'_, Result<Vec<String>, DnsError>>;
 }
 
-/// Looks up TXT records in the Domain Name System.
+/// Looks up TXT records in the real DNS.
 pub struct DnsRecords(pub Dns);
 
 impl TxtRecords for DnsRecords {

@@ -1,4 +1,4 @@
-//! Mails, and two ways to send them: through an SMTP server, or to files in a folder.
+//! Emails, and two ways of sending them: over SMTP or to a folder.
 
 use std::error::Error as _;
 use std::fs::{DirBuilder, OpenOptions};
@@ -16,18 +16,18 @@ use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executo
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mail {
-    /// Address of the recipient.
+    /// Recipient.
     pub to: String,
     pub subject: String,
     pub text: String,
-    /// The content as HTML, if the mail has any.
+    /// HTML version, if any.
     pub html: Option<String>,
-    /// Headers that only a notice has, because the recipient did not request it.
+    /// Extra headers for notices, which the recipient hasn't directly asked for.
     pub notice: Option<NoticeHeaders>,
 }
 
 impl Mail {
-    /// Creates a requested mail, in plain text.
+    /// A plain text mail that someone asked for.
     pub fn plain(to: String, subject: String, text: String) -> Self {
         Self { to, subject, text, html: None, notice: None }
     }
@@ -35,58 +35,56 @@ impl Mail {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoticeHeaders {
-    /// The left part of the Message-ID. It is the same in every attempt to deliver the notice.
+    /// Local part of the Message-ID. Must be the same for every attempt.
     pub id: String,
-    /// The link that ends such notices when it gets a POST request (RFC 8058).
+    /// Unsubscribe link, which also accepts one-click POST requests (RFC 8058).
     pub unsubscribe: String,
 }
 
-/// The reason that a mail was not sent. Contains neither the recipient nor the content.
+/// Why a mail wasn't sent. Never mentions the recipient or the contents.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct MailError {
-    /// Whether retrying is pointless.
+    /// Set if there's no point in retrying.
     pub permanent: bool,
-    /// The reason, for the operator.
+    /// Reason to show the operator.
     pub why: String,
 }
 
 impl MailError {
-    /// Creates an error after which sending may be retried.
+    /// For failures that are worth retrying.
     pub(super) fn temporary(why: impl std::fmt::Display) -> Self {
         Self { permanent: false, why: why.to_string() }
     }
 
-    /// Creates an error after which sending must not be retried.
+    /// For failures that aren't worth retrying.
     fn permanent(why: impl std::fmt::Display) -> Self {
         Self { permanent: true, why: why.to_string() }
     }
 }
 
-/// Sends mails.
 pub trait Mailer: Send + Sync {
-    /// Makes one attempt to send a mail.
+    /// Tries to send a mail, once.
     fn send(&self, mail: Mail) -> BoxFuture<'_, Result<(), MailError>>;
 }
 
-/// Returns whether a mail can be sent to an address. Breaches and searches may contain addresses
-/// that cannot receive mail.
+/// Returns `true` if we can send mail to an address. That's not a given for addresses in breaches and searches.
 pub fn takes_mail(address: &str) -> bool {
     let Some(address) = recipient(address) else { return false };
     let party = Mailbox::new(None, address);
-    // Building a message fails if a header cannot contain the address.
+    // Fails if the address can't be put in a header.
     Message::builder().from(party.clone()).to(party).body(String::new()).is_ok()
 }
 
-/// Returns the recipient with its domain as A-labels, which every mail server accepts. Returns
-/// `None` if mail cannot be sent to the address.
+/// The recipient with their domain as A-labels, which all mail servers understand. `None` if we
+/// can't send mail to this address.
 fn recipient(address: &str) -> Option<Address> {
     let address = EmailAddress::parse(address).ok()?;
     Address::new(address.local(), address.domain()).ok()
 }
 
-/// Builds the message. Its Message-ID contains the domain of the sender rather than the name of
-/// this host, and is random unless the mail specifies one.
+/// Builds the message. The Message-ID uses the sender's domain, not our host name. It's random
+/// unless the mail comes with one.
 fn message(from: &Mailbox, mail: Mail) -> Result<Message, MailError> {
     let to = recipient(&mail.to);
     let to = to.ok_or_else(|| MailError::permanent("the address cannot receive mail"))?;
@@ -125,21 +123,21 @@ fn random_id() -> Result<String, MailError> {
     Ok(format!("{:032x}", u128::from_ne_bytes(random)))
 }
 
-/// Timeout of one SMTP command.
+/// Timeout of a single SMTP command.
 const SMTP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Sends mails through an SMTP server.
+/// Sends mail over SMTP.
 pub struct SmtpMailer {
     from: Mailbox,
     transport: AsyncSmtpTransport<Tokio1Executor>,
 }
 
 impl SmtpMailer {
-    /// Creates a mailer for a URL such as `smtps://user:word@mail.example` or
+    /// Creates a mailer from a URL such as `smtps://user:word@mail.example` or
     /// `smtp://mail.example:587?tls=required`.
     ///
     /// # Errors
-    /// Returns an error if the URL or the sender is invalid.
+    /// Fails if the URL or sender is invalid.
     pub fn new(url: &str, from: &str) -> Result<Self, MailError> {
         let from = from.parse().map_err(MailError::permanent)?;
         let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(url);
@@ -160,7 +158,7 @@ impl Mailer for SmtpMailer {
     }
 }
 
-/// Converts an SMTP error. The server's text may quote the recipient, so only its code is kept.
+/// Converts an SMTP error. We keep just the status code because the server's reply may quote the recipient.
 fn mail_error(error: &lettre::transport::smtp::Error) -> MailError {
     match error.status() {
         Some(code) if is_about_recipient(code.into(), error) => {
@@ -173,17 +171,18 @@ fn mail_error(error: &lettre::transport::smtp::Error) -> MailError {
     }
 }
 
-/// Returns whether a reply permanently rejects the recipient. A rejected login, sender or session rejects
-/// every mail until the operator corrects the settings, so it is retried although its code is 5xx.
+/// Returns `true` if a reply rejects the recipient for good. If the server rejects our login,
+/// sender or session instead, it will reject every mail until the operator fixes the settings. We
+/// retry those even if the code is 5xx.
 fn is_about_recipient(code: u16, error: &lettre::transport::smtp::Error) -> bool {
-    // Detailed codes of RFC 3463 about the sender, the protocol and permissions.
+    // RFC 3463 codes that have to do with the sender, the protocol or permissions.
     const OTHERS: [&str; 4] = ["5.1.7", "5.1.8", "5.5.", "5.7."];
     let text = error.source().map(|source| source.to_string()).unwrap_or_default();
     matches!(code, 550..=553 | 556) && !OTHERS.iter().any(|start| text.starts_with(start))
 }
 
-/// Converts an error of a feature that the server does not offer. The library names the feature
-/// only in the text.
+/// Converts an error about a feature that the server doesn't support. The library mentions the
+/// feature only in its message.
 fn unsupported(error: &lettre::transport::smtp::Error) -> MailError {
     if error.source().is_some_and(|source| source.to_string().contains("SMTPUTF8")) {
         MailError::permanent("the mail server does not offer SMTPUTF8, which the address needs")
@@ -192,7 +191,7 @@ fn unsupported(error: &lettre::transport::smtp::Error) -> MailError {
     }
 }
 
-/// Writes each mail to a file in a folder. The files sort by time.
+/// Writes each mail to a file in a folder. File names sort by time.
 pub struct FolderMailer {
     from: Mailbox,
     folder: PathBuf,
@@ -200,10 +199,10 @@ pub struct FolderMailer {
 }
 
 impl FolderMailer {
-    /// Creates a mailer for a folder. The folder is created with the first mail.
+    /// Creates a mailer for a folder, which will be created when the first mail is sent.
     ///
     /// # Errors
-    /// Returns an error if the sender is invalid.
+    /// Fails if the sender is invalid.
     pub fn new(folder: &Path, from: &str) -> Result<Self, MailError> {
         let from = from.parse().map_err(MailError::permanent)?;
         Ok(Self { from, folder: folder.to_owned(), written: AtomicU64::new(0) })
@@ -219,7 +218,7 @@ impl Mailer for FolderMailer {
             let name = format!("{:013}-{}-{number:06}.eml", now.as_millis(), std::process::id());
             let (folder, path) = (self.folder.clone(), self.folder.join(name));
             let write = move || {
-                // Mails contain secret links.
+                // Keep these private because they contain secret links.
                 DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
                 let mut new = OpenOptions::new();
                 let mut file = new.write(true).create_new(true).mode(0o600).open(path)?;

@@ -1,6 +1,6 @@
-//! External servers that the service uses: mail, DNS, websites, webhooks.
+//! Clients for everything external: mail, DNS, websites and webhooks.
 //!
-//! Each one is behind a trait, so that tests can replace it.
+//! Mail, DNS and websites are behind traits so that tests can replace them.
 
 mod dns;
 mod mail;

@@ -1,4 +1,4 @@
-//! The external servers that the service uses.
+//! Bundles the clients for external servers.
 
 use std::sync::Arc;
 
@@ -9,26 +9,26 @@ use super::dns::TxtRecords;
 use super::mail::{Mail, MailError, Mailer};
 use super::websites::{SiteError, SiteRequest, Websites};
 
-/// The external servers that the service uses, and the public URL of the service.
+/// Clients for external servers, plus our own public URL.
 #[derive(Clone)]
 pub struct External {
-    /// Sends mails.
+    /// Sends mail.
     pub mailer: Arc<dyn Mailer>,
-    /// Reads TXT records.
+    /// Looks up TXT records.
     pub dns: Arc<dyn TxtRecords>,
-    /// Reads files and pages of websites.
+    /// Reads files and pages from websites.
     pub websites: Arc<dyn Websites>,
     /// Calls webhooks.
     pub webhooks: WebhookSender,
-    /// The URL of this service for links in mails and pages, without a trailing slash.
+    /// Base URL for links in mails and pages, without a trailing slash.
     pub public_url: String,
 }
 
 impl External {
-    /// Returns servers that never respond, for tests and for read-only commands.
+    /// Clients that can't reach anything. Used by tests and read-only commands.
     ///
     /// # Errors
-    /// Returns an error if the HTTP client cannot be built.
+    /// Fails if the HTTP client can't be built.
     pub fn unavailable() -> anyhow::Result<Self> {
         let reach = Reach::public().with_names(Names::Fixed(Default::default()));
         Ok(Self {
@@ -41,7 +41,7 @@ impl External {
     }
 }
 
-/// Servers that never respond.
+/// Never responds.
 struct Unavailable;
 
 impl Mailer for Unavailable {

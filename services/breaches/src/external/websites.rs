@@ -1,19 +1,19 @@
-//! Files and home pages of the websites of domains.
+//! Reads files and home pages from a domain's website.
 
 use futures_util::future::BoxFuture;
 use outbound::{FetchError, FetchRules, Fetcher, Reach};
 use url::Url;
 
-/// Ports of websites.
+/// Ports that websites may use.
 const PORTS: &[u16] = &[80, 443];
 
-/// The reason that a website could not be read.
+/// Why a website couldn't be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SiteError {
-    /// There was no response by HTTPS or HTTP.
+    /// No response over HTTPS or HTTP.
     #[error("the website gives no answer")]
     Unreachable,
-    /// The response has an error status.
+    /// Error status.
     #[error("the website answers {0}")]
     Status(u16),
     /// The response is too large.
@@ -21,35 +21,32 @@ pub enum SiteError {
     TooLarge,
 }
 
-/// Reads websites.
 pub trait Websites: Send + Sync {
-    /// Reads a whole document of at most `limit` bytes.
+    /// Reads a whole document of up to `limit` bytes.
     fn file(&self, request: SiteRequest) -> BoxFuture<'_, Result<Vec<u8>, SiteError>>;
 
     /// Reads the first `limit` bytes of a document.
     fn beginning(&self, request: SiteRequest) -> BoxFuture<'_, Result<Vec<u8>, SiteError>>;
 }
 
-/// A request to a website.
 #[derive(Clone, Debug)]
 pub struct SiteRequest {
     pub domain: String,
     pub path: String,
     /// Maximum number of bytes to read.
     pub limit: usize,
-    /// The `traceparent` header, if the request is part of a trace.
+    /// `traceparent` header, if there is a trace.
     pub traceparent: Option<String>,
 }
 
-/// Fetches documents by HTTPS or, if that fails, by HTTP. Follows redirects only within the same
-/// host or to its `www`.
+/// Fetches documents over HTTPS, falling back to HTTP. Only follows redirects to the same host or its `www`.
 pub struct SiteFetcher(Fetcher);
 
 impl SiteFetcher {
-    /// Creates a fetcher that connects only to the given reach.
+    /// Creates a fetcher that connects only to hosts within `reach`.
     ///
     /// # Errors
-    /// Returns an error if the HTTP client cannot be built.
+    /// Fails if the HTTP client can't be built.
     pub fn new(reach: Reach) -> anyhow::Result<Self> {
         let rules = FetchRules::new(concat!("breaches/", env!("CARGO_PKG_VERSION")));
         let rules = FetchRules { redirect_rule: stays_at_home, ports: PORTS, ..rules };
@@ -61,7 +58,7 @@ impl SiteFetcher {
         for scheme in ["https", "http"] {
             match self.fetch_by(scheme, request, whole).await {
                 Ok(found) => return Ok(found),
-                // The more specific of the two failures is reported.
+                // Report the more specific failure of the two.
                 Err(SiteError::Unreachable) => {}
                 Err(error) => failure = error,
             }
@@ -106,7 +103,7 @@ fn failed(error: FetchError) -> SiteError {
     }
 }
 
-/// Returns whether a redirect stays on the host or leads to its `www`.
+/// Allows redirects to the same host or its `www`.
 fn stays_at_home(first: &Url, to: &Url) -> bool {
     let (Some(first), Some(to)) = (first.host_str(), to.host_str()) else { return false };
     to == first || to.strip_prefix("www.") == Some(first)

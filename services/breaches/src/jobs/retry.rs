@@ -6,7 +6,7 @@ use database::{Backend, DatabaseError, Db, Pools, Retries, transaction};
 use super::error::JobError;
 use crate::store::load_connections;
 
-/// Is it worth trying again?
+/// Whether it's worth trying again.
 pub fn is_retryable(error: &JobError) -> bool {
     matches!(error, JobError::Database(DatabaseError::Busy))
 }

@@ -22,7 +22,7 @@ impl BlockList {
         self.agents.push((text.to_lowercase(), until));
     }
 
-    /// Is the client blocked at the Unix time `now`?
+    /// Returns `true` if the client is blocked at the Unix time `now`.
     pub fn blocks(&self, address: IpAddr, agent: Option<&str>, now: i64) -> bool {
         let active = |until: Option<i64>| until.is_none_or(|end| now < end);
         if self.networks.iter().any(|(network, until)| network.contains(&address) && active(*until))

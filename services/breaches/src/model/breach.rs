@@ -50,7 +50,7 @@ pub struct Breach {
     pub logo_path: String,
     /// Attribution requested by the source of the data.
     pub attribution: Option<String>,
-    /// Where the breached party disclosed it.
+    /// Link to the breached party's disclosure.
     pub disclosure_url: Option<String>,
     /// Names of the leaked data classes in case-insensitive order.
     pub data_classes: Vec<String>,
@@ -61,17 +61,18 @@ pub struct Breach {
 }
 
 impl Breach {
-    /// Do searches by address or hash prefix show the breach?
+    /// Whether searches by address or hash prefix return this breach.
     pub fn shown_for_address(&self) -> bool {
         self.shown_for_domain() && !self.flags.sensitive
     }
 
-    /// Do searches by a domain's controller show the breach? Stealer log entries follow the same rule.
+    /// Whether a domain's controllers can see this breach in their searches. Stealer log entries
+    /// follow the same rule.
     pub fn shown_for_domain(&self) -> bool {
         self.active && !self.flags.retired
     }
 
-    /// Is the breach shown to a domain's controller even if the domain is too large for the plan?
+    /// Whether a domain's controllers can see this breach even if the domain is too large for their plan.
     pub fn shown_without_subscription(&self) -> bool {
         self.shown_for_domain() && self.flags.subscription_free
     }
@@ -86,7 +87,7 @@ impl Breach {
         }
     }
 
-    /// Is the breach listed in the catalogue?
+    /// Whether the breach is listed in the catalogue.
     pub fn listed(&self) -> bool {
         self.active
     }

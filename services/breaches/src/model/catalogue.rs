@@ -105,7 +105,7 @@ impl Catalogue {
         names
     }
 
-    /// Does any of an account's breaches pass `shown`?
+    /// Returns `true` if any of an account's breaches passes `shown`.
     pub fn any(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> bool {
         id_list::ids(list).filter_map(|id| self.by_id(id)).any(shown)
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::iter::successors;
 
-/// What inheritance needs to know about a subscriber's domain.
+/// The facts about a subscriber's domain that matter for inheritance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holding {
     /// Domain control id.
@@ -29,6 +29,7 @@ impl DomainTree {
         self.0.insert(name.to_owned(), holding);
     }
 
+    /// Removes a domain.
     pub fn remove(&mut self, name: &str) {
         self.0.remove(name);
     }
@@ -43,7 +44,7 @@ impl DomainTree {
         held.find(|above| above.proved || above.detached).filter(|found| found.proved).map(|r| r.id)
     }
 
-    /// Is there any verified parent, even beyond removed domains?
+    /// Returns `true` if any parent is verified, even with removed domains in between.
     pub fn has_root(&self, name: &str) -> bool {
         above(name).any(|above| self.0.get(above).is_some_and(|above| above.proved))
     }
@@ -54,7 +55,7 @@ fn above(name: &str) -> impl Iterator<Item = &str> {
     successors(Some(name), |name| name.split_once('.').map(|(_, above)| above)).skip(1)
 }
 
-/// Is `name` a subdomain of `domain`?
+/// Returns `true` if `name` is a subdomain of `domain`.
 pub fn is_below(name: &str, domain: &str) -> bool {
     name.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
 }

@@ -153,14 +153,14 @@ pub fn unknown_members(value: &Value) -> Vec<&str> {
     members.map(String::as_str).filter(|key| !KNOWN.contains(key)).collect()
 }
 
-/// Is this a valid breach name?
+/// Returns `true` for a valid breach name.
 pub fn is_name(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && !text.starts_with('-')
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Is this an absolute `http` or `https` URL?
+/// Returns `true` for an absolute `http` or `https` URL.
 pub fn is_absolute(url: &str) -> bool {
     ["https://", "http://"]
         .iter()

@@ -13,7 +13,7 @@ impl FormKey {
         Self(bytes)
     }
 
-    /// CSRF token for a visitor's secret. It's an HMAC, so nobody else can forge it, and it doesn't
+    /// CSRF token for a visitor's secret. It's an HMAC, so no one else can forge it, and it doesn't
     /// give away the secret.
     pub fn token(&self, secret: &str) -> String {
         // Can't fail: HMAC accepts keys of any length.

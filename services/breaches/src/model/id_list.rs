@@ -13,7 +13,7 @@ pub fn pack(ids: &[u16]) -> Vec<u8> {
     ids.into_iter().flat_map(u16::to_le_bytes).collect()
 }
 
-/// Is `id` in the list?
+/// Returns `true` if the list contains `id`.
 pub fn contains(list: &[u8], id: u16) -> bool {
     ids(list).any(|each| each == id)
 }

@@ -64,7 +64,7 @@ pub fn parse(text: &str) -> Option<i64> {
     Some(unix(civil))
 }
 
-/// Is the offset, if any, less than a day as required by RFC 3339? `jiff` allows up to 25 hours.
+/// Checks that the offset, if any, is less than a day as required by RFC 3339. `jiff` allows up to 25 hours.
 fn has_valid_offset(text: &str) -> bool {
     let time = text.get(11..).unwrap_or_default();
     let Some((_, offset)) = time.split_once(['+', '-']) else { return true };
@@ -103,7 +103,7 @@ pub fn start_of_month(year: i64, month: i64) -> i64 {
     date.map_or(0, |date| unix(date.at(0, 0, 0, 0)))
 }
 
-/// Is this a `YYYY-MM-DD` date?
+/// Returns `true` for a date in the form `YYYY-MM-DD`.
 pub fn is_date(text: &str) -> bool {
     text.len() == 10 && text.parse::<Date>().is_ok()
 }

@@ -1,5 +1,5 @@
 //! Validates the addresses in a load. In leaked lists the address is often followed by a secret,
-//! and we must reject a line if we can't tell where the secret starts.
+//! and we must reject a line if it's unclear where the secret starts.
 
 use std::net::Ipv4Addr;
 use std::sync::LazyLock;
@@ -32,7 +32,7 @@ pub fn parse(text: &str) -> Result<EmailAddress, EmailError> {
     Ok(address)
 }
 
-/// Can this domain (as A-labels) be part of a loaded address?
+/// Checks whether a domain (as A-labels) can be part of a loaded address.
 pub fn is_domain(text: &str) -> bool {
     text.is_ascii() && host_end(text) == text.len() && has_possible_end(text)
 }
@@ -74,7 +74,7 @@ fn is_part_of_a_label(label: &[u8], place: usize) -> bool {
     is_prefixed && (place == 2 || (place > 4 && is_last))
 }
 
-/// Is this non-ASCII character a letter, mark or digit?
+/// Returns `true` for non-ASCII letters, marks and digits.
 pub fn is_word(character: char) -> bool {
     static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\p{M}$").ok());
     let is_mark =
@@ -82,8 +82,8 @@ pub fn is_word(character: char) -> bool {
     character.is_alphanumeric() || is_mark(character)
 }
 
-/// Does a domain (as A-labels) have a plausible ending? IP addresses and top-level domains do, and
-/// so do other letters unless they come after a top-level domain, as in `163.com.secret`.
+/// Checks whether a domain (as A-labels) has a plausible ending: an IP address, a top-level domain,
+/// or other letters unless they come after a top-level domain, as in `163.com.secret`.
 fn has_possible_end(domain: &str) -> bool {
     let Some((rest, last)) = domain.rsplit_once('.') else { return false };
     if last.bytes().all(|byte| byte.is_ascii_digit()) {

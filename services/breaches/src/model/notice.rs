@@ -106,7 +106,7 @@ pub struct FoundPaste {
     pub addresses: i64,
 }
 
-/// Who a message goes to.
+/// The recipient of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recipient {
     /// Subscriber id.

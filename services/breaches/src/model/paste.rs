@@ -3,7 +3,7 @@
 /// A paste without its addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paste {
-    /// Site where it was posted.
+    /// The site it was posted on.
     pub source: String,
     /// Id on that site.
     pub id: String,
@@ -15,12 +15,12 @@ pub struct Paste {
     pub email_count: i64,
 }
 
-/// Is this a valid source name (1 to 32 ASCII letters)?
+/// Checks that a source name consists of 1 to 32 ASCII letters.
 pub fn is_source(text: &str) -> bool {
     (1..=32).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Does this source mark an opted-out record? We never return those.
+/// Recognizes sources that mark opted-out records, which we never return.
 pub fn is_opt_out_mark(source: &str) -> bool {
     matches!(source, "PermanentOptOut" | "OptOut")
 }

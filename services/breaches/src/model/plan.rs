@@ -71,7 +71,7 @@ pub enum Operation {
     SubscriptionStatus,
 }
 
-/// Which quota an operation is charged to.
+/// Quotas that operations are charged to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bucket {
     /// The plan's requests per minute.
@@ -106,7 +106,7 @@ impl Operation {
         }
     }
 
-    /// Can test keys call this operation? Proving control of a domain takes a real subscriber.
+    /// Whether test keys can call this operation. Proving control of a domain takes a real subscriber.
     pub fn has_test_keys(self) -> bool {
         !matches!(self, Self::GenerateDnsToken | Self::VerifyDnsToken | Self::SendEmail)
     }
@@ -133,7 +133,7 @@ pub struct Plan {
     pub features: Features,
 }
 
-/// What a plan includes besides its rate.
+/// Everything a plan includes besides its rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Features {
     /// Plan family.
@@ -161,7 +161,7 @@ pub struct Features {
 }
 
 impl Features {
-    /// Does the plan include this operation?
+    /// Returns `true` if the plan includes the operation.
     pub fn include(&self, operation: Operation) -> bool {
         let core_or_pro = matches!(self.family, Family::Core | Family::Pro | Family::Test);
         match operation {

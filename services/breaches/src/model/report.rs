@@ -14,7 +14,7 @@ pub struct Period {
 }
 
 impl Period {
-    /// Was the breach added during this period?
+    /// Returns `true` if the breach was added during this period.
     pub fn contains(self, breach: &Breach) -> bool {
         (self.since..self.until).contains(&breach.added)
     }

@@ -160,7 +160,7 @@ impl DenyList {
         Self::parse(include_str!("../../data/verify_deny.txt"))
     }
 
-    /// Is the domain on the list?
+    /// Returns `true` if the domain is on the list.
     pub fn has(&self, domain: &DomainName) -> bool {
         self.0.contains(domain.as_str())
     }

@@ -11,13 +11,13 @@ static TOP_LEVEL: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     lines.filter(|line| !line.starts_with('#')).collect()
 });
 
-/// Is this lowercase label a top-level domain?
+/// Returns `true` if a lowercase label is a top-level domain.
 pub fn is_top_level(label: &str) -> bool {
     TOP_LEVEL.contains(label)
 }
 
-/// Could this be the domain of a website? Its last label must be a top-level domain, which rules
-/// out most passwords with a dot in them.
+/// Returns `true` if this could be the domain of a website. Requiring a top-level domain at the end
+/// rules out most passwords with a dot in them.
 pub fn is_possible(domain: &str) -> bool {
     domain.rsplit('.').next().is_some_and(is_top_level)
 }

@@ -1,4 +1,4 @@
-//! Settings of a subscriber: notices, plan, API key, webhooks.
+//! Subscriber settings: notices, plan, API key and webhooks.
 
 use askama::Template;
 
@@ -8,23 +8,23 @@ use crate::app::{OwnKey, OwnPlan, OwnWebhook};
 use crate::model::instant;
 use crate::model::plan::{Family, UNLIMITED};
 
-/// A subscriber's plan, as displayed.
+/// A subscriber's plan, ready for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanView {
     pub name: String,
-    /// A sentence that describes the scope of the plan.
+    /// One-sentence summary of the plan.
     pub description: String,
-    /// The day on which the subscription ends.
+    /// End date of the subscription.
     pub until: Option<String>,
-    /// Number of searches per minute, with thousands separators.
+    /// Searches per minute, with thousands separators.
     pub per_minute: String,
-    /// Whether the plan includes an API key.
+    /// Whether the plan comes with an API key.
     pub has_key: bool,
-    /// Size of the largest domain that may be searched.
+    /// Largest domain that can be searched.
     pub max_size: String,
-    /// Number of larger domains that the plan covers.
+    /// How many large domains the plan covers.
     pub max_domains: String,
-    /// Number of larger domains that the subscriber has.
+    /// How many large domains the subscriber has.
     pub larger_domains: String,
 }
 
@@ -48,13 +48,13 @@ impl From<OwnPlan> for PlanView {
     }
 }
 
-/// The page that turns notices on and off.
+/// Turns notices on and off.
 #[derive(Template)]
 #[template(path = "notifications.html")]
 pub struct NotificationsPage {
     pub frame: Frame,
     pub notify: bool,
-    /// Verified domains without mails.
+    /// Verified domains with mail turned off.
     pub silent: Vec<String>,
 }
 
@@ -62,7 +62,6 @@ pub struct NotificationsPage {
 #[derive(Template)]
 #[template(path = "subscription.html")]
 pub struct SubscriptionPage {
-    /// The frame of the account pages.
     pub frame: Frame,
     pub plan: PlanView,
 }
@@ -83,7 +82,7 @@ impl KeyPage<'_> {
     }
 }
 
-/// The webhooks, and the form that adds one.
+/// The list of webhooks, with a form to add one.
 #[derive(Template)]
 #[template(path = "webhooks.html")]
 pub struct WebhooksPage<'a> {

@@ -1,34 +1,34 @@
-//! The catalogue: the home page, the list, one breach and the feed.
+//! The home page, catalogue pages and RSS feed.
 
 use askama::Template;
 
 use crate::app::CatalogueSummary;
 use crate::model::{Breach, entry, instant, markup};
 
-/// A breach, as displayed.
+/// A breach, ready for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BreachView {
-    /// Stable key of the breach.
+    /// Stable name.
     pub name: String,
     pub title: String,
-    /// Domain of the breached site; may be empty.
+    /// Domain of the breached site. May be empty.
     pub domain: String,
-    /// When the breach occurred, as `YYYY-MM-DD`.
+    /// Date of the breach as `YYYY-MM-DD`.
     pub breach_date: String,
-    /// When the breach was added, as `YYYY-MM-DD`.
+    /// Date it was added as `YYYY-MM-DD`.
     pub added_date: String,
-    /// When the breach was added, in Unix seconds.
+    /// When it was added, in Unix seconds.
     pub added: i64,
     /// Number of addresses, with thousands separators.
     pub accounts: String,
-    /// HTML of the catalogue.
+    /// HTML description, not sanitized yet.
     pub description: String,
     pub data_classes: Vec<String>,
-    /// The flags of the breach in words.
+    /// Flags in words.
     pub marks: Vec<&'static str>,
-    /// Attribution requested by the provider of the data.
+    /// Attribution requested by the source of the data.
     pub attribution: Option<String>,
-    /// URL of the disclosure by the breached party.
+    /// Link to the breached party's disclosure.
     pub disclosure_url: Option<String>,
 }
 
@@ -65,22 +65,21 @@ impl From<Breach> for BreachView {
     }
 }
 
-/// Returns whether a browser may follow a link.
+/// Returns `true` for links that are safe to follow in a browser.
 fn is_web(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
 
-/// Formats a number with thousands separators.
+/// Adds thousands separators.
 pub fn grouped(number: i64) -> String {
     batch::Count(u64::try_from(number).unwrap_or(0)).to_string()
 }
 
-/// Converts breaches to their views.
 pub fn views(breaches: Vec<Breach>) -> Vec<BreachView> {
     breaches.into_iter().map(BreachView::from).collect()
 }
 
-/// The home page: a search form, and figures about the catalogue.
+/// The home page with its search form and some numbers about the catalogue.
 #[derive(Template)]
 #[template(path = "home.html")]
 pub struct HomePage<'a> {
@@ -91,7 +90,6 @@ pub struct HomePage<'a> {
 }
 
 impl<'a> HomePage<'a> {
-    /// Creates the page.
     pub fn new(csrf: &'a str, summary: CatalogueSummary) -> Self {
         Self {
             csrf,
@@ -102,7 +100,7 @@ impl<'a> HomePage<'a> {
     }
 }
 
-/// The list of breaches, filtered by a search string.
+/// The list of breaches, with a search box.
 #[derive(Template)]
 #[template(path = "catalogue.html")]
 pub struct CataloguePage<'a> {
@@ -110,7 +108,7 @@ pub struct CataloguePage<'a> {
     pub breaches: &'a [BreachView],
 }
 
-/// The page of one breach.
+/// Details of a breach.
 #[derive(Template)]
 #[template(path = "breach.html")]
 pub struct BreachPage<'a> {
@@ -123,7 +121,7 @@ impl BreachPage<'_> {
     }
 }
 
-/// The RSS feed of new breaches.
+/// RSS feed of new breaches.
 #[derive(Template)]
 #[template(path = "feed.xml")]
 pub struct Feed<'a> {
@@ -136,7 +134,7 @@ impl Feed<'_> {
         instant::mail_date(breach.added)
     }
 
-    /// Returns a string without characters that XML forbids. Older versions may have stored some.
+    /// Replaces characters that XML forbids. Older versions may have stored some.
     fn plain(&self, text: &str) -> String {
         text.replace(entry::is_unprintable, " ")
     }

@@ -1,4 +1,4 @@
-//! The addresses of a domain as a file for spreadsheets.
+//! A domain's addresses as a spreadsheet.
 
 use std::io;
 
@@ -7,11 +7,10 @@ use domain::DomainName;
 use crate::app::{DomainNames, Pieces};
 use crate::model::spreadsheet::inert;
 
-/// Number of bytes per piece of the table.
+/// Size of a chunk in bytes.
 const PIECE: usize = 64 * 1024;
 
-/// A CSV file of addresses, their numbers of breaches and the names of these. It is generated while
-/// it is read.
+/// CSV file of addresses, with the number and names of their breaches. Generated lazily.
 pub struct DomainTable {
     domain: DomainName,
     names: DomainNames,
@@ -19,7 +18,6 @@ pub struct DomainTable {
 }
 
 impl DomainTable {
-    /// Creates the table of a search result.
     pub fn new(domain: DomainName, names: DomainNames) -> Self {
         Self { domain, names, begun: false }
     }

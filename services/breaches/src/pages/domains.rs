@@ -1,4 +1,4 @@
-//! The domains of a subscriber.
+//! A subscriber's domains.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::frame::Frame;
 use crate::app::{Captured, DomainDetail, DomainReport, OwnDomain};
 use crate::model::verification::EmailAlias;
 
-/// The subscriber's domains, and the form that adds one.
+/// The list of domains, with a form to add one.
 #[derive(Template)]
 #[template(path = "domains.html")]
 pub struct DomainsPage<'a> {
@@ -18,7 +18,7 @@ pub struct DomainsPage<'a> {
     pub error: Option<&'a str>,
 }
 
-/// The verification methods of a domain.
+/// The ways to verify a domain.
 #[derive(Template)]
 #[template(path = "domain_verify.html")]
 pub struct VerifyPage<'a> {
@@ -28,7 +28,7 @@ pub struct VerifyPage<'a> {
     pub outcome: Option<Outcome>,
 }
 
-/// The result of an attempt, shown below its method.
+/// Outcome of an attempt, displayed below the method.
 pub struct Outcome {
     pub method: &'static str,
     pub good: bool,
@@ -41,7 +41,7 @@ impl VerifyPage<'_> {
     }
 }
 
-/// The page that asks for confirmation before a domain is removed.
+/// Asks for confirmation before removing a domain.
 #[derive(Template)]
 #[template(path = "domain_remove.html")]
 pub struct RemovePage<'a> {
@@ -49,7 +49,7 @@ pub struct RemovePage<'a> {
     pub name: &'a str,
 }
 
-/// The breached addresses of a domain.
+/// The breached addresses at a domain.
 #[derive(Template)]
 #[template(path = "domain.html")]
 pub struct DomainPage<'a> {

@@ -1,4 +1,4 @@
-//! The exposure of an address.
+//! Shows where an address was exposed.
 
 use askama::Template;
 
@@ -6,7 +6,7 @@ use super::breach::{BreachView, views};
 use super::frame::Frame;
 use crate::app::Exposure;
 
-/// The result of a public search.
+/// Result of a public search.
 #[derive(Template)]
 #[template(path = "exposed.html")]
 pub struct ExposedPage<'a> {
@@ -17,14 +17,13 @@ pub struct ExposedPage<'a> {
 }
 
 impl<'a> ExposedPage<'a> {
-    /// Creates the page.
     pub fn new(csrf: &'a str, address: &'a str, mut exposure: Exposure) -> Self {
         let breaches = views(std::mem::take(&mut exposure.breaches));
         Self { csrf, address, exposure, breaches }
     }
 }
 
-/// The exposure of the subscriber's own address.
+/// Overview for a signed-in subscriber.
 #[derive(Template)]
 #[template(path = "overview.html")]
 pub struct OverviewPage {
@@ -34,19 +33,17 @@ pub struct OverviewPage {
 }
 
 impl OverviewPage {
-    /// Creates the page.
     pub fn new(frame: Frame, mut exposure: Exposure) -> Self {
         let breaches = views(std::mem::take(&mut exposure.breaches));
         Self { frame, exposure, breaches }
     }
 }
 
-/// The websites at which the subscriber's own address was captured.
+/// Websites where the subscriber's address was captured.
 #[derive(Template)]
 #[template(path = "stealer_logs.html")]
 pub struct StealerLogsPage<'a> {
-    /// The frame of the account pages.
     pub frame: Frame,
-    /// The websites in alphabetical order.
+    /// Sorted alphabetically.
     pub websites: &'a [String],
 }

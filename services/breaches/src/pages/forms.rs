@@ -1,29 +1,29 @@
-//! Forms for visitors who are not signed in.
+//! Forms for visitors who aren't signed in.
 
 use askama::Template;
 
-/// The form of the sign-in page.
+/// Sign-in form.
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 pub struct SignInPage<'a> {
     pub csrf: &'a str,
 }
 
-/// The form that requests notices.
+/// Form to request notices.
 #[derive(Template)]
 #[template(path = "notify_me.html")]
 pub struct NotifyMePage<'a> {
     pub csrf: &'a str,
 }
 
-/// The form that requests an opt-out.
+/// Form to request an opt-out.
 #[derive(Template)]
 #[template(path = "opt_out.html")]
 pub struct OptOutPage<'a> {
     pub csrf: &'a str,
 }
 
-/// The three choices of an opt-out.
+/// The three opt-out choices.
 #[derive(Template)]
 #[template(path = "opt_out_choose.html")]
 pub struct ChoosePage<'a> {
@@ -32,7 +32,7 @@ pub struct ChoosePage<'a> {
     pub token: &'a str,
 }
 
-/// The form that approves a domain.
+/// Form to approve a domain.
 #[derive(Template)]
 #[template(path = "approve.html")]
 pub struct ApprovePage<'a> {

@@ -1,16 +1,16 @@
-//! The frame of the account pages.
+//! Frame around the account pages.
 
-/// The subscriber, the CSRF token and the current page.
+/// Data for the frame.
 pub struct Frame {
-    /// The CSRF token.
+    /// CSRF token.
     pub csrf: String,
-    /// Address of the subscriber.
+    /// The subscriber's address.
     pub email: String,
-    /// The key of the current page.
+    /// Key of the current tab.
     pub current: &'static str,
 }
 
-/// Paths of the pages, with their keys and names.
+/// Tabs as (path, key, label).
 const TABS: [(&str, &str, &str); 7] = [
     ("/account", "overview", "Overview"),
     ("/account/stealer-logs", "stealer-logs", "Stealer logs"),
@@ -22,7 +22,6 @@ const TABS: [(&str, &str, &str); 7] = [
 ];
 
 impl Frame {
-    /// Returns the pages.
     pub fn tabs(&self) -> [(&'static str, &'static str, &'static str); 7] {
         TABS
     }

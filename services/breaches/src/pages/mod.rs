@@ -1,4 +1,4 @@
-//! View models and template input of the pages, which work without scripts.
+//! View models and templates for the web pages, which work without scripts.
 
 mod account;
 mod breach;

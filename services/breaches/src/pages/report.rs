@@ -1,4 +1,4 @@
-//! The report of the new exposures of a domain.
+//! Shows a domain's new exposures.
 
 use askama::Template;
 
@@ -6,15 +6,15 @@ use super::frame::Frame;
 use crate::app::ExposureReport;
 use crate::model::instant;
 
-/// The new exposures, and the setting of the monthly mail.
+/// New exposures, with a switch for the monthly mail.
 #[derive(Template)]
 #[template(path = "report.html")]
 pub struct ReportPage<'a> {
     pub frame: Frame,
     pub report: &'a ExposureReport,
-    /// Whether the subscriber gets a monthly mail.
+    /// Whether the monthly mail is on.
     pub monthly: bool,
-    /// The time at which the report was made.
+    /// When the report was requested, in Unix seconds.
     pub now: i64,
 }
 
@@ -27,7 +27,7 @@ impl ReportPage<'_> {
         instant::date(self.now)
     }
 
-    /// Returns the day of a time such as `2026-01-31T12:00:00Z`.
+    /// The date part of a time such as `2026-01-31T12:00:00Z`.
     fn day<'t>(&self, time: &'t str) -> &'t str {
         time.get(..10).unwrap_or(time)
     }

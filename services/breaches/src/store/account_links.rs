@@ -75,7 +75,7 @@ pub fn ensure(db: &mut Db, address: &EmailAddress) -> Result<AccountRow, Databas
     Ok(AccountRow { k, seq, local, domain: domain.to_owned(), breaches: Vec::new() })
 }
 
-/// Links an address to a breach. Returns false if the link already existed.
+/// Links an address to a breach. Returns `false` if the link already existed.
 pub fn link_one(db: &mut Db, address: &EmailAddress, breach: u16) -> Result<bool, DatabaseError> {
     let row = ensure(db, address)?;
     let Some(longer) = id_list::with(&row.breaches, breach) else { return Ok(false) };

@@ -124,7 +124,7 @@ pub fn by_name(db: &mut Db, name: &str) -> Result<Option<Breach>, DatabaseError>
     row.map(Breach::try_from).transpose()
 }
 
-/// Can accounts be linked to this breach? It must exist and not be retired.
+/// Whether accounts can be linked to a breach. It must exist and not be retired.
 pub fn takes_accounts(db: &mut Db, id: u16) -> Result<bool, DatabaseError> {
     let retired = breach::table.find(i32::from(id)).select(breach::is_retired);
     Ok(retired.first(db).optional()? == Some(false))

@@ -337,7 +337,7 @@ pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError>
         .first(db)?)
 }
 
-/// Cleans up after domains that were given up. If a domain no longer has any controller, its notice
+/// Cleans up after domains that subscribers have lost. If a domain no longer has any controller, its notice
 /// state is deleted so that a later controller starts from scratch. Subscribers who lost a domain
 /// also lose pending messages and verification links for it.
 ///

@@ -143,7 +143,7 @@ pub fn note(db: &mut Db, id: i64, counts: Counts, now: i64) -> Result<(), Databa
     Ok(())
 }
 
-/// Moves a job's checkpoint forward. Returns false if the job was cancelled, or finished by another
+/// Moves a job's checkpoint forward. Returns `false` if the job was cancelled, or finished by another
 /// process. If another process marked it as failed, it's running again.
 pub fn advance(
     db: &mut Db,
@@ -159,7 +159,7 @@ pub fn advance(
     Ok(true)
 }
 
-/// Adds to the link count without moving the checkpoint. Returns false in the same cases as [`advance`].
+/// Adds to the link count without moving the checkpoint. Returns `false` in the same cases as [`advance`].
 pub fn count(db: &mut Db, id: i64, links: i64, now: i64) -> Result<bool, DatabaseError> {
     let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
     let rows = diesel::update(open)
@@ -196,7 +196,7 @@ pub fn take_over(
     Ok((taken == 1).then_some(found))
 }
 
-/// Marks a job as done. Returns false if it was cancelled, or finished by another process.
+/// Marks a job as done. Returns `false` if it was cancelled, or finished by another process.
 pub fn finish(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
     let rows = diesel::update(open)

@@ -109,7 +109,7 @@ fn by_digest<'a>(digest: &'a [u8]) -> _ {
     holders().filter(api_key::digest.eq(digest)).select(columns())
 }
 
-/// Like [`by_digest`], but joined with the accounts with key `k`.
+/// Query for a key and its holder by digest, joined with the accounts with key `k`.
 #[auto_type]
 pub fn with_account<'a>(digest: &'a [u8], k: i64) -> _ {
     holders()
@@ -196,7 +196,7 @@ pub struct KnownKeys {
 
 impl KnownKeys {
     /// Clears the cache if another connection has committed since the last call. Call this at the
-    /// start of every read transaction. Returns true if the database may have changed.
+    /// start of every read transaction. Returns `true` if the database may have changed.
     pub fn renew(&mut self, db: &mut Db) -> Result<bool, DatabaseError> {
         let version = data_version(db)?;
         let changed = version.is_none() || version != self.version;

@@ -58,7 +58,7 @@ impl Lease {
         Ok(self.replace(db, until)?.then_some(Self { until, latest: until, ..self }))
     }
 
-    /// Releases the lease. Returns false, and leaves the lease alone, if we've lost it to another process.
+    /// Releases the lease. Returns `false`, and leaves the lease alone, if we've lost it to another process.
     ///
     /// # Errors
     /// Returns an error if the query fails.

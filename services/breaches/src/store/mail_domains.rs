@@ -177,7 +177,7 @@ pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
     }
 }
 
-/// Does any stealer log entry refer to this website?
+/// Returns `true` if any stealer log entry refers to this website.
 fn is_website(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
     let logins = stealer_log::table.filter(stealer_log::website_id.eq(id)).select(stealer_log::k);
     Ok(diesel::select(exists(logins)).get_result(db)?)
@@ -197,7 +197,7 @@ pub(super) fn delete(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
     versions::bump_removed_domains(db)
 }
 
-/// Is the domain used by an account in the table or by a stealer log?
+/// Returns `true` if the domain is used by an account in the table or by a stealer log.
 pub(super) fn is_used_in_tables(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
     let is_used = match db {
         Db::Sqlite(conn) => {

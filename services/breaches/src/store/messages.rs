@@ -46,7 +46,7 @@ pub fn post(
     Ok(())
 }
 
-/// Locks the recipient against removal until the end of the transaction. Returns false if it's
+/// Locks the recipient against removal until the end of the transaction. Returns `false` if it's
 /// already gone. SQLite needs no lock because it has only one writer.
 fn keep(db: &mut Db, recipient: Recipient) -> Result<bool, DatabaseError> {
     let Db::Pg(conn) = db else { return Ok(true) };
@@ -83,7 +83,7 @@ pub struct Claimed {
     pub unreadable: Vec<i64>,
 }
 
-/// Are any mails due?
+/// Returns `true` if any mail is due.
 pub fn mails_due(db: &mut Db, now: i64) -> Result<bool, DatabaseError> {
     let due = outbox::table
         .filter(outbox::webhook_id.is_null())
@@ -228,7 +228,8 @@ pub fn renew(db: &mut Db, id: i64, claim: Claim) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Is this message still pending and ours? It may be gone if its subscriber, webhook or domain was removed.
+/// Returns `true` if a message is still pending and claimed by `owner`. It may be gone if its
+/// subscriber, webhook or domain was removed.
 pub fn is_claimed(db: &mut Db, id: i64, owner: i64) -> Result<bool, DatabaseError> {
     let waiting = outbox::table.filter(outbox::id.eq(id)).filter(outbox::sent_at.is_null());
     let waiting = waiting.filter(outbox::owner.eq(owner));

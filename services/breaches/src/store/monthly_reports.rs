@@ -21,7 +21,7 @@ pub struct DueReport {
 }
 
 /// Turns the monthly mail about a domain on or off. Reporting starts after the month `reported`.
-/// Returns false if the subscriber doesn't control the domain. Turning it off is still possible
+/// Returns `false` if the subscriber doesn't control the domain. Turning it off is still possible
 /// then, since control might come back without a new proof.
 pub fn set(
     db: &mut Db,
@@ -90,7 +90,7 @@ pub fn due(
     Ok(rows.into_iter().filter_map(report).collect())
 }
 
-/// Marks a month as reported. Returns false if it already was, or if the mail was turned off or the
+/// Marks a month as reported. Returns `false` if it already was, or if the mail was turned off or the
 /// domain lost in the meantime. If two replicas race, only one gets true.
 pub fn take(db: &mut Db, report: &DueReport, month: Month) -> Result<bool, DatabaseError> {
     let row = domain_control::table

@@ -97,7 +97,7 @@ pub fn upsert(db: &mut Db, new: &Paste) -> Result<i64, DatabaseError> {
     Ok(paste::table.filter(key).select(paste::id).first(db)?)
 }
 
-/// Links an account to a paste. Returns false if the link already existed.
+/// Links an account to a paste. Returns `false` if the link already existed.
 pub fn add_account(db: &mut Db, (k, seq): (i64, i16), id: i64) -> Result<bool, DatabaseError> {
     let row = (paste_account::k.eq(k), paste_account::seq.eq(seq), paste_account::paste_id.eq(id));
     let rows = match db {

@@ -75,12 +75,12 @@ pub fn confirm(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Are the subscriber's notices on?
+/// Returns `true` if the subscriber's notices are on.
 pub fn notifies(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(subscriber::table.find(id).select(subscriber::notify).first(db)?)
 }
 
-/// What we need to know about a subscriber to send a notice.
+/// Details of a subscriber needed for sending a notice.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct Listener {
     /// Email address.
@@ -98,8 +98,8 @@ pub fn listening(db: &mut Db, id: i64) -> Result<Option<Listener>, DatabaseError
         .optional()?)
 }
 
-/// Is there nothing to this subscriber but an address? They must not have any domains or webhooks,
-/// nor any subscription or key, even an old one.
+/// Returns `true` if there is nothing to a subscriber but an address: no domains or webhooks, and
+/// no subscription or key, not even an old one.
 pub fn is_bare(db: &mut Db, id: i64, email: &str) -> Result<bool, DatabaseError> {
     let keys = api_key::table.filter(api_key::owner.eq(email));
     let paid = subscription::table.filter(subscription::subscriber_id.eq(id));

@@ -1,5 +1,4 @@
-//! New addresses in pastes that we haven't told the domains' controllers about yet. They are
-//! notified at the end of the load.
+//! New addresses in pastes. The controllers of their domains are notified at the end of the load.
 
 use std::collections::BTreeMap;
 

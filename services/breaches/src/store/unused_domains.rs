@@ -18,7 +18,7 @@ pub fn remove_if_unused(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
     Ok(!is_used)
 }
 
-/// Does any account or stealer log use the domain?
+/// Returns `true` if any account or stealer log uses the domain.
 pub fn is_used(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
     Ok(mail_domains::is_used_in_tables(db, id)? || accounts::has_accounts_in_runs(db, id)?)
 }

@@ -47,7 +47,7 @@ pub fn set(db: &mut Db, key: &str, value: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Sets a value unless it exists. Returns true if it was set.
+/// Sets a value unless it exists. Returns `true` if it was set.
 pub fn set_once(db: &mut Db, key: &str, value: i64) -> Result<bool, DatabaseError> {
     let row = (meta::key.eq(key), meta::value.eq(value));
     let rows = on_backend!(db, conn => diesel::insert_into(meta::table)

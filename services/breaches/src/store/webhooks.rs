@@ -54,7 +54,7 @@ pub fn add(db: &mut Db, id: i64, url: &str, secret: &str, now: i64) -> Result<()
     Ok(())
 }
 
-/// Deletes a webhook and its pending messages. Returns false if it didn't exist.
+/// Deletes a webhook and its pending messages. Returns `false` if it didn't exist.
 pub fn remove(db: &mut Db, id: i64, url: &str) -> Result<bool, DatabaseError> {
     let row = webhook::table.filter(webhook::subscriber_id.eq(id)).filter(webhook::url.eq(url));
     Ok(diesel::delete(row).execute(db)? > 0)

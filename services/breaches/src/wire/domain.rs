@@ -1,11 +1,11 @@
-//! Domains of a subscription, and breach names by alias.
+//! The subscription's domains, and breach names by alias.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Breach names by alias, both in byte order.
+/// Breach names by alias. Both are in byte order.
 pub type NamesByAlias = BTreeMap<String, Vec<String>>;
 
 /// A verified domain of the subscription.

@@ -1,4 +1,4 @@
-//! The bodies of errors.
+//! Error bodies.
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! Query parameters and response bodies with their exact JSON names.
+//! Query parameters, request bodies and response bodies with their exact JSON names.
 
 mod body;
 mod breach;

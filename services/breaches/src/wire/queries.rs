@@ -1,4 +1,4 @@
-//! Query parameters. Their names are case-insensitive.
+//! Query parameters. Names are case-insensitive.
 
 use serde::Deserialize;
 use utoipa::IntoParams;

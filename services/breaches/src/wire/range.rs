@@ -1,4 +1,4 @@
-//! Responses of the search by hash prefix.
+//! Requests and responses for searches by hash prefix.
 
 use domain::Sha1Digest;
 use serde::{Deserialize, Serialize, Serializer};
@@ -28,7 +28,7 @@ pub struct RangeEntry<'c> {
 pub struct HashSuffix([u8; 17]);
 
 impl HashSuffix {
-    /// Returns the suffix of a digest.
+    /// The suffix of a digest.
     pub fn of(digest: &Sha1Digest) -> Self {
         let mut suffix = [0; 17];
         suffix.copy_from_slice(&digest.0[3..]);
@@ -59,7 +59,7 @@ mod tests {
     }
 }
 
-/// Maximum number of prefixes in a request.
+/// Maximum number of prefixes per request.
 const MAX_PREFIXES: usize = 1_000;
 
 /// Prefixes to search.
@@ -84,8 +84,8 @@ fn prefixes() -> Array {
 }
 
 impl RangesRequest {
-    /// Parses the list of prefixes. Its name is case-insensitive. Returns `None` if the body is
-    /// invalid.
+    /// Parses the list of prefixes, whose member name is case-insensitive. Returns `None` if the
+    /// body is invalid.
     fn read(body: &[u8]) -> Option<Self> {
         let object: Value = serde_json::from_slice(body).ok()?;
         let prefixes = Vec::<String>::deserialize(member(&object, "prefixes")?).ok()?;

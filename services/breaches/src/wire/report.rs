@@ -1,4 +1,4 @@
-//! The report of the new exposures of a domain.
+//! The report on a domain's new exposures.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -75,7 +75,6 @@ pub struct ReportedBreach {
 }
 
 impl ReportedBreach {
-    /// A breach with its number of addresses.
     pub fn new(breach: &Breach, addresses: i64) -> Self {
         Self {
             name: breach.name.clone(),

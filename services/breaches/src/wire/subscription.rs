@@ -1,4 +1,4 @@
-//! The subscription of the caller.
+//! The caller's subscription.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -51,7 +51,7 @@ pub struct SubscriptionStatus {
 }
 
 impl SubscriptionStatus {
-    /// Returns the status of a subscription to `plan` that ends at `until`.
+    /// Describes a subscription to `plan` that ends at `until`.
     pub fn new(plan: &Plan, until: i64) -> Self {
         let features = &plan.features;
         Self {

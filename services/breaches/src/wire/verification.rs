@@ -1,4 +1,4 @@
-//! Bodies of the operations that prove control of a domain.
+//! Request and response bodies of domain verification.
 
 use serde_json::Value;
 
@@ -40,8 +40,8 @@ pub struct MailRequest {
     pub email_alias: String,
 }
 
-/// Returns the string member of a JSON object with a name, ignoring case. If it is missing or has
-/// another type, returns an empty string.
+/// Reads a string member of a JSON object, ignoring case in its name. Returns an empty string if
+/// it's missing or not a string.
 fn text(object: &Value, name: &str) -> String {
     member(object, name).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
@@ -49,7 +49,7 @@ fn text(object: &Value, name: &str) -> String {
 impl Body for DomainRequest {
     type Content = Self;
 
-    /// Returns `None` for invalid JSON. Missing fields become empty strings.
+    /// Fails only if the body isn't JSON. Missing fields become empty strings.
     fn parse(body: &[u8]) -> Option<Self> {
         let object: Value = serde_json::from_slice(body).ok()?;
         Some(Self { domain_name: text(&object, "DomainName") })
@@ -59,7 +59,7 @@ impl Body for DomainRequest {
 impl Body for MailRequest {
     type Content = Self;
 
-    /// Returns `None` for invalid JSON. Missing fields become empty strings.
+    /// Fails only if the body isn't JSON. Missing fields become empty strings.
     fn parse(body: &[u8]) -> Option<Self> {
         let object: Value = serde_json::from_slice(body).ok()?;
         let (domain_name, email_alias) = (text(&object, "DomainName"), text(&object, "EmailAlias"));

@@ -73,7 +73,7 @@ pub fn explain(response: ServiceResponse) -> ServiceResponse {
     response.into_response(answer)
 }
 
-/// Does the client accept HTML, and is this outside the API (where a 404 has an empty body)?
+/// Returns `true` if the client accepts HTML and the path is outside the API, where a 404 has an empty body.
 fn is_browser(request: &HttpRequest) -> bool {
     let first = request.path().split('/').find(|segment| !segment.is_empty());
     let accepts = || request.headers().get_all(header::ACCEPT);

@@ -26,7 +26,7 @@ const VISITOR: &str = "visitor";
 /// Length of the secrets in cookies, in characters.
 const SECRET: usize = 64;
 
-/// Who is signed in.
+/// The subscriber who is signed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscriber {
     /// Subscriber id.
@@ -70,7 +70,7 @@ impl Cookies {
         }
     }
 
-    /// Full cookie name. Browsers enforce what the prefix stands for.
+    /// Full cookie name. Browsers enforce the rules that come with the prefix.
     fn name(self, name: &str) -> String {
         let prefix = match self {
             Self::Host => "__Host-",

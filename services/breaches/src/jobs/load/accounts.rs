@@ -32,7 +32,7 @@ pub struct AccountsOptions {
     pub manifest: Option<PathBuf>,
     /// File format.
     pub format: Format,
-    /// What separates cells or ends an address.
+    /// Separates cells or ends an address.
     pub delimiter: Option<String>,
     /// File encoding.
     pub encoding: TextEncoding,

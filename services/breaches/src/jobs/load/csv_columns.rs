@@ -40,18 +40,17 @@ pub fn find_column(
     first.iter().position(looks).map(|place| Column { place, header: false })
 }
 
-/// Could this cell contain an address? URLs with a user name don't count.
+/// Returns `true` if a cell could contain an address. URLs with a user name don't count.
 pub fn looks_like_address(cell: &[u8]) -> bool {
     cell.contains(&b'@') && !looks_like_url(cell)
 }
 
-/// Does this cell contain a URL with a scheme?
+/// Returns `true` if a cell contains a URL with a scheme.
 pub fn looks_like_url(cell: &[u8]) -> bool {
     memchr::memmem::find(cell, b"://").is_some()
 }
 
-/// Does this look like the title of a column with secrets? We never read those, even if the
-/// operator asks for it.
+/// Recognizes the titles of columns with secrets. We never read those, even if the operator asks for it.
 pub fn is_secret(title: &str) -> bool {
     const WHOLE: [&str; 8] = ["pass", "pw", "pin", "otp", "totp", "psw", "pswd", "pwrd"];
     const PARTS: [&str; 15] = [

@@ -51,7 +51,7 @@ pub fn finish(
     })
 }
 
-/// Updates a breach's row. Returns true if anything changed.
+/// Updates a breach's row. Returns `true` if anything changed.
 fn reconcile(db: &mut Db, breach: &Breach, ending: Ending, now: i64) -> Result<bool, JobError> {
     let loaded = open_breach(db, &breach.name)?;
     let mut changed = loaded.clone();

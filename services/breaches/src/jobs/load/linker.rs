@@ -87,7 +87,7 @@ impl Linker {
         Ok(linked.added.values().sum())
     }
 
-    /// Do any of the breaches have links that this load didn't add?
+    /// Checks whether any of the breaches has links that this load didn't add.
     fn others_linked(&self, db: &mut Db) -> Result<bool, JobError> {
         let Some(own) = &self.own_links else { return Ok(true) };
         for id in &self.ids {

@@ -109,7 +109,7 @@ impl PairColumns {
         let Some((most, website)) = urls.pop().filter(|(most, _)| most * 2 >= rows.len()) else {
             return Err(MissingColumn::of_websites(first.iter()));
         };
-        // With just two columns, we can't tell websites from passwords that look like URLs.
+        // With just two columns, we can't distinguish websites from passwords that look like URLs.
         if cells == 2 {
             return Err(MissingColumn::ambiguous_websites(first.iter()));
         }

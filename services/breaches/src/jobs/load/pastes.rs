@@ -237,7 +237,7 @@ pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
     Ok(Some(Entry { line, size: bytes.len(), paste, emails: row.emails }))
 }
 
-/// Writes a batch. Returns false if another process has already loaded the same input completely.
+/// Writes a batch. Returns `false` if another process has already loaded the same input completely.
 fn commit(
     context: &JobContext,
     id: i64,

@@ -23,7 +23,7 @@ use crate::model::{AccountKey, loaded_address};
 pub struct Reading<'a> {
     /// File format.
     pub format: &'a Format,
-    /// What separates cells or ends an address.
+    /// Separates cells or ends an address.
     pub delimiter: Option<&'a str>,
     /// File encoding.
     pub encoding: TextEncoding,

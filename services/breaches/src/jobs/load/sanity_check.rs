@@ -177,7 +177,7 @@ fn is_share(odd: i64, accepted: i64) -> bool {
     odd >= MIN_ODD && odd * ODD_SHARE > accepted
 }
 
-/// Is this domain an IP address?
+/// Returns `true` for IP addresses.
 fn is_number(domain: &str) -> bool {
     domain.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }

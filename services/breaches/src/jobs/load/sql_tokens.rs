@@ -23,7 +23,7 @@ impl Token {
         matches!(self, Self::Word(own) if own == word)
     }
 
-    /// Does this end a statement? Either `;`, or `GO` in SQL Server scripts.
+    /// Returns `true` for tokens that end a statement: `;`, or `GO` in SQL Server scripts.
     fn is_end(&self) -> bool {
         *self == Self::Symbol(b';') || self.is_word("go")
     }
@@ -34,7 +34,7 @@ pub struct Tokens<R> {
     input: R,
     /// Current line number, from 1.
     pub line: u64,
-    /// Whether backslash is an escape character in strings, as it is in MySQL.
+    /// Whether backslash is an escape character in strings, like in MySQL.
     escapes: bool,
     /// Whether we're sure about `escapes`, thanks to a string or a dialect-specific construct.
     is_known: bool,
@@ -239,8 +239,9 @@ impl<R: BufRead> Tokens<R> {
         Ok(())
     }
 
-    /// Reads a line without its line break. Returns false if the line break is missing. Rows longer than
-    /// `MAX_LINE` are truncated, though not to less than `MAX_LINE + 1` so that we can still tell.
+    /// Reads a line without its line break. Returns `false` if the line break is missing. Rows longer
+    /// than `MAX_LINE` are truncated, though not to less than `MAX_LINE + 1` so callers can still
+    /// see that they were too long.
     pub fn row(&mut self, row: &mut Vec<u8>) -> io::Result<bool> {
         row.clear();
         let mut is_whole = false;

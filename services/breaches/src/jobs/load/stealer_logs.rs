@@ -268,7 +268,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Adds a row. Returns true once there are enough.
+    /// Adds a row. Returns `true` once there are enough.
     fn add(&mut self, line: u64, row: &Row) -> bool {
         self.lines.push(line);
         self.rows.push(row.clone());

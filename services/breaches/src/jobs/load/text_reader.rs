@@ -57,7 +57,7 @@ fn count_lines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// Could this byte be part of an address, or of an escape in one?
+/// Returns `true` if a byte could be part of an address, or of an escape in one.
 fn is_inside(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || !byte.is_ascii() || b".-_+@%\\'&;#".contains(&byte)
 }
@@ -106,7 +106,8 @@ fn address_at(piece: &[u8], floor: usize, (at, after): (usize, usize)) -> Option
     Some(Found { text, end })
 }
 
-/// Does this end with the user name and password of a URL, as in `ftp://user:secret`?
+/// Returns `true` if the text ends with the user name and password of a URL, as in
+/// `ftp://user:secret`.
 fn is_user_info(text: &[u8]) -> bool {
     let is_end = |byte: &u8| b"/?#<>\"".contains(byte) || byte.is_ascii_whitespace();
     let Some(slash) = text.iter().rposition(is_end) else { return false };
@@ -320,8 +321,8 @@ fn first_char(text: &[u8]) -> Option<(char, usize)> {
     valid.chars().next().map(|c| (c, c.len_utf8()))
 }
 
-/// Is this letter from a script without spaces between words? If so, it forms a word boundary with
-/// Latin letters (UAX 29).
+/// Returns `true` for letters from scripts that don't put spaces between words. They form a word
+/// boundary with Latin letters (UAX 29).
 fn is_separate(c: char) -> bool {
     matches!(u32::from(c),
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x2E80..=0x312F | 0x31A0..=0x4DBF

@@ -56,7 +56,7 @@ fn parts<'l>(line: &'l [u8], delimiter: Option<&str>) -> Option<(&'l [u8], &'l [
     (!is_reversed).then_some((website, &rest[..login]))
 }
 
-/// Does this field start with a URL scheme used by websites or apps?
+/// Returns `true` if a field starts with a URL scheme used by websites or apps.
 fn is_url(field: &[u8]) -> bool {
     let schemes: [&[u8]; 3] = [b"https://", b"http://", b"android://"];
     let field = field.trim_ascii_start();

@@ -121,7 +121,7 @@ impl Drop for ClearOnDrop {
 }
 
 /// Empties SQLite's write-ahead log after opt-outs and catalogue changes, to get rid of removed
-/// data. Returns false if it has to be tried again.
+/// data. Returns `false` if it has to be tried again.
 async fn clear_log_after_removals(state: &State, cleared: &mut Option<Versions>) -> bool {
     let Ok(version) = state.pools().read(versions::current).await else { return false };
     if *cleared == Some(version) {

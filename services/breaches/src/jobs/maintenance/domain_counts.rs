@@ -16,7 +16,7 @@ const COUNTED_AT: &str = "domains_counted_at_version";
 const LEASE: &str = "maintenance_until";
 
 /// Counts all verified domains as of a catalogue version. Also verifies new subdomains for plans
-/// that include them. Returns false if another replica is already counting.
+/// that include them. Returns `false` if another replica is already counting.
 ///
 /// # Errors
 /// Returns the first failure. We carry on after a failure unless there are several in a row. The

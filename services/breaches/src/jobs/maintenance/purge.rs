@@ -47,7 +47,7 @@ fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
 /// many seconds.
 const ABANDONED: (i64, i64) = (30, 600);
 
-/// Continues a purge whose process died, or starts one that should exist but doesn't. Returns false
+/// Continues a purge whose process died, or starts one that should exist but doesn't. Returns `false`
 /// if there's nothing to do. If several replicas race, only one of them gets the job.
 pub fn resume_purge(context: &JobContext) -> Result<bool, JobError> {
     let now = context.clock.unix();

@@ -11,7 +11,7 @@ use crate::jobs::error::JobError;
 use crate::model::{AccountKey, OptOut};
 use crate::store::{accounts, mail_domains, opt_outs, traces, unused_domains};
 
-/// What's left of an address.
+/// Traces of an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Remains {
     /// Columns, files and parts of files that contain the address or its key, with the number of matches.

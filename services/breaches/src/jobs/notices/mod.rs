@@ -1,4 +1,4 @@
-//! Who gets notices, how they're delivered, and how loads suppress them.
+//! Notices: who gets them, how they're delivered, and how loads suppress them.
 
 mod delivery;
 mod listeners;

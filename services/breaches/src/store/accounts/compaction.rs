@@ -58,7 +58,7 @@ pub fn is_compact(db: &mut Db) -> Result<bool, DatabaseError> {
     Ok(weights(db)?.is_none_or(|found| found.runs == 0))
 }
 
-/// Merges two runs. Call this in a write transaction. Returns false if there are only a few runs or
+/// Merges two runs. Call this in a write transaction. Returns `false` if there are only a few runs or
 /// no two of them fit in the memory of a load.
 pub fn join_two(db: &mut Db, memory_mb: usize) -> Result<bool, DatabaseError> {
     let most = i64::try_from(memory_mb * PER_MIB).unwrap_or(i64::MAX);
@@ -106,7 +106,7 @@ pub fn strip_some(
     Ok(Some((links, StripPlace(next.map(|block| (run, block))))))
 }
 
-/// Does the domain have any accounts in runs?
+/// Returns `true` if the domain has any accounts in runs.
 pub fn has_accounts_in_runs(db: &mut Db, domain_id: i32) -> Result<bool, DatabaseError> {
     match db {
         Db::Sqlite(conn) => Ok(runs::at_domain(conn, domain_id)?.next(conn)?.is_some()),

@@ -30,7 +30,7 @@ pub fn at_domain(
 pub struct DomainCursor {
     run: i64,
     domain_id: i32,
-    /// Where the next block starts, or `None` after the last one.
+    /// Start of the next block, or `None` after the last one.
     next: Option<i64>,
     places: VecDeque<Place>,
     ready: VecDeque<RunAccount>,

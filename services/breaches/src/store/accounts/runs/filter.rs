@@ -94,7 +94,7 @@ impl Filter {
         Place { first, low, last, high, one_bucket }
     }
 
-    /// Could there be a key in this range?
+    /// Returns `false` if there is definitely no key in this range.
     pub fn has(&self, place: &Place) -> bool {
         let Place { first, low, last, high, one_bucket } = place;
         let rests = |bounds: &Range<usize>| self.rests.get(bounds.clone()).unwrap_or_default();
@@ -109,7 +109,7 @@ impl Filter {
             || first.end < last.start
     }
 
-    /// Could there be a key from `low` to `high`, inclusive?
+    /// Returns `false` if there is definitely no key from `low` to `high`, inclusive.
     pub fn may_have(&self, low: i64, high: i64) -> bool {
         self.has(&self.place(low, high))
     }

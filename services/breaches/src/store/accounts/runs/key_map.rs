@@ -40,7 +40,7 @@ impl KeyMap {
         (key.cast_unsigned() ^ 1 << 63) >> (u64::BITS - self.bits)
     }
 
-    /// Could there be a key from `low` to `high`, inclusive?
+    /// Returns `false` if there is definitely no key from `low` to `high`, inclusive.
     pub fn may_have(&self, low: i64, high: i64) -> bool {
         let (low, high) = (self.prefix(low), self.prefix(high));
         let has = |prefix: u64| {

@@ -99,8 +99,8 @@ pub fn strip(
     Ok(Stripped { links, next })
 }
 
-/// Does this block contain a wanted account with a key from `low` to `high`? True for corrupt
-/// blocks as well, so that the caller will decode them and report the problem.
+/// Returns `true` if the block contains a wanted account with a key from `low` to `high`. Also
+/// returns `true` for corrupt blocks, so the caller will decode them and report the problem.
 fn has_wanted(data: &[u8], (low, high): (i64, i64), wanted: impl Fn(i64) -> bool) -> bool {
     for account in Accounts(data).starting_at(low) {
         match account {
