@@ -125,7 +125,8 @@ pub async fn breached_range(
 /// How many prefixes to read per transaction.
 const PREFIXES_AT_ONCE: usize = 25;
 
-/// Streams the ranges for a list of prefixes as a JSON object, keeping only a few of them in memory at a time.
+/// Streams the ranges for a list of prefixes as a JSON object, keeping only a few of them in memory
+/// at a time.
 ///
 /// # Errors
 /// Returns an error if a check fails. If an error occurs mid-stream, the response is cut off.

@@ -303,7 +303,8 @@ impl Delivery {
         let body = webhook_body(&message.notice, now)?;
         let id = format!("msg_{}", message.id);
         let (url, body) = (webhook.url, body.to_string());
-        // No trace to link to: loads and maintenance post these messages, not requests.
+        // There's no trace to link to, because these messages come from loads and maintenance
+        // rather than requests.
         let traceparent = None;
         let message = WebhookMessage { url, secret, id, timestamp: now, body, traceparent };
         self.state.external().webhooks.send(&message).await
@@ -318,7 +319,8 @@ fn topic(notice: &Notice) -> Topic {
     }
 }
 
-/// The local part of the Message-ID. Every attempt uses the same one so that receivers can discard duplicates.
+/// The local part of the Message-ID. Every attempt uses the same one so that receivers can discard
+/// duplicates.
 fn message_id(message: &Posted) -> String {
     let Posted { id, key, created_at, .. } = message;
     let digest = digest(&format!("message {id} {created_at} {key}"));

@@ -79,8 +79,8 @@ pub async fn known_proof(
     Ok(Proof { prefix: state.settings().verification.verify_prefix.clone(), code })
 }
 
-/// Counts the addresses at a domain against the catalogue in the database. This walks all of its
-/// accounts, so use a connection that doesn't block others.
+/// Counts a domain's breached addresses according to the catalogue in the database. This walks all
+/// of its accounts, so use a connection that doesn't block others.
 pub fn count_now(db: &mut Db, domain: &str) -> Result<DomainCount, DatabaseError> {
     domain_walk::in_one_snapshot(db, |db| {
         let catalogue = breaches::catalogue(db)?;

@@ -172,8 +172,8 @@ fn decide(
     }
 }
 
-/// Verifies the domain if the plan has room. Returns `false` if the proof has become invalid because
-/// the parent domain or the code was revoked.
+/// Verifies the domain if the plan has room. Returns `false` if the proof has become invalid
+/// because the parent domain or the code was revoked.
 async fn write(
     state: &State,
     subscriber: i64,

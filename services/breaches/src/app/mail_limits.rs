@@ -52,7 +52,8 @@ fn network(client: IpAddr) -> IpAddr {
     }
 }
 
-/// Counts a mail against every limit, or against none if any limit is reached. Concurrent calls are serialized.
+/// Counts a mail against every limit, or against none if any limit is reached. Concurrent calls are
+/// serialized.
 ///
 /// # Errors
 /// [`Error::TooMany`] with the number of seconds to wait.

@@ -37,7 +37,7 @@ pub fn opt_out(
     Ok(())
 }
 
-/// Undoes a public opt-out. With the other choices the data is gone for good.
+/// Undoes a public opt-out. Other choices can't be undone because the data is gone.
 pub fn opt_in(db: &mut Db, address: &EmailAddress, now: i64) -> Result<(), OperatorError> {
     versions::lock_accounts(db)?;
     match opt_outs::get(db, &address.sha1())? {

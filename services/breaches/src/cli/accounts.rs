@@ -7,7 +7,7 @@ use super::input_flags::InputFlags;
 use super::output::{LoadEnding, Output};
 use crate::jobs::{self, AccountsOptions, Format, JobContext};
 
-/// The format of files with addresses.
+/// Formats of files with addresses.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum FileFormat {
     /// One address a line

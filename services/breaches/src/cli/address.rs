@@ -13,7 +13,7 @@ use crate::jobs::{self, JobContext, Remains};
 use crate::model::OptOut;
 use crate::store::{breaches, traces};
 
-/// The choice of an owner.
+/// An owner's choice.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum Kind {
     /// Hidden from public searches

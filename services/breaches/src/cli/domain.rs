@@ -64,7 +64,7 @@ pub enum DomainCommand {
     },
 }
 
-/// Whether something is on.
+/// A switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum OnOff {
     /// On.

@@ -27,7 +27,7 @@ impl InputFlags {
     }
 }
 
-/// An encoding.
+/// File encodings.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum EncodingName {
     /// UTF-16 if the file has a byte order mark, otherwise UTF-8

@@ -28,7 +28,7 @@ pub struct Report {
     json: bool,
 }
 
-/// The format of a report.
+/// Report formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum ReportFormat {
     /// A text for readers

@@ -7,7 +7,7 @@ use super::input_flags::InputFlags;
 use super::output::LoadEnding;
 use crate::jobs::{self, JobContext, LogFormat, StealerLogsOptions};
 
-/// The format of a file with pairs.
+/// Formats of stealer log files.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum FileFormat {
     /// CSV, or JSON with the fields email and website

@@ -68,7 +68,8 @@ pub trait Mailer: Send + Sync {
     fn send(&self, mail: Mail) -> BoxFuture<'_, Result<(), MailError>>;
 }
 
-/// Returns `true` if we can send mail to an address. That's not a given for addresses in breaches and searches.
+/// Returns `true` if we can send mail to an address. That's not a given for addresses in breaches
+/// and searches.
 pub fn takes_mail(address: &str) -> bool {
     let Some(address) = recipient(address) else { return false };
     let party = Mailbox::new(None, address);

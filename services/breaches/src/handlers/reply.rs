@@ -50,8 +50,9 @@ pub async fn in_pieces(
     Ok(response.streaming(first.chain(others)))
 }
 
-/// Streams a JSON response at the client's pace, stopping if the client disconnects. If there's an error before
-/// the first chunk, it determines the status. Later on, all we can do is cut off the response.
+/// Streams a JSON response at the client's pace, stopping if the client disconnects. If there's an
+/// error before the first chunk, it determines the status. Later on, all we can do is cut off the
+/// response.
 pub async fn json_pieces(
     pieces: impl Stream<Item = Result<Bytes, Error>> + 'static,
 ) -> Result<HttpResponse, Error> {

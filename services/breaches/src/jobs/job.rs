@@ -36,7 +36,7 @@ pub struct Running {
 #[derive(Debug)]
 pub struct Params {
     own: String,
-    /// The same options but with notices the other way round. `None` if the job doesn't have that option.
+    /// The same options, except with `no_notify` flipped. `None` if the job doesn't have that option.
     other: Option<String>,
     /// The job to resume, if requested.
     resumed: Option<i64>,
@@ -48,7 +48,7 @@ impl Params {
         Self { own: text.to_owned(), other: None, resumed: None }
     }
 
-    /// For loads. `other` has the same options but with notices the other way round.
+    /// For loads. `other` has the same options, except with `no_notify` flipped.
     pub fn of_load<O: Serialize>(options: &O, other: &O) -> Result<Self, DatabaseError> {
         let text = |options| serde_json::to_string(options).map_err(DatabaseError::broken);
         Ok(Self { own: text(options)?, other: Some(text(other)?), resumed: None })
@@ -62,7 +62,7 @@ impl Params {
 }
 
 /// Starts a job or resumes an unfinished one with the same input and options. Fails if there is an
-/// unfinished job with notices the other way round that has already committed batches.
+/// unfinished job that differs only in `no_notify` and has already committed batches.
 ///
 /// If a job was requested by id, its input must be unchanged, and we never start a new one.
 pub fn begin(
@@ -122,7 +122,8 @@ fn begun_otherwise(job: i64) -> JobError {
     ))
 }
 
-/// Stops this run of a job unless its checkpoint has moved. Call this in the transaction that tried to move it.
+/// Stops this run of a job unless its checkpoint has moved. Call this in the transaction that tried
+/// to move it.
 ///
 /// # Errors
 /// [`JobError::Cancelled`], or [`JobError::DoneElsewhere`] if another process finished the job.

@@ -30,7 +30,8 @@ impl RetryingConnection {
 
     /// Runs a transaction until it's committed or fails for good.
     ///
-    /// If we don't know whether a commit succeeded, the transaction is run again, so `work` must be idempotent.
+    /// If we don't know whether a commit succeeded, the transaction is run again, so `work` must be
+    /// idempotent.
     pub fn transaction<T>(
         &mut self,
         mut work: impl FnMut(&mut Db) -> Result<T, JobError>,

@@ -13,12 +13,13 @@ use super::website::{is_possible, is_top_level};
 /// allows it in local parts.
 const LONG_DASH: &str = "----";
 
-/// Parses an address more strictly than a search would, to make sure we store nothing but addresses.
+/// Parses an address more strictly than a search would, to make sure we store only addresses.
 ///
 /// # Errors
-/// See [`EmailError`]. We also return `Domain` for characters or a `--` that can't be in a host name, and for a
-/// domain that looks like a host name with a secret stuck to it. `Local` also covers separators and a second
-/// `@`, a sign that the address is followed by a secret with an `@` in it.
+/// See [`EmailError`]. We also return `Domain` for characters or a `--` that can't be in a host
+/// name, and for a domain that looks like a host name with a secret stuck to it. `Local` also
+/// covers separators and a second `@`, a sign that the address is followed by a secret with an `@`
+/// in it.
 pub fn parse(text: &str) -> Result<EmailAddress, EmailError> {
     let address = EmailAddress::parse(text)?;
     let local = address.local();

@@ -131,7 +131,8 @@ impl Proof {
         }
     }
 
-    /// Looks for the proof in the head of a page. The body doesn't count because visitors may have written it.
+    /// Looks for the proof in the head of a page. The body doesn't count because visitors may have
+    /// written it.
     pub fn in_page(&self, html: &[u8]) -> Evidence {
         let html = String::from_utf8_lossy(html);
         let name = format!("{}-verification", self.prefix);

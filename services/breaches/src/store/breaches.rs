@@ -135,7 +135,8 @@ pub fn loaded(db: &mut Db, id: u16) -> Result<i64, DatabaseError> {
     Ok(breach::table.find(i32::from(id)).select(breach::loaded_count).first(db)?)
 }
 
-/// Inserts a breach under the next free id. We never reuse ids because account lists and notices refer to them.
+/// Inserts a breach under the next free id. We never reuse ids because account lists and notices
+/// refer to them.
 pub fn insert(db: &mut Db, new: &Breach) -> Result<u16, DatabaseError> {
     let highest: Option<i32> = breach::table.select(diesel::dsl::max(breach::id)).first(db)?;
     let given = versions::get(db, versions::LAST_BREACH_ID)?.unwrap_or(0);

@@ -337,9 +337,9 @@ pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError>
         .first(db)?)
 }
 
-/// Cleans up after domains that subscribers have lost. If a domain no longer has any controller, its notice
-/// state is deleted so that a later controller starts from scratch. Subscribers who lost a domain
-/// also lose pending messages and verification links for it.
+/// Cleans up after domains that subscribers have lost. If a domain no longer has any controller,
+/// its notice state is deleted so that a later controller starts from scratch. Subscribers who lost
+/// a domain also lose pending messages and verification links for it.
 ///
 /// Waits for transactions that are verifying one of these domains for someone else.
 pub(super) fn forget_given_up(db: &mut Db, domains: &[&str]) -> Result<(), DatabaseError> {

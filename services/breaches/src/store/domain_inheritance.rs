@@ -45,8 +45,9 @@ pub fn root_of(db: &mut Db, subscriber: i64, domain: &str) -> Result<Option<i64>
     Ok(tree(&rows(db, subscriber)?).root_of(domain))
 }
 
-/// Finds known mail domains below `root` that the subscriber should inherit but doesn't have, each with the id
-/// of `root`. Domains that didn't fit in the plan are included only if `has_room` is set.
+/// Finds known mail domains below `root` that the subscriber should inherit but doesn't have, each
+/// with the id of `root`. Domains that didn't fit in the plan are included only if `has_room` is
+/// set.
 pub fn missing(
     db: &mut Db,
     subscriber: i64,

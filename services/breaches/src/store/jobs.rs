@@ -143,8 +143,8 @@ pub fn note(db: &mut Db, id: i64, counts: Counts, now: i64) -> Result<(), Databa
     Ok(())
 }
 
-/// Moves a job's checkpoint forward. Returns `false` if the job was cancelled, or finished by another
-/// process. If another process marked it as failed, it's running again.
+/// Moves a job's checkpoint forward. Returns `false` if the job was cancelled, or finished by
+/// another process. If another process marked it as failed, it's running again.
 pub fn advance(
     db: &mut Db,
     id: i64,

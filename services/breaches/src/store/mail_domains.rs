@@ -60,7 +60,8 @@ pub fn names(db: &mut Db, ids: &[i32]) -> Result<HashMap<i32, String>, DatabaseE
 #[derive(Debug, Default)]
 pub struct KnownNames(RwLock<HashMap<i32, Box<str>>>);
 
-/// Maximum number of cached names. That's 5 MB for typical names, or 20 MB if they're all as long as possible.
+/// Maximum number of cached names. That's 5 MB for typical names, or 20 MB if they're all as long
+/// as possible.
 const MAX_KNOWN: usize = 65_536;
 
 impl KnownNames {

@@ -52,8 +52,8 @@ pub fn find(db: &mut Db, digest: &[u8], purpose: &str) -> Result<Option<MailToke
         .optional()?)
 }
 
-/// Uses up a link. Returns `false` if it was already used or has expired. If two requests race, only
-/// one of them wins.
+/// Uses up a link. Returns `false` if it was already used or has expired. If two requests race,
+/// only one of them wins.
 pub fn use_up(db: &mut Db, digest: &[u8], purpose: &str, now: i64) -> Result<bool, DatabaseError> {
     let row = mail_token::table
         .filter(mail_token::digest.eq(digest))

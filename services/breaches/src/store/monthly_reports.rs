@@ -90,8 +90,8 @@ pub fn due(
     Ok(rows.into_iter().filter_map(report).collect())
 }
 
-/// Marks a month as reported. Returns `false` if it already was, or if the mail was turned off or the
-/// domain lost in the meantime. If two replicas race, only one gets true.
+/// Marks a month as reported. Returns `false` if it already was, or if the mail was turned off or
+/// the domain lost in the meantime. If two replicas race, only one gets true.
 pub fn take(db: &mut Db, report: &DueReport, month: Month) -> Result<bool, DatabaseError> {
     let row = domain_control::table
         .filter(domain_control::id.eq(report.control))

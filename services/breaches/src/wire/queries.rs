@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// The wanted breaches of an account and their format.
+/// Query parameters of an account search.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct BreachedAccountQuery {
@@ -21,7 +21,7 @@ pub struct BreachedAccountQuery {
     pub include_unverified: Option<bool>,
 }
 
-/// The wanted breaches of the catalogue.
+/// Query parameters for listing the catalogue.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct BreachesQuery {
@@ -35,7 +35,7 @@ pub struct BreachesQuery {
     pub is_spam_list: Option<bool>,
 }
 
-/// The begin of a report.
+/// Query parameters of a domain report.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ReportQuery {

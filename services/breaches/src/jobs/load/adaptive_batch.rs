@@ -11,7 +11,7 @@ use crate::jobs::context::JobContext;
 const MIN_RECORDS: usize = 5_000;
 /// The batch size is capped at what this much memory (in MiB) would allow. SQLite only.
 const MAX_MIB: usize = 256;
-/// Records per transaction with staged rows, for each MiB of load memory.
+/// Records per transaction with staged rows: the number per MiB of load memory, and the maximum.
 const STAGED_PER_MIB: usize = 1_024;
 const MAX_STAGED: usize = 200_000;
 /// The first transaction is this much smaller than the maximum.

@@ -33,8 +33,9 @@ pub enum Format {
     Text,
 }
 
-/// Reads a file. The delimiter separates CSV cells (comma by default). In combo lists it ends the address; the
-/// default there is any of `: ; , |`, whitespace, or any character that can't be in a host name.
+/// Reads a file. The delimiter separates CSV cells (comma by default). In combo lists it ends the
+/// address; the default there is any of `: ; , |`, whitespace, or any character that can't be in a
+/// host name.
 ///
 /// # Errors
 /// Returns I/O errors. Also fails if the column contains secrets.
@@ -97,7 +98,8 @@ fn read_csv(
     })
 }
 
-/// Reads the address at the start of each line. The rest is usually a secret, so we neither decode nor copy it.
+/// Reads the address at the start of each line. The rest is usually a secret, so we neither decode
+/// nor copy it.
 fn read_combo(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> io::Result<()> {
     let mut lines = BoundedLines::new(input, MAX_LINE);
     while let Some((number, line)) = lines.next_line()? {
@@ -127,8 +129,9 @@ fn read_combo(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> i
     Ok(())
 }
 
-/// Finds the end of the address at the start of a line, which is the first separator, or the first character
-/// after the `@` that can't be in a host name. Returns `None` if the address takes up the whole line.
+/// Finds the end of the address at the start of a line, which is the first separator, or the first
+/// character after the `@` that can't be in a host name. Returns `None` if the address takes up the
+/// whole line.
 fn address_end(line: &[u8]) -> Option<usize> {
     let is_separator = |byte: &u8| b":;,|".contains(byte) || byte.is_ascii_whitespace();
     let end = line.iter().position(is_separator);

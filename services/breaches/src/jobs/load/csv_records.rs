@@ -200,9 +200,10 @@ impl<R: BufRead> Records<R> {
         Ok(Some(first))
     }
 
-    /// Looks ahead for the end of the quote left open by the first line (`first` bytes). If it's found, the
-    /// closing line is the last one in `ahead` and we return true. A quote followed by text must be the start
-    /// of a cell in some other record. In that case our quote was never closed.
+    /// Looks ahead for the end of the quote left open by the first line (`first` bytes). If it's
+    /// found, the closing line is the last one in `ahead` and we return true. A quote followed by
+    /// text must be the start of a cell in some other record. In that case our quote was never
+    /// closed.
     fn find_end(&mut self, first: usize) -> io::Result<bool> {
         loop {
             if self.open == self.ahead.len() {

@@ -36,7 +36,8 @@ pub struct ImportReport {
     pub unknown_members: Vec<String>,
 }
 
-/// Maximum size of a catalogue in bytes, since we read all of it into memory. 65,535 breaches take about 80 MB.
+/// Maximum size of a catalogue in bytes, since we read all of it into memory. 65,535 breaches take
+/// about 80 MB.
 const MAX_BYTES: u64 = 96 << 20;
 
 /// Reads a JSON array, or one JSON object per line.

@@ -109,8 +109,9 @@ impl<'c> JobInput<'c> {
     /// Finishes reading.
     ///
     /// # Errors
-    /// Fails if the file was written to while we were reading it, because we may have missed the end. Also
-    /// fails if the input is blank, since that's what a failed command or download leaves behind.
+    /// Fails if the file was written to while we were reading it, because we may have missed the
+    /// end. Also fails if the input is blank, since that's what a failed command or download leaves
+    /// behind.
     pub fn finish(mut self) -> Result<(), JobError> {
         self.report(self.counts);
         self.progress.finish();

@@ -52,8 +52,9 @@ pub struct PairColumns {
 }
 
 impl PairColumns {
-    /// Finds the columns by header or the operator's choice. Also returns whether the first row is a header.
-    /// Returns `None` if there is no header and the operator didn't choose a website column.
+    /// Finds the columns by header or the operator's choice. Also returns whether the first row is
+    /// a header. Returns `None` if there is no header and the operator didn't choose a website
+    /// column.
     ///
     /// # Errors
     /// Fails if a requested column is missing or contains secrets, or if there is a header without

@@ -280,7 +280,8 @@ struct News {
 }
 
 impl News {
-    /// Counts a new link for the notices later on. If notices are suppressed, records it as already announced.
+    /// Counts a new link for the notices later on. If notices are suppressed, records it as already
+    /// announced.
     fn add(
         &mut self,
         db: &mut Db,

@@ -14,7 +14,7 @@ use crate::store::jobs::Counts;
 
 /// How many rows to check.
 const FIRST: i64 = 10_000;
-/// We don't judge percentages if there are fewer rows than this.
+/// With fewer rows than this, we don't look at percentages.
 const MIN_ROWS: i64 = 100;
 /// Stop the load if more than 1 in `ODD_SHARE` addresses (and at least [`MIN_ODD`]) have a strange
 /// domain. Real leaks contain few of those.
@@ -28,8 +28,8 @@ const ENTRY: usize = 32;
 pub struct SanityCheck {
     unchecked: bool,
     judged: bool,
-    /// How many more bytes of addresses we may look at before we have to decide. The point is not
-    /// to write any of them to a temporary file.
+    /// How many more bytes of addresses we may look at before we have to decide. The point is to
+    /// avoid writing any of them to a temporary file.
     room: usize,
     /// Addresses whose domain isn't a host name.
     odd: i64,

@@ -33,8 +33,9 @@ impl Sources {
         Ok(Self { breaches, files: files.iter().map(|file| (file.clone(), 0)).collect() })
     }
 
-    /// Reads a manifest. Each line has a breach name and a file, separated by whitespace or a comma. Paths are
-    /// relative to the manifest's folder. Empty lines and those starting with `#` are ignored.
+    /// Reads a manifest. Each line has a breach name and a file, separated by whitespace or a
+    /// comma. Paths are relative to the manifest's folder. Empty lines and those starting with `#`
+    /// are ignored.
     ///
     /// # Errors
     /// Fails at the first invalid line and reports its number.

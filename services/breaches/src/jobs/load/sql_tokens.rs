@@ -239,9 +239,9 @@ impl<R: BufRead> Tokens<R> {
         Ok(())
     }
 
-    /// Reads a line without its line break. Returns `false` if the line break is missing. Rows longer
-    /// than `MAX_LINE` are truncated, though not to less than `MAX_LINE + 1` so callers can still
-    /// see that they were too long.
+    /// Reads a line without its line break. Returns `false` if the line break is missing. Rows
+    /// longer than `MAX_LINE` are truncated to one byte more than that, so callers can still see
+    /// that they were too long.
     pub fn row(&mut self, row: &mut Vec<u8>) -> io::Result<bool> {
         row.clear();
         let mut is_whole = false;

@@ -1,8 +1,9 @@
 //! Finds addresses anywhere in a text.
 //!
-//! If an address is part of a longer word, it could be someone else's. So we decode the characters in front of
-//! it: letters from any script, apostrophes, and escapes used in JSON, URLs, SQL and HTML. If that fails, we
-//! skip the address and count it as skipped. The `@` itself may be escaped too.
+//! If an address is part of a longer word, it could be someone else's. So we decode the characters
+//! in front of it: letters from any script, apostrophes, and escapes used in JSON, URLs, SQL and
+//! HTML. If that fails, we skip the address and count it as skipped. The `@` itself may be escaped
+//! too.
 
 use std::io::{self, BufRead};
 
@@ -62,8 +63,9 @@ fn is_inside(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || !byte.is_ascii() || b".-_+@%\\'&;#".contains(&byte)
 }
 
-/// Finds a safe place to split: right after the last byte that can't be in an address. If the whole piece could
-/// be one and is too long, we split it anyway, leaving enough for the longest possible domain.
+/// Finds a safe place to split: right after the last byte that can't be in an address. If the whole
+/// piece could be one and is too long, we split it anyway, leaving enough for the longest possible
+/// domain.
 fn safe_end(piece: &[u8]) -> usize {
     match piece.iter().rposition(|byte| !is_inside(*byte)) {
         Some(place) => place + 1,

@@ -18,7 +18,8 @@ use crate::state::State;
 use crate::store::versions::{self, Versions};
 use crate::store::{mail_tokens, messages, sessions, traces};
 
-/// Initial and maximum delay before a failed round is retried, in seconds. The delay doubles with each failure.
+/// Initial and maximum delay before a failed round is retried, in seconds. The delay doubles with
+/// each failure.
 const RETRY_SECONDS: (i64, i64) = (10, 3_600);
 /// How long to keep delivered messages and expired links, in seconds. Until then, we can tell
 /// whether a link has expired or never existed.

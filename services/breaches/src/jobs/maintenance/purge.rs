@@ -16,8 +16,9 @@ use crate::store::{
     admin_events, breaches, jobs, load_connections, traces, unused_domains, versions,
 };
 
-/// `breach retire`: hides the breach right away, then removes its links and stealer log entries along with
-/// accounts that have no other data. The published count stays the same. Returns the job id.
+/// `breach retire`: hides the breach right away, then removes its links and stealer log entries
+/// along with accounts that have no other data. The published count stays the same. Returns the job
+/// id.
 pub fn retire(context: &JobContext, name: &str) -> Result<i64, JobError> {
     let now = context.clock.unix();
     let found = context.write(|db| flag(db, name, now))?;
@@ -47,8 +48,8 @@ fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
 /// many seconds.
 const ABANDONED: (i64, i64) = (30, 600);
 
-/// Continues a purge whose process died, or starts one that should exist but doesn't. Returns `false`
-/// if there's nothing to do. If several replicas race, only one of them gets the job.
+/// Continues a purge whose process died, or starts one that should exist but doesn't. Returns
+/// `false` if there's nothing to do. If several replicas race, only one of them gets the job.
 pub fn resume_purge(context: &JobContext) -> Result<bool, JobError> {
     let now = context.clock.unix();
     let (silent, failed) = (now - ABANDONED.0, now - ABANDONED.1);

@@ -9,8 +9,9 @@ use crate::store::{account_links, versions};
 /// A load writes to a run if there are at least this many times as many accounts already. A larger
 /// load would touch every page of the table anyway.
 const TIMES: i64 = 4;
-/// Accounts are moved to the table once runs have more than this multiple of what's in the table. Moving them
-/// touches most pages of the by-domain index, so it costs several times as much as writing a run.
+/// Accounts are moved to the table once runs have more than this multiple of what's in the table.
+/// Moving them touches most pages of the by-domain index, so it costs several times as much as
+/// writing a run.
 const MAX_TIMES_TABLE: i64 = 4;
 /// Accounts are moved to the table once runs have more than this number. Their filters use 2.25
 /// bytes of memory per account.
@@ -58,8 +59,8 @@ pub fn is_compact(db: &mut Db) -> Result<bool, DatabaseError> {
     Ok(weights(db)?.is_none_or(|found| found.runs == 0))
 }
 
-/// Merges two runs. Call this in a write transaction. Returns `false` if there are only a few runs or
-/// no two of them fit in the memory of a load.
+/// Merges two runs. Call this in a write transaction. Returns `false` if there are only a few runs
+/// or no two of them fit in the memory of a load.
 pub fn join_two(db: &mut Db, memory_mb: usize) -> Result<bool, DatabaseError> {
     let most = i64::try_from(memory_mb * PER_MIB).unwrap_or(i64::MAX);
     match db {

@@ -1,8 +1,8 @@
 //! Links accounts on a distributed database.
 //!
 //! We copy a transaction's rows to the table `staged`, which is sharded just like the accounts. The
-//! statements that follow join the two, so each server can work on its own rows. Citus's row counts
-//! aren't reliable here. Instead, we count new links before writing them.
+//! statements that follow join the two, so each server can work on its own rows. We don't rely on
+//! the row counts that Citus reports; new links are counted before they're written.
 
 use database::DatabaseError;
 use diesel::prelude::*;

@@ -10,7 +10,8 @@ use super::write::RunWriter;
 /// Merge two runs once there are more than this. Every lookup has to test each run's filter.
 const RUNS: usize = 8;
 
-/// Merges two runs if there are more than [`RUNS`]. Returns `true` if it did. Call this in a write transaction.
+/// Merges two runs if there are more than [`RUNS`]. Returns `true` if it did. Call this in a write
+/// transaction.
 ///
 /// An account is rewritten a number of times that grows with the logarithm of the number of loads.
 /// Never creates a run with more than `most` accounts.
