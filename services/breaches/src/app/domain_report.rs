@@ -54,7 +54,7 @@ pub struct DomainReport {
     pub all: usize,
     /// The domain's most recently added breach.
     pub latest: Option<String>,
-    /// Show only breaches that don't need a subscription.
+    /// Whether breaches that need a subscription were left out.
     pub limited: bool,
     /// Set if nothing may be shown.
     pub refused: Option<Error>,

@@ -13,8 +13,8 @@ use html5ever::tokenizer::{
 const PIECE: usize = 1_024;
 
 /// Limit on the number of bytes that could start an attribute, counted across pieces until a token
-/// is completed. The tokenizer compares every attribute of a tag with all those before it, so a
-/// huge tag would take forever. No legitimate tag comes close.
+/// is completed. The tokenizer compares every attribute of a tag with all those before it, which
+/// takes quadratic time for a huge tag. No legitimate tag comes close.
 const MAX_SEPARATORS: usize = 16_384;
 
 /// Returns the `content` of every `meta` tag with this name (ignoring case) in the head of a page.
