@@ -82,7 +82,7 @@ pub fn by_domain(domain_id: i32) -> _ {
         .select(pair_columns())
 }
 
-/// Like [`by_domain`], but for PostgreSQL, which has an index by domain.
+/// Like [`by_domain()`], but for PostgreSQL, which has an index by domain.
 #[auto_type]
 pub fn by_indexed_domain(domain_id: i32) -> _ {
     account::table

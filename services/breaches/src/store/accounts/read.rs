@@ -73,7 +73,7 @@ pub fn by_key(k: i64) -> _ {
     ))
 }
 
-/// Like [`by_key`], but with domain ids, which is what runs use.
+/// Like [`by_key()`], but with domain ids, which is what runs use.
 #[auto_type]
 fn by_key_with_domain(k: i64) -> _ {
     account::table.inner_join(mail_domain::table).filter(account::k.eq(k)).select((
@@ -132,7 +132,7 @@ pub fn by_domain(domain_id: i32) -> _ {
         .select((account::k, account::seq, account::local, account::breaches))
 }
 
-/// Like [`by_domain`], but for PostgreSQL, which has an index by domain.
+/// Like [`by_domain()`], but for PostgreSQL, which has an index by domain.
 #[auto_type]
 pub fn by_indexed_domain(domain_id: i32) -> _ {
     account::table.filter(account::domain_id.eq(domain_id)).select((

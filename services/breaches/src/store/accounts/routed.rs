@@ -45,7 +45,7 @@ pub fn one_range(low: i64, high: i64) -> _ {
     account::table.filter(has_key).select(columns())
 }
 
-/// Like [`one_range`], but limited and in key order.
+/// Like [`one_range()`], but limited and in key order.
 #[auto_type]
 pub fn one_page(low: i64, high: i64, limit: i64) -> _ {
     let has_key: KeyBetween<account::table> = shard::key_between(low, high);
