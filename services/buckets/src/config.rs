@@ -1,4 +1,4 @@
-//! Settings of this service, in addition to the shared ones.
+//! Settings specific to this service.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Returns the name used in settings and metrics.
+    /// Name in settings and metrics.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Embedded => "embedded",
@@ -99,7 +99,7 @@ pub struct Settings {
     pub load_memory_mb: usize,
 }
 
-/// Parses requests per second.
+/// Parses a request rate, in requests per second.
 pub fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse::<f64>().ok().filter(|rate| (0.001..=1_000.0).contains(rate));
     rate.ok_or_else(|| "give a number from 0.001 to 1000".to_owned())
@@ -110,22 +110,22 @@ fn cores() -> usize {
 }
 
 impl Settings {
-    /// Returns the reach of webhooks: the addresses to which they may connect.
+    /// Returns which addresses webhooks may connect to.
     pub fn webhook_reach(&self) -> Reach {
         if self.webhook_allow_private.is_on() { Reach::anywhere() } else { Reach::public() }
     }
 
-    /// The buckets that may be crawled.
+    /// Returns which buckets may be crawled.
     pub fn crawl_lists(&self) -> CrawlLists {
         CrawlLists { allow: self.crawl_allow.clone(), deny: self.crawl_deny.clone() }
     }
 
-    /// The folder of the file index.
+    /// Returns the index folder, which defaults to a subfolder of `data_dir`.
     pub fn index_dir(&self, data_dir: &Path) -> PathBuf {
         self.index_dir.clone().unwrap_or_else(|| data_dir.join("index"))
     }
 
-    /// Returns the default settings with frequent reloads, for tests.
+    /// Default settings for tests, with frequent reloads.
     pub fn for_tests() -> Self {
         Self { reload_ms: 20, load_memory_mb: 64, ..shell::defaults() }
     }

@@ -1,11 +1,11 @@
-//! The caller's own account.
+//! The caller's account.
 
 use auth::Key;
 
 use crate::state::State;
 use crate::wire::account::{Account, AccountAnswer};
 
-/// Returns the account of a key and the capabilities of its package.
+/// Returns the account of the key's owner, with the limits of its package.
 pub fn get_account(state: &State, key: &Key) -> AccountAnswer {
     let package = state.snapshot().package(key.plan.as_ref().map(|plan| plan.code.as_str()));
     AccountAnswer {

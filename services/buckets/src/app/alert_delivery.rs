@@ -1,4 +1,4 @@
-//! Delivers the messages of alerts to their webhooks.
+//! Sends alert messages to webhooks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,28 +22,28 @@ use crate::wire::files::FileRecord;
 
 /// User agent of webhook requests.
 const USER_AGENT: &str = concat!("buckets/", env!("CARGO_PKG_VERSION"));
-/// Number of rows that are read at once.
+/// Rows read at a time.
 const BATCH: usize = 100;
 
-/// The outbox of alert messages and its sender.
+/// Sends the queued alert messages.
 pub struct AlertDelivery {
     state: State,
-    /// URL under which receivers reach the service.
+    /// Base URL for links back to this service.
     base: String,
     sender: WebhookSender,
 }
 
 impl AlertDelivery {
-    /// Creates the delivery of a server.
+    /// Sets up delivery for a server.
     ///
     /// # Errors
-    /// The HTTP client cannot be built.
+    /// Returns an error if the HTTP client can't be built.
     pub fn new(state: &State, base: &str) -> anyhow::Result<Self> {
         let sender = WebhookSender::new(state.settings().webhook_reach(), USER_AGENT)?;
         Ok(Self { state: state.clone(), base: base.to_owned(), sender })
     }
 
-    /// Returns a snapshot that includes the publish which a message is about.
+    /// Returns a snapshot in which the message's files are visible, refreshing it if necessary.
     async fn current_snapshot(
         &self,
         message: &AlertMessage,
@@ -68,7 +68,7 @@ impl AlertDelivery {
     }
 }
 
-/// The id of an alert, displayed in the log.
+/// An alert id, formatted for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Receiver(i64);
 
@@ -179,7 +179,7 @@ fn body(
     now: i64,
 ) -> Result<String, DeliveryError> {
     let ids = alert_messages::ids_of(&message.files);
-    // After a rebuild, the ids belong to other files.
+    // A rebuild renumbers the files, so older ids mean nothing here.
     let is_current = message.generation == i64::from(snapshot.generation);
     let files = match is_current {
         true => rows(snapshot, package, &ids, now)
@@ -203,7 +203,7 @@ fn body(
     serde_json::to_string(&event).map_err(|error| DeliveryError::Permanent(error.to_string()))
 }
 
-/// Returns those files with the given ids that the package may see, in ascending order.
+/// Looks up files by id. Skips those that the package can't see. Both lists are in ascending order.
 fn rows(
     snapshot: &Snapshot,
     package: &Package,

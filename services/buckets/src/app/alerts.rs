@@ -1,4 +1,4 @@
-//! Alerts: searches that keys save.
+//! Alerts are searches saved by a key.
 
 use auth::Key;
 use batch::PagePermit;
@@ -23,10 +23,11 @@ use crate::wire::files::{FileParameters, FileSearch};
 
 /// Default number of files per response.
 const DEFAULT_LIMIT: u64 = 100;
-/// Maximum size of a compiled expression in bytes. Every load compares its files with all alerts.
+/// Maximum size of a compiled expression, in bytes. Kept small because every load checks its new
+/// files against all alerts.
 const LARGEST_EXPRESSION: usize = 256 << 10;
 
-/// Parses the parameters of a saved search.
+/// Parses the query string of a saved search. `start` is always reset to 0.
 pub fn saved_search(query: &str) -> Result<FileSearch, Error> {
     let input = Input::query(query);
     let read = read_validated::<FileParameters>(&input, &RULES).into_result();
@@ -36,8 +37,8 @@ pub fn saved_search(query: &str) -> Result<FileSearch, Error> {
     Ok(search)
 }
 
-/// Checks a search before it is saved. It must have a condition with which matching files can be
-/// looked up.
+/// Parses a search and checks that it can be saved. At least one of its conditions must be usable
+/// as a lookup key for new files.
 fn checked_search(query: &str) -> Result<FileSearch, Error> {
     let search = saved_search(query)?;
     if Input::query(query).text("access_token", &RULES).is_some() {
@@ -71,7 +72,7 @@ fn checked_search(query: &str) -> Result<FileSearch, Error> {
     }
 }
 
-/// Returns the package of a key. Fails if it does not allow alerts.
+/// Returns the key's package, or an error if it doesn't include alerts.
 fn permitted(state: &State, key: &Key) -> Result<Package, Error> {
     let snapshot = state.snapshot();
     let package = snapshot.package(plan_of(key));
@@ -91,18 +92,18 @@ fn plan_of(key: &Key) -> Option<&str> {
     key.plan.as_ref().map(|plan| plan.code.as_str())
 }
 
-/// Returns the mark after all files of a snapshot.
+/// Returns the mark just past the newest file in a snapshot.
 fn end_of(snapshot: &Snapshot) -> Mark {
     let id = snapshot.summary.journal.published_id() as i64;
     Mark { generation: i64::from(snapshot.generation), id }
 }
 
-/// Returns an alert of this key. An alert of another key is reported as not found.
+/// Returns the alert if it belongs to this key. Other keys' alerts are reported as not found.
 fn own(found: Option<Alert>, key: i64) -> Result<Alert, Error> {
     found.filter(|alert| alert.key_id == key).ok_or(Error::Fault(Fault::NotFound))
 }
 
-/// Returns the record of an alert. The secret is only shown when it is new.
+/// Converts an alert to its wire format. Secrets are shown once, when they are created.
 fn alert_record(alert: Alert, shows_secret: bool) -> AlertRecord {
     AlertRecord {
         id: alert.id,
@@ -114,7 +115,7 @@ fn alert_record(alert: Alert, shows_secret: bool) -> AlertRecord {
     }
 }
 
-/// Lists the alerts of a key.
+/// Lists the key's alerts.
 pub async fn list_alerts(state: &State, key: &Key) -> Result<AlertsAnswer, Error> {
     let package = permitted(state, key)?;
     let id = key.id;
@@ -125,14 +126,14 @@ pub async fn list_alerts(state: &State, key: &Key) -> Result<AlertsAnswer, Error
     Ok(AlertsAnswer { meta, alerts })
 }
 
-/// Returns an alert of a key.
+/// Returns one of the key's alerts.
 pub async fn get_alert(state: &State, key: &Key, id: i64) -> Result<AlertRecord, Error> {
     permitted(state, key)?;
     let found = state.pools().read(move |db| alerts::by_id(db, id)).await?;
     Ok(alert_record(own(found, key.id)?, false))
 }
 
-/// Checks the content of an alert, except for the secret of its webhook.
+/// Validates a request body. The webhook's secret is left for the caller to fill in.
 fn checked(state: &State, package: &Package, body: AlertBody) -> Result<AlertContent, Error> {
     let AlertBody { name, query, webhook } = body;
     let query = query.strip_prefix('?').unwrap_or(&query).to_owned();
@@ -145,7 +146,7 @@ fn checked(state: &State, package: &Package, body: AlertBody) -> Result<AlertCon
     }
     let webhook = webhook.filter(|url| !url.is_empty());
     let reach = state.settings().webhook_reach();
-    // Parsing a URL drops line breaks and tabs without an error.
+    // The URL parser silently drops line breaks and tabs.
     let is_plain = |url: &str| !url.contains(|c: char| c.is_whitespace() || c.is_control());
     let may_call =
         |url: &String| is_plain(url) && web_url(url).is_some_and(|url| reach.may_name(&url));
@@ -160,7 +161,7 @@ fn new_secret() -> Result<String, Error> {
     Ok(secret.map_err(|error| Error::Internal(error.to_string()))?.text())
 }
 
-/// Saves a search. Only files that are added from now on count as new.
+/// Saves a search. Files already in the index don't count as new.
 pub async fn add_alert(state: &State, key: &Key, body: AlertBody) -> Result<AlertRecord, Error> {
     let package = permitted(state, key)?;
     let mut content = checked(state, &package, body)?;
@@ -210,7 +211,7 @@ pub async fn put_alert(
     Ok(alert_record(alert, is_new))
 }
 
-/// Removes an alert and its messages.
+/// Deletes an alert together with its queued messages.
 pub async fn remove_alert(state: &State, key: &Key, id: i64) -> Result<(), Error> {
     permitted(state, key)?;
     let key_id = key.id;
@@ -251,7 +252,7 @@ pub async fn get_alert_files(
         run_prepared(state, caller, &request, Extent::Page, run).await?;
     let end = end_of(&prepared.snapshot);
     let last = found.rows.last().map_or(0, |row| row.id as i64);
-    // The index may be newer than the snapshot.
+    // The index may be ahead of the snapshot.
     let next = found.next.map_or(end.id.max(last), |next| next.id as i64);
     let rows = found.rows.into_iter();
     let answer = AlertFilesAnswer {
@@ -264,7 +265,7 @@ pub async fn get_alert_files(
     Ok((answer, permit))
 }
 
-/// Returns the id above which files count as new.
+/// Returns the id after which files count as new.
 fn start(snapshot: &Snapshot, after: Option<Mark>, since: Mark) -> Result<u64, Error> {
     let end = end_of(snapshot);
     // A rebuild does not add files.
@@ -277,7 +278,7 @@ fn start(snapshot: &Snapshot, after: Option<Mark>, since: Mark) -> Result<u64, E
     }
 }
 
-/// Parses a mark: a generation, a hyphen and an id.
+/// Parses a mark, `GENERATION-ID`.
 fn parse_mark(text: &str) -> Result<Mark, Error> {
     let number = |text: &str| {
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! The list of buckets.
+//! Searches the buckets themselves.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ use crate::store::buckets::Bucket;
 use crate::wire::BucketOrder;
 use crate::wire::buckets::{BucketMeta, BucketRecord, BucketSearch, BucketsAnswer};
 
-/// Lists the matching buckets that the caller's package may see.
+/// Lists the matching buckets that the caller's package can see.
 pub async fn list_buckets(
     state: &State,
     plan: Option<&str>,
@@ -22,7 +22,8 @@ pub async fn list_buckets(
     let snapshot = state.snapshot();
     let package = snapshot.package(plan);
     let now = state.clock().unix();
-    // Comparing hundreds of thousands of addresses would block a worker thread.
+    // There can be hundreds of thousands of addresses to compare, so keep this off the async
+    // workers.
     let listed = off_worker(move || answer(search, &snapshot, &package, now));
     let answer = listed.await.map_err(|error| Error::Internal(error.to_string()))?;
     metrics::searched("listBuckets", answer.meta.results);

@@ -1,4 +1,4 @@
-//! Crawls that keys have added.
+//! Crawls added by API keys.
 
 use auth::Key;
 use database::DatabaseError;
@@ -16,17 +16,17 @@ use crate::wire::crawls::{
 
 #[derive(Clone, Copy, Debug)]
 pub enum CrawlChange {
-    /// The crawl does not run until it is resumed.
+    /// Stop running the crawl until it is resumed.
     Pause,
-    /// Runs the crawl whenever it is due.
+    /// Run the crawl again whenever it is due.
     Resume,
     /// The crawl becomes due immediately, or an hour after its last run.
     Run,
-    /// Removes the crawl. The files of its bucket stay in the index.
+    /// Remove the crawl. Files already in the index stay there.
     Remove,
 }
 
-/// Returns the package of a key. Fails if it does not allow crawls.
+/// Returns the key's package, or an error if it doesn't include crawls.
 fn permitted(state: &State, key: &Key) -> Result<Package, Error> {
     let snapshot = state.snapshot();
     let package = snapshot.package(key.plan.as_ref().map(|plan| plan.code.as_str()));
@@ -38,7 +38,7 @@ fn permitted(state: &State, key: &Key) -> Result<Package, Error> {
     Err(Error::Package { name: "crawls", package })
 }
 
-/// Returns the record of a crawl.
+/// Converts a crawl to its wire format.
 fn record(crawl: Crawl, now: i64) -> CrawlRecord {
     CrawlRecord {
         running: crawl.is_running(now),
@@ -57,7 +57,7 @@ fn record(crawl: Crawl, now: i64) -> CrawlRecord {
     }
 }
 
-/// Lists the crawls of a key.
+/// Lists the key's crawls.
 pub async fn list_crawls(state: &State, key: &Key) -> Result<CrawlsAnswer, Error> {
     let package = permitted(state, key)?;
     let (id, now) = (key.id, state.clock().unix());
@@ -69,7 +69,7 @@ pub async fn list_crawls(state: &State, key: &Key) -> Result<CrawlsAnswer, Error
     })
 }
 
-/// Returns a crawl of a key.
+/// Returns one of the key's crawls.
 pub async fn get_crawl(state: &State, key: &Key, id: i64) -> Result<CrawlRecord, Error> {
     permitted(state, key)?;
     let found = state.pools().read(move |db| crawls::by_id(db, id)).await?;
@@ -77,12 +77,12 @@ pub async fn get_crawl(state: &State, key: &Key, id: i64) -> Result<CrawlRecord,
     Ok(record(own, state.clock().unix()))
 }
 
-/// Returns a crawl of this key. A crawl of another key is reported as not found.
+/// Returns the crawl if it belongs to this key. Other keys' crawls are reported as not found.
 fn own(found: Option<Crawl>, key: i64) -> Result<Crawl, Error> {
     found.filter(|crawl| crawl.key_id == Some(key)).ok_or(Error::Fault(Fault::NotFound))
 }
 
-/// Adds a crawl. It is due immediately.
+/// Adds a crawl, due immediately.
 pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<CrawlRecord, Error> {
     let package = permitted(state, key)?;
     let now = state.clock().unix();
@@ -103,7 +103,7 @@ pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<C
             return Err(Error::Conflict(format!("the key has {count} of {most} crawls")));
         }
         let id = crawls::add(db, &new, now).map_err(|error| match error {
-            // Another request has added the same crawl in the meantime.
+            // Lost a race against a request for the same crawl.
             DatabaseError::Conflict => twice(),
             other => other.into(),
         })?;
@@ -112,8 +112,8 @@ pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<C
     Ok(record(added.await?, now))
 }
 
-/// Checks the bucket of a new crawl. Its address is always derived from its URL, so that a key
-/// cannot list one server under the address of another.
+/// Validates a new crawl. The bucket address is always derived from the URL. Otherwise a key could
+/// list one server under another server's address.
 fn checked(body: NewCrawlBody, key: i64, now: i64) -> Result<NewCrawl, Error> {
     let NewCrawlBody { url, every_seconds, prefix, until, format, kind } = body;
     let wrong = |text: &str| Error::parameter("url", text);
@@ -168,8 +168,9 @@ fn checked(body: NewCrawlBody, key: i64, now: i64) -> Result<NewCrawl, Error> {
     })
 }
 
-/// Returns true if HTTP clients request a URL exactly as written, and at its address. A different
-/// spelling of a host or path would count as a different bucket for takedowns and other crawls.
+/// Checks that HTTP clients would request the URL exactly as written, and that it leads to this
+/// address. With a different spelling of the host or path, takedowns and other crawls would see a
+/// different bucket.
 fn is_plain(url: &str, address: &Address) -> bool {
     if !url.is_ascii() || url.contains('%') {
         return false;
@@ -179,7 +180,7 @@ fn is_plain(url: &str, address: &Address) -> bool {
     }
     let Some(parsed) = web_url(url) else { return false };
     let host = parsed.host_str().unwrap_or_default();
-    // On a non-standard port, a provider is not recognised by its address.
+    // Addresses with a non-standard port aren't matched to a provider.
     let is_hidden = address.kind().is_none() && provider_of(host).is_some();
     if host.ends_with('.') || parsed.path().contains("//") || is_hidden {
         return false;
@@ -191,7 +192,8 @@ fn is_plain(url: &str, address: &Address) -> bool {
         && Address::parse(&requested).is_ok_and(|other| other == *address)
 }
 
-/// Changes a crawl of a key. Returns its new state, or `None` if it was removed.
+/// Applies a change to one of the key's crawls. Returns the updated crawl, or `None` if it was
+/// removed.
 pub async fn change_crawl(
     state: &State,
     key: &Key,

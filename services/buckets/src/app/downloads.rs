@@ -1,4 +1,4 @@
-//! Downloads of search results as CSV and NDJSON.
+//! Downloads search results as CSV or NDJSON.
 
 use std::sync::Arc;
 
@@ -15,22 +15,22 @@ use crate::state::{Snapshot, State};
 use crate::wire::download::DownloadFormat;
 use crate::wire::files::FileSearch;
 
-/// Number of files per part of a download. With the longest paths, a part has about 5 MB.
+/// Files per chunk. With the longest possible paths, a chunk takes about 5 MB.
 const PART: usize = 256;
 
-/// A download that is about to begin.
+/// A download that is ready to stream.
 pub struct Download<S> {
-    /// Exact number of matching files.
+    /// Total number of matching files.
     pub results: u64,
-    /// Number of files that the download contains.
+    /// Number of files in the download.
     pub files: u64,
-    /// The stream of its parts. Dropping it stops the download.
+    /// Streams the chunks. Dropping the stream cancels the download.
     pub parts: S,
 }
 
-/// Finds the files of a search within the limits of the caller's package, and reads them part by
-/// part at the client's pace. All parts come from the same state of the index, except that files
-/// removed in the meantime are left out.
+/// Runs a search within the limits of the caller's package and streams its files in chunks, as fast
+/// as the client reads them. All chunks come from the same state of the index, minus any files that
+/// are removed during the download.
 pub async fn download_files(
     state: &State,
     caller: (&str, Option<&str>),
@@ -53,10 +53,10 @@ pub async fn download_files(
     Ok(Download { results, files, parts: header.chain(parts) })
 }
 
-/// A download whose files are being read.
+/// A download in progress.
 struct Reading {
     state: State,
-    /// Keeps the index open as long as its list of files is read.
+    /// Keeps the index open for as long as `list` needs it.
     snapshot: Arc<Snapshot>,
     list: Box<dyn FileList>,
     format: DownloadFormat,
@@ -81,8 +81,8 @@ impl Reading {
     }
 }
 
-/// A slot among the concurrent downloads, released on drop. An account gets at most half of the
-/// slots, so that it cannot block others.
+/// One of the concurrent download slots. Freed on drop. An account can only take half of the slots,
+/// so it never locks out the others.
 struct DownloadPlace {
     state: State,
     account: String,

@@ -1,10 +1,10 @@
-//! Errors of opening the index together with the database.
+//! Errors from opening the index and the database together.
 
 use database::DatabaseError;
 
 use crate::engine::EngineError;
 
-/// An error while reading a snapshot.
+/// Error while reading a snapshot.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     /// The index failed.

@@ -1,5 +1,6 @@
-//! Limits concurrent regular-expression searches: some run, some wait, all others are rejected. An
-//! account gets at most half of the slots, so that it cannot block others.
+//! Limits how many regular expressions are searched concurrently. A search either runs, waits in a
+//! queue, or is rejected. An account can only take half of the slots, so it never locks out the
+//! others.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,17 +13,17 @@ use crate::error::Error;
 use crate::metrics;
 use crate::state::{Share, State};
 
-/// A slot in which one expression runs, released on drop.
+/// Permission to run one expression. Freed on drop.
 pub struct ExpressionSlot {
-    // Fields are dropped in this order. The search must be dropped last, because it removes a share
-    // that is no longer used.
+    // Fields are dropped in declaration order. `_search` has to be last because it removes the
+    // account's share once nothing else uses it.
     _running: OwnedSemaphorePermit,
     _own: OwnedSemaphorePermit,
     _search: Search,
 }
 
-/// Waits for a slot for an account's expression. Fails immediately if too many searches are already
-/// waiting, in total or for this account.
+/// Waits for a free slot. Fails immediately if the queue is full, or if this account already fills
+/// its half of it.
 pub async fn acquire_slot(state: &State, account: &str) -> Result<ExpressionSlot, Error> {
     let (search, own) = Search::enter(state, account);
     let running = Arc::clone(&state.slots().running);
@@ -32,8 +33,8 @@ pub async fn acquire_slot(state: &State, account: &str) -> Result<ExpressionSlot
         return Ok(ExpressionSlot::new(running, own, search));
     }
     let waiting = Waiting::enter(&search)?;
-    // Waits for the account's own permit first, so that an account never exceeds its share of the
-    // common queue.
+    // Get the account's own permit first. That way an account never takes more than its share of
+    // the common queue.
     let turn = async {
         let own = own.acquire_owned().await?;
         Ok::<_, AcquireError>((running.acquire_owned().await?, own))
@@ -45,7 +46,7 @@ pub async fn acquire_slot(state: &State, account: &str) -> Result<ExpressionSlot
     Ok(ExpressionSlot::new(running, own, search))
 }
 
-/// Returns the maximum number of slots per account.
+/// Maximum number of slots for one account.
 fn half(places: usize) -> usize {
     places.div_ceil(2)
 }
@@ -67,8 +68,7 @@ impl Drop for ExpressionSlot {
     }
 }
 
-/// A search that is running or waiting. Dropping the last search of an account removes the
-/// account's share.
+/// A search that is running or waiting. Dropping an account's last one removes the account's share.
 struct Search {
     state: State,
     account: String,
@@ -101,7 +101,7 @@ impl Drop for Search {
     }
 }
 
-/// A position in the queue, released on drop.
+/// A place in the queue. Freed on drop.
 struct Waiting<'a>(&'a Search);
 
 impl<'a> Waiting<'a> {

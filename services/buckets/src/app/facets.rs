@@ -1,4 +1,4 @@
-//! Counts the files of a search by bucket, extension and type.
+//! Counts search results by bucket, extension and type.
 
 use std::cmp::Reverse;
 
@@ -11,8 +11,8 @@ use crate::state::{Snapshot, State};
 use crate::wire::facets::{BucketFacet, ExtensionFacet, FacetMeta, FacetsAnswer, TypeFacet};
 use crate::wire::files::FileSearch;
 
-/// Counts all files of a search by bucket, extension and type, regardless of the requested page.
-/// Returns the largest counts of each kind, up to the limit of the request.
+/// Counts all results of a search by bucket, extension and type, whatever page was requested. Only
+/// the largest counts are returned, up to the request's limit.
 pub async fn get_facets(
     state: &State,
     (owner, plan): (&str, Option<&str>),
@@ -43,7 +43,7 @@ pub async fn get_facets(
         regex_notice: request.regex_notice,
     };
     let limit = usize::try_from(request.echo.limit).unwrap_or(usize::MAX);
-    // Equal counts are sorted by id or alphabetically.
+    // Ties are broken by id or alphabetically.
     buckets.sort_by_key(|(files, bucket)| (*files, bucket.id));
     extensions.sort_unstable();
     let bucket_facets = buckets.into_iter().take(limit).map(|(Reverse(files), bucket)| {

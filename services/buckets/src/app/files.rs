@@ -1,4 +1,4 @@
-//! The search for files.
+//! Searches for files.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::model::scroll::Scroll;
 use crate::state::{Snapshot, State};
 use crate::wire::files::{FileMeta, FileRecord, FileSearch, FilesAnswer};
 
-/// Searches files within the limits of the caller's package. The permit reserves the memory of the
-/// page until the response has been written.
+/// Runs a file search within the limits of the caller's package. The permit accounts for the memory
+/// of the page, so hold on to it until the response is written.
 pub async fn search_files(
     state: &State,
     (owner, plan): (&str, Option<&str>),
@@ -29,16 +29,16 @@ pub async fn search_files(
     Ok((answer(request, &prepared, found), permit))
 }
 
-/// The requested part of a result.
+/// How much of the result to return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// One page of the result.
+    /// One page.
     Page,
-    /// Everything that the package allows in a download.
+    /// As much as the package allows in one download.
     Download,
 }
 
-/// Inputs of a search that do not come from its request.
+/// Everything a search needs in addition to its request.
 pub(super) struct Prepared {
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) package: Package,
@@ -46,7 +46,7 @@ pub(super) struct Prepared {
     pub(super) now: i64,
 }
 
-/// Runs a search within the limits of the caller's package, on the newest snapshot.
+/// Runs a search on the newest snapshot, within the limits of the caller's package.
 pub(super) async fn run_prepared<T>(
     state: &State,
     (owner, plan): (&str, Option<&str>),
@@ -64,7 +64,7 @@ pub(super) async fn run_prepared<T>(
         let now = state.clock().unix();
         let query = query(request, &package, &snapshot, &binding, now, extent)?;
         match run(&snapshot, query).await {
-            // A rebuild dropped this generation before the server noticed the new one.
+            // A rebuild dropped this generation before we noticed the new one.
             Err(Error::NotReady) if std::mem::take(&mut again) => {
                 snapshot = newest(state).await?;
             }
@@ -73,13 +73,13 @@ pub(super) async fn run_prepared<T>(
     }
 }
 
-/// Values that a scroll id must match.
+/// A scroll id is only valid if these values match.
 struct ScrollBinding {
     generation: u32,
     fingerprint: u64,
 }
 
-/// Rejects parameters that the package does not allow.
+/// Returns an error if the request uses a parameter that the package doesn't include.
 fn permit(
     search: &FileSearch,
     package: &Package,
@@ -94,7 +94,7 @@ fn permit(
     Err(Error::Package { name, package: cheapest.to_owned() })
 }
 
-/// Builds the query: adds bucket filters, package limits and the position.
+/// Builds the query for the index from the request, the caller's package and the current takedowns.
 fn query(
     search: &FileSearch,
     package: &Package,
@@ -136,7 +136,7 @@ fn query(
     Ok(query)
 }
 
-/// Returns a sort key that precedes those of all files.
+/// A sort key ahead of every file's.
 fn first_key(descending: bool) -> SortKey {
     SortKey { value: if descending { i64::MAX } else { i64::MIN }, id: 0 }
 }
@@ -171,7 +171,7 @@ fn answer(search: FileSearch, prepared: &Prepared, found: Found) -> FilesAnswer 
     }
 }
 
-/// Returns the record of a file, or `None` if its bucket is unknown.
+/// Converts a row to its wire format. Returns `None` if we don't know the bucket.
 pub(super) fn record(snapshot: &Snapshot, row: FileRow) -> Option<FileRecord> {
     let bucket = snapshot.bucket(row.bucket)?;
     Some(FileRecord::new(row, &bucket.address, bucket.kind))

@@ -1,4 +1,4 @@
-//! Use cases: permissions, and data that is read or written together.
+//! Use cases. They check permissions and decide which data is read or written together.
 
 mod accounts;
 mod alert_delivery;

@@ -1,11 +1,11 @@
-//! Packages: plans with the additional columns of this service.
+//! Packages extend the shared plans with this service's own columns.
 
 use database::{DatabaseError, Db};
 
 use crate::model::package::Package;
 use crate::store::packages;
 
-/// Inserts the plans and packages of a new database.
+/// Seeds a new database with the default plans and packages.
 pub fn seed_packages(db: &mut Db) -> Result<(), DatabaseError> {
     let plans = [
         auth::Plan::new("free", "Free", 60, 10),

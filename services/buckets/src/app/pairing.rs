@@ -1,4 +1,4 @@
-//! Checks that the database and the index belong together.
+//! Checks that the database and the index match.
 
 use database::{DatabaseError, Db, Pools};
 
@@ -6,15 +6,15 @@ use super::error::SnapshotError;
 use crate::engine::{EngineError, FileIndex};
 use crate::store::{generations, load_runs, removals};
 
-/// Number of comparisons before a mismatch is reported, because a publish or removal may happen
-/// between the two reads.
+/// Number of comparisons before we report a mismatch. A publish or removal may land between the two
+/// reads, so the first one isn't conclusive.
 const ATTEMPTS: u32 = 4;
 
-/// Compares the index of a generation with the database. Returns false if the database has switched
-/// to another generation.
+/// Compares the index of a generation with the database. Returns `false` if the database has since
+/// switched to another generation.
 ///
 /// # Errors
-/// [`EngineError::Mismatch`] if they do not belong together.
+/// Returns [`EngineError::Mismatch`] if they don't match.
 pub fn is_paired(
     pools: &Pools,
     index: &dyn FileIndex,

@@ -1,13 +1,12 @@
-//! Updates the SQL rows from the journal of the index, which is authoritative for publishes and
-//! removals.
+//! Brings the SQL rows in line with the index. The journal in the index is the source of truth for
+//! publishes and removals.
 
 use database::{DatabaseError, Db, Pools};
 
 use crate::engine::Journal;
 use crate::store::{buckets, generations, load_runs, removals};
 
-/// Updates the SQL rows after a publish or removal whose second commit is missing because the
-/// process was killed.
+/// Catches the SQL rows up with a publish or removal that was killed between its two commits.
 pub fn reconcile(
     pools: &Pools,
     journal: &Journal,
@@ -18,8 +17,8 @@ pub fn reconcile(
     reconcile_removal(pools, journal)
 }
 
-/// Records the index number of a removal that is still pending. Its data may not be erased yet, so
-/// the next session completes it.
+/// Catches up with a removal that the index already counts but that is still pending in SQL. Its
+/// data may not be erased yet; the next write session takes care of that.
 fn reconcile_removal(pools: &Pools, journal: &Journal) -> Result<(), DatabaseError> {
     let Some(removal) = journal.removal else { return Ok(()) };
     let behind = |db: &mut Db| -> Result<bool, DatabaseError> {
@@ -51,8 +50,8 @@ fn reconcile_publish(
         published.buckets.iter().filter(|bucket| run.mode == "replace" && !bucket.partial);
     let complete: Vec<u64> = complete.map(|bucket| bucket.id).collect();
     pools.write_blocking(|db| -> Result<(), DatabaseError> {
-        // Another process may have updated the rows already, and a later removal may have unlisted
-        // a bucket.
+        // Another process may have done this already, and a bucket may have been unlisted by a
+        // removal since.
         if load_runs::publish(db, published.run, report, now)? {
             buckets::published(db, &buckets, published.at)?;
             buckets::replaced(db, &complete, published.at)?;

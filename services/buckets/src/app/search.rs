@@ -1,4 +1,4 @@
-//! Runs a query on the index within its time limit.
+//! Runs index queries with a time limit.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Found, Matching};
 use crate::state::{Snapshot, State};
 
-/// Runs a search. Its memory permit must be held until the page is dropped.
+/// Runs a search. Hold on to the returned memory permit until the page is dropped.
 pub async fn search(
     state: &State,
     snapshot: &Snapshot,
@@ -29,7 +29,7 @@ pub async fn search(
     run(state, snapshot, account, query, find).await
 }
 
-/// Finds the files of a search, so that they can be read in parts.
+/// Runs a search whose files are then read in chunks.
 pub async fn list(
     state: &State,
     snapshot: &Snapshot,
@@ -41,7 +41,7 @@ pub async fn list(
     run(state, snapshot, account, query, find).await
 }
 
-/// Counts the files of a search by bucket and by extension.
+/// Counts search results by bucket and by extension.
 pub async fn count_facets(
     state: &State,
     snapshot: &Snapshot,
@@ -53,8 +53,8 @@ pub async fn count_facets(
     run(state, snapshot, account, query, count).await
 }
 
-/// Runs a search outside the worker threads. It stops at its time limit, or when the client
-/// disconnects.
+/// Runs a search on the blocking thread pool. The search is cancelled when its time is up or the
+/// client disconnects.
 async fn run<T: Send + 'static>(
     state: &State,
     snapshot: &Snapshot,
@@ -71,8 +71,8 @@ async fn run<T: Send + 'static>(
     let (limits, _guard) = limits(state);
     let index = Arc::clone(&snapshot.index);
     let searching = off_worker(move || {
-        // The slot is held until the search ends, which may be shortly after the client has
-        // disconnected.
+        // A search may keep running for a moment after the client disconnects. Its slot isn't free
+        // until then.
         let _slot = slot;
         let found = find(&*index, &query, &limits)?;
         if limits.knew_total() {
@@ -83,7 +83,7 @@ async fn run<T: Send + 'static>(
     searching.await.map_err(|error| Error::Internal(error.to_string()))?
 }
 
-/// Returns the limits of a search that begins now, and a guard that cancels the search when it is
+/// Returns the limits for a search that starts now. The search is cancelled when the guard is
 /// dropped.
 pub(super) fn limits(state: &State) -> (Limits, CancelOnDrop) {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -97,7 +97,7 @@ pub(super) fn limits(state: &State) -> (Limits, CancelOnDrop) {
 pub struct CancelOnDrop(Arc<AtomicBool>);
 
 impl CancelOnDrop {
-    /// Creates the guard of a search with these limits.
+    /// Creates a guard for a search with these limits.
     pub fn of(limits: &Limits) -> Self {
         Self(limits.cancel_handle())
     }

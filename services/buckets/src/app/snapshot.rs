@@ -1,5 +1,4 @@
-//! Reads the snapshot, and refreshes it after publishes, removals, rebuilds and changes of
-//! packages.
+//! Loads the snapshot and refreshes it after publishes, removals, rebuilds and package changes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,8 +21,7 @@ use crate::state::{Snapshot, State};
 use crate::store::generations::IndexState;
 use crate::store::{buckets, crawls, generations, load_runs};
 
-/// Opens the index, reconciles the SQL rows with it and reads the first snapshot. This is a
-/// blocking function.
+/// Opens the index, brings the SQL rows in line with it and loads the first snapshot. Blocks.
 pub fn open(
     pools: Pools,
     clock: SharedClock,
@@ -62,7 +60,7 @@ pub fn open(
     Ok(state)
 }
 
-/// Returns the text of an error for `/readyz`, which is public and must not contain paths.
+/// Describes an error for `/readyz`, which is public and so must not reveal any paths.
 fn public_text(error: &EngineError) -> String {
     match error {
         EngineError::Missing(_) => "the index is missing".to_owned(),
@@ -71,14 +69,14 @@ fn public_text(error: &EngineError) -> String {
     }
 }
 
-/// Opens the current index for reading without creating it. Before the first load, returns an empty
-/// one. If the index was published but does not exist, returns [`EngineError::Missing`].
+/// Opens the current index for reading. Never creates one: before the first load, this returns an
+/// empty stand-in, and if an index was published but can't be found, [`EngineError::Missing`].
 pub fn open_index(
     pools: &Pools,
     generations: &Arc<dyn Generations>,
 ) -> Result<(Arc<dyn FileIndex>, IndexState), SnapshotError> {
-    // Must be read before the index is opened, so that the index contains everything published so
-    // far.
+    // Read this before opening the index. The other way round, the index could lack the latest
+    // publish.
     let before = |db: &mut Db| -> Result<_, DatabaseError> {
         Ok((generations::read(db)?, generations::identity(db)?.publishes > 0))
     };
@@ -97,7 +95,7 @@ pub fn open_index(
         };
         let after = pools.read_blocking(before)?;
         if after.0.generation != now.generation {
-            // A rebuild has switched to its own generation and dropped the old one.
+            // A rebuild switched to a new generation and dropped this one.
             (now, published) = after;
         } else if published {
             return Err(lost(place).into());
@@ -108,11 +106,11 @@ pub fn open_index(
     }
 }
 
-/// Copies the current index to a folder. Returns false if the engine does not store the index on
+/// Copies the current index to a folder. Returns `false` if the engine doesn't keep its index on
 /// this machine.
 ///
 /// # Errors
-/// [`EngineError::Missing`] if a rebuild has switched to another generation.
+/// Returns [`EngineError::Missing`] if a rebuild has switched to another generation.
 pub fn copy_index(
     pools: &Pools,
     generations: &dyn Generations,
@@ -122,15 +120,15 @@ pub fn copy_index(
     Ok(generations.copy(now.generation, to)?)
 }
 
-/// Returns the error for a published index that is missing.
+/// Error for a published index that has gone missing.
 pub fn lost(place: String) -> EngineError {
     EngineError::Missing(format!(
         "{place}, although a load was published: restore it, or rebuild it: buckets rebuild PATH"
     ))
 }
 
-/// Discards the unfinished generation of a killed rebuild. Does nothing if another process is
-/// writing, because that may be the rebuild.
+/// Cleans up after a killed rebuild. Does nothing while another process is writing, since that
+/// could be the rebuild itself.
 fn clear_unfinished(pools: &Pools, generations: &dyn Generations) -> Result<(), SnapshotError> {
     if !generations.has_unfinished(pools.read_blocking(generations::read)?.generation)? {
         return Ok(());
@@ -139,7 +137,7 @@ fn clear_unfinished(pools: &Pools, generations: &dyn Generations) -> Result<(), 
         Err(EngineError::Locked(_)) => return Ok(()),
         taken => taken?,
     };
-    // The rebuild may have finished before the lock was available.
+    // The rebuild may have finished while we waited for the lock.
     let current = pools.read_blocking(generations::read)?.generation;
     if generations.has_unfinished(current)? {
         generations.discard(current + 1, &*lock)?;
@@ -148,8 +146,8 @@ fn clear_unfinished(pools: &Pools, generations: &dyn Generations) -> Result<(), 
     Ok(())
 }
 
-/// Looks for a newer snapshot and starts serving it. Records whether the index is usable. This is a
-/// blocking function.
+/// Checks for a newer snapshot and starts serving it. Also records whether the index is usable.
+/// Blocks.
 pub fn refresh(state: &State) -> Result<(), SnapshotError> {
     let looked = {
         let _looking = state.look();
@@ -161,14 +159,14 @@ pub fn refresh(state: &State) -> Result<(), SnapshotError> {
         }
         looked
     };
-    // At this point the files are already hidden. Counting them takes long in a large bucket.
+    // The files are hidden by now. Counting them can take a while in a large bucket.
     if looked? {
         recount(state);
     }
     Ok(())
 }
 
-/// Looks for a newer snapshot. Returns whether hidden files must be counted.
+/// Checks for a newer snapshot. Returns `true` if the hidden files need to be counted again.
 fn look(state: &State) -> Result<bool, SnapshotError> {
     let seen = state.snapshot();
     let pools = state.pools();
@@ -189,14 +187,14 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
     } else if switched {
         index = state.generations().open(now.generation)?;
     } else if now.generation > 1 && seen.published_at() > 0 {
-        // Older generations may only be dropped after this one has been opened.
+        // Don't drop older generations until this one is open.
         state.generations().sweep(now.generation)?;
     }
-    // A search may already have refreshed the index, so `refreshed` alone is not sufficient.
+    // A search may have refreshed the index before us, so `refreshed` isn't enough on its own.
     let refreshed = index.refresh()?;
     let is_same = index.summary().journal.identity == own;
     if !is_same && !is_paired(pools, &*index, now.generation)? {
-        // The next refresh finds the generation to which the database has switched.
+        // The database has switched to another generation. The next refresh will find it.
         return Ok(false);
     }
     let sequence = |summary: &IndexSummary| summary.journal.sequence;
@@ -208,8 +206,8 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
         let (mut snapshot, after) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
             Ok((read(db, index, now)?, generations::read(db)?))
         })?;
-        // After a switch, the buckets may already belong to the next generation. The next refresh
-        // reads both from the same one.
+        // If a rebuild switched generations in between, these buckets may belong to the next one.
+        // Leave it to the next refresh to read both from the same generation.
         if after.generation == now.generation {
             let paths = &snapshot.takedowns.paths;
             let mut hidden = seen.hidden.clone();
@@ -226,7 +224,7 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
     Ok(false)
 }
 
-/// Counts the hidden files of the published snapshot. If that fails, the previous counts are kept.
+/// Counts the hidden files in the published snapshot. Keeps the previous counts if that fails.
 fn recount(state: &State) {
     let counted = state.snapshot();
     if counted.takedowns.paths.is_empty() {
@@ -237,7 +235,7 @@ fn recount(state: &State) {
             let _looking = state.look();
             let now = state.snapshot();
             let versions = |of: &Snapshot| (of.generation, of.version);
-            // Another refresh may have published a newer snapshot in the meantime.
+            // Another refresh may have published a newer snapshot while we were counting.
             if versions(&now) == versions(&counted) && Arc::ptr_eq(&now.summary, &counted.summary) {
                 let mut snapshot = (*now).clone();
                 snapshot.hidden = hidden;
@@ -248,7 +246,7 @@ fn recount(state: &State) {
     }
 }
 
-/// Looks for a newer snapshot outside the worker threads. Returns the current snapshot.
+/// Refreshes the snapshot on the blocking thread pool and returns it.
 pub async fn newest(state: &State) -> Result<Arc<Snapshot>, Error> {
     let looking = state.clone();
     let looked = off_worker(move || refresh(&looking)).await;
@@ -259,7 +257,7 @@ pub async fn newest(state: &State) -> Result<Arc<Snapshot>, Error> {
     }
 }
 
-/// Refreshes the snapshot until the server stops. Repeated failures are logged once.
+/// Keeps the snapshot fresh until the server stops. A failure that repeats is only logged once.
 pub async fn follow(state: State) {
     let pause = Duration::from_millis(state.settings().reload_ms);
     let mut failing = false;
@@ -290,7 +288,7 @@ fn read(
 ) -> Result<Snapshot, DatabaseError> {
     let summary = index.summary();
     let mut buckets = buckets::all(db)?;
-    // A publish takes effect before its SQL rows are written.
+    // A publish is visible in the index before its SQL rows are written.
     if let Some(published) = &summary.journal.published
         && load_runs::find(db, published.run)?.is_some_and(|run| run.state != "published")
     {

@@ -1,9 +1,10 @@
-//! Statistics of the index.
+//! Index statistics.
 
 use crate::state::State;
 use crate::wire::stats::{StatsAnswer, StatsMeta};
 
-/// Counts the whole index, and the part of it that the caller's package may search.
+/// Counts what is in the index. If the caller's package shows new buckets with a delay, there's a
+/// second count without them.
 pub fn get_stats(state: &State, plan: Option<&str>) -> StatsAnswer {
     let snapshot = state.snapshot();
     let package = snapshot.package(plan);

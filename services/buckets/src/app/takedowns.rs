@@ -1,4 +1,4 @@
-//! Pending removals. They hide files before their data is erased.
+//! Pending removals. Their files are hidden right away and erased later.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::model::file_query::FileQuery;
 use crate::model::takedowns::{HiddenPaths, Takedowns};
 use crate::store::{buckets, removals};
 
-/// Reads the pending removals of known buckets.
+/// Reads the pending removals. Skips those for buckets we don't know.
 pub fn pending_takedowns(db: &mut Db) -> Result<Takedowns, DatabaseError> {
     let mut takedowns = Takedowns::default();
     for removal in removals::pending(db)? {
@@ -20,7 +20,7 @@ pub fn pending_takedowns(db: &mut Db) -> Result<Takedowns, DatabaseError> {
     Ok(takedowns)
 }
 
-/// Counts the hidden files of buckets that are not hidden as a whole.
+/// Counts hidden files in buckets that are only partly hidden.
 pub fn count_hidden(
     index: &dyn FileIndex,
     takedowns: &Takedowns,

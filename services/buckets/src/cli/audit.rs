@@ -1,4 +1,4 @@
-//! The command `audit`.
+//! `buckets audit`
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::jobs::{
 };
 use crate::model::address::BucketType;
 
-/// Exit statuses, shown by `--help`.
+/// Exit codes, shown by `--help`.
 const STATUSES: &str = "\
 Addresses are URLs of buckets (https://NAME.s3.amazonaws.com/, s3://NAME, gs://NAME), or with
 --endpoint names of buckets, one on a line; lines that begin with # are comments.
@@ -28,9 +28,9 @@ Exit status:
      nothing was published for them, and --accept-removals does it
 Of several, 3 counts before 4, and 4 before 1.";
 
-/// Exit status of an audit that found new files.
+/// Exit code if the audit found new files.
 const NEW: u8 = 3;
-/// Exit status of an audit that needs consent to remove files.
+/// Exit code if files would be removed and the user has to agree first.
 const HELD: u8 = 4;
 
 /// Arguments of `audit`.
@@ -73,7 +73,7 @@ pub struct AuditArguments {
     json: bool,
 }
 
-/// Audits the addresses in a file.
+/// Audits the addresses listed in a file.
 pub fn run(
     context: &JobContext,
     arguments: AuditArguments,

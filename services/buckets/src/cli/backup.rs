@@ -1,4 +1,4 @@
-//! The commands `backup` and `restore`.
+//! `buckets backup` and `buckets restore`
 
 use std::fs;
 use std::io::ErrorKind;
@@ -16,14 +16,14 @@ use crate::engine::{EngineError, Folders, Generations, restore_generations};
 use crate::service::Buckets;
 use crate::store::MIGRATIONS;
 
-/// Maximum number of times that database and index are copied, because loads may publish in
-/// between.
+/// Loads may publish while we copy. This is how often we try to get a matching copy of the database
+/// and the index.
 const ATTEMPTS: u32 = 8;
 const INDEX: &str = "index";
 
 type AllSettings = ServiceSettings<Settings>;
 
-/// Copies the index and then the database, repeatedly until both belong together.
+/// Copies the index, then the database, and starts over until the two match.
 pub fn back_up(
     settings: &AllSettings,
     generations: &Arc<dyn Generations>,
@@ -64,7 +64,7 @@ fn copy_pair(
     }
     settings.back_up(&Buckets::INFO, backup.folder())?;
     if is_copied {
-        // On PostgreSQL, the index is compared with the database that is being dumped.
+        // We can't open a PostgreSQL dump, so the index is compared with the live database.
         let pools = if copy.exists() { open_copy(&copy)? } else { pools.clone() };
         let generations: Arc<dyn Generations> = Arc::new(Folders::new(index));
         app::open_index(&pools, &generations)?;
@@ -82,13 +82,13 @@ fn open_copy(path: &Path) -> anyhow::Result<Pools> {
 fn is_of_a_publish(error: &anyhow::Error) -> bool {
     match error.downcast_ref() {
         Some(SnapshotError::Index(EngineError::Mismatch(_) | EngineError::Missing(_))) => true,
-        // A rebuild has dropped this generation.
+        // A rebuild dropped this generation.
         Some(SnapshotError::Index(EngineError::Io(error))) => error.kind() == ErrorKind::NotFound,
         _ => false,
     }
 }
 
-/// Restores index and database.
+/// Restores the TLS files, the index and the database from a backup.
 pub fn restore(
     settings: &AllSettings,
     index: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! The command `crawl`.
+//! `buckets crawl`
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::jobs::{
 };
 use crate::model::{Address, CrawlLists};
 
-/// Exit statuses, shown by `--help`.
+/// Exit codes, shown by `--help`.
 const STATUSES: &str = "\
 Exit status:
   0  the listings of all crawls that were due are published
@@ -156,7 +156,6 @@ impl RequestArguments {
     }
 }
 
-/// Runs a subcommand.
 pub fn run(
     context: &JobContext,
     command: CrawlCommand,
@@ -185,12 +184,12 @@ pub fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Interval between two checks for due crawls.
+/// How often to check for due crawls.
 const LOOK: Duration = Duration::from_secs(1);
-/// Pause after a failure of the index or the database.
+/// How long to wait after an index or database error.
 const AFTER_FAILURE: Duration = Duration::from_secs(10);
 
-/// Lists buckets whenever they are due, until the process is stopped.
+/// Runs crawls as they become due, until the process is stopped.
 pub fn crawl_forever(
     context: &JobContext,
     arguments: CrawlerArguments,
@@ -250,7 +249,7 @@ fn add(context: &JobContext, arguments: AddArguments, lists: &CrawlLists) -> any
     Ok(())
 }
 
-/// Parses the interval between two runs.
+/// Parses the interval between runs.
 fn every(text: &str) -> Result<i64, String> {
     let wrong = || "write a time of at least a minute, such as 24h, 30m or 7d".to_owned();
     let span: Span = text.parse().map_err(|_| wrong())?;

@@ -1,11 +1,11 @@
-//! The command `export`.
+//! `buckets export`
 
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
 use crate::jobs::{self, JobContext, JobError};
 
-/// Exports to standard output.
+/// Writes the export to standard output.
 pub fn run(context: &JobContext, bucket: Option<&str>) -> anyhow::Result<ExitCode> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let written = jobs::export(context, bucket, &mut out).map_err(source_of);
@@ -13,7 +13,7 @@ pub fn run(context: &JobContext, bucket: Option<&str>) -> anyhow::Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// Unwraps a failure to write the output.
+/// Unwraps I/O errors so that a closed pipe is recognised.
 fn source_of(error: JobError) -> anyhow::Error {
     match error {
         JobError::Io(error) => error.into(),

@@ -1,4 +1,4 @@
-//! The command `load`.
+//! `buckets load`
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use super::sources::SourceArguments;
 use crate::engine::{Mode, RemovalLimit};
 use crate::jobs::{self, CheckpointPolicy, JobContext, JobError, LoadOptions, Report};
 
-/// Exit statuses, shown by `--help`.
+/// Exit codes, shown by `--help`.
 const STATUSES: &str = "\
 Exit status:
   0  published
@@ -52,7 +52,7 @@ enum ModeArgument {
     Append,
 }
 
-/// Runs, resumes or simulates a load.
+/// Starts or resumes a load, or does a dry run.
 pub fn run(
     context: &JobContext,
     arguments: LoadArguments,

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command-line interface.
 
 mod audit;
 mod backup;
@@ -35,7 +35,7 @@ use crate::store::MIGRATIONS;
 
 pub use plans::PackageFlags;
 
-/// The migrations of the whole database.
+/// Migrations for the whole database.
 const ALL_MIGRATIONS: [&database::Migrations; 2] = [&auth::MIGRATIONS, &MIGRATIONS];
 
 /// Searches an index of files in open cloud-storage buckets
@@ -194,7 +194,7 @@ impl Cli {
         shell::serve(shell, Buckets::new(state, &base_url(shell)))
     }
 
-    /// Opens the database, and creates missing plans and packages.
+    /// Opens the database and adds the default plans and packages if they're missing.
     fn pools(&self) -> anyhow::Result<Pools> {
         let pools = self.settings.open(&Buckets::INFO, &ALL_MIGRATIONS)?;
         pools.write_at_start(app::seed_packages)?;
@@ -210,14 +210,14 @@ impl Cli {
         RemovalLimit { files: protected_files, percent: protected_percent }
     }
 
-    /// Returns the folder of the file index, or `None` if a cluster stores the index.
+    /// Folder of the embedded index, or `None` with the cluster engine.
     fn index_folder(&self) -> Option<PathBuf> {
         let settings = &self.settings.service;
         let embedded = settings.engine == Engine::Embedded;
         embedded.then(|| settings.index_dir(&self.settings.shell.data_dir))
     }
 
-    /// Describes the index that belongs to the database.
+    /// Describes the index for `check`, including its file count if it can be opened.
     fn preview_index(&self) -> anyhow::Result<String> {
         let generations = self.generations()?;
         let place = match self.index_folder() {
@@ -232,7 +232,7 @@ impl Cli {
         Ok(format!("{place}; {files} files"))
     }
 
-    /// Returns the generations of the file index.
+    /// Connects to the configured engine.
     fn generations(&self) -> anyhow::Result<Arc<dyn Generations>> {
         if let Some(folder) = self.index_folder() {
             return Ok(Arc::new(Folders::new(folder)));
@@ -257,8 +257,7 @@ impl Cli {
     }
 }
 
-/// Returns the base of links in webhooks. The host of a request is not used, because its client chooses
-/// it.
+/// Base URL for links in webhooks. We can't use the `Host` header here, because clients control it.
 fn base_url(shell: &ShellSettings) -> String {
     let local = |scheme: &str, addresses: &[ListenAddress]| match addresses.first() {
         Some(ListenAddress::Ip(address)) if address.ip().is_unspecified() => {
@@ -276,7 +275,8 @@ fn base_url(shell: &ShellSettings) -> String {
     }
 }
 
-/// Returns true if the files of the index failed.
+/// Checks whether an error comes from the index files, so that we can add their folder to the
+/// message.
 fn is_of_index(error: &anyhow::Error) -> bool {
     let cause = match (error.downcast_ref::<JobError>(), error.downcast_ref::<SnapshotError>()) {
         (Some(JobError::Index(cause)), _) | (_, Some(SnapshotError::Index(cause))) => cause,

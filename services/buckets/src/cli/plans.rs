@@ -1,4 +1,4 @@
-//! Packages on the command line: the plan columns of this service.
+//! Adds this service's columns to the `plans` command.
 
 use auth::PlanColumns;
 use database::Db;
@@ -39,7 +39,7 @@ pub struct PackageFlags {
     alerts: Option<u64>,
 }
 
-/// Reads and writes the packages of plans.
+/// Reads and writes the package that belongs to a plan.
 pub struct Packages;
 
 impl PlanColumns<PackageFlags> for Packages {

@@ -1,4 +1,4 @@
-//! The command `rebuild`.
+//! `buckets rebuild`
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use super::sources::SourceArguments;
 use crate::engine::Mode;
 use crate::jobs::{self, CheckpointPolicy, JobContext};
 
-/// Exit status for invalid combinations of arguments.
+/// Exit code for arguments that don't go together.
 const USAGE: u8 = 2;
 
 /// Arguments of `rebuild`.
@@ -24,7 +24,6 @@ pub struct RebuildArguments {
     paths: Vec<PathBuf>,
 }
 
-/// Builds a new generation of the index.
 pub fn run(
     context: &JobContext,
     arguments: RebuildArguments,

@@ -1,4 +1,4 @@
-//! The commands `remove`, `removals` and `unremove`.
+//! `buckets remove`, `removals` and `unremove`
 
 use std::process::ExitCode;
 
@@ -43,7 +43,7 @@ pub struct UnremoveArguments {
     json: bool,
 }
 
-/// Removes a bucket or prefix and erases its data.
+/// Removes a bucket, or the files below a prefix, and erases the data.
 pub fn remove(context: &JobContext, arguments: &RemoveArguments) -> anyhow::Result<ExitCode> {
     let RemoveArguments { address, prefix, reason, operator, json } = arguments;
     let done = jobs::remove(context, address, prefix, reason, operator)?;
@@ -65,7 +65,7 @@ pub fn unremove(context: &JobContext, arguments: &UnremoveArguments) -> anyhow::
     Ok(ExitCode::SUCCESS)
 }
 
-/// Lists removals.
+/// Prints the removal list.
 pub fn list(context: &JobContext, as_json: bool) -> anyhow::Result<ExitCode> {
     let all = context.pools.read_blocking(removals::all)?;
     Output::from_json_flag(as_json).print_list(&all, line)?;

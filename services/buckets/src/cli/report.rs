@@ -1,16 +1,16 @@
-//! Output and exit status of loads.
+//! Output and exit codes of load commands.
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use crate::jobs::{JobError, Report};
 
-/// Exit status of a load with too many bad lines. Nothing is published.
+/// Exit code if there were too many bad lines. Nothing was published.
 const TOO_MANY_BAD: u8 = 3;
-/// Exit status of a load that needs consent to remove files.
+/// Exit code if files would be removed and the user has to agree first.
 const TOO_MANY_REMOVED: u8 = 4;
 
-/// Formats the report as text or JSON.
+/// Formats a report as text or JSON.
 pub fn written(report: &Report, json: bool) -> String {
     match serde_json::to_string(report) {
         Ok(text) if json => text,
@@ -18,8 +18,7 @@ pub fn written(report: &Report, json: bool) -> String {
     }
 }
 
-/// Prints the report and returns the exit status. The number is that of notes about incomplete
-/// sources.
+/// Prints the report and picks the exit code. The `usize` is the number of incomplete sources.
 pub fn finished(done: Result<(String, usize), JobError>) -> anyhow::Result<ExitCode> {
     match done {
         Ok((text, incomplete)) => {

@@ -1,4 +1,4 @@
-//! Arguments for reading sources.
+//! Command-line arguments that describe the sources.
 
 use std::path::PathBuf;
 
@@ -40,13 +40,14 @@ pub struct SourceArguments {
 }
 
 impl SourceArguments {
-    /// Returns true if any option other than `--json` is set.
+    /// Returns `true` if an option was given that needs sources. Options with a default can't be
+    /// detected.
     pub fn has_options(&self) -> bool {
         let Self { format, bucket, kind, reject, .. } = self;
         format.is_some() || bucket.is_some() || kind.is_some() || reject.is_some()
     }
 
-    /// Builds the options of a run from paths.
+    /// Builds load options from these arguments.
     pub fn options(self, mode: Mode, paths: &[PathBuf]) -> Result<LoadOptions, JobError> {
         let remote = RemoteOptions {
             rate: self.rate,

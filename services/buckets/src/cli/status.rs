@@ -1,4 +1,4 @@
-//! The command `status`.
+//! `buckets status`
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -10,7 +10,6 @@ use serde_json::Value;
 use crate::jobs::{self, JobContext};
 use crate::model::progress::Progress;
 
-/// Prints the status.
 pub fn run(context: &JobContext, as_json: bool) -> anyhow::Result<ExitCode> {
     let status = jobs::status(context)?;
     let text = match as_json {
@@ -21,7 +20,7 @@ pub fn run(context: &JobContext, as_json: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Formats the status as text.
+/// Renders the status as text.
 fn as_text(status: &Value, now: i64) -> String {
     let mut text = String::new();
     let number = |value: &Value| value.as_i64().unwrap_or(0);

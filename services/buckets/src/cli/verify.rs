@@ -1,4 +1,4 @@
-//! The command `verify`.
+//! `buckets verify`
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use batch::Output;
 
 use crate::jobs::{self, JobContext};
 
-/// Prints all faults of the index.
+/// Checks the index and prints every fault it finds.
 pub fn run(context: &JobContext, as_json: bool) -> anyhow::Result<ExitCode> {
     let faults = jobs::verify(context)?;
     let sound = faults.is_empty();

@@ -1,4 +1,4 @@
-//! An index that has not been created yet.
+//! Placeholder for an index that doesn't exist yet.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,23 +10,23 @@ use super::limits::Limits;
 use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Found};
 
-/// Represents a generation until the holder of the write lock creates it. Readers never create it,
-/// because a load may be writing to the same location.
+/// Takes the place of a generation until the process that holds the write lock creates it. Readers
+/// never create an index themselves, because a load may be writing to the same location.
 pub struct AwaitedIndex {
     generations: Arc<dyn Generations>,
     generation: u32,
-    /// The reason if a published index is unusable.
+    /// Set if a published index can't be used.
     fault: Option<String>,
     made: OnceLock<Arc<dyn FileIndex>>,
 }
 
 impl AwaitedIndex {
-    /// Returns an index that is empty until it is created.
+    /// Creates a placeholder that is empty until the real index appears.
     pub fn empty(generations: Arc<dyn Generations>, generation: u32) -> Self {
         Self { generations, generation, fault: None, made: OnceLock::new() }
     }
 
-    /// Returns an index that cannot be searched.
+    /// Creates a placeholder that returns an error for every search.
     pub fn unusable(generations: Arc<dyn Generations>, generation: u32, fault: String) -> Self {
         Self { fault: Some(fault), ..Self::empty(generations, generation) }
     }

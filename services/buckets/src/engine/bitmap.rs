@@ -1,28 +1,28 @@
-//! A set of small numbers that takes one bit per number.
+//! A bit set for small integers.
 
 use std::ops::Range;
 
-/// A set of numbers below a fixed length.
+/// A set of integers below a fixed length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bitmap {
     words: Vec<u64>,
 }
 
 impl Bitmap {
-    /// Creates an empty set for numbers below `length`.
+    /// Creates an empty set for integers below `length`.
     pub fn new(length: u64) -> Self {
         let words = usize::try_from(length.div_ceil(64)).unwrap_or(usize::MAX);
         Self { words: vec![0; words] }
     }
 
-    /// Adds a number. Numbers that are not below the length are ignored.
+    /// Adds a number. Does nothing if it is out of range.
     pub fn insert(&mut self, number: u64) {
         if let Some(word) = self.words.get_mut((number / 64) as usize) {
             *word |= 1 << (number % 64);
         }
     }
 
-    /// Adds a range of numbers. Numbers that are not below the length are ignored.
+    /// Adds a range of numbers. Anything out of range is ignored.
     pub fn insert_range(&mut self, numbers: Range<u64>) {
         let (first, last) = (numbers.start / 64, numbers.end.div_ceil(64));
         let place = |word: u64| usize::try_from(word).unwrap_or(usize::MAX).min(self.words.len());
@@ -34,12 +34,12 @@ impl Bitmap {
         }
     }
 
-    /// Returns true if a number is in the set.
+    /// Returns `true` if the set contains the number.
     pub fn contains(&self, number: u64) -> bool {
         self.words.get((number / 64) as usize).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
-    /// Removes all numbers from `end` on.
+    /// Removes `end` and everything above it.
     pub fn truncate(&mut self, end: u64) {
         let place = (end / 64) as usize;
         if let Some(word) = self.words.get_mut(place) {
@@ -53,32 +53,32 @@ impl Bitmap {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Returns the words that represent the set. Number `n` is bit `n % 64` of word `n / 64`.
+    /// Returns the underlying words. Number `n` is bit `n % 64` of word `n / 64`.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// Returns the words that represent the set, for modification.
+    /// Returns the underlying words for modification.
     pub fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words
     }
 
-    /// Adds the elements of another set of the same length.
+    /// Adds all elements of another set of the same length.
     pub fn union(&mut self, other: &Self) {
         for (word, more) in self.words.iter_mut().zip(&other.words) {
             *word |= more;
         }
     }
 
-    /// Keeps only the elements that are also in another set of the same length.
+    /// Drops the elements that aren't in the other set, which must have the same length.
     pub fn intersect(&mut self, other: &Self) {
         for (word, wanted) in self.words.iter_mut().zip(&other.words) {
             *word &= wanted;
         }
     }
 
-    /// Returns elements from `from` on in ascending order: skips the first `skip`, then returns at
-    /// most `limit`.
+    /// Returns up to `limit` elements in ascending order. Starts at `from` and skips the first
+    /// `skip`.
     pub fn page(&self, from: u64, skip: u64, limit: usize) -> Vec<u64> {
         let mut page = Vec::with_capacity(limit.min(1_024));
         let mut skip = skip;
@@ -135,7 +135,7 @@ mod tests {
         fn inserted_ranges_equal_single_inserts(start in 0u64..330, length in 0u64..330, other in 0u64..320) {
             let (mut ranged, mut single) = (Bitmap::new(300), Bitmap::new(300));
             ranged.insert_range(start..start + length);
-            // The last word has unused bits after the length.
+            // The last word has room for a few numbers past the length.
             (start..start + length).take_while(|&n| n < 320).for_each(|n| single.insert(n));
             prop_assert_eq!(&ranged, &single);
             let mut one = Bitmap::new(300);

@@ -1,4 +1,4 @@
-//! Sends statements to the servers of a cluster over HTTP.
+//! Runs SQL statements on the servers of a cluster over HTTP.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,30 +13,29 @@ use super::error::server_error;
 use super::target::Target;
 use crate::engine::limits::Limits;
 
-/// Connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Timeout of statements that are not part of a search.
+/// Timeout for statements that aren't part of a search.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(24 * 3_600);
-/// Timeout of lookups.
+/// Timeout for quick lookups.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
-/// Interval at which a waiting search checks whether it must stop.
+/// How often a waiting search checks whether it should stop.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// Shorter than three seconds, after which ClickHouse 18.16 closes idle connections.
+/// ClickHouse 18.16 closes idle connections after three seconds, so this has to be shorter.
 const IDLE_TIMEOUT: Duration = Duration::from_millis(1_500);
-/// HTTP connections to all servers.
+/// HTTP client for all servers of the cluster.
 pub(super) struct Client {
     pub(super) target: Target,
     http: reqwest::Client,
-    /// `None` only during drop.
+    /// Only `None` while dropping.
     runtime: Option<Runtime>,
-    /// Start time in nanoseconds and a counter, from which unique names for statements are made.
+    /// Start time in nanoseconds. Together with the counter, it makes query ids unique.
     began: u128,
     statements: AtomicU64,
 }
 
 impl Client {
     pub(super) fn new(target: Target) -> Result<Self, ClusterError> {
-        // If another provider has already been installed, that one is used.
+        // Fails if a provider is already installed. In that case we use that one.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let http = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
@@ -58,12 +57,12 @@ impl Client {
         Ok(Self { target, http, runtime, began, statements: AtomicU64::default() })
     }
 
-    /// Runs a statement and waits for the response.
+    /// Runs a statement and returns the response.
     pub(super) fn execute(&self, server: &Url, statement: &str) -> Result<Vec<u8>, ClusterError> {
         self.execute_for(server, statement, STATEMENT_TIMEOUT)
     }
 
-    /// Runs a lookup. A server that does not respond within a short time counts as unreachable.
+    /// Runs a quick lookup. Servers that take too long count as unreachable.
     pub(super) fn look_up(&self, server: &Url, statement: &str) -> Result<Vec<u8>, ClusterError> {
         self.execute_for(server, statement, LOOKUP_TIMEOUT)
     }
@@ -83,7 +82,7 @@ impl Client {
         })
     }
 
-    /// Runs a statement within the limits of a search.
+    /// Runs a statement within a search's limits.
     pub(super) fn execute_within(
         &self,
         server: &Url,
@@ -103,7 +102,7 @@ impl Client {
         answer
     }
 
-    /// Starts inserting rows. The result is sent to the receiver.
+    /// Starts an insert. Wait for it with [`Pending::finish`].
     pub(super) fn insert(
         &self,
         server: &Url,
@@ -114,13 +113,13 @@ impl Client {
         let request = self.request(server, &self.name(), STATEMENT_TIMEOUT, &settings).body(rows);
         let (send, receive) = sync_channel(1);
         self.runtime()?.spawn(async move {
-            // If the receiver is gone, the result is not needed.
+            // Fails if the receiver is gone, and then no one needs the result.
             let _ = send.send(answer_of(request).await.map(drop));
         });
         Ok(Pending(receive))
     }
 
-    /// Spawns a task that is aborted through its handle.
+    /// Spawns a background task. Abort it through the returned handle.
     pub(super) fn spawn(
         &self,
         work: impl Future<Output = ()> + Send + 'static,
@@ -128,7 +127,7 @@ impl Client {
         Ok(self.runtime()?.spawn(work).abort_handle())
     }
 
-    /// Prepares a request with a statement.
+    /// Builds a request without sending it.
     pub(super) fn prepared(&self, server: &Url, statement: String) -> reqwest::RequestBuilder {
         self.request(server, &self.name(), CONNECT_TIMEOUT * 2, &[]).body(statement)
     }
@@ -144,10 +143,11 @@ impl Client {
         url.query_pairs_mut()
             .append_pair("database", &self.target.database)
             .append_pair("query_id", name)
-            // With this setting, the status code covers the complete response.
+            // Without this, ClickHouse sends the status code before it knows whether the query
+            // succeeds.
             .append_pair("wait_end_of_query", "1")
             .append_pair("buffer_size", "8388608")
-            // Lists of ids can be long.
+            // Lists of ids can get long.
             .append_pair("max_query_size", "67108864")
             .append_pair("max_ast_elements", "10000000")
             .append_pair("max_expanded_ast_elements", "10000000")
@@ -176,7 +176,7 @@ impl Client {
     ) -> Result<T, ClusterError> {
         let (send, receive) = sync_channel(1);
         let task = self.runtime()?.spawn(async move {
-            // If the search was stopped, the receiver is gone.
+            // Fails if the search was stopped and the receiver is gone.
             let _ = send.send(work.await);
         });
         loop {
@@ -194,7 +194,7 @@ impl Client {
         }
     }
 
-    /// Cancels a statement on a server. Otherwise it would run until its time limit.
+    /// Cancels a statement on the server, where it would otherwise run until its time limit.
     fn cancel(&self, server: &Url, name: &str) {
         let statement = format!("KILL QUERY WHERE query_id = {} ASYNC", super::sql::text(name));
         let request = self.prepared(server, statement);
@@ -210,15 +210,15 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Blocking until the threads of the runtime end is not allowed in every context in which
-        // this may be dropped.
+        // Dropping a runtime waits for its threads. That isn't allowed everywhere a client may be
+        // dropped.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// An insert whose response is still awaited.
+/// An insert that is still running.
 pub(super) struct Pending(std::sync::mpsc::Receiver<Result<(), ClusterError>>);
 
 impl Pending {

@@ -1,4 +1,4 @@
-//! The servers of a cluster and their generations.
+//! Connects to a cluster and manages its generations.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use super::view::View;
 use crate::engine::error::EngineError;
 use crate::engine::write_lock::HeldLock;
 
-/// The servers of a cluster.
+/// A connection to a cluster.
 #[derive(Clone)]
 pub struct Cluster {
     client: Arc<Client>,
     servers: Servers,
 }
 
-/// The write lock of the cluster, released on drop.
+/// The cluster-wide write lock. Released on drop.
 pub struct ClusterLock {
     lease: Lease,
 }
@@ -36,7 +36,7 @@ impl HeldLock for ClusterLock {
 }
 
 impl Cluster {
-    /// Connects to `CLUSTER_URL` and finds out which servers belong to `CLUSTER_NAME`.
+    /// Connects to `CLUSTER_URL` and looks up the servers of `CLUSTER_NAME`.
     pub fn connect(url: &str, name: Option<&str>) -> Result<Self, EngineError> {
         let client = Arc::new(Client::new(Target::parse(url)?)?);
         let servers = Servers::of(&client, name)?;
@@ -55,8 +55,8 @@ impl Cluster {
         Ok(ClusterIndex::new(Generation { client, servers, tables, number, layout }, view))
     }
 
-    /// Opens a generation, or creates an empty one. An existing one can be opened even if a replica
-    /// is unavailable.
+    /// Opens a generation, creating an empty one if it doesn't exist. Opening an existing
+    /// generation works even if a replica is down.
     pub fn open_or_create(&self, generation: u32) -> Result<ClusterIndex, EngineError> {
         match self.open(generation) {
             Err(EngineError::Missing(_)) => {}
@@ -68,7 +68,7 @@ impl Cluster {
         self.open(generation)
     }
 
-    /// Drops a generation and all its rows. Requires the write lock.
+    /// Drops a generation with all its rows. Requires the write lock.
     pub fn remove(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError> {
         let tables = Tables::of(generation, &self.client.target, &self.servers);
         for (server, statement) in tables.drops(&self.servers) {
@@ -78,7 +78,7 @@ impl Cluster {
         Ok(lease::forget(&self.client, &lease::of_generation(generation))?)
     }
 
-    /// Returns all generations, including unfinished ones.
+    /// Lists all generations, including unfinished ones.
     pub fn generations(&self) -> Result<BTreeSet<u32>, EngineError> {
         let statement = format!(
             "SELECT name FROM system.tables WHERE database = {} FORMAT TSV",
@@ -86,7 +86,7 @@ impl Cluster {
         );
         let answer = self.client.execute(&self.client.target.base, &statement)?;
         let names = String::from_utf8_lossy(&answer).into_owned();
-        // A process that was dropping a generation may have been killed between two of its tables.
+        // Dropping a generation isn't atomic, so some of its tables may be missing.
         let number = |name: &str| -> Option<u32> {
             let kinds = ["buckets_files_", "buckets_dead_", "buckets_journal_"];
             kinds.iter().find_map(|kind| name.strip_prefix(kind))?.parse().ok()
@@ -94,8 +94,8 @@ impl Cluster {
         Ok(names.lines().filter_map(number).collect())
     }
 
-    /// Takes the write lock of the cluster. If another process holds it, fails with the description
-    /// that the holder recorded.
+    /// Takes the cluster-wide write lock. If another process has it, the error contains the
+    /// description that process gave when it took the lock.
     pub fn lock(&self, holder: &str) -> Result<ClusterLock, EngineError> {
         Ok(ClusterLock { lease: Lease::take(&self.client, "lock", holder)? })
     }

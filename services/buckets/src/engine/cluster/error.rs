@@ -1,35 +1,35 @@
-//! Errors of the servers, and of connections to them.
+//! Server and connection errors.
 
 use crate::engine::error::EngineError;
 
 const TABLE_UNKNOWN: u32 = 60;
-/// The table was dropped while a statement was reading it.
+/// The table was dropped while the statement was reading from it.
 const TABLE_DROPPED: u32 = 218;
 const TOO_SLOW: u32 = 159;
 const CANCELLED: u32 = 394;
 const EXPRESSION: u32 = 427;
-/// Socket timeout, network error, no connection to any replica of a shard.
+/// Socket timeout, network error, and no connection to any replica of a shard.
 const AWAY: [u32; 3] = [209, 210, 279];
 
-/// Maximum length of a server's error message in characters.
+/// Server error messages are truncated to this number of characters.
 const LONGEST_REASON: usize = 400;
 
-/// An error of a statement.
+/// Error while running a statement.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ClusterError {
     /// The server returned an error.
     #[error("the cluster answered: {text} (code {code})")]
     Server { code: u32, text: String },
-    /// The server did not respond.
+    /// The server didn't respond.
     #[error("the cluster does not respond: {0}")]
     Unreachable(String),
-    /// The search must stop.
+    /// The search was cancelled or ran out of time.
     #[error("stopped")]
     Stopped,
     /// Another process is writing.
     #[error("{0}")]
     Locked(String),
-    /// The configuration is invalid, or a response is malformed.
+    /// Invalid configuration or malformed response.
     #[error("{0}")]
     Invalid(String),
 }
@@ -56,8 +56,8 @@ impl From<ClusterError> for EngineError {
     }
 }
 
-/// Parses `Code: 60, e.displayText() = DB::Exception: Table …, e.what() = DB::Exception`, and the
-/// shorter format of newer servers.
+/// Parses a server error. Old servers write `Code: 60, e.displayText() = DB::Exception: Table …,
+/// e.what() = DB::Exception`; newer ones use a shorter form.
 pub(super) fn server_error(status: u16, body: &str) -> ClusterError {
     let digits = body.trim_start().strip_prefix("Code: ").unwrap_or_default();
     let end = digits.find(|symbol: char| !symbol.is_ascii_digit()).unwrap_or(digits.len());

@@ -1,4 +1,4 @@
-//! Counts the files of a search by bucket and by extension.
+//! Counts search results by bucket and by extension.
 
 use super::generation::Generation;
 use super::rows::Rows;
@@ -9,7 +9,8 @@ use crate::engine::limits::Limits;
 use crate::model::facets::Facets;
 use crate::model::file_query::FileQuery;
 
-/// Counts the files of a search in one state. `newest` is true if no newer state can exist yet.
+/// Counts the results of a search in one state of the index. `newest` means that no newer state can
+/// exist yet.
 pub(super) fn facets(
     index: &Generation,
     view: &View,
@@ -27,7 +28,7 @@ pub(super) fn facets(
     while !rows.is_at_end() {
         facets.buckets.insert(rows.u64()?, rows.u64()?);
     }
-    // Extensions are stored in ascending order of length.
+    // Extensions are stored shortest first.
     let by_extension = format!(
         "SELECT extensions[1] AS shortest, count() FROM {files} \
          WHERE {condition} AND notEmpty(extensions) GROUP BY shortest"

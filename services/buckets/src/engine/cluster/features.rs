@@ -1,28 +1,28 @@
-//! Detects features that servers newer than 18.16 have. It looks for settings, which are more
-//! reliable than version numbers.
+//! Detects features that ClickHouse gained after 18.16. We look for the related settings because
+//! they are more reliable than version numbers.
 
 use super::client::Client;
 use super::error::ClusterError;
 use super::servers::{Server, Servers};
 
-/// Features that all servers have, but 18.16 does not.
+/// Features that 18.16 lacks. A feature is only used if every server has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Features {
-    /// Text indexes and `hasAllTokens`, as in 26.9.
+    /// Text indexes and `hasAllTokens`, tested with 26.9.
     pub(super) text_index: bool,
-    /// `DELETE FROM`, which marks rows instead of rewriting parts, and `APPLY DELETED MASK`, which
-    /// then rewrites them. Available since 24.4.
+    /// `DELETE FROM`, which marks rows as deleted, and `APPLY DELETED MASK`, which then rewrites
+    /// the affected parts. Since 24.4.
     pub(super) lightweight_delete: bool,
-    /// A setting with which old parts are deleted earlier than after minutes.
+    /// Whether old parts can be cleaned up sooner than after a few minutes.
     pub(super) cleanup_thread: bool,
 }
 
-/// For each field of [`Features`], the setting that reveals it.
+/// The settings that give each field of [`Features`] away, in the same order.
 const TOLD_BY: [&str; 3] =
     ["enable_full_text_index", "lightweight_deletes_sync", "max_cleanup_delay_period"];
 
 impl Features {
-    /// Returns the features that all servers have. All of them must respond.
+    /// Detects the features that all servers have in common. Every server must respond.
     pub(super) fn of(client: &Client, servers: &Servers) -> Result<Self, ClusterError> {
         let all = Self { text_index: true, lightweight_delete: true, cleanup_thread: true };
         servers.all().iter().try_fold(all, |common, server| {
@@ -47,7 +47,7 @@ impl Features {
         Ok(Self { text_index, lightweight_delete, cleanup_thread })
     }
 
-    /// Returns table settings with which old parts are deleted soon.
+    /// Table settings that make ClickHouse delete old parts quickly.
     pub(super) fn part_settings(self) -> &'static str {
         if self.cleanup_thread {
             "old_parts_lifetime = 1, cleanup_delay_period = 1, max_cleanup_delay_period = 1, \

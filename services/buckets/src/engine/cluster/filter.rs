@@ -1,4 +1,4 @@
-//! Compiles file searches to SQL conditions on rows.
+//! Translates file searches into SQL conditions.
 
 use super::layout::Layout;
 use super::{pattern, sql};
@@ -9,7 +9,7 @@ use crate::model::file_query::{Between, FileQuery, Matching, Order, SortKey};
 use crate::model::keywords::Phrase;
 use crate::model::takedowns::HiddenPaths;
 
-/// Returns all conditions except visibility; empty if there are none.
+/// Returns all conditions except visibility. May be empty.
 pub(super) fn conditions(query: &FileQuery, layout: Layout) -> Result<Vec<String>, EngineError> {
     let mut all = Vec::new();
     if let Some(buckets) = &query.buckets {
@@ -37,7 +37,7 @@ pub(super) fn conditions(query: &FileQuery, layout: Layout) -> Result<Vec<String
     Ok(all)
 }
 
-/// Returns true if the total can be computed from the number of files in each bucket.
+/// Returns `true` if the total follows from the file counts per bucket.
 pub(super) fn is_by_bucket(query: &FileQuery) -> bool {
     let anything = match &query.matching {
         Matching::All => true,
@@ -52,7 +52,7 @@ pub(super) fn is_by_bucket(query: &FileQuery) -> bool {
         && query.intervals.are_open()
 }
 
-/// Returns the column to sort by before the id. `None` if only the id matters.
+/// The column to sort by ahead of the id, or `None` to sort by id only.
 pub(super) fn sort_column(order: Order) -> Option<&'static str> {
     match order {
         Order::Index => None,
@@ -60,7 +60,7 @@ pub(super) fn sort_column(order: Order) -> Option<&'static str> {
     }
 }
 
-/// Returns the condition that a row comes after a position.
+/// Condition for rows that come after a sort key.
 pub(super) fn after(query: &FileQuery, place: SortKey) -> String {
     let SortKey { value, id } = place;
     match sort_column(query.order) {
@@ -72,7 +72,7 @@ pub(super) fn after(query: &FileQuery, place: SortKey) -> String {
     }
 }
 
-/// Returns the `ORDER BY` expression.
+/// Builds the `ORDER BY` expression.
 pub(super) fn order(query: &FileQuery) -> String {
     match sort_column(query.order) {
         None => "id".to_owned(),
@@ -104,14 +104,13 @@ fn matching(query: &FileQuery, layout: Layout) -> Result<Vec<String>, EngineErro
     }
 }
 
-/// Returns an expression for the position of a phrase in the padded words; 0 if the phrase is not
-/// in them.
+/// SQL expression for the position of a phrase in the padded words, or 0 if it doesn't occur.
 fn place(words: &str, phrase: &Phrase) -> String {
     format!("position({words}, {})", sql::text(&format!(" {} ", phrase.join(" "))))
 }
 
-/// Returns conditions that match a phrase. The text index finds words, but does not know their
-/// positions.
+/// Conditions that match a phrase. The text index finds the words but doesn't know where they are,
+/// so a phrase of several words needs a second condition.
 fn included(words: &str, phrase: &Phrase, layout: Layout) -> Vec<String> {
     let matches = format!("{} > 0", place(words, phrase));
     match layout {

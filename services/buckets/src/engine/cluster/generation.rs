@@ -1,4 +1,4 @@
-//! A generation, as shared by search, verification and writer.
+//! A generation, shared by search, verification and the writer.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::layout::Layout;
 use super::schema::Tables;
 use super::servers::Servers;
 
-/// The servers and tables of one generation.
+/// The servers and tables of a generation.
 pub(super) struct Generation {
     pub(super) client: Arc<Client>,
     pub(super) servers: Servers,

@@ -1,4 +1,4 @@
-//! The index of one generation.
+//! The index for one generation.
 
 use std::sync::Arc;
 
@@ -16,17 +16,17 @@ use crate::engine::limits::Limits;
 use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Found};
 
-/// Maximum number of attempts if rows are deleted during a search.
+/// How often a search is tried if rows keep getting deleted underneath it.
 const ATTEMPTS: usize = 5;
 
-/// One generation of the index in a cluster.
+/// A generation of the index on a cluster.
 pub struct ClusterIndex {
     generation: Arc<Generation>,
     view: RwLock<Arc<View>>,
 }
 
 impl ClusterIndex {
-    /// Creates the index with its current state.
+    /// Creates an index from a state that was just read.
     pub(super) fn new(generation: Generation, view: View) -> Self {
         Self { generation: Arc::new(generation), view: RwLock::new(Arc::new(view)) }
     }
@@ -35,7 +35,7 @@ impl ClusterIndex {
         Arc::clone(&self.view.read())
     }
 
-    /// Reads the newest state. Returns false if it is already known.
+    /// Reads the newest state. Returns `false` if nothing visible changed.
     fn reload(&self) -> Result<bool, ClusterError> {
         let Generation { client, servers, tables, .. } = &*self.generation;
         let seen = self.view();
@@ -49,8 +49,8 @@ impl ClusterIndex {
         Ok(changed)
     }
 
-    /// Computes a result from one state. The second argument of `answer` is true while no newer
-    /// state can exist.
+    /// Computes a result from a single state. `answer` gets `true` as its second argument while no
+    /// newer state can exist.
     fn of_one_state<T>(
         &self,
         limits: &Limits,
@@ -67,7 +67,7 @@ impl ClusterIndex {
                 self.reload()?;
             } else if newest && version != view.record.version && view.record.journal.open.is_none()
             {
-                // The result may include rows of a run that has begun in the meantime.
+                // A new run may have started, so the result could include some of its rows.
                 newest = false;
             } else {
                 return Ok((found, view));

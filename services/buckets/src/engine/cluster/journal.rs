@@ -1,4 +1,4 @@
-//! The journal of the index: a single row that is replaced as a whole.
+//! The index journal: a single row that is always replaced as a whole.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,39 +11,39 @@ use super::sql;
 use crate::engine::journal::Journal;
 use crate::engine::limits::Limits;
 
-/// A state of the index. Inserting it publishes the state atomically.
+/// A state of the index. Inserting it publishes it atomically.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Record {
-    /// Version of the row.
+    /// Version of this row.
     pub(super) version: u64,
-    /// Number of times that rows which older states show may have been deleted.
+    /// Incremented whenever rows that older states can see may have been deleted.
     pub(super) purges: u64,
-    /// The journal that all engines share.
+    /// The part of the journal that all engines have in common.
     pub(super) journal: Journal,
-    /// Batches of dead rows that are still stored and must be hidden.
+    /// Batches of dead rows that are still stored, so searches have to hide them.
     pub(super) dead: Vec<u64>,
-    /// The highest batch number so far. A state with a lower one does not know the newest batches.
+    /// Highest batch number so far. Batches above it are newer than this state.
     pub(super) last_batch: u64,
-    /// Whether the database has no rows that the journal does not list, apart from those of an open run.
+    /// True if every stored row is in the journal, other than those of an open run.
     #[serde(default)]
     pub(super) settled: bool,
 }
 
 impl Record {
-    /// Returns the largest visible file id. Files of an open run have greater ids.
+    /// Returns the highest visible file id. An open run only adds higher ones.
     pub(super) fn cutoff(&self) -> u64 {
         self.journal.open.as_ref().map_or(self.journal.rows, |open| open.first_row)
     }
 
-    /// Returns the condition for visible rows.
+    /// Condition for visible rows.
     pub(super) fn visible(&self, tables: &Tables) -> String {
         let mut conditions = vec![format!("id <= {}", self.cutoff())];
         conditions.extend(self.not_dead(tables));
         conditions.join(" AND ")
     }
 
-    /// Returns fewer conditions, which suffice as long as this is the newest state. If there are
-    /// none, a server can count the rows of a word without reading them.
+    /// Conditions that are enough as long as this is the newest state. With no conditions at all,
+    /// ClickHouse can count the rows for a word without reading them.
     pub(super) fn visible_while_newest(&self, tables: &Tables) -> Vec<String> {
         let all = self.settled && self.journal.open.is_none();
         let cutoff = (!all).then(|| format!("id <= {}", self.cutoff()));
@@ -54,13 +54,13 @@ impl Record {
         (!self.dead.is_empty()).then(|| format!("NOT {}", self.is_dead(tables)))
     }
 
-    /// Returns the condition for dead rows.
+    /// Condition for dead rows.
     pub(super) fn is_dead(&self, tables: &Tables) -> String {
         dead_in(&tables.dead, &self.dead)
     }
 }
 
-/// Returns the condition that a row belongs to any of the batches.
+/// Condition for rows in any of these batches.
 pub(super) fn dead_in(table: &str, batches: &[u64]) -> String {
     let batches = sql::numbers(batches);
     format!(
@@ -69,7 +69,7 @@ pub(super) fn dead_in(table: &str, batches: &[u64]) -> String {
     )
 }
 
-/// Returns the newest state, or `None` if the tables do not exist.
+/// Reads the newest state. Returns `None` if the tables don't exist.
 pub(super) fn latest(client: &Client, tables: &Tables) -> Result<Option<Record>, ClusterError> {
     let table = &tables.all_journal;
     let statement = format!(
@@ -83,8 +83,7 @@ pub(super) fn latest(client: &Client, tables: &Tables) -> Result<Option<Record>,
     }
 }
 
-/// Returns the version and the `purges` of the newest state. Obeys the limits of a search, if
-/// given.
+/// Reads just the `version` and `purges` of the newest state, within a search's limits if given.
 pub(super) fn mark(
     client: &Client,
     tables: &Tables,
@@ -119,13 +118,13 @@ pub(super) fn commit(
         record.purges,
         sql::text(&document)
     );
-    // States are read from the first server, so it is written first.
+    // Write to the first server first, because that's where states are read.
     servers
         .journal_servers()
         .try_for_each(|server| client.execute(&server.url, &statement).map(drop))
 }
 
-/// Copies the newest state to servers that missed the last commit. Returns the state.
+/// Copies the newest state to any server that missed the last commit, and returns it.
 pub(super) fn repair(
     client: &Client,
     servers: &Servers,

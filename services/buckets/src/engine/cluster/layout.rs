@@ -1,37 +1,37 @@
-//! The two layouts of the file table.
+//! Column layouts of the file table.
 
 use super::features::Features;
 use crate::model::Attribute;
 
-/// The layout of a generation. It never changes.
+/// How a generation stores its files. This never changes after it is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// The layout for 18.16. Searches for words and expressions read whole columns.
+    /// Works on 18.16. Word and expression searches read whole columns.
     Plain,
-    /// Text indexes for words, and case-folded names for expressions.
+    /// Has text indexes for words and a column of case-folded names for expressions.
     Indexed,
 }
 
-/// The first columns of both layouts. Attributes and extensions follow.
+/// Leading columns in both layouts. The attributes and extensions come after them.
 const COLUMNS: &str = "id UInt64, bucket UInt64, kind UInt64, run UInt64, path String, \
     name_at UInt16, name_length UInt16, name_words String, path_words String";
-/// Additional columns of [`Layout::Indexed`].
+/// Extra column in [`Layout::Indexed`].
 pub(super) const NAME_FOLDED: &str = "name_folded";
 const INDEXES: &str = "INDEX name_text name_words TYPE text(tokenizer = splitByString([' '])), \
     INDEX path_text path_words TYPE text(tokenizer = splitByString([' ']))";
 
-/// Returns the attribute columns, with a suffix after each.
+/// Lists the attribute columns, each followed by a suffix.
 pub(super) fn attributes(behind: &str) -> String {
     Attribute::ALL.map(|attribute| format!("{}{behind}", attribute.column())).join(", ")
 }
 
 impl Layout {
-    /// Returns the layout to use for new generations.
+    /// Picks the layout for a new generation.
     pub(super) fn best(features: Features) -> Self {
         if features.text_index { Self::Indexed } else { Self::Plain }
     }
 
-    /// Returns the columns in the order in which they are sent, for a distributed table.
+    /// Column definitions for the distributed table, in the order in which we send values.
     pub(super) fn columns(self) -> String {
         let both = format!("{COLUMNS}, {}, extensions Array(String)", attributes(" Int64"));
         match self {
@@ -40,7 +40,7 @@ impl Layout {
         }
     }
 
-    /// Returns the column of case-folded names, or an equivalent expression.
+    /// The case-folded name column, or an empty string if the layout doesn't have one.
     pub(super) fn folded_name(self) -> &'static str {
         match self {
             Self::Plain => "''",
@@ -48,7 +48,7 @@ impl Layout {
         }
     }
 
-    /// Returns the definitions of columns and indexes.
+    /// Column and index definitions.
     pub(super) fn columns_and_indexes(self) -> String {
         match self {
             Self::Plain => self.columns(),

@@ -1,9 +1,9 @@
-//! The write lock: each candidate creates its own table, and only one may remain.
+//! The cluster's write lock. Each candidate creates its own table, and only one may remain.
 //!
-//! A candidate creates a table with a unique name, and then looks for other tables of the same
-//! lock. Of two concurrent candidates, at least one sees the other, so they cannot both get the
-//! lock. Tables of dead processes are dropped by their unique names, so the table of a live process
-//! is never dropped by mistake.
+//! A candidate creates a table with a unique name and then looks for other tables of the same lock.
+//! If two candidates do this at once, at least one of them sees the other, so they can't both get
+//! the lock. Tables left by dead processes are dropped by their unique names, which makes it
+//! impossible to drop a live process's table by mistake.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -20,47 +20,47 @@ use super::error::ClusterError;
 use super::rows::Rows;
 use super::sql;
 
-/// Seconds after the last renewal until a lease expires.
+/// A lease expires if it hasn't been renewed for this number of seconds.
 const LAPSES_SECONDS: u64 = 30;
 const RENEWAL: Duration = Duration::from_secs(5);
-/// Time after which a table without a row is assumed to belong to a process that died before
-/// writing one. A restarted server loses the rows but keeps the tables; the next renewal writes a
-/// row again.
+/// A table that stays empty for this long was probably left by a process that died before writing
+/// its row. When a server restarts, lock tables lose their rows but still exist; the next renewal
+/// adds a row again.
 const NAMELESS: Duration = Duration::from_secs(6);
-/// Separates the name of a lock from the unique part. Also used after a takeover.
+/// Separates the lock's name from the unique part. [`GRAVE`] replaces it after a takeover.
 const BY: &str = "_by_";
 const GRAVE: &str = "_was_by_";
-/// Maximum number of attempts to list tables while other processes drop theirs.
+/// How often we try to list the tables while other processes keep dropping theirs.
 const MOST_LOOKS: u32 = 50;
-/// Maximum time to compete with other candidates.
+/// How long to compete with other candidates before giving up.
 const PATIENCE: Duration = Duration::from_secs(12);
 
-/// A write lock that is renewed until it is dropped.
+/// A lock that is renewed in the background until it is dropped.
 pub(super) struct Lease {
     table: Table,
     renew: String,
     renewal: AbortHandle,
 }
 
-/// The table of this process. Dropping the value drops the table.
+/// This process's lock table. Dropped along with the value.
 struct Table {
     client: Arc<Client>,
     server: Url,
     name: String,
 }
 
-/// Other tables of a lock.
+/// Other processes' tables for the same lock.
 enum Rivals {
-    /// Only tables of dead processes exist.
+    /// Only dead processes left tables behind, if any.
     Dead(Vec<String>),
-    /// The lock is held. Contains the description of its holder.
+    /// Another process has the lock. This is its description.
     Holder(String),
-    /// A table without a description: another candidate, or a dead process.
+    /// There's a table without a description, from another candidate or a dead process.
     Nameless,
 }
 
 impl Lease {
-    /// Takes the lease, or returns the description of its holder.
+    /// Takes the lease, or returns an error with the description of the process that has it.
     pub(super) fn take(
         client: &Arc<Client>,
         name: &str,
@@ -84,7 +84,7 @@ impl Lease {
                 }
                 Rivals::Nameless => {}
             }
-            // Both candidates withdraw. The first one to come back gets the lock.
+            // Both candidates withdraw, and the first to try again gets the lock.
             drop(table);
             std::thread::sleep(Duration::from_millis(20 + random() % 400));
         }
@@ -112,8 +112,8 @@ impl Lease {
         Ok(Self { table, renew, renewal })
     }
 
-    /// Renews the lease. Fails if another process has taken it over. After success, the lease is
-    /// valid for its full duration.
+    /// Renews the lease for its full duration. Returns an error if another process has taken it
+    /// over.
     pub(super) fn check(&self) -> Result<(), ClusterError> {
         self.table.renewed(&self.renew)
     }
@@ -143,9 +143,8 @@ impl Table {
         }
     }
 
-    /// Drops the table of a process that appears to be dead. It is renamed first, which is atomic;
-    /// after that, the process cannot renew its lease. If it had renewed the lease just before, the
-    /// takeover is undone.
+    /// Drops a table whose process looks dead. Renaming it first is atomic and keeps that process
+    /// from renewing. If it renewed just before that, the takeover is undone.
     fn take_over(&self, table: &str) -> Result<(), ClusterError> {
         let Some((lock, end)) = table.rsplit_once(BY) else { return Ok(()) };
         let grave = format!("{lock}{GRAVE}{end}");
@@ -178,12 +177,12 @@ impl Drop for Table {
     }
 }
 
-/// Returns the name of the lock for writing to a generation.
+/// Name of the lock for writing to a generation.
 pub(super) fn of_generation(generation: u32) -> String {
     format!("writer_{generation}")
 }
 
-/// Drops the tables of an unused lock.
+/// Drops all tables of a lock that isn't used any more.
 pub(super) fn forget(client: &Client, lock: &str) -> Result<(), ClusterError> {
     let server = &client.target.base;
     for which in [BY, GRAVE] {
@@ -194,7 +193,8 @@ pub(super) fn forget(client: &Client, lock: &str) -> Result<(), ClusterError> {
     Ok(())
 }
 
-/// Returns the tables of a lock, with their database: either the current ones or those taken over.
+/// Lists the tables of a lock, qualified with the database. `which` selects current tables or those
+/// taken over.
 fn tables(
     client: &Client,
     server: &Url,
@@ -208,7 +208,7 @@ fn tables(
         sql::text(database),
         sql::text(&begin)
     );
-    // ClickHouse 18.16 fails if a table is dropped during this query.
+    // ClickHouse 18.16 returns an error if any table is dropped during this query.
     let mut tries = 0;
     let answer = loop {
         tries += 1;
@@ -221,7 +221,7 @@ fn tables(
     Ok(names.lines().map(|name| format!("{database}.{name}")).collect())
 }
 
-/// Looks for other tables. `seen` contains the times at which tables without rows were first seen.
+/// Looks for other tables. `seen` remembers when we first saw each of the empty ones.
 fn rivals(
     own: &Table,
     lock: &str,
@@ -253,7 +253,7 @@ fn rivals(
     Ok(if nameless { Rivals::Nameless } else { Rivals::Dead(dead) })
 }
 
-/// The state of a lock table.
+/// Contents of a lock table.
 struct State {
     /// Seconds since the last renewal.
     age: u64,
@@ -263,13 +263,13 @@ struct State {
 }
 
 impl State {
-    /// Returns true if the process of the table may still be writing.
+    /// Returns `true` if the table's process may still be writing.
     fn is_living(&self) -> bool {
         self.renewals > 0 && self.age <= LAPSES_SECONDS && !is_dead(&self.process)
     }
 }
 
-/// Returns the state of a table, or `None` if it has just been released.
+/// Reads a lock table. Returns `None` if it has just been released.
 fn state(client: &Client, server: &Url, table: &str) -> Result<Option<State>, ClusterError> {
     let statement = format!(
         "SELECT toUInt64(now() - max(at)), argMax(holder, at), count() FROM {table} FORMAT RowBinary"
@@ -285,12 +285,12 @@ fn state(client: &Client, server: &Url, table: &str) -> Result<Option<State>, Cl
     Ok(Some(State { age, process, holder, renewals }))
 }
 
-/// Returns a description of this process and this machine.
+/// Identifies this process and machine.
 fn process() -> String {
     format!("{}@{}", std::process::id(), machine())
 }
 
-/// Returns true if the described process ran on this machine and has ended.
+/// Returns `true` if a process ran on this machine and has exited.
 fn is_dead(process: &str) -> bool {
     let Some((id, machine_of_holder)) = process.split_once('@') else {
         return false;
@@ -302,8 +302,8 @@ fn is_dead(process: &str) -> bool {
         && !Path::new("/proc").join(id).exists()
 }
 
-/// Returns the name and the boot id of this machine. Containers on the same machine have different
-/// names.
+/// The machine's hostname and boot id. Containers on one machine share the boot id but not the
+/// hostname.
 fn machine() -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     let name = read("/proc/sys/kernel/hostname");
@@ -311,7 +311,7 @@ fn machine() -> String {
     if name.is_empty() || boot.is_empty() { String::new() } else { format!("{name}/{boot}") }
 }
 
-/// Returns a unique suffix for a table name.
+/// A unique suffix for table names.
 fn unique() -> String {
     static TAKEN: AtomicU64 = AtomicU64::new(0);
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

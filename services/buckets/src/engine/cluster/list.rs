@@ -1,4 +1,4 @@
-//! The files of one search, read in parts.
+//! Reads the results of a search in chunks.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::engine::index::FileList;
 use crate::engine::limits::Limits;
 use crate::model::file_query::FileRow;
 
-/// The keys of the files that a search found.
+/// File id and bucket id of every file found.
 pub(super) struct ClusterList {
     pub(super) generation: Arc<Generation>,
-    /// The `purges` of the state in which the search ran.
+    /// `purges` at the time of the search.
     pub(super) purges: u64,
     pub(super) total: u64,
     pub(super) keys: Vec<Key>,
-    /// Number of files that have been read.
+    /// Number of files read so far.
     pub(super) read: usize,
 }
 
@@ -39,7 +39,7 @@ impl FileList for ClusterList {
         let part = &rest[..rest.len().min(count)];
         let rows = search::rows_of(&self.generation, part, limits)?;
         let Generation { client, tables, .. } = &*self.generation;
-        // Rows of this state may have been deleted in the meantime.
+        // Rows may have been deleted since the search.
         if journal::mark(client, tables, Some(limits))?.1 != self.purges {
             return Err(EngineError::Stopped);
         }

@@ -1,13 +1,13 @@
-//! The cluster engine, which stores indexes that are too large for one machine in ClickHouse.
+//! The cluster engine keeps indexes that don't fit on one machine in ClickHouse.
 //!
-//! A generation consists of three tables on every server. File rows are sharded by bucket. A
-//! journal with a single row determines which rows are visible; inserting a new version of that row
-//! publishes a state atomically. Rows that a publish replaces are listed in a table of dead rows.
-//! Searches exclude them until they are deleted. At its end, a search checks whether a deletion has
-//! started, and is repeated if so.
+//! Each generation has three tables on every server. File rows are sharded by bucket. A single
+//! journal row determines which file rows are visible, and inserting a new version of it publishes
+//! a state atomically. The third table lists dead rows, i.e. those that a publish has replaced.
+//! Searches exclude them until they are deleted. When a search finishes, it checks whether a
+//! deletion has started, and if so, it runs again.
 //!
-//! All servers must be reachable over HTTP at the port of `CLUSTER_URL`, by the host names of the
-//! cluster configuration, with the same user.
+//! All servers must be reachable over HTTP at the port in `CLUSTER_URL`, under the hostnames from
+//! the cluster configuration and with the same user.
 
 mod client;
 mod connection;

@@ -1,7 +1,7 @@
-//! Translates expressions to RE2.
+//! Translates regular expressions to RE2 syntax.
 //!
-//! The parsed expression is written with explicit case variants and character classes, so that both
-//! libraries interpret it in the same way.
+//! Case variants and character classes are all written out, so there's nothing left that the two
+//! libraries could interpret differently.
 
 use std::fmt::Write;
 
@@ -9,19 +9,19 @@ use regex_syntax::hir::{Capture, Class, ClassUnicode, Hir, HirKind, Look, Repeti
 
 use crate::model::fold::{fold, folded as folded_symbol};
 
-/// Maximum repetition count that RE2 supports.
+/// Highest repetition count in RE2.
 const MOST_REPEATED: u32 = 1_000;
 
 const NOTHING: &str = r"[^\x{0}-\x{10FFFF}]";
 
-/// Translates an expression that must match whole strings. Fails with the construct that RE2 does
-/// not support.
+/// Translates an expression that must match whole strings. Returns an error that describes the
+/// construct if RE2 doesn't support it.
 pub(super) fn whole(hir: &Hir) -> Result<String, String> {
     let parts = match hir.kind() {
         HirKind::Concat(parts) => parts.as_slice(),
         _ => std::slice::from_ref(hir),
     };
-    // Without an anchor, the search stops at the first match.
+    // With no anchor at the end, RE2 can stop at the first match.
     let begins_free = parts.first().is_some_and(is_anything);
     let parts = if begins_free { &parts[1..] } else { parts };
     let ends_free = parts.last().map_or(begins_free, is_anything);
@@ -35,12 +35,12 @@ pub(super) fn whole(hir: &Hir) -> Result<String, String> {
     Ok(pattern)
 }
 
-/// Translates an expression for case-folded names. Returns `None` if it depends on case.
+/// Rewrites an expression to run against case-folded names. Returns `None` if it depends on case.
 pub(super) fn folded(hir: &Hir) -> Option<Hir> {
     let all = |parts: &[Hir]| parts.iter().map(folded).collect::<Option<Vec<_>>>();
     match hir.kind() {
         HirKind::Empty => Some(hir.clone()),
-        // A long s (ſ) is not an ASCII letter, but its folded form is.
+        // The long s (ſ) isn't an ASCII word character, but it folds to one that is.
         HirKind::Look(Look::WordAscii | Look::WordAsciiNegate) => None,
         HirKind::Look(_) => Some(hir.clone()),
         HirKind::Literal(literal) => {
@@ -59,8 +59,8 @@ pub(super) fn folded(hir: &Hir) -> Option<Hir> {
     }
 }
 
-/// Folds a class that contains either all or none of the case variants of each letter. A class of
-/// one letter becomes a literal, which RE2 finds faster.
+/// Folds a character class. Returns `None` if the class has some but not all case variants of a
+/// letter. A single letter is turned into a literal, which is faster in RE2.
 fn folded_class(class: &ClassUnicode) -> Option<Hir> {
     let mut whole = class.clone();
     whole.case_fold_simple();
@@ -78,7 +78,7 @@ fn is_single(class: &ClassUnicode) -> bool {
     matches!(class.ranges(), [only] if only.start() == only.end())
 }
 
-/// Returns true for `.*`.
+/// Returns `true` for `.*` that also matches line breaks.
 fn is_anything(hir: &Hir) -> bool {
     let HirKind::Repetition(Repetition { min: 0, max: None, sub, .. }) = hir.kind() else {
         return false;
@@ -126,7 +126,7 @@ fn write_symbol(symbol: char, pattern: &mut String) {
     if symbol.is_ascii_alphanumeric() {
         pattern.push(symbol);
     } else {
-        // Writing to a string cannot fail.
+        // Writing to a `String` can't fail.
         let _ = write!(pattern, "\\x{{{:X}}}", u32::from(symbol));
     }
 }
@@ -181,7 +181,7 @@ fn write_repetition(repetition: &Repetition, pattern: &mut String) -> Result<(),
         return Err(unknown("a repetition of more than 1000 times"));
     }
     write_group(sub, pattern)?;
-    // Writing to a string cannot fail.
+    // Writing to a `String` can't fail.
     let _ = match (min, max) {
         (0, Some(1)) => write!(pattern, "?"),
         (0, None) => write!(pattern, "*"),

@@ -1,11 +1,11 @@
-//! The row format in which rows are exchanged with servers: `RowBinary`.
+//! Encodes and decodes rows in ClickHouse's `RowBinary` format.
 
 use super::error::ClusterError;
 use super::layout::Layout;
 use crate::engine::index::NewFile;
 use crate::model::{Attribute, extension, fold, path, words};
 
-/// Appends a file in the order of the columns.
+/// Encodes a file, with its fields in column order.
 pub(super) fn encode(
     file: &NewFile,
     id: u64,
@@ -41,8 +41,8 @@ pub(super) fn encode(
     Ok(())
 }
 
-/// Joins the words of a string, with spaces between and around them. Words do not contain spaces,
-/// so phrases become substrings of the result.
+/// Joins the words of a string with spaces, including one at either end. Words never contain
+/// spaces, so a phrase becomes a substring search.
 pub(super) fn padded_words(value: &str) -> String {
     let mut padded = String::with_capacity(value.len() + 2);
     padded.push(' ');
@@ -58,7 +58,7 @@ fn text(value: &str, bytes: &mut Vec<u8>) {
     bytes.extend(value.as_bytes());
 }
 
-/// Appends a length as LEB128.
+/// Encodes a length as LEB128.
 fn length(mut value: usize, bytes: &mut Vec<u8>) {
     while value >= 0x80 {
         bytes.push((value & 0x7f) as u8 | 0x80);
@@ -67,7 +67,7 @@ fn length(mut value: usize, bytes: &mut Vec<u8>) {
     bytes.push(value as u8);
 }
 
-/// Reads rows whose columns are known.
+/// Decodes rows. The caller has to know the columns.
 pub(super) struct Rows<'a> {
     rest: &'a [u8],
 }

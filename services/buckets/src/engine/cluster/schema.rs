@@ -9,23 +9,23 @@ use super::servers::{Server, Servers};
 use super::sql;
 use super::target::Target;
 
-/// The table names of a generation.
+/// Table names of a generation.
 #[derive(Clone, Debug)]
 pub(super) struct Tables {
     pub(super) database: String,
-    /// The rows on this server.
+    /// Rows on this server.
     pub(super) files: String,
-    /// Rows to be deleted: pairs of bucket and run, or file ids.
+    /// Rows to delete, identified either by bucket and run or by file id.
     pub(super) dead: String,
     pub(super) journal: String,
-    /// The rows on all servers.
+    /// Rows on all servers.
     pub(super) all_files: String,
-    /// The journal, readable through any server.
+    /// The journal, readable from any server.
     pub(super) all_journal: String,
 }
 
 impl Tables {
-    /// Returns the layout of the tables, or `None` if they do not exist.
+    /// Looks up the column layout. Returns `None` if the tables don't exist.
     pub(super) fn layout(&self, client: &Client) -> Result<Option<Layout>, ClusterError> {
         let statement = format!(
             "SELECT toUInt64(countIf(name = 'id')), toUInt64(countIf(name = '{NAME_FOLDED}')) \
@@ -58,7 +58,7 @@ impl Tables {
         }
     }
 
-    /// Removes the database from a table name.
+    /// Strips the database from a table name.
     pub(super) fn bare(table: &str) -> &str {
         table.split_once('.').map_or(table, |(_, name)| name)
     }
@@ -88,7 +88,7 @@ impl Tables {
         statements
     }
 
-    /// Creates missing tables.
+    /// Creates any tables that don't exist yet.
     pub(super) fn create(
         &self,
         client: &Client,
@@ -104,13 +104,13 @@ impl Tables {
         Ok(())
     }
 
-    /// Returns the statements that drop all tables.
+    /// Statements that drop all tables.
     pub(super) fn drops<'a>(&self, servers: &'a Servers) -> Vec<(&'a Server, String)> {
         let mut names = vec![&self.files, &self.dead, &self.journal];
         if servers.cluster.is_some() {
             names.splice(0..0, [&self.all_files, &self.all_journal]);
         }
-        // Generations are listed from the first server, so its tables must be dropped last.
+        // Generations are listed on the first server, so its tables have to go last.
         let servers = servers.all().iter().rev();
         let of_server =
             |server| names.iter().map(move |name| (server, format!("DROP TABLE IF EXISTS {name}")));
@@ -118,11 +118,11 @@ impl Tables {
     }
 }
 
-/// Partitions are ranges of ids. The rows of a run are in few partitions, so deletions rewrite
-/// little, and reads that start at an id skip earlier partitions.
+/// Partitioned by id range. Since a run's rows are in a few partitions, deletions don't have to
+/// rewrite much, and reads starting at an id can skip earlier partitions.
 const FILES_ENGINE: &str = "MergeTree PARTITION BY intDiv(id, 50000000) ORDER BY (bucket, id)";
 const DEAD: &str = "batch UInt64, bucket UInt64, run UInt64, id UInt64";
 const DEAD_ENGINE: &str = "MergeTree ORDER BY (batch, bucket, id)";
 const JOURNAL: &str = "slot UInt8, version UInt64, purges UInt64, document String";
-/// Merges keep only the newest version of the row.
+/// Merging keeps only the newest version of the row.
 const JOURNAL_ENGINE: &str = "ReplacingMergeTree(version) ORDER BY slot";

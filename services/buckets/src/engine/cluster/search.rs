@@ -1,4 +1,4 @@
-//! Answers a search: the total, the ids of the page, and its rows.
+//! Runs searches: counts the total, finds the page and reads its rows.
 
 use std::collections::HashMap;
 
@@ -12,12 +12,13 @@ use crate::engine::limits::Limits;
 use crate::model::Attributes;
 use crate::model::file_query::{FileQuery, FileRow, Found, Order, Position, SortKey};
 
-/// For pages up to this length, ids are found first, so that paths of other matches are not read.
+/// Up to this page size, we look up ids first so that ClickHouse doesn't read the path of every
+/// match.
 const SHORT: usize = 1_000;
-/// Assumed length of a path that has not been read yet. S3 keys are not longer.
+/// Assumed size of paths we haven't read yet. S3 keys are never longer than this.
 const LONGEST_USUAL_PATH: usize = 1_024;
 
-/// Answers a search from one state. `newest` is true if no newer state can exist yet.
+/// Runs a search on a single state. `newest` means that no newer state can exist yet.
 pub(super) fn answer(
     index: &Generation,
     view: &View,
@@ -38,10 +39,10 @@ pub(super) fn answer(
     Ok(Found { total, rows: slots.into_iter().filter_map(|slot| slot.row).collect(), next })
 }
 
-/// The id of a file and the id of its bucket.
+/// File id and bucket id.
 pub(super) type Key = (u64, u64);
 
-/// Returns the total of a search, and the keys of the files on its page, from one state.
+/// Returns the total and the keys of one page, both from a single state.
 pub(super) fn keys(
     index: &Generation,
     view: &View,
@@ -60,7 +61,8 @@ pub(super) fn keys(
     Ok((total, keys.collect()))
 }
 
-/// Reads rows by their keys, in the same order. Rows that have been deleted are missing.
+/// Reads rows by key and keeps the order of the keys. Rows that have since been deleted are
+/// skipped.
 pub(super) fn rows_of(
     index: &Generation,
     keys: &[Key],
@@ -87,7 +89,8 @@ pub(super) fn rows_of(
     Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
 }
 
-/// Returns the condition for the files of a search, or `None` if the bucket filter is empty.
+/// Builds the condition for a search, or returns `None` if the bucket filter is empty and so
+/// nothing can match.
 pub(super) fn condition(
     index: &Generation,
     view: &View,
@@ -124,15 +127,15 @@ struct Search<'a> {
     condition: String,
 }
 
-/// A position on the page.
+/// One result on the page.
 struct Slot {
     key: SortKey,
-    /// `None` if the row was removed during the search.
+    /// `None` if the row was deleted during the search.
     row: Option<FileRow>,
 }
 
 impl<'a> Search<'a> {
-    /// Counts the files of a search. Returns `None` if the bucket filter is empty.
+    /// Starts a search by counting its results. Returns `None` if the bucket filter is empty.
     fn begin(
         index: &'a Generation,
         view: &View,
@@ -146,7 +149,7 @@ impl<'a> Search<'a> {
         Ok(Some((search, total)))
     }
 
-    /// Returns true if the page is past the last file.
+    /// Returns `true` if the page starts after the last result.
     fn is_beyond(&self, total: u64) -> bool {
         let is_behind = matches!(self.query.position, Position::Offset(start) if start >= total);
         total == 0 || is_behind
@@ -170,7 +173,7 @@ impl<'a> Search<'a> {
         Ok(total)
     }
 
-    /// Finds the ids first, then reads their rows.
+    /// Looks up the ids first and then reads just those rows.
     fn by_ids(&self) -> Result<Vec<Slot>, ClusterError> {
         let places = self.places()?;
         let keys: Vec<Key> = places.iter().map(|(key, bucket)| (key.id, *bucket)).collect();
@@ -181,7 +184,7 @@ impl<'a> Search<'a> {
         Ok(places.into_iter().map(slot).collect())
     }
 
-    /// Returns the positions of the page and one more, with their buckets.
+    /// Returns the sort key and bucket of each result on the page, plus one more.
     fn places(&self) -> Result<Vec<(SortKey, u64)>, ClusterError> {
         let value = filter::sort_column(self.query.order).unwrap_or("toInt64(0)");
         let answer = self.page(&format!("id, bucket, {value}"), "")?;
@@ -194,8 +197,8 @@ impl<'a> Search<'a> {
         Ok(places)
     }
 
-    /// Reads all columns at once. In the order of the index, the next files are mostly in a narrow
-    /// range of ids, which touches few partitions.
+    /// Reads all columns in one go. In index order, the next results are usually close together, so
+    /// we first try a narrow range of ids, which touches only a few partitions.
     fn long_page(&self, view: &View) -> Result<Vec<Slot>, ClusterError> {
         let columns = &row_columns();
         if let (Order::Index, Position::After(place)) = (self.query.order, self.query.position) {
@@ -215,7 +218,7 @@ impl<'a> Search<'a> {
         rows.into_iter().map(slot).collect()
     }
 
-    /// Requests one extra row to detect whether more follow.
+    /// Requests one extra row to find out whether there are more.
     fn page(&self, columns: &str, further: &str) -> Result<Vec<u8>, ClusterError> {
         let (after, skip) = match self.query.position {
             Position::Offset(start) => (String::new(), start),

@@ -1,4 +1,4 @@
-//! The servers of a cluster.
+//! Finds the servers that make up a cluster.
 
 use reqwest::Url;
 
@@ -15,17 +15,17 @@ pub(super) struct Server {
     pub(super) url: Url,
 }
 
-/// The servers of a cluster.
+/// All servers of a cluster.
 #[derive(Clone, Debug)]
 pub(super) struct Servers {
-    /// Name of the cluster in the configuration of the servers; `None` for a single server.
+    /// The cluster's name in the ClickHouse configuration. `None` for a single server.
     pub(super) cluster: Option<String>,
-    /// All servers, ordered by shard and replica; not empty.
+    /// Ordered by shard and replica. Never empty.
     all: Vec<Server>,
 }
 
 impl Servers {
-    /// Asks the first server for the members of the cluster.
+    /// Looks up the cluster members on the first server.
     pub(super) fn of(client: &Client, cluster: Option<&str>) -> Result<Self, ClusterError> {
         let Some(name) = cluster else {
             let all = vec![Server { shard: 1, url: client.target.base.clone() }];
@@ -58,7 +58,7 @@ impl Servers {
         &self.all
     }
 
-    /// Returns the first replica of every shard. Together they contain each row exactly once.
+    /// Returns the first replica of each shard. Between them they have every row exactly once.
     pub(super) fn one_of_each_shard(&self) -> Vec<&Server> {
         let mut chosen: Vec<&Server> = Vec::new();
         for server in &self.all {
@@ -69,13 +69,13 @@ impl Servers {
         chosen
     }
 
-    /// Returns the servers that store the journal.
+    /// Returns the servers that store the journal, i.e. all replicas of the first shard.
     pub(super) fn journal_servers(&self) -> impl Iterator<Item = &Server> {
         let shard = self.all.first().map(|server| server.shard);
         self.all.iter().filter(move |server| Some(server.shard) == shard)
     }
 
-    /// Returns a `FROM` expression for a table or system table, read on one server of each shard.
+    /// `FROM` expression that reads a table, or a system table, on one server per shard.
     pub(super) fn across(&self, database: &str, table: &str) -> String {
         match &self.cluster {
             Some(name) => format!("cluster({}, {database}.{table})", sql::text(name)),

@@ -1,10 +1,10 @@
 //! Formats values as SQL.
 //!
-//! ClickHouse 18.16 does not support query parameters, so every string must be escaped by [`text`].
+//! ClickHouse 18.16 doesn't support query parameters, so every string must go through [`text`].
 
 use std::fmt::Write;
 
-/// Formats a string literal that preserves every byte.
+/// Quotes a string literal. All bytes are preserved.
 pub(super) fn text(value: &str) -> String {
     let mut literal = String::with_capacity(value.len() + 2);
     literal.push('\'');
@@ -29,15 +29,15 @@ pub(super) fn texts(values: &[String]) -> String {
     format!("[{}]", literals.join(","))
 }
 
-/// Formats a list of numbers for `IN`. An empty list is replaced by one that matches no id.
+/// Formats a list for `IN`. An empty list becomes one that doesn't match any id.
 pub(super) fn numbers(values: &[u64]) -> String {
     let mut list = String::with_capacity(values.len() * 8 + 2);
     list.push('(');
     for (place, value) in values.iter().enumerate() {
-        // Writing to a string cannot fail.
+        // Writing to a `String` can't fail.
         let _ = write!(list, "{}{value}", if place == 0 { "" } else { "," });
     }
-    // Ids begin at 1.
+    // Ids start at 1.
     list.push_str(if values.is_empty() { "0)" } else { ")" });
     list
 }

@@ -1,4 +1,4 @@
-//! Parses `CLUSTER_URL`. Its credentials are never printed.
+//! Parses `CLUSTER_URL`, taking care never to print its credentials.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use reqwest::Url;
 
 use super::error::ClusterError;
 
-/// Address and credentials of the cluster.
+/// Address of the cluster, and the credentials to log in with.
 #[derive(Clone)]
 pub(super) struct Target {
-    /// URL of the first server, without credentials and database.
+    /// URL of the first server. The credentials and the database have been stripped.
     pub(super) base: Url,
     pub(super) user: String,
     pub(super) password: String,
@@ -21,7 +21,7 @@ impl Target {
     /// Parses `http(s)://user:password@host:port/?database=name`.
     pub(super) fn parse(text: &str) -> Result<Self, ClusterError> {
         let wrong = |why: &str| ClusterError::Invalid(format!("CLUSTER_URL: {why}"));
-        // The parser's error is dropped, because it might quote the password.
+        // Don't show the parser's own error. It could quote the password.
         let mut base = Url::parse(text).map_err(|_| wrong("it is not a URL"))?;
         if !matches!(base.scheme(), "http" | "https") || base.host().is_none() {
             return Err(wrong("it must begin with http:// or https:// and name a host"));
@@ -43,7 +43,7 @@ impl Target {
         Ok(Self { base, user, password, database })
     }
 
-    /// Returns the URL of another server.
+    /// URL of another server in the cluster.
     pub(super) fn at_host(&self, host: &str) -> Result<Url, ClusterError> {
         let mut url = self.base.clone();
         let bracketed = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
@@ -59,7 +59,7 @@ impl fmt::Debug for Target {
     }
 }
 
-/// Returns true if a string can be used in statements as the name of a database or cluster.
+/// Returns `true` if a string is safe to use as a database or cluster name in SQL.
 pub(super) fn is_name(text: &str) -> bool {
     let fine = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     !text.is_empty()

@@ -1,4 +1,4 @@
-//! Checks an index for consistency.
+//! Checks the consistency of an index.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use super::rows::{self, Rows};
 use super::view::View;
 use crate::model::{fold, path};
 
-/// Number of ids that are checked for duplicates per query.
+/// Size of the id range that each query checks for duplicates.
 const RANGE: u64 = 50_000_000;
-/// Number of rows whose words are recomputed.
+/// Number of rows for which we recompute the words.
 const SAMPLE: u64 = 100_000;
-/// Maximum number of faults of each kind to report.
+/// Stop reporting after this number of faults.
 const MOST_NAMED: usize = 20;
 
-/// Reads every column, which makes the servers verify checksums. Compares replicas, checks ids and
-/// shards, and recomputes the words of a sample. Returns a description of each fault.
+/// Looks for faults and describes each of them. Reads every column to make the servers verify their
+/// checksums, compares replicas, checks ids and shards, and recomputes the words of a sample.
 pub(super) fn faults(index: &Generation, view: &View) -> Result<Vec<String>, ClusterError> {
     let mut faults = Vec::new();
     copies(index, view, &mut faults)?;
@@ -27,7 +27,7 @@ pub(super) fn faults(index: &Generation, view: &View) -> Result<Vec<String>, Clu
     Ok(faults)
 }
 
-/// Reads all rows, and compares the replicas of each shard.
+/// Reads all rows and compares the replicas of each shard.
 fn copies(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
     let statement = format!(
         "SELECT count(), sum(cityHash64(id, bucket, kind, run, path, name_at, name_length, \
@@ -67,7 +67,7 @@ fn copies(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(
     Ok(())
 }
 
-/// Checks that ids are unique and in range.
+/// Checks that ids are unique and that every file has an id and a path.
 fn ids(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
     let visible = view.record.visible(&index.tables);
     let mut first = 0;
@@ -94,7 +94,7 @@ fn ids(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), 
     Ok(())
 }
 
-/// Checks that each bucket is on one shard.
+/// Checks that no bucket is on more than one shard.
 fn shards(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
     let statement = format!(
         "SELECT DISTINCT bucket FROM {} WHERE {} FORMAT RowBinary",
@@ -115,7 +115,7 @@ fn shards(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(
     Ok(())
 }
 
-/// Checks that names and words agree with the paths.
+/// Checks names and words against the paths.
 fn words(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
     let step = (view.record.cutoff() / SAMPLE).max(1);
     let statement = format!(

@@ -1,4 +1,4 @@
-//! A published state, in the form in which this process caches it.
+//! A published state, cached in this process.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use super::sql;
 use crate::engine::journal::IndexSummary;
 use crate::model::file_query::FileQuery;
 
-/// Maximum number of cached totals. Because of them, paging through a search counts only once.
+/// Number of cached totals. They let us page through a search without counting again.
 const MOST_TOTALS: usize = 256;
-/// Maximum number of attempts to read a consistent state.
+/// How often we try to read a consistent state.
 const ATTEMPTS: usize = 20;
 
-/// One published state of the index.
+/// A published state of the index.
 pub(super) struct View {
     pub(super) record: Record,
     pub(super) summary: Arc<IndexSummary>,
@@ -28,7 +28,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Reads the newest state. Returns `None` if the tables do not exist.
+    /// Reads the newest state. Returns `None` if the tables don't exist.
     pub(super) fn read(
         client: &Client,
         servers: &Servers,
@@ -46,7 +46,7 @@ impl View {
                 journal: record.journal.clone(),
                 counts: Arc::new(counts),
                 disk_bytes: disk_bytes(client, servers, tables)?,
-                // Merges on the servers drop old versions.
+                // Replaced rows are cleaned up by merges on the servers.
                 dead_rows: 0,
             };
             return Ok(Some(Self { record, summary: Arc::new(summary), totals: Mutex::default() }));
@@ -56,7 +56,7 @@ impl View {
         ))
     }
 
-    /// Returns the total of a search that filters only by bucket.
+    /// Computes the total of a search that only filters by bucket.
     pub(super) fn total_by_bucket(&self, query: &FileQuery) -> u64 {
         let counts = &self.summary.counts;
         let wanted = |bucket: &u64| query.excluded_buckets.binary_search(bucket).is_err();
@@ -89,7 +89,7 @@ impl View {
     }
 }
 
-/// Returns the number of visible files by bucket.
+/// Counts the visible files in each bucket.
 pub(super) fn counts(
     client: &Client,
     tables: &Tables,
@@ -109,7 +109,7 @@ pub(super) fn counts(
     Ok(counts)
 }
 
-/// Returns the size of one copy of the rows in bytes.
+/// Size of one copy of the rows, in bytes.
 fn disk_bytes(client: &Client, servers: &Servers, tables: &Tables) -> Result<u64, ClusterError> {
     let statement = format!(
         "SELECT sum(bytes_on_disk) FROM {} WHERE active AND database = {} AND table = {} \

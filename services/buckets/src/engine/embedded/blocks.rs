@@ -1,17 +1,17 @@
-//! Iterates over the documents that match a query.
+//! Iterates over the documents matched by a query.
 
 use tantivy::query::Weight;
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, DocSet, SegmentReader, TantivyError};
 
 use crate::engine::limits::Limits;
 
-/// Number of blocks between two checks of the limits. They take about ten microseconds.
+/// Check the limits after this number of blocks, or about every ten microseconds.
 const BLOCKS: u32 = 32;
 
-/// Calls `each` with blocks of matching documents that are not deleted.
+/// Calls `each` with blocks of matching documents, leaving out deleted ones.
 ///
-/// The library's iteration cannot report an error, so callers must check the limits to find out
-/// whether the search was stopped.
+/// Tantivy's own iteration can't return errors, so there callers have to check the limits
+/// afterwards to find out whether the search was stopped.
 pub(super) fn each_block(
     weight: &dyn Weight,
     reader: &SegmentReader,
@@ -45,7 +45,7 @@ pub(super) fn each_block(
     Ok(())
 }
 
-/// Fails if the search must stop.
+/// Returns an error if the search should stop.
 pub(super) fn check(limits: &Limits) -> tantivy::Result<()> {
     limits.check().map_err(|_| TantivyError::SystemError("stopped".to_owned()))
 }

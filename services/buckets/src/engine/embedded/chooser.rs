@@ -1,4 +1,4 @@
-//! Decides which documents of a query count.
+//! Filters the documents found by a query.
 
 use std::sync::Arc;
 
@@ -13,18 +13,19 @@ use crate::engine::limits::Limits;
 use crate::model::Attributes;
 use crate::model::file_query::{Between, FileQuery};
 
-/// Restricts which documents found by a query count.
+/// An additional filter for the documents found by a query.
 #[derive(Clone)]
 pub(super) enum Only {
-    /// All documents.
+    /// Keep everything.
     All,
-    /// Documents with these rows.
+    /// Keep these rows.
     Rows(Arc<Bitmap>),
-    /// Documents that match an expression. Documents that contain the term are known to match.
+    /// Keep documents that match an expression. If a document contains the term, we know that it
+    /// matches.
     Judged(Arc<Judge>, Option<Term>),
 }
 
-/// Selects documents of one segment by intervals, rows and expressions.
+/// Filters the documents of a segment by interval, row and expression.
 pub(super) struct Chooser {
     intervals: Attributes<Between>,
     rows: Option<Arc<Bitmap>>,
@@ -49,12 +50,12 @@ impl Chooser {
         Ok(Self { intervals: query.intervals, rows, judging })
     }
 
-    /// Returns true if every document counts.
+    /// Returns `true` if nothing is filtered out.
     pub(super) fn takes_all(&self) -> bool {
         self.intervals.are_open() && self.rows.is_none() && self.judging.is_none()
     }
 
-    /// Sets `wanted` to false for those documents of a block that do not count.
+    /// Clears `wanted` for each document in the block that is filtered out.
     pub(super) fn choose(
         &mut self,
         values: &Values,

@@ -1,4 +1,4 @@
-//! Collects rows and counts of matching documents.
+//! Collectors for matching rows and for counts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl<'a> BitCollector<'a> {
     }
 }
 
-/// The collector for one segment.
+/// Per-segment part of [`BitCollector`].
 pub(super) struct BitPart {
     values: Values,
     intervals: Attributes<Between>,
@@ -83,22 +83,22 @@ impl SegmentCollector for BitPart {
     }
 }
 
-/// Number of visible files by bucket.
+/// Visible files per bucket.
 pub(super) type Counts = BTreeMap<u64, u64>;
 
-/// Counts matching files by bucket.
+/// Counts matching files per bucket.
 pub(super) struct CountCollector;
 
-/// The counter for one segment.
+/// Per-segment part of [`CountCollector`].
 pub(super) struct CountPart {
     buckets: Arc<dyn ColumnValues<u64>>,
     counts: BucketCounter,
 }
 
-/// Counts files by bucket. Files of the same bucket are mostly adjacent.
+/// Counts files per bucket. Optimised for runs of files from the same bucket.
 #[derive(Default)]
 pub(super) struct BucketCounter {
-    /// The current bucket and its count.
+    /// The bucket we're in and its count so far.
     current: (u64, u64),
     counts: Counts,
 }

@@ -1,4 +1,4 @@
-//! The path column, which stores all paths by file id.
+//! The path column stores every path, addressed by file id.
 //!
 //! | File | Content |
 //! |---|---|
@@ -6,9 +6,9 @@
 //! | `ends` | end of each row in `paths`, including the NUL: 8 bytes, little endian |
 //! | `owners` | bucket id of each row: 4 bytes, little endian |
 //!
-//! Row `r` is the file with id `r + 1`. Files only grow. Data beyond the last commit is overwritten
-//! by the next writer, and readers only read the rows of their commit. A removal overwrites paths
-//! with NULs, so purged rows begin with a NUL.
+//! Row `r` is the file with id `r + 1`. The files never shrink. Anything after the last commit is
+//! overwritten by the next writer, and readers only look at the rows in their commit. Purging a row
+//! overwrites its path with NULs, so a row that starts with a NUL was purged.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Seek, SeekFrom, Write};
@@ -23,7 +23,7 @@ const PATHS: &str = "paths";
 const ENDS: &str = "ends";
 const OWNERS: &str = "owners";
 
-/// The column as readers see it: mapped files, limited to the rows of one commit.
+/// Read access to the column: memory-mapped files, cut off at a commit.
 #[derive(Clone)]
 pub(super) struct PathColumn {
     paths: OwnedBytes,
@@ -57,22 +57,21 @@ impl PathColumn {
         })
     }
 
-    /// Returns the number of rows.
     pub(super) fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Returns all paths, each with its NUL.
+    /// All paths, each with its NUL.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.paths
     }
 
-    /// Returns the start of a row. If `row` is the number of rows, returns the end of the last row.
+    /// Start of a row. For the row after the last one, this is the end of the data.
     pub(super) fn start(&self, row: u64) -> usize {
         if row == 0 { 0 } else { self.end(row - 1) }
     }
 
-    /// Returns the end of a row, including its NUL.
+    /// End of a row, including its NUL.
     pub(super) fn end(&self, row: u64) -> usize {
         let at = row as usize * 8;
         let mut word = [0; 8];
@@ -80,17 +79,17 @@ impl PathColumn {
         u64::from_le_bytes(word) as usize
     }
 
-    /// Returns the path of a row. It is empty if the row was purged.
+    /// The path in a row. Empty if the row was purged.
     pub(super) fn path(&self, row: u64) -> &[u8] {
         unpurged(self.path_with_end(row))
     }
 
-    /// Returns the bytes of a row including its NUL, without accessing them.
+    /// The bytes of a row, including its NUL. Doesn't touch the mapped paths.
     pub(super) fn path_with_end(&self, row: u64) -> &[u8] {
         &self.paths[self.start(row)..self.end(row)]
     }
 
-    /// Returns the bucket of a row.
+    /// The bucket that a row belongs to.
     pub(super) fn owner(&self, row: u64) -> u64 {
         let at = row as usize * 4;
         let mut word = [0; 4];
@@ -98,7 +97,7 @@ impl PathColumn {
         u64::from(u32::from_le_bytes(word))
     }
 
-    /// Returns the first row at or after `from` that ends after byte `at`.
+    /// Finds the first row at or after `from` that ends past byte `at`.
     pub(super) fn row_at(&self, from: u64, at: usize) -> u64 {
         let mut step = 1;
         let mut low = from;
@@ -114,7 +113,7 @@ impl PathColumn {
         low
     }
 
-    /// Checks the structure. Returns a description of each fault.
+    /// Checks the structure and describes each fault.
     pub(super) fn faults(&self) -> Vec<String> {
         let mut start = 0;
         for row in 0..self.rows {
@@ -137,7 +136,7 @@ impl PathColumn {
     }
 }
 
-/// Returns the path in the bytes of a row. It is empty if the row was purged.
+/// Extracts the path from the bytes of a row. Empty if the row was purged.
 pub(super) fn unpurged(row: &[u8]) -> &[u8] {
     match row.split_last() {
         Some((_, path)) if path.first() != Some(&0) => path,
@@ -145,14 +144,14 @@ pub(super) fn unpurged(row: &[u8]) -> &[u8] {
     }
 }
 
-/// Returns the end of a piece that begins at `at`: the position after the first NUL that follows
-/// this number of bytes. Matches never cross rows, so each one is within one piece.
+/// Finds the end of a piece that starts at `at`. A piece has at least the given number of bytes and
+/// ends after a NUL. Matches never span rows, so they never span pieces either.
 pub(super) fn piece_end(text: &[u8], at: usize, bytes: usize, end: usize) -> usize {
     let least = at.saturating_add(bytes).min(end);
     memchr::memchr(0, &text[least..end]).map_or(end, |nul| least + nul + 1)
 }
 
-/// The column for its only writer.
+/// Write access to the column. There is only ever one writer.
 pub(super) struct ColumnWriter {
     folder: PathBuf,
     paths: BufWriter<File>,
@@ -163,7 +162,7 @@ pub(super) struct ColumnWriter {
 }
 
 impl ColumnWriter {
-    /// Opens the column, with its end at that of the last commit.
+    /// Opens the column for appending after the last commit.
     pub(super) fn open(folder: &Path, rows: u64, bytes: u64) -> Result<Self, EngineError> {
         std::fs::create_dir_all(folder)?;
         let open = |name: &str, length: u64| -> Result<BufWriter<File>, EngineError> {
@@ -188,10 +187,9 @@ impl ColumnWriter {
         Ok(column)
     }
 
-    /// Overwrites the data after the last row with NULs.
+    /// Overwrites everything after the last row with NULs.
     ///
-    /// Files are not truncated, because a reader that has mapped them at an earlier commit would
-    /// crash.
+    /// We can't truncate the files. If a reader still had an earlier commit mapped, it would crash.
     fn blank_tail(&self) -> Result<(), EngineError> {
         let file = self.paths.get_ref();
         let zeros = vec![0; 1 << 20];
@@ -204,12 +202,12 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Returns the numbers of rows and bytes.
+    /// Number of rows, and length of `paths` in bytes.
     pub(super) fn size(&self) -> (u64, u64) {
         (self.rows, self.bytes)
     }
 
-    /// Adds a row. Returns its file id.
+    /// Appends a row and returns its file id.
     pub(super) fn push(&mut self, path: &str, bucket: u64) -> Result<u64, EngineError> {
         let owner = u32::try_from(bucket)
             .map_err(|_| EngineError::Broken("there are no more bucket ids".to_owned()))?;
@@ -231,21 +229,22 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Drops the last rows. Their data must be kept until after the next commit, when
-    /// [`ColumnWriter::forget`] may be called.
+    /// Drops rows from the end. Their data has to stay intact until after the next commit. Call
+    /// [`ColumnWriter::forget`] then.
     pub(super) fn rewind(&mut self, rows: u64, bytes: u64) -> Result<(), EngineError> {
         self.sync()?;
         (self.rows, self.bytes) = (rows, bytes);
         Ok(())
     }
 
-    /// Overwrites dropped rows with NULs, so that their space can be reused.
+    /// Overwrites dropped rows with NULs so that the space can be reused.
     pub(super) fn forget(&mut self) -> Result<(), EngineError> {
         *self = Self::open(&self.folder, self.rows, self.bytes)?;
         Ok(())
     }
 
-    /// Durably overwrites the paths of rows with NULs. The rows must already be synced.
+    /// Overwrites the paths in these rows with NULs and syncs the file. The rows must have been
+    /// synced before.
     pub(super) fn purge(&mut self, column: &PathColumn, rows: &[u64]) -> Result<(), EngineError> {
         let zeros = [0u8; 8_192];
         let file = self.paths.get_ref();

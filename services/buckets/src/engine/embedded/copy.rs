@@ -1,4 +1,4 @@
-//! Copies of an index that is being used.
+//! Copies an index while it is in use.
 
 use std::fs;
 use std::path::Path;
@@ -82,7 +82,7 @@ fn copy_words(from: &Path, to: &Path) -> Result<Journal, EngineError> {
     journal_in(&commit)
 }
 
-/// Returns the segments of a commit in the form in which their files are named.
+/// Lists the segments of a commit, spelled the way they appear in file names.
 fn segments(commit: &[u8]) -> Result<Vec<String>, EngineError> {
     let meta = read_meta(commit)?;
     Ok(meta.segments.iter().map(|segment| segment.segment_id.replace('-', "")).collect())
@@ -108,11 +108,11 @@ fn locked(error: tantivy::directory::error::LockError) -> EngineError {
     EngineError::Broken(error.to_string())
 }
 
-/// Copies a backup of an index to a new folder.
+/// Restores a backup of an index to a new folder.
 pub fn restore_index(from: &Path, to: &Path) -> Result<(), EngineError> {
     for (part, copy) in [
         (WORDS, batch::link_or_copy as fn(&Path, &Path) -> std::io::Result<()>),
-        // These files grow in place, so they must be copied.
+        // These files grow in place, so a hard link would change the backup.
         (COLUMN, batch::copy_atomically),
     ] {
         fs::create_dir_all(to.join(part))?;

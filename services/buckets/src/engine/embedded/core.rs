@@ -1,5 +1,6 @@
-//! The core of an expression: the expression without `.*` at its ends, without anchors, and without
-//! matches of NUL. Every matching text contains a match of the core.
+//! Finds the core of an expression. That's what remains without a leading and trailing `.*`,
+//! without anchors, and without anything that could match a NUL. Every matching string contains a
+//! match of the core.
 
 use regex_automata::meta::Regex;
 use regex_syntax::hir::{
@@ -11,14 +12,14 @@ use crate::model::expression::compile;
 
 /// The core of an expression.
 pub(super) struct Core {
-    /// `None` if the core may be empty or is too large. Every row must be checked then.
+    /// `None` if the core can be empty or is too large. We then have to check every row.
     pub(super) regex: Option<Regex>,
-    /// Whether every string that contains a match of the core also matches the expression.
+    /// Set if any string with a match of the core is also a match of the expression.
     pub(super) decides: bool,
 }
 
 impl Core {
-    /// Computes the core of an expression.
+    /// Computes the core.
     pub(super) fn of(expression: &Hir) -> Self {
         let stripped = Stripped::of(expression);
         let decides = stripped.both_ends && stripped.hir.properties().look_set().is_empty();
@@ -29,10 +30,10 @@ impl Core {
     }
 }
 
-/// An expression whose `.*` at both ends has been removed.
+/// An expression after removing `.*` from both ends.
 struct Stripped {
     hir: Hir,
-    /// Whether all branches had `.*` at both ends.
+    /// Whether every branch had a `.*` at both ends.
     both_ends: bool,
 }
 
@@ -59,7 +60,7 @@ impl Stripped {
     }
 }
 
-/// Returns true for `.*`, which matches any characters that a row may contain.
+/// Returns `true` for a `.*` that matches any characters a row can contain.
 pub(super) fn is_anything(hir: &Hir) -> bool {
     let HirKind::Repetition(Repetition { min: 0, max: None, sub, .. }) = hir.kind() else {
         return false;
@@ -70,20 +71,20 @@ pub(super) fn is_anything(hir: &Hir) -> bool {
     matches!(class.ranges(), [all] if all.start() <= '\u{1}' && all.end() == char::MAX)
 }
 
-/// Returns true if an expression matches nothing, not even the empty text.
+/// Returns `true` if an expression can't match anything, not even an empty string.
 pub(super) fn is_impossible(hir: &Hir) -> bool {
     matches!(hir.kind(), HirKind::Class(class) if class.is_empty())
 }
 
-/// Restricts an expression to matches without NUL, which rows never contain.
+/// Rewrites an expression so that it doesn't match NULs, which rows never contain.
 ///
-/// Parts that match nothing are removed, because they would distort the minimum length of an
-/// alternation. Moreover, NUL marks both ends of a name in the trigram index.
+/// Branches that can't match any more are removed. They would make an alternation's minimum length
+/// wrong. Also, the trigram index uses NUL to mark both ends of a name.
 pub(super) fn of_rows(hir: &Hir) -> Hir {
     restricted(hir, true)
 }
 
-/// Like `of_rows`, but also removes anchors.
+/// Like [`of_rows`], but also removes anchors.
 pub(super) fn within_a_row(hir: &Hir) -> Hir {
     restricted(hir, false)
 }

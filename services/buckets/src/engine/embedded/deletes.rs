@@ -1,4 +1,4 @@
-//! Documents that a publish or removal deletes.
+//! Selects documents to delete during a publish or removal.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use tantivy::query::doc_predicate_query::{DocPredicateQuery, FunctionPredicate};
 use super::schema::ID;
 use crate::engine::bitmap::Bitmap;
 
-/// Returns a query for the documents of these rows.
+/// Query that matches the documents of these rows.
 pub(super) fn documents_of(rows: Bitmap) -> Box<dyn Query> {
     let rows = Arc::new(rows);
     let predicate = FunctionPredicate::from(move |reader: &SegmentReader| {

@@ -1,8 +1,9 @@
-//! The directories of all paths. They are searched before the paths.
+//! Searches directories so that we don't have to search every path.
 //!
-//! The directory of a path is the part up to its last slash. Files of a directory are mostly
-//! adjacent, so the distinct directories are much shorter than all paths. They are collected from
-//! the path column on first use, and dropped together with the view.
+//! The directory of a path is everything up to and including its last slash. Files in the same
+//! directory are mostly next to each other, so the list of distinct directories is much shorter
+//! than the list of paths. It is built from the path column on first use and dropped along with the
+//! view.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,11 +17,11 @@ use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
 
-/// Number of rows in a part. It is small, because each thread may exceed the memory limit by one
-/// part.
+/// Rows per part. Parts are small because every thread may overshoot the memory limit by one of
+/// them.
 const PART: u64 = 16 * 1_024;
-/// Maximum memory for directories in bytes. If they need more, they are not much shorter than the
-/// paths.
+/// Memory limit for the directories, in bytes. If they need more than this, they can't be much
+/// shorter than the paths.
 const MOST_BYTES: usize = 128 << 20;
 
 /// The directories of all paths.
@@ -29,26 +30,26 @@ pub(super) struct Directories {
     parts: Vec<Part>,
 }
 
-/// The directories of adjacent rows.
+/// The directories of a range of rows.
 #[derive(Debug, Default)]
 struct Part {
     rows: Range<u64>,
-    /// Directories including their last slash, each followed by a NUL.
+    /// Directories with their trailing slash, each followed by a NUL.
     text: Vec<u8>,
     stretches: Vec<Stretch>,
 }
 
-/// Adjacent rows with the same directory.
+/// Consecutive rows in the same directory.
 #[derive(Debug)]
 struct Stretch {
-    /// The first row, relative to the part. The stretch ends where the next one begins.
+    /// The first row, relative to the part. The stretch ends where the next one starts.
     first: u32,
-    /// End of the directory in the text, including its NUL.
+    /// Where the directory ends in the text, including its NUL.
     end: u32,
 }
 
 impl Directories {
-    /// Collects the directories of all rows. Returns `None` if they take too much memory.
+    /// Collects the directories of all rows. Returns `None` if they take up too much memory.
     pub(super) fn gather(
         column: &PathColumn,
         limits: &Limits,
@@ -82,7 +83,7 @@ impl Directories {
         Ok((bytes.into_inner() <= MOST_BYTES).then_some(Self { parts }))
     }
 
-    /// Returns the rows whose directory matches a core. A core never matches NUL.
+    /// Returns the rows whose directory matches a core. Cores never match NULs.
     pub(super) fn rows_with(&self, core: &Regex, limits: &Limits) -> Result<Bitmap, EngineError> {
         let mut rows = Bitmap::new(self.parts.last().map_or(0, |part| part.rows.end));
         let mut cache = core.create_cache();
@@ -102,7 +103,7 @@ impl Part {
         let mut last: Option<&[u8]> = None;
         for row in self.rows.clone() {
             let path = column.path(row);
-            // Purged rows never match, so it does not matter to which directory they are assigned.
+            // Purged rows never match, so it doesn't matter which directory they end up in.
             if path.is_empty() || last.is_some_and(|last| is_directly_in(path, last)) {
                 continue;
             }
@@ -121,7 +122,7 @@ impl Part {
         self.text.len() + self.stretches.len() * size_of::<Stretch>()
     }
 
-    /// Returns the stretch whose directory contains byte `at` of the text.
+    /// Finds the stretch whose directory contains byte `at` of the text.
     fn stretch_at(&self, at: usize) -> usize {
         self.stretches.partition_point(|stretch| stretch.end as usize <= at)
     }
@@ -133,7 +134,7 @@ impl Part {
     }
 }
 
-/// Returns true if a file is in the directory itself rather than in a subdirectory.
+/// Returns `true` if a file is directly in the directory and not in a subdirectory.
 fn is_directly_in(path: &[u8], directory: &[u8]) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| memchr::memchr(b'/', rest).is_none())
 }

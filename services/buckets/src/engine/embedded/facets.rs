@@ -1,4 +1,4 @@
-//! Counts the files of a search by bucket and by extension.
+//! Counts search results by bucket and by extension.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::model::facets::Facets;
 use crate::model::file_query::FileQuery;
 use crate::model::path::file_name;
 
-/// Counts the files of a search by bucket and by extension.
+/// Counts search results by bucket and by extension.
 pub(super) fn facets(
     view: &View,
     query: &FileQuery,
@@ -48,7 +48,7 @@ struct FacetCollector<'a> {
     only: Only,
 }
 
-/// The counters for one segment.
+/// Per-segment part of [`FacetCollector`].
 struct FacetPart {
     chooser: Chooser,
     values: Values,
@@ -58,9 +58,9 @@ struct FacetPart {
 }
 
 enum ExtensionCounter {
-    /// Counts the ordinals of extensions in the segment.
+    /// Counts by the extension's ordinal in the segment.
     Numbers { extensions: StrColumn, counts: Vec<u32> },
-    /// For indexes without the field: reads the extensions from the names of the files.
+    /// Older indexes don't have the field, so the extensions are taken from the file names.
     Names { column: PathColumn, counts: BTreeMap<String, u64> },
 }
 
@@ -106,7 +106,7 @@ impl Collector for FacetCollector<'_> {
 
     fn merge_fruits(&self, parts: Vec<(Counts, ExtensionCounter)>) -> tantivy::Result<Facets> {
         let distinct = parts.iter().map(|(buckets, extensions)| buckets.len() + extensions.len());
-        // Waits for the memory that a page with this number of rows would take.
+        // Reserves as much memory as for a page with this number of rows.
         self.limits
             .wait_for_memory(distinct.sum(), 0)
             .map_err(|_| TantivyError::SystemError("stopped".to_owned()))?;
@@ -124,7 +124,7 @@ impl Collector for FacetCollector<'_> {
 }
 
 impl ExtensionCounter {
-    /// Returns the number of distinct extensions.
+    /// Number of distinct extensions.
     fn len(&self) -> usize {
         match self {
             Self::Numbers { counts, .. } => counts.iter().filter(|count| **count > 0).count(),

@@ -1,4 +1,4 @@
-//! Finds rows that contain a match of a core, in a buffer of NUL-terminated rows.
+//! Searches a buffer of NUL-terminated rows for matches of a core.
 
 use std::ops::Range;
 
@@ -9,12 +9,12 @@ use super::column::piece_end;
 use crate::engine::error::EngineError;
 use crate::engine::limits::{Limits, check_bytes, is_long};
 
-/// Calls `each` with the position of a byte in every row that has a match. `each` returns the end
-/// of the row.
+/// Calls `each` once for every row with a match, passing the position of a byte in that row. `each`
+/// must return the end of the row.
 ///
-/// The text is searched in pieces, because a single search cannot be stopped. Rows that are too
-/// long for a single search count as matches. Every step advances by at least one byte, regardless
-/// of what the core matches and `each` returns.
+/// A search can't be interrupted, so we search one piece of the text at a time. Rows that are too
+/// long for a single search count as matches. Every step advances by at least one byte, whatever
+/// the core matches and whatever `each` returns.
 pub(super) fn each_hit(
     core: &Regex,
     cache: &mut Cache,
@@ -38,8 +38,8 @@ pub(super) fn each_hit(
         while at < piece {
             let input = Input::new(text).range(at..piece).earliest(true);
             let Some(hit) = core.search_half_with(cache, &input) else { break };
-            // The last byte of a match is in the matching row. If the match is empty, the row
-            // begins here.
+            // The last byte of a match is always in the matching row. An empty match is at the
+            // start of its row.
             let byte = hit.offset().saturating_sub(1).max(at);
             at = each(byte)?.max(byte + 1);
         }

@@ -1,4 +1,4 @@
-//! The index of one generation in a folder.
+//! The index for one generation, stored in a folder.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::engine::limits::Limits;
 use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Found};
 
-/// The index of one generation.
+/// A generation of the index on local disk.
 pub struct EmbeddedIndex {
     folder: PathBuf,
     index: Index,
@@ -30,7 +30,7 @@ pub struct EmbeddedIndex {
     reader: IndexReader,
     judges: Executor,
     view: RwLock<Arc<View>>,
-    /// Prevents the folder from being deleted.
+    /// Keeps other processes from deleting the folder.
     _in_use: FolderLock,
 }
 
@@ -47,7 +47,7 @@ impl EmbeddedIndex {
             }
             taken => taken?,
         };
-        // The lock may have been held by a process that has dropped this generation.
+        // The generation may have been dropped while we waited for the lock.
         if !is_in(folder)? {
             return Err(missing());
         }
@@ -65,8 +65,8 @@ impl EmbeddedIndex {
         Ok(Self { folder, index, fields, reader, judges, view, _in_use: in_use })
     }
 
-    /// Opens the index in a folder, or creates an empty one. Requires the write lock, because
-    /// creating an index overwrites the folder.
+    /// Opens the index in a folder, creating an empty one if it doesn't exist. Requires the write
+    /// lock, because creating an index overwrites the folder.
     pub fn open_or_create(folder: &Path) -> Result<Self, EngineError> {
         if !is_in(folder)? {
             std::fs::create_dir_all(folder.join(WORDS))?;
@@ -81,8 +81,8 @@ impl EmbeddedIndex {
     }
 }
 
-/// Returns true if the folder contains an index, which is created by its first commit. An
-/// unreadable folder is an error, because it may contain one.
+/// Returns `true` if the folder contains an index. It does from the first commit on. If the folder
+/// can't be read, this is an error, since there might be an index.
 fn is_in(folder: &Path) -> Result<bool, EngineError> {
     Ok(folder.join(WORDS).join("meta.json").try_exists()?)
 }
@@ -240,7 +240,7 @@ mod tests {
         publish(&index, &[(1, "a/qzx-secret.txt"), (2, "b.txt")]);
         let files = |gram: &str| {
             let term = Term::from_field_text(index.fields.name_trigrams.unwrap(), gram);
-            // Includes deleted documents until their files are rewritten.
+            // Deleted documents still count until the segment is rewritten.
             index.view().searcher.doc_freq(&term).unwrap()
         };
         assert_eq!((files("qzx"), files("\0qz"), files(".tx")), (1, 1, 2));

@@ -1,4 +1,4 @@
-//! The folder of the inverted index. Supports readers without write permission.
+//! Makes the inverted index usable for readers without write permission.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +14,7 @@ use tantivy::directory::{
 use super::lock::open_to_read;
 use crate::engine::error::EngineError;
 
-/// The directory type of the library, except that readers can lock it without write permission.
+/// Tantivy's directory, except that readers without write permission can lock it.
 #[derive(Clone, Debug)]
 pub(super) struct IndexDirectory {
     inner: MmapDirectory,
@@ -28,8 +28,8 @@ impl IndexDirectory {
         Ok(Self { inner, folder: folder.to_owned() })
     }
 
-    /// Takes the readers' lock in another way if `taken` failed because the lock file cannot be
-    /// written.
+    /// Locks for reading. If `taken` failed because the lock file isn't writable, tries again with
+    /// a read-only handle.
     fn read_lock(
         &self,
         taken: Result<DirectoryLock, LockError>,

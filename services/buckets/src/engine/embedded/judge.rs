@@ -1,4 +1,4 @@
-//! Checks whether the names or paths of rows match an expression.
+//! Checks rows against an expression.
 
 use std::sync::Arc;
 
@@ -17,26 +17,26 @@ use crate::model::expression::Expression;
 use crate::model::path::file_name_span;
 use crate::model::words::LONGEST_WORD;
 
-/// Checks rows against an expression.
+/// Matches the names or paths of rows against an expression.
 pub(super) struct Judge {
     expression: Arc<Expression>,
     full_path: bool,
     core: Core,
-    /// If present, suffices to check ASCII names.
+    /// A cheaper check that is all we need for ASCII names, if the expression is simple enough.
     comparison: Option<Comparison>,
-    /// Memory in bytes of the compiled expression and its core.
+    /// Memory used by the compiled expression and its core, in bytes.
     memory: usize,
     column: PathColumn,
 }
 
-/// Search caches that a thread uses.
+/// Per-thread caches for regex searches.
 pub(super) struct Caches {
     core: Option<Cache>,
     whole: Cache,
 }
 
 impl Judge {
-    /// Creates a judge. `of_rows` is the part of the expression that rows can match.
+    /// Creates a judge. `of_rows` is the expression after [`of_rows`](super::core::of_rows).
     pub(super) fn new(
         expression: &Arc<Expression>,
         of_rows: &Hir,
@@ -51,7 +51,7 @@ impl Judge {
         Self { expression, full_path, core, comparison, memory, column }
     }
 
-    /// Returns a word if names match exactly when they contain it.
+    /// Returns a word if the expression matches exactly those names that contain the word.
     pub(super) fn word(&self) -> Option<&str> {
         let text = self.comparison.as_ref()?.anywhere()?;
         let is_word = !self.full_path
@@ -60,17 +60,16 @@ impl Judge {
         std::str::from_utf8(text).ok().filter(|_| is_word)
     }
 
-    /// Returns the path column.
     pub(super) fn column(&self) -> &PathColumn {
         &self.column
     }
 
-    /// Returns the core of the expression, if it has one.
+    /// The core of the expression, if it has a usable one.
     pub(super) fn core(&self) -> Option<&Regex> {
         self.core.regex.as_ref()
     }
 
-    /// Returns the pace at which a thread that checks names must check the limits.
+    /// Returns how often a thread should check the limits while it is matching.
     pub(super) fn pace(&self) -> Pace {
         Pace::of(self.memory)
     }
@@ -82,10 +81,10 @@ impl Judge {
         }
     }
 
-    /// Returns true if a path matches. The empty path of a purged row never does.
+    /// Returns `true` if a path matches. Purged rows have an empty path and never match.
     ///
     /// # Errors
-    /// [`EngineError::Stopped`] if the search had to stop while it was checking a long name.
+    /// Returns [`EngineError::Stopped`] if the search was stopped in the middle of a long name.
     pub(super) fn matches(
         &self,
         path: &[u8],
@@ -117,10 +116,10 @@ impl Judge {
     }
 }
 
-/// Checks blocks of rows until the search must stop.
+/// Checks blocks of rows until the search is stopped.
 pub(super) struct Judging {
     judge: Arc<Judge>,
-    /// Documents that contain [`Judge::word`] and therefore match.
+    /// Documents that contain [`Judge::word`], so we know that they match.
     sure: Option<SegmentPostings>,
     caches: Caches,
     limits: Limits,
@@ -128,7 +127,7 @@ pub(super) struct Judging {
     stopped: bool,
 }
 
-/// Maximum number of rows in a block.
+/// Maximum number of rows per block.
 const BLOCK: usize = tantivy::COLLECT_BLOCK_BUFFER_LEN;
 
 impl Judging {
@@ -138,8 +137,8 @@ impl Judging {
         Self { judge, sure, caches, limits, pace, stopped: false }
     }
 
-    /// Returns true if a document is known to match. Must be called in ascending order of
-    /// documents.
+    /// Returns `true` if we already know that a document matches. Documents must be passed in
+    /// ascending order.
     fn is_sure(&mut self, document: DocId) -> bool {
         self.sure.as_mut().is_some_and(|sure| {
             if sure.doc() < document {
@@ -149,8 +148,8 @@ impl Judging {
         })
     }
 
-    /// Drops files that do not match. If the search is stopped, drops all files; the caller must
-    /// check the limits.
+    /// Clears `wanted` for files that don't match. If the search is stopped, clears it for all of
+    /// them, so the caller must check the limits afterwards.
     pub(super) fn retain(&mut self, documents: &[DocId], ids: &[u64], wanted: &mut [bool]) {
         if self.stopped {
             wanted.fill(false);
@@ -161,8 +160,8 @@ impl Judging {
             *doubtful = *wanted && !self.is_sure(document);
         }
         let column = &self.judge.column;
-        // Names are far apart in memory. Reading one byte of each first lets these memory accesses
-        // overlap.
+        // The names are scattered in memory. Touching one byte of each up front lets the cache
+        // misses overlap.
         let mut paths: [&[u8]; BLOCK] = [&[]; BLOCK];
         for ((path, &id), _) in
             paths.iter_mut().zip(ids).zip(&doubtful).filter(|(_, doubtful)| **doubtful)
@@ -180,7 +179,7 @@ impl Judging {
             self.stopped |= judged.is_err() || self.pace.count(path.len(), &self.limits).is_err();
             *wanted = judged.unwrap_or(false);
         }
-        // Skipped rows take time too.
+        // Skipped rows take some time too.
         self.stopped |= self.pace.count(ids.len(), &self.limits).is_err();
     }
 }

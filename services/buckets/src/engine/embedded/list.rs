@@ -1,4 +1,4 @@
-//! The files of one search, read in parts.
+//! Reads the results of a search in chunks.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use crate::engine::index::FileList;
 use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, FileRow};
 
-/// The ids of the files that a search found. The view keeps its state readable, even after later
-/// publishes.
+/// Ids of the files found by a search. The view keeps that state of the index readable, even after
+/// later publishes.
 pub(super) struct EmbeddedList {
     view: Arc<View>,
     total: u64,
     ids: Vec<u64>,
-    /// Number of files that have been read.
+    /// Number of files read so far.
     read: usize,
 }
 
 impl EmbeddedList {
-    /// Finds the files of a search.
+    /// Runs a search.
     pub(super) fn of(
         view: Arc<View>,
         query: &FileQuery,

@@ -1,4 +1,4 @@
-//! File locks that the operating system releases when a process ends.
+//! File locks. The operating system releases them when a process exits.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
@@ -9,15 +9,15 @@ use std::time::Duration;
 use crate::engine::error::EngineError;
 use crate::engine::write_lock::HeldLock;
 
-/// A lock on a folder, released on drop.
+/// A lock on a folder. Released on drop.
 #[derive(Debug)]
 pub struct FolderLock {
-    /// `None` if the lock file does not exist and the disk is read-only.
+    /// `None` if there's no lock file and the disk is read-only.
     _file: Option<File>,
 }
 
 impl FolderLock {
-    /// Locks a folder for reading. Other readers may hold the lock too.
+    /// Locks a folder for reading. Any number of readers can have this lock at the same time.
     pub fn shared(folder: &Path) -> Result<Self, EngineError> {
         let path = folder.join("readers.lock");
         let opened = open_to_read(&path, open(&path)).map_err(|error| named(&path, error))?;
@@ -25,8 +25,8 @@ impl FolderLock {
         match file.try_lock_shared() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                // A process that deletes the folder holds the lock only briefly. Any other process
-                // might hold it indefinitely.
+                // Deleting a folder takes only a moment. But we can't rule out that some other
+                // process has the lock, so say which one it is.
                 let holder = holder_of(&file)
                     .map_or_else(String::new, |process| format!(", which process {process} holds"));
                 log::warn!("waiting for the lock {}{holder}", path.display());
@@ -49,8 +49,8 @@ impl FolderLock {
         }
     }
 
-    /// Takes the write lock. If another process holds it, fails with the description that the
-    /// holder recorded.
+    /// Takes the write lock. If another process has it, the error contains the description that
+    /// process gave when it took the lock.
     pub fn exclusive(folder: &Path, holder: &str) -> Result<Self, EngineError> {
         std::fs::create_dir_all(folder).map_err(|error| named(folder, error))?;
         let path = folder.join("writer.lock");
@@ -60,7 +60,7 @@ impl FolderLock {
             |taken| matches!(taken, Err(TryLockError::WouldBlock)),
         ) {
             Ok(()) => {
-                // Locking must work on a full disk, because the lock may be needed to free space.
+                // Don't fail on a full disk. The lock may be needed to free up space.
                 let emptied = file.set_len(0).and_then(|()| file.rewind());
                 let _nameless = emptied.and_then(|()| file.write_all(holder.as_bytes()));
                 Ok(Self { _file: Some(file) })
@@ -76,14 +76,14 @@ impl FolderLock {
 }
 
 impl HeldLock for FolderLock {
-    /// Always succeeds, because the operating system never revokes a file lock.
+    /// Always succeeds, because the operating system doesn't revoke file locks.
     fn check(&self) -> Result<(), EngineError> {
         Ok(())
     }
 }
 
-/// Retries for 400 ms. The lock may only be held briefly: for example, a child process shares the
-/// locks of its parent until it executes its own program.
+/// Keeps trying for 400 ms. Locks may be held for a moment by accident: a forked child, for
+/// example, shares its parent's locks until it calls `exec`.
 pub(in super::super) fn retry_while<T>(
     mut attempt: impl FnMut() -> T,
     is_busy: impl Fn(&T) -> bool,
@@ -98,7 +98,7 @@ pub(in super::super) fn retry_while<T>(
     attempt()
 }
 
-/// Returns the id of the process that holds the lock on a file, if the system reveals it.
+/// Finds the process that has a lock on the file, if the system shows it.
 fn holder_of(file: &File) -> Option<u32> {
     let inode = format!(":{}", file.metadata().ok()?.ino());
     let locks = std::fs::read_to_string("/proc/locks").ok()?;
@@ -114,14 +114,13 @@ fn open(path: &Path) -> Result<File, std::io::Error> {
     OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)
 }
 
-/// Adds a path to an error.
+/// Adds the path to an error.
 fn named(path: &Path, error: std::io::Error) -> std::io::Error {
     std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// Opens a lock file for reading if it cannot be written, which is sufficient for locking it.
-/// Returns `None` if it does not exist on a read-only disk, because no process can hold the lock
-/// then.
+/// Falls back to opening a lock file read-only, which is enough to lock it. Returns `None` if the
+/// file doesn't exist and the disk is read-only, since no process can have the lock then.
 pub(super) fn open_to_read(
     path: &Path,
     opened: std::io::Result<File>,
@@ -168,7 +167,7 @@ mod tests {
         let other = open(&folder.path().join("readers.lock")).unwrap();
         assert_eq!(holder_of(&other), None);
         let held = FolderLock::unused(folder.path()).unwrap().unwrap();
-        // In a container, the process id may not be visible.
+        // Inside a container, the process id may be hidden.
         assert!(holder_of(&other).is_none_or(|process| process == std::process::id()));
         drop(held);
         assert_eq!(holder_of(&other), None);

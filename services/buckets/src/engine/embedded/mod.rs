@@ -1,4 +1,5 @@
-//! The embedded engine: an inverted index for words and filters, and a flat column for paths.
+//! The embedded engine. It has an inverted index for words and filters, and a flat column for the
+//! paths.
 
 mod blocks;
 mod chooser;

@@ -1,4 +1,4 @@
-//! Answers a search: chooses a strategy, finds the page and reads its rows.
+//! Runs searches: picks a strategy, finds the page and reads its rows.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::engine::limits::Limits;
 use crate::model::expression::Expression;
 use crate::model::file_query::{FileQuery, Found, Matching, Order, Position, SortKey};
 
-/// The total of a search, and the ids of the files on its page.
+/// Total number of results, and the ids on one page.
 #[derive(Default)]
 pub(super) struct FoundIds {
     pub(super) total: u64,
@@ -29,7 +29,7 @@ pub(super) struct FoundIds {
     next: Option<SortKey>,
 }
 
-/// Returns the total of a search and the files of its page.
+/// Runs a search and reads its page.
 pub(super) fn answer(
     view: &View,
     query: &FileQuery,
@@ -39,7 +39,7 @@ pub(super) fn answer(
     Ok(Found { total, rows: view.rows(&ids, limits)?, next })
 }
 
-/// Returns the total of a search and the ids of its page.
+/// Runs a search but only returns the ids on its page.
 pub(super) fn find(
     view: &View,
     query: &FileQuery,
@@ -68,17 +68,17 @@ pub(super) fn find(
     }
 }
 
-/// The documents that may match a search, before intervals are applied.
+/// Documents that may match. Intervals haven't been applied yet.
 pub(super) enum Candidates {
-    /// There are no candidates.
+    /// Nothing matches.
     None,
     /// The documents of these rows.
     Rows(Bitmap),
-    /// The documents of a query, with a restriction.
+    /// The results of a query, with an additional filter.
     Query(Box<dyn Query>, Only),
 }
 
-/// Finds the candidates of a search in the cheapest way.
+/// Finds the candidates for a search as cheaply as possible.
 pub(super) fn candidates(
     view: &View,
     query: &FileQuery,
@@ -93,7 +93,8 @@ pub(super) fn candidates(
     Ok(Candidates::Query(query::compile(view, query, None, limits), Only::All))
 }
 
-/// Uses trigrams or directories if they narrow the search enough. Otherwise reads all names.
+/// Uses trigrams or directories if they narrow the search down enough, and reads every name
+/// otherwise.
 fn by_expression(
     view: &View,
     query: &FileQuery,
@@ -121,7 +122,7 @@ fn by_expression(
     scan::matching_rows(&judge, &allowed, limits).map(Candidates::Rows)
 }
 
-/// Returns true if a query has no conditions other than an expression.
+/// Returns `true` if the query has no conditions, apart from an expression.
 fn is_everything(query: &FileQuery) -> bool {
     let any_words = match &query.matching {
         Matching::Words(keywords) => keywords.is_empty(),
@@ -130,7 +131,7 @@ fn is_everything(query: &FileQuery) -> bool {
     any_words && query.is_unfiltered()
 }
 
-/// Returns the rows that pass all filters other than the expression.
+/// Returns the rows that pass every filter except the expression.
 fn allowed(view: &View, query: &FileQuery, limits: &Limits) -> Result<Bitmap, EngineError> {
     if is_everything(query) {
         return Ok(view.visible(limits)?.0.clone());
@@ -142,7 +143,7 @@ fn allowed(view: &View, query: &FileQuery, limits: &Limits) -> Result<Bitmap, En
 fn page_of(query: &FileQuery, (rows, total): (&Bitmap, u64)) -> FoundIds {
     let (from, skip) = match query.position {
         Position::Offset(start) => (0, start),
-        // Row numbers are ids minus one, so the id is the number of the next row.
+        // Row numbers are ids minus one, so this id is also the number of the row after it.
         Position::After(place) => (place.id, 0),
     };
     let mut ids = rows.page(from, skip, query.limit + 1);
@@ -153,7 +154,7 @@ fn page_of(query: &FileQuery, (rows, total): (&Bitmap, u64)) -> FoundIds {
     FoundIds { total, ids, next }
 }
 
-/// Runs a query. Searches that check names use separate threads.
+/// Runs a query. If it has to check names, it uses a separate thread pool.
 pub(super) fn run<C: Collector>(
     view: &View,
     compiled: &dyn Query,
@@ -189,7 +190,7 @@ fn collected(
         Some(word) => single_word::places(view, query, &word, &collector),
         None => run(view, compiled, &collector, judged, limits),
     };
-    // A stopped search has an incomplete result, or an error.
+    // If the search was stopped, we have an error or an incomplete result.
     limits.check()?;
     let (total, best) = gathered?;
     let mut places = best.into_sorted(skip);

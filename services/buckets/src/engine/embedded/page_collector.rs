@@ -1,4 +1,4 @@
-//! Collects the total of a search, and the positions on its page.
+//! Collects one page of results.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::values::Values;
 use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, Order, Position};
 
-/// Collects the total of a search, and the positions on its page.
+/// Collects the total, and the sort keys of the results on one page.
 pub(super) struct PageCollector<'a> {
     segments: &'a [Arc<Segment>],
     query: &'a FileQuery,
@@ -35,11 +35,10 @@ impl<'a> PageCollector<'a> {
     }
 }
 
-/// The collector for one segment.
+/// Per-segment part of [`PageCollector`].
 pub(super) struct PagePart {
     segment: Option<Arc<Segment>>,
-    /// Documents with smaller numbers than this one come after the page, so they only need
-    /// counting.
+    /// All documents below this one come after the page. They only have to be counted.
     beyond: DocId,
     values: Values,
     chooser: Chooser,
@@ -146,8 +145,7 @@ impl SegmentCollector for PagePart {
                 self.take(document, id);
             }
         }
-        // In order of id, all documents that follow a document after the page are after the page
-        // too.
+        // Ids are ascending here, so once we're past the page, all documents that follow are too.
         if let (Some(segment), Some((_, last)), Some(id), Some(document)) =
             (&self.segment, self.best.last(), ids.last(), documents.last())
             && *id > last

@@ -1,7 +1,8 @@
-//! Finds candidates for expressions on whole paths, by directories and names.
+//! Finds candidates for full-path expressions by searching directories and names.
 //!
-//! The part of a match up to a slash is in the directory, which includes its trailing slash. A part
-//! without a slash is either in the directory or in the name, and names have indexed trigrams.
+//! If a match contains a slash, everything up to that slash is in the directory, which includes its
+//! trailing slash. A part without a slash is in either the directory or the name, and names have a
+//! trigram index.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
@@ -17,17 +18,16 @@ use crate::engine::limits::Limits;
 use crate::model::expression::compile;
 use crate::model::file_query::FileQuery;
 
-/// Maximum number of branches per alternation.
+/// Give up on alternations with more branches than this.
 const MOST_BRANCHES: usize = 8;
-/// Minimum number of bytes that a search in directories requires.
+/// Shortest match, in bytes, for which it makes sense to search the directories.
 const SHORTEST: usize = 3;
-/// If more than 1 in `SHARE` names would have to be checked, reading all paths is cheaper.
+/// If more than 1 in `SHARE` names needs checking, it's cheaper to read all paths.
 const SHARE: u64 = 32;
-/// Up to this number of names, checking is always worthwhile.
+/// Checking up to this number of names is always worth it.
 const FEW: u64 = 500;
 
-/// Returns a superset of the matching rows. `None` if it is unknown or hardly smaller than all
-/// rows.
+/// Returns a superset of the matching rows, or `None` if we can't narrow them down far enough.
 pub(super) fn candidates(
     view: &View,
     query: &FileQuery,
@@ -64,7 +64,7 @@ impl Search<'_> {
         })
     }
 
-    /// Returns the candidates of all branches.
+    /// Returns the candidates of all branches combined.
     fn any(&self, branches: &[Hir]) -> Result<Option<Bitmap>, EngineError> {
         if branches.len() > MOST_BRANCHES {
             return Ok(None);
@@ -77,7 +77,7 @@ impl Search<'_> {
         Ok(Some(all))
     }
 
-    /// Returns the rows whose directories match these parts.
+    /// Returns the rows whose directory matches these parts.
     fn in_directories(&self, parts: &[Hir]) -> Result<Option<Bitmap>, EngineError> {
         let parts = parts.iter().skip_while(|part| is_anything(part)).cloned().collect();
         let core = within_a_row(&Hir::concat(parts));
@@ -88,8 +88,8 @@ impl Search<'_> {
         self.directories.rows_with(&regex, self.limits).map(Some)
     }
 
-    /// Returns the rows whose directory or name matches adjacent parts that do not contain a slash.
-    /// Uses those parts that the fewest names match.
+    /// Returns the rows that match some adjacent parts without a slash, either in the directory or
+    /// in the name. Picks the parts that occur in the fewest names.
     fn in_one_place(&self, parts: &[Hir]) -> Result<Option<Bitmap>, EngineError> {
         let mut rarest: Option<(Counted, &[Hir])> = None;
         for neighbours in parts.split(has_slash) {
@@ -115,7 +115,7 @@ impl Search<'_> {
     }
 }
 
-/// Splits parts after the last slash that every match contains.
+/// Splits the parts after the last slash that has to be in every match.
 fn at_last_slash(parts: &[Hir]) -> (Vec<Hir>, Vec<Hir>) {
     for (place, part) in parts.iter().enumerate().rev() {
         let HirKind::Literal(literal) = part.kind() else { continue };
@@ -128,7 +128,7 @@ fn at_last_slash(parts: &[Hir]) -> (Vec<Hir>, Vec<Hir>) {
     (Vec::new(), parts.to_vec())
 }
 
-/// Returns true if an expression can match a string with a slash.
+/// Returns `true` if an expression can match a string with a slash.
 fn has_slash(hir: &Hir) -> bool {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => false,

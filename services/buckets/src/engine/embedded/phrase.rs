@@ -1,7 +1,7 @@
-//! A phrase query that can be stopped.
+//! A phrase query that can be cancelled.
 //!
-//! The library's phrase query looks for the next match up to the end of a segment. This takes
-//! seconds if the words are frequent but never adjacent.
+//! Tantivy's own phrase query doesn't return until it finds the next match or reaches the end of
+//! the segment. If the words are frequent but never adjacent, that takes seconds.
 
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
@@ -10,10 +10,10 @@ use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED,
 
 use crate::engine::limits::Limits;
 
-/// Number of candidates between two checks of the limits. They take some tens of microseconds.
+/// Check the limits after this number of candidates, or every few tens of microseconds.
 const CANDIDATES: u32 = 512;
 
-/// A query for documents with consecutive terms in one field.
+/// Matches documents in which these terms follow each other in a field.
 #[derive(Clone, Debug)]
 pub(super) struct PhraseQuery {
     terms: Vec<Term>,
@@ -48,7 +48,7 @@ impl Weight for PhraseWeight {
             let Some(postings) = postings else { return Ok(Box::new(EmptyScorer)) };
             words.push(Word { postings, offset: place });
         }
-        // The rarest word determines the candidates.
+        // Start from the rarest word, which has the fewest candidates.
         words.sort_by_key(|word| word.postings.doc_freq());
         Ok(Box::new(PhraseSet::new(words, limits.clone())))
     }
@@ -60,12 +60,12 @@ impl Weight for PhraseWeight {
 
 struct Word {
     postings: SegmentPostings,
-    /// Number of words that follow this one in the phrase. Adding it to a position of the word
-    /// gives the position of the last word.
+    /// How many words of the phrase come after this one. Added to a position of this word, it gives
+    /// the position of the last word.
     offset: u32,
 }
 
-/// The matching documents of a segment. After a search is stopped, there are no further ones.
+/// The matching documents of a segment. Looks empty once the search has been stopped.
 struct PhraseSet {
     words: Vec<Word>,
     limits: Limits,
@@ -95,7 +95,7 @@ impl PhraseSet {
         self.document
     }
 
-    /// Checks a candidate. If it does not match, returns a lower bound for the next match.
+    /// Checks a candidate. If it doesn't match, returns a lower bound for the next match.
     fn probe(&mut self, candidate: DocId) -> SeekDangerResult {
         self.candidates = self.candidates.wrapping_add(1);
         if self.candidates.is_multiple_of(CANDIDATES) && self.limits.check().is_err() {
@@ -116,7 +116,7 @@ impl PhraseSet {
         }
     }
 
-    /// Compares the positions of all words in a document.
+    /// Compares the positions of the words within a document.
     fn has_phrase(&mut self) -> bool {
         let Self { words, ends, others, .. } = self;
         let mut words = words.iter_mut();
@@ -157,7 +157,7 @@ impl DocSet for PhraseSet {
         self.document
     }
 
-    /// The library uses the same estimate: a tenth of the documents per word.
+    /// Same estimate as in Tantivy: one tenth of the documents per word.
     fn size_hint(&self) -> u32 {
         let rarest = self.words.first().map_or(0, |word| word.postings.doc_freq());
         rarest / (10 * self.words.len() as u32).max(1)

@@ -1,4 +1,4 @@
-//! Compiles file searches to queries of the inverted index.
+//! Compiles file searches to Tantivy queries.
 
 use tantivy::index::SegmentReader;
 use tantivy::query::doc_predicate_query::{DocPredicateQuery, FunctionPredicate};
@@ -15,11 +15,12 @@ use crate::model::file_query::{FileQuery, Matching};
 use crate::model::keywords::Phrase;
 use crate::model::takedowns::HiddenPaths;
 
-/// Larger sets of terms are scanned once, rather than merging a list per term.
+/// Above this number of terms, one pass over a term set is faster than merging a posting list per
+/// term.
 const MOST_LISTS: usize = 16;
 
-/// Compiles all conditions that postings can answer, and one additional query. Intervals and
-/// expressions are not included.
+/// Compiles every condition that posting lists can answer, plus an optional extra query. Leaves out
+/// intervals and expressions.
 pub(super) fn compile(
     view: &View,
     query: &FileQuery,
@@ -61,7 +62,7 @@ pub(super) fn compile(
     combine(clauses)
 }
 
-/// Matches the files of a bucket below a prefix.
+/// Matches a bucket's files below a prefix.
 fn paths_below(view: &View, paths: &HiddenPaths) -> Box<dyn Query> {
     let bucket = any(vec![Term::from_field_u64(view.fields.bucket, paths.bucket)]);
     let (column, prefix) = (view.column.clone(), paths.prefix.clone().into_bytes());
@@ -70,7 +71,7 @@ fn paths_below(view: &View, paths: &HiddenPaths) -> Box<dyn Query> {
         let (column, prefix) = (column.clone(), prefix.clone());
         Ok(move |document: DocId| {
             let row = ids.get_val(document).wrapping_sub(1);
-            // Rows of an open run may be after the end of this view's column.
+            // Rows from an open run can be past the end of this view's column.
             row < column.rows() && column.path(row).starts_with(&prefix)
         })
     });
@@ -85,7 +86,7 @@ fn combine(mut clauses: Vec<(Occur, Box<dyn Query>)>) -> Box<dyn Query> {
     if clauses.len() == 1 {
         return clauses.remove(0).1;
     }
-    // Lists of single terms do not need the guard.
+    // Term queries are fine without a guard.
     let steady = |(occur, query): (Occur, Box<dyn Query>)| match occur {
         Occur::MustNot if !query.is::<TermQuery>() => {
             (occur, Box::new(SeekGuard(query)) as Box<dyn Query>)
@@ -104,7 +105,7 @@ fn phrase(field: Field, words: &Phrase, limits: &Limits) -> Box<dyn Query> {
     Box::new(PhraseQuery::new(terms, limits))
 }
 
-/// Matches documents with any of the terms.
+/// Matches documents with at least one of the terms.
 fn any(mut terms: Vec<Term>) -> Box<dyn Query> {
     if terms.len() == 1 {
         return Box::new(TermQuery::new(terms.remove(0), IndexRecordOption::Basic));

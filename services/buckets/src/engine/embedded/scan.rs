@@ -1,9 +1,10 @@
-//! Regular expressions on the path column.
+//! Scans the path column with a regular expression.
 //!
-//! The column is searched as one string for the core of the expression. The core never crosses rows
-//! and finds a superset of the matching rows. Each row with a hit is then checked by itself. If
-//! most rows have hits, all rows are checked without searching for the core first. Threads process
-//! chunks of rows. A chunk is searched in pieces, because a single search cannot be stopped.
+//! We first search the whole column, as one long string, for the core of the expression. Matches of
+//! the core never span rows, and every matching row contains one. Each row with a hit is then
+//! checked on its own. If most rows have a hit, we stop looking for the core and check every row
+//! instead. Threads work on chunks of rows. Chunks are searched piece by piece because a search
+//! can't be interrupted.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,17 +19,16 @@ use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::limits::{Limits, Pace};
 
-/// Number of rows in a chunk. It is a multiple of 64, so that chunks do not share words of the
-/// result.
+/// Rows per chunk. Must be a multiple of 64, so that no two chunks share a word of the result.
 const CHUNK: usize = 32 * 1_024;
-/// If fewer than 1 in `SPARSE` rows is allowed, rows are checked one at a time.
+/// If fewer than 1 in `SPARSE` rows is allowed, we check the rows one at a time.
 const SPARSE: u64 = 24;
-/// If more than 1 in `DENSE` rows has a hit, rows are checked without searching.
+/// If more than 1 in `DENSE` rows has a hit, we stop searching for the core.
 const DENSE: u64 = 3;
-/// Number of chunks that are checked row by row before the core is tried again.
+/// How many chunks to check row by row before trying the core again.
 const JUDGED_CHUNKS: u32 = 16;
 
-/// Returns the allowed rows whose names or paths match the whole expression.
+/// Returns the allowed rows whose name or path matches the expression.
 pub(super) fn matching_rows(
     judge: &Judge,
     allowed: &Bitmap,
@@ -67,18 +67,18 @@ struct Scan<'a> {
     allowed: &'a Bitmap,
 }
 
-/// The state of a thread.
+/// Per-thread state.
 struct Worker<'a> {
-    /// The core and the search cache.
+    /// The core and its search cache.
     walk: Option<(&'a Regex, Cache)>,
     caches: Caches,
-    /// Number of chunks that are still to be checked row by row.
+    /// Number of chunks left to check row by row.
     to_judge: u32,
     pace: Pace,
 }
 
 impl Scan<'_> {
-    /// Sets the bits of matching rows in a chunk that begins at row `first`.
+    /// Sets the bits of matching rows in the chunk that starts at row `first`.
     fn chunk(
         &self,
         first: u64,
@@ -128,7 +128,8 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Searches a range of rows, and checks each row that has a hit. Returns the number of hits.
+    /// Searches a range of rows for the core and checks every row with a hit. Returns the number of
+    /// hits.
     fn search(
         &self,
         rows: Range<u64>,

@@ -8,24 +8,24 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 use crate::model::{Attribute, Attributes, words};
 
-/// Folder of the inverted index in the generation folder.
+/// Subfolder for the inverted index.
 pub(super) const WORDS: &str = "words";
-/// Folder of the path column in the generation folder.
+/// Subfolder for the path column.
 pub(super) const COLUMN: &str = "column";
-/// Tokenizer of both word fields.
+/// Tokenizer for both word fields.
 pub(super) const TOKENIZER: &str = "words";
-/// Trigram field of names, and its tokenizer.
+/// Trigram field for names, and its tokenizer.
 pub(super) const NAME_TRIGRAMS: &str = "name_trigrams";
-/// Fast field of the shortest extensions.
+/// Fast field for the shortest extension.
 pub(super) const SHORTEST_EXTENSION: &str = "shortest_extension";
-/// Fast field of file ids.
+/// Fast field for the file id.
 pub(super) const ID: &str = "id";
-/// Fast field of bucket ids.
+/// Fast field for the bucket id.
 pub(super) const BUCKET: &str = "bucket";
-/// Fast field of run ids.
+/// Fast field for the run id.
 pub(super) const RUN: &str = "run";
 
-/// The fields of a file.
+/// The fields in the schema.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields {
     pub(super) name_words: Field,
@@ -35,17 +35,17 @@ pub(super) struct Fields {
     pub(super) kind: Field,
     pub(super) run: Field,
     pub(super) id: Field,
-    /// The fast fields of attributes.
+    /// Fast fields for the attributes.
     pub(super) attributes: Attributes<Field>,
-    /// `None` in indexes written by version 0.1. A rebuild adds the field.
+    /// `None` in indexes from version 0.1. Rebuilding the index adds the field.
     pub(super) name_trigrams: Option<Field>,
-    /// Every file has a value. It is empty if the name has no extension. `None` in older indexes. A
-    /// rebuild adds the field.
+    /// Every file has a value, which is empty if its name doesn't have an extension. `None` in
+    /// older indexes. Rebuilding the index adds the field.
     pub(super) shortest_extension: Option<Field>,
 }
 
 impl Fields {
-    /// Looks up the fields of an index of any version.
+    /// Looks up the fields. Works with indexes from any version.
     pub(super) fn of(schema: &Schema) -> tantivy::Result<Self> {
         Ok(Self {
             name_words: schema.get_field("name_words")?,
@@ -62,8 +62,8 @@ impl Fields {
     }
 }
 
-/// Returns the schema. None of the fields is stored, because rows are read from the path column and
-/// the fast fields.
+/// Builds the schema. Fields aren't stored, because rows are read from the path column and the fast
+/// fields.
 pub(super) fn schema() -> Schema {
     let mut builder = SchemaBuilder::new();
     let text = |tokenizer: &str, option: IndexRecordOption| {
@@ -77,8 +77,7 @@ pub(super) fn schema() -> Schema {
     builder.add_text_field("name_words", words.clone());
     builder.add_text_field("path_words", words);
     builder.add_text_field("extension", text("raw", IndexRecordOption::Basic));
-    // Norms would take one byte per field and file. They are disabled, because searches do not use
-    // scores.
+    // We never use scores, so there's no point in spending a byte per field and file on norms.
     let indexed = NumericOptions::default().set_indexed();
     builder.add_u64_field(BUCKET, indexed.clone() | FAST);
     builder.add_u64_field("kind", indexed.clone());
@@ -100,7 +99,7 @@ pub(super) struct WordTokenizer {
     token: Token,
 }
 
-/// The words of a string.
+/// Tokens of a string.
 pub(super) struct WordStream<'a> {
     text: &'a str,
     ends: &'a [usize],

@@ -1,12 +1,12 @@
-//! Guards sets of documents that are used as exclusions.
+//! Makes queries safe to use as exclusions.
 //!
-//! An exclusion is queried for every document of the other clauses, even for documents before its
-//! current one. Some scorers of the library do not support that.
+//! Tantivy looks up an exclusion for every document of the other clauses, even if it is already
+//! past that document. Some scorers can't handle that.
 
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, Term};
 
-/// A query that can safely be used as an exclusion.
+/// A query that is safe to use as an exclusion.
 #[derive(Debug)]
 pub(super) struct SeekGuard(pub(super) Box<dyn Query>);
 
@@ -38,8 +38,8 @@ impl Weight for SeekGuardWeight {
     }
 }
 
-/// Only uses operations that keep the scorer in a valid state. The default implementation of
-/// `seek_danger` checks whether the set is already past the document.
+/// Sticks to operations that keep the scorer in a valid state. The default `seek_danger` checks
+/// whether the set is already past the document.
 struct SeekGuardSet(Box<dyn Scorer>);
 
 impl DocSet for SeekGuardSet {

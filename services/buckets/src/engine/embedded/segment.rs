@@ -10,15 +10,15 @@ use super::schema::{BUCKET, ID, RUN};
 use crate::engine::error::EngineError;
 use crate::model::Attributes;
 
-/// A segment and its columns.
+/// A segment with its fast-field columns.
 pub(super) struct Segment {
     pub(super) reader: SegmentReader,
     pub(super) ids: Arc<dyn ColumnValues<u64>>,
     pub(super) buckets: Arc<dyn ColumnValues<u64>>,
     pub(super) runs: Arc<dyn ColumnValues<u64>>,
     pub(super) attributes: Attributes<Arc<dyn ColumnValues<i64>>>,
-    /// Ranges of documents with ascending ids. There may be several, because merges concatenate
-    /// segments.
+    /// Ranges of documents in which ids are ascending. Merging concatenates segments, so there may
+    /// be several.
     slices: Vec<Slice>,
 }
 
@@ -51,7 +51,7 @@ impl Segment {
         self.slices.get(at).map_or(document, |part| part.documents.end)
     }
 
-    /// Returns the documents with ids above `id`, as slices of ascending ids.
+    /// Returns the documents with an id above `id`, as ranges in which ids are ascending.
     pub(super) fn slices_after(&self, id: u64) -> impl Iterator<Item = (DocId, DocId)> + '_ {
         self.slices.iter().filter(move |part| part.last > id).map(move |part| {
             let start =
@@ -60,7 +60,7 @@ impl Segment {
         })
     }
 
-    /// Returns the document with a file id. `None` if it does not exist or is deleted.
+    /// Finds a document by file id. Returns `None` if it doesn't exist or was deleted.
     pub(super) fn find(&self, id: u64) -> Option<DocId> {
         let alive = |&document: &DocId| {
             self.reader.alive_bitset().is_none_or(|alive| alive.is_alive(document))
@@ -74,7 +74,7 @@ impl Segment {
         (document < part.documents.end && self.ids.get_val(document) == id).then_some(document)
     }
 
-    /// Returns the first document of a slice whose id is at least `id`.
+    /// Returns the first document in a slice with an id of `id` or above.
     fn seek(&self, part: &Slice, id: u64) -> DocId {
         let (mut low, mut high) = (part.documents.start, part.documents.end);
         while low < high {
@@ -85,7 +85,7 @@ impl Segment {
     }
 }
 
-/// Splits a segment at each position where ids descend.
+/// Splits a segment wherever the ids go down.
 fn slices(ids: &dyn ColumnValues<u64>, documents: DocId) -> Vec<Slice> {
     let mut slices = Vec::new();
     let mut start = 0;

@@ -1,4 +1,4 @@
-//! The state of the writer: rows that are buffered, stored or committed.
+//! State of the cluster writer: which rows are buffered, stored and committed.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::engine::bitmap::Bitmap;
 use crate::engine::journal::{Journal, OpenRun};
 use crate::engine::removal_limit::RemovalLimit;
 
-/// The writer of a generation.
+/// Writes to a generation.
 pub(in super::super) struct ClusterWriter {
     pub(super) client: Arc<Client>,
     pub(super) servers: Servers,
@@ -23,29 +23,29 @@ pub(in super::super) struct ClusterWriter {
     pub(super) layout: Layout,
     pub(super) features: Features,
     pub(super) record: Record,
-    /// The value of `settled` for the next states.
+    /// `settled` for the states we commit from now on.
     pub(super) settled: bool,
     pub(super) lease: Lease,
-    /// Rows that have not been sent yet.
+    /// Rows that haven't been sent yet.
     pub(super) buffer: Vec<u8>,
-    /// Size of a batch in bytes.
+    /// Batch size in bytes.
     pub(super) batch: usize,
     pub(super) pending: Option<Pending>,
-    /// Number of files and of bytes of paths so far, including uncommitted ones.
+    /// Number of files, and total length of their paths. Includes uncommitted ones.
     pub(super) files: u64,
     pub(super) bytes: u64,
-    /// True if an insert has failed. Its rows may have been stored in part, so the writer can no
-    /// longer be used.
+    /// Set when an insert fails. Some of its rows may have been stored, so the writer can't be used
+    /// any more.
     pub(super) failed: bool,
-    /// The limit on files that publishes may remove.
+    /// Limits how many files a publish may remove.
     pub(super) removal_limit: Option<RemovalLimit>,
-    /// The buckets that the last publish changed.
+    /// Buckets changed by the last publish.
     pub(super) changed: Bitmap,
 }
 
 impl Drop for ClusterWriter {
-    /// Waits for a pending insert while the lease is held. Otherwise its rows could arrive after
-    /// the next writer has deleted uncommitted rows.
+    /// Waits for a pending insert while we still have the lease. Otherwise, its rows could arrive
+    /// after the next writer has cleaned up uncommitted rows.
     fn drop(&mut self) {
         if let Some(Err(error)) = self.pending.take().map(Pending::finish) {
             log::debug!("the last insert of an abandoned writer failed: {error}");
@@ -54,14 +54,14 @@ impl Drop for ClusterWriter {
 }
 
 impl ClusterWriter {
-    /// Takes the write lock, and deletes the uncommitted rows of a killed process.
+    /// Takes the write lock and cleans up any uncommitted rows of a killed process.
     pub(in super::super) fn open(
         index: &Generation,
         memory_mb: usize,
     ) -> Result<Self, ClusterError> {
         let name = lease::of_generation(index.number);
         let lease = Lease::take(&index.client, &name, "the index is being written")?;
-        // A server may be new, or may have been unavailable when the tables were created.
+        // A server may be new, or it may have been down when the tables were created.
         let features = Features::of(&index.client, &index.servers)?;
         index.tables.create(&index.client, &index.servers, index.layout, features)?;
         let record = journal::repair(&index.client, &index.servers, &index.tables)?;
@@ -77,7 +77,7 @@ impl ClusterWriter {
             record,
             lease,
             buffer: Vec::new(),
-            // Two batches are in memory at a time, and the server needs the same amount again.
+            // We keep up to two batches in memory, and the server needs the same again.
             batch: (memory_mb << 20) / 8,
             pending: None,
             failed: false,
@@ -108,22 +108,23 @@ impl ClusterWriter {
         Ok(())
     }
 
-    /// Publishes a state that differs only in the journal.
+    /// Publishes a state in which only the journal has changed.
     pub(super) fn commit_journal(&mut self, journal: Journal) -> Result<(), ClusterError> {
         self.commit(journal, self.record.dead.clone(), self.record.purges)
     }
 
-    /// Sends buffered rows and waits until they are stored.
+    /// Sends the buffered rows and waits until they are stored.
     fn flush(&mut self) -> Result<(), ClusterError> {
         self.send()?;
         self.finish_pending()
     }
 
-    /// Sends buffered rows. Only one batch at a time is in transit.
+    /// Sends the buffered rows. Only one batch is in flight at a time.
     pub(super) fn send(&mut self) -> Result<(), ClusterError> {
         self.finish_pending()?;
         if !self.buffer.is_empty() {
-            // After a pause longer than the lease, another writer may have these ids.
+            // If we were suspended for longer than the lease, another writer may be using these
+            // ids.
             self.lease.check()?;
             let rows = std::mem::take(&mut self.buffer);
             let statement = format!("INSERT INTO {} FORMAT RowBinary", self.tables.all_files);
@@ -150,7 +151,7 @@ impl ClusterWriter {
         open.ok_or_else(|| ClusterError::Invalid("there is no open run".to_owned()))
     }
 
-    /// Makes all added files durable.
+    /// Makes sure that all files added so far are durable.
     pub(super) fn make_durable(&mut self, progress: Option<String>) -> Result<(), ClusterError> {
         self.flush()?;
         let open = self.record.journal.open.clone().map(|open| OpenRun {

@@ -1,4 +1,4 @@
-//! Deletes rows by mutations, and waits for these to finish.
+//! Deletes rows with ClickHouse mutations and waits for them to finish.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -12,18 +12,17 @@ use super::super::sql;
 use super::cluster_writer::ClusterWriter;
 
 const POLL: Duration = Duration::from_millis(50);
-/// Time to wait before triggering a check of the table, which deletes parts older than their
-/// lifetime.
+/// How long to wait before nudging the server to delete its expired parts.
 const WAKE_AFTER: Duration = Duration::from_millis(1_500);
-/// A server that takes longer than this is considered faulty.
+/// Servers that take longer than this are considered broken.
 const LONGEST: Duration = Duration::from_secs(6 * 3_600);
 
-/// When the data of deleted rows is erased from disk.
+/// When to erase deleted rows from disk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Erasure {
-    /// Together with the deletion.
+    /// As part of the deletion.
     Now,
-    /// By a later merge, on servers that support this.
+    /// During a later merge, if the server supports that.
     Later,
 }
 
@@ -37,8 +36,8 @@ impl ClusterWriter {
         }
     }
 
-    /// Waits for inserts of an earlier writer that was killed. Their rows would otherwise arrive
-    /// later and have the ids of this writer's rows.
+    /// Waits for inserts left behind by a killed writer. If they finished later, their rows would
+    /// have the same ids as ours.
     pub(super) fn wait_for_inserts(&self) -> Result<(), ClusterError> {
         let into = |table: &str| {
             format!("startsWith(query, {})", sql::text(&format!("INSERT INTO {table} ")))
@@ -56,7 +55,7 @@ impl ClusterWriter {
         })
     }
 
-    /// Fails if the open run has more rows than this writer has added to it.
+    /// Returns an error if the open run has rows that this writer didn't add.
     pub(super) fn refuse_foreign_rows(&self) -> Result<(), ClusterError> {
         let first = self.open_run()?.first_row;
         let mut rows = 0;
@@ -71,7 +70,7 @@ impl ClusterWriter {
         Err(ClusterError::Invalid(why.to_owned()))
     }
 
-    /// Deletes rows that no state shows, and waits until they are gone.
+    /// Deletes rows that aren't part of any state and waits until they are gone.
     pub(super) fn delete_rows_after(&self, last: u64) -> Result<(), ClusterError> {
         let condition = format!("id > {last}");
         let mut touched = Vec::new();
@@ -85,8 +84,9 @@ impl ClusterWriter {
         touched.into_iter().try_for_each(|server| self.wait_for_mutations(server))
     }
 
-    /// Starts deleting replaced rows. On servers that only mark rows, this is fast. Searches then
-    /// no longer need to exclude the rows, which would prevent the use of indexes.
+    /// Starts deleting replaced rows. Servers with lightweight deletes only mark the rows, so we
+    /// wait for that. Searches then don't have to exclude them any more, which lets ClickHouse use
+    /// its indexes again.
     pub(super) fn drop_replaced(&mut self) -> Result<(), ClusterError> {
         self.delete_dead(Erasure::Later)?;
         if self.features.lightweight_delete {
@@ -98,7 +98,7 @@ impl ClusterWriter {
         Ok(())
     }
 
-    /// Starts deleting batches of dead rows.
+    /// Starts deleting the batches of dead rows.
     fn delete_dead(&self, erasure: Erasure) -> Result<(), ClusterError> {
         let Tables { files, dead, .. } = &self.tables;
         let batches = &self.record.dead;
@@ -109,14 +109,14 @@ impl ClusterWriter {
         );
         self.delete_on_all_servers(&self.deletion(&condition, erasure))?;
         if erasure == Erasure::Now && self.features.lightweight_delete {
-            // Rows of earlier publishes may be in the same bucket.
+            // Earlier publishes may have left marked rows in the same bucket.
             self.on_all_servers(&format!("ALTER TABLE {files} APPLY DELETED MASK"))?;
         }
         Ok(())
     }
 
-    /// Removes batches that have been deleted from the record. Restarts deletions of a killed
-    /// process.
+    /// Drops finished batches from the record. If a process was killed while deleting, the deletion
+    /// is restarted.
     pub(super) fn forget_deleted_batches(&mut self) -> Result<(), ClusterError> {
         if self.record.dead.is_empty() {
             return Ok(());
@@ -137,8 +137,8 @@ impl ClusterWriter {
         self.delete_on_all_servers(&format!("TRUNCATE TABLE {}", self.tables.dead))
     }
 
-    /// Hides a bucket or prefix, deletes it, and waits until it is erased from disk. Returns the
-    /// number of files that were visible.
+    /// Hides a bucket or prefix, deletes its rows and waits until they are erased from disk.
+    /// Returns how many files were visible before.
     pub(super) fn purge(
         &mut self,
         removal: i64,
@@ -154,7 +154,8 @@ impl ClusterWriter {
         for server in self.servers.one_of_each_shard() {
             hidden += self.count(server, &format!("{visible} AND {condition}"))?;
         }
-        // Servers store mutations as text, so mutations must not contain paths.
+        // ClickHouse stores the text of mutations, so it must not contain any paths. We refer to
+        // the batch instead.
         let batch = self.new_batch()?;
         let Tables { files, dead, .. } = &self.tables;
         let columns = if prefix.is_some() { "0, id" } else { "run, 0" };
@@ -170,10 +171,10 @@ impl ClusterWriter {
         Ok(self.record.journal.removed)
     }
 
-    /// Deletes batches of dead rows and waits until they are erased from disk.
+    /// Deletes the batches of dead rows and waits until they are erased from disk.
     fn erase(&mut self) -> Result<(), ClusterError> {
         if self.features.cleanup_thread {
-            // Tables created by earlier versions have different settings.
+            // Tables from earlier versions were created with other settings.
             let (files, settings) = (&self.tables.files, self.features.part_settings());
             self.on_all_servers(&format!("ALTER TABLE {files} MODIFY SETTING {settings}"))?;
         }
@@ -188,7 +189,7 @@ impl ClusterWriter {
         Ok(())
     }
 
-    /// Returns a batch number that no earlier attempt has used.
+    /// Returns an unused batch number, even if earlier attempts failed halfway.
     pub(super) fn new_batch(&self) -> Result<u64, ClusterError> {
         let statement = format!("SELECT max(batch) FROM {} FORMAT RowBinary", self.tables.dead);
         let mut last = self.record.last_batch;
@@ -198,7 +199,7 @@ impl ClusterWriter {
         Ok(last + 1)
     }
 
-    /// Runs a deletion on every server. Checks the write lock before each, because this process may
+    /// Runs a deletion on each server. We check the write lock every time, because this process may
     /// have been suspended for longer than the lease.
     fn delete_on_all_servers(&self, statement: &str) -> Result<(), ClusterError> {
         self.servers.all().iter().try_for_each(|server| {
@@ -207,7 +208,7 @@ impl ClusterWriter {
         })
     }
 
-    /// Runs a statement on every server.
+    /// Runs a statement on each server.
     pub(super) fn on_all_servers(&self, statement: &str) -> Result<(), ClusterError> {
         let mut servers = self.servers.all().iter();
         servers.try_for_each(|server| self.client.execute(&server.url, statement).map(drop))
@@ -219,7 +220,7 @@ impl ClusterWriter {
         Rows::of(&self.client.execute(&server.url, &statement)?).u64()
     }
 
-    /// Returns the condition that a row of a system table is about the file table.
+    /// Selects the rows of a system table that refer to the file table.
     fn about_files(&self) -> String {
         let (database, table) = (&self.tables.database, Tables::bare(&self.tables.files));
         format!("database = {} AND table = {}", sql::text(database), sql::text(table))
@@ -237,7 +238,7 @@ impl ClusterWriter {
         self.wait("a deletion", || Ok(self.running_mutations(server)? == 0))
     }
 
-    /// Waits until parts that mutations have replaced are deleted.
+    /// Waits until the parts replaced by a mutation are deleted.
     fn wait_for_old_parts(&self, server: &Server) -> Result<(), ClusterError> {
         let old = self.inactive_parts(server)?;
         let started = Instant::now();
@@ -249,7 +250,8 @@ impl ClusterWriter {
             let asleep = !self.features.cleanup_thread && started.elapsed() > WAKE_AFTER;
             if !woken && asleep {
                 woken = true;
-                // An empty mutation makes the server check the table immediately.
+                // A mutation that doesn't match anything makes the server check the table right
+                // away.
                 let files = &self.tables.files;
                 self.client.execute(&server.url, &format!("ALTER TABLE {files} DELETE WHERE 0"))?;
             }

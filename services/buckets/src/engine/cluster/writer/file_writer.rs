@@ -1,4 +1,4 @@
-//! Implements the writer trait of the engine.
+//! Implements [`FileWriter`] for the cluster.
 
 use super::super::client::Pending;
 use super::super::rows;
@@ -34,8 +34,8 @@ impl FileWriter for ClusterWriter {
     }
 
     fn add(&mut self, files: &[NewFile]) -> Result<(), EngineError> {
-        // Runs are identified by their first id, which is never reused, unlike the number that the
-        // caller chose.
+        // We identify runs by their first id, because ids are never reused. The caller's run
+        // numbers may be.
         let run = self.open_run()?.first_row + 1;
         for file in files {
             rows::encode(file, self.files + 1, run, self.layout, &mut self.buffer)?;
@@ -77,7 +77,7 @@ impl FileWriter for ClusterWriter {
         if batch.is_some()
             && let Err(error) = self.drop_replaced()
         {
-            // The publish itself was successful. The next writer retries the deletion.
+            // The publish itself succeeded. The next writer retries the deletion.
             log::warn!("replaced files stay hidden on disk: {error}");
         }
         self.changed = changed;
@@ -90,7 +90,7 @@ impl FileWriter for ClusterWriter {
 
     fn abort(&mut self) -> Result<(), EngineError> {
         let open = self.open_run()?.clone();
-        // The result of a pending insert is no longer needed.
+        // It doesn't matter any more whether the pending insert succeeded.
         if let Some(Err(error)) = self.pending.take().map(Pending::finish) {
             log::debug!("the last insert of an abandoned run failed: {error}");
         }
@@ -106,7 +106,7 @@ impl FileWriter for ClusterWriter {
         };
         self.settled = false;
         self.commit(journal, self.record.dead.clone(), self.record.purges + 1)?;
-        // Their ids will be reused, so the rows must be deleted first.
+        // The ids will be used again, so the rows have to be gone by then.
         self.delete_rows_after(open.first_row)?;
         self.settled = true;
         Ok(self.commit_journal(self.record.journal.clone())?)

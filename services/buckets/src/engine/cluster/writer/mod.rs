@@ -1,4 +1,4 @@
-//! The writer of a generation.
+//! Writes to a generation.
 
 mod cluster_writer;
 mod deletion;

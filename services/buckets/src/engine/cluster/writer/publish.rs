@@ -1,5 +1,5 @@
-//! Determines which files a publish replaces. Each server compares its own rows, because a bucket
-//! is on a single shard.
+//! Works out which files a publish replaces. A bucket is always on a single shard, so each server
+//! only has to look at its own rows.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,21 +12,21 @@ use crate::engine::journal::{Mode, NamedBucket, PublishCounts, above_ids};
 use crate::engine::removal_limit::BucketLoss;
 use crate::model::Attribute;
 
-/// Maximum number of rows to compare at a time. The server keeps their paths in memory.
+/// Maximum number of rows in a comparison. The server keeps their paths in memory.
 const MOST_ROWS: u64 = 2_000_000;
-/// Maximum number of buckets to compare at a time.
+/// Maximum number of buckets in a comparison.
 const MOST_BUCKETS: usize = 2_000;
 
-/// A group of buckets, or one part of the paths in a large bucket.
+/// A unit of work: either several buckets, or a slice of a large one.
 struct Share {
     buckets: Vec<u64>,
-    /// Number of parts, and the index of this part.
+    /// Number of slices, and the index of this one.
     parts: u64,
     part: u64,
 }
 
 impl Share {
-    /// Splits the buckets into those whose files are replaced and those to which files are added.
+    /// Separates buckets whose files are replaced from those that only get new files.
     fn split(self, replaced: &HashSet<u64>) -> Vec<(Mode, Self)> {
         let Self { buckets, parts, part } = self;
         let (emptied, kept): (Vec<u64>, Vec<u64>) =
@@ -40,7 +40,8 @@ impl Share {
 }
 
 impl ClusterWriter {
-    /// Counts the changes, marks replaced rows in a new batch, and returns the changed buckets.
+    /// Counts the changes and marks replaced rows as dead in a new batch. Also returns which
+    /// buckets changed.
     pub(super) fn replaced(
         &self,
         mode: Mode,
@@ -73,7 +74,7 @@ impl ClusterWriter {
         Ok((counts, changed, marked.then_some(batch)))
     }
 
-    /// Counts the files that the run would remove from buckets with more than `least` files.
+    /// For each bucket with more than `least` files, counts how many of them the run would remove.
     pub(super) fn losses(
         &self,
         mode: Mode,
@@ -128,7 +129,7 @@ impl ClusterWriter {
         Ok(shares_of(&weights))
     }
 
-    /// Selects old and new ids by bucket and path.
+    /// Subquery that groups old and new ids by bucket and path.
     fn groups(&self, share: &Share, named: &HashSet<u64>) -> String {
         let cutoff = self.record.cutoff();
         let old: Vec<u64> =
@@ -151,7 +152,7 @@ impl ClusterWriter {
         )
     }
 
-    /// Counts the changes of a share. Returns true if it has replaced rows.
+    /// Counts the changes in a share. The flag is `true` if the share has rows to mark as dead.
     fn compare(
         &self,
         mode: Mode,
@@ -191,9 +192,9 @@ impl ClusterWriter {
         Ok((counts, replaced + unchanged + removed + duplicates > 0))
     }
 
-    /// Stores the dead rows of a share by id: duplicates in the run, rows of the run whose old rows
-    /// stay, and old rows that are replaced. If no old row of the replaced buckets stays, whole
-    /// runs of the buckets are stored instead of ids.
+    /// Marks the dead rows of a share. These are duplicates within the run, new rows that don't
+    /// differ from the old ones, and old rows that are replaced or removed. They are stored by id,
+    /// unless a replaced bucket loses all of its old rows; then it's enough to store its old runs.
     fn mark_dead(
         &self,
         mode: Mode,
@@ -233,7 +234,7 @@ impl ClusterWriter {
     }
 }
 
-/// Returns the expression for groups in which the run's newest row has the same attributes as the
+/// SQL expression that compares the attributes of the newest row in the run with those of the
 /// newest old row.
 fn is_same(cutoff: u64) -> String {
     let equal = Attribute::ALL.map(|attribute| {
