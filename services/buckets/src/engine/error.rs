@@ -4,7 +4,7 @@ use super::removal_limit::BucketLoss;
 
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The time limit was reached, or the client disconnected.
+    /// The time limit was reached or the client disconnected.
     #[error("the search was stopped at its time limit")]
     Stopped,
     /// Another process is writing.
@@ -13,31 +13,30 @@ pub enum EngineError {
     /// There is no index.
     #[error("there is no index at {0}")]
     Missing(String),
-    /// The index does not belong to the database.
+    /// The index and the database don't match.
     #[error(
         "the database and the index do not belong together: {0}; restore copies of both from the same \
          time, or move the index away and rebuild it: buckets rebuild PATH"
     )]
     Mismatch(String),
-    /// A publish would remove too many files from these buckets. Nothing was changed.
+    /// The publish would remove too many files from these buckets. Nothing was changed.
     #[error("too many files would be removed from {} buckets", .0.len())]
     TooManyRemoved(Vec<(u64, BucketLoss)>),
-    /// The engine does not support a construct in the expression.
+    /// The expression contains something that the engine doesn't support.
     #[error("{0}")]
     Unsupported(String),
-    /// Files are damaged or cannot be read.
+    /// Files are damaged or can't be read.
     #[error("index: {0}")]
     Broken(String),
-    /// The search library failed.
+    /// Tantivy returned an error.
     #[error("index: {0}")]
     Tantivy(tantivy::TantivyError),
-    /// An operation on the disk failed.
+    /// Disk I/O failed.
     #[error("index: {0}")]
     Io(std::io::Error),
 }
 
-// Without `#[from]`, which would also make the cause a source. Error chains would then print it
-// twice.
+// We don't use `#[from]` here, because error chains would then print the cause twice.
 impl From<tantivy::TantivyError> for EngineError {
     fn from(error: tantivy::TantivyError) -> Self {
         Self::Tantivy(error)

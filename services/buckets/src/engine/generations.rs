@@ -1,4 +1,4 @@
-//! Storage of generations, either in folders or in the tables of a cluster.
+//! Stores generations in folders or on a cluster.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -10,59 +10,58 @@ use super::error::EngineError;
 use super::index::FileIndex;
 use super::write_lock::{HeldLock, WriteLock};
 
-/// Opens, creates and drops generations of any engine.
+/// Opens, creates and drops generations, whatever the engine.
 pub trait Generations: Send + Sync {
-    /// Takes the write lock. If another process holds it, fails with the description that the
-    /// holder recorded.
+    /// Takes the write lock. If another process has it, the error contains the description that
+    /// process gave when it took the lock.
     fn lock(&self, holder: &str) -> Result<WriteLock, EngineError>;
 
-    /// Opens a generation. Returns [`EngineError::Missing`] if it does not exist.
+    /// Opens a generation. Returns [`EngineError::Missing`] if it doesn't exist.
     fn open(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError>;
 
-    /// Opens a generation, or creates an empty one. Only the holder of the write lock may create
-    /// one, because that would overwrite the data of another writer.
+    /// Opens a generation, creating an empty one if it doesn't exist. Requires the write lock:
+    /// without it, we could overwrite the data of another writer.
     fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError>;
 
     /// Drops an unfinished generation. Requires the write lock.
     fn discard(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError>;
 
-    /// Drops older generations, except those known to be in use. Returns true if none is left.
-    /// Searches in a dropped generation fail with [`EngineError::Missing`].
+    /// Drops older generations, unless we know that they are in use. Returns `true` once they are
+    /// all gone. Searches in a dropped generation return [`EngineError::Missing`].
     fn sweep(&self, current: u32) -> Result<bool, EngineError>;
 
-    /// Returns the folder of all generations, or `None` if the engine does not store them on this
-    /// machine.
+    /// The folder with all generations, or `None` if the engine doesn't keep them on this machine.
     fn folder(&self) -> Option<&Path> {
         None
     }
 
-    /// Copies the last commit of a generation to another folder, for a backup. Returns false if the
-    /// engine does not store generations on this machine.
+    /// Backs up the last commit of a generation to another folder. Returns `false` if the engine
+    /// doesn't keep its generations on this machine.
     fn copy(&self, _generation: u32, _to: &Path) -> Result<bool, EngineError> {
         Ok(false)
     }
 
-    /// Returns the newest generation, whether it is finished or not. `None` if there is none or the
-    /// engine does not know.
+    /// Returns the newest generation, finished or not. `None` if there isn't one, or the engine
+    /// doesn't know.
     fn newest(&self) -> Result<Option<u32>, EngineError> {
         Ok(None)
     }
 
-    /// Returns true if a killed rebuild left the generation after `current` unfinished, and a
-    /// server may discard it while holding the write lock. Other engines leave that to the next
-    /// writer.
+    /// Returns `true` if a killed rebuild left the generation after `current` unfinished. A server
+    /// may then take the write lock and discard it. Engines that return `false` leave that to the
+    /// next writer.
     fn has_unfinished(&self, _current: u32) -> Result<bool, EngineError> {
         Ok(false)
     }
 }
 
-/// Generations stored in subfolders of a folder.
+/// Keeps generations in subfolders of a folder.
 pub struct Folders {
     root: PathBuf,
 }
 
 impl Folders {
-    /// Creates a handle to the generations below `root`.
+    /// Doesn't touch the folder yet.
     pub fn new(root: PathBuf) -> Self {
         Self { root }
     }
@@ -72,7 +71,7 @@ impl Folders {
     }
 }
 
-/// Restores all generations of a backup to a new `INDEX_DIR`.
+/// Restores all generations from a backup to a new `INDEX_DIR`.
 pub fn restore_generations(from: &Path, to: &Path) -> Result<(), EngineError> {
     for entry in std::fs::read_dir(from)? {
         let entry = entry?;
@@ -81,7 +80,7 @@ pub fn restore_generations(from: &Path, to: &Path) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Returns the folder of a generation below `INDEX_DIR`.
+/// Path of a generation's folder.
 pub fn generation_folder(root: &Path, generation: u32) -> PathBuf {
     root.join(format!("generation-{generation}"))
 }
@@ -107,7 +106,7 @@ impl Generations for Folders {
         let folder = self.of(generation);
         if folder.exists() {
             lock.check()?;
-            // A merge of a writer that has just failed may still be adding files.
+            // If a writer has just failed, one of its merges may still be adding files.
             retry_while(
                 || std::fs::remove_dir_all(&folder),
                 |done| matches!(done, Err(e) if e.kind() == ErrorKind::DirectoryNotEmpty),
@@ -158,7 +157,7 @@ impl Generations for Folders {
         if !next.exists() || !self.of(current).exists() {
             return Ok(false);
         }
-        // A published generation may be in use by a newer database.
+        // A newer copy of the database may be using this generation if it was published.
         match EmbeddedIndex::open(&next) {
             Ok(index) => Ok(index.summary().journal.published.is_none()),
             Err(EngineError::Missing(_)) => Ok(true),
@@ -188,8 +187,8 @@ impl Generations for Cluster {
         Ok(self.generations()?.last().copied())
     }
 
-    /// It is not known which servers still search old generations. Such a server notices that the
-    /// table is missing and then looks for the newer generation.
+    /// There's no way to know which servers still search old generations. They'll notice that the
+    /// table is missing and look for the new generation.
     fn sweep(&self, current: u32) -> Result<bool, EngineError> {
         let mut old = self.generations()?;
         old.retain(|generation| *generation < current);

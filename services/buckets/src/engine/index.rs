@@ -12,69 +12,68 @@ use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, FileRow, Found, Position, SortKey};
 use crate::model::identity::Identity;
 
-/// A file to add.
+/// A file to add to the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewFile {
-    /// Bucket of the file.
+    /// Bucket id.
     pub bucket: u64,
-    /// Code of the type of its bucket.
+    /// Type code of the bucket.
     pub kind: u64,
-    /// Path inside the bucket, as in the listing.
+    /// Path within the bucket, exactly as listed.
     pub path: String,
     pub attributes: Attributes,
 }
 
 impl NewFile {
-    /// Converts a row of one index to a file to add to another index.
+    /// Turns a row from one index into a file that can be added to another.
     pub fn of_row(row: FileRow, kind: u64) -> Self {
         let FileRow { id: _, bucket, path, attributes } = row;
         Self { bucket, kind, path, attributes }
     }
 }
 
-/// A searchable index.
+/// An index that can be searched.
 pub trait FileIndex: Send + Sync {
-    /// Answers a search from a single published state.
+    /// Runs a search on a single published state.
     fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError>;
 
-    /// Finds the files of a search once, so that they can be read in parts from the same published
-    /// state.
+    /// Runs a search whose results can be read in chunks, all from the same published state.
     fn list(&self, query: &FileQuery, limits: &Limits) -> Result<Box<dyn FileList>, EngineError>;
 
-    /// Counts the files of a search by bucket and by extension, in a single published state. The
-    /// order, the position and the limit of the query are ignored.
+    /// Counts search results by bucket and by extension, in a single published state. Ignores the
+    /// query's order, position and limit.
     fn facets(&self, query: &FileQuery, limits: &Limits) -> Result<Facets, EngineError>;
 
-    /// Returns the state that searches use.
+    /// Describes the state that searches currently see.
     fn summary(&self) -> Arc<IndexSummary>;
 
-    /// Looks for a newer state. Returns true if there was one.
+    /// Checks for a newer state. Returns `true` if there was one.
     fn refresh(&self) -> Result<bool, EngineError>;
 
-    /// Checks the index for consistency. Returns a description of each fault.
+    /// Checks the consistency of the index and describes each fault.
     fn verify(&self) -> Result<Vec<String>, EngineError>;
 
-    /// Opens the index for writing. There can be only one writer.
+    /// Opens the index for writing. There can only be one writer at a time.
     fn writer(&self, memory_mb: usize) -> Result<Box<dyn FileWriter>, EngineError>;
 }
 
-/// The files of one search, in order, from a single published state.
+/// Results of a search, in order and from a single published state.
 pub trait FileList: Send {
-    /// Returns the exact number of matching files, including those that the list does not contain.
+    /// Total number of results, even those that aren't in the list.
     fn total(&self) -> u64;
 
-    /// Returns the number of files in the list.
+    /// Number of files in the list.
     fn files(&self) -> u64;
 
-    /// Reads the next files, at most `count`. Returns `None` at the end. Rows erased since the
-    /// search are left out, so a part may be empty.
+    /// Reads up to `count` more files. Returns `None` at the end. Files erased since the search are
+    /// skipped, so the result may be empty before that.
     ///
     /// # Errors
-    /// [`EngineError::Stopped`] if the state is no longer complete.
+    /// Returns [`EngineError::Stopped`] if the state is no longer complete.
     fn next(&mut self, count: usize, limits: &Limits) -> Result<Option<Vec<FileRow>>, EngineError>;
 }
 
-/// A list without files.
+/// An empty list.
 pub(super) struct NoFiles;
 
 impl FileList for NoFiles {
@@ -91,36 +90,37 @@ impl FileList for NoFiles {
     }
 }
 
-/// A writable index.
+/// An index that can be written to.
 pub trait FileWriter: Send {
-    /// Returns the journal of the last commit.
+    /// The journal of the last commit.
     fn journal(&self) -> &Journal;
 
-    /// Returns the number of rows of replaced and removed files that remain until a rebuild.
-    /// Engines that delete such rows return 0.
+    /// Number of rows left over from replaced and removed files. They take up space until a
+    /// rebuild. Engines that delete such rows return 0.
     fn dead_rows(&self) -> Result<u64, EngineError> {
         Ok(0)
     }
 
-    /// Sets the identity to be written with the next commit.
+    /// Sets the identity to store with the next commit.
     fn identify(&mut self, identity: Identity);
 
-    /// Sets the limit on the number of files that later publishes may remove; `None` for no limit.
+    /// Limits how many files a publish may remove. `None` means no limit.
     fn limit_removals(&mut self, limit: Option<RemovalLimit>);
 
-    /// Begins a run. Its files are hidden until they are published.
+    /// Starts a run. Its files stay hidden until it is published.
     fn begin(&mut self, run: u64) -> Result<(), EngineError>;
 
     /// Adds files to the run.
     fn add(&mut self, files: &[NewFile]) -> Result<(), EngineError>;
 
-    /// Commits the files added so far, together with the loader's notes.
+    /// Commits the files added so far, along with the loader's progress.
     fn checkpoint(&mut self, progress: String) -> Result<(), EngineError>;
 
-    /// Atomically publishes the files of the run and drops the files that they replace.
+    /// Publishes the run atomically and drops the files it replaces.
     ///
     /// # Errors
-    /// [`EngineError::TooManyRemoved`] if the limit is exceeded. The run then stays open.
+    /// Returns [`EngineError::TooManyRemoved`] if the limit is exceeded. The run stays open in this
+    /// case.
     fn publish(
         &mut self,
         mode: Mode,
@@ -128,16 +128,15 @@ pub trait FileWriter: Send {
         at: i64,
     ) -> Result<PublishCounts, EngineError>;
 
-    /// Returns the ids of the buckets in which this writer's last publish added, replaced or
-    /// removed files.
+    /// Returns the buckets in which this writer's last publish added, replaced or removed files.
     fn changed_buckets(&self) -> &Bitmap;
 
     /// Drops the files of the run.
     fn abort(&mut self) -> Result<(), EngineError>;
 
-    /// Removes a bucket, or its files below a prefix, and erases their data. Returns the number of
-    /// files that were visible, including those that an earlier, killed attempt hid. Also commits
-    /// the files added so far, with the given notes.
+    /// Removes a bucket, or its files below a prefix, and erases their data. Returns how many files
+    /// were visible before. This includes files hidden by an earlier attempt that was killed. If a
+    /// run is open, also commits the files added so far, along with `progress`.
     fn remove(
         &mut self,
         removal: i64,
@@ -147,7 +146,7 @@ pub trait FileWriter: Send {
     ) -> Result<u64, EngineError>;
 }
 
-/// Calls `each` with every visible file, or with those of one bucket, in ascending order of id.
+/// Calls `each` for every visible file in ascending id order, or only for the files of one bucket.
 pub fn each_row<E: From<EngineError>>(
     index: &dyn FileIndex,
     bucket: Option<u64>,

@@ -1,4 +1,4 @@
-//! Limits of a search: time, cancellation and memory.
+//! Time, cancellation and memory limits of a search.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,49 +9,49 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::error::EngineError;
 
-/// Number of bytes of text between two checks. It is large enough that the cost of a check does not
-/// matter.
+/// Check the limits after this number of bytes, which is enough to make the cost of a check
+/// negligible.
 const MOST_BYTES: usize = 16 * 1_024;
-/// Maximum product of the size of an expression and of the text that it searches between two
-/// checks. This takes at most 0.1 s, even if every part of the expression is tried at every byte. A
-/// smaller value would slow down ordinary expressions.
+/// Maximum size of the expression times the length of the text it searches between two checks.
+/// Searching takes up to 0.1 s, even if every part of the expression is tried at every byte. A
+/// lower limit would slow down ordinary expressions.
 const CHECK_WORK: usize = 1 << 28;
 
-/// Returns the number of bytes of text between two checks, given the size of a compiled expression.
+/// Returns how often to check, in bytes of text, given the size of the compiled expression.
 pub(super) fn check_bytes(expression: usize) -> usize {
     (CHECK_WORK / expression.max(1)).min(MOST_BYTES)
 }
 
-/// Returns true if a single search of a string would take too long. Such a search cannot be
+/// Returns `true` if searching a string in one go would take too long. The regex engine can't be
 /// interrupted.
 pub(super) fn is_long(expression: usize, text: usize) -> bool {
     expression.saturating_mul(text) > CHECK_WORK
 }
 
-/// Memory of a row in bytes, in addition to its path.
+/// Memory per row, in bytes, on top of its path.
 const ROW: usize = 128;
-/// Interval between two attempts to take a lock.
+/// How long to wait for a lock before checking the limits.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// The limits of one search.
+/// Limits for a single search.
 #[derive(Clone, Debug)]
 pub struct Limits {
     pub(super) deadline: Instant,
     cancelled: Arc<AtomicBool>,
-    /// Maximum number of threads for one expression.
+    /// Maximum number of threads per expression.
     pub threads: usize,
-    /// The memory that all pages share (if limited), and the permit for the page of this search.
+    /// Memory shared by all pages, if it is limited, and this search's permit for its page.
     pages: Option<PagePermits>,
     permit: Arc<Mutex<Option<PagePermit>>>,
-    /// Whether the total was known without counting.
+    /// Set if the total was known without counting.
     knew_total: Arc<AtomicBool>,
-    /// Number of remaining checks until the search is stopped.
+    /// Stop the search after this number of checks.
     #[cfg(test)]
     checks: Option<Arc<std::sync::atomic::AtomicUsize>>,
 }
 
 impl Limits {
-    /// Creates limits that stop a search at a deadline.
+    /// Stops the search at a deadline.
     pub fn until(deadline: Instant, threads: usize) -> Self {
         Self {
             deadline,
@@ -65,43 +65,43 @@ impl Limits {
         }
     }
 
-    /// Returns the limits of jobs, which may run for a week.
+    /// For jobs. Technically, there's a limit of one week.
     pub fn none() -> Self {
         Self::until(Instant::now() + Duration::from_secs(7 * 86_400), 1)
     }
 
-    /// Returns limits that stop a search after this number of checks.
+    /// Stops the search after this number of checks.
     #[cfg(test)]
     pub(super) fn after_checks(checks: usize) -> Self {
         Self { checks: Some(Arc::new(checks.into())), ..Self::none() }
     }
 
-    /// Makes the search wait for memory for its page.
+    /// Makes the search wait until there's enough memory for its page.
     pub fn with_pages(self, pages: PagePermits) -> Self {
         Self { pages: Some(pages), ..self }
     }
 
-    /// Takes the memory permit of the page. It must be held until the page has been written.
+    /// Takes the memory permit of the page. Hold on to it until the page has been written.
     pub fn take_permit(&self) -> Option<PagePermit> {
         self.permit.lock().take()
     }
 
-    /// Records that the total was known without counting.
+    /// Records that there was no need to count the results.
     pub(super) fn note_known_total(&self) {
         self.knew_total.store(true, Ordering::Relaxed);
     }
 
-    /// Returns true if the search knew its total without counting.
+    /// Returns `true` if there was no need to count the results.
     pub fn knew_total(&self) -> bool {
         self.knew_total.load(Ordering::Relaxed)
     }
 
-    /// Returns a flag that cancels the search.
+    /// Returns a flag that cancels the search when set.
     pub fn cancel_handle(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.cancelled)
     }
 
-    /// Fails if the search must stop.
+    /// Returns an error if the search should stop.
     pub fn check(&self) -> Result<(), EngineError> {
         #[cfg(test)]
         if let Some(checks) = &self.checks {
@@ -117,7 +117,7 @@ impl Limits {
         }
     }
 
-    /// Waits for a lock that another search may hold for several seconds.
+    /// Waits for a lock that another search may keep for several seconds.
     pub(super) fn lock<'a, T>(
         &self,
         mutex: &'a Mutex<T>,
@@ -130,8 +130,8 @@ impl Limits {
         }
     }
 
-    /// Waits for memory for a page with this number of rows and of bytes in paths. Releases the
-    /// memory of an earlier page of the same search.
+    /// Waits until there's memory for a page with this number of rows, whose paths have a total of
+    /// `paths` bytes. Releases the memory of an earlier page in the same search.
     pub(super) fn wait_for_memory(&self, rows: usize, paths: usize) -> Result<(), EngineError> {
         let Some(pages) = &self.pages else { return Ok(()) };
         drop(self.take_permit());
@@ -141,22 +141,22 @@ impl Limits {
     }
 }
 
-/// Counts the bytes of matched text between two checks. Counting rows would not do, because their
-/// costs differ by a factor of 100.
+/// Decides when to check the limits, based on the amount of text matched. Counting rows wouldn't
+/// work, because some take 100 times as long as others.
 #[derive(Debug)]
 pub(super) struct Pace {
     counted: usize,
-    /// Bytes between two checks.
+    /// Number of bytes between checks.
     step: usize,
 }
 
 impl Pace {
-    /// Creates a pace that checks the limits every [`check_bytes`] bytes.
+    /// Checks the limits every [`check_bytes`] bytes.
     pub(super) fn of(expression: usize) -> Self {
         Self { counted: 0, step: check_bytes(expression) }
     }
 
-    /// Counts bytes and checks the limits when due.
+    /// Counts some bytes and checks the limits if it's time to.
     pub(super) fn count(&mut self, bytes: usize, limits: &Limits) -> Result<(), EngineError> {
         self.counted += bytes;
         if self.counted < self.step {

@@ -1,8 +1,8 @@
 //! The file index and its engines.
 //!
-//! Engines store file rows only. Words, extensions, addresses, packages and their limits are
-//! resolved before a query reaches an engine. All engines pass the same conformance suite, which
-//! compares their results for random queries with a naive model.
+//! Engines only store file rows. Words, extensions, addresses, packages and their limits are all
+//! resolved before a query gets to an engine. Every engine has to pass the same conformance suite,
+//! which compares the results of random queries with a naive model.
 
 mod awaited;
 mod bitmap;

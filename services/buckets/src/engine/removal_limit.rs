@@ -1,15 +1,15 @@
-//! The limit on the number of files that a publish may remove.
+//! Limits how many files a publish may remove.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The limit on the number of files that a publish may remove from a bucket.
+/// Limits how many files a publish may remove from a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovalLimit {
-    /// Buckets with at most this number of files are exempt.
+    /// Buckets with up to this number of files are exempt.
     pub files: u64,
-    /// Maximum percentage of the files in a larger bucket.
+    /// Maximum percentage of files that a larger bucket may lose.
     pub percent: u64,
 }
 
@@ -19,12 +19,12 @@ impl Default for RemovalLimit {
     }
 }
 
-/// The files that a bucket loses through a publish.
+/// Number of files a bucket loses in a publish.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BucketLoss {
-    /// Number of files that the run does not name.
+    /// Files that aren't in the run.
     pub removed: u64,
-    /// Number of files before the run.
+    /// Files before the run.
     pub before: u64,
 }
 

@@ -1,18 +1,18 @@
-//! The write lock of all engines.
+//! The write lock, common to all engines.
 
 use super::error::EngineError;
 
-/// The write lock, released on drop.
+/// A write lock. Released on drop.
 pub type WriteLock = Box<dyn HeldLock>;
 
-/// A write lock that another process may take over if it is not renewed in time.
+/// A write lock. If it isn't renewed in time, another process may take it over.
 pub trait HeldLock: Send {
-    /// Fails if another process has taken over the lock. Must be called before every deletion and
-    /// every switch.
+    /// Returns an error if another process has taken over the lock. Call this before every deletion
+    /// and every switch of generations.
     fn check(&self) -> Result<(), EngineError>;
 }
 
-/// For a generation that the lock of another generation protects.
+/// For callers that don't need a lock or already have one for another generation.
 impl HeldLock for () {
     fn check(&self) -> Result<(), EngineError> {
         Ok(())

@@ -36,7 +36,7 @@ pub(super) struct Caches {
 }
 
 impl Judge {
-    /// Creates a judge. `of_rows` is the expression after [`of_rows`](super::core::of_rows).
+    /// Creates a judge. `of_rows` is the expression restricted to what rows can match.
     pub(super) fn new(
         expression: &Arc<Expression>,
         of_rows: &Hir,

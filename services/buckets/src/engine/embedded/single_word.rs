@@ -1,5 +1,5 @@
-//! Fast path for searches for a single word in order of id. The index knows the total, and only the
-//! first documents of each slice are read.
+//! Fast path for searches for a single word, sorted by id. The index knows the total, and we only
+//! read the first few documents of each slice.
 
 use tantivy::collector::Collector;
 use tantivy::query::EnableScoring;
@@ -15,11 +15,11 @@ use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, Matching, Order, Position};
 
-/// Pages beyond this position are collected by all threads instead.
+/// Further down than this, it's faster to collect the page with all threads.
 const DEEPEST: usize = 10_000;
 
-/// Returns the word of a search that has no other condition, orders by id and keeps at most `keep`
-/// files. `None` for other searches.
+/// Returns the word if a search has no other conditions, sorts by id and keeps no more than `keep`
+/// results. Returns `None` for all other searches.
 pub(super) fn only_word(view: &View, query: &FileQuery, keep: usize) -> Option<Term> {
     let Matching::Words(keywords) = &query.matching else { return None };
     let [phrase] = &keywords.include[..] else { return None };
@@ -32,7 +32,7 @@ pub(super) fn only_word(view: &View, query: &FileQuery, keep: usize) -> Option<T
     alone.then(|| Term::from_field_text(field, word))
 }
 
-/// Returns the total and the first positions for a word.
+/// Returns the total and the first sort keys for a word.
 pub(super) fn places(
     view: &View,
     query: &FileQuery,
@@ -63,8 +63,7 @@ pub(super) fn places(
     Ok((total, best))
 }
 
-/// Whether none, some or all documents of a segment are hidden, either because they are deleted or
-/// because they belong to the open run.
+/// How much of a segment is hidden, because documents were deleted or belong to the open run.
 enum Hidden {
     None,
     Some,

@@ -1,8 +1,8 @@
-//! Selects the first K positions of a stream.
+//! Selects the top K results.
 
 use crate::model::file_query::SortKey;
 
-/// Keeps the `keep` smallest positions, ordered by value and id.
+/// Keeps the `keep` smallest sort keys, by value and then id.
 #[derive(Debug)]
 pub(super) struct TopK {
     keep: usize,
@@ -15,7 +15,7 @@ impl TopK {
         Self { keep, places: Vec::new(), last: None }
     }
 
-    /// Adds a position.
+    /// Adds a sort key.
     #[inline]
     pub(super) fn push(&mut self, place: (i64, u64)) {
         if self.last.is_some_and(|last| place > last) || self.keep == 0 {
@@ -27,7 +27,7 @@ impl TopK {
         }
     }
 
-    /// Returns the largest position that can still be kept. `None` until enough have been added.
+    /// Returns the cut-off: larger keys are dropped. `None` until enough keys have been added.
     #[inline]
     pub(super) fn last(&self) -> Option<(i64, u64)> {
         self.last
@@ -41,14 +41,14 @@ impl TopK {
         }
     }
 
-    /// Adds the positions of another selection.
+    /// Merges another selection into this one.
     pub(super) fn absorb(&mut self, other: Self) {
         for place in other.places {
             self.push(place);
         }
     }
 
-    /// Returns the positions in order, without the first `skip`.
+    /// Returns the sort keys in order, skipping the first `skip`.
     pub(super) fn into_sorted(mut self, skip: usize) -> Vec<(i64, u64)> {
         if self.keep == 0 {
             return Vec::new();
@@ -64,19 +64,19 @@ impl TopK {
     }
 }
 
-/// Maps a value to a rank, so that smaller ranks come first.
+/// Maps a value to a rank. Lower ranks come first.
 #[inline]
 pub(super) fn rank(value: i64, descending: bool) -> i64 {
-    // `!` reverses the order without overflow.
+    // Unlike `-`, `!` can't overflow.
     if descending { !value } else { value }
 }
 
-/// Maps a position to a rank.
+/// Converts a sort key to a rank.
 pub(super) fn ranked(place: SortKey, descending: bool) -> (i64, u64) {
     (rank(place.value, descending), place.id)
 }
 
-/// Maps a rank back to a position.
+/// Converts a rank back to a sort key.
 pub(super) fn unranked((rank, id): (i64, u64), descending: bool) -> SortKey {
     SortKey { value: if descending { !rank } else { rank }, id }
 }

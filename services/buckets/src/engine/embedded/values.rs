@@ -1,4 +1,4 @@
-//! Columns for filtering and sorting.
+//! Fast-field columns for filtering and sorting.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use super::schema::ID;
 use crate::model::file_query::Between;
 use crate::model::{Attribute, Attributes};
 
-/// The columns that a query reads in addition to ids.
+/// The columns that a query needs.
 pub(super) struct Values {
     pub(super) ids: Arc<dyn ColumnValues<u64>>,
     pub(super) attributes: Attributes<Option<Arc<dyn ColumnValues<i64>>>>,
 }
 
 impl Values {
-    /// Opens the columns of the wanted attributes. These must include all attributes that have an
-    /// interval.
+    /// Opens the columns of the wanted attributes. Any attribute with an interval has to be among
+    /// them.
     pub(super) fn open(
         reader: &SegmentReader,
         wanted: impl Fn(Attribute) -> bool,
@@ -30,7 +30,7 @@ impl Values {
         Ok(Self { ids: fast.column_first_or_default(ID)?, attributes: attributes? })
     }
 
-    /// Returns true if a document passes the intervals.
+    /// Returns `true` if the document is within all intervals.
     pub(super) fn pass(&self, intervals: &Attributes<Between>, document: DocId) -> bool {
         Attribute::ALL.into_iter().all(|attribute| {
             let interval = intervals[attribute];

@@ -1,15 +1,15 @@
-//! Checks an index for consistency.
+//! Checks the consistency of an index.
 
 use tantivy::Index;
 
 use super::view::View;
 use crate::engine::error::EngineError;
 
-/// Maximum number of faults of each kind to report.
+/// Stop reporting after this number of faults.
 const MOST_NAMED: usize = 20;
 
-/// Verifies the checksums of files, the structure of the column, and every file against its row.
-/// Returns a description of each fault.
+/// Looks for faults and describes each of them. Verifies checksums and the structure of the column,
+/// and compares every file with its row.
 pub(super) fn faults(index: &Index, view: &View) -> Result<Vec<String>, EngineError> {
     let damaged = index.validate_checksum()?;
     let mut faults: Vec<String> =

@@ -1,4 +1,4 @@
-//! A published state of the index, as needed for searching.
+//! A published state of the index, with everything searches need.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -21,7 +21,7 @@ use crate::engine::limits::Limits;
 use crate::model::Attributes;
 use crate::model::file_query::{FileQuery, FileRow};
 
-/// A published state.
+/// A published state of the index.
 pub(super) struct View {
     pub(super) searcher: Searcher,
     pub(super) fields: Fields,
@@ -30,24 +30,24 @@ pub(super) struct View {
     pub(super) summary: Arc<IndexSummary>,
     visible: OnceLock<(Bitmap, u64)>,
     directories: OnceLock<Option<Directories>>,
-    /// Locked while directories are collected.
+    /// Locked while the directories are being collected.
     gathering: Mutex<()>,
-    /// Threads for searches that check names. Word searches use other threads, so that they do not
-    /// queue behind them.
+    /// Thread pool for searches that check names. Word searches have their own, so that they never
+    /// have to wait for these.
     pub(super) judges: Executor,
 }
 
-/// The range of the path column that is visible.
+/// Which rows of the path column are visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// Rows before an open run. If that run is aborted, its rows are overwritten by the next one.
+    /// Rows before the open run. The run's own rows will be overwritten if it is aborted.
     Published,
-    /// All rows, including those of the open run. Only for the writer.
+    /// All rows, including those of the open run. Only the writer may use this.
     OpenRun,
 }
 
 impl View {
-    /// Opens the state of the last commit.
+    /// Opens the last commit.
     pub(super) fn open(
         folder: &Path,
         index: &Index,
@@ -89,12 +89,12 @@ impl View {
         Ok(view)
     }
 
-    /// Returns the run whose rows are hidden, if any.
+    /// The open run, whose rows are hidden.
     pub(super) fn hidden_run(&self) -> Option<u64> {
         self.summary.journal.open.as_ref().map(|open| open.run)
     }
 
-    /// Returns a query for all visible documents.
+    /// Query for all visible documents.
     pub(super) fn visible_query(&self) -> Box<dyn Query> {
         let Some(run) = self.hidden_run() else {
             return Box::new(AllQuery);
@@ -110,7 +110,7 @@ impl View {
     /// Runs a query.
     ///
     /// # Errors
-    /// [`EngineError::Stopped`] if the search had to stop, even if the query returned a partial
+    /// Returns [`EngineError::Stopped`] if the search was stopped, even if there is a partial
     /// result.
     pub(super) fn gather<C: Collector>(
         &self,
@@ -123,12 +123,12 @@ impl View {
         Ok(gathered?)
     }
 
-    /// Returns true if the visible files have already been counted.
+    /// Returns `true` if the visible files have been counted already.
     pub(super) fn knows_visible(&self) -> bool {
         self.visible.get().is_some()
     }
 
-    /// Returns the rows of all visible files, and their number.
+    /// Returns the rows of all visible files, and how many there are.
     pub(super) fn visible(&self, limits: &Limits) -> Result<&(Bitmap, u64), EngineError> {
         if let Some(visible) = self.visible.get() {
             return Ok(visible);
@@ -139,7 +139,7 @@ impl View {
         Ok(self.visible.get_or_init(|| (bitmap, count)))
     }
 
-    /// Returns the directories of all paths, or `None` if they take too much memory.
+    /// Returns the directories of all paths, or `None` if they take up too much memory.
     pub(super) fn directories(&self, limits: &Limits) -> Result<Option<&Directories>, EngineError> {
         let _turn = match self.directories.get() {
             Some(_) => None,
@@ -152,15 +152,15 @@ impl View {
         Ok(self.directories.get_or_init(|| directories).as_ref())
     }
 
-    /// Waits for memory, then returns rows by file id, in the same order. Rows that were purged in
-    /// the meantime are left out.
+    /// Waits for memory and then reads rows by file id. Keeps the order and skips any rows that
+    /// have since been purged.
     pub(super) fn rows(&self, ids: &[u64], limits: &Limits) -> Result<Vec<FileRow>, EngineError> {
         let paths = ids.iter().map(|id| self.column.path(id - 1).len()).sum();
         limits.wait_for_memory(ids.len(), paths)?;
         Ok(ids.iter().filter_map(|&id| self.row(id)).collect())
     }
 
-    /// Returns the document with a file id, unless it is deleted.
+    /// Finds a document by file id, unless it was deleted.
     pub(super) fn document(&self, id: u64) -> Option<(&Segment, DocId)> {
         self.segments.iter().find_map(|segment| Some((&**segment, segment.find(id)?)))
     }
@@ -180,7 +180,7 @@ impl View {
     }
 }
 
-/// Returns a searcher and the journal of the same commit.
+/// Returns a searcher and a journal that belong to the same commit.
 fn paired(index: &Index, reader: &IndexReader) -> Result<(Searcher, Journal), EngineError> {
     for _ in 0..1_000 {
         let metas = index.load_metas()?;
@@ -199,7 +199,7 @@ fn paired(index: &Index, reader: &IndexReader) -> Result<(Searcher, Journal), En
     Err(EngineError::Broken("commits are too frequent to read a consistent state".to_owned()))
 }
 
-/// Reads the journal of a commit.
+/// Reads a commit's journal.
 pub(super) fn journal(metas: &IndexMeta) -> Result<Journal, EngineError> {
     match &metas.payload {
         None => Ok(Journal::default()),

@@ -1,5 +1,4 @@
-//! Derives trigrams that a string must contain to match an expression. For strings that are not in
-//! an index.
+//! Derives conditions on trigrams, for strings that aren't in an index.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +15,7 @@ const MOST_GRAMS: usize = 600;
 /// Three consecutive symbols of a string.
 pub type Gram = [u8; LENGTH];
 
-/// A condition on the trigrams of a string that every match of an expression fulfils.
+/// A condition on a string's trigrams that holds for every match of an expression.
 #[derive(Clone, Debug)]
 pub struct GramCondition {
     need: Need,
@@ -24,8 +23,8 @@ pub struct GramCondition {
 }
 
 impl GramCondition {
-    /// Returns the condition for whole strings to match an expression. `None` if a match need not
-    /// contain any trigram.
+    /// Derives the condition for an expression that must match whole strings. Returns `None` if
+    /// there are matches without any particular trigram.
     pub fn of(hir: &Hir) -> Option<Self> {
         let end = || Part::exactly([vec![END]].into(), true);
         let need = end().then(Part::of(hir)).then(end()).open().need;
@@ -36,12 +35,12 @@ impl GramCondition {
         Some(Self { need, keys: keys.into_iter().collect() })
     }
 
-    /// Returns trigrams. Every matching string contains at least one of them.
+    /// Trigrams to look up strings by. Every matching string contains at least one of them.
     pub fn keys(&self) -> &[Gram] {
         &self.keys
     }
 
-    /// Returns true if a string may match, given its sorted trigrams.
+    /// Returns `true` if a string with these trigrams may match. `grams` must be sorted.
     pub fn holds(&self, grams: &[Gram]) -> bool {
         holds(&self.need, grams)
     }
@@ -56,7 +55,7 @@ fn holds(need: &Need, grams: &[Gram]) -> bool {
     }
 }
 
-/// Returns the smallest set of trigrams such that a string must contain at least one of them.
+/// Finds the smallest set of trigrams of which every matching string contains at least one.
 fn keys(need: &Need) -> Option<BTreeSet<Gram>> {
     match need {
         Need::Nothing => None,
@@ -71,7 +70,8 @@ fn keys(need: &Need) -> Option<BTreeSet<Gram>> {
     }
 }
 
-/// Counts the trigrams that are at an end of a string. Many strings share these.
+/// Counts trigrams from the start or end of a string. They are less useful because a lot of strings
+/// share them.
 fn ends(keys: &BTreeSet<Gram>) -> usize {
     keys.iter().filter(|gram| gram.contains(&END)).count()
 }

@@ -1,5 +1,5 @@
-//! Expressions that consist only of literals, with or without `.*` at their ends. Comparing bytes
-//! is several times faster than running the expression.
+//! Expressions that are just literals, possibly with `.*` at either end. Comparing bytes is several
+//! times faster than running a regex.
 
 use regex_syntax::hir::{Hir, HirKind};
 
@@ -7,20 +7,21 @@ use super::super::core::is_anything;
 use super::need::Texts;
 use super::part::Part;
 
-/// Maximum number of literals that a name is compared with.
+/// Use the regex if there are more literals than this.
 const MOST_TEXTS: usize = 3;
 
-/// Literals, as symbols. One of them is the whole match, apart from `.*` at the ends.
+/// A set of literals, encoded as symbols. A match is one of them, plus whatever `.*` matches at the
+/// ends.
 pub(super) struct Framed {
-    /// Whether `.*` precedes the literals.
+    /// Whether there's a `.*` in front.
     pub(super) front: bool,
     pub(super) texts: Texts,
-    /// Whether `.*` follows the literals.
+    /// Whether there's a `.*` at the end.
     pub(super) back: bool,
 }
 
 impl Framed {
-    /// Returns `None` if an expression does not consist only of literals.
+    /// Returns `None` if an expression is anything other than literals.
     pub(super) fn of(hir: &Hir) -> Option<Self> {
         match hir.kind() {
             HirKind::Capture(capture) => Self::of(&capture.sub),
@@ -37,8 +38,8 @@ impl Framed {
     }
 }
 
-/// Lower-case ASCII literals that decide which ASCII names match. They cannot decide about other
-/// names, whose non-ASCII characters may be equal to letters of the literals.
+/// Lower-case ASCII literals to compare with. This is only conclusive for ASCII names. Other names
+/// can contain characters that match ASCII letters when case is ignored.
 pub(in super::super) struct Comparison {
     front: bool,
     texts: Vec<Vec<u8>>,
@@ -46,14 +47,14 @@ pub(in super::super) struct Comparison {
 }
 
 impl Comparison {
-    /// Returns `None` for expressions that would need more than a few comparisons.
+    /// Returns `None` if the expression isn't just a few literals.
     pub(in super::super) fn of(hir: &Hir) -> Option<Self> {
         let Framed { front, texts, back } = Framed::of(hir)?;
         let few = texts.len() <= MOST_TEXTS && texts.iter().all(|text| !text.is_empty());
         few.then(|| Self { front, texts: texts.into_iter().collect(), back })
     }
 
-    /// Returns the only literal, if names that contain it at any position match.
+    /// Returns the literal if there is only one and it can be anywhere in a name.
     pub(in super::super) fn anywhere(&self) -> Option<&[u8]> {
         match self.texts.as_slice() {
             [text] if self.front && self.back => Some(text),
@@ -61,7 +62,7 @@ impl Comparison {
         }
     }
 
-    /// Returns true if an ASCII name matches.
+    /// Matches an ASCII name.
     pub(in super::super) fn matches(&self, name: &[u8]) -> bool {
         self.texts.iter().any(|text| {
             let Some(spare) = name.len().checked_sub(text.len()) else { return false };
@@ -75,7 +76,7 @@ impl Comparison {
     }
 }
 
-/// Returns true if a name contains a non-empty lower-case string, ignoring case.
+/// Case-insensitive substring search. `text` must be lower-case and not empty.
 fn contains(name: &[u8], text: &[u8]) -> bool {
     let Some((&first, rest)) = text.split_first() else { return true };
     let mut places = memchr::memchr2_iter(first, first.to_ascii_uppercase(), name);

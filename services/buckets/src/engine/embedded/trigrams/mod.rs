@@ -1,12 +1,12 @@
-//! A trigram index of file names, which narrows expressions before files are checked.
+//! A trigram index of file names. It narrows down expressions before we look at any files.
 //!
-//! A name is converted to symbols ([`symbols`]): characters that differ only in case share a
-//! symbol, and a marker is added at both ends. Every three consecutive symbols are a term of the
-//! inverted index, so trigrams are committed, merged and removed together with their documents.
+//! A name is converted to symbols (see [`symbols`]). Characters that only differ in case share a
+//! symbol, and a marker is added at either end. Any three consecutive symbols are a term in the
+//! inverted index, so trigrams are committed, merged and deleted along with their documents.
 //!
-//! [`need`] derives from the syntax tree of an expression which trigrams a matching name must
-//! contain. [`select`] queries the rarest of these. The results are checked against the expression,
-//! unless the trigrams suffice.
+//! [`need`] works out from the syntax tree of an expression which trigrams a match must contain.
+//! [`select`] then queries the rarest ones. The results are checked against the expression, unless
+//! the trigrams already settle it.
 
 mod condition;
 mod framed;

@@ -1,4 +1,4 @@
-//! Trigrams that are necessary for a match.
+//! Trigrams that a match must contain.
 
 use std::collections::BTreeSet;
 
@@ -6,24 +6,24 @@ use super::tokenizer::LENGTH;
 
 /// A string, as symbols.
 pub(super) type Text = Vec<u8>;
-/// A set of alternative strings.
+/// Alternative strings.
 pub(super) type Texts = BTreeSet<Text>;
 
-/// A condition on the trigrams of a name.
+/// A condition on a name's trigrams.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Need {
-    /// The condition that every name satisfies.
+    /// Always true.
     Nothing,
-    /// The name contains this trigram.
+    /// True if the name contains this trigram.
     Gram([u8; LENGTH]),
-    /// All of these conditions hold.
+    /// True if all of these hold.
     All(BTreeSet<Self>),
-    /// At least one of these conditions holds. False if there are none.
+    /// True if any of these holds. An empty set is never true.
     Any(BTreeSet<Self>),
 }
 
 impl Need {
-    /// Returns the condition that both hold.
+    /// Combines two conditions that must both hold.
     pub(super) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Nothing, need) | (need, Self::Nothing) => need,
@@ -40,7 +40,7 @@ impl Need {
         }
     }
 
-    /// Returns the condition that at least one holds.
+    /// Combines two conditions of which at least one must hold.
     pub(super) fn or(self, other: Self) -> Self {
         match (self, other) {
             (Self::Nothing, _) | (_, Self::Nothing) => Self::Nothing,
@@ -57,7 +57,7 @@ impl Need {
         }
     }
 
-    /// Returns the condition that a name contains at least one of these strings.
+    /// Condition for names that contain at least one of these strings.
     pub(super) fn of(texts: &Texts) -> Self {
         let grams = |text: &Text| {
             let gram = |gram: &[u8]| Self::Gram([gram[0], gram[1], gram[2]]);
@@ -66,7 +66,7 @@ impl Need {
         texts.iter().map(grams).reduce(Self::or).unwrap_or(Self::Any(BTreeSet::new()))
     }
 
-    /// Returns the number of trigrams in the condition.
+    /// Number of trigrams in the condition.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Nothing => 0,

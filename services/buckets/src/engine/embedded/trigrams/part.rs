@@ -1,4 +1,4 @@
-//! Common properties of the strings that a part of an expression matches.
+//! Analyses which strings a part of an expression can match.
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Repetition};
 
@@ -7,36 +7,37 @@ use super::symbols::{SHARED, symbol};
 use super::tokenizer::LENGTH;
 use crate::model::fold::fold;
 
-/// Maximum number of distinct strings.
+/// Maximum number of different strings.
 const MOST_TEXTS: usize = 40;
-/// Maximum number of pairs of strings in a concatenation.
+/// Maximum number of string pairs when concatenating two parts.
 const MOST_PAIRS: usize = 160;
-/// Maximum number of symbols per string.
+/// Maximum number of symbols in a string.
 const LONGEST_TEXT: usize = 64;
-/// Maximum number of characters per class.
+/// Maximum number of characters in a class.
 const MOST_CHARACTERS: u32 = 128;
-/// Maximum number of expanded repetitions.
+/// How often a repetition is unrolled.
 const MOST_REPEATS: u32 = 4;
-/// Number of symbols at an end that matter for adjacent parts.
+/// Number of symbols at each end that can form a trigram with a neighbouring part.
 const EDGE: usize = LENGTH - 1;
 
-/// Common properties of the strings that a part of an expression matches.
+/// What the strings matched by a part of an expression have in common.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     /// All strings, if there are few enough to list them.
     pub(super) texts: Option<Texts>,
-    /// Whether every string with these symbols matches, rather than only some.
+    /// Whether these symbols are enough to match. If not, only some of the strings with these
+    /// symbols do.
     pub(super) faithful: bool,
-    /// Prefixes. Each string begins with one of them.
+    /// Prefixes. Every string starts with one of them.
     begins: Texts,
-    /// Suffixes. Each string ends with one of them.
+    /// Suffixes. Every string ends with one of them.
     ends: Texts,
-    /// Trigrams that every string contains.
+    /// Trigrams in every string.
     pub(super) need: Need,
 }
 
 impl Part {
-    /// Creates a part that matches exactly these strings.
+    /// A part that matches exactly these strings.
     pub(super) fn exactly(texts: Texts, faithful: bool) -> Self {
         let nothing = Texts::from([Text::new()]);
         let (begins, ends) = (nothing.clone(), nothing);
@@ -51,7 +52,7 @@ impl Part {
         Self::exactly([Text::new()].into(), true)
     }
 
-    /// Derives the properties of an expression.
+    /// Analyses an expression.
     pub(super) fn of(hir: &Hir) -> Self {
         match hir.kind() {
             HirKind::Empty => Self::nothing(),
@@ -107,7 +108,7 @@ impl Part {
         if repetition.max == Some(written) { repeated } else { repeated.open() }
     }
 
-    /// Returns the concatenation of two parts.
+    /// Concatenates two parts.
     pub(super) fn then(self, next: Self) -> Self {
         if let (Some(texts), Some(more)) = (&self.texts, &next.texts)
             && texts.len() * more.len() <= MOST_TEXTS
@@ -141,7 +142,7 @@ impl Part {
         }
     }
 
-    /// Returns the alternation of two parts.
+    /// Combines two alternatives.
     fn or(self, other: Self) -> Self {
         if let (Some(texts), Some(more)) = (&self.texts, &other.texts)
             && texts.len() + more.len() <= MOST_TEXTS
@@ -160,7 +161,7 @@ impl Part {
         }
     }
 
-    /// Drops the set of strings, but keeps prefixes, suffixes and trigrams.
+    /// Drops the list of strings. Keeps the prefixes, suffixes and trigrams.
     pub(super) fn open(self) -> Self {
         let Some(texts) = self.texts else { return self };
         Self {
@@ -197,7 +198,7 @@ fn edges(texts: Texts, edge: fn(&[u8]) -> &[u8]) -> Texts {
     few(texts.iter().map(|text| edge(text).to_vec()).collect())
 }
 
-/// Drops prefixes or suffixes if there are too many.
+/// Drops prefixes or suffixes if there are too many of them.
 fn few(texts: Texts) -> Texts {
     if texts.len() > MOST_TEXTS { [Text::new()].into() } else { texts }
 }

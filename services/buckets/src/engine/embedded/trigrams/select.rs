@@ -1,4 +1,4 @@
-//! Compiles trigram conditions to queries of the inverted index.
+//! Compiles trigram conditions to Tantivy queries.
 
 use regex_syntax::hir::Hir;
 use tantivy::Term;
@@ -16,25 +16,27 @@ use crate::model::extension;
 
 /// Maximum number of trigrams in a query.
 const MOST_GRAMS: usize = 600;
-/// Maximum number of combined conditions. Beyond it, checking the remaining names is cheaper.
+/// Maximum number of conditions to combine. With more than this, it's cheaper to check the names
+/// that are left.
 const MOST_TOGETHER: usize = 3;
-/// Up to this number of files, no additional conditions are used.
+/// If a condition leaves no more files than this, don't add another one.
 const FEW: u64 = 500;
-/// If more than 1 in `SHARE` files would have to be checked, reading all names is cheaper.
+/// If more than 1 in `SHARE` files needs checking, it's cheaper to read all names.
 const SHARE: u64 = 4;
-/// Maximum number of letters `s` in an extension. Each of them doubles the number of spellings.
+/// How often an extension may contain the letter `s`. Every one of them doubles the number of
+/// spellings.
 const MOST_SPELLINGS: usize = 4;
 
-/// The conditions of an expression that postings can answer.
+/// A query that narrows an expression down using posting lists.
 pub(in super::super) struct Narrowed {
-    /// A query that matches a superset of the files.
+    /// Matches at least the files that match the expression.
     pub(in super::super) query: Box<dyn Query>,
-    /// Whether the query matches exactly the files of the expression.
+    /// Set if the query matches exactly those files.
     pub(in super::super) decides: bool,
 }
 
-/// Narrows an expression that must match whole names. Returns `None` if reading all names is
-/// faster.
+/// Narrows down an expression that must match whole names. Returns `None` if it's faster to read
+/// all names.
 pub(in super::super) fn narrowed(view: &View, hir: &Hir) -> Result<Option<Narrowed>, EngineError> {
     if let Some(extensions) = extensions(hir) {
         let terms =
@@ -54,11 +56,11 @@ pub(in super::super) fn narrowed(view: &View, hir: &Hir) -> Result<Option<Narrow
     Ok(worth.then_some(Narrowed { query, decides }))
 }
 
-/// Approximate number of matches of a query, and the query.
+/// A query and its approximate number of matches.
 pub(in super::super) type Counted = (u64, Box<dyn Query>);
 
-/// Returns a query for a superset of the names that contain a match. `None` if there are no
-/// trigrams.
+/// Builds a query for names that may contain a match. Returns `None` if there are no trigrams to
+/// look for.
 pub(in super::super) fn containing(view: &View, hir: &Hir) -> Result<Option<Counted>, EngineError> {
     let Some(field) = view.fields.name_trigrams else { return Ok(None) };
     let need = Part::of(hir).open().need;
@@ -68,7 +70,8 @@ pub(in super::super) fn containing(view: &View, hir: &Hir) -> Result<Option<Coun
     Selection { view, field, text: String::new() }.choose(&need).map(Some)
 }
 
-/// Returns extensions, if the expression matches a name if and only if the name has one of them.
+/// Returns a list of extensions if the expression matches exactly those names that have one of
+/// them.
 fn extensions(hir: &Hir) -> Option<Vec<String>> {
     let Framed { front, texts, back } = Framed::of(hir)?;
     if !front || back {
@@ -80,7 +83,7 @@ fn extensions(hir: &Hir) -> Option<Vec<String>> {
         let wanted = text.strip_prefix('.')?;
         let letters = wanted.matches('s').count();
         let indexed = extension::parse(wanted).is_ok_and(|parsed| parsed == wanted);
-        // A long s (ſ) takes two bytes and is not folded in extensions.
+        // The long s (ſ) takes two bytes and isn't folded in extensions.
         if !indexed || letters > MOST_SPELLINGS || wanted.len() + letters > extension::LONGEST {
             return None;
         }
@@ -100,7 +103,8 @@ fn extensions(hir: &Hir) -> Option<Vec<String>> {
     Some(extensions)
 }
 
-/// Returns trigrams, if the expression matches a name if and only if the name contains one of them.
+/// Returns a list of trigrams if the expression matches exactly those names that contain one of
+/// them.
 fn contained(hir: &Hir) -> Option<Texts> {
     let Framed { front, texts, back } = Framed::of(hir)?;
     (front && back && texts.iter().all(|text| text.len() == LENGTH)).then_some(texts)
@@ -113,7 +117,7 @@ struct Selection<'a> {
 }
 
 impl Selection<'_> {
-    /// Compiles a condition.
+    /// Compiles a condition. Also estimates how many files match.
     fn choose(&mut self, need: &Need) -> Result<Counted, EngineError> {
         match need {
             Need::Nothing => Ok((self.view.column.rows(), Box::new(tantivy::query::AllQuery))),
@@ -156,9 +160,9 @@ impl Selection<'_> {
     }
 }
 
-/// Orders conditions so that the first few together match the fewest names: one trigram of each
-/// string first, then trigrams that do not overlap those. For each condition, the input contains
-/// its trigram, or `None` if it is not a single trigram. The rarest comes first.
+/// Orders conditions so that the first few narrow the search down as far as possible. One trigram
+/// of each string comes first, followed by trigrams that don't overlap with those. The input must
+/// be sorted, rarest first, and has `None` for conditions that aren't a single trigram.
 fn telling(grams: &[Option<[u8; LENGTH]>]) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
     let mut rest = Vec::new();
@@ -180,7 +184,7 @@ fn telling(grams: &[Option<[u8; LENGTH]>]) -> Vec<usize> {
     chosen
 }
 
-/// Finds trigrams that overlap each other. They mostly belong to the same text.
+/// Collects the trigrams that overlap with each other. They usually come from the same string.
 fn text_of(some: &[[u8; LENGTH]], grams: &[Option<[u8; LENGTH]>]) -> Vec<[u8; LENGTH]> {
     let mut text = some.to_vec();
     let mut looked = 0;
@@ -193,8 +197,8 @@ fn text_of(some: &[[u8; LENGTH]], grams: &[Option<[u8; LENGTH]>]) -> Vec<[u8; LE
     text
 }
 
-/// Returns true if two trigrams overlap by two symbols. Names that contain one of them mostly
-/// contain the other, so a query for both narrows little.
+/// Returns `true` if two trigrams overlap by two symbols. Names with one of them usually have the
+/// other too, so it doesn't help to query both.
 fn overlap(one: [u8; LENGTH], other: [u8; LENGTH]) -> bool {
     one[1..] == other[..LENGTH - 1] || other[1..] == one[..LENGTH - 1]
 }

@@ -1,14 +1,14 @@
-//! Symbols: characters with their case folded.
+//! Case-folded symbols for characters.
 
 use crate::model::fold::folded;
 
-/// The marker for both ends of a name. Names never contain it.
+/// Marks both ends of a name. Names never contain it.
 pub(super) const END: u8 = 0;
-/// Symbols from this value on represent several characters each.
+/// From here on, symbols are shared by several characters.
 pub(super) const SHARED: u8 = 0x80;
 
-/// Returns the symbol of a character. Characters that differ only in case have the same symbol.
-/// Non-ASCII characters share symbols.
+/// Maps a character to its symbol, ignoring case. All non-ASCII characters have to share 128
+/// symbols.
 pub(super) fn symbol(character: char) -> u8 {
     let folded = folded(character);
     if folded.is_ascii() {

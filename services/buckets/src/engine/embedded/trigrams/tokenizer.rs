@@ -4,16 +4,16 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 use super::symbols::{END, symbol};
 
-/// Number of symbols in a term.
+/// Number of symbols in a trigram.
 pub(super) const LENGTH: usize = 3;
 
-/// Encodes a term for the inverted index. Each symbol becomes a character below U+0100.
+/// Encodes a trigram as an index term. Each symbol becomes a character below U+0100.
 pub(super) fn term_text(symbols: &[u8], text: &mut String) {
     text.clear();
     text.extend(symbols.iter().map(|&symbol| char::from(symbol)));
 }
 
-/// Splits names into trigrams of symbols.
+/// Tantivy tokenizer for trigrams.
 #[derive(Clone, Default)]
 pub(in super::super) struct TrigramTokenizer {
     symbols: Vec<u8>,

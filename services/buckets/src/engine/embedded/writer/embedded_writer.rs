@@ -1,4 +1,4 @@
-//! Writes documents, the path column and the journal in consistent commits.
+//! Commits documents, the path column and the journal together.
 
 use std::path::{Path, PathBuf};
 
@@ -22,10 +22,10 @@ use crate::engine::removal_limit::RemovalLimit;
 use crate::model::identity::Identity;
 use crate::model::{Attribute, extension, path};
 
-/// Number of documents passed to an indexing thread at once.
+/// Number of documents to hand over to an indexing thread at a time.
 const BATCH: usize = 256;
 
-/// The writer of an embedded index.
+/// Writes to an embedded index.
 pub(in super::super) struct EmbeddedWriter {
     folder: PathBuf,
     fields: Fields,
@@ -36,12 +36,12 @@ pub(in super::super) struct EmbeddedWriter {
     journal: Journal,
     memory: usize,
     removal_limit: Option<RemovalLimit>,
-    /// The buckets that the last publish changed.
+    /// Buckets changed by the last publish.
     changed: Bitmap,
 }
 
 impl EmbeddedWriter {
-    /// Opens the index at its last commit.
+    /// Opens an index at its last commit.
     pub(in super::super) fn open(
         folder: &Path,
         index: &Index,
@@ -50,14 +50,14 @@ impl EmbeddedWriter {
     ) -> Result<Self, EngineError> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
         let memory = memory_mb.max(64) << 20;
-        // Indexing threads get half of the memory. Merges, the column and publishing share the
-        // rest.
+        // Half of the memory is for indexing threads. Merges, the column and publishing share the
+        // other half.
         let budget = (memory / 2).max(threads * (16 << 20));
         let writer: IndexWriter = retry_while(
             || index.writer_with_num_threads(threads, budget),
             |opened| matches!(opened, Err(TantivyError::LockFailure(..))),
         )?;
-        // A killed writer leaves files behind, whose names the next writer would reuse.
+        // Clean up after a killed writer, or we would reuse the names of files it left behind.
         writer.garbage_collect_files().wait()?;
         let journal = view::journal(&index.load_metas()?)?;
         let column = ColumnWriter::open(&folder.join(COLUMN), journal.rows, journal.bytes)?;
@@ -99,7 +99,7 @@ impl EmbeddedWriter {
         document
     }
 
-    /// Commits all changes with a journal.
+    /// Commits all changes, together with the journal.
     fn commit(&mut self, mut journal: Journal) -> Result<(), EngineError> {
         self.column.sync()?;
         (journal.rows, journal.bytes) = self.column.size();
@@ -108,9 +108,9 @@ impl EmbeddedWriter {
         let mut commit = self.writer.prepare_commit()?;
         commit.set_payload(&payload);
         commit.commit()?;
-        // Tantivy syncs the folder before it renames the new state file into it, but not
-        // afterwards. Without this, a power failure may restore the previous state although the
-        // database has recorded the publish.
+        // Tantivy syncs the folder before it renames the new `meta.json`, but not afterwards. A
+        // power failure could then bring the old state back even though the database already knows
+        // about the publish.
         self.index.directory().sync_directory()?;
         self.journal = journal;
         Ok(())
@@ -133,9 +133,9 @@ impl EmbeddedWriter {
         Ok(())
     }
 
-    /// Drops the rows of the open run and adds the surviving files again, so that dead rows do not
-    /// take space. If the process is killed here, a run without files remains; resuming it reads
-    /// the sources again.
+    /// Drops the open run's rows and adds the surviving files again, so that dead rows don't take
+    /// up space. If the process is killed at this point, the run is left without any files, and
+    /// resuming it reads the sources again.
     fn rewrite_run(&mut self, survivors: &[NewFile]) -> Result<(), EngineError> {
         let open = self.open_run()?.clone();
         self.writer.delete_term(tantivy::Term::from_field_u64(self.fields.run, open.run));
@@ -234,7 +234,7 @@ impl FileWriter for EmbeddedWriter {
         self.checkpoint(open.progress.clone())?;
         let term = tantivy::Term::from_field_u64(self.fields.run, open.run);
         self.writer.delete_term(term);
-        // The run's rows are the last ones, so their space can be reused.
+        // The run's rows are at the end, so their space can be reused.
         self.column.rewind(open.first_row, open.first_byte)?;
         let sequence = self.journal.sequence + 1;
         self.commit(Journal { sequence, open: None, ..self.journal.clone() })?;

@@ -1,4 +1,4 @@
-//! The writer of an embedded index.
+//! Writes to an embedded index.
 
 mod embedded_writer;
 mod publish;

@@ -1,4 +1,4 @@
-//! Finds the files that a publish replaces by comparing sorted fingerprints of paths.
+//! Finds the files that a publish replaces, by comparing sorted fingerprints of paths.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,22 +16,21 @@ use crate::engine::removal_limit::BucketLoss;
 use crate::model::address::BucketType;
 use crate::model::{Attribute, Attributes};
 
-/// A file of a named bucket: fingerprint of its path, bucket, row, and fingerprint of its
-/// attributes.
+/// Fingerprint of the path, bucket, row, and fingerprint of the attributes.
 type Entry = (u64, u32, u64, u64);
 
-/// The changes of a publish.
+/// The changes a publish makes.
 pub(super) struct Changes {
-    /// The rows to delete.
+    /// Rows to delete.
     pub(super) doomed: Bitmap,
     pub(super) counts: PublishCounts,
-    /// Ids of the buckets in which files are added, replaced or removed.
+    /// Buckets in which files are added, replaced or removed.
     pub(super) changed: Bitmap,
-    /// Losses of those buckets whose files are replaced.
+    /// Losses in the buckets whose files are replaced.
     pub(super) losses: BTreeMap<u64, BucketLoss>,
 }
 
-/// Finds and counts the files that the run replaces. Uses about `memory` bytes.
+/// Finds and counts the files that the run replaces. Uses roughly `memory` bytes.
 pub(super) fn compare(
     view: &View,
     run: u64,
@@ -74,7 +73,7 @@ pub(super) fn compare(
     Ok(Changes { doomed, counts, changed, losses })
 }
 
-/// Returns the files of the named buckets and of the run, filtered by fingerprint.
+/// Collects the files of the run and of the buckets it covers. `wanted` selects by fingerprint.
 fn entries(view: &View, run: u64, named: &Bitmap, wanted: impl Fn(u64) -> bool) -> Vec<Entry> {
     let mut entries = Vec::new();
     for segment in &view.segments {
@@ -103,7 +102,7 @@ fn entries(view: &View, run: u64, named: &Bitmap, wanted: impl Fn(u64) -> bool) 
 struct Comparison<'a> {
     view: &'a View,
     first_row: u64,
-    /// The buckets whose files are replaced by those of the run.
+    /// Buckets whose old files are all replaced by those of the run.
     replaced: &'a Bitmap,
     doomed: Bitmap,
     counts: PublishCounts,
@@ -112,8 +111,8 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Processes files with equal fingerprints, in ascending order of rows. They nearly always have
-    /// the same path.
+    /// Handles files with the same fingerprint, in ascending row order. They almost always have the
+    /// same path.
     fn judge(&mut self, group: &[Entry]) {
         let Some(&(_, bucket, ..)) = group.first() else { return };
         let bucket = u64::from(bucket);
@@ -130,8 +129,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Processes the rows of one path, each with the fingerprint of its attributes: first the rows
-    /// before the run, then those of the run.
+    /// Handles the rows of a single path. Each comes with the fingerprint of its attributes, and
+    /// those from before the run come first.
     fn judge_path(&mut self, rows: &[(u64, u64)], bucket: u64) {
         let (old, new) = rows.split_at(rows.partition_point(|&(row, _)| row < self.first_row));
         let is_replaced = self.replaced.contains(bucket);
@@ -173,8 +172,8 @@ impl Comparison<'_> {
     }
 }
 
-/// Returns the files of the run that survive, if most of its rows are to be deleted and the files
-/// take at most `memory` bytes.
+/// Returns the files of the run that are left, if at least half of its rows are about to be deleted
+/// and the files fit in `memory` bytes.
 pub(super) fn few_survivors(
     view: &View,
     doomed: &Bitmap,
@@ -189,7 +188,7 @@ pub(super) fn few_survivors(
     let (mut survivors, mut kinds) = (Vec::new(), HashMap::new());
     let mut bytes = 0;
     for row in (first_row..view.column.rows()).filter(|&row| !doomed.contains(row)) {
-        // Rows that a removal has purged do not have a document.
+        // Rows purged by a removal have no document.
         let Some((segment, document)) = view.document(row + 1) else { continue };
         let Ok(path) = std::str::from_utf8(view.column.path(row)) else { continue };
         bytes += size_of::<NewFile>() + path.len();
@@ -214,7 +213,8 @@ pub(super) fn few_survivors(
     Ok(Some(survivors))
 }
 
-/// Returns the type code of a document's bucket. The code is indexed but not stored.
+/// Finds the type of a document's bucket. It isn't stored, so we have to look it up in the posting
+/// lists.
 fn kind_of(view: &View, segment: &Segment, document: DocId) -> Result<u64, EngineError> {
     let field = view.fields.kind;
     let index = segment.reader.inverted_index(field)?;

@@ -1,4 +1,4 @@
-//! Erases the data of removed files from the files of the index.
+//! Erases the data of removed files from disk.
 
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ pub(super) fn rows(view: &View, bucket: u64, prefix: Option<&str>) -> Vec<u64> {
     owned.filter(|&row| column.path(row).starts_with(prefix) || is_left(row)).collect()
 }
 
-/// Rewrites every segment that has deleted documents, so that no file contains their data any
-/// longer, and deletes the old files.
+/// Rewrites every segment that has deleted documents, so that their data is gone from disk once the
+/// old files are deleted.
 pub(super) fn rewrite_segments(index: &Index, writer: &mut IndexWriter) -> Result<(), EngineError> {
     for _ in 0..10_000 {
         let metas = index.load_metas()?;
@@ -32,8 +32,8 @@ pub(super) fn rewrite_segments(index: &Index, writer: &mut IndexWriter) -> Resul
             return Ok(());
         }
         for segment in dirty {
-            // A segment that is being merged in the background is rejected. The next round retries
-            // it.
+            // This fails while the segment is being merged in the background. We'll try again in
+            // the next round.
             if writer.merge(&[segment]).wait().is_err() {
                 std::thread::sleep(Duration::from_millis(20));
             }
