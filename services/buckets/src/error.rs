@@ -1,4 +1,4 @@
-//! The errors of the API, with their status and body.
+//! API errors, with their status and body.
 
 use actix_web::http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::http::{Method, StatusCode};
@@ -10,7 +10,7 @@ use utoipa::{IntoResponses, ToSchema};
 
 use crate::wire::ParameterError;
 
-/// Maximum length of a request target in bytes.
+/// Maximum length of the request target, in bytes.
 pub const LONGEST_TARGET: usize = 32 * 1_024;
 
 /// The body of every failure.
@@ -61,65 +61,65 @@ pub enum StoredFailures {
     NotFound(#[to_schema] ErrorBody),
 }
 
-/// An error of an operation.
+/// Error of an API operation.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A parameter breaks a rule.
+    /// A parameter is invalid.
     #[error("{text}")]
     Parameter {
-        /// Name of the parameter.
+        /// Parameter name.
         name: &'static str,
-        /// Describes the rule that the parameter breaks.
+        /// The rule that it violates.
         text: String,
     },
-    /// The regular expression is not valid.
+    /// The regular expression is invalid.
     #[error("{0}")]
     Regexp(String),
-    /// `start` exceeds the maximum of offset paging.
+    /// `start` is beyond the reach of offset paging.
     #[error("start must be below 1000000; scrolling (enterprise) goes further")]
     OffsetTooLarge,
-    /// The index was rebuilt after the scroll had begun.
+    /// The index was rebuilt after this scroll started.
     #[error("the index was rebuilt since the scroll began: start again without scroll-id")]
     ScrollExpired,
-    /// The index was rebuilt since the files of an alert were read.
+    /// The index was rebuilt since the client last read the files of this alert.
     #[error("the index was rebuilt since, and files have other ids: read again without after")]
     AfterExpired,
-    /// The package does not allow a parameter.
+    /// The package doesn't include a parameter.
     #[error("{name} needs the package {package}")]
     Package {
-        /// Name of the parameter.
+        /// Parameter name.
         name: &'static str,
-        /// The cheapest package that allows it.
+        /// The cheapest package that includes it.
         package: String,
     },
-    /// The request target exceeds the maximum length.
+    /// The request target is too long.
     #[error("the request target is longer than {LONGEST_TARGET} bytes")]
     TargetTooLong,
-    /// The time limit passed.
+    /// The search took too long.
     #[error("the search took too long: narrow it")]
     Timeout,
-    /// Too many regular-expression searches are running.
+    /// Too many regular expressions are being searched.
     #[error("too many regular-expression searches at once: try again")]
     Busy,
-    /// Too many downloads are running.
+    /// Too many downloads are in progress.
     #[error("too many downloads at once: try again")]
     ManyDownloads,
-    /// The resource already exists, or the caller has as many of them as the package allows.
+    /// The resource already exists, or the package doesn't allow any more of them.
     #[error("{0}")]
     Conflict(String),
-    /// The index has not been created yet.
+    /// There is no usable index.
     #[error("the index is not ready")]
     NotReady,
-    /// The shell or an extractor reported a fault.
+    /// A fault reported by the shell or an extractor.
     #[error("{0:?}")]
     Fault(Fault),
-    /// A bug, or a failure of a dependency.
+    /// A bug or the failure of a dependency.
     #[error("{0}")]
     Internal(String),
 }
 
 impl Error {
-    /// Returns an error for a parameter that breaks a rule.
+    /// Creates an error for an invalid parameter.
     pub fn parameter(name: &'static str, text: impl Into<String>) -> Self {
         Self::Parameter { name, text: text.into() }
     }
@@ -167,7 +167,7 @@ impl Error {
         ErrorBody { error, code, parameter, package }
     }
 
-    /// Returns the number of seconds to wait before a retry, if known.
+    /// Seconds to wait before retrying, if known.
     fn retry_after(&self) -> Option<u64> {
         match self {
             Self::Busy | Self::ManyDownloads | Self::NotReady => Some(1),
@@ -225,7 +225,7 @@ fn fault_text(fault: &Fault) -> String {
             return violations.first().map_or_else(String::new, violation_text);
         }
         Fault::Unavailable { .. } => "the service cannot answer now: try again",
-        // The HTTP library rejects some long targets before they reach the service.
+        // actix rejects some long targets before we see them.
         Fault::Unreadable(StatusCode::URI_TOO_LONG) => return Error::TargetTooLong.to_string(),
         Fault::Internal(_) => "internal error",
         _ => "the request cannot be read",
@@ -233,12 +233,11 @@ fn fault_text(fault: &Fault) -> String {
     text.to_owned()
 }
 
-/// Returns the names of methods.
 fn names_of(allow: &[Method]) -> Vec<&str> {
     allow.iter().map(Method::as_str).collect()
 }
 
-/// Returns the message for a method that a path does not support.
+/// Error message for an unsupported method.
 fn methods_text(allow: &[Method]) -> String {
     match &names_of(allow)[..] {
         [] => "the method is not allowed".to_owned(),
@@ -247,7 +246,7 @@ fn methods_text(allow: &[Method]) -> String {
     }
 }
 
-/// Returns the name of the invalid parameter. For an item of a list, returns the name of the list.
+/// The name of the invalid parameter. If it's an item in a list, this is the name of the list.
 fn parameter_of(violation: &Violation) -> String {
     violation.field.split('[').next().unwrap_or_default().to_owned()
 }
@@ -326,7 +325,7 @@ impl From<ParameterError> for Error {
     }
 }
 
-/// Gives errors that occur outside the handlers the same format.
+/// Formats errors from outside the handlers the same way.
 pub struct ErrorBodies;
 
 impl ErrorFormat for ErrorBodies {

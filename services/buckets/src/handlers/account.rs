@@ -1,4 +1,4 @@
-//! `GET /api/account`.
+//! `GET /api/account`
 
 use actix_web::web::Data;
 use actix_web::{HttpResponse, get};

@@ -1,4 +1,4 @@
-//! `/api/v2/alerts`.
+//! `/api/v2/alerts`
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, delete, get, post, put};

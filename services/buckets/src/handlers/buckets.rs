@@ -1,4 +1,4 @@
-//! `GET /api/v2/buckets`.
+//! `GET /api/v2/buckets`
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};

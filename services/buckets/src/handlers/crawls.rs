@@ -1,4 +1,4 @@
-//! `/api/v2/crawls`.
+//! `/api/v2/crawls`
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, delete, get, post};

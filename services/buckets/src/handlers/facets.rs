@@ -1,4 +1,4 @@
-//! `GET /api/v2/files/facets`.
+//! `GET /api/v2/files/facets`
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};

@@ -1,4 +1,4 @@
-//! `GET /api/v2/files`.
+//! `GET /api/v2/files`
 
 use actix_web::http::header::{Accept, CONTENT_DISPOSITION, Header, HeaderValue, Quality, VARY};
 use actix_web::web::{Bytes, Data};
@@ -60,13 +60,13 @@ pub async fn search_files(
     let (answer, permit) = app::search_files(&state, caller, search).await?;
     let mut response = json(&answer)?;
     response.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
-    // The permit is dropped with the response head, after the body has been compressed and its
-    // connection counts it.
+    // The permit is dropped along with the response head. By that time, the body has been
+    // compressed and its connection keeps count of it.
     response.extensions_mut().insert(permit);
     Ok(response)
 }
 
-/// Returns the download format that the client prefers to JSON, if any.
+/// Returns the download format if the client prefers one to JSON.
 fn download_format(request: &HttpRequest) -> Option<DownloadFormat> {
     let accept = Accept::parse(request).ok()?;
     let format = |range: &str| match range {
@@ -78,7 +78,7 @@ fn download_format(request: &HttpRequest) -> Option<DownloadFormat> {
         _ => None,
     };
     let mut ranges = accept.0.iter().filter(|range| range.quality > Quality::ZERO);
-    // If weights are equal, the first one counts.
+    // If the weights are equal, the first range wins.
     let weight = ranges.clone().filter(|range| format(range.item.essence_str()).is_some());
     let best = weight.map(|range| range.quality).max()?;
     ranges.find_map(|range| format(range.item.essence_str()).filter(|_| range.quality == best))?
@@ -90,8 +90,8 @@ where
     S: Stream<Item = Result<Vec<u8>, Error>> + 'static,
 {
     let parts = download.parts.map_ok(Bytes::from).inspect_err(|error| {
-        // The response headers have already been sent. Closing the connection without the last
-        // chunk is the only way to report the error.
+        // The headers are gone already. All we can do is close the connection without sending the
+        // last chunk.
         log::warn!("a download was cut off: {error}");
     });
     let file = format!("attachment; filename=\"{}\"", format.file_name());

@@ -1,4 +1,4 @@
-//! Reads input from requests.
+//! Parses request input.
 
 use actix_web::HttpRequest;
 use auth::{Caller, Key};
@@ -10,19 +10,19 @@ use validator::Validate;
 use crate::error::Error;
 use crate::wire::RULES;
 
-/// Returns the code of the caller's plan, which is also the code of the package. Returns `None` if
-/// the caller has no plan.
+/// The code of the caller's plan, which is also the code of the package. `None` if the caller
+/// doesn't have a plan.
 pub(super) fn plan_of(caller: &Caller) -> Option<&str> {
     let plan = caller.key.as_ref().and_then(|key| key.plan.as_ref());
     plan.map(|plan| plan.code.as_str())
 }
 
-/// Returns the caller's key.
+/// The caller's key. Returns an error if the request doesn't have one.
 pub(super) fn key_of(caller: &Caller) -> Result<&Key, Error> {
     caller.key.as_deref().ok_or(Error::Fault(Fault::Unauthorized(Credentials::Missing)))
 }
 
-/// Returns the `id` in the path. If it is not a number, the resource does not exist.
+/// The `id` in the path. If it isn't a number, the resource can't exist.
 pub(super) fn id_of(request: &HttpRequest) -> Result<i64, Error> {
     let id = request.match_info().query("id");
     let digits = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
@@ -30,7 +30,8 @@ pub(super) fn id_of(request: &HttpRequest) -> Result<i64, Error> {
     id.ok_or(Error::Fault(Fault::NotFound))
 }
 
-/// Parses the query parameters. Called by handlers, so that the key is checked first.
+/// Parses the query parameters. Handlers do this themselves rather than with an extractor, so that
+/// the key is checked first.
 pub(super) fn parameters<T: DeserializeOwned + Validate>(
     request: &HttpRequest,
 ) -> Result<T, Error> {

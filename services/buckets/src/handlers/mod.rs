@@ -1,4 +1,4 @@
-//! Handlers, one file per resource.
+//! HTTP handlers, one file per resource.
 
 pub(crate) mod account;
 pub(crate) mod alerts;

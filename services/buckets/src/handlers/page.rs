@@ -14,7 +14,7 @@ use crate::state::State;
 const BUCKET: &str =
     "M3 5h18v3h-1.2L18 20a1 1 0 0 1-1 1H7a1 1 0 0 1-1-1L4.2 8H3V5Zm4.2 5 1.3 8h7l1.3-8H7.2Z";
 
-/// The page with its style sheet and scripts.
+/// The page and its static files.
 pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     Site::new(
         "Bucket search",
@@ -36,7 +36,7 @@ struct SearchPage {
     indexed: Option<Indexed>,
 }
 
-/// Public totals of the index.
+/// Public statistics of the index.
 struct Indexed {
     files: String,
     buckets: String,
@@ -56,7 +56,7 @@ impl Indexed {
     }
 }
 
-/// Formats a number with commas as thousands separators.
+/// Formats a number with thousands separators.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -69,7 +69,7 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// Serves the page.
+/// Serves the search page.
 pub async fn search_page(state: Data<State>) -> HttpResponse {
     let page = Page::home("Search open buckets")
         .description("Searches the names of files in open cloud-storage buckets.")

@@ -1,4 +1,4 @@
-//! Functions that build responses.
+//! Builds responses.
 
 use actix_web::HttpResponse;
 use actix_web::http::header::LOCATION;
@@ -8,12 +8,12 @@ use crate::error::Error;
 
 const JSON: &str = "application/json; charset=utf-8";
 
-/// Returns a JSON response that declares its charset.
+/// A JSON response with an explicit charset.
 pub(super) fn json(answer: &impl Serialize) -> Result<HttpResponse, Error> {
     Ok(HttpResponse::Ok().content_type(JSON).body(text(answer)?))
 }
 
-/// Returns 201 with a new resource and its path.
+/// A 201 response with the new resource and its location.
 pub(super) fn created(answer: &impl Serialize, path: &str) -> Result<HttpResponse, Error> {
     let mut response = HttpResponse::Created();
     Ok(response.content_type(JSON).insert_header((LOCATION, path)).body(text(answer)?))

@@ -1,4 +1,4 @@
-//! `GET /api/v2/stats`.
+//! `GET /api/v2/stats`
 
 use actix_web::web::Data;
 use actix_web::{HttpResponse, get};

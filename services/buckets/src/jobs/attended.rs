@@ -1,4 +1,4 @@
-//! Lets a load work while it waits for its source.
+//! Lets a load do other work while it waits for its source.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -9,26 +9,28 @@ use super::error::JobError;
 use super::formats::{Bad, Item, Link, Part, Sink, Skipped, Taken};
 use super::remote::{PageSink, Place, Refusal};
 
-/// Interval at which the load gets an opportunity to work.
+/// How often the load gets a chance to work.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// A sink that can do other work between two events of a source.
+/// A sink that can do other work in between.
 pub(super) trait Waiting: PageSink + Send {
-    /// Called repeatedly while the source is silent.
+    /// Called repeatedly while the source isn't sending anything.
     fn while_waiting(&mut self);
 }
 
-/// A sink shared by the thread that reads the source and the thread that works while it waits.
+/// A sink that is shared between two threads. One reads the source and the other works while the
+/// first one waits.
 pub(super) struct Attended<'a, T>(Mutex<&'a mut T>);
 
 impl<'a, T> Attended<'a, T> {
-    /// Waits until the other thread has finished its work.
+    /// Waits for the other thread to finish its work.
     pub(super) fn lock(&self) -> MutexGuard<'_, &'a mut T> {
         self.0.lock()
     }
 }
 
-/// Reads sources into a sink, which can do other work while they are silent.
+/// Reads sources into a sink. While they aren't sending anything, the sink gets a chance to do
+/// other work.
 pub(super) fn attend<T: Waiting, R>(sink: &mut T, read: impl FnOnce(&Attended<'_, T>) -> R) -> R {
     let attended = Attended(Mutex::new(sink));
     std::thread::scope(|scope| {

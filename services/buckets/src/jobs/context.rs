@@ -1,4 +1,4 @@
-//! The context that jobs share.
+//! Context for jobs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,15 +11,14 @@ use crate::app;
 use crate::engine::{FileIndex, Generations};
 use crate::store::buckets::{self, Bucket};
 
-/// Database, clock and index of a job.
+/// Everything a job needs to run.
 #[derive(Clone)]
 pub struct JobContext {
-    /// The database.
     pub pools: Pools,
     pub clock: SharedClock,
     /// Generations of the index.
     pub generations: Arc<dyn Generations>,
-    /// `LOAD_MEMORY_MB`.
+    /// `LOAD_MEMORY_MB`
     pub memory_mb: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Compares files with the alerts if a load was killed before it could.
+//! Catches up with alerts if a load was killed before it could handle them.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use crate::metrics;
 use crate::state::State;
 use crate::store::{alert_messages, generations};
 
-/// Number of refreshes of a server between two checks.
+/// Check after this number of snapshot refreshes.
 const REFRESHES: u64 = 10;
-/// Seconds after a publish during which the publishing process itself compares the files.
+/// For this long after a publish, in seconds, we leave the alerts to the process that published.
 const PATIENCE: i64 = 120;
-/// Seconds for which sent messages are kept.
+/// How long to keep sent messages, in seconds.
 const KEPT: i64 = 7 * 86_400;
 
-/// Until the server stops, compares files that killed loads have published, and deletes old
-/// messages.
+/// Compares files that were published by killed loads, and deletes old messages. Runs until the
+/// server stops.
 pub async fn judge_missed(state: State) {
     let pause = Duration::from_millis(state.settings().reload_ms.saturating_mul(REFRESHES));
     let mut failing = false;
@@ -29,7 +29,7 @@ pub async fn judge_missed(state: State) {
             continue;
         }
         let (looked, limits) = (state.clone(), Limits::none());
-        // A server that stops does not wait for the rest of the files.
+        // When the server stops, it shouldn't wait for the remaining files.
         let _cancelled = CancelOnDrop::of(&limits);
         match tokio::task::spawn_blocking(move || look(&looked, &limits)).await {
             Ok(Ok(())) => failing = false,
@@ -52,7 +52,7 @@ fn look(state: &State, limits: &Limits) -> Result<(), JobError> {
     };
     let (snapshot, now) = (state.snapshot(), context.clock.unix());
     let current = context.pools.read_blocking(generations::read)?.generation;
-    // After a rebuild, the files of an old snapshot have different ids.
+    // A rebuild renumbers the files, so this only works if the snapshot is current.
     if snapshot.generation == current && now - snapshot.published_at() >= PATIENCE {
         judge(&context, &*snapshot.index, snapshot.generation, limits)?;
     }

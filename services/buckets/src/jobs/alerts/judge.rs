@@ -1,4 +1,4 @@
-//! Adds messages to those alerts that match files of a run.
+//! Finds the alerts that match new files and adds messages to them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,30 +19,31 @@ use crate::store::alerts::{self, Alert, AlertVersion, Mark};
 use crate::store::buckets::{self, Bucket};
 use crate::store::packages;
 
-/// Files that are compared in one step. A kill costs one step.
+/// Number of files per step. A kill loses no more than one step.
 const BATCH: usize = 20_000;
-/// Maximum number of buckets that are remembered from one step to the next.
+/// How many buckets to keep in memory between steps.
 const MOST_KNOWN: usize = 50_000;
 
-/// The files that match an alert.
+/// The new files that match an alert.
 #[derive(Default)]
 struct Hits {
     count: i64,
     first: Vec<u64>,
 }
 
-/// The matching files of each group of alerts that has any, by its number.
+/// Hits by group of alerts. Groups without any hits are left out.
 type AllHits = HashMap<usize, Hits>;
 
-/// Compares the files of the last publish with the alerts, unless that was done. If it fails, a server
-/// or the next load does the rest.
+/// Compares the files of the last publish with all alerts, unless that has been done. If this
+/// fails, a server or the next load will do the rest.
 pub(in crate::jobs) fn judge_or_warn(context: &JobContext, index: &dyn FileIndex, generation: u32) {
     if let Err(error) = judge(context, index, generation, &Limits::none()) {
         log::warn!("new files are not compared with all alerts yet: {error}");
     }
 }
 
-/// Compares the files that a session has published with the alerts. Others may write meanwhile.
+/// Compares the files that a session has just published with all alerts. Releases the write lock
+/// first, so that others can write in the meantime.
 pub(in crate::jobs) fn judge_published(session: Session) {
     let Session { context, index, generation, writer, lock, .. } = session;
     drop((writer, lock));
@@ -52,11 +53,11 @@ pub(in crate::jobs) fn judge_published(session: Session) {
     }
 }
 
-/// Compares the files of the last publish with the alerts, unless that was done.
+/// Compares the files of the last publish with all alerts, unless that has been done.
 ///
-/// Each step adds its files to the messages of their alerts, in the transaction that records the step.
-/// The last step releases the messages. So each run gives an alert one message, whichever processes
-/// compare its files and wherever they are killed.
+/// Every step adds its files to the alerts' messages and records its progress in the same
+/// transaction. The last step releases the messages. That way an alert gets one message per run, no
+/// matter which processes compare the files or where they are killed.
 pub(super) fn judge(
     context: &JobContext,
     index: &dyn FileIndex,
@@ -70,7 +71,7 @@ pub(super) fn judge(
         let (from, all) = context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
             Ok((alerts::judged(db)?, alerts::with_webhooks(db)?))
         })?;
-        // A server may still search the generation before a rebuild.
+        // A server may still be searching the generation from before a rebuild.
         if from.generation != i64::from(generation) || from.id >= end {
             return Ok(());
         }
@@ -79,7 +80,8 @@ pub(super) fn judge(
     }
 }
 
-/// Compares files step by step, up to the id `end`, or until another process has compared some.
+/// Compares files step by step, up to and including id `end`. Stops early if another process has
+/// moved on in the meantime.
 fn compare(
     context: &JobContext,
     index: &dyn FileIndex,
@@ -111,14 +113,15 @@ fn compare(
     Ok(())
 }
 
-/// Adds the hits of the files after `after` to the messages of a run.
+/// Adds the hits among the files after `after` to the messages of a run.
 fn add_hits(
     db: &mut Db,
     published: &Publish,
     after: Mark,
     hits: &BTreeMap<AlertVersion, &Hits>,
 ) -> Result<(), DatabaseError> {
-    // Alerts that were saved in an earlier generation shortly before the switch.
+    // An alert may have been saved in the old generation just before a rebuild switched to this
+    // one.
     alerts::move_to(db, after)?;
     // Alerts that were removed or changed meanwhile get no messages.
     let matched: Vec<AlertVersion> = hits.keys().copied().collect();
@@ -138,7 +141,7 @@ fn add_hits(
     alert_messages::add(db, published.run as i64, messages.collect())
 }
 
-/// The alerts, ready to be compared with files.
+/// The alerts, prepared for comparison with files.
 struct Comparison {
     matcher: Matcher,
     /// The alerts of each group, by its number in the matcher. Alerts with the same search and equal
@@ -150,7 +153,7 @@ struct Comparison {
 }
 
 impl Comparison {
-    /// Prepares the alerts of live keys whose packages allow them.
+    /// Prepares the alerts of all keys that are valid and whose package includes alerts.
     fn prepare(context: &JobContext, all: Vec<Alert>, from: Mark) -> Result<Self, JobError> {
         let now = context.clock.unix();
         let (mut matcher, mut groups) = (Matcher::default(), Vec::<Vec<AlertVersion>>::new());
@@ -189,7 +192,7 @@ impl Comparison {
                     query.buckets = Some(bucket_ids(db, &saved.echo.buckets)?);
                 }
                 query.excluded_buckets = bucket_ids(db, &saved.echo.excluded_buckets)?;
-                // Alerts are only saved if they have a key. Without one, this never calls `each`.
+                // We only save alerts that have a lookup key. One without a key would never match.
                 matcher.add(Watched { query, package, after: after as u64 });
                 known.insert(search, groups.len());
                 groups.push(vec![version]);
@@ -208,8 +211,8 @@ impl Comparison {
         hits.iter().flat_map(of_group).collect()
     }
 
-    /// Compares the next files after `after`, up to the id `end`. Returns the last compared id, which is
-    /// `end` if there are no more files, and the hits.
+    /// Compares the next batch of files after `after`, up to and including id `end`. Returns the
+    /// hits and the last id that was compared, which is `end` if there are no more files.
     fn step(
         &mut self,
         context: &JobContext,
@@ -227,7 +230,7 @@ impl Comparison {
             ..FileQuery::default()
         };
         let mut found = index.search(&query, limits)?;
-        // The index may be newer than its summary was.
+        // The index may be newer than the summary we started from.
         found.rows.retain(|row| row.id <= end as u64);
         let next = found.next.map_or(end, |next| end.min(next.id as i64));
         let takedowns = context.pools.read_blocking(app::pending_takedowns)?;
@@ -251,7 +254,7 @@ impl Comparison {
         Ok((next, hits))
     }
 
-    /// Reads the buckets of a step.
+    /// Loads any buckets we haven't seen yet.
     fn learn_buckets(&mut self, context: &JobContext, mut ids: Vec<u64>) -> Result<(), JobError> {
         if self.buckets.len() > MOST_KNOWN {
             self.buckets.clear();
@@ -277,7 +280,7 @@ fn package_of(db: &mut Db, key: &Key) -> Result<Package, DatabaseError> {
     packages::of_plan(db, key.plan.as_ref().map_or("free", |plan| plan.code.as_str()))
 }
 
-/// Resolves the items of a bucket filter to ids, in ascending order. Unknown items are ignored.
+/// Resolves the items of a bucket filter to ids and sorts them. Ignores unknown items.
 fn bucket_ids(db: &mut Db, parts: &[String]) -> Result<Vec<u64>, DatabaseError> {
     let mut ids = Vec::new();
     for part in parts {

@@ -1,8 +1,9 @@
-//! Finds the alerts that a new file matches.
+//! Matches new files against alerts.
 //!
-//! Each alert has lookup keys: a word, trigrams, buckets or extensions. Every matching file has at
-//! least one of them. A file is only compared with the alerts of its own keys, so its cost depends
-//! on the number of alerts that it nearly matches rather than on the number of all alerts.
+//! Each alert has lookup keys: a word, trigrams, buckets or extensions. A matching file has at
+//! least one of them, so we only have to look at the alerts that share a key with the file. That
+//! makes the cost of a file depend on how many alerts it almost matches, and not on how many there
+//! are.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,25 +12,25 @@ use crate::engine::{Gram, GramCondition, grams_of};
 use crate::model::file_query::{FileQuery, FileRow, Matching};
 use crate::model::{Expression, Keywords, extension, path, words};
 
-/// Maximum size of compiled expressions in memory, in bytes.
+/// Memory limit for compiled expressions, in bytes.
 const MOST_COMPILED: usize = 64 << 20;
 
 /// The saved search of an alert.
 pub(super) struct Watched {
-    /// The query, with bucket ids.
+    /// The query. Buckets are already resolved to ids.
     pub(super) query: FileQuery,
-    /// Index of the group of alerts with the same package.
+    /// Index of the package in the caller's list of packages.
     pub(super) package: usize,
-    /// Only files with greater ids are compared.
+    /// Only compare files with a higher id.
     pub(super) after: u64,
 }
 
-/// The number of a word; 0 represents every word that is not in an alert.
+/// A word's number. 0 is for words that don't occur in any alert.
 type WordNumber = u32;
-/// The numbers of consecutive words.
+/// Numbers of consecutive words.
 type Numbers = Vec<WordNumber>;
 
-/// The condition of an alert on the text of a file.
+/// An alert's condition on the file's name or path.
 enum Text {
     Any,
     Words { include: Vec<Numbers>, exclude: Vec<Numbers> },
@@ -41,14 +42,14 @@ struct Entry {
     text: Text,
 }
 
-/// Lookup keys of the alerts that check either names or whole paths.
+/// Lookup keys. Alerts on names and alerts on whole paths each have their own.
 #[derive(Default)]
 struct Keys {
     words: HashMap<WordNumber, Vec<usize>>,
     grams: HashMap<Gram, Vec<usize>>,
 }
 
-/// Compares files with alerts.
+/// Matches files against alerts.
 #[derive(Default)]
 pub(super) struct Matcher {
     entries: Vec<Entry>,
@@ -59,17 +60,17 @@ pub(super) struct Matcher {
     extensions: HashMap<String, Vec<usize>>,
     compiled: HashMap<usize, Expression>,
     compiled_bytes: usize,
-    /// For each alert, the last file with which it was compared.
+    /// For each alert, the last file it was compared with.
     compared: Vec<u64>,
     candidates: Vec<usize>,
 }
 
 impl Matcher {
-    /// Adds an alert. Without a lookup key it never matches, because every file would have to be
-    /// compared with it.
+    /// Adds an alert. If it doesn't have a lookup key, it never matches. Otherwise we would have to
+    /// compare it with every file.
     pub(super) fn add(&mut self, mut watched: Watched) {
         let at = self.entries.len();
-        // The parsed expression is dropped, because there may be thousands.
+        // Don't keep the parsed expressions. There may be thousands of them.
         let matching = std::mem::take(&mut watched.query.matching);
         let (text, has_key) = match matching {
             Matching::All => (Text::Any, false),
@@ -98,7 +99,7 @@ impl Matcher {
             phrases.iter().map(|phrase| phrase.iter().map(&mut number).collect()).collect()
         };
         let (include, exclude) = (numbered(&keywords.include), numbered(&keywords.exclude));
-        // Long words are mostly rare.
+        // Long words tend to be rare.
         let longest = keywords.include.iter().flatten().max_by_key(|word| word.len());
         let key = longest.and_then(|word| self.numbers.get(word).copied());
         if let Some(key) = key {
@@ -126,8 +127,8 @@ impl Matcher {
         }
     }
 
-    /// Calls `each` with the alerts that a file matches. `visible` says whether a package may see
-    /// the bucket of the file.
+    /// Calls `each` for every alert that matches a file. `visible` decides whether a package can
+    /// see the file's bucket.
     pub(super) fn matching(
         &mut self,
         row: &FileRow,
@@ -162,10 +163,10 @@ impl Matcher {
         self.candidates = candidates;
     }
 
-    /// Adds the alerts that have a lookup key in a string.
+    /// Collects alerts that have a lookup key in a string.
     fn look(&self, keys: &Keys, text: &str, candidates: &mut Vec<usize>) -> Looked {
         let mut looked = Looked::default();
-        // The words of excluded phrases also matter for alerts with other keys.
+        // Look up all words. Alerts with other keys need them to check for excluded phrases.
         words::for_each(text, |word| {
             looked.words.push(self.numbers.get(word).copied().unwrap_or(0));
         });
@@ -210,13 +211,14 @@ impl Matcher {
         }
     }
 
-    /// Compiles an expression, or takes it from the cache.
+    /// Returns a compiled expression from the cache, compiling it if necessary.
     fn compile(&mut self, at: usize, source: &str) -> Option<&Expression> {
         if !self.compiled.contains_key(&at) {
             let expression = Expression::parse(source, false).ok()?;
             let bytes = expression.whole().memory_usage();
             while self.compiled_bytes + bytes > MOST_COMPILED {
-                // Drops an arbitrary one. If all were dropped, all would have to be compiled again.
+                // Evict any one of them. If we cleared the cache, we'd have to compile them all
+                // again.
                 let Some(other) = self.compiled.keys().next().copied() else { break };
                 let dropped = self.compiled.remove(&other);
                 let freed = dropped.map_or(0, |one| one.whole().memory_usage());
@@ -229,7 +231,7 @@ impl Matcher {
     }
 }
 
-/// The words and trigrams of a string.
+/// Words and trigrams of a string.
 #[derive(Default)]
 struct Looked {
     words: Numbers,

@@ -1,4 +1,4 @@
-//! Compares the files of a publish with the alerts.
+//! Matches newly published files against alerts.
 
 mod background;
 mod judge;

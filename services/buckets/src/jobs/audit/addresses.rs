@@ -1,4 +1,4 @@
-//! The addresses of an audit.
+//! Parses the address file of an audit.
 
 use std::collections::HashSet;
 
@@ -13,22 +13,22 @@ use crate::model::address::{Address, BucketType, provider_of};
 pub struct AuditAddress {
     /// URL of the bucket.
     pub url: String,
-    /// Address of the bucket in the index.
+    /// Address under which the index knows the bucket.
     pub bucket: String,
-    /// Type of a bucket at an endpoint; `None` if its host determines the type.
+    /// Type of a bucket at an endpoint. `None` if the host determines the type.
     pub kind: Option<BucketType>,
 }
 
-/// A line that does not name a bucket that can be listed.
+/// A line that isn't the address of a listable bucket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidLine {
-    /// The text of the line.
+    /// The line itself.
     pub text: String,
-    /// The number of the line and the fault.
+    /// Line number and error message.
     pub reason: String,
 }
 
-/// A host that offers the S3 API but is not a known provider.
+/// A host that implements the S3 API but isn't one of the providers we know.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     url: Url,
@@ -36,7 +36,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Parses the URL of an endpoint. By default its buckets have the type of Amazon S3.
+    /// Parses an endpoint URL. Its buckets default to the type for Amazon S3.
     pub fn parse(text: &str) -> Result<Self, String> {
         let url = Url::parse(text).map_err(|error| error.to_string())?;
         let is_plain = matches!(url.scheme(), "http" | "https")
@@ -55,20 +55,20 @@ impl Endpoint {
         Ok(Self { url, kind: BucketType::Aws })
     }
 
-    /// Returns the endpoint with a different type for its buckets.
+    /// Changes the type of the endpoint's buckets.
     #[must_use]
     pub fn of_type(self, kind: BucketType) -> Self {
         Self { kind, ..self }
     }
 
-    /// Returns the host, followed by the port if it is not the default one.
+    /// Host and port. The port is omitted if it's the default.
     fn host(&self) -> String {
         let host = self.url.host_str().unwrap_or_default();
         self.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 
-    /// Returns the URL of a bucket if it is at this endpoint. The text is a name, or an address on
-    /// the host or below it.
+    /// Returns the URL of a bucket if it is at this endpoint. `text` is either a bucket name, or an
+    /// address on this host or one of its subdomains.
     fn bucket_url(&self, text: &str) -> Option<String> {
         let (scheme, host) = (self.url.scheme(), self.host());
         let text = text.strip_prefix("s3://").unwrap_or(text).trim_end_matches('/');
@@ -85,11 +85,11 @@ impl Endpoint {
     }
 }
 
-/// Reads addresses, one per line, without duplicates. Blank lines and lines that begin with `#` are
-/// skipped.
+/// Parses addresses, one per line. Removes duplicates and skips blank lines and lines that start
+/// with `#`.
 ///
 /// # Errors
-/// There are only such lines.
+/// Returns an error if that leaves no lines at all.
 pub fn addresses_of(
     text: &str,
     endpoint: Option<&Endpoint>,
@@ -121,7 +121,7 @@ fn address_of(line: &str, endpoint: Option<&Endpoint>) -> Result<AuditAddress, S
     }
     let has_scheme = line.contains("://");
     let parsed = Address::parse(line).map_err(|error| error.to_string());
-    // If there is an endpoint, a bucket without a host is at that endpoint.
+    // With `--endpoint`, a bucket name without a host belongs to the endpoint.
     let names_provider = !line.starts_with("s3://") || endpoint.is_none();
     if names_provider && parsed.as_ref().is_ok_and(|address| address.kind().is_some()) {
         let url = if has_scheme { line.to_owned() } else { format!("https://{line}") };

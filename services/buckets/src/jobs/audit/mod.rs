@@ -1,4 +1,4 @@
-//! Audits of public buckets: lists each address in a file and compares the result with the index.
+//! Audits public buckets: lists all addresses in a file and compares the listings with the index.
 
 mod addresses;
 mod report;
@@ -25,21 +25,21 @@ use crate::store::{buckets, removals};
 
 #[derive(Clone, Debug)]
 pub struct AuditOptions {
-    /// The buckets to audit, in this order. Invalid lines are only reported.
+    /// Buckets to audit, in this order. Invalid lines end up in the report.
     pub addresses: Vec<Result<AuditAddress, InvalidLine>>,
-    /// Options for listing buckets.
+    /// How to list buckets.
     pub remote: RemoteOptions,
-    /// The limit on removed files; `None` if `--accept-removals` was given.
+    /// Limit on removed files, or `None` with `--accept-removals`.
     pub removal_limit: Option<RemovalLimit>,
     /// Maximum number of new and changed paths to report per bucket.
     pub shown: usize,
 }
 
-/// Lists each address and publishes its differences as a separate run. Buckets that cannot be
-/// listed, or that would lose too many files, therefore do not delay the others.
+/// Lists each address and publishes what has changed. Every bucket is a run of its own, so one that
+/// can't be listed or would lose too many files doesn't hold up the others.
 ///
 /// # Errors
-/// The index or the database failed, or another command is writing.
+/// Returns an error if the index or the database fails, or if another command is writing.
 pub fn audit(
     context: &JobContext,
     options: &AuditOptions,
@@ -112,12 +112,12 @@ fn audit_bucket(
         }
         Err(error) => return Err(error),
     };
-    // The next load would also abort the run, but that may be a long time from now.
+    // The next load would abort the run too, but it may not start for a long time.
     abort_stopped(context)?;
     Ok(bucket)
 }
 
-/// Returns the outcome of a run that was published.
+/// Describes a run that was published.
 fn listed(
     context: &JobContext,
     address: &AuditAddress,
@@ -145,7 +145,7 @@ fn listed(
     {
         let query = FileQuery {
             buckets: Some(vec![id]),
-            // New and changed files have greater ids than all files from before.
+            // New and changed files always get higher ids than existing ones.
             position: Position::After(SortKey { value: 0, id: before }),
             limit: shown,
             ..FileQuery::default()
@@ -179,10 +179,10 @@ fn id_of(context: &JobContext, address: &str) -> Result<Option<u64>, DatabaseErr
     Ok(bucket.map(|bucket| bucket.id))
 }
 
-/// Returns a number that is not less than any file id.
+/// Returns an upper bound for existing file ids.
 fn newest_id(index: &dyn FileIndex) -> u64 {
     let summary = index.summary();
     let journal = &summary.journal;
-    // The rows of a stopped run will be dropped.
+    // If a run was stopped, its rows will be dropped.
     journal.open.as_ref().map_or(journal.rows, |open| open.first_row)
 }

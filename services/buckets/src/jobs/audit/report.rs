@@ -1,4 +1,4 @@
-//! The report of an audit, as text and as JSON.
+//! Audit reports, as text and as JSON.
 
 use std::fmt;
 
@@ -6,26 +6,26 @@ use serde::Serialize;
 
 use super::addresses::InvalidLine;
 
-/// The result for a bucket.
+/// Result for one bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditState {
-    /// The bucket is open, and its complete listing was published.
+    /// The bucket is open, and we published its complete listing.
     Listed,
-    /// The bucket is open, but its listing does not end or has invalid entries. No file was
+    /// The bucket is open, but its listing was cut short or has invalid entries. No files were
     /// removed.
     Incomplete,
     /// The bucket would lose too many files, so nothing was published.
     Held,
-    /// The provider does not list the bucket.
+    /// The provider refused to list the bucket.
     Closed,
-    /// The bucket does not exist.
+    /// There is no such bucket.
     Missing,
-    /// The host did not respond with a listing.
+    /// The host didn't respond with a listing.
     Unreachable,
-    /// The bucket is on the removal list, so it was not requested.
+    /// The bucket is on the removal list. We didn't request it.
     Removed,
-    /// The line does not name a bucket that can be listed.
+    /// The line isn't the address of a listable bucket.
     Invalid,
 }
 
@@ -44,28 +44,27 @@ impl AuditState {
     }
 }
 
-/// The result for a bucket, with the changes to its files.
+/// Result for one bucket, including how its files have changed.
 #[derive(Clone, Debug, Serialize)]
 pub struct BucketAudit {
     /// Address of the bucket in the index, or the text of an invalid line.
     pub bucket: String,
-    /// The outcome.
     pub state: AuditState,
-    /// Whether the index did not list the bucket before.
+    /// Whether the bucket wasn't listed in the index before.
     pub new_bucket: bool,
-    /// Number of files that were not in the index.
+    /// Files that weren't in the index.
     pub new: u64,
-    /// Number of files whose size or date has changed.
+    /// Files with a different size or date.
     pub changed: u64,
-    /// Number of files that are no longer listed.
+    /// Files that aren't listed any more.
     pub gone: u64,
-    /// Files without a change.
+    /// Unchanged files.
     pub unchanged: u64,
-    /// Number of the bucket's files in the index after the audit.
+    /// Number of files in the index after the audit.
     pub indexed: u64,
-    /// Paths of some new and changed files.
+    /// Paths of new and changed files, up to a limit.
     pub files: Vec<String>,
-    /// The reason for a state other than `listed`.
+    /// Explains any state other than `listed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -95,22 +94,22 @@ impl BucketAudit {
     }
 }
 
-/// The result of an audit.
+/// Result of an audit.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct AuditReport {
-    /// The buckets, in the order of the address file.
+    /// In the order of the address file.
     pub buckets: Vec<BucketAudit>,
-    /// Duration of the audit in seconds.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
 impl AuditReport {
-    /// Returns true if the audit found open buckets or files that the index did not have.
+    /// Returns `true` if there are open buckets or files that the index didn't have.
     pub fn has_new(&self) -> bool {
         self.buckets.iter().any(|bucket| bucket.new_bucket || bucket.new > 0)
     }
 
-    /// Returns true if a bucket has this state.
+    /// Returns `true` if any bucket is in this state.
     pub fn has(&self, state: AuditState) -> bool {
         self.buckets.iter().any(|bucket| bucket.state == state)
     }
@@ -125,7 +124,7 @@ impl fmt::Display for AuditReport {
                 let mark = if bucket.new_bucket { " (new bucket)" } else { "" };
                 writeln!(f, "{address}{mark}: {new} new, {changed} changed, {gone} gone")?;
                 for file in &bucket.files {
-                    // Paths come from the provider and may contain control characters.
+                    // Paths come from the provider and could contain control characters.
                     writeln!(f, "  {}", file.escape_debug())?;
                 }
             }

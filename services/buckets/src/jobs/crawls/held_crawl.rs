@@ -1,4 +1,4 @@
-//! A crawl that this process has claimed.
+//! A crawl claimed by this process.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -13,14 +13,14 @@ use crate::model::package::Capability;
 use crate::store::crawls::{self, Claim, Crawl, Held};
 use crate::store::packages;
 
-/// Number of heartbeats during a lease.
+/// Heartbeats per lease.
 const SIGNS: u64 = 3;
 
-/// The reason that a key's crawl does not run.
+/// Why a key's crawl doesn't run.
 pub(super) const NO_KEY: &str = "its key is revoked or expired, or has no package for crawls";
 
-/// A claimed crawl, released on drop. A thread renews its lease, because fetching a page or
-/// publishing may take longer than the lease.
+/// A claimed crawl. Released on drop. A separate thread renews the lease, since fetching a page or
+/// publishing may take longer than that.
 pub(super) struct HeldCrawl {
     pub(super) crawl: Crawl,
     holder: String,
@@ -29,10 +29,9 @@ pub(super) struct HeldCrawl {
 }
 
 impl HeldCrawl {
-    /// Claims a crawl: the one with a given id, whether it is due or not, or else the one that has
-    /// been due for the longest time and is not in `except`. `seconds` is the time after which
-    /// another process may take the crawl over from a dead one. Returns `None` if there is no such
-    /// crawl.
+    /// Claims a crawl. With an `id`, claims that one even if it isn't due. Otherwise, claims the
+    /// one that has been due the longest, except those in `except`. If this process dies, another
+    /// one may take over after `seconds`. Returns `None` if no such crawl is available.
     pub(super) fn claim(
         context: &JobContext,
         id: Option<i64>,
@@ -71,7 +70,7 @@ impl HeldCrawl {
         (end, thread)
     }
 
-    /// Returns true if the crawl belongs to an operator, or if its key is live and may crawl.
+    /// Returns `true` if an operator added the crawl, or if its key is still valid and may crawl.
     pub(super) fn may_run(&self) -> Result<bool, JobError> {
         let (Some(id), now) = (self.crawl.key_id, self.context.clock.unix()) else {
             return Ok(true);
@@ -83,15 +82,15 @@ impl HeldCrawl {
         })?)
     }
 
-    /// Fails if the key of the crawl may no longer crawl.
+    /// Returns an error if the crawl's key may not crawl any more.
     pub(super) fn check_key(&self) -> Result<(), JobError> {
         if self.may_run()? { Ok(()) } else { Err(JobError::Invalid(NO_KEY.to_owned())) }
     }
 
-    /// Changes the crawl in the database.
+    /// Updates the crawl in the database.
     ///
     /// # Errors
-    /// [`JobError::Taken`] if this process no longer holds it.
+    /// Returns [`JobError::Taken`] if another process has taken the crawl over.
     pub(super) fn update(
         &self,
         work: impl FnOnce(&mut database::Db, Held<'_>) -> Result<bool, DatabaseError>,

@@ -1,4 +1,4 @@
-//! Lists the bucket of a crawl, and stores the pages of the listing.
+//! Lists a crawl's bucket and stores the pages.
 
 use std::time::Instant;
 
@@ -15,19 +15,20 @@ use crate::store::crawls::{self, Crawl};
 
 /// Maximum number of pages in a listing.
 const MOST_PAGES: i64 = 100_000;
-/// If a listing has not received another page for this number of seconds, it starts again, because
-/// its first pages are outdated.
+/// If this number of seconds has passed since the last page, we start over because the first pages
+/// are outdated by now.
 const LONGEST_PAUSE: i64 = 86_400;
 
-/// Number of pages of a key's listing between two checks of the key's rights and its stored bytes.
+/// For a key's crawl, check its permissions and stored bytes every time we have received this
+/// number of pages.
 const CHECK: i64 = 10;
 
-/// Returns true if the stored pages are too old to be continued or published.
+/// Returns `true` if the stored pages are too old to continue from, or to publish.
 pub(super) fn is_old(crawl: &Crawl, now: i64) -> bool {
     now - crawl.page_at > LONGEST_PAUSE
 }
 
-/// Lists the bucket from its first page, or from the last stored page. If the first page is
+/// Lists the bucket, continuing after the last stored page if possible. If the first page is
 /// refused, returns the reason.
 pub(super) fn list_bucket(
     context: &JobContext,
@@ -85,7 +86,7 @@ struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    /// Checks that the key may crawl and has not stored too many bytes.
+    /// Checks that the key may still crawl and hasn't used up its storage.
     fn check_key(&self) -> Result<(), JobError> {
         self.held.check_key()?;
         let id = self.held.crawl.id;
@@ -123,7 +124,7 @@ impl PageSink for Pages<'_> {
     }
 }
 
-/// Entries are only read when the listing is published.
+/// Skips the entries. They aren't parsed until the listing is published.
 impl Sink for Pages<'_> {
     fn file(&mut self, _: &Item<'_>) -> Result<Taken, JobError> {
         Ok(Ok(()))

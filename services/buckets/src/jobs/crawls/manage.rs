@@ -7,32 +7,32 @@ use crate::jobs::remote::Listing;
 use crate::model::address::{Address, AddressError};
 use crate::store::crawls::{self, Crawl, NewCrawl};
 
-/// A bucket to crawl, as the operator specified it.
+/// A crawl requested by an operator.
 #[derive(Clone, Debug, Default)]
 pub struct CrawlRequest {
     /// URL of the bucket.
     pub url: String,
-    /// `--format`, for hosts of unknown providers.
+    /// `--format`, for unknown hosts.
     pub format: Option<String>,
-    /// `--bucket`, for hosts of unknown providers.
+    /// `--bucket`, for unknown hosts.
     pub bucket: Option<String>,
-    /// `--type`, for hosts of unknown providers.
+    /// `--type`, for unknown hosts.
     pub kind: Option<String>,
-    /// `--prefix`.
+    /// `--prefix`
     pub prefix: String,
-    /// Seconds between two runs.
+    /// Seconds between runs.
     pub every_seconds: i64,
-    /// `--until` in Unix seconds.
+    /// `--until` as a Unix time.
     pub ends_at: Option<i64>,
-    /// `--gone-after` in days.
+    /// `--gone-after`, in days.
     pub gone_after_days: Option<i64>,
 }
 
 impl CrawlRequest {
-    /// Checks that the bucket can be listed. `key` is the key that adds it.
+    /// Checks that we can list the bucket. `key` is the key the crawl is added for.
     ///
     /// # Errors
-    /// [`JobError::Invalid`].
+    /// Returns [`JobError::Invalid`] if we can't.
     pub fn checked(self, key: Option<i64>) -> Result<NewCrawl, JobError> {
         let defaults = Defaults {
             bucket: self.bucket.clone(),
@@ -62,10 +62,11 @@ impl CrawlRequest {
     }
 }
 
-/// Stores crawls. They are due immediately. Returns their ids.
+/// Stores crawls, which are due right away, and returns their ids.
 ///
 /// # Errors
-/// A bucket cannot be listed, or an operator has already added it. In that case no crawl is stored.
+/// Returns an error if a bucket can't be listed or an operator has already added it. None of the
+/// crawls are stored then.
 pub fn add_crawls(context: &JobContext, requests: Vec<CrawlRequest>) -> Result<Vec<i64>, JobError> {
     let new: Vec<NewCrawl> =
         requests.into_iter().map(|request| request.checked(None)).collect::<Result<_, _>>()?;
@@ -83,24 +84,24 @@ pub fn add_crawls(context: &JobContext, requests: Vec<CrawlRequest>) -> Result<V
     })
 }
 
-/// Returns all crawls, in order of id.
+/// Returns all crawls, ordered by id.
 pub fn list_crawls(context: &JobContext) -> Result<Vec<Crawl>, JobError> {
     Ok(context.pools.read_blocking(crawls::all)?)
 }
 
-/// Pauses a crawl, or lets it run again once it is due.
+/// Pauses a crawl, or resumes it.
 ///
 /// # Errors
-/// The crawl does not exist.
+/// Returns an error if there is no such crawl.
 pub fn pause_crawl(context: &JobContext, id: i64, paused: bool) -> Result<(), JobError> {
     let found = context.pools.write_blocking(|db| crawls::set_paused(db, id, paused))?;
     if found { Ok(()) } else { Err(unknown(id)) }
 }
 
-/// Removes a crawl. The files of its bucket stay in the index.
+/// Removes a crawl. Files already in the index stay there.
 ///
 /// # Errors
-/// The crawl does not exist.
+/// Returns an error if there is no such crawl.
 pub fn remove_crawl(context: &JobContext, id: i64) -> Result<(), JobError> {
     let now = context.clock.unix();
     let found = context.pools.write_blocking(|db| crawls::remove(db, id, now))?;

@@ -1,8 +1,8 @@
-//! Lists public buckets repeatedly.
+//! Lists public buckets at regular intervals.
 //!
-//! A process claims a crawl, stores each page of its listing in the database, and publishes the
-//! pages once the listing has ended. As a result, a kill costs only one page, another process can
-//! take over, and other loads do not disturb a listing.
+//! A process claims a crawl, stores the pages of its listing in the database, and publishes them
+//! when the listing is complete. If it is killed, only one page is lost and another process can
+//! take over. Other loads don't get in the way of a listing.
 
 mod held_crawl;
 mod list;

@@ -1,4 +1,4 @@
-//! Options of crawls.
+//! Crawl options.
 
 use std::time::Duration;
 
@@ -6,29 +6,30 @@ use crate::engine::RemovalLimit;
 use crate::jobs::remote::RemoteOptions;
 use crate::model::CrawlLists;
 
-/// Options that determine how crawls run.
+/// How to run crawls.
 #[derive(Clone, Debug)]
 pub struct CrawlOptions {
-    /// Options for listing buckets.
+    /// How to list buckets.
     pub remote: RemoteOptions,
-    /// The limit on removed files; `None` if `--accept-removals` was given.
+    /// Limit on removed files, or `None` with `--accept-removals`.
     pub removal_limit: Option<RemovalLimit>,
-    /// Seconds without a heartbeat after which another process takes over a crawl.
+    /// Number of seconds without a heartbeat before another process takes over a crawl.
     pub lease_seconds: u64,
-    /// The buckets that may be crawled.
+    /// Which buckets may be crawled.
     pub lists: CrawlLists,
-    /// Limits of the crawls of keys.
+    /// Limits for crawls that belong to a key.
     pub of_keys: KeyLimits,
 }
 
-/// Limits of the crawls of keys.
+/// Limits for crawls that belong to a key.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyLimits {
-    /// Time after which other crawls have their turn.
+    /// After this time, it's the turn of other crawls.
     pub turn: Duration,
-    /// Maximum stored bytes of a listing, compressed.
+    /// Maximum size of a stored listing, in compressed bytes.
     pub bytes: i64,
-    /// Whether they may reach private addresses, for tests on loopback. The command line never sets it.
+    /// Whether private addresses are allowed. Tests need this for loopback; the command line never
+    /// sets it.
     pub allows_private: bool,
 }
 
