@@ -13,7 +13,7 @@ use super::options::LoadOptions;
 use super::remote::{Listing, PageSink, Place, read_pages};
 use super::report::Report;
 
-/// Reads sources without writing anything except the reject file.
+/// Reads the sources without writing anything but the reject file.
 pub fn dry_run(context: &JobContext, options: &LoadOptions) -> Result<Report, JobError> {
     let started = Instant::now();
     let mut intake = options.intake_above(context, 0, IntakeState::default())?;
@@ -25,7 +25,7 @@ pub fn dry_run(context: &JobContext, options: &LoadOptions) -> Result<Report, Jo
             let listing = Listing::of(url, &defaults)?;
             let kind = defaults.kind.as_deref();
             match read_pages(&listing, kind, &options.remote, None, &mut intake) {
-                // The other sources do not depend on this host.
+                // The other sources don't need this host.
                 Err(JobError::Unreachable { reason, .. }) if options.sources.len() > 1 => {
                     intake.broken(reason)?;
                 }

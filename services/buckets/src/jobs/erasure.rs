@@ -1,4 +1,4 @@
-//! Erases the data of removals whose commands were killed, while a server is running.
+//! Finishes removals on a server if their commands were killed.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use super::write_session::Session;
 use crate::state::State;
 use crate::store::removals;
 
-/// Number of refreshes of a server between two checks for pending removals.
+/// Check after this number of snapshot refreshes.
 const REFRESHES: u64 = 10;
-/// Memory for the index writer in MiB.
+/// Index writer memory, in MiB.
 const MEMORY_MB: usize = 64;
 
-/// Until the server stops, completes pending removals whenever no other process is writing.
-/// Repeated failures are logged once.
+/// Completes pending removals whenever no other process is writing. Runs until the server stops. A
+/// failure that repeats is only logged once.
 pub async fn erase_removed(state: State) {
     let pause = Duration::from_millis(state.settings().reload_ms.saturating_mul(REFRESHES));
     let context = JobContext {
@@ -43,8 +43,8 @@ pub async fn erase_removed(state: State) {
     }
 }
 
-/// Completes the pending removals if one of them is older than `patience`. Otherwise its own
-/// command is probably about to complete it.
+/// Completes the pending removals if at least one is older than `patience`. A younger one is
+/// probably still being completed by its own command.
 fn erase(context: &JobContext, patience: Duration) -> Result<(), JobError> {
     let latest = context.clock.unix() - patience.as_secs() as i64;
     let pending = context.pools.read_blocking(removals::pending)?;

@@ -8,63 +8,61 @@ use crate::engine::{BucketLoss, EngineError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
-    /// Too many bad lines.
+    /// There were too many bad lines.
     #[error("{bad} of {lines} lines are bad: nothing was published")]
     TooManyBad {
         /// Number of bad lines.
         bad: u64,
-        /// Number of lines, including the bad ones.
+        /// Number of lines, good and bad.
         lines: u64,
     },
     /// Too many files would be removed. The run stays open.
     #[error("{}", removals_text(*.run, .buckets))]
     TooManyRemoved {
         run: u64,
-        /// Addresses of the buckets.
+        /// Addresses of the buckets, and what they would lose.
         buckets: Vec<(String, BucketLoss)>,
     },
-    /// A source cannot be opened or read.
+    /// A source can't be opened or read.
     #[error("{path}: {error}")]
     Source {
         /// Name of the source.
         path: String,
-        /// The I/O error.
         error: std::io::Error,
     },
-    /// A host that is being listed cannot be reached.
+    /// We can't connect to a host we are listing.
     #[error("{path}: {reason}")]
     Unreachable {
         /// URL of the page.
         path: String,
-        /// Describes the network error.
+        /// Network error.
         reason: String,
     },
-    /// The only source is a bucket that cannot be listed.
+    /// The only source is a bucket that we aren't allowed to list or that doesn't exist.
     #[error("{text}")]
     Refused {
-        /// The error message.
+        /// Error message.
         text: String,
         refusal: Refusal,
     },
-    /// There is a stopped run, which must not be aborted.
+    /// We would have to abort a stopped run, and we aren't allowed to.
     #[error(
         "it waits for run {0}, which was stopped: buckets load --resume {0}, or begin another load"
     )]
     Stopped(u64),
-    /// A crawl that belongs to a key has been listing for a long time. The pages that it has listed
-    /// so far are kept.
+    /// A key's crawl has had its turn. We keep the pages it has listed so far.
     #[error("it continues when other crawls have run")]
     TurnOver,
-    /// Another process has taken over the crawl, or it was removed.
+    /// The crawl was removed or taken over by another process.
     #[error("another process lists crawl {0}, or it was removed")]
     Taken(i64),
-    /// A source has changed since the run began.
+    /// A source has changed since the run started.
     #[error("{0} changed since the run began: start a new run")]
     SourceChanged(String),
-    /// The request is not valid in the current state.
+    /// The request makes no sense in the current state.
     #[error("{0}")]
     Invalid(String),
-    /// A file cannot be read or written.
+    /// A file can't be read or written.
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// The index failed.
@@ -75,7 +73,7 @@ pub enum JobError {
     Store(#[from] DatabaseError),
 }
 
-/// Describes the removals of a run that lists a single bucket.
+/// Describes the losses if a run lists just one bucket.
 pub(super) fn losses_text(buckets: &[(String, BucketLoss)]) -> String {
     let text = |(_, loss): &(String, BucketLoss)| {
         format!("would lose {} of {} files: nothing was published", loss.removed, loss.before)
@@ -83,7 +81,7 @@ pub(super) fn losses_text(buckets: &[(String, BucketLoss)]) -> String {
     buckets.iter().map(text).collect::<Vec<_>>().join("; ")
 }
 
-/// Maximum number of buckets named in a message.
+/// Maximum number of buckets to mention in a message.
 const MOST_NAMED: usize = 20;
 
 fn removals_text(run: u64, buckets: &[(String, BucketLoss)]) -> String {

@@ -13,7 +13,7 @@ use crate::engine::{Limits, each_row};
 use crate::model::address::Address;
 use crate::model::{Attribute, Attributes};
 
-/// A line with the fields that loads read.
+/// A line of the export. Loads can read it back.
 #[derive(Serialize)]
 struct Line<'a> {
     bucket: &'a str,
@@ -25,7 +25,7 @@ struct Line<'a> {
     attributes: Exported,
 }
 
-/// The attributes in a line.
+/// The attributes of a line.
 struct Exported(Attributes);
 
 impl Serialize for Exported {
@@ -38,8 +38,8 @@ impl Serialize for Exported {
     }
 }
 
-/// Writes all visible files, or those of one bucket, in ascending order of id. Returns their
-/// number.
+/// Writes all visible files, or just those of one bucket, in ascending id order. Returns how many
+/// there were.
 pub fn export(
     context: &JobContext,
     address: Option<&str>,

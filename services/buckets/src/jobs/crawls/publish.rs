@@ -17,12 +17,12 @@ use crate::jobs::sources::Source;
 use crate::jobs::stored_listing::StoredListing;
 use crate::store::{buckets, crawls};
 
-/// Interval between two attempts to write while another command is writing.
+/// How long to wait while another command is writing.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Number of attempts before other crawls get their turn.
+/// How often to try before it's the turn of other crawls.
 const ATTEMPTS: u32 = 20;
 
-/// Publishes the pages. Waits for a short time if another command is writing.
+/// Publishes the pages. If another command is writing, waits for it for a little while.
 pub(super) fn publish(
     context: &JobContext,
     held: &HeldCrawl,

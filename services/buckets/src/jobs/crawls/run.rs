@@ -1,4 +1,4 @@
-//! Runs crawls: lists their buckets and publishes the listings.
+//! Runs crawls: lists the bucket and publishes the listing.
 
 use std::time::Instant;
 
@@ -19,14 +19,14 @@ use crate::jobs::reasons::{printable, shortened};
 use crate::jobs::remote::{Refusal, RemoteOptions};
 use crate::store::{buckets, crawls, generations, removals};
 
-/// Seconds after which a temporary failure is retried.
+/// Seconds before we retry after a temporary failure.
 const AGAIN: i64 = 60;
 /// The reason that a complete listing has not removed files.
 const OVERLAPPED: &str = "a part of the bucket was loaded since the listing began";
 /// Seconds in a day.
 const DAY: i64 = 86_400;
 
-/// The result of running a crawl.
+/// Result of a crawl run.
 #[derive(Clone, Debug, Serialize)]
 pub struct CrawlOutcome {
     pub crawl: i64,
@@ -34,11 +34,11 @@ pub struct CrawlOutcome {
     pub bucket: String,
     /// Whether a complete listing was published.
     pub complete: bool,
-    /// Number of files that were not in the index.
+    /// Files that weren't in the index.
     pub new: u64,
-    /// Number of files whose size or date has changed.
+    /// Files with a different size or date.
     pub changed: u64,
-    /// Number of files that are no longer listed.
+    /// Files that aren't listed any more.
     pub gone: u64,
     /// The outcome in words.
     pub outcome: String,
@@ -51,11 +51,12 @@ impl CrawlOutcome {
     }
 }
 
-/// Runs one crawl, or all due crawls one after another. Each one continues after the last page that
-/// was stored.
+/// Runs one crawl, or each crawl that is due. A crawl continues after the last page that was
+/// stored.
 ///
 /// # Errors
-/// The crawl does not exist, or another process is listing it, or the index or the database failed.
+/// Returns an error if there is no such crawl, if another process is listing it, or if the index or
+/// the database fails.
 pub fn run_crawls(
     context: &JobContext,
     id: Option<i64>,
@@ -79,11 +80,11 @@ pub fn run_crawls(
     }
 }
 
-/// Runs the crawl that has been due for the longest time, ignoring those in `except`. Returns
-/// `None` if none is due.
+/// Runs the crawl that has been due the longest, except those in `except`. Returns `None` if none
+/// is due.
 ///
 /// # Errors
-/// The index or the database failed.
+/// Returns an error if the index or the database fails.
 pub fn crawl_next(
     context: &JobContext,
     except: &[i64],
@@ -101,11 +102,11 @@ fn run(
     checkpoints: CheckpointPolicy,
 ) -> Result<CrawlOutcome, JobError> {
     match run_held(context, &mut held, options, checkpoints) {
-        // Nothing can be recorded: the crawl was removed, or another process holds it.
+        // The crawl was removed or now belongs to another process, so there's nothing to record.
         Err(error @ JobError::Taken(_)) => {
             Ok(CrawlOutcome::failed(&held, format!("failed: {error}")))
         }
-        // Other crawls get their turn, unless even this cannot be recorded.
+        // Move on to other crawls. If we can't even record the failure, give up.
         Err(error @ (JobError::Index(_) | JobError::Store(_) | JobError::Io(_))) => {
             if let Err(second) = put_off(context, &held, &recorded_failure(&held, &error)) {
                 log::warn!("crawl {}: its failure cannot be recorded: {second}", held.crawl.id);
@@ -141,11 +142,11 @@ fn run_held(
         let why = "the bucket is on the removal list".to_owned();
         return finish(context, held, options, started, Err(JobError::Invalid(why)));
     }
-    // A listing that is stored as a whole only waits for its publish, unless it is old.
+    // If the whole listing is stored and recent, it only needs to be published.
     let refusal = match held.crawl.is_listed && !is_old(&held.crawl, started) {
         true => Ok(None),
         false => {
-            // A key must not reach hosts that only operators may name.
+            // Private hosts are reserved for operators.
             let may_be_private = held.crawl.key_id.is_none() || options.of_keys.allows_private;
             let allows_private = options.remote.allows_private && may_be_private;
             let is_of_key = held.crawl.key_id.is_some();
@@ -174,7 +175,7 @@ fn run_held(
     )
 }
 
-/// Numbers of new, changed and removed files, and the reason if the listing is incomplete.
+/// New, changed and removed files, and the reason if the listing is incomplete.
 type Published = ((u64, u64, u64), Option<String>);
 
 /// Records the result of a run.
@@ -280,7 +281,7 @@ fn stored(outcome: &str) -> String {
     printable(&shortened(outcome))
 }
 
-/// Records a run. If the bucket was hidden and has now responded, it becomes visible again.
+/// Records a run. If the bucket was hidden and has now responded, this makes it visible again.
 fn record(
     held: &HeldCrawl,
     started: i64,
@@ -298,8 +299,8 @@ fn record(
     })
 }
 
-/// Records a refusal. Hides the bucket if it has been refused for the number of days that its crawl
-/// allows. Returns a note for the outcome.
+/// Records a refusal. Hides the bucket if it has been refusing for as many days as its crawl
+/// allows. Returns a note to append to the outcome.
 fn refuse(
     held: &HeldCrawl,
     started: i64,

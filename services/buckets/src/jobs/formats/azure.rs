@@ -1,4 +1,4 @@
-//! Azure listings (`EnumerationResults`).
+//! Parses Azure listings (`EnumerationResults`).
 
 use std::io::BufRead;
 
@@ -126,8 +126,8 @@ fn finish(
     sink.bad(Bad { position, reason, content })
 }
 
-/// Returns the address of the container. Older versions write `ServiceEndpoint` and `ContainerName`
-/// as a single address.
+/// Address of the container. Older API versions put the whole address into `ContainerName` and have
+/// no `ServiceEndpoint`.
 fn container(attributes: &[(String, String)]) -> String {
     let find = |wanted: &str| {
         let found = attributes.iter().find(|(name, _)| name == wanted);

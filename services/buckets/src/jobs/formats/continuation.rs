@@ -7,12 +7,12 @@ use super::format::Format;
 use super::unpack::Meter;
 use super::xml::{NO_LISTING, Piece, Pieces, percent_decoded};
 
-/// The request parameter that selects the next page.
+/// Request parameter that selects the next page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Marker {
-    /// Name of the parameter.
+    /// Parameter name.
     pub parameter: String,
-    /// The value, taken from the previous page.
+    /// Value taken from the previous page.
     pub value: String,
 }
 
@@ -23,11 +23,11 @@ impl Marker {
     }
 }
 
-/// Returns the marker of the next page, or `None` at the end.
+/// Returns the marker for the next page, or `None` if this was the last one.
 ///
 /// # Errors
-/// The page says that more follows but does not have a marker, or it does not say whether more
-/// follows.
+/// Returns an error if there are more pages but no marker, or if we can't find out whether there
+/// are more.
 pub fn next_page(format: Format, page: &[u8]) -> Result<Option<Marker>, String> {
     const UNKNOWN: &str = "the page does not say whether it is the last one";
     match format {
@@ -56,15 +56,14 @@ fn gcs(page: &[u8]) -> Result<Option<Marker>, String> {
         token: Option<String>,
     }
     let page = serde_json::from_slice::<Page>(page).ok();
-    // A page without files contains nothing but its kind.
+    // A page without any files contains just its kind.
     let is_listing =
         |page: &Page| page.items.is_some() || page.kind.as_deref() == Some("storage#objects");
     let page = page.filter(is_listing).ok_or(NO_LISTING)?;
     Ok(Marker::new("pageToken", page.token))
 }
 
-/// A server that does not support version 2 of the request responds in version 1, which continues
-/// after a key.
+/// Servers that don't know version 2 of the API answer with version 1, which continues after a key.
 fn s3(page: &[u8]) -> Option<Marker> {
     if let Some(token) = Marker::new("continuation-token", text_of(page, "NextContinuationToken")) {
         return Some(token);
@@ -76,8 +75,7 @@ fn s3(page: &[u8]) -> Option<Marker> {
     Marker::new("marker", if encoded { decoded() } else { Some(last.clone()) })
 }
 
-/// Returns the text of the last element with this path below the root element. Returns `None` if
-/// there is none.
+/// Returns the text of the last element at this path below the root, if any.
 fn text_of(page: &[u8], wanted: &str) -> Option<String> {
     let mut pieces = Pieces::new(Meter::new(page));
     let (mut path, mut found) = (Vec::new(), None);

@@ -1,4 +1,4 @@
-//! Comma-separated or tab-separated values with a header line.
+//! Parses CSV and TSV tables with a header.
 
 use std::io::{BufRead, Read};
 
@@ -14,7 +14,7 @@ use super::xml::percent_decoded;
 use crate::jobs::error::JobError;
 use crate::model::{Attribute, Attributes};
 
-/// Maximum length of a record in bytes.
+/// Maximum record length in bytes.
 const LONGEST_RECORD: usize = 1 << 20;
 
 /// The columns of a table.
@@ -24,18 +24,18 @@ struct Columns {
     kind: Option<usize>,
     path: usize,
     attributes: Attributes<Option<usize>>,
-    /// The columns with versions, which only inventories have.
+    /// Version columns. Only inventories have these.
     versions: Option<VersionColumns>,
 }
 
-/// The columns of an inventory that includes versions.
+/// The version columns of an inventory.
 struct VersionColumns {
     latest: Option<usize>,
     deleted: Option<usize>,
 }
 
 impl VersionColumns {
-    /// Returns true if the record is an old version or a delete marker.
+    /// Returns `true` for old versions and delete markers.
     fn is_old(&self, record: &ByteRecord) -> bool {
         let is = |column: Option<usize>, value: &str| {
             column.and_then(|column| record.get(column)).is_some_and(|it| it == value.as_bytes())
@@ -45,8 +45,7 @@ impl VersionColumns {
 }
 
 impl Columns {
-    /// Returns the columns of an inventory. The bucket in its manifest replaces those in the
-    /// records.
+    /// Columns of an inventory. Its manifest specifies the bucket, so we don't need that column.
     fn of_inventory(names: &[String]) -> Result<Self, String> {
         let header = names.iter().map(|name| match name.as_str() {
             "LastModifiedDate" => "LastModified",
@@ -85,7 +84,7 @@ impl Columns {
         })
     }
 
-    /// Converts a record to NDJSON, including unknown columns.
+    /// Converts a record to NDJSON, including columns we don't know.
     fn line(&self, record: &ByteRecord, defaults: &Defaults) -> Vec<u8> {
         let mut line = Record::of(defaults.bucket.as_deref(), defaults.kind.as_deref());
         for (place, field) in record.iter().enumerate() {
@@ -107,8 +106,8 @@ impl Columns {
         line.into_line()
     }
 
-    /// Returns the name of an unknown column. If the NDJSON reader would interpret that name,
-    /// returns the number of the column instead.
+    /// Name for an unknown column. If the NDJSON reader would interpret its name, use its number
+    /// instead.
     fn other(&self, place: usize) -> Vec<u8> {
         let name = self.names.get(place).map(<[u8]>::trim_ascii).unwrap_or_default();
         let attributes = Attribute::ALL.into_iter().flat_map(fields::headers);
@@ -120,11 +119,11 @@ impl Columns {
     }
 }
 
-/// NDJSON field names in addition to those of attributes.
+/// NDJSON field names other than the attributes.
 const FIELDS: [&str; 6] = ["bucket", "type", "fullPath", "path", "key", "Key"];
 
-/// Returns the delimiter of a table: the one that a line `sep=;` declares for Excel, or otherwise
-/// the one of comma and semicolon that occurs more often in the header.
+/// Detects the delimiter. It's either declared in a `sep=;` line, which Excel understands, or else
+/// a comma or semicolon, whichever the header contains more often.
 pub(super) fn delimiter<R: BufRead>(input: &mut Meter<R>) -> std::io::Result<u8> {
     let head = input.peek(4_096)?;
     let header = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -135,7 +134,7 @@ pub(super) fn delimiter<R: BufRead>(input: &mut Meter<R>) -> std::io::Result<u8>
     Ok(if count(b';') > count(b',') { b';' } else { b',' })
 }
 
-/// Returns true if a record is a line `sep=;`. The line may have been split at its delimiter.
+/// Checks for a `sep=;` line. It may already have been split at its delimiter.
 fn declares_separator(record: &ByteRecord) -> bool {
     let first = record.get(0).unwrap_or_default();
     first.eq_ignore_ascii_case(b"sep=") || separator(first).is_some()
@@ -193,13 +192,13 @@ pub(super) fn read<R: BufRead>(
     }
 }
 
-/// Reads the header, which may follow a line `sep=;`. Returns false at the end of the source.
+/// Reads the header, which may come after a `sep=;` line. Returns `false` at the end of the source.
 fn read_header<R: Read>(reader: &mut Reader<R>, record: &mut ByteRecord) -> csv::Result<bool> {
     Ok(reader.read_byte_record(record)?
         && (!declares_separator(record) || reader.read_byte_record(record)?))
 }
 
-/// Returns a record with its path decoded.
+/// Decodes the path in a record.
 fn decoded(record: &ByteRecord, path: usize) -> ByteRecord {
     let mut decoded = ByteRecord::new();
     for (place, field) in record.iter().enumerate() {
@@ -213,7 +212,7 @@ fn decoded(record: &ByteRecord, path: usize) -> ByteRecord {
     decoded
 }
 
-/// Passes the file in a record to the sink. Returns the reason if the record is bad.
+/// Passes the file in a record to the sink, or returns what's wrong with the record.
 fn take(
     record: &ByteRecord,
     columns: &Columns,
@@ -253,11 +252,11 @@ fn parsed<'a>(
     })
 }
 
-/// Limits the length of a record, which may have an unclosed quote.
+/// Limits the length of records. A missing closing quote could otherwise make one arbitrarily long.
 struct Bounded<R> {
     inner: Meter<R>,
     left: usize,
-    /// The last byte that was read.
+    /// The last byte we read.
     last: u8,
 }
 

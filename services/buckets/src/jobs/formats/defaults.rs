@@ -1,16 +1,16 @@
-//! Options that apply to all sources.
+//! Options for all sources.
 
 use super::format::Format;
 
 /// Command-line options that apply to all sources.
 #[derive(Clone, Debug, Default)]
 pub struct Defaults {
-    /// `--bucket`.
+    /// `--bucket`
     pub bucket: Option<String>,
-    /// `--type`.
+    /// `--type`
     pub kind: Option<String>,
-    /// `--format`.
+    /// `--format`
     pub format: Option<Format>,
-    /// The columns of an S3 inventory file, which does not have a header.
+    /// Column names for S3 inventory files, which have no header.
     pub columns: Option<Vec<String>>,
 }

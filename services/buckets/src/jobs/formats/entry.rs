@@ -1,35 +1,35 @@
-//! Entries of sources.
+//! Entries found in sources.
 
 use super::link::Link;
 use crate::engine::NewFile;
 use crate::jobs::error::JobError;
 use crate::model::{Attribute, Attributes};
 
-/// Number of bytes of a bad line that a report quotes.
+/// How much of a bad line to quote in a report, in bytes.
 pub const EXCERPT: usize = 200;
 
-/// A file in a source.
+/// A file found in a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item<'a> {
-    /// Line number or entry number, starting at 1.
+    /// Line or entry number, starting at 1.
     pub position: u64,
-    /// Bucket address as written in the source.
+    /// Bucket address, exactly as in the source.
     pub bucket: &'a str,
-    /// Bucket type as written in the source.
+    /// Bucket type, exactly as in the source.
     pub kind: Option<&'a str>,
-    /// Path inside the bucket.
+    /// Path within the bucket.
     pub path: &'a str,
     pub attributes: Attributes,
 }
 
 impl Item<'_> {
-    /// Returns the file to add to the index.
+    /// Converts this to a file for the index.
     pub fn file(&self, bucket: u64, kind: u64) -> NewFile {
         let Item { position: _, bucket: _, kind: _, path, attributes } = *self;
         NewFile { bucket, kind, path: path.to_owned(), attributes }
     }
 
-    /// Returns true if the file is an empty object whose key ends in `/`.
+    /// Returns `true` for an empty object whose key ends in `/`.
     pub fn is_directory_marker(&self) -> bool {
         self.attributes[Attribute::Size] == 0 && self.path.ends_with('/')
     }
@@ -38,20 +38,20 @@ impl Item<'_> {
 /// A bad line or entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bad {
-    /// Line number or entry number, starting at 1.
+    /// Line or entry number, starting at 1.
     pub position: u64,
     pub reason: String,
-    /// The line, or the entry converted to an NDJSON line. It can be corrected and loaded.
+    /// The line, or the entry as an NDJSON line. The user can fix it and load it again.
     pub content: Vec<u8>,
 }
 
-/// `Ok` if a file was accepted, otherwise the reason for rejecting it.
+/// `Ok` if a file was accepted, otherwise the reason it wasn't.
 pub type Taken = Result<(), String>;
 
-/// Entries that are skipped without being bad.
+/// Entries that we skip although there's nothing wrong with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Skipped {
-    /// A common prefix, which is a folder in a listing.
+    /// A common prefix, which is how listings show folders.
     Prefix,
     /// An old version, a snapshot, or a delete marker.
     Version,
@@ -59,18 +59,18 @@ pub enum Skipped {
     DirectoryMarker,
 }
 
-/// The reason that a page of a listing covers only a part of its bucket.
+/// Why a page doesn't cover the whole bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The page continues after a key. It is only a part if the page before it is missing.
+    /// It continues after a key. That's fine unless the page before it is missing.
     Continued,
-    /// The page does not continue the truncated page before it.
+    /// It doesn't continue the truncated page before it.
     Unlinked,
-    /// The listing is filtered by a prefix or grouped by a delimiter.
+    /// The listing was filtered by prefix or grouped by delimiter.
     Filtered,
-    /// The listing contains versions, which are skipped.
+    /// The listing contains versions, which we skip.
     Versions,
-    /// The format does not indicate whether the listing is complete.
+    /// The format doesn't indicate whether a listing is complete.
     Unended,
 }
 
@@ -86,24 +86,24 @@ impl std::fmt::Display for Part {
     }
 }
 
-/// Receives the content of a source, in order.
+/// Receives the contents of a source, in order.
 pub trait Sink {
-    /// Receives a file. If the file is rejected, the caller passes it to [`Sink::bad`].
+    /// A file. If it's rejected, the caller also passes it to [`Sink::bad`].
     fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError>;
-    /// Receives a bad line or entry.
+    /// A bad line or entry.
     fn bad(&mut self, bad: Bad) -> Result<(), JobError>;
-    /// Receives an entry that is skipped.
+    /// An entry to be skipped.
     fn skipped(&mut self, what: Skipped) -> Result<(), JobError>;
-    /// Ends a page of a listing. `truncated` is true if more pages follow.
+    /// The end of a page in a listing. `truncated` means that there are more pages.
     fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError>;
-    /// Marks the page that ends next as only a part of its bucket.
+    /// The current page doesn't cover the whole bucket. Called before [`Sink::page`].
     fn part(&mut self, _: Part) {}
-    /// Links the page that ends next to those before and after it.
+    /// How the current page is linked to its neighbours. Called before [`Sink::page`].
     fn link(&mut self, _: Link) {}
-    /// Marks the source as a reject file, which contains only some of the files of its buckets.
+    /// The source is a reject file, so it has only some of the files in its buckets.
     fn rejected(&mut self) -> Result<(), JobError> {
         Ok(())
     }
-    /// Ends an incomplete source. Earlier entries are kept.
+    /// The source is incomplete and ends here. Entries before this are kept.
     fn broken(&mut self, reason: String) -> Result<(), JobError>;
 }

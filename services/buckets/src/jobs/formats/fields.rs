@@ -1,9 +1,9 @@
-//! Names of attributes in listings, and parsing of their values.
+//! Attribute names in listings, and how to parse the values.
 
 use super::values;
 use crate::model::{Attribute, Attributes};
 
-/// Returns the name of the element in S3 listings.
+/// Element name in S3 listings.
 pub(super) fn s3_element(attribute: Attribute) -> &'static str {
     match attribute {
         Attribute::Size => "Size",
@@ -11,7 +11,7 @@ pub(super) fn s3_element(attribute: Attribute) -> &'static str {
     }
 }
 
-/// Returns the name of the element in Azure listings.
+/// Element name in Azure listings.
 pub(super) fn azure_element(attribute: Attribute) -> &'static str {
     match attribute {
         Attribute::Size => "Content-Length",
@@ -19,7 +19,7 @@ pub(super) fn azure_element(attribute: Attribute) -> &'static str {
     }
 }
 
-/// Returns the column names in tables, which are also the field names in NDJSON.
+/// Column names in tables. NDJSON uses the same names for fields.
 pub(super) fn headers(attribute: Attribute) -> [&'static str; 2] {
     match attribute {
         Attribute::Size => ["size", "Size"],
@@ -27,7 +27,7 @@ pub(super) fn headers(attribute: Attribute) -> [&'static str; 2] {
     }
 }
 
-/// Returns true if a file without the attribute is bad.
+/// Returns `true` if files can't be accepted without this attribute.
 pub(super) fn is_required(attribute: Attribute) -> bool {
     match attribute {
         Attribute::Size => true,
@@ -42,7 +42,7 @@ fn value(attribute: Attribute, text: &str) -> Result<i64, &'static str> {
     }
 }
 
-/// Returns a value in the form that [`read`] can parse.
+/// Converts a value to a form that [`read`] can parse.
 pub(in crate::jobs) fn exported(attribute: Attribute, value: i64) -> serde_json::Value {
     match attribute {
         Attribute::Size => value.into(),
@@ -50,19 +50,18 @@ pub(in crate::jobs) fn exported(attribute: Attribute, value: i64) -> serde_json:
     }
 }
 
-/// Returns the attribute with a name. `names` is a function that returns the names of an attribute.
-/// Returns `None` if there is no such attribute.
+/// Finds an attribute by name. `names` maps attributes to names.
 pub(super) fn named(name: &str, names: fn(Attribute) -> &'static str) -> Option<Attribute> {
     Attribute::ALL.into_iter().find(|attribute| names(*attribute) == name)
 }
 
-/// Trims the values of all attributes.
+/// Trims all values.
 pub(super) fn trimmed(texts: &Attributes<Option<String>>) -> Attributes<Option<&str>> {
     Attributes::from_fn(|attribute| texts[attribute].as_deref().map(str::trim))
 }
 
-/// Parses the attribute values of an entry. Fails with the reason if the entry is bad. `names` is a
-/// function that returns the names of an attribute.
+/// Parses the attributes of an entry, or returns what's wrong with them. `names` maps attributes to
+/// names.
 pub(super) fn read(
     texts: &Attributes<Option<impl AsRef<str>>>,
     names: fn(Attribute) -> &'static str,

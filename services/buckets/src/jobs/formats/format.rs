@@ -1,4 +1,4 @@
-//! Listing formats and their detection.
+//! Listing formats, and how to detect them.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -12,29 +12,29 @@ use super::unpack::Meter;
 pub enum Format {
     /// One JSON object per line.
     Ndjson,
-    /// Comma-separated values with a header line.
+    /// Comma-separated values with a header.
     Csv,
-    /// Tab-separated values with a header line.
+    /// Tab-separated values with a header.
     Tsv,
-    /// S3 `ListBucketResult`.
+    /// S3 `ListBucketResult`
     S3,
-    /// Azure `EnumerationResults`.
+    /// Azure `EnumerationResults`
     Azure,
-    /// GCS `storage#objects`.
+    /// GCS `storage#objects`
     Gcs,
-    /// `aws s3api list-objects-v2`.
+    /// `aws s3api list-objects-v2`
     S3Api,
-    /// `rclone lsjson`.
+    /// `rclone lsjson`
     Rclone,
-    /// `aws s3 ls`.
+    /// `aws s3 ls`
     AwsLs,
-    /// `s5cmd ls`.
+    /// `s5cmd ls`
     S5cmd,
-    /// `gsutil ls -l` and `gcloud storage ls -l`.
+    /// `gsutil ls -l` and `gcloud storage ls -l`
     Gsutil,
 }
 
-/// The error for an unknown format name.
+/// Error for unknown format names.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the format must be ndjson, csv, tsv, s3, azure, gcs, s3api, rclone, aws-ls, s5cmd or gsutil"
@@ -57,7 +57,7 @@ impl Format {
         Self::Gsutil,
     ];
 
-    /// Returns the name used on the command line.
+    /// Name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ndjson => "ndjson",
@@ -84,8 +84,8 @@ impl std::str::FromStr for Format {
     }
 }
 
-/// Detects the format of a source by its first bytes, or else by its file name. Returns `None` for
-/// an unknown format.
+/// Detects the format of a source from its first few bytes, or failing that, its file name. Returns
+/// `None` if the format is unknown.
 pub(super) fn recognised<R: BufRead>(
     input: &mut Meter<R>,
     name: &Path,
@@ -121,28 +121,28 @@ pub(super) fn recognised<R: BufRead>(
     })
 }
 
-/// Returns true if the first bytes belong to a GCS listing.
+/// Does this look like the start of a GCS listing?
 fn is_gcs_page(head: &str) -> bool {
     let compact: String = head.chars().filter(|symbol| !symbol.is_whitespace()).collect();
     compact.starts_with('{') && compact.contains(r#""kind":"storage#objects""#)
 }
 
-/// Returns true if the first bytes of an array belong to a listing by rclone.
+/// Does this array look like the start of an `rclone` listing?
 fn is_rclone(head: &str) -> bool {
     ["\"Path\":", "\"ModTime\":"].iter().all(|field| head.contains(field))
 }
 
-/// Returns true if the first bytes belong to a listing by `aws s3api`.
+/// Does this look like the start of an `aws s3api` listing?
 fn is_s3api(head: &str) -> bool {
     let compact: String = head.chars().filter(|symbol| !symbol.is_whitespace()).collect();
     let has_list = ["Contents", "Versions", "DeleteMarkers", "CommonPrefixes"]
         .iter()
         .any(|list| compact.contains(&format!("\"{list}\":[{{")));
-    // An object on a single line is NDJSON.
+    // An object that starts with `bucket` is a line of NDJSON.
     (has_list && !compact.starts_with("{\"bucket\"")) || has_no_list(head)
 }
 
-/// JSON members of S3 responses.
+/// Members of an S3 response in JSON.
 pub(super) const S3API_MEMBERS: [&str; 20] = [
     "CommonPrefixes",
     "Contents",
@@ -166,14 +166,14 @@ pub(super) const S3API_MEMBERS: [&str; 20] = [
     "NextMarker",
 ];
 
-/// Returns true if the first bytes are a complete S3 response without a list, such as that for an
-/// empty bucket.
+/// Returns `true` for a complete S3 response without any lists. That's what you get for an empty
+/// bucket, for instance.
 fn has_no_list(head: &str) -> bool {
     let objects = serde_json::Deserializer::from_str(head);
     let mut objects = objects.into_iter::<serde_json::Map<String, serde_json::Value>>();
     let Some(Ok(first)) = objects.next() else { return false };
     let is_known = |name: &String| S3API_MEMBERS.contains(&name.as_str());
-    // Several empty objects are bad lines of NDJSON.
+    // More than one empty object means NDJSON with bad lines.
     first.keys().all(is_known) && (!first.is_empty() || objects.next().is_none())
 }
 

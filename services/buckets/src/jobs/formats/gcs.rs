@@ -1,5 +1,5 @@
-//! JSON listings: `storage#objects` pages of GCS or arrays of their items, the output of
-//! `aws s3api list-objects-v2`, and that of `rclone lsjson`.
+//! Parses JSON listings. These are `storage#objects` pages from GCS, arrays of their items, and the
+//! output of `aws s3api list-objects-v2` and `rclone lsjson`.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -29,7 +29,7 @@ const NO_BUCKET: &str = "the listing is empty, and does not name its bucket: giv
 struct Object {
     #[serde(alias = "Key")]
     name: Option<String>,
-    /// The name of the path in listings by rclone.
+    /// The path in `rclone` listings.
     #[serde(rename = "Path")]
     path: Option<String>,
     #[serde(rename = "IsDir", default)]
@@ -43,7 +43,7 @@ struct Object {
     deleted: Option<String>,
 }
 
-/// Reads all pages. `named` is the bucket of items that do not name theirs.
+/// Reads all pages. `named` is the bucket for items that don't specify one.
 pub(super) fn read<R: BufRead>(
     input: Meter<R>,
     defaults: &Defaults,
@@ -95,7 +95,7 @@ pub(super) fn read<R: BufRead>(
     }
 }
 
-/// Skips whitespace. Returns false at the end of the input.
+/// Skips whitespace. Returns `false` at the end of the input.
 fn skip_blanks<R: BufRead>(reader: &mut R) -> std::io::Result<bool> {
     loop {
         let available = reader.fill_buf()?;
@@ -140,14 +140,14 @@ struct State<'a, R> {
 /// The current page.
 #[derive(Default)]
 struct Page {
-    /// Whether the page has entries, or a member that only listings have.
+    /// Whether the page has entries, or a member that only occurs in listings.
     is_listing: bool,
     has_bad: bool,
     link: Link,
 }
 
 impl<R: BufRead> State<'_, R> {
-    /// Passes an item to the sink. Returns false if reading must stop.
+    /// Passes an item to the sink. Returns `false` if we have to stop.
     fn take(&mut self, object: Object) -> bool {
         self.position += 1;
         self.meter.0.borrow_mut().reset();
@@ -210,7 +210,7 @@ impl<R: BufRead> State<'_, R> {
     }
 }
 
-/// Reads a page or an array of items. Returns true if more pages follow.
+/// Reads a page, or an array of items. Evaluates to `true` if there are more pages.
 struct PageSeed<'s, 'a, R>(&'s mut State<'a, R>);
 
 impl<'de, R: BufRead> DeserializeSeed<'de> for PageSeed<'_, '_, R> {
@@ -237,7 +237,7 @@ impl<'de, R: BufRead> Visitor<'de> for PageSeed<'_, '_, R> {
                 "nextPageToken" | "NextToken" => {
                     let token = text_of(&mut map)?;
                     truncated |= token.is_some();
-                    // The AWS CLI generates its own tokens.
+                    // The AWS CLI makes up its own tokens, so others take precedence.
                     self.0.page.link.next = self.0.page.link.next.take().or(token);
                 }
                 "NextContinuationToken" | "NextMarker" => {
@@ -309,7 +309,7 @@ impl<'de, R: BufRead> Visitor<'de> for ItemsSeed<'_, '_, R> {
     }
 }
 
-/// Returns the text of a member; `None` if it is empty.
+/// The text of a member. `None` if it's empty.
 fn text_of<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<String>, A::Error> {
     Ok(map.next_value::<Option<String>>()?.filter(|text| !text.is_empty()))
 }

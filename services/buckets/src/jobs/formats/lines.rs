@@ -1,20 +1,21 @@
-//! Reads lines of limited length, and the line that declares a table's delimiter.
+//! Reads lines of limited length, and `sep=` lines.
 
 use std::io::BufRead;
 
 use super::unpack::Meter;
 
-/// Maximum length of a line in bytes. Paths have at most 4,096 bytes.
+/// Maximum line length in bytes. Paths don't have more than 4,096.
 pub(super) const LONGEST_LINE: usize = 1 << 20;
 
-/// How a line ends.
+/// What was at the end of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineEnd {
     Feed,
     OfSource,
 }
 
-/// Reads a line. Bytes in excess of the maximum length are dropped.
+/// Reads a line. Keeps one byte more than the maximum length, which is how callers notice that a
+/// line is too long, and drops the rest.
 pub(super) fn read_line<R: BufRead>(
     input: &mut Meter<R>,
     line: &mut Vec<u8>,
@@ -36,10 +37,10 @@ pub(super) fn read_line<R: BufRead>(
     }
 }
 
-/// Returns the delimiter that a line `sep=;` declares. Spreadsheets read and write such a line
-/// before the header. Returns `None` for any other line.
+/// Parses a `sep=;` line, which spreadsheets use to declare the delimiter before the header.
+/// Returns `None` for all other lines.
 pub(super) fn separator(line: &[u8]) -> Option<u8> {
-    // A tab may be the delimiter, so only the line break is trimmed.
+    // Only trim the line break. A tab could be the delimiter.
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let line = line.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(line);
     match line {

@@ -2,30 +2,30 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The links of a page to the pages before and after it.
+/// Links a page to its neighbours.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
-    /// The token from which it continues.
+    /// The token it continues from.
     pub token: Option<String>,
-    /// The key or marker after which it continues.
+    /// The key or marker it continues after.
     pub after: Option<String>,
-    /// The token or marker of the next page.
+    /// The token or marker for the next page.
     pub next: Option<String>,
     first: Option<String>,
     last: Option<String>,
 }
 
-/// The end of a truncated page, at which the next one continues.
+/// The end of a truncated page, where the next one should continue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageEnd {
-    /// The token or marker of the next page.
+    /// The token or marker for the next page.
     next: Option<String>,
     /// The last key so far.
     last: Option<String>,
 }
 
 impl Link {
-    /// Adds the next key of the page.
+    /// Adds a key. Call this in the order of the page.
     pub(super) fn add_key(&mut self, key: &str) {
         if self.first.is_none() {
             self.first = Some(key.to_owned());
@@ -33,8 +33,8 @@ impl Link {
         key.clone_into(self.last.get_or_insert_default());
     }
 
-    /// Returns true if the page continues at this end. If there is no token or marker, the keys
-    /// decide.
+    /// Returns `true` if this page continues from `end`. Without a token or marker, we have to go
+    /// by the keys.
     pub fn follows(&self, end: &PageEnd) -> bool {
         match (&self.token, &self.after) {
             (Some(_), _) => self.token == end.next,
@@ -43,7 +43,7 @@ impl Link {
         }
     }
 
-    /// Returns the end of the page. `before` is the end at which it continues.
+    /// Returns the end of this page. `before` is the end of the previous one.
     pub fn end(self, before: Option<PageEnd>) -> PageEnd {
         PageEnd { next: self.next, last: self.last.or(before.and_then(|end| end.last)) }
     }

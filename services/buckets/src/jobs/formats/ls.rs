@@ -1,4 +1,4 @@
-//! Listings as text: `aws s3 ls`, `s5cmd ls` and `gsutil ls -l`.
+//! Parses text listings from `aws s3 ls`, `s5cmd ls` and `gsutil ls -l`.
 
 use std::collections::BTreeSet;
 use std::io::BufRead;
@@ -12,7 +12,7 @@ use super::unpack::Meter;
 use crate::jobs::error::JobError;
 use crate::model::{Attribute, Attributes};
 
-/// Reads all lines. The listing does not indicate whether it is complete.
+/// Reads all lines. There's no way to know whether the listing is complete.
 pub(super) fn read<R: BufRead>(
     mut input: Meter<R>,
     bucket: Option<&str>,
@@ -31,7 +31,7 @@ pub(super) fn read<R: BufRead>(
         };
         position += 1;
         if end == LineEnd::OfSource {
-            // The path may be truncated. The missing line feed is the only sign of that.
+            // The path may be cut off. A missing line feed is the only sign of that.
             return sink.broken(format!("line {position} is incomplete"));
         }
         let content = line.strip_suffix(b"\n").unwrap_or(&line);

@@ -1,6 +1,6 @@
-//! Lines of text listings.
+//! Parses a single line of a text listing.
 
-/// A tool that produces listings.
+/// The tool that wrote the listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tool {
     Aws,
@@ -11,13 +11,13 @@ pub(super) enum Tool {
 /// A line of a listing.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
-    /// Whitespace or a summary.
+    /// Blank line or summary.
     Other,
-    /// A folder, whose files are not listed.
+    /// A folder. Its files aren't listed.
     Folder(Tool),
     File {
         tool: Tool,
-        /// Bucket name. Only `gsutil` writes one.
+        /// Bucket name. Only `gsutil` prints it.
         bucket: Option<&'a str>,
         path: &'a str,
         size: &'a str,
@@ -25,12 +25,12 @@ pub(super) enum Line<'a> {
     },
 }
 
-/// Width of the right-aligned sizes of `aws s3 ls`.
+/// `aws s3 ls` right-aligns sizes to this width.
 const AWS_SIZE: usize = 10;
-/// Units in `aws s3 ls --human-readable`. Sizes in bytes are exact.
+/// Units in `aws s3 ls --human-readable`. Only sizes in bytes are exact.
 const AWS_UNITS: [&str; 8] = ["Bytes", "Byte", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
-/// Returns the tool that produces such a line, if any.
+/// Detects which tool wrote a line.
 pub(super) fn recognised(line: &str) -> Option<Tool> {
     match parsed(line)? {
         Line::Other => None,
@@ -38,7 +38,7 @@ pub(super) fn recognised(line: &str) -> Option<Tool> {
     }
 }
 
-/// Parses a line. Returns `None` if none of the tools produces it.
+/// Parses a line. Returns `None` if it isn't from any of the tools.
 pub(super) fn parsed(line: &str) -> Option<Line<'_>> {
     let text = line.trim_start();
     let is_sum =
@@ -47,7 +47,7 @@ pub(super) fn parsed(line: &str) -> Option<Line<'_>> {
         return Some(Line::Other);
     }
     for (mark, tool) in [("PRE ", Tool::Aws), ("DIR ", Tool::S5cmd), ("gs://", Tool::Gsutil)] {
-        // Without `-l`, `gsutil ls` lists files by their URLs alone.
+        // Without `-l`, `gsutil ls` prints just the URLs of files.
         let is_file = tool == Tool::Gsutil && !text.trim_end().ends_with(['/', ':']);
         if text.starts_with(mark) && !is_file {
             return Some(Line::Folder(tool));
@@ -92,9 +92,9 @@ pub(super) fn parsed(line: &str) -> Option<Line<'_>> {
     Some(Line::File { tool: Tool::Aws, bucket, path, size, date })
 }
 
-/// Splits the size and the path of an `aws s3 ls` line. The size includes its unit if it is
-/// rounded. It also does if the alignment is lost, so that it is unclear whether the unit is the
-/// beginning of the path.
+/// Splits the size from the path in a line from `aws s3 ls`. If the size is rounded, it includes
+/// the unit. It also does if we can't rely on the alignment, because the unit could just as well be
+/// the start of the path.
 fn aws_size(rest: &str) -> Option<(&str, &str)> {
     let field = rest.trim_start();
     let indent = rest.len() - field.len();
@@ -113,7 +113,7 @@ fn aws_size(rest: &str) -> Option<(&str, &str)> {
     Some((size, path_after_unit))
 }
 
-/// Returns true if a string consists of digits only.
+/// Returns `true` if the string is all digits.
 pub(super) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }

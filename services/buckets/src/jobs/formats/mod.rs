@@ -1,7 +1,7 @@
-//! Listing formats of the loader.
+//! Listing formats.
 //!
-//! Sources are read as streams, so the memory needed depends on the size of an entry rather than
-//! that of the file.
+//! Sources are streamed, so the memory we need depends on the size of a single entry and not on the
+//! size of the file.
 
 mod azure;
 mod continuation;

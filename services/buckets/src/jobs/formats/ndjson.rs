@@ -1,4 +1,4 @@
-//! NDJSON: one JSON object per line.
+//! Parses NDJSON, with one JSON object per line.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -32,8 +32,8 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// Splits a key that is a URL, as written by `s5cmd --json ls`. Returns its bucket. Such a
-    /// listing does not indicate whether it is complete.
+    /// Splits a key that is a URL and returns its bucket. `s5cmd --json ls` writes keys like this.
+    /// There's no way to know whether such a listing is complete.
     fn split_url(&mut self) -> Option<String> {
         if self.bucket.is_some() {
             return None;
@@ -84,13 +84,12 @@ pub(super) fn read<R: BufRead>(
     Ok(())
 }
 
-/// Returns true if a last line without a line feed is incomplete, for example because its writer
-/// was stopped.
+/// Returns `true` if the last line is incomplete, for example because its writer was stopped.
 fn is_torn(content: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(content).is_err_and(|error| error.is_eof())
 }
 
-/// Passes the file in a line to the sink. Returns the reason if the line is bad.
+/// Passes the file in a line to the sink, or returns what's wrong with the line.
 fn take(
     content: &[u8],
     position: u64,

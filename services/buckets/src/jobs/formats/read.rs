@@ -14,7 +14,7 @@ use crate::jobs::error::JobError;
 const NAMELESS: &str = "the listing does not name its host: give --bucket, or name the file \
                         ADDRESS.xml or its folder ADDRESS";
 
-/// Reads a source, which may be compressed, and passes its content to the sink.
+/// Reads a source and passes its contents to the sink. Compressed sources are unpacked.
 pub fn read(
     name: &Path,
     source: impl Read,
@@ -27,8 +27,8 @@ pub fn read(
     }
 }
 
-/// Reads a page received from a server. It is not decompressed, so its content cannot be longer
-/// than the page.
+/// Reads a page received from a server. We don't unpack it, so that it can't expand into something
+/// larger.
 pub fn read_page(
     name: &Path,
     page: &[u8],
@@ -84,8 +84,8 @@ fn read_input(
     }
 }
 
-/// Returns the bucket address in a file name `ADDRESS.xml[.N]`, `.json` or `.txt`, or in the folder
-/// name. File names contain `,` instead of `/`. Returns `None` if there is none.
+/// Extracts the bucket address from a file name (`ADDRESS.xml[.N]`, `.json` or `.txt`) or else from
+/// the folder name. In both, `,` replaces `/`.
 fn address_in(name: &Path) -> Option<String> {
     let file = name.file_name()?.to_string_lossy().into_owned();
     let file = file.strip_suffix(".gz").or_else(|| file.strip_suffix(".zst")).unwrap_or(&file);

@@ -1,14 +1,14 @@
-//! Converts entries of listings and tables to NDJSON.
+//! Converts entries to NDJSON.
 
 use crate::model::{Attribute, Attributes};
 
-/// An entry as an NDJSON line that can be corrected and loaded.
+/// An entry as a line of NDJSON, which the user can fix and load again.
 ///
-/// Values are strings, as written in the source. Bytes that are not valid UTF-8 are preserved.
+/// All values are strings, exactly as in the source. Invalid UTF-8 is preserved.
 pub(super) struct Record(Vec<u8>);
 
 impl Record {
-    /// Begins an entry of a bucket.
+    /// Starts an entry.
     pub(super) fn of(bucket: Option<&str>, kind: Option<&str>) -> Self {
         let record = Self(vec![b'{']);
         record.field("bucket", bucket.map(str::as_bytes)).field("type", kind.map(str::as_bytes))
@@ -27,7 +27,7 @@ impl Record {
         self
     }
 
-    /// Adds the attributes verbatim, as written in the source.
+    /// Adds the attributes exactly as they are spelled in the source.
     pub(super) fn attributes(self, texts: &Attributes<Option<impl AsRef<str>>>) -> Self {
         Attribute::ALL.into_iter().fold(self, |record, attribute| {
             let text = texts[attribute].as_ref().map(|text| text.as_ref());
