@@ -1,4 +1,4 @@
-//! Validates the files of a run and assigns them to buckets.
+//! Validates the files in a run and assigns them to buckets.
 
 use std::collections::HashMap;
 
@@ -16,34 +16,34 @@ use crate::engine::{NamedBucket, NewFile};
 use crate::store::rejected_lines::{self, Rejected};
 use crate::store::{buckets, removals};
 
-/// Maximum length of a path in bytes.
+/// Maximum path length in bytes.
 const LONGEST_PATH: usize = 4_096;
-/// Number of lines after which the fraction of bad lines is checked at every bad line, not only at
-/// the end.
+/// After this number of lines, we check the share of bad lines at every bad line. Before that, only
+/// at the end.
 const JUDGED_EARLY_FROM: u64 = 1_000;
 
-/// Receives the files of a run.
+/// Takes in the files of a run.
 pub struct Intake {
-    /// The state that is saved at checkpoints.
+    /// Saved at checkpoints.
     pub state: IntakeState,
-    /// Files for the index.
+    /// Files to pass on to the index.
     pub files: Vec<NewFile>,
     pub(super) max_errors: MaxErrors,
     source: String,
     source_index: usize,
-    /// The bucket that the current source named last.
+    /// The last bucket we saw in the current source.
     latest: Option<u64>,
     /// Whether the current source is a reject file.
     is_reject_file: bool,
-    /// Index of the current source in the list of abandoned listings, if it is one of them.
+    /// Set if the current source is an abandoned listing: its index in the list of those.
     continued: Option<usize>,
-    /// The reason if the current page is only a part of its bucket.
+    /// Set if the current page doesn't cover the whole bucket.
     part: Option<Part>,
-    /// How the current page is linked to others, unless pages are requested one by one.
+    /// How the current page is linked to its neighbours. `None` if we request the pages ourselves.
     link: Option<Link>,
-    /// Whether reject files also replace the files of their buckets.
+    /// Whether reject files replace the files in their buckets, like other sources.
     pub replaces_rejected: bool,
-    /// Whether files are only counted.
+    /// Only count files.
     pub is_dry_run: bool,
     skip: u64,
     buckets: KnownBuckets,
@@ -54,12 +54,12 @@ pub struct Intake {
     pub run: u64,
 }
 
-/// Maximum number of new buckets and bad lines that are kept before they are written to SQL.
+/// Write new buckets and bad lines to SQL once we have collected this many.
 const MOST_ROWS: usize = 10_000;
 
 impl Intake {
-    /// Creates an intake that continues from a state. New buckets get ids above `largest` and above
-    /// all ids in SQL.
+    /// Creates an intake that picks up from a saved state. New buckets get ids above `largest`, and
+    /// above any in SQL.
     pub fn new(
         pools: &Pools,
         largest: u64,
@@ -91,7 +91,7 @@ impl Intake {
         Ok(intake)
     }
 
-    /// Begins a source. Events that were already processed before a stop are skipped.
+    /// Starts a source. If the run was stopped, events it has already processed are skipped.
     pub fn begin_source(&mut self, index: usize, name: &str) {
         self.source = name.to_owned();
         self.source_index = index;
@@ -103,7 +103,7 @@ impl Intake {
         self.state.events = 0;
     }
 
-    /// Ends a source, whether it is complete or not.
+    /// Finishes a source. It may be incomplete.
     pub fn end_source(&mut self) {
         let (buckets, broke_off) = std::mem::take(&mut self.state.present);
         if broke_off {
@@ -115,7 +115,7 @@ impl Intake {
         self.skip = 0;
     }
 
-    /// Abandons the listing of a host that became unreachable. A resumed run continues it.
+    /// Gives up on a listing because we can't connect to its host. Resuming the run continues it.
     pub fn abandon(&mut self, reason: &str) -> Result<(), JobError> {
         self.broken(reason.to_owned())?;
         let IntakeState { present, partial, place, .. } = &self.state;
@@ -129,9 +129,9 @@ impl Intake {
         Ok(())
     }
 
-    /// Continues the abandoned listing of a source and returns the position at which it continues.
-    /// Until the listing ends, it counts as incomplete. Returns `None` if there is no such listing,
-    /// or if it continues at its beginning.
+    /// Goes back to the abandoned listing of a source and returns the place to continue from. The
+    /// listing counts as incomplete until it is finished. Returns `None` if there is no such
+    /// listing, or if it has to start from the beginning.
     pub fn continue_abandoned(&mut self, source: usize, name: &str) -> Option<Place> {
         let at = self.state.abandoned.iter().position(|listing| listing.source == source)?;
         let listing = self.state.abandoned.get(at)?.clone();
@@ -142,7 +142,7 @@ impl Intake {
         listing.place
     }
 
-    /// Ends the continuation of a listing, unless its host has become unreachable again.
+    /// Finishes a listing that was continued, unless we have lost its host again.
     pub fn end_abandoned(&mut self, is_unreachable: bool) {
         let Some(at) = self.continued.take() else { return };
         let (buckets, broke_off) = std::mem::take(&mut self.state.present);
@@ -160,7 +160,7 @@ impl Intake {
         }
     }
 
-    /// Begins the next page of a listing.
+    /// Starts the next page of a listing.
     pub fn next_page(&mut self, place: &Place) {
         let new: Vec<u64> = self.state.present.0.difference(&self.state.partial).copied().collect();
         if let Some(listing) = self.continued.and_then(|at| self.state.abandoned.get_mut(at)) {
@@ -173,8 +173,8 @@ impl Intake {
         self.skip = 0;
     }
 
-    /// Returns the state for a checkpoint. While old events are being skipped, this is the state
-    /// after all of them.
+    /// Returns the state to save at a checkpoint. If we are still skipping old events, the saved
+    /// state is past all of them.
     pub fn checkpoint(&self) -> IntakeState {
         IntakeState {
             events: self.state.events.max(self.skip),
@@ -183,10 +183,10 @@ impl Intake {
         }
     }
 
-    /// Returns the buckets that the run has named, for publishing.
+    /// Returns the buckets covered by the run, for publishing.
     pub fn named(&self) -> Vec<NamedBucket> {
         let named = self.state.named.iter();
-        // The end of a truncated listing is unknown, so no files are removed.
+        // We don't know how a truncated listing goes from here, so don't remove any files.
         let IntakeState { partial, appended, .. } = &self.state;
         let is_partial =
             |id: &u64| partial.contains(id) || (appended.contains(id) && !self.replaces_rejected);
@@ -199,15 +199,15 @@ impl Intake {
             .collect()
     }
 
-    /// Discards a removed bucket; see [`IntakeState::forget`].
+    /// Forgets about a removed bucket. See [`IntakeState::forget`].
     pub fn forget(&mut self, bucket: u64) {
         self.state.forget(bucket);
         self.latest = None;
     }
 
-    /// Records that the current source names a bucket.
+    /// Records that a bucket occurs in the current source.
     fn name(&mut self, bucket: u64) {
-        // This is mostly the same bucket as that of the previous file.
+        // Usually, this is the same bucket as for the previous file.
         if self.latest != Some(bucket) {
             if !self.is_reject_file {
                 self.state.appended.remove(&bucket);
@@ -228,8 +228,8 @@ impl Intake {
         Ok(())
     }
 
-    /// Writes new buckets and bad lines to SQL. Must happen before files that refer to them are
-    /// written.
+    /// Writes new buckets and bad lines to SQL. Do this before writing any files that refer to
+    /// them.
     pub fn flush_rows(&mut self, pools: &Pools) -> Result<(), JobError> {
         let (buckets, lines) = (&self.buckets.new, &self.rejected);
         if !buckets.is_empty() || !lines.is_empty() {
@@ -246,13 +246,13 @@ impl Intake {
         Ok(())
     }
 
-    /// Writes new buckets and bad lines to SQL if there are many of them.
+    /// Writes new buckets and bad lines to SQL if enough of them have accumulated.
     pub fn flush_many_rows(&mut self, pools: &Pools) -> Result<(), JobError> {
         let many = self.buckets.new.len() + self.rejected.len() >= MOST_ROWS;
         if many { self.flush_rows(pools) } else { Ok(()) }
     }
 
-    /// Counts an event. Returns true if it was already processed before a stop.
+    /// Counts an event. Returns `true` if it was already processed before the run was stopped.
     fn is_old(&mut self) -> bool {
         self.state.events += 1;
         self.state.events <= self.skip
@@ -314,12 +314,12 @@ impl Intake {
         format!("{}: {}", self.source, shortened(reason))
     }
 
-    /// Records the reason that the source is incomplete.
+    /// Records why the source is incomplete.
     fn note_incomplete(&mut self, reason: &str) {
         self.state.present.1 = true;
         let note = self.note_of(reason);
         let notes = &mut self.state.tally.incomplete;
-        // There are fewer kinds of reasons than this number.
+        // There are fewer than 32 different reasons, so we don't need to look further back.
         if !notes.iter().rev().take(32).any(|known| *known == note) {
             notes.push(note);
         }
@@ -333,7 +333,7 @@ impl Sink for Intake {
         }
         let taken = self.take(item);
         if taken.is_err() {
-            // The caller reports the file as bad, which counts the event again.
+            // The caller will report this file as bad, and that counts as an event too.
             self.state.events -= 1;
         }
         Ok(taken)
@@ -390,14 +390,14 @@ impl Sink for Intake {
                 }
             }
             Ok(_) => {}
-            // Its entries have been rejected for the same reason, unless it has none.
+            // If there are any entries, they have already been rejected for the same reason.
             Err(reason) => self.note_incomplete(&reason),
         }
         Ok(())
     }
 
     fn part(&mut self, why: Part) {
-        // A filtered page remains a part even if it continues another one.
+        // A filtered page never covers the whole bucket, whether or not it continues another page.
         self.part = self.part.filter(|_| why == Part::Continued).or(Some(why));
     }
 

@@ -1,4 +1,4 @@
-//! The state of an intake at a checkpoint, saved in the journal of the index.
+//! State of an intake at a checkpoint. Saved in the journal of the index.
 
 use std::collections::BTreeMap;
 
@@ -10,58 +10,59 @@ use super::remote::Place;
 use super::report::Tally;
 use crate::model::id_ranges::{FlaggedIds, IdSet};
 
-/// The state of an intake at a checkpoint.
+/// State of an intake at a checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IntakeState {
-    /// Number of finished sources.
+    /// Number of sources that are done.
     pub done: usize,
-    /// Number of events of the next source that have been processed.
+    /// Number of events processed in the source after those.
     pub events: u64,
-    /// Position in the listing of the next source.
+    /// How far we are in that source, if it's a listing.
     #[serde(default)]
     pub place: Option<Place>,
-    /// Buckets that were named, and whether their listings were truncated.
+    /// Buckets covered by the run, and whether their listings were truncated.
     pub named: FlaggedIds,
-    /// Ends of truncated pages. The next pages of their buckets continue there.
+    /// Ends of truncated pages, by bucket. The next page should continue from there.
     #[serde(default)]
     pub ends: BTreeMap<u64, PageEnd>,
-    /// Buckets that the current source has named, and whether the source is incomplete.
+    /// Buckets in the current source, and whether that source is incomplete.
     #[serde(default)]
     pub present: (IdSet, bool),
-    /// Buckets that incomplete sources have named.
+    /// Buckets in incomplete sources.
     #[serde(default)]
     pub partial: IdSet,
-    /// Buckets that only reject files have named.
+    /// Buckets that have only occurred in reject files.
     #[serde(default)]
     pub appended: IdSet,
-    /// The counts of everything read so far.
+    /// Counts of everything read so far.
     pub tally: Tally,
-    /// Listings of unreachable hosts. A resumed run continues them.
+    /// Listings that we gave up on because we couldn't connect to the host. Resuming the run
+    /// continues them.
     #[serde(default)]
     pub abandoned: Vec<AbandonedListing>,
-    /// Bad lines in SQL.
+    /// Number of bad lines kept in SQL.
     pub kept: usize,
-    /// Lengths of the reject file and of the file of its reasons.
+    /// Lengths of the reject file and the reasons file.
     #[serde(default)]
     pub reject: Option<RejectLengths>,
 }
 
-/// A listing that was abandoned because its host became unreachable.
+/// A listing that we gave up on because we couldn't connect to its host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AbandonedListing {
-    /// Number of its source.
+    /// Index of the source.
     pub source: usize,
-    /// The position at which it continues.
+    /// Where to continue.
     pub place: Option<Place>,
-    /// Buckets that are incomplete only because of this listing.
+    /// Buckets that are incomplete just because of this listing.
     pub partial: IdSet,
-    /// The note about it in the report.
+    /// What the report says about it.
     pub note: String,
 }
 
 impl IntakeState {
-    /// Discards a removed bucket, so that this run does not list it again. If the removal is lifted
-    /// before the run ends, the rest of the bucket counts as incomplete.
+    /// Forgets about a removed bucket, so that this run doesn't list it again. If the removal is
+    /// lifted before the run is done, what we read after that counts as incomplete.
     pub fn forget(&mut self, bucket: u64) {
         self.named.remove(&bucket);
         self.ends.remove(&bucket);

@@ -1,4 +1,4 @@
-//! S3 inventories: a manifest names CSV files that do not have headers.
+//! S3 inventories. A manifest refers to CSV files, which have no headers.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,17 +13,17 @@ use super::error::JobError;
 const MANIFEST: &str = "manifest.json";
 /// Checksum file next to a manifest.
 pub(super) const CHECKSUM: &str = "manifest.checksum";
-/// Name of the Hive files that list the data files of an inventory.
+/// For Hive, inventories also have a list of their data files under this name.
 const HIVE: &str = "symlink.txt";
-/// Maximum size of a manifest in bytes.
+/// Maximum size of a manifest, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// The columns of an inventory's files, and its bucket.
+/// Bucket and columns of an inventory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inventory {
     /// Address of the bucket.
     pub bucket: String,
-    /// Names of the columns.
+    /// Column names.
     pub columns: Vec<String>,
 }
 
@@ -43,24 +43,25 @@ struct DataFile {
     size: Option<u64>,
 }
 
-/// A manifest, with those of its data files that exist.
+/// A manifest and those of its data files that we have found.
 #[derive(Debug)]
 pub(super) struct Manifest {
     pub(super) path: PathBuf,
-    /// The bucket of the inventory, and its columns.
+    /// Bucket and columns.
     pub(super) inventory: Inventory,
-    /// Resolved paths of the data files that exist.
+    /// Canonical paths of the data files that exist.
     pub(super) files: Vec<PathBuf>,
-    /// The reason if it cannot be loaded.
+    /// Set if the inventory can't be loaded.
     pub(super) fault: Option<String>,
-    /// Milliseconds since 1970 and the name of its folder. Both are larger for later inventories.
+    /// Milliseconds since 1970, and the name of its folder. Both increase over time.
     made: (u64, String),
-    /// Resolved folder of its configuration, and the folder of the data files in the bucket.
+    /// Canonical path of the configuration's folder, and the folder of the data files within the
+    /// bucket.
     configuration: (PathBuf, Option<PathBuf>),
 }
 
 impl Manifest {
-    /// Reads a manifest and finds its data files. Returns `None` if the file is not a manifest.
+    /// Reads a manifest and looks for its data files. Returns `None` if this isn't a manifest.
     pub(super) fn read(path: &Path) -> Result<Option<Self>, JobError> {
         if path.file_name().is_none_or(|name| name != MANIFEST) {
             return Ok(None);
@@ -104,7 +105,7 @@ impl Manifest {
         }))
     }
 
-    /// Fails if the manifest cannot be loaded.
+    /// Returns an error if the inventory can't be loaded.
     pub(super) fn refused(&self) -> Result<(), JobError> {
         match &self.fault {
             None => Ok(()),
@@ -113,11 +114,11 @@ impl Manifest {
     }
 }
 
-/// Returns the newest loadable manifest of each configuration in the given order, and separately
-/// all others.
+/// Separates the newest manifest of each configuration from all older ones. Prefers those that can
+/// be loaded and preserves the order.
 ///
 /// # Errors
-/// A configuration does not have a manifest that can be loaded.
+/// Returns an error if there's a configuration without any manifest that can be loaded.
 pub(super) fn newest(all: Vec<Manifest>) -> Result<(Vec<Manifest>, Vec<Manifest>), JobError> {
     let mut chosen: BTreeMap<_, usize> = BTreeMap::new();
     let is_later = |one: &Manifest, other: &Manifest| {
@@ -138,7 +139,7 @@ pub(super) fn newest(all: Vec<Manifest>) -> Result<(Vec<Manifest>, Vec<Manifest>
     Ok((plain(chosen), plain(others)))
 }
 
-/// Returns true if a file is a Hive list of an inventory's data files.
+/// Returns `true` if this is a list of data files for Hive.
 pub(super) fn is_hive(path: &Path) -> bool {
     let mut head = [0; 5];
     path.file_name().is_some_and(|name| name == HIVE)
@@ -146,7 +147,7 @@ pub(super) fn is_hive(path: &Path) -> bool {
         && head == *b"s3://"
 }
 
-/// Fails for a Hive list, unless its inventory is among the manifests.
+/// Returns an error unless we have the manifest that goes with a Hive list.
 pub(super) fn refuse_hive(path: &Path, manifests: &[Manifest]) -> Result<(), JobError> {
     let resolved = std::fs::canonicalize(path)?;
     // `CONFIGURATION/hive/dt=DATE/symlink.txt`
@@ -161,8 +162,8 @@ pub(super) fn refuse_hive(path: &Path, manifests: &[Manifest]) -> Result<(), Job
     )))
 }
 
-/// Finds a file of an inventory by its key in the destination bucket. The local copy of that bucket
-/// may be complete or partial.
+/// Finds a data file by its key in the destination bucket. We may have a copy of the whole bucket
+/// or just parts of it.
 fn find(folders: &[&Path], file: &DataFile) -> Result<PathBuf, String> {
     let key = Path::new(&file.key);
     let missing = || format!("{} is not found from its folder", file.key);

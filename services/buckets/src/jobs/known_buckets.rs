@@ -1,4 +1,4 @@
-//! The buckets of a run by their addresses.
+//! Looks up buckets by address.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -8,32 +8,31 @@ use database::{DatabaseError, Pools};
 use crate::model::address::{Address, AddressError, BucketType};
 use crate::store::buckets;
 
-/// The bucket to which an address refers.
+/// The bucket for an address.
 #[derive(Clone, Debug)]
 pub struct Target {
     pub id: u64,
     pub kind: BucketType,
-    /// The normalised address of the bucket.
+    /// Normalised address.
     pub address: String,
 }
 
-/// Maximum number of cached spellings of addresses, and maximum length of a cached spelling in
-/// bytes.
+/// How many spellings of addresses to cache, and how long they may be, in bytes.
 const MOST_WRITTEN: usize = 20_000;
 const LONGEST_WRITTEN: usize = 512;
 
-/// Assigns addresses to buckets.
+/// Maps addresses to buckets.
 pub struct KnownBuckets {
     known: BucketTable,
     hashers: (RandomState, RandomState),
     written: HashMap<(String, String), Result<Target, String>>,
     next: u64,
-    /// Buckets that are not in SQL yet.
+    /// Buckets that aren't in SQL yet.
     pub new: Vec<(u64, String, BucketType)>,
 }
 
 impl KnownBuckets {
-    /// Reads all buckets. New ones get ids above `largest` and above all ids in SQL.
+    /// Loads all buckets. New ones get ids above `largest`, and above any in SQL.
     pub fn read(pools: &Pools, largest: u64) -> Result<Self, DatabaseError> {
         let hashers = (RandomState::new(), RandomState::new());
         let (known, in_sql) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
@@ -51,8 +50,8 @@ impl KnownBuckets {
         Ok(Self { known, hashers, written: HashMap::new(), next, new: Vec::new() })
     }
 
-    /// Returns the bucket of an address, which may be new. Fails with the reason if the address is
-    /// bad.
+    /// Returns the bucket for an address, creating it if necessary. Returns an error message if the
+    /// address is invalid.
     pub fn target(&mut self, written: &str, kind: Option<&str>) -> Result<Target, String> {
         if written.len() > LONGEST_WRITTEN || kind.is_some_and(|kind| kind.len() > LONGEST_WRITTEN)
         {
@@ -88,11 +87,11 @@ impl KnownBuckets {
     }
 }
 
-/// 96 bits that identify an address for all practical purposes.
+/// 96 bits, which is enough to identify an address for all practical purposes.
 type Fingerprint = [u32; 3];
 
-/// Returns the fingerprint of an address. The hashers have random keys, so an attacker cannot
-/// construct equal fingerprints.
+/// Computes the fingerprint of an address. The hashers have random keys, so attackers can't
+/// construct collisions.
 fn fingerprint(hashers: &(RandomState, RandomState), address: &str) -> Fingerprint {
     let (first, second) = (hashers.0.hash_one(address), hashers.1.hash_one(address));
     [first as u32, (first >> 32) as u32, second as u32]
@@ -101,9 +100,9 @@ fn fingerprint(hashers: &(RandomState, RandomState), address: &str) -> Fingerpri
 /// Number of maps in a [`BucketTable`].
 const SHARDS: usize = 64;
 
-/// Buckets by the fingerprints of their addresses. A million addresses take 100 MiB, and their
-/// fingerprints less than half of that. A map that grows briefly holds its entries twice, so there
-/// are many small maps.
+/// Buckets by fingerprint. For a million addresses, this takes less than half of the 100 MiB that
+/// the addresses would. It's split into a lot of small maps because a map briefly needs twice the
+/// memory while it grows.
 struct BucketTable {
     shards: Vec<HashMap<Fingerprint, (u32, BucketType)>>,
 }
@@ -123,7 +122,7 @@ impl BucketTable {
     /// Adds a bucket.
     ///
     /// # Errors
-    /// The id is larger than an index can store.
+    /// Returns an error if the id is too large for the index.
     fn insert(&mut self, key: Fingerprint, id: u64, kind: BucketType) -> Result<(), String> {
         let id = u32::try_from(id).map_err(|_| "there are no more bucket ids".to_owned())?;
         self.shards[shard_of(key)].insert(key, (id, kind));

@@ -1,4 +1,4 @@
-//! Begins and resumes load runs.
+//! Starts and resumes load runs.
 
 use database::DatabaseError;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ use crate::store::{load_runs, rejected_lines};
 
 /// Loads sources as a new run and publishes it.
 ///
-/// A stopped run is aborted.
+/// If there is a stopped run, it is aborted.
 pub fn load(
     context: &JobContext,
     options: &LoadOptions,
@@ -38,8 +38,8 @@ fn run(
 ) -> Result<Report, JobError> {
     let context = session.context.clone();
     judge_or_warn(&context, &*session.index, session.generation);
-    // Everything that can fail comes first, so a stopped run is only aborted for a run that can
-    // begin.
+    // Do everything that can fail first. We shouldn't abort a stopped run unless this one can
+    // start.
     let intake = options.intake(&session, IntakeState::default())?;
     let id = begin(&session, mode_name(options.mode), options, &intake)?;
     let begun = give_up_stopped(&mut session).and_then(|()| Ok(session.writer.begin(id)?));
@@ -51,7 +51,8 @@ fn run(
 /// index is locked, and returns the mode of the run.
 ///
 /// # Errors
-/// [`JobError::Stopped`] if there is a stopped run that does not belong to a crawl and can be resumed.
+/// Returns [`JobError::Stopped`] if there's a stopped run that can be resumed, unless it belongs to
+/// a crawl.
 pub(super) fn load_stored(
     context: &JobContext,
     options: &LoadOptions,
@@ -70,14 +71,14 @@ pub(super) fn load_stored(
     run(session, &options, checkpoints)
 }
 
-/// Returns true if a run loads the stored pages of a crawl, which can be loaded again.
+/// Returns `true` if a run loads pages stored by a crawl. Such runs can simply be started again.
 fn is_of_crawl(context: &JobContext, run: u64) -> Result<bool, JobError> {
     let run = context.pools.read_blocking(|db| load_runs::find(db, run))?;
     let options = run.and_then(|run| serde_json::from_str::<LoadOptions>(&run.options).ok());
     Ok(options.is_some_and(|run| run.sources.iter().all(|source| source.stored.is_some())))
 }
 
-/// Returns true if a stopped run has not read all of its standard input, so it cannot be resumed.
+/// Returns `true` if a stopped run can't be resumed because it was still reading standard input.
 fn needs_stdin(context: &JobContext, open: &OpenRun) -> Result<bool, JobError> {
     let run = context.pools.read_blocking(|db| load_runs::find(db, open.run))?;
     let options = run.and_then(|run| serde_json::from_str::<LoadOptions>(&run.options).ok());
@@ -89,7 +90,7 @@ fn needs_stdin(context: &JobContext, open: &OpenRun) -> Result<bool, JobError> {
     Ok(reads_stdin(&options, &state))
 }
 
-/// Returns true if standard input is among the sources that a run has not finished.
+/// Returns `true` if one of the remaining sources is standard input.
 fn reads_stdin(options: &LoadOptions, state: &IntakeState) -> bool {
     options.sources.iter().skip(state.done).any(Source::is_stdin)
 }
@@ -116,13 +117,13 @@ fn begin(
     let (known, now) = (session.writer.journal().largest_run(), session.context.clock.unix());
     let pools = &session.context.pools;
     Ok(pools.write_blocking(|db| -> Result<u64, DatabaseError> {
-        // `status` only shows those of the newest run.
+        // `status` only shows bad lines from the newest run.
         rejected_lines::clear(db)?;
         load_runs::begin(db, known, mode, &text, now)
     })?)
 }
 
-/// Records that a run failed to begin.
+/// If a run couldn't be started, records why.
 fn noted<T>(context: &JobContext, id: u64, begun: Result<T, JobError>) -> Result<T, JobError> {
     if let Err(error) = &begun {
         let (text, now) = (error.to_string(), context.clock.unix());
@@ -134,7 +135,7 @@ fn noted<T>(context: &JobContext, id: u64, begun: Result<T, JobError>) -> Result
     begun
 }
 
-/// Drops the files of a stopped run if it belongs to a crawl.
+/// Drops the files of a stopped run, but only if it belongs to a crawl.
 pub(super) fn abort_stopped_crawl(context: &JobContext) -> Result<(), JobError> {
     let mut session = Session::open(context, "the run of a crawl is aborted")?;
     match &session.writer.journal().open {
@@ -143,12 +144,12 @@ pub(super) fn abort_stopped_crawl(context: &JobContext) -> Result<(), JobError> 
     }
 }
 
-/// Drops the files of a stopped run, if there is one.
+/// Drops the files of the stopped run, if any.
 pub(super) fn abort_stopped(context: &JobContext) -> Result<(), JobError> {
     give_up_stopped(&mut Session::open(context, "a stopped run is aborted")?)
 }
 
-/// Drops the files of a stopped run.
+/// Drops the files of the stopped run, if any.
 fn give_up_stopped(session: &mut Session) -> Result<(), JobError> {
     let Some(open) = session.writer.journal().open.clone() else { return Ok(()) };
     session.writer.abort()?;
@@ -157,8 +158,8 @@ fn give_up_stopped(session: &mut Session) -> Result<(), JobError> {
     Ok(pools.write_blocking(|db| load_runs::fail(db, open.run, reason, now))?)
 }
 
-/// Loads sources into a new generation, which replaces the current one once it is complete and
-/// verified. Returns the new generation and the report.
+/// Loads sources into a new generation. Once it is complete and verified, it replaces the current
+/// one. Returns its number and the report.
 pub(super) fn load_anew(
     searched: Session,
     options: &LoadOptions,
@@ -187,7 +188,8 @@ pub fn resume(
     resume_with(context, id, checkpoints, |_| {})
 }
 
-/// Resumes a run that stopped because it would remove too many files, and removes them.
+/// Resumes a run that was stopped because it would have removed too many files. This time, it may
+/// remove them.
 pub fn resume_accepting_removals(
     context: &JobContext,
     id: u64,
@@ -203,9 +205,9 @@ fn resume_with(
     change: impl FnOnce(&mut LoadOptions),
 ) -> Result<Report, JobError> {
     let mut session = Session::open(context, "a resumed run loads files")?;
-    // What a killed run has published.
+    // A killed run may have published files without comparing them.
     judge_or_warn(context, &*session.index, session.generation);
-    // This removes the buckets from the notes of the run.
+    // This also removes the buckets from the run's saved progress.
     apply_pending_removals(&mut session)?;
     let refuse = |why: &str| JobError::Invalid(format!("run {id} cannot be resumed: {why}"));
     let run = context.pools.read_blocking(|db| load_runs::find(db, id))?;

@@ -1,4 +1,4 @@
-//! Runs a load, from reading its sources to its publish.
+//! Runs a load, from reading the sources to publishing.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -26,15 +26,15 @@ use crate::engine::{Bitmap, BucketLoss, EngineError, NamedBucket};
 use crate::store::alerts::{self, Mark};
 use crate::store::{buckets, generations, load_runs, removals};
 
-/// Number of files passed to the index at once.
+/// Number of files to pass to the index at a time.
 const BATCH: usize = 2_048;
-/// Number of events between two reads of the clock.
+/// Look at the clock after this number of events.
 const EVENTS: u32 = 64;
 
 /// A load run.
 pub(super) struct Loader {
     session: Session,
-    /// The session of the current generation, if the run builds a new one.
+    /// When building a new generation, the session for the current one.
     searched: Option<Session>,
     id: u64,
     options: LoadOptions,
@@ -45,17 +45,17 @@ pub(super) struct Loader {
     since_checkpoint: u64,
     checkpointed: Instant,
     events: u32,
-    /// Whether the current source is listed page by page. Checkpoints are then only taken between
-    /// pages, where a run can be resumed.
+    /// Set while we list a bucket page by page. Runs can't be resumed within a page, so checkpoints
+    /// have to wait for the next one.
     paged: bool,
-    /// An error that occurred in the work done while the source was silent.
+    /// An error from work done while the source wasn't sending anything.
     failure: Option<JobError>,
-    /// The reason if the last bucket cannot be listed.
+    /// Set if we couldn't list the last bucket.
     refusal: Option<Refusal>,
 }
 
 impl Loader {
-    /// Creates a run that continues from the state of its intake.
+    /// Creates a run that picks up from its intake's state.
     pub(super) fn new(
         session: Session,
         id: u64,
@@ -91,18 +91,18 @@ impl Loader {
         }
     }
 
-    /// Makes the generation that the run builds replace the current one at the end.
+    /// Makes the run replace the current generation when it's done.
     pub(super) fn replace(&mut self, searched: Session) {
         self.searched = Some(searched);
     }
 
-    /// Reads the sources, publishes the files and returns the report. Records a failure.
+    /// Reads the sources, publishes the files and returns a report. Failures are recorded.
     pub(super) fn finish(mut self) -> Result<Report, JobError> {
         let result = self.read_all().and_then(|()| self.publish());
         if let Err(error) = &result
             && let Err(second) = self.note_failure(error)
         {
-            // On a full disk, nothing can be recorded. The operator needs to see the first error.
+            // A full disk might be the cause. What the operator needs to see is the first error.
             log::warn!("run {}: its failure cannot be recorded: {second}", self.id);
         }
         if result.is_ok() && self.searched.is_none() {
@@ -141,14 +141,14 @@ impl Loader {
         self.intake.refuse_empty(&sources)
     }
 
-    /// Ends a source. `unreachable` is the reason if the host of a listing cannot be reached.
+    /// Finishes a source. `unreachable` is set if we couldn't connect to the host of a listing.
     fn end_source(&mut self, unreachable: Option<&str>) -> Result<(), JobError> {
         self.paged = false;
         if let Some(reason) = unreachable {
             self.intake.abandon(reason)?;
         }
-        // This must come before any commit. A page that is fetched again may differ, so a run never
-        // resumes within a page.
+        // Has to come before any commit. If we fetched the page again, it might be different, so we
+        // never resume in the middle of one.
         self.intake.end_source();
         self.fail_if_failed()?;
         if self.searched.is_some() {
@@ -157,7 +157,7 @@ impl Loader {
         self.pump()
     }
 
-    /// Fails with the error of work that was done while the source was silent.
+    /// Returns the error from any work done while the source wasn't sending anything.
     fn fail_if_failed(&mut self) -> Result<(), JobError> {
         self.failure.take().map_or(Ok(()), Err)
     }
@@ -215,7 +215,7 @@ impl Loader {
         Ok(report)
     }
 
-    /// Returns the error for buckets that would lose too many files.
+    /// Builds the error for buckets that would lose too many files.
     fn too_many_removed(&self, losses: Vec<(u64, BucketLoss)>) -> JobError {
         let all = match self.session.context.buckets() {
             Ok(all) => all,
@@ -226,7 +226,7 @@ impl Loader {
         JobError::TooManyRemoved { run: self.id, buckets }
     }
 
-    /// Warns if most rows of the index are dead.
+    /// Warns if most of the rows in the index are dead.
     fn tell_of_dead_rows(&self) {
         let writer = &self.session.writer;
         let (dead, rows) = (writer.dead_rows().unwrap_or(0), writer.journal().rows);
@@ -264,7 +264,8 @@ impl Loader {
             let text = format!("the new generation is not sound: {}", faults.join("; "));
             return Err(EngineError::Broken(text).into());
         }
-        // If an earlier attempt has failed: the files of the new generation have other ids.
+        // Do this now, in case an earlier attempt failed. Files have different ids in the new
+        // generation.
         judge_or_warn(context, &*searched.index, searched.generation);
         let buckets: Vec<(u64, bool)> = named.iter().map(|b| (b.id, b.truncated)).collect();
         let last = index.summary().journal.published_id() as i64;
@@ -279,19 +280,20 @@ impl Loader {
         })?)
     }
 
-    /// Does pending work after an event, so that slow sources do not delay reports and removals.
+    /// Catches up with other work after an event. Reports and removals shouldn't have to wait for a
+    /// slow source.
     fn after_event(&mut self) -> Result<(), JobError> {
         self.fail_if_failed()?;
         if self.paged {
             return Ok(());
         }
         self.events = self.events.wrapping_add(1);
-        // Reading the clock for every file would cost more than processing the file.
+        // Reading the clock for every file would cost more than handling the file.
         let due = self.events.is_multiple_of(EVENTS) && self.progress.is_due();
         if due || self.intake.files.len() >= BATCH { self.pump() } else { Ok(()) }
     }
 
-    /// Passes files to the index. When due, records progress and takes a checkpoint.
+    /// Passes files to the index. If it's time to, also records progress and makes a checkpoint.
     fn pump(&mut self) -> Result<(), JobError> {
         self.since_checkpoint += self.intake.files.len() as u64;
         self.session.writer.add(&self.intake.files)?;
@@ -342,7 +344,7 @@ impl Loader {
 
 impl Waiting for Loader {
     fn while_waiting(&mut self) {
-        // A run cannot be resumed within a page.
+        // Runs can't be resumed within a page.
         let is_within_page = self.paged && self.intake.state.events > 0;
         if self.failure.is_some() || is_within_page || !self.progress.is_due() {
             return;
@@ -351,8 +353,8 @@ impl Waiting for Loader {
     }
 }
 
-/// Reads the remaining sources. Then continues the listings that the run had abandoned before it
-/// was stopped.
+/// Reads the remaining sources. After that, continues any listings that the run had to give up on
+/// before it was stopped.
 fn read_sources(loader: &Attended<'_, Loader>, sources: &[Source]) -> Result<(), JobError> {
     let (done, abandoned) = {
         let IntakeState { done, abandoned, .. } = &loader.lock().intake.state;
@@ -402,7 +404,8 @@ fn read_file(mut loader: &Attended<'_, Loader>, source: &Source) -> Result<(), J
     source.check()
 }
 
-/// Reads a listing. Returns the reason if its host is unreachable and there are other sources.
+/// Reads a listing. If we can't connect to its host but there are other sources, returns the
+/// reason.
 fn read_listing(
     mut loader: &Attended<'_, Loader>,
     url: &str,
@@ -415,7 +418,7 @@ fn read_listing(
     };
     let listing = Listing::of(url, &defaults)?;
     match read_pages(&listing, defaults.kind.as_deref(), &options.remote, from, &mut loader) {
-        // The other sources do not depend on this host.
+        // The other sources don't need this host.
         Err(JobError::Unreachable { reason, .. }) if options.sources.len() > 1 => Ok(Some(reason)),
         done => done.map(|()| None),
     }

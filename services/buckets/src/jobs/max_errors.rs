@@ -1,18 +1,18 @@
-//! The limit on the number of bad lines.
+//! The limit on bad lines.
 
 use serde::{Deserialize, Serialize};
 
-/// The limit on bad lines of a run.
+/// How many lines of a run may be bad.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum MaxErrors {
-    /// A number of lines.
+    /// This number of lines.
     Count(u64),
-    /// A percentage of all lines.
+    /// This percentage of all lines.
     Percent(f64),
 }
 
 impl MaxErrors {
-    /// A percentage that allows all lines to be bad.
+    /// With this percentage, all lines may be bad.
     pub const ALL: f64 = 100.0;
 }
 

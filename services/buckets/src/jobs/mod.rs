@@ -1,4 +1,4 @@
-//! Jobs of operators: loading, removing, rebuilding, verifying.
+//! What operators do: load, remove, rebuild, verify and so on.
 
 mod alerts;
 mod attended;

@@ -1,4 +1,4 @@
-//! Options of load runs.
+//! Load options.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,31 +19,32 @@ use super::write_session::Session;
 use crate::config::Settings;
 use crate::engine::{Mode, RemovalLimit};
 
-/// Options of a run. They are stored in SQL, so that the run can be resumed.
+/// Options for a load run. We store them in SQL so that the run can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LoadOptions {
-    /// `--format`.
+    /// `--format`
     pub format: Option<String>,
-    /// `--bucket`.
+    /// `--bucket`
     pub bucket: Option<String>,
-    /// `--type`.
+    /// `--type`
     pub kind: Option<String>,
-    /// `--mode`.
+    /// `--mode`
     pub mode: Mode,
-    /// Whether reject files also replace, because `--mode replace` was given.
+    /// Whether reject files replace the files in their buckets, because of an explicit `--mode
+    /// replace`.
     #[serde(default)]
     pub replaces_rejected: bool,
-    /// `--max-errors`.
+    /// `--max-errors`
     pub max_errors: MaxErrors,
-    /// `--reject`.
+    /// `--reject`
     pub reject: Option<PathBuf>,
-    /// Options for listing buckets.
+    /// How to list buckets.
     #[serde(default)]
     pub remote: RemoteOptions,
-    /// The limit on removed files; `None` if `--accept-removals` was given.
+    /// Limit on removed files, or `None` with `--accept-removals`.
     #[serde(default = "default_limit")]
     pub removal_limit: Option<RemovalLimit>,
-    /// Sources in order.
+    /// Sources, in order.
     pub sources: Vec<Source>,
 }
 
@@ -52,21 +53,21 @@ fn default_limit() -> Option<RemovalLimit> {
 }
 
 impl LoadOptions {
-    /// Returns true if standard input is a source.
+    /// Returns `true` if standard input is one of the sources.
     pub(super) fn read_stdin(&self) -> bool {
         self.sources.iter().any(Source::is_stdin)
     }
 
-    /// Checks that every bucket among the sources can be listed.
+    /// Checks that we know how to list every bucket among the sources.
     ///
     /// # Errors
-    /// Names a bucket whose interface is unknown.
+    /// Returns an error with the first bucket whose API we don't know.
     pub fn check(&self) -> Result<(), JobError> {
         let mut urls = self.sources.iter().filter_map(Source::url);
         urls.try_for_each(|url| Listing::of(url, &self.defaults()).map(drop))
     }
 
-    /// Returns the defaults for all sources.
+    /// Defaults for all sources.
     pub(super) fn defaults(&self) -> Defaults {
         Defaults {
             bucket: self.bucket.clone(),
@@ -76,7 +77,7 @@ impl LoadOptions {
         }
     }
 
-    /// Returns the defaults for a file.
+    /// Defaults for a particular file.
     pub(super) fn defaults_of(&self, source: &Source) -> Defaults {
         let defaults = self.defaults();
         match &source.inventory {
@@ -90,16 +91,16 @@ impl LoadOptions {
         }
     }
 
-    /// Creates an intake that continues from a state. Checks the sources and opens the reject file
-    /// here, so that errors occur before a stopped run is aborted.
+    /// Creates an intake that picks up from a saved state. Also checks the sources and opens the
+    /// reject file, so that any errors come up before we abort a stopped run.
     pub(super) fn intake(&self, session: &Session, state: IntakeState) -> Result<Intake, JobError> {
         let counts = &session.index.summary().counts;
         let largest = counts.keys().next_back().copied().unwrap_or(0);
         self.intake_above(&session.context, largest, state)
     }
 
-    /// Like `intake`, but without a session. New buckets get ids above `largest` and above all ids
-    /// in SQL.
+    /// Like [`Self::intake`] but without a session. New buckets get ids above `largest`, and above
+    /// any in SQL.
     pub(super) fn intake_above(
         &self,
         context: &JobContext,
@@ -124,17 +125,17 @@ impl LoadOptions {
     }
 }
 
-/// When checkpoints are taken.
+/// When to make checkpoints.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckpointPolicy {
-    /// `CHECKPOINT_FILES`.
+    /// `CHECKPOINT_FILES`
     pub files: u64,
-    /// `CHECKPOINT_SECONDS`.
+    /// `CHECKPOINT_SECONDS`
     pub every: Duration,
 }
 
 impl CheckpointPolicy {
-    /// Reads the policy from the settings.
+    /// Gets the policy from the settings.
     pub fn of(settings: &Settings) -> Self {
         Self {
             files: settings.checkpoint_files,

@@ -1,5 +1,4 @@
-//! Reports the progress of a load on the terminal or in the log, and records it in SQL for
-//! `status`.
+//! Shows the progress of a load in the terminal or log, and records it in SQL for `status`.
 
 use std::time::{Duration, Instant};
 
@@ -12,12 +11,12 @@ use super::report::Tally;
 use crate::model::progress::Progress;
 use crate::store::load_runs;
 
-/// Interval between two updates in SQL.
+/// How often to update SQL.
 const RECORDED: Duration = Duration::from_secs(1);
-/// Interval between two log lines.
+/// How often to log.
 const LOGGED: Duration = Duration::from_secs(30);
 
-/// Reports and records progress at intervals.
+/// Periodically reports and records progress.
 pub(super) struct LoadProgress {
     pools: Pools,
     clock: SharedClock,
@@ -31,7 +30,7 @@ pub(super) struct LoadProgress {
 }
 
 impl LoadProgress {
-    /// Begins a run with this number of sources and bytes. 0 bytes means unknown.
+    /// Starts reporting. `bytes` is 0 if the total size is unknown.
     pub(super) fn new(
         (pools, clock): (Pools, SharedClock),
         run: u64,
@@ -55,17 +54,17 @@ impl LoadProgress {
         }
     }
 
-    /// Returns the counter of bytes read from sources.
+    /// Counts the bytes read from sources.
     pub(super) fn bytes_done(&self) -> ByteCounter {
         self.bytes_done.clone()
     }
 
-    /// Returns true if an update is due.
+    /// Returns `true` if it's time for an update.
     pub(super) fn is_due(&self) -> bool {
         self.recorded.elapsed() >= RECORDED
     }
 
-    /// Records and reports progress if an update is due. Returns whether it was.
+    /// Reports and records progress if it's time to. Returns `true` if it did.
     pub(super) fn update(&mut self, tally: &Tally, sources_done: u64) -> Result<bool, JobError> {
         if !self.is_due() {
             return Ok(false);

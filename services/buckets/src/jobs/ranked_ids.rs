@@ -1,21 +1,21 @@
-//! Ids of files that a rebuild has copied.
+//! Translates file ids during a rebuild.
 
 use crate::engine::Bitmap;
 
-/// Words of the bitmap between two stored ranks.
+/// Number of bitmap words between stored ranks.
 const WORDS: usize = 64;
 
-/// A set of ids that knows how many of them are up to a number. A copied file has the number of its rank
-/// in the new generation.
+/// A set of ids that can count how many of them are up to a given number. That count is the id of a
+/// copied file in the new generation.
 pub(super) struct RankedIds {
     ids: Bitmap,
-    /// The number of ids before each group of words.
+    /// Number of ids before each group of words.
     before: Vec<u64>,
     count: u64,
 }
 
 impl RankedIds {
-    /// Counts the ids of a set.
+    /// Indexes a set of ids.
     pub(super) fn new(ids: Bitmap) -> Self {
         let mut count = 0;
         let mut before = Vec::with_capacity(ids.words().len() / WORDS + 1);
@@ -26,12 +26,11 @@ impl RankedIds {
         Self { ids, before, count }
     }
 
-    /// Returns the number of ids.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns the number of ids that are not above a number.
+    /// Counts the ids up to and including a number.
     pub(super) fn up_to(&self, number: u64) -> u64 {
         let place = (number / 64) as usize;
         let words = self.ids.words();

@@ -1,6 +1,6 @@
-//! Storing text that comes from others.
+//! Prepares untrusted text for storage.
 
-/// Maximum length of a reason in bytes. A reason may quote the source.
+/// Maximum length of a reason, in bytes. Reasons may quote the source.
 const LONGEST_REASON: usize = 300;
 
 /// Shortens a reason.
@@ -11,7 +11,7 @@ pub(super) fn shortened(reason: &str) -> String {
     format!("{}…", &reason[..cut])
 }
 
-/// Replaces NULs, which PostgreSQL does not support in text.
+/// Replaces NULs, since PostgreSQL can't store them in text.
 pub(super) fn printable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }

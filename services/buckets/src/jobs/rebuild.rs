@@ -1,4 +1,4 @@
-//! Builds a new generation of the index next to the current one.
+//! Builds a new generation of the index alongside the current one.
 
 use database::DatabaseError;
 
@@ -14,23 +14,23 @@ use crate::engine::{Bitmap, EngineError, FileIndex, Limits, Mode, NamedBucket, N
 use crate::model::address::BucketType;
 use crate::store::{alerts, generations};
 
-/// Number of files added to the new generation at once.
+/// Number of files to add to the new generation at a time.
 const BATCH: usize = 8_192;
-/// The description that the write lock records while a rebuild holds it.
+/// Shown to other commands that want the write lock.
 const HOLDER: &str = "the index is being rebuilt";
 
-/// Copies the current index without dead rows and with new file ids, verifies the copy and switches
-/// to it. Returns the new generation and its number of files.
+/// Copies the current index, leaving out dead rows and assigning new file ids. Verifies the copy
+/// and switches to it. Returns the new generation's number and how many files it has.
 pub fn rebuild(context: &JobContext) -> Result<(u32, u64), JobError> {
     let session = settled_session(Session::open(context, HOLDER)?)?;
     settled(context, write_anew(context, session))
 }
 
-/// Builds an index from sources only, verifies it and switches to it. Returns the new generation
-/// and the report.
+/// Builds a new index from nothing but the sources, verifies it and switches to it. Returns the new
+/// generation's number and the report.
 ///
-/// Buckets that no source names are dropped; all others keep their ids. Searches use the current
-/// index until the switch. Stopping a rebuild does not change the current index.
+/// Buckets that aren't in any source are dropped. The others keep their ids. Searches use the old
+/// index until the switch, and if the rebuild is stopped, that index remains unchanged.
 pub fn rebuild_from(
     context: &JobContext,
     options: &LoadOptions,
@@ -40,15 +40,15 @@ pub fn rebuild_from(
     settled(context, load_anew(session, options, checkpoints))
 }
 
-/// After a rebuild, drops old generations or, if it failed, the unfinished new one.
+/// Cleans up after a rebuild. Drops old generations, or if it failed, the unfinished new one.
 fn settled<T>(
     context: &JobContext,
     made: Result<(u32, T), JobError>,
 ) -> Result<(u32, T), JobError> {
     match &made {
         Ok((generation, _)) => drop(context.generations.sweep(*generation)?),
-        // Opening a session discards the unfinished generation. If that fails, the next session
-        // does so.
+        // Opening a session discards the unfinished generation. If we can't open one, the next
+        // session will do it.
         Err(_) => drop(Session::try_open(context, "a failed rebuild is being discarded")),
     }
     made
@@ -56,7 +56,7 @@ fn settled<T>(
 
 /// Copies the current index and switches to the copy.
 fn write_anew(context: &JobContext, session: Session) -> Result<(u32, u64), JobError> {
-    // The lock is held until the switch, and the old writer is idle.
+    // We hold on to the lock until the switch. The old writer isn't doing anything.
     session.index.refresh()?;
     let mut fresh = session.next_generation()?;
     let copied = copy(context, &*session.index, &mut fresh)?;
@@ -84,7 +84,7 @@ fn settled_session(mut session: Session) -> Result<Session, JobError> {
     }
 }
 
-/// Copies the files of the current index in the order of their ids. Returns their ids.
+/// Copies all files in ascending id order and returns their ids.
 fn copy(
     context: &JobContext,
     old: &dyn FileIndex,
@@ -119,8 +119,8 @@ fn copy(
     Ok(RankedIds::new(copied))
 }
 
-/// Checks that the new generation is consistent and has the same number of files in every bucket, in the
-/// old order.
+/// Checks that the new generation is consistent, has the same number of files in every bucket, and
+/// numbers them in the old order.
 fn check(old: &dyn FileIndex, new: &dyn FileIndex, copied: &RankedIds) -> Result<(), JobError> {
     let mut faults = new.verify()?;
     if new.summary().journal.published_id() != copied.count() {

@@ -1,4 +1,4 @@
-//! S3 `ListBucketResult`, versions 1 and 2, as produced by S3, Spaces, OSS and GCS.
+//! Parses S3 `ListBucketResult`, versions 1 and 2. S3, Spaces, OSS and GCS all use it.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -24,18 +24,17 @@ struct Page {
     truncated: bool,
     part: Option<Part>,
     link: Link,
-    /// The key or marker of the next page.
+    /// The key or marker for the next page.
     next_marker: Option<String>,
-    /// Entries that cannot be processed before the end of the page, because `EncodingType` may
-    /// follow them.
+    /// Entries we can't process yet. `EncodingType` may come after them.
     entries: Vec<Entry>,
-    /// Bytes of their keys.
+    /// Total size of their keys, in bytes.
     bytes: usize,
 }
 
-/// Maximum number of waiting entries. If there are more, they are processed early.
+/// Process the waiting entries early if there are this many.
 const MOST_WAITING: usize = 10_000;
-/// Maximum number of bytes in the keys of waiting entries.
+/// Same, for the total size of their keys in bytes.
 const MOST_BYTES: usize = 16 << 20;
 
 /// Reads all pages.
@@ -130,7 +129,7 @@ impl Listing<'_> {
         self.pages += 1;
         let Page { encoded, truncated, part, mut link, next_marker, .. } =
             std::mem::take(&mut self.page);
-        // Keys and markers are encoded, but tokens are not.
+        // Keys and markers are encoded, but tokens aren't.
         let text = |text: String| String::from_utf8_lossy(&decoded(&text, encoded)).into_owned();
         link.after = link.after.map(text);
         link.next = link.next.or_else(|| next_marker.map(text));

@@ -6,22 +6,22 @@ use std::path::Path;
 use batch::{ARCHIVE_START, refuse_archive};
 use flate2::bufread::MultiGzDecoder;
 
-/// Maximum size of a line or entry in bytes. Sources that exceed it are rejected.
+/// Maximum size of a line or entry, in bytes. Sources with larger ones are rejected.
 const LARGEST_ENTRY: u64 = 16 << 20;
-/// Length in bytes of the shortest compressed file.
+/// A compressed file can't be shorter than this, in bytes.
 const SHORTEST: usize = 4;
 const BUFFER: usize = 256 << 10;
-/// Maximum window size of a zstd frame, as a power of two: 128 MiB.
+/// Maximum zstd window size: 2^27 bytes, or 128 MiB.
 const ZSTD_WINDOW: u32 = 27;
 
-/// File name extensions of compressed files.
+/// File extensions of compressed files.
 const PACKED: [&str; 2] = [".gz", ".zst"];
 
-/// Decompresses gzip and zstd, which are detected by their first bytes. Rejects archives and other
-/// compressed formats.
+/// Decompresses gzip and zstd, going by the first few bytes. Returns an error for archives and
+/// other compression formats.
 pub fn unpacked<'a>(name: &Path, source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
     let mut source = source;
-    // A pipe may deliver one byte at a time.
+    // Read in a loop. A pipe may return just one byte at a time.
     let mut head = Vec::with_capacity(ARCHIVE_START);
     source.by_ref().take(ARCHIVE_START as u64).read_to_end(&mut head)?;
     refuse_archive(&head)?;
@@ -42,27 +42,27 @@ pub fn unpacked<'a>(name: &Path, source: impl Read + 'a) -> io::Result<Box<dyn B
     Ok(Box::new(input))
 }
 
-/// Counts the bytes of an entry, and fails if there are too many.
+/// Counts the bytes of each entry and returns an error if there are too many.
 pub struct Meter<R> {
     inner: R,
-    /// Bytes that were peeked at and have not been read yet.
+    /// Bytes we have peeked at but not read yet.
     ahead: Vec<u8>,
     taken: usize,
     since: u64,
 }
 
 impl<R: BufRead> Meter<R> {
-    /// Wraps a reader, with all counts at zero.
+    /// Wraps a reader.
     pub fn new(inner: R) -> Self {
         Self { inner, ahead: Vec::new(), taken: 0, since: 0 }
     }
 
-    /// Begins a new entry.
+    /// Starts a new entry.
     pub fn reset(&mut self) {
         self.since = 0;
     }
 
-    /// Returns at most `count` bytes without consuming them. Only valid before the first read.
+    /// Returns up to `count` bytes without consuming them. Only works before the first read.
     pub fn peek(&mut self, count: usize) -> io::Result<&[u8]> {
         let mut limited = (&mut self.inner).take(count as u64);
         limited.read_to_end(&mut self.ahead)?;
@@ -107,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    /// A reader that delivers one byte at a time, like a slow pipe.
+    /// A reader that returns one byte at a time, like a slow pipe.
     struct Trickle<'a>(&'a [u8]);
 
     impl Read for Trickle<'_> {

@@ -1,12 +1,12 @@
-//! Converts UTF-16 to UTF-8 and drops byte order marks.
+//! Converts UTF-16 to UTF-8 and strips byte order marks.
 
 use std::io::{self, BufRead, Read};
 
-/// Number of code units converted at a time.
+/// Code units to convert at a time.
 const UNITS: usize = 16 << 10;
 
-/// Reads UTF-16 with a byte order mark as UTF-8, and drops the byte order mark of UTF-8. Other
-/// bytes are unchanged.
+/// Converts input with a UTF-16 byte order mark to UTF-8. Also strips a UTF-8 byte order mark.
+/// Passes everything else through.
 pub(super) fn as_utf8<'a>(mut input: Box<dyn BufRead + 'a>) -> io::Result<Box<dyn BufRead + 'a>> {
     let is_big = match input.fill_buf()? {
         [0xff, 0xfe, ..] => false,
@@ -25,7 +25,7 @@ pub(super) fn as_utf8<'a>(mut input: Box<dyn BufRead + 'a>) -> io::Result<Box<dy
 struct Utf16<'a> {
     input: Box<dyn BufRead + 'a>,
     is_big: bool,
-    /// Converted text. Its first `read` bytes have been read.
+    /// Converted text. The first `read` bytes have been consumed.
     text: Vec<u8>,
     read: usize,
     /// The first half of a surrogate pair.

@@ -1,4 +1,4 @@
-//! Parses sizes and dates in listings.
+//! Parses sizes and dates.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,11 @@ use jiff::fmt::rfc2822::DateTimeParser;
 use jiff::tz::TimeZone;
 use serde_json::value::RawValue;
 
-/// Larger numbers are interpreted as milliseconds. As seconds they would be after the year 5138.
+/// Anything larger is in milliseconds. As seconds, it would be after the year 5138.
 const MOST_SECONDS: i64 = 100_000_000_000;
 
-/// Returns a number, or the content of a string, as text. `null` gives an empty string. Any other
-/// value is returned verbatim, which fails to parse later.
+/// Returns a number, or the contents of a string, as text. `null` becomes an empty string. Anything
+/// else is returned as is and will fail to parse.
 pub(super) fn plain(value: &RawValue) -> Cow<'_, str> {
     let text = value.get();
     match text.as_bytes().first() {
@@ -29,17 +29,17 @@ pub(super) fn size(text: &str) -> Result<i64, &'static str> {
     digits.then(|| text.parse().ok()).flatten().ok_or(NO_SIZE)
 }
 
-/// Formats a date so that [`date`] can parse it: in seconds or, after the year 5138, in RFC 3339,
-/// because the number would be interpreted as milliseconds.
+/// Formats a date so that [`date`] can read it back. Normally that's in seconds. After the year
+/// 5138, [`date`] would mistake those for milliseconds, so we use RFC 3339.
 pub(super) fn exported_date(seconds: i64) -> serde_json::Value {
     let is_long = seconds.unsigned_abs() > MOST_SECONDS as u64;
     let text = Timestamp::from_second(seconds).ok().filter(|_| is_long);
     text.map_or_else(|| seconds.into(), |at| at.to_string().into())
 }
 
-/// Parses a date: seconds, milliseconds, RFC 3339 or RFC 1123. A date without a time zone is in
-/// UTC. Returns Unix seconds, which are negative before 1970. Returns 0 for an empty string. Dates
-/// after the year 9999 are rejected, because [`exported_date`] could not write them.
+/// Parses a date in seconds, milliseconds, RFC 3339 or RFC 1123, and returns a Unix time. The
+/// default time zone is UTC. An empty string is 0. Dates before 1970 are negative. Dates after the
+/// year 9999 are rejected, because [`exported_date`] couldn't write them.
 pub(super) fn date(text: &str) -> Result<i64, &'static str> {
     const UNREADABLE: &str = "the date cannot be parsed";
     static RFC_1123: DateTimeParser = DateTimeParser::new();
@@ -63,13 +63,13 @@ pub(super) fn date(text: &str) -> Result<i64, &'static str> {
     Ok(parsed.as_second() - i64::from(parsed.subsec_nanosecond() < 0))
 }
 
-/// Parses a date such as `2022-10-25 02:57:46` or `2022/10/25 02:57:46`. It is in UTC unless it has
-/// an offset.
+/// Parses dates like `2022-10-25 02:57:46` or `2022/10/25 02:57:46`, with or without an offset. The
+/// default is UTC.
 fn in_utc(text: &str) -> Result<Timestamp, jiff::Error> {
     let (date, time) = text.split_at_checked(10).unwrap_or((text, ""));
     let text = format!("{}{time}", date.replace('/', "-"));
     let zoned = text.parse::<Timestamp>();
-    // Parsing as a civil date would ignore offsets and names of time zones.
+    // Don't parse these as civil dates, which would ignore offsets and time zones.
     if zoned.is_ok() || time.contains(['+', '-', '[']) {
         return zoned;
     }

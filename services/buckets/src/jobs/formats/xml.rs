@@ -1,6 +1,6 @@
-//! An event-based reader for XML listings.
+//! Streaming parser for XML listings.
 //!
-//! It supports neither DTDs nor custom entities, and it does not load whole files into memory.
+//! There's no support for DTDs or custom entities.
 
 use std::io::BufRead;
 
@@ -12,20 +12,20 @@ use super::unpack::Meter;
 /// Maximum nesting depth.
 const DEEPEST: usize = 32;
 
-/// Maximum number of bytes of text in an element. Paths have at most 4,096.
+/// Maximum length of an element's text, in bytes. Paths don't have more than 4,096.
 const LONGEST_TEXT: usize = 1 << 20;
-/// Maximum number of bytes in the name of an element or attribute.
+/// Maximum length of an element or attribute name, in bytes.
 const LONGEST_NAME: usize = 1_024;
 
-/// The error for a source without elements, such as an empty response.
+/// Error for sources without any elements, such as an empty response.
 pub(super) const NO_LISTING: &str = "the source is not a listing";
 
-/// A part of an XML listing. Names do not include namespace prefixes.
+/// A parsing event. Names don't include namespace prefixes.
 #[derive(Debug)]
 pub(super) enum Piece {
-    /// The start of an element, with the names and values of its attributes.
+    /// Start of an element, with its attributes.
     Open(String, Vec<(String, String)>),
-    /// The end of an element, with the text after its last child.
+    /// End of an element, with the text that follows its last child.
     Close(String, String),
     /// End of the source.
     End,
@@ -48,7 +48,7 @@ impl<R: BufRead> Pieces<R> {
         Self { reader, buffer: Vec::new(), texts: Vec::new(), pending_close: false }
     }
 
-    /// Returns the next part. Fails with the reason if the source is broken.
+    /// Returns the next event, or what's wrong with the source.
     pub(super) fn next(&mut self) -> Result<Piece, String> {
         if self.pending_close {
             self.pending_close = false;
@@ -67,7 +67,7 @@ impl<R: BufRead> Pieces<R> {
                     }
                     let name = local_name(start.name().local_name().as_ref())?;
                     let attributes = attributes(&start)?;
-                    // Only the text of elements without children matters.
+                    // We only need the text of elements that don't have children.
                     if let Some((_, text)) = self.texts.last_mut() {
                         text.clear();
                     }
@@ -148,7 +148,7 @@ fn resolved(reference: &quick_xml::events::BytesRef<'_>) -> Result<String, Strin
     }
 }
 
-/// Decodes percent-encoding. The result may not be valid UTF-8.
+/// Decodes percent-encoding. The result isn't necessarily UTF-8.
 pub(super) fn percent_decoded(text: &str) -> Vec<u8> {
     percent_encoding::percent_decode_str(text).collect()
 }
