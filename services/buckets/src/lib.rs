@@ -1,8 +1,8 @@
-//! Searches an index of files in open cloud-storage buckets.
+//! Searches an index of files in open cloud storage buckets.
 //!
-//! The HTTP API searches files by words or regular expressions, lists buckets, and returns
-//! statistics. Operators use commands to load data, remove data and issue keys. File rows are
-//! stored in a file index ([`engine`]), everything else in SQL ([`store`]).
+//! The HTTP API searches files by words or regular expressions, lists buckets and returns
+//! statistics. Operators load data, remove data and issue keys on the command line. File rows are
+//! stored in a file index (see [`engine`]) and everything else in SQL (see [`store`]).
 
 mod app;
 mod cli;

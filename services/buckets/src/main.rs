@@ -1,4 +1,4 @@
-//! Runs the bucket index service and its commands.
+//! Entry point of the bucket search service and its commands.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Metrics of this service, in addition to those of the shell.
+//! Metrics of this service. The shell has more.
 
 use std::sync::LazyLock;
 
@@ -7,13 +7,13 @@ use shell::metrics::register;
 
 use crate::model::file_query::Matching;
 
-/// Values of the label `engine`.
+/// Values of the `engine` label.
 const ENGINES: [&str; 2] = ["embedded", "cluster"];
 
-/// Number of regular-expression searches that are running.
+/// Regular expressions being searched.
 pub static REGEXP_RUNNING: LazyLock<IntGauge> =
     LazyLock::new(|| gauge("buckets_regexp_running", "Regular-expression searches that run"));
-/// Number of regular-expression searches that are waiting for a slot.
+/// Regular expressions waiting for a slot.
 pub static REGEXP_WAITING: LazyLock<IntGauge> =
     LazyLock::new(|| gauge("buckets_regexp_waiting", "Regular-expression searches that wait"));
 static GENERATION: LazyLock<IntGauge> =
@@ -70,23 +70,22 @@ pub fn searched(operation: &str, results: u64) {
     RESULTS.with_label_values(&[operation]).observe(results as f64);
 }
 
-/// Records the start of a file search.
+/// Counts a file search when it starts.
 pub fn began(engine: &str, matching: &Matching) {
     SEARCHES.with_label_values(&[engine, matching.kind()]).inc();
 }
 
-/// Records that the total of a search was known without counting.
+/// Counts a search whose results didn't have to be counted.
 pub fn knew_total(engine: &str) {
     KNOWN_TOTALS.with_label_values(&[engine]).inc();
 }
 
-/// Records the speed of the current load; 0 if no load is running.
+/// Records the speed of the current load, or 0 if there isn't one.
 pub fn loading(files_per_second: f64) {
     LOAD_RATE.set(files_per_second);
 }
 
-/// Records the number of crawls by state, and the delay of the crawl that has been due for the
-/// longest time.
+/// Records the number of crawls by state, and for how long the most overdue one has been due.
 pub fn crawling(active: i64, paused: i64, running: i64, overdue_seconds: i64) {
     CRAWLS.with_label_values(&["active"]).set(active);
     CRAWLS.with_label_values(&["paused"]).set(paused);
@@ -94,7 +93,7 @@ pub fn crawling(active: i64, paused: i64, running: i64, overdue_seconds: i64) {
     CRAWL_OVERDUE.set(overdue_seconds);
 }
 
-/// Records the number of alert messages that are waiting.
+/// Records the number of undelivered alert messages.
 pub fn alerting(waiting: i64) {
     ALERT_MESSAGES.set(waiting);
 }
@@ -104,15 +103,15 @@ pub fn alerting(waiting: i64) {
 pub struct IndexFigures {
     /// Generation of the index.
     pub generation: u64,
-    /// Number of visible files.
+    /// Visible files.
     pub files: u64,
-    /// Number of listed buckets.
+    /// Listed buckets.
     pub buckets: u64,
-    /// Size of the index on disk in bytes.
+    /// Size on disk, in bytes.
     pub bytes: u64,
-    /// Number of rows of replaced and removed files.
+    /// Rows left over from replaced and removed files.
     pub dead_rows: u64,
-    /// When it was published, in Unix seconds; 0 if never.
+    /// Unix time of the last publish, or 0 if there hasn't been one.
     pub published_at: i64,
 }
 

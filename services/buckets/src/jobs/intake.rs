@@ -54,7 +54,7 @@ pub struct Intake {
     pub run: u64,
 }
 
-/// Write new buckets and bad lines to SQL once we have collected this many.
+/// Write new buckets and bad lines to SQL once we have this number of them.
 const MOST_ROWS: usize = 10_000;
 
 impl Intake {

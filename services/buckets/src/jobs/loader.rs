@@ -45,8 +45,8 @@ pub(super) struct Loader {
     since_checkpoint: u64,
     checkpointed: Instant,
     events: u32,
-    /// Set while we list a bucket page by page. Runs can't be resumed within a page, so checkpoints
-    /// have to wait for the next one.
+    /// Set while listing a bucket. Runs can't be resumed within a page, so checkpoints are only
+    /// made between pages.
     paged: bool,
     /// An error from work done while the source wasn't sending anything.
     failure: Option<JobError>,
@@ -147,8 +147,8 @@ impl Loader {
         if let Some(reason) = unreachable {
             self.intake.abandon(reason)?;
         }
-        // Has to come before any commit. If we fetched the page again, it might be different, so we
-        // never resume in the middle of one.
+        // Has to come before any commit. We never resume within a page, because it might be
+        // different next time.
         self.intake.end_source();
         self.fail_if_failed()?;
         if self.searched.is_some() {
@@ -293,7 +293,7 @@ impl Loader {
         if due || self.intake.files.len() >= BATCH { self.pump() } else { Ok(()) }
     }
 
-    /// Passes files to the index. If it's time to, also records progress and makes a checkpoint.
+    /// Passes files to the index. From time to time, also records progress or makes a checkpoint.
     fn pump(&mut self) -> Result<(), JobError> {
         self.since_checkpoint += self.intake.files.len() as u64;
         self.session.writer.add(&self.intake.files)?;

@@ -1,4 +1,4 @@
-//! Writes the files of `--reject`: bad lines verbatim, and their reasons in a second file.
+//! Writes the files for `--reject`, one with the bad lines and another one with the reasons.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::context::JobContext;
 use super::error::JobError;
 
-/// The first line of a reject file. Loads recognise the file by it.
+/// First line of a reject file. This is how loads recognise it.
 const HEADER: &[u8] = b"{\"rejected\":true}\n";
 
 /// Lengths of both files at a checkpoint.
@@ -20,8 +20,8 @@ pub struct RejectLengths {
     reasons: u64,
 }
 
-/// Writes each bad line, so that it can be corrected and loaded again. `FILE.reasons` contains the
-/// reason and the position of each line.
+/// Writes bad lines to a file, so that the user can fix them and load the file again. The reason
+/// and position of each line are in `FILE.reasons`.
 pub struct RejectFile {
     lines: BufWriter<File>,
     reasons: BufWriter<File>,
@@ -32,7 +32,7 @@ pub struct RejectFile {
 
 #[derive(Serialize)]
 struct Reason<'a> {
-    /// Line number in the reject file. Absent if a source cannot be read any further.
+    /// Line number in the reject file. `None` if the rest of a source couldn't be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
     source: &'a str,
@@ -41,8 +41,8 @@ struct Reason<'a> {
 }
 
 impl RejectFile {
-    /// Opens both files at their end. For a resumed run, truncates them to the checkpoint, because
-    /// the following lines are read again.
+    /// Opens both files at the end. When resuming, cuts them off at the checkpoint, since the lines
+    /// after that will be read again.
     pub fn open(path: &Path, resumed: Option<RejectLengths>) -> Result<Self, JobError> {
         let reasons_path = reasons_of(path);
         let open = |path: &Path, length: Option<u64>| -> Result<(File, u64), JobError> {
@@ -67,7 +67,7 @@ impl RejectFile {
         })
     }
 
-    /// Adds a line and its reason. If there is no line, only adds the reason.
+    /// Adds a line and its reason. If there's no line, only adds the reason.
     pub fn add(
         &mut self,
         source: &str,
@@ -96,11 +96,11 @@ impl RejectFile {
         Ok(())
     }
 
-    /// Writes both files to disk, because the next checkpoint records their lengths.
+    /// Syncs both files to disk. Their lengths are about to be recorded in a checkpoint.
     pub fn flush(&mut self) -> Result<(), JobError> {
         for file in [&mut self.lines, &mut self.reasons] {
             file.flush()?;
-            // Devices and pipes cannot be synchronised.
+            // Devices and pipes can't be synced.
             if file.get_ref().metadata()?.is_file() {
                 file.get_ref().sync_data()?;
             }
@@ -108,14 +108,14 @@ impl RejectFile {
         Ok(())
     }
 
-    /// Returns the lengths of both files.
+    /// Lengths of both files.
     pub fn lengths(&self) -> RejectLengths {
         self.lengths
     }
 }
 
-/// Opens a file for appending. A new file gets the same permissions as the operator's other files.
-/// Like the sources, it may contain names that are not public.
+/// Opens a file for appending. New files have the same permissions as any other file the operator
+/// creates. Like the sources, they can contain names that aren't public.
 fn open_at_end(path: &Path) -> io::Result<File> {
     match OpenOptions::new().append(true).create_new(true).open(path) {
         Ok(file) => shell::follow_umask(&file).map(|()| file),
@@ -126,7 +126,7 @@ fn open_at_end(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Rejects a path that would damage the database or the folder of the index.
+/// Returns an error if writing to this path would damage the database or the index.
 pub fn refuse_own_data(context: &JobContext, path: &Path) -> Result<(), JobError> {
     let refuse = |path: &Path, what: &str| {
         let path = path.display();
@@ -155,10 +155,10 @@ pub fn refuse_own_data(context: &JobContext, path: &Path) -> Result<(), JobError
     Ok(())
 }
 
-/// Resolves a path, even if it does not exist.
+/// Resolves a path even if it doesn't exist.
 fn place_of(path: &Path) -> PathBuf {
     let mut path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    // The number of symbolic links that the operating system follows.
+    // Linux follows this number of symbolic links too.
     for _ in 0..40 {
         let Ok(target) = fs::read_link(&path) else { break };
         path = path.parent().map_or(target.clone(), |folder| folder.join(target));
@@ -173,7 +173,7 @@ fn place_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Returns the path of the file with the reasons for a reject file.
+/// Path of the reasons file that belongs to a reject file.
 pub fn reasons_of(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".reasons");

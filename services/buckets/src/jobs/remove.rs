@@ -1,4 +1,4 @@
-//! Takedowns. They are carried out by the holder of the write lock.
+//! Takedowns. Whichever process has the write lock carries them out.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use crate::model::identity::Identity;
 use crate::store::removals::{self, AuditEntry, Removal};
 use crate::store::{buckets, crawls, generations, rejected_lines};
 
-/// Interval at which a command checks a removal that a load carries out.
+/// How often to check on a removal that a load is carrying out.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Adds an address to the removal list, which hides its files from searches. Then waits until their
-/// data is erased.
+/// Adds an address to the removal list, which hides its files, and waits until their data is
+/// erased.
 pub fn remove(
     context: &JobContext,
     address: &str,
@@ -26,7 +26,7 @@ pub fn remove(
     operator: &str,
 ) -> Result<Removal, JobError> {
     let address = parse(address)?;
-    // Fails early if the index cannot be opened, because the request could never be carried out.
+    // Fail right away if we can't open the index. The request could never be carried out.
     drop(context.open_index()?);
     let act = AuditEntry { reason, operator, at: context.clock.unix() };
     let id = context.pools.write_blocking(|db| -> Result<i64, DatabaseError> {
@@ -58,7 +58,7 @@ pub fn remove(
     }
 }
 
-/// Waits until generations from before a rebuild are no longer in use. They still contain the
+/// Waits until no one uses generations from before a rebuild any more. They still contain the
 /// files.
 fn forget_older(context: &JobContext) -> Result<(), JobError> {
     let mut logged = false;
@@ -75,10 +75,10 @@ fn forget_older(context: &JobContext) -> Result<(), JobError> {
     }
 }
 
-/// Takes an address off the removal list. The next load makes its files visible again.
+/// Takes an address off the removal list. The next load brings its files back.
 ///
 /// # Errors
-/// A removal of the address has not erased its files yet.
+/// Returns an error if a removal of this address hasn't erased its files yet.
 pub fn unremove(
     context: &JobContext,
     address: &str,
@@ -97,8 +97,8 @@ pub fn unremove(
     Ok(context.pools.write_blocking(|db| removals::lift(db, &address, &act))?)
 }
 
-/// Carries out all pending removals, and deletes the removed buckets from the notes of a stopped
-/// run.
+/// Carries out all pending removals. If a run was stopped, removes the buckets from its saved
+/// progress too.
 pub fn apply_pending_removals(session: &mut Session) -> Result<(), JobError> {
     for removal in session.context.pools.read_blocking(removals::pending)? {
         let notes = notes_without(session, &removal)?;
@@ -107,13 +107,15 @@ pub fn apply_pending_removals(session: &mut Session) -> Result<(), JobError> {
     Ok(())
 }
 
-/// Returns the notes of a stopped run without a removed bucket, or `None` if they do not change.
+/// Returns the saved progress of a stopped run without a removed bucket, or `None` if it doesn't
+/// change.
 fn notes_without(session: &Session, removal: &Removal) -> Result<Option<String>, JobError> {
     let Some(open) = &session.writer.journal().open else { return Ok(None) };
     let pools = &session.context.pools;
     let bucket = pools.read_blocking(|db| buckets::by_address(db, &removal.address))?;
     let Some(bucket) = bucket.filter(|_| removal.prefix.is_empty()) else { return Ok(None) };
-    // Notes that cannot be parsed, such as those of a run without a checkpoint, are not used later.
+    // If we can't parse it, for instance because there was no checkpoint yet, it won't be used
+    // anyway.
     let Ok(mut state) = serde_json::from_str::<IntakeState>(&open.progress) else {
         return Ok(None);
     };
@@ -121,7 +123,7 @@ fn notes_without(session: &Session, removal: &Removal) -> Result<Option<String>,
     Ok(Some(serde_json::to_string(&state).map_err(std::io::Error::other)?))
 }
 
-/// Deletes the files of a removal and marks the removal as completed.
+/// Erases the files of a removal and marks it as completed.
 pub fn apply_removal(
     session: &mut Session,
     removal: &Removal,
@@ -134,7 +136,7 @@ pub fn apply_removal(
     complete(&session.context, removal, files, Some(&session.writer.journal().identity))
 }
 
-/// Marks a removal as completed. If the removal has changed the index, records the index number.
+/// Marks a removal as completed. If it has changed the index, records the new state of the index.
 pub fn complete(
     context: &JobContext,
     removal: &Removal,
@@ -158,7 +160,7 @@ pub fn complete(
     })?)
 }
 
-/// Deletes the files of a removal. Returns the number of files that were visible.
+/// Erases the files of a removal and returns how many of them were visible.
 pub fn purge(
     session: &mut Session,
     removal: &Removal,

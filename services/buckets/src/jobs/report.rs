@@ -7,32 +7,32 @@ use serde::{Deserialize, Serialize};
 use super::formats::Skipped;
 use crate::engine::PublishCounts;
 
-/// Counts of what has been read. They are saved at checkpoints.
+/// Counts of everything read so far. Saved at checkpoints.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Number of files passed to the index.
+    /// Files accepted for the index.
     pub files: u64,
     /// Bad lines and entries.
     pub bad: u64,
-    /// Number of common prefixes (folders) in listings.
+    /// Common prefixes, which are folders in a listing.
     pub skipped_prefixes: u64,
-    /// Number of old versions and delete markers.
+    /// Old versions and delete markers.
     pub skipped_versions: u64,
-    /// Number of empty objects whose key ends in `/`.
+    /// Empty objects whose key ends in `/`.
     pub skipped_directory_markers: u64,
-    /// Files of removed buckets.
+    /// Files from removed buckets.
     pub skipped_removed: u64,
-    /// Incomplete sources, with reasons.
+    /// Incomplete sources, and why they are incomplete.
     pub incomplete: Vec<String>,
 }
 
 impl Tally {
-    /// Returns the number of valid and bad lines.
+    /// Number of lines, good and bad.
     pub fn lines(&self) -> u64 {
         self.files + self.bad + self.skipped_directory_markers + self.skipped_removed
     }
 
-    /// Returns true if nothing was read.
+    /// Returns `true` if there was nothing to read at all.
     pub fn is_empty(&self) -> bool {
         self.lines() + self.skipped_prefixes + self.skipped_versions == 0
             && self.incomplete.is_empty()
@@ -48,26 +48,25 @@ impl Tally {
     }
 }
 
-/// The final report.
+/// The final report of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// The run, or `None` for a dry run.
+    /// Run id, or `None` for a dry run.
     pub run: Option<u64>,
-    /// Counts of what was read.
     #[serde(flatten)]
     pub tally: Tally,
     #[serde(flatten)]
     pub counts: PublishCounts,
-    /// Number of buckets that were not listed before.
+    /// Buckets that weren't listed before.
     pub buckets_new: u64,
-    /// Number of listed buckets with new, changed or removed files.
+    /// Other buckets with new, changed or removed files.
     pub buckets_changed: u64,
-    /// Number of listed buckets whose files are all unchanged.
+    /// Buckets without any changes.
     #[serde(default)]
     pub buckets_unchanged: u64,
-    /// Addresses of buckets whose listings were truncated.
+    /// Addresses of buckets with a truncated listing.
     pub truncated: Vec<String>,
-    /// Duration of the run in seconds.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 

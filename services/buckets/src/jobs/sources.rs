@@ -1,4 +1,4 @@
-//! Sources of a load: files, standard input, and listings of buckets.
+//! The sources of a load: files, standard input and bucket listings.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -13,24 +13,24 @@ use super::error::JobError;
 use super::inventory::{self, CHECKSUM, Inventory, Manifest};
 use super::stored_listing::StoredListing;
 
-/// Maximum number of characters of a path in a notice.
+/// How much of a path to show in a notice, in characters.
 const LONGEST_SHOWN: usize = 160;
-/// The name of standard input.
+/// Stands for standard input.
 const STDIN: &str = "-";
 
-/// A source, as it was when the run began.
+/// A source as we found it at the start of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Path of the file, or URL of the page.
+    /// Path of the file, or URL of the bucket.
     pub path: PathBuf,
-    /// Size in bytes; 0 if it is not a regular file.
+    /// Size in bytes. 0 unless it's a regular file.
     pub size: u64,
-    /// When the file was last modified, in nanoseconds since 1970; 0 if it is not a regular file.
+    /// Last modified, in nanoseconds since 1970. 0 unless it's a regular file.
     pub modified: u64,
-    /// The inventory to which the file belongs.
+    /// The inventory that the file belongs to, if any.
     #[serde(default)]
     pub inventory: Option<Inventory>,
-    /// The stored pages of a crawl, which are read instead of the URL.
+    /// Stored pages of a crawl, to be read instead of the URL.
     #[serde(default)]
     pub stored: Option<StoredListing>,
 }
@@ -46,10 +46,10 @@ impl Source {
                 "{scheme} addresses cannot be listed; use https, http, s3 or gs, or load a file"
             ))));
         }
-        // Opening it checks early that it is readable.
+        // Open it to find out right away if we can't read it.
         let meta = File::open(path).and_then(|file| file.metadata()).map_err(failed)?;
         if !meta.is_file() {
-            // The modification time of a pipe changes while it is being read.
+            // The modification time of a pipe changes while we read it.
             return Ok(Self::at(path));
         }
         let modified = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
@@ -61,28 +61,28 @@ impl Source {
         Self { path: path.to_owned(), size: 0, modified: 0, inventory: None, stored: None }
     }
 
-    /// Returns the source for the stored pages of a bucket.
+    /// Creates a source for the stored pages of a bucket.
     pub(super) fn of_stored(url: &str, stored: StoredListing) -> Self {
         Self { stored: Some(stored), ..Self::at(Path::new(url)) }
     }
 
-    /// Returns the URL if the source is a bucket.
+    /// The URL, if this is a bucket.
     pub fn url(&self) -> Option<&str> {
         url_of(&self.path)
     }
 
-    /// Returns true if the source is standard input.
+    /// Returns `true` if this is standard input.
     pub fn is_stdin(&self) -> bool {
         self.path == Path::new(STDIN)
     }
 
-    /// Returns the name to use in reports.
+    /// Name for reports.
     pub fn name(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// Fails if the file has changed since the run began. What was read may then not be a
-    /// consistent listing.
+    /// Returns an error if the file has changed since the run started. We may not have read a
+    /// consistent listing then.
     pub fn check(&self) -> Result<(), JobError> {
         let is_file = self.size > 0 || self.modified > 0;
         let version = |source: &Self| (source.size, source.modified);
@@ -92,7 +92,7 @@ impl Source {
         Ok(())
     }
 
-    /// Opens the source if it has not changed. `read` counts the bytes that are read.
+    /// Opens the source, unless it has changed. `read` counts the bytes read.
     pub fn open(&self, read: ByteCounter) -> Result<Box<dyn Read>, JobError> {
         if self.is_stdin() {
             return Ok(Box::new(CountingReader::new(io::stdin(), read)));
@@ -104,10 +104,10 @@ impl Source {
     }
 }
 
-/// Returns the sources for paths of a command. Folders are read recursively in order of names.
-/// Files whose names begin with a dot are skipped silently. Pipes, sockets, devices, broken links
-/// and circular links are skipped with a notice. Of the inventories in a folder, the newest
-/// complete one of each configuration is read.
+/// Finds the sources for the paths given to a command. Folders are read recursively and in order of
+/// file name. Dotfiles are silently skipped; pipes, sockets, devices, broken links and circular
+/// links are skipped with a notice. If a folder has several inventories with the same
+/// configuration, only the newest complete one is read.
 pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
     let mut found = Found::default();
     for path in paths {
@@ -126,16 +126,16 @@ pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
     Ok(sources)
 }
 
-/// The sources found so far.
+/// Sources found so far.
 #[derive(Default)]
 struct Found {
     sources: Vec<Source>,
-    /// Resolved data files of inventories, whether these are read or not.
+    /// Canonical paths of inventory data files, including those of inventories that aren't read.
     data: HashSet<PathBuf>,
 }
 
 impl Found {
-    /// Adds a file. If it is a manifest, adds the files of its inventory.
+    /// Adds a file. If it's a manifest, adds its data files instead.
     fn add(&mut self, path: &Path) -> Result<(), JobError> {
         match Manifest::read(path)? {
             Some(manifest) => self.add_inventory(&manifest),
@@ -182,7 +182,7 @@ impl Found {
         Ok(())
     }
 
-    /// Returns the sources, except for data files that were also found as ordinary files.
+    /// Returns the sources, minus any data files that also turned up as ordinary files.
     fn without_data(self) -> Vec<Source> {
         let Self { mut sources, data } = self;
         if !data.is_empty() {
@@ -194,7 +194,7 @@ impl Found {
     }
 }
 
-/// Collects the files in a folder. `above` contains the resolved parent folders.
+/// Collects the files in a folder. `above` has the canonical paths of its parents.
 fn walk(folder: &Path, above: &mut Vec<PathBuf>, files: &mut Vec<PathBuf>) -> Result<(), JobError> {
     let failed = |error| JobError::Source { path: folder.display().to_string(), error };
     let place = fs::canonicalize(folder).map_err(failed)?;
@@ -217,7 +217,7 @@ fn walk(folder: &Path, above: &mut Vec<PathBuf>, files: &mut Vec<PathBuf>) -> Re
         match fs::metadata(&path) {
             Ok(meta) if meta.is_dir() => walk(&path, above, files)?,
             Ok(meta) if meta.is_file() => files.push(path),
-            // Opening a pipe would block until there is a writer.
+            // Opening a pipe would block until there's a writer.
             Ok(_) => tell_of_skipped(&path, "it is neither a file nor a folder"),
             Err(error) if path.is_symlink() && error.kind() != ErrorKind::PermissionDenied => {
                 tell_of_skipped(&path, "the link is broken");
@@ -234,21 +234,21 @@ fn tell_of_skipped(path: &Path, reason: &str) {
     log::warn!(target: "notice", "{shown} is skipped: {reason}");
 }
 
-/// Returns a path as text if it is the URL of a bucket.
+/// Returns the URL if the path is one and can be listed.
 fn url_of(path: &Path) -> Option<&str> {
     let text = path.to_str()?;
     let schemes = ["https://", "http://", "s3://", "gs://"];
     schemes.iter().any(|scheme| text.starts_with(scheme)).then_some(text)
 }
 
-/// Returns the scheme if a path looks like a URL.
+/// Returns the scheme if the path looks like a URL.
 fn scheme_of(path: &Path) -> Option<&str> {
     let (scheme, _) = path.to_str()?.split_once("://")?;
     let is_scheme = !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
     is_scheme.then_some(scheme)
 }
 
-/// Makes a path absolute, because a run may be resumed in a different folder.
+/// Makes a path absolute. The run might be resumed from a different folder.
 fn absolute(path: &Path) -> Result<PathBuf, JobError> {
     if path == Path::new(STDIN) || url_of(path).is_some() || scheme_of(path).is_some() {
         Ok(path.to_owned())

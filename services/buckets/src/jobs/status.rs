@@ -1,4 +1,4 @@
-//! The status of the index and its runs.
+//! Status of the index and its runs.
 
 use database::DatabaseError;
 use serde_json::{Value, json};
@@ -8,9 +8,9 @@ use super::error::JobError;
 use crate::store::load_runs::LoadRun;
 use crate::store::{alerts, buckets, generations, load_runs, rejected_lines, removals};
 
-/// Maximum number of runs to show.
+/// Number of runs to show.
 const RUNS: i64 = 10;
-/// Maximum number of bad lines of the newest run to show.
+/// Number of bad lines to show for the newest run.
 const LINES: i64 = 10;
 
 /// Returns the status as JSON.

@@ -1,4 +1,4 @@
-//! The pages of a crawl that are stored in the database.
+//! Crawled pages stored in the database.
 
 use std::io::Read;
 
@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 use super::error::JobError;
 use crate::store::crawl_pages;
 
-/// Maximum size of a page in bytes, as for pages from servers.
+/// Maximum page size in bytes, the same as for pages from servers.
 const LARGEST_PAGE: u64 = 64 << 20;
 
 /// The stored pages of a listing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredListing {
     pub crawl: i64,
-    /// Number of the listing.
+    /// Listing number.
     pub listing: i64,
     /// Number of stored pages.
     pub pages: u64,
-    /// The reason if the listing is incomplete.
+    /// Why the listing is incomplete, if it is.
     pub broken: Option<String>,
 }
 
@@ -27,7 +27,8 @@ impl StoredListing {
     /// Reads a page.
     ///
     /// # Errors
-    /// The page does not exist, because the crawl was removed or has begun a new listing.
+    /// Returns an error if the page is gone, because the crawl was removed or has started a new
+    /// listing.
     pub(super) fn page(&self, pools: &Pools, number: u64) -> Result<Vec<u8>, JobError> {
         let body = pools
             .read_blocking(|db| crawl_pages::find(db, (self.crawl, self.listing, number as i64)))?;
@@ -41,7 +42,7 @@ impl StoredListing {
     }
 }
 
-/// Compresses a page for storage in the database.
+/// Compresses a page for storage.
 pub(super) fn compressed(page: &[u8]) -> Result<Vec<u8>, JobError> {
     Ok(zstd::encode_all(page, 3)?)
 }

@@ -1,4 +1,4 @@
-//! Decides whether a run may publish, once its sources have been read.
+//! Decides whether a run may be published, once all sources have been read.
 
 use super::error::JobError;
 use super::intake::Intake;
@@ -6,11 +6,12 @@ use super::intake_state::IntakeState;
 use super::max_errors::MaxErrors;
 use super::sources::Source;
 
-/// Number of lines from which on the fraction of bad lines is checked at the end.
+/// The share of bad lines only counts if there are at least this number of lines.
 const JUDGED_FROM: u64 = 100;
 
 impl Intake {
-    /// For runs that replace the index: fails if a source or a listing is incomplete.
+    /// Returns an error if a source or listing is incomplete. For runs that replace the whole
+    /// index.
     pub fn refuse_incomplete(&self) -> Result<(), JobError> {
         if let Some(first) = self.state.tally.incomplete.first() {
             return Err(JobError::Invalid(format!("{first}: the index is unchanged")));
@@ -23,7 +24,7 @@ impl Intake {
         }
     }
 
-    /// Fails at the end if none of the sources could be read.
+    /// Returns an error if we couldn't read any of the sources. Call this at the end.
     pub fn refuse_unread(&self, sources: &[Source]) -> Result<(), JobError> {
         let tally = &self.state.tally;
         if tally.incomplete.len() < sources.len() || tally.lines() > 0 {
@@ -33,8 +34,8 @@ impl Intake {
         Err(JobError::Invalid(format!("no source could be read: {reasons}")))
     }
 
-    /// Fails at the end if too many lines are bad, or if all of them are and no explicit limit was
-    /// given.
+    /// Returns an error if too many lines are bad, or if all of them are and there is no explicit
+    /// limit. Call this at the end.
     pub fn judge(&self) -> Result<(), JobError> {
         self.judge_from(JUDGED_FROM)?;
         let (bad, lines) = (self.state.tally.bad, self.state.tally.lines());
@@ -46,7 +47,7 @@ impl Intake {
         Ok(())
     }
 
-    /// Fails if the sources neither contain a line nor name a bucket.
+    /// Returns an error if the sources don't contain any lines or buckets.
     pub fn refuse_empty(&self, sources: &[Source]) -> Result<(), JobError> {
         let IntakeState { tally, named, .. } = &self.state;
         if !tally.is_empty() || !named.is_empty() {
@@ -62,7 +63,8 @@ impl Intake {
         )))
     }
 
-    /// Fails if too many lines are bad. The fraction is only checked from `least` lines on.
+    /// Returns an error if too many lines are bad. The share of bad lines only counts if there are
+    /// at least `least` lines.
     pub(super) fn judge_from(&self, least: u64) -> Result<(), JobError> {
         let (bad, lines) = (self.state.tally.bad, self.state.tally.lines());
         let too_many = match self.max_errors {

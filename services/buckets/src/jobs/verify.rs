@@ -1,9 +1,9 @@
-//! Checks the consistency of the index, also with the table of buckets.
+//! Checks that the index is consistent, and that it matches the bucket table.
 
 use super::context::JobContext;
 use super::error::JobError;
 
-/// Returns a description of each fault.
+/// Runs the checks and describes each fault.
 pub fn verify(context: &JobContext) -> Result<Vec<String>, JobError> {
     let index = context.open_index()?;
     let mut faults = index.verify()?;

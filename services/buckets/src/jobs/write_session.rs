@@ -1,4 +1,4 @@
-//! The write lock, with the index, its writer and consistent SQL rows.
+//! A session has the write lock, an open index with its writer, and SQL rows that match the index.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -13,26 +13,28 @@ use crate::engine::{EngineError, FileIndex, FileWriter, WriteLock};
 use crate::model::identity::Identity;
 use crate::store::{generations, load_runs};
 
-/// The session of a writer. There is only one at a time.
+/// A write session. There's only ever one at a time.
 pub struct Session {
     pub context: JobContext,
     /// Number of the current generation.
     pub generation: u32,
     pub index: Arc<dyn FileIndex>,
     pub writer: Box<dyn FileWriter>,
-    /// Whether the published index is missing and is about to be replaced.
+    /// Set if the published index is missing and about to be replaced.
     pub is_lost: bool,
-    /// The lock. It is checked before every deletion and every switch.
+    /// Check this before every deletion and every switch of generations.
     pub lock: WriteLock,
 }
 
 impl Session {
-    /// Takes the write lock. `holder` describes this command to other commands that want the lock.
+    /// Takes the write lock. Other commands that want the lock get to see `holder`, which should
+    /// describe this command.
     pub fn open(context: &JobContext, holder: &str) -> Result<Self, JobError> {
         Self::begin(context, holder, false)
     }
 
-    /// Like `open`, but also succeeds if the published index is missing and will be replaced.
+    /// Like [`Self::open`], but doesn't mind if the published index is missing, since it will be
+    /// replaced.
     pub fn open_anew(context: &JobContext, holder: &str) -> Result<Self, JobError> {
         Self::begin(context, holder, true)
     }
@@ -44,7 +46,7 @@ impl Session {
         })?;
         let mut is_lost = false;
         let opened = match context.generations.open(generation) {
-            // A killed rebuild of a lost index left an empty one.
+            // A rebuild of a lost index was killed and left an empty one.
             Ok(index) if rebuilds && own.publishes > 0 && is_unused(&*index) => {
                 refuse_newer_index(context, generation + 1)?;
                 is_lost = true;
@@ -66,8 +68,8 @@ impl Session {
                 Some(index)
             }
         };
-        // An unfinished generation would keep the files of later removals. It may also fill the
-        // disk, so that none of the following can be written.
+        // An unfinished generation would still have files that are removed later. Also, if it has
+        // filled up the disk, nothing below could be written.
         context.generations.discard(generation + 1, &*lock)?;
         let index = match opened {
             Some(index) => index,
@@ -87,7 +89,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Creates an empty generation after the current one. The same lock protects it.
+    /// Creates an empty generation after the current one. It doesn't need a lock of its own.
     pub fn next_generation(&self) -> Result<Self, JobError> {
         let (context, generation) = (self.context.clone(), self.generation + 1);
         context.generations.discard(generation, &*self.lock)?;
@@ -97,7 +99,7 @@ impl Session {
         Ok(Self { context, generation, index, writer, is_lost: false, lock: Box::new(()) })
     }
 
-    /// Takes the write lock. Returns `None` if another process holds it.
+    /// Takes the write lock. Returns `None` if another process has it.
     pub fn try_open(context: &JobContext, holder: &str) -> Result<Option<Self>, JobError> {
         match Self::open(context, holder) {
             Ok(session) => Ok(Some(session)),
@@ -107,8 +109,8 @@ impl Session {
     }
 }
 
-/// Fails if there is a generation above `expected`. The database is then a copy from before a
-/// rebuild, and the newer index would be dropped.
+/// Returns an error if there's a generation above `expected`. The database must be a copy from
+/// before a rebuild then, and we would drop the newer index.
 fn refuse_newer_index(context: &JobContext, expected: u32) -> Result<(), JobError> {
     match context.generations.newest()? {
         Some(newest) if newest > expected => Err(EngineError::Mismatch(format!(
@@ -119,7 +121,7 @@ fn refuse_newer_index(context: &JobContext, expected: u32) -> Result<(), JobErro
     }
 }
 
-/// Fails if an unknown generation has more publishes and removals than its rebuild recorded.
+/// Returns an error if the next generation has seen more publishes or removals than its rebuild.
 fn refuse_later_publishes(
     context: &JobContext,
     generation: u32,
@@ -133,18 +135,18 @@ fn refuse_later_publishes(
     }
 }
 
-/// Returns true if an index has never been committed.
+/// Returns `true` if nothing has ever been committed to the index.
 fn is_unused(index: &dyn FileIndex) -> bool {
     index.summary().journal.identity.index.is_empty()
 }
 
-/// Returns a random name, for an index or a process.
+/// Returns a random name for an index or a process.
 pub(super) fn new_name() -> String {
     let random = || RandomState::new().hash_one(SystemTime::now());
     format!("{:016x}{:016x}", random(), random())
 }
 
-/// If a run holds the write lock, adds its id to the error.
+/// If a run has the write lock, adds its id to the error.
 fn named(context: &JobContext, error: EngineError) -> EngineError {
     let EngineError::Locked(holder) = error else { return error };
     let run = context.pools.read_blocking(load_runs::under_way).ok().flatten();

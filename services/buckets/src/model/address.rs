@@ -1,31 +1,31 @@
-//! Bucket addresses in a single, normalised form.
+//! Bucket addresses and how to normalise them.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::Deserialize;
 
-/// The provider that stores the bucket.
+/// Storage provider of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BucketType {
-    /// Amazon S3.
+    /// Amazon S3
     Aws,
-    /// Azure Blob Storage.
+    /// Azure Blob Storage
     Azure,
-    /// DigitalOcean Spaces.
+    /// DigitalOcean Spaces
     Dos,
-    /// Google Cloud Storage.
+    /// Google Cloud Storage
     Gcp,
-    /// Alibaba Cloud OSS.
+    /// Alibaba Cloud OSS
     Ali,
 }
 
 impl BucketType {
-    /// All types in the order of their codes.
+    /// All types, ordered by code.
     pub const ALL: [Self; 5] = [Self::Aws, Self::Azure, Self::Dos, Self::Gcp, Self::Ali];
 
-    /// Returns the name used in parameters, responses and tables.
+    /// Name in parameters, responses and tables.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Aws => "aws",
@@ -36,7 +36,7 @@ impl BucketType {
         }
     }
 
-    /// Returns the code stored in file indexes. Codes never change.
+    /// The code stored in file indexes. Must never change.
     pub fn code(self) -> u64 {
         self as u64
     }
@@ -57,28 +57,29 @@ impl FromStr for BucketType {
     }
 }
 
-/// The error for a string that is not a bucket address.
+/// Error for strings that aren't bucket addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// The address or the bucket name is empty.
+    /// There is no address or no bucket name.
     #[error("the bucket address has no name")]
     Empty,
-    /// The address contains a character that is not allowed in host names.
+    /// The address contains a character that isn't valid in hostnames.
     #[error("the bucket address contains a character that is not valid in host names")]
     BadCharacter,
-    /// More than 512 bytes.
+    /// The address is longer than 512 bytes.
     #[error("the bucket address is longer than 512 bytes")]
     TooLong,
-    /// There is a path after a host that does not take one, or more than a container name.
+    /// The host is followed by a path where there shouldn't be one, or by more than a container
+    /// name.
     #[error("the bucket address is followed by a path")]
     ExtraPath,
-    /// The host is unknown, and no type was given.
+    /// We don't know the host, and no type was given.
     #[error("unknown provider: give the type of the bucket")]
     UnknownProvider,
-    /// An unknown type.
+    /// There is no such type.
     #[error("the bucket type must be one of aws, azure, dos, gcp, ali")]
     UnknownType,
-    /// The given type differs from that of the host.
+    /// The host has a different type.
     #[error("the bucket type contradicts the bucket address")]
     WrongType,
 }
@@ -92,7 +93,8 @@ pub struct Address {
 }
 
 impl Address {
-    /// Parses an address. Scheme, letter case, trailing slashes and path style do not matter.
+    /// Parses an address. Ignores the scheme, letter case and trailing slashes, and accepts
+    /// path-style addresses.
     ///
     /// ```
     /// use buckets::model::{Address, BucketType};
@@ -122,7 +124,8 @@ impl Address {
         Self::of_host(host, container)
     }
 
-    /// Parses an address. Returns it with the type of its bucket.
+    /// Parses an address and determines the bucket's type. `given` is only needed if the host is
+    /// unknown.
     pub fn parse_typed(
         text: &str,
         given: Option<BucketType>,
@@ -137,18 +140,17 @@ impl Address {
         Ok((address, kind))
     }
 
-    /// Returns the normalised address.
+    /// The normalised address.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Returns the type, if the host determines it.
+    /// The type, if it follows from the host.
     pub fn kind(&self) -> Option<BucketType> {
         self.kind
     }
 
-    /// Returns the part before the provider's suffix. For a custom domain, returns the whole
-    /// address.
+    /// Everything before the provider's suffix. For a custom domain, that's the whole address.
     pub fn name(&self) -> &str {
         &self.text[..self.name_length]
     }
@@ -193,8 +195,8 @@ fn join(host: &str, container: &str) -> String {
     if container.is_empty() { host.to_owned() } else { format!("{host}/{container}") }
 }
 
-/// Strips the scheme and trailing slashes. `s3://` and `gs://` name a bucket without a host, so
-/// they also give the provider's suffix.
+/// Strips the scheme and any trailing slashes. For `s3://` and `gs://`, where the host is only
+/// implied, also returns the provider's suffix.
 fn without_scheme(text: &str) -> (&str, Option<&'static str>) {
     let (text, suffix) = if let Some(rest) = text.strip_prefix("s3://") {
         (rest, Some("s3.amazonaws.com"))
@@ -211,13 +213,13 @@ fn suffix_type(suffix: &str) -> Option<BucketType> {
     provider(suffix).map(|(_, kind)| kind)
 }
 
-/// Returns the provider of a host.
+/// Returns the provider that a host belongs to.
 pub fn provider_of(host: &str) -> Option<BucketType> {
     provider(&host.to_lowercase()).map(|(_, kind)| kind)
 }
 
-/// Returns the provider of a host, and the end of the bucket name in it. The end is 0 if the host
-/// is the provider's own.
+/// Returns the provider of a host, and where the bucket name ends within the hostname. This is 0 if
+/// there's no bucket name in it.
 fn provider(host: &str) -> Option<(usize, BucketType)> {
     if let Some(front) = below(host, "blob.core.windows.net") {
         return Some((front.len(), BucketType::Azure));
@@ -244,8 +246,8 @@ fn provider(host: &str) -> Option<(usize, BucketType)> {
         .then_some((name.len().saturating_sub(1), BucketType::Aws))
 }
 
-/// Returns the part before `.domain`. For the domain itself, the part is empty. Returns `None` if
-/// the host is not below the domain.
+/// Returns everything before `.domain`, which is empty for the domain itself. Returns `None` if the
+/// host isn't in the domain.
 fn below<'a>(host: &'a str, domain: &str) -> Option<&'a str> {
     let front = host.strip_suffix(domain)?;
     if front.is_empty() { Some(front) } else { front.strip_suffix('.') }

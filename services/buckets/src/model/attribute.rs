@@ -1,27 +1,27 @@
-//! The attributes of a file: numbers that are listed, stored, filtered and sorted by.
+//! Numeric file attributes. Listings include them, and searches can filter and sort by them.
 
 use std::ops::{Index, IndexMut};
 
 use serde::Deserialize;
 
-/// A numeric attribute of every file.
+/// A numeric attribute of files.
 ///
-/// This enum determines what is stored, filtered and sorted by. The names of attributes in listings
-/// are in `jobs/formats/fields.rs`, those in the API in `wire/files.rs`.
+/// Attributes in this enum are stored and can be used to filter and sort. `jobs/formats/fields.rs`
+/// has their names in listings, and `wire/files.rs` those in the API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attribute {
     /// Size in bytes.
     Size,
-    /// Time of the last modification in Unix seconds; 0 if unknown.
+    /// Time of the last modification, in Unix seconds. 0 if unknown.
     LastModified,
 }
 
 impl Attribute {
-    /// All attributes, in the order in which they are stored.
+    /// All attributes, in storage order.
     pub const ALL: [Self; 2] = [Self::Size, Self::LastModified];
 
-    /// Returns the name of the attribute in the sort parameter.
+    /// Name in the sort parameter.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Size => "size",
@@ -29,7 +29,7 @@ impl Attribute {
         }
     }
 
-    /// Returns the name of the column in the file index.
+    /// Column name in the file index.
     pub const fn column(self) -> &'static str {
         match self {
             Self::Size => "size",
@@ -37,7 +37,7 @@ impl Attribute {
         }
     }
 
-    /// Returns the name of the field in NDJSON lines.
+    /// Field name in NDJSON.
     pub const fn member(self) -> &'static str {
         match self {
             Self::Size => "size",
@@ -45,7 +45,7 @@ impl Attribute {
         }
     }
 
-    /// Returns true if 0 means unknown. Unknown values never match a filter.
+    /// Returns `true` if 0 means that the value is unknown. Unknown values don't match any filter.
     pub const fn has_unknown(self) -> bool {
         match self {
             Self::Size => false,
@@ -54,20 +54,20 @@ impl Attribute {
     }
 }
 
-/// A value for each attribute.
+/// One value per attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attributes<T = i64>([T; Attribute::ALL.len()]);
 
 impl<T> Attributes<T> {
-    /// Builds the values by calling a function for each attribute.
+    /// Calls a function for each attribute and collects the results.
     pub fn from_fn(of: impl FnMut(Attribute) -> T) -> Self {
         Self(Attribute::ALL.map(of))
     }
 
-    /// Builds the values by calling a fallible function for each attribute.
+    /// Calls a fallible function for each attribute and collects the results.
     ///
     /// # Errors
-    /// The first error of the function.
+    /// Returns the first error.
     pub fn try_from_fn<E>(of: impl FnMut(Attribute) -> Result<T, E>) -> Result<Self, E> {
         let [size, last_modified] = Attribute::ALL.map(of);
         Ok(Self([size?, last_modified?]))

@@ -1,6 +1,6 @@
-//! Numbers of files and buckets.
+//! File and bucket counts.
 
-/// Numbers of files and buckets.
+/// File and bucket counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Number of files.

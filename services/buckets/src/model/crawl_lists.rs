@@ -1,8 +1,8 @@
-//! Buckets that the operator allows to be crawled, or excludes.
+//! Allow and deny lists for crawls.
 
 use std::str::FromStr;
 
-/// An address of a bucket, a host with all its buckets, or `*.DOMAIN` for all hosts below a domain.
+/// The address of a bucket, a host with all its buckets, or `*.DOMAIN` for all hosts in a domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketPattern(String);
 
@@ -22,7 +22,7 @@ impl FromStr for BucketPattern {
 }
 
 impl BucketPattern {
-    /// Returns true if an address without a scheme is covered.
+    /// Returns `true` if the pattern matches an address. The address must not have a scheme.
     fn covers(&self, address: &str) -> bool {
         let address = address.trim_end_matches('/').to_lowercase();
         match self.0.strip_prefix("*.") {
@@ -38,17 +38,17 @@ impl BucketPattern {
     }
 }
 
-/// The buckets that may be crawled.
+/// Which buckets may be crawled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CrawlLists {
-    /// Only these, unless it is empty.
+    /// Only these, unless the list is empty.
     pub allow: Vec<BucketPattern>,
-    /// None of these.
+    /// None of these, even if they are allowed.
     pub deny: Vec<BucketPattern>,
 }
 
 impl CrawlLists {
-    /// Returns true if the bucket with an address may be requested at a URL.
+    /// Returns `true` if we may crawl this bucket at this URL.
     pub fn permit(&self, bucket: &str, url: &str) -> bool {
         let place = url.split_once("://").map_or(url, |(_, place)| place);
         let covers = |pattern: &BucketPattern| pattern.covers(bucket) || pattern.covers(place);

@@ -32,7 +32,7 @@ struct Page {
     bytes: usize,
 }
 
-/// Process the waiting entries early if there are this many.
+/// Process the waiting entries early once we have this number of them.
 const MOST_WAITING: usize = 10_000;
 /// Same, for the total size of their keys in bytes.
 const MOST_BYTES: usize = 16 << 20;

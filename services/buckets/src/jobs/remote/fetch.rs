@@ -1,4 +1,4 @@
-//! Fetches pages over HTTP, with a rate limit and retries.
+//! Fetches pages over HTTP. Takes care of rate limits and retries.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -17,32 +17,32 @@ use super::turns::Turns;
 use crate::jobs::error::JobError;
 use crate::model::address::provider_of;
 
-/// Maximum size of a page in bytes.
+/// Maximum page size in bytes.
 const LARGEST_PAGE: usize = 64 << 20;
-/// Maximum delay that a server may request.
+/// Longest delay we accept if a server asks for one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Options for listing buckets.
+/// How to list buckets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RemoteOptions {
-    /// `--rate`: maximum requests per second, to each bucket if there is a rate of providers, or else to all
-    /// together.
+    /// `--rate`: maximum requests per second. This applies to each bucket if there's also a
+    /// provider rate, and otherwise to all of them together.
     pub rate: f64,
     /// `--provider-rate`: maximum requests per second to all buckets of a provider.
     pub provider_rate: Option<f64>,
-    /// `--user-agent`.
+    /// `--user-agent`
     pub user_agent: String,
-    /// Milliseconds before the first retry. Each retry doubles the delay.
+    /// Delay before the first retry, in milliseconds. It doubles with every retry.
     pub first_pause: u64,
     /// Maximum number of attempts per page.
     pub attempts: u32,
-    /// Maximum number of seconds per page.
+    /// Timeout per page, in seconds.
     pub timeout: u64,
-    /// Whether hosts that do not belong to a known provider may have private addresses.
+    /// Whether private addresses are allowed for hosts of unknown providers.
     pub allows_private: bool,
-    /// Only files whose path begins with this are listed.
+    /// Only list files whose path starts with this.
     pub prefix: String,
     /// Time after which a failed request is not retried in this run.
     #[serde(skip)]
@@ -80,23 +80,23 @@ pub(super) struct Fetcher {
     between_of_provider: Option<Duration>,
 }
 
-/// The reason that a page could not be fetched.
+/// Why a page couldn't be fetched.
 enum Failure {
-    /// A temporary failure. The request is retried, after the delay that the server requests (if
-    /// any).
+    /// Temporary failure. We retry, after the delay the server has asked for, if any.
     Passing(String, Option<Duration>),
-    /// There is no connection. The request is retried.
+    /// We can't connect. We retry this too.
     Unreachable(String),
-    /// A permanent failure. The request is not retried.
+    /// Permanent failure. There's no point in retrying.
     Lasting(Refusal),
 }
 
 impl Fetcher {
     pub(super) fn new(options: &RemoteOptions, bucket: &str) -> Result<Self, JobError> {
-        // If another provider was installed first, that one is used.
+        // Fails if a provider is already installed. In that case we use that one.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let client = reqwest::Client::builder();
-        // A proxy would resolve names itself and could reach private addresses.
+        // A proxy would resolve hostnames itself, so we couldn't keep it away from private
+        // addresses.
         let client = if options.allows_private { client } else { client.no_proxy() };
         let http = client
             .connect_timeout(CONNECT_TIMEOUT)
@@ -113,7 +113,7 @@ impl Fetcher {
         Ok(Self { http, runtime, options, bucket, between, between_of_provider })
     }
 
-    /// Waits for the turn of the next request.
+    /// Waits until the rate limits allow another request.
     fn wait(&self, url: &Url) {
         let now = Instant::now();
         let turns = &self.options.turns;
@@ -130,7 +130,7 @@ impl Fetcher {
         sleep(turn.saturating_duration_since(now));
     }
 
-    /// Fetches a page. Returns the reason if the server refuses it.
+    /// Fetches a page. If the server refuses, returns the reason.
     ///
     /// # Errors
     /// The server is unreachable or busy even after several attempts, or at the deadline.
@@ -177,7 +177,7 @@ fn between_requests(rate: f64) -> Result<Duration, JobError> {
     between.map_err(|_| JobError::Invalid("the rate must be above 0".to_owned()))
 }
 
-/// Returns true if the host of a URL is a private IP address. Names are checked when they are
+/// Returns `true` if the URL contains a private IP address. Hostnames are checked when they are
 /// resolved.
 fn names_private(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
@@ -201,7 +201,7 @@ async fn get(http: &reqwest::Client, url: &Url) -> Result<Vec<u8>, Failure> {
     Ok(page)
 }
 
-/// Describes a network error, including its causes.
+/// Describes a network error and its causes.
 fn interrupted(error: reqwest::Error) -> Failure {
     let is_connected = !error.is_connect();
     let reason = format!("{:#}", anyhow::Error::new(error.without_url()));

@@ -6,23 +6,23 @@ use crate::jobs::error::JobError;
 use crate::jobs::formats::{Defaults, Format, Marker};
 use crate::model::address::{Address, BucketType};
 
-/// A bucket that is listed page by page.
+/// A bucket to be listed page by page.
 #[derive(Clone, Debug)]
 pub(in crate::jobs) struct Listing {
-    /// The format of its pages.
+    /// Format of the pages.
     pub(super) format: Format,
-    /// Address of the bucket. The content of pages does not change it.
+    /// Address of the bucket, whatever the pages may say.
     pub(super) bucket: String,
     /// URL of the list operation.
     base: Url,
 }
 
 impl Listing {
-    /// Creates the listing of a bucket URL.
+    /// Prepares to list the bucket at a URL.
     pub(in crate::jobs) fn of(url: &str, defaults: &Defaults) -> Result<Self, JobError> {
         let wrong = |why: &str| JobError::Invalid(format!("{url}: {why}"));
         if url.contains(['?', '#', '@']) {
-            // These parts would be stored with the run, although they may contain secrets.
+            // We store the URL with the run, and these parts could contain secrets.
             return Err(wrong("only public buckets can be listed: give the plain address"));
         }
         let known = Address::parse(url).ok().filter(|address| address.kind().is_some());
@@ -50,12 +50,12 @@ impl Listing {
         Ok(Self { format, bucket, base })
     }
 
-    /// Returns the address of the bucket.
+    /// Address of the bucket.
     pub(in crate::jobs) fn bucket(&self) -> &str {
         &self.bucket
     }
 
-    /// Returns the listing of the files below a prefix.
+    /// Narrows the listing down to a prefix.
     pub(super) fn below(&self, prefix: &str) -> Self {
         let mut listing = self.clone();
         if !prefix.is_empty() {
@@ -64,7 +64,7 @@ impl Listing {
         listing
     }
 
-    /// Returns the URL of a page.
+    /// URL of a page.
     pub(super) fn page(&self, marker: Option<&Marker>) -> Url {
         let mut url = self.base.clone();
         {
@@ -75,7 +75,7 @@ impl Listing {
                     ("maxResults", "1000"),
                     ("fields", "kind,nextPageToken,items(name,bucket,size,updated)"),
                 ]),
-                // Keys may contain characters that XML does not support.
+                // XML can't represent every character that may be in a key.
                 _ => query.extend_pairs([("list-type", "2"), ("encoding-type", "url")]),
             };
             if let Some(Marker { parameter, value }) = marker {
@@ -89,13 +89,13 @@ impl Listing {
 const UNKNOWN_HOST: &str = "an unknown host needs --bucket ADDRESS and --format s3, azure or \
                             gcs";
 
-/// Returns the URL of a known provider's list operation.
+/// URL of the list operation, for known providers.
 fn interface_of(url: &str, address: &Address, format: Format) -> String {
     let scheme = if url.starts_with("http://") { "http" } else { "https" };
     let (text, name) = (address.as_str(), address.name());
     match format {
         Format::Gcs => format!("{scheme}://storage.googleapis.com/storage/v1/b/{name}/o"),
-        // The provider's certificate does not cover bucket names that contain dots.
+        // If the bucket name contains dots, the provider's certificate doesn't match.
         Format::S3 if name.contains('.') && scheme == "https" => {
             format!("{scheme}://{}/{name}/", &text[name.len() + 1..])
         }

@@ -1,4 +1,4 @@
-//! Lists public buckets through the APIs of their providers.
+//! Lists public buckets through their providers' APIs.
 
 mod fetch;
 mod listing;

@@ -14,30 +14,30 @@ use crate::jobs::formats::{
     self, Bad, Defaults, Format, Item, Marker, Part, Sink, Skipped, Taken, next_page,
 };
 
-/// Receives the entries of a listing, and the positions at which it can be resumed.
+/// Receives the entries of a listing, and the places from which it can be resumed.
 pub(in crate::jobs) trait PageSink: Sink {
-    /// Called after a page has been passed to the sink as a whole. `next` is the position after it,
-    /// or `None` at the end of the listing.
+    /// Called after all entries of a page. `next` is where to continue, or `None` if this was the
+    /// last page.
     fn page_done(&mut self, next: Option<&Place>, page: &[u8]) -> Result<(), JobError>;
 
-    /// Called if the first page was refused, or is at an address that must not be requested.
+    /// Called if the first page was refused, or if we aren't allowed to request it.
     fn refused(&mut self, _refusal: Refusal) {}
 }
 
-/// A position between two pages of a listing.
+/// A place between two pages of a listing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// The request for the next page.
+    /// Selects the next page.
     pub marker: Marker,
-    /// The key of the last entry, if known.
+    /// Key of the last entry, if known.
     pub key: Option<String>,
 }
 
 impl Place {
-    /// Returns the request with which a later run resumes the listing.
+    /// Returns the marker for resuming the listing in a later run.
     ///
-    /// It continues after a key if the API supports that. A server may resolve tokens by counting
-    /// entries, and the bucket may have changed since.
+    /// We continue after a key if the API supports it. A server may implement its tokens by
+    /// counting entries, and the bucket may have changed in the meantime.
     fn resumed(&self, format: Format) -> Marker {
         let parameter = match (format, self.marker.parameter.as_str()) {
             (Format::S3, "continuation-token") => "start-after",
@@ -52,10 +52,11 @@ impl Place {
     }
 }
 
-/// Providers return empty pages after files were removed, but not this number of them in a row.
+/// Providers may return empty pages where files were removed, but never this number of them in a
+/// row.
 const MAX_EMPTY_PAGES: usize = 100;
 
-/// Reads a listing from its beginning or from a position.
+/// Reads a listing, either from the start or from the given place.
 pub(in crate::jobs) fn read_pages(
     listing: &Listing,
     kind: Option<&str>,
@@ -85,7 +86,7 @@ pub(in crate::jobs) fn read_pages(
             }
         };
         let name = Path::new(&listing.bucket);
-        // A page that is fetched again may begin with entries that have already been processed.
+        // If we fetched this page before, we may already have processed its first few entries.
         let until = match known.take() {
             Some(key) if has_key(name, &page, &defaults, &key)? => Some(key),
             _ => None,
@@ -98,7 +99,7 @@ pub(in crate::jobs) fn read_pages(
         if entries.broken {
             return Ok(());
         }
-        // A malicious server could return new markers forever.
+        // A malicious server could keep sending new markers forever.
         let key = entries.last;
         empty = if key.is_some() { 0 } else { empty + 1 };
         if empty > MAX_EMPTY_PAGES {
@@ -109,11 +110,11 @@ pub(in crate::jobs) fn read_pages(
             Err(reason) => return sink.broken(reason),
         };
         if listing.format == Format::Gcs {
-            // A page without files does not name its bucket.
+            // Pages without any files don't mention the bucket.
             sink.page(&listing.bucket, kind, next.is_some())?;
         }
         let Some(next) = next else { return sink.page_done(None, &page) };
-        // Detects circular listings.
+        // Guards against circular listings.
         if !seen.insert(hasher.hash_one(&next)) {
             return sink.broken("the listing is circular".to_owned());
         }
@@ -123,7 +124,7 @@ pub(in crate::jobs) fn read_pages(
     }
 }
 
-/// Returns true if a page contains an entry with this key.
+/// Returns `true` if the page has an entry with this key.
 fn has_key(name: &Path, page: &[u8], defaults: &Defaults, key: &str) -> Result<bool, JobError> {
     let mut search = KeySearch { key, found: false };
     formats::read_page(name, page, defaults, &mut search)?;
@@ -158,13 +159,13 @@ impl Sink for KeySearch<'_> {
     }
 }
 
-/// Passes on the entries after a key. Links to next pages are dropped, because each page is
-/// requested with the marker of the previous one.
+/// Passes on the entries after a key. Links between pages are dropped, because we request each page
+/// with the marker from the one before it.
 pub(super) struct Entries<'a> {
     pub(super) sink: &'a mut dyn PageSink,
-    /// The key of the last entry to skip.
+    /// Key of the last entry to skip.
     pub(super) until: Option<String>,
-    /// The key of the last entry so far.
+    /// Key of the last entry so far.
     pub(super) last: Option<String>,
     pub(super) broken: bool,
 }

@@ -1,4 +1,4 @@
-//! Restricts requests to the provider of a bucket.
+//! Keeps requests within a bucket's provider.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,8 +12,8 @@ use crate::model::address::provider_of;
 /// Maximum number of redirects per request.
 const MOST_REDIRECTS: usize = 3;
 
-/// Follows redirects within the same provider or, if the provider is unknown, within the same host.
-/// Any other redirect is returned as the response.
+/// Follows redirects within the same provider. If the provider is unknown, they must stay on the
+/// same host. Any other redirect is returned as the response.
 pub(super) fn follow(attempt: Attempt<'_>) -> Action {
     let first = attempt.previous().first();
     let allowed = attempt.previous().len() <= MOST_REDIRECTS
@@ -32,8 +32,8 @@ fn is_same_provider(from: &Url, to: &Url) -> bool {
         }
 }
 
-/// Resolves host names. Hosts of providers must have public addresses, so that a forged DNS answer
-/// cannot lead to an internal service.
+/// Resolves hostnames. Providers must have public addresses. Otherwise, a forged DNS response could
+/// point us to an internal service.
 pub(super) struct ProviderResolver {
     /// Whether all other hosts may have private addresses.
     pub(super) allows_private: bool,

@@ -1,9 +1,9 @@
-//! The reason that a page of a listing is unavailable.
+//! Why a page isn't available.
 
-/// Describes a page that a server refuses, or that must not be requested.
+/// Describes why a server has refused a page, or why we can't request it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The status of the response, if there was one.
+    /// Response status, if we got one.
     pub status: Option<u16>,
     pub reason: String,
 }

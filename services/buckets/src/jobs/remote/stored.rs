@@ -7,10 +7,11 @@ use super::pages::{Entries, PageSink, Place};
 use crate::jobs::error::JobError;
 use crate::jobs::formats::{self, Defaults, Format, Marker, Part};
 
-/// Name of the marker whose value is the number of a stored page.
+/// Marker parameter for stored pages. The value is the page number.
 const PAGE: &str = "page";
 
-/// Reads stored pages in the same way as those of a server, from the first one or from a position.
+/// Reads stored pages as if they came from a server. Starts at the first one, or at the given
+/// place.
 pub(in crate::jobs) fn read_stored(
     listing: &Listing,
     (kind, prefix): (Option<&str>, &str),
@@ -38,7 +39,7 @@ pub(in crate::jobs) fn read_stored(
         }
         let is_last = number + 1 == pages;
         if listing.format == Format::Gcs {
-            // A page without files does not name its bucket.
+            // Pages without any files don't mention the bucket.
             sink.page(&listing.bucket, kind, !is_last)?;
         }
         let marker = Marker { parameter: PAGE.to_owned(), value: (number + 1).to_string() };

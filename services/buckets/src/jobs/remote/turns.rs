@@ -1,4 +1,4 @@
-//! Times of requests, so that buckets and providers are not asked too often.
+//! Schedules requests so that we don't exceed the rate limits of buckets and providers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,22 +6,24 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// Names above which those that were not used recently are forgotten.
+/// Beyond this number of names, forget those that have no requests scheduled.
 const MOST_NAMES: usize = 1_000;
 
-/// The next turn of each bucket and provider. Runs with clones of the same options share them.
+/// The next free slot for each bucket and provider. Shared by all runs whose options are clones of
+/// each other.
 #[derive(Clone, Debug, Default)]
 pub struct Turns(Arc<Mutex<HashMap<String, Instant>>>);
 
 impl PartialEq for Turns {
-    /// Returns true: requests in the past are not a part of the options.
+    /// Always `true`. The schedule isn't one of the options that we want to compare.
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
 impl Turns {
-    /// Takes the next turn of each name, with a time between two turns. Returns the time of the latest.
+    /// Reserves the next slot that is free for all of the names, and returns its time. Each name
+    /// comes with the minimum time until its next slot.
     pub(super) fn take(&self, names: &[(&str, Duration)], now: Instant) -> Instant {
         let mut next = self.0.lock();
         if next.len() > MOST_NAMES {
