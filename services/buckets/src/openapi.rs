@@ -1,4 +1,4 @@
-//! The OpenAPI document without its operations.
+//! The OpenAPI document, apart from the operations.
 
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
@@ -35,7 +35,7 @@ impl Modify for Keys {
     }
 }
 
-/// Returns the document without its paths.
+/// Returns the document without any paths.
 pub fn document() -> utoipa::openapi::OpenApi {
     Document::openapi()
 }

@@ -1,13 +1,13 @@
-//! Keys of requests, and the cost of requests.
+//! Extracts API keys from requests, and decides what a request costs.
 
 use actix_web::HttpRequest;
 use auth::{AuthError, Charge, Credential, Key, Policy, Quota};
 use shell::params::Input;
 
-/// Path of the caller's account, which is free of charge.
+/// The caller's account. Requests for it are free.
 const ACCOUNT: &str = "/api/account";
 
-/// The policy of this service.
+/// Access policy of this service.
 pub struct KeyPolicy;
 
 impl Policy for KeyPolicy {
@@ -16,7 +16,7 @@ impl Policy for KeyPolicy {
             return Ok(Some(key));
         }
         let query = Input::query(request.query_string());
-        // A key must be accepted even if another parameter cannot be decoded.
+        // Accept the key even if there's another parameter that can't be decoded.
         let keys = query.texts().filter(|(name, key)| *name == "access_token" && !key.is_empty());
         Ok(keys.last().map(|(_, key)| Credential::from(key)))
     }

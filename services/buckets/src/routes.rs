@@ -1,12 +1,12 @@
-//! All operations, in documentation order.
+//! All operations, in the order of the documentation.
 
 use shell::Routes;
 
 use crate::handlers::{account, alerts, buckets, crawls, facets, files, page, stats};
 
-/// Registers every operation.
+/// Registers all operations.
 pub fn register(routes: &mut Routes<'_>) {
-    // The HTML page is not part of the OpenAPI document.
+    // The search page isn't part of the OpenAPI document.
     routes.page("/", actix_web::web::get().to(page::search_page));
     routes.assets(&page::SITE);
     routes.add(files::search_files);

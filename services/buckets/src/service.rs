@@ -1,4 +1,4 @@
-//! Connects the service to the shell.
+//! Implements [`shell::Service`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::policy::KeyPolicy;
 use crate::state::State;
 use crate::{app, jobs, openapi, routes};
 
-/// Prefix of API paths. Their responses depend on the caller.
+/// Prefix of API paths. The responses there depend on who is calling.
 const API: &str = "/api/";
 /// Headers that may contain a key.
 static CREDENTIALS: [HeaderName; 1] = [AUTHORIZATION];
@@ -28,12 +28,12 @@ static CREDENTIALS: [HeaderName; 1] = [AUTHORIZATION];
 pub struct Buckets {
     state: State,
     gate: Gate,
-    /// URL under which clients reach the service, for links in webhooks.
+    /// Base URL for links in webhooks.
     base: Arc<str>,
 }
 
 impl Buckets {
-    /// Creates a service with a state. Clients reach it at the URL `base`, which has no final slash.
+    /// Creates the service. `base` is the URL where clients can find it, without a trailing slash.
     pub fn new(state: State, base: &str) -> Self {
         let keys = KeyStore::new(state.pools().clone(), state.clock().clone());
         let quotas = Quotas::new(state.clock().clone());
@@ -41,7 +41,7 @@ impl Buckets {
     }
 }
 
-/// Sends the messages of alerts until the server stops.
+/// Sends alert messages until the server stops.
 async fn deliver_alerts(state: State, base: Arc<str>) {
     match AlertDelivery::new(&state, &base) {
         Ok(delivery) => {

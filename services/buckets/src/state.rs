@@ -1,5 +1,5 @@
-//! The state that requests share: pools, clock, settings, the published snapshot, and slots for
-//! expressions.
+//! State shared by all requests: database pools, clock, settings, the current snapshot and the
+//! expression slots.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use crate::model::package::{Capability, Package};
 use crate::model::takedowns::Takedowns;
 use crate::store::buckets::Bucket;
 
-/// Maximum number of bytes of rows that have been found but not yet serialized. Their responses
-/// take seven times as much memory.
+/// Limit on rows that have been found but not serialised yet, in bytes. A response takes seven
+/// times as much memory.
 const MEMORY_FOR_PAGES: u32 = 4 << 20;
 
-/// The state of one server. Clones share it.
+/// State of a server. Cheap to clone.
 #[derive(Clone)]
 pub struct State {
     inner: Arc<Inner>,
@@ -36,34 +36,34 @@ struct Inner {
     settings: Settings,
     snapshot: ArcSwap<Snapshot>,
     slots: ExpressionSlots,
-    /// Number of running downloads of each account that has any.
+    /// Number of downloads in progress, by account. Accounts without any are left out.
     downloads: Mutex<HashMap<String, usize>>,
     pages: PagePermits,
-    /// The reason the index is unusable.
+    /// Set if the index is unusable.
     fault: Mutex<Option<String>>,
     looking: Mutex<()>,
 }
 
-/// The regular-expression searches that are running or waiting.
+/// Keeps track of regular expressions that are being searched or waiting.
 pub struct ExpressionSlots {
     /// One permit per expression that may run.
     pub running: Arc<Semaphore>,
-    /// The share of each account that runs expressions or waits.
+    /// Shares of all accounts that have a search running or waiting.
     pub shares: Mutex<HashMap<String, Share>>,
 }
 
-/// The expression searches of one account.
+/// An account's share of the slots.
 pub struct Share {
-    /// One permit per expression of the account that may run.
+    /// One permit per expression that the account may run.
     pub running: Arc<Semaphore>,
-    /// Number of the account's searches that are running or waiting.
+    /// Number of searches, running or waiting.
     pub searches: usize,
-    /// Number of the account's searches that are waiting for a permit.
+    /// Number of waiting searches.
     pub waiting: usize,
 }
 
 impl State {
-    /// Creates a state that serves a snapshot.
+    /// Creates a state with a first snapshot.
     pub fn new(
         pools: Pools,
         clock: SharedClock,
@@ -90,7 +90,7 @@ impl State {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Returns the database pools.
+    /// The database pools.
     pub fn pools(&self) -> &Pools {
         &self.inner.pools
     }
@@ -99,29 +99,29 @@ impl State {
         &self.inner.clock
     }
 
-    /// Returns the generations of the index.
+    /// The generations of the index.
     pub fn generations(&self) -> &dyn Generations {
         &*self.inner.generations
     }
 
-    /// Returns a shared handle to the generations of the index.
+    /// Like [`Self::generations`], but returns a shared handle.
     pub fn shared_generations(&self) -> &Arc<dyn Generations> {
         &self.inner.generations
     }
 
-    /// Returns the reason if the index is unusable.
+    /// Returns why the index is unusable, if it is.
     pub fn fault(&self) -> Option<String> {
         self.inner.fault.lock().clone()
     }
 
-    /// Records the reason that the index is unusable; `None` if it is usable.
+    /// Records why the index is unusable. `None` means it's fine.
     pub fn set_fault(&self, fault: Option<String>) {
         *self.inner.fault.lock() = fault;
     }
 
-    /// Waits until no other thread is looking for a newer snapshot. Only the holder of the guard
-    /// may publish. Otherwise a check that started earlier but ended later would bring back files
-    /// that were removed in the meantime.
+    /// Waits for other threads that are looking for a newer snapshot. Hold on to the guard while
+    /// publishing one. Otherwise, a check that started earlier but took longer could bring back
+    /// files that have been removed since.
     pub fn look(&self) -> MutexGuard<'_, ()> {
         self.inner.looking.lock()
     }
@@ -140,47 +140,47 @@ impl State {
         self.inner.snapshot.store(Arc::new(snapshot));
     }
 
-    /// Returns the memory permits for pages that have been found but not yet written.
+    /// Memory permits for pages that have been found but not written yet.
     pub fn pages(&self) -> &PagePermits {
         &self.inner.pages
     }
 
-    /// Returns the number of running downloads per account.
+    /// Number of downloads in progress, by account.
     pub fn downloads(&self) -> &Mutex<HashMap<String, usize>> {
         &self.inner.downloads
     }
 
-    /// Returns the expression slots.
+    /// The expression slots.
     pub fn slots(&self) -> &ExpressionSlots {
         &self.inner.slots
     }
 }
 
-/// Buckets, packages and index that belong together. Requests read a snapshot without querying the
-/// database. It is loaded and replaced as a whole.
+/// The index together with the matching buckets and packages, so that most requests don't have to
+/// query the database. Always loaded and replaced as a whole.
 #[derive(Clone)]
 pub struct Snapshot {
     pub index: Arc<dyn FileIndex>,
-    /// State of the index at the time when the snapshot was read.
+    /// State of the index when the snapshot was taken.
     pub summary: Arc<IndexSummary>,
     /// Generation of the index.
     pub generation: u32,
-    /// Version of the SQL rows in the snapshot.
+    /// Version of the SQL rows.
     pub version: i64,
-    /// Packages, cheapest first.
+    /// All packages, cheapest first.
     pub packages: Vec<Package>,
     /// Files that are hidden until their data is erased.
     pub takedowns: Takedowns,
-    /// Number of hidden files by bucket, for buckets that are not hidden as a whole.
+    /// Number of hidden files, for buckets that are only partly hidden.
     pub hidden: BTreeMap<u64, u64>,
-    /// Buckets by ascending id.
+    /// All buckets, ordered by id.
     buckets: Arc<Vec<Bucket>>,
-    /// Positions in `buckets`, by address.
+    /// Indexes into `buckets`, by address.
     by_address: Arc<HashMap<String, usize>>,
 }
 
 impl Snapshot {
-    /// Creates a snapshot. The buckets must be in ascending order of their ids.
+    /// Creates a snapshot. `buckets` must be ordered by id.
     pub fn new(
         index: Arc<dyn FileIndex>,
         summary: Arc<IndexSummary>,
@@ -206,13 +206,13 @@ impl Snapshot {
         }
     }
 
-    /// Returns a bucket by its id.
+    /// Looks up a bucket by id.
     pub fn bucket(&self, id: u64) -> Option<&Bucket> {
         let at = self.buckets.binary_search_by_key(&id, |bucket| bucket.id).ok()?;
         self.buckets.get(at)
     }
 
-    /// Resolves the items of a bucket filter to ids, in ascending order. Unknown items are ignored.
+    /// Resolves the items of a bucket filter to ids and sorts them. Ignores unknown items.
     pub fn bucket_ids(&self, parts: &[String]) -> Vec<u64> {
         let mut ids: Vec<u64> = parts.iter().filter_map(|part| self.bucket_id(part)).collect();
         ids.sort_unstable();
@@ -228,8 +228,8 @@ impl Snapshot {
         self.by_address.get(address.as_str()).map(|&at| self.buckets[at].id)
     }
 
-    /// Returns the listed buckets in ascending order of id. With `since`, only those first indexed
-    /// up to that time.
+    /// Returns the listed buckets in ascending id order, leaving out those that a takedown hides.
+    /// With `since`, only returns buckets first indexed at that time or before.
     pub fn listed(&self, since: Option<i64>) -> impl Iterator<Item = &Bucket> {
         self.buckets.iter().filter(move |bucket| {
             let first = bucket.first_indexed;
@@ -238,20 +238,21 @@ impl Snapshot {
         })
     }
 
-    /// Returns the ids of buckets first indexed after `since`, in ascending order.
+    /// Returns the ids of all buckets that were first indexed after `since` or aren't listed, in
+    /// ascending order.
     pub fn indexed_after(&self, since: i64) -> Vec<u64> {
         let later = |bucket: &&Bucket| bucket.first_indexed.is_none_or(|first| first > since);
         self.buckets.iter().filter(later).map(|bucket| bucket.id).collect()
     }
 
-    /// Returns the number of files in a bucket.
+    /// Returns the number of visible files in a bucket.
     pub fn file_count(&self, id: u64) -> u64 {
         let hidden = self.hidden.get(&id).copied().unwrap_or(0);
         self.summary.counts.get(&id).copied().unwrap_or(0).saturating_sub(hidden)
     }
 
-    /// Counts the listed buckets and their files. With `since`, only buckets first indexed up to
-    /// that time.
+    /// Counts the listed buckets and their files. With `since`, only counts buckets first indexed
+    /// at that time or before.
     pub fn counts(&self, since: Option<i64>) -> Counts {
         let mut counts = Counts::default();
         for bucket in self.listed(since) {
@@ -261,19 +262,19 @@ impl Snapshot {
         counts
     }
 
-    /// Returns the time of the last publish, or 0 if there was none.
+    /// Time of the last publish, or 0 if there hasn't been one.
     pub fn published_at(&self) -> i64 {
         self.summary.journal.published.as_ref().map_or(0, |published| published.at)
     }
 
-    /// Returns the package of a plan. Keys without a plan get the cheapest package.
+    /// Returns the package for a plan. Keys without a plan get the cheapest one.
     pub fn package(&self, plan: Option<&str>) -> Package {
         let named = self.packages.iter().find(|package| Some(package.code.as_str()) == plan);
         let [free, ..] = Package::seeds();
         named.or(self.packages.first()).cloned().unwrap_or(free)
     }
 
-    /// Returns the cheapest package that has a capability, if there is one.
+    /// Returns the cheapest package with a capability, if any.
     pub fn cheapest_with(&self, capability: Capability) -> Option<&Package> {
         self.packages.iter().find(|package| package.allows(capability))
     }

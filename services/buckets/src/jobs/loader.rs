@@ -102,7 +102,7 @@ impl Loader {
         if let Err(error) = &result
             && let Err(second) = self.note_failure(error)
         {
-            // A full disk might be the cause. What the operator needs to see is the first error.
+            // The disk may be full. The operator needs to see the first error.
             log::warn!("run {}: its failure cannot be recorded: {second}", self.id);
         }
         if result.is_ok() && self.searched.is_none() {
@@ -280,8 +280,8 @@ impl Loader {
         })?)
     }
 
-    /// Catches up with other work after an event. Reports and removals shouldn't have to wait for a
-    /// slow source.
+    /// Catches up with other work after an event, since reports and removals shouldn't have to
+    /// wait.
     fn after_event(&mut self) -> Result<(), JobError> {
         self.fail_if_failed()?;
         if self.paged {

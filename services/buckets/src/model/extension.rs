@@ -1,13 +1,13 @@
-//! File extensions: validation of filters, and the extensions of a file name.
+//! File extensions of names, and extension filters.
 
 use super::path;
 
-/// Maximum length of an extension in bytes.
+/// Maximum length of an extension, in bytes.
 pub const LONGEST: usize = 32;
-/// Maximum number of dot-separated parts.
+/// Maximum number of dot-separated parts in an extension.
 pub const MOST_PARTS: usize = 3;
 
-/// The error for an invalid extension filter.
+/// Error for invalid extension filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidExtension {
     /// The filter is empty.
@@ -16,12 +16,12 @@ pub enum InvalidExtension {
     /// The filter is a pattern or a path.
     #[error("must be plain extensions, without * and /: pdf instead of *.pdf")]
     Pattern,
-    /// The filter is too long to match any file.
+    /// The filter is too long to match anything.
     #[error("must be of at most {MOST_PARTS} parts and {LONGEST} bytes each")]
     TooLong,
 }
 
-/// Parses an extension filter: trims it, strips leading dots and lower-cases it.
+/// Parses an extension filter. Trims it, strips leading dots and converts it to lower case.
 ///
 /// ```
 /// use buckets::model::extension::parse;
@@ -44,7 +44,7 @@ pub fn parse(text: &str) -> Result<String, InvalidExtension> {
     }
 }
 
-/// Calls `each` with every extension of a file name, the shortest first.
+/// Calls `each` with every extension of a file name, shortest first.
 pub fn for_each(file_name: &str, mut each: impl FnMut(&str)) {
     if !file_name.contains('.') {
         return;
@@ -62,7 +62,7 @@ pub fn for_each(file_name: &str, mut each: impl FnMut(&str)) {
     }
 }
 
-/// Returns the shortest extension of a file name, or an empty string if it has none.
+/// Returns the shortest extension of a file name, or an empty string if there isn't one.
 ///
 /// ```
 /// use buckets::model::extension::shortest;
@@ -80,8 +80,8 @@ pub fn shortest(file_name: &str) -> String {
     shortest
 }
 
-/// Returns true if a file name has the extension. This is the reference implementation of
-/// [`for_each`].
+/// Returns `true` if a file name has the extension. A simple implementation to check [`for_each`]
+/// against.
 pub fn has(file_name: &str, extension: &str) -> bool {
     path::fold(file_name).strip_suffix(extension).is_some_and(|stem| stem.ends_with('.'))
 }

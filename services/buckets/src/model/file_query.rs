@@ -1,4 +1,4 @@
-//! A validated file search, in the form that every engine can answer.
+//! File searches in a validated form that every engine can handle.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use super::expression::Expression;
 use super::keywords::Keywords;
 use super::takedowns::HiddenPaths;
 
-/// The condition on a name or a path.
+/// Condition on a name or path.
 #[derive(Clone, Debug, Default)]
 pub enum Matching {
-    /// Every file.
+    /// Matches everything.
     #[default]
     All,
     /// Required and excluded words and phrases.
@@ -20,10 +20,10 @@ pub enum Matching {
 }
 
 impl Matching {
-    /// The names of all kinds.
+    /// All values of [`Self::kind`].
     pub const KINDS: [&str; 4] = ["all", "words", "phrase", "expression"];
 
-    /// Returns the name of this kind of condition.
+    /// Name for this kind of condition.
     pub fn kind(&self) -> &'static str {
         let [all, words, phrase, expression] = Self::KINDS;
         match self {
@@ -38,37 +38,38 @@ impl Matching {
     }
 }
 
-/// The sort order. Ties are sorted by ascending id.
+/// Sort order. Ties are broken by ascending id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// By ascending id.
+    /// Ascending id.
     #[default]
     Index,
-    /// By the value of an attribute.
+    /// Value of an attribute.
     By(Attribute),
 }
 
-/// An interval that excludes both of its bounds.
+/// An interval without its bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Between {
-    /// Values must be larger.
+    /// Values must be larger than this.
     pub from: Option<i64>,
-    /// Values must be smaller.
+    /// Values must be smaller than this.
     pub to: Option<i64>,
 }
 
 impl Between {
-    /// Returns true if neither bound is set.
+    /// Returns `true` if there are no bounds.
     pub fn is_open(self) -> bool {
         self.from.is_none() && self.to.is_none()
     }
 
-    /// Returns true if a value is inside the interval.
+    /// Returns `true` if the value is within the bounds.
     pub fn contains(self, value: i64) -> bool {
         self.from.is_none_or(|from| value > from) && self.to.is_none_or(|to| value < to)
     }
 
-    /// Returns true if an attribute value passes. Unknown values pass only if neither bound is set.
+    /// Returns `true` if an attribute value passes the filter. An unknown value only passes if
+    /// there are no bounds.
     pub fn passes(self, attribute: Attribute, value: i64) -> bool {
         let unknown = value == 0 && attribute.has_unknown();
         self.is_open() || (!unknown && self.contains(value))
@@ -76,63 +77,63 @@ impl Between {
 }
 
 impl Attributes<Between> {
-    /// Returns true if none of the intervals has a bound.
+    /// Returns `true` if none of the intervals has any bounds.
     pub fn are_open(&self) -> bool {
         Attribute::ALL.iter().all(|attribute| self[*attribute].is_open())
     }
 }
 
-/// The position of a file in an order: its sort value (0 in the order of the index) and its id.
+/// Position of a file in a sort order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SortKey {
-    /// Value by which the file is sorted.
+    /// The value we sort by. 0 in index order.
     pub value: i64,
-    /// Id of the file.
+    /// File id.
     pub id: u64,
 }
 
-/// The position of the requested page.
+/// Where a page starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// Files from this offset.
+    /// At this offset.
     Offset(u64),
-    /// Files after this key.
+    /// After this key.
     After(SortKey),
 }
 
-/// A search for files: its conditions, order and page.
+/// A file search, with its conditions, order and page.
 #[derive(Clone, Debug)]
 pub struct FileQuery {
-    /// The condition on the name or the path.
+    /// Condition on the name or path.
     pub matching: Matching,
-    /// Whether the condition applies to the whole path instead of the file name.
+    /// Apply the condition to the whole path instead of just the file name.
     pub full_path: bool,
-    /// Sorted ids of the buckets to search, or `None` for all.
+    /// Buckets to search, as sorted ids. `None` searches all buckets.
     pub buckets: Option<Vec<u64>>,
-    /// Sorted ids of the buckets to exclude, including those hidden from the account.
+    /// Buckets to exclude, as sorted ids. Includes those that the account may not see.
     pub excluded_buckets: Vec<u64>,
-    /// Files to exclude because their removal is pending.
+    /// Files to exclude because they are about to be removed.
     pub hidden: Vec<HiddenPaths>,
-    /// Sorted codes of the wanted bucket types; empty for all.
+    /// Bucket types, as sorted codes. Empty for all types.
     pub types: Vec<u64>,
-    /// Wanted extensions. A file must have at least one of them. Empty for all.
+    /// A file must have one of these extensions, unless this is empty.
     pub extensions: Vec<String>,
-    /// Extensions of which a file must have none.
+    /// A file must not have any of these extensions.
     pub stop_extensions: Vec<String>,
-    /// Intervals of the attributes.
+    /// Intervals for the attributes.
     pub intervals: Attributes<Between>,
-    /// The sort order.
+    /// Sort order.
     pub order: Order,
-    /// Whether the largest value comes first.
+    /// Sort the largest value first.
     pub descending: bool,
-    /// Position of the first file to return.
+    /// Where the page starts.
     pub position: Position,
-    /// Maximum number of files.
+    /// Maximum number of files on the page.
     pub limit: usize,
 }
 
 impl FileQuery {
-    /// Returns true if the search has no filters.
+    /// Returns `true` if there are no filters.
     pub fn is_unfiltered(&self) -> bool {
         self.buckets.is_none()
             && self.excluded_buckets.is_empty()
@@ -165,13 +166,13 @@ impl Default for FileQuery {
 }
 
 impl FileQuery {
-    /// Returns true if a file with these attributes passes the intervals.
+    /// Returns `true` if these attributes are within all intervals.
     pub fn passes_intervals(&self, attributes: &Attributes) -> bool {
         let pass = |attribute| self.intervals[attribute].passes(attribute, attributes[attribute]);
         Attribute::ALL.into_iter().all(pass)
     }
 
-    /// Returns the position of a file in the order of this search.
+    /// Returns the sort key of a file in this search.
     pub fn sort_key(&self, row: &FileRow) -> SortKey {
         let value = match self.order {
             Order::Index => 0,
@@ -184,25 +185,25 @@ impl FileQuery {
 /// A file in the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRow {
-    /// The id, which also determines the order of the index.
+    /// File id. Also its position in index order.
     pub id: u64,
-    /// Bucket of the file.
+    /// Bucket id.
     pub bucket: u64,
-    /// Path inside the bucket, as in the listing.
+    /// Path within the bucket, exactly as listed.
     pub path: String,
-    /// The size and the modification time of the file.
+    /// Size and modification time.
     pub attributes: Attributes,
 }
 
-/// The result of a search.
+/// Result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// Exact number of matching files.
     pub total: u64,
-    /// The files of the requested page, in order.
+    /// The files on the page, in order.
     pub rows: Vec<FileRow>,
-    /// The position after which the next page begins, which is that of the last candidate on this
-    /// page. `None` at the end. Rows removed during the search are missing from the page, but count
-    /// as candidates.
+    /// Where the next page starts, or `None` if this was the last one. This is the sort key of the
+    /// last file we found for the page, even if it was removed during the search and so isn't in
+    /// `rows`.
     pub next: Option<SortKey>,
 }

@@ -1,22 +1,22 @@
-//! Case folding as used by case-insensitive expressions.
+//! Case folding, consistent with case-insensitive expressions.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
-/// Characters above this one do not have case variants.
+/// Characters above this one don't have case variants.
 pub const LAST_WITH_CASE: u32 = 0x1_ffff;
 
-/// Returns all characters that are equal to this one if case is ignored.
+/// Returns all characters that are equal to this one when case is ignored.
 pub fn fold(character: char) -> ClassUnicode {
     let mut class = ClassUnicode::new([ClassUnicodeRange::new(character, character)]);
     class.case_fold_simple();
     class
 }
 
-/// Returns the representative of a character's case variants. If one of them is a lower-case ASCII
-/// letter, that letter is returned.
+/// Picks a representative from a character's case variants. If there's a lower-case ASCII letter
+/// among them, that's the one.
 pub fn folded(character: char) -> char {
     if character.is_ascii() {
         return character.to_ascii_lowercase();
@@ -24,12 +24,12 @@ pub fn folded(character: char) -> char {
     FIRST_OF_FOLD.get(&character).copied().unwrap_or(character).to_ascii_lowercase()
 }
 
-/// Folds every character of a string.
+/// Folds every character in a string.
 pub fn folded_text(text: &str) -> String {
     if text.is_ascii() { text.to_ascii_lowercase() } else { text.chars().map(folded).collect() }
 }
 
-/// Maps each non-ASCII character that has case variants to the first of these.
+/// Maps non-ASCII characters to the first of their case variants.
 static FIRST_OF_FOLD: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
     let cased = |character: &char| {
         let character = *character;

@@ -1,5 +1,5 @@
-//! Bucket ids, written as ranges. The ids of new buckets are consecutive, so the notes of a load
-//! stay small, however many buckets it names.
+//! Bucket ids serialised as ranges. New buckets get consecutive ids, so a load's saved progress
+//! stays small even if it has lots of buckets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::from_fn;
@@ -7,7 +7,8 @@ use std::ops::{Deref, DerefMut};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Joins consecutive ids with equal values into ranges of first id, last id and value.
+/// Joins consecutive ids with the same value into ranges. A range is the first id, the last id and
+/// the value.
 pub fn ranges<V: PartialEq>(
     ids: impl IntoIterator<Item = (u64, V)>,
 ) -> impl Iterator<Item = (u64, u64, V)> {
@@ -24,12 +25,12 @@ pub fn ranges<V: PartialEq>(
     })
 }
 
-/// Returns the ids in ranges, each with its value.
+/// Expands ranges into ids with their values.
 pub fn ids<V: Copy>(ranges: Vec<(u64, u64, V)>) -> impl Iterator<Item = (u64, V)> {
     ranges.into_iter().flat_map(|(first, last, value)| (first..=last).map(move |id| (id, value)))
 }
 
-/// A set of ids, serialized as ranges.
+/// A set of ids. Serialised as ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IdSet(BTreeSet<u64>);
 
@@ -65,7 +66,7 @@ impl<'de> Deserialize<'de> for IdSet {
     }
 }
 
-/// Ids with a flag each, serialized as ranges.
+/// A map from ids to flags. Serialised as ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlaggedIds(BTreeMap<u64, bool>);
 

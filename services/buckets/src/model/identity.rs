@@ -1,29 +1,29 @@
-//! Detects that a database and an index do not belong together.
+//! Detects when a database and an index don't match.
 
 use serde::{Deserialize, Serialize};
 
-/// The identity of an index, and the number of its publishes and removals. Both the index and the
-/// database record it.
+/// Identity of an index, along with a count of its publishes and removals. It is stored in both the
+/// index and the database.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// Random name of the index. All of its generations have the same name.
+    /// A random name for the index, shared by all its generations.
     pub index: String,
     /// Number of publishes and removals so far.
     pub publishes: u64,
 }
 
 impl Identity {
-    /// Returns the identity after another publish or removal.
+    /// Returns the identity after one additional publish or removal.
     pub fn advanced(&self) -> Self {
         Self { index: self.index.clone(), publishes: self.publishes + 1 }
     }
 
-    /// Returns the reason if an index does not belong to the database with this identity, or `None`
-    /// if it does.
+    /// Compares this database identity with that of an index and explains how they differ. Returns
+    /// `None` if they match.
     ///
     /// A process may have been killed between the two commits of a publish or removal. `unsettled`
-    /// is true if the database knows the index's last published run but not as published, or the
-    /// index's last removal but not as completed.
+    /// means that the index has one that the database knows about but doesn't yet have as published
+    /// or completed.
     pub fn mismatch(&self, index: &Self, unsettled: bool) -> Option<String> {
         let numbers = || {
             format!(

@@ -5,19 +5,19 @@ use super::words;
 /// Maximum number of terms in a search.
 pub const MOST_TERMS: usize = 32;
 
-/// Consecutive words. A single word is a phrase of length one.
+/// Consecutive words. A single word is a phrase too.
 pub type Phrase = Vec<String>;
 
 /// Required and excluded phrases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keywords {
-    /// Phrases that must all occur, in any order.
+    /// All of these must occur, in any order.
     pub include: Vec<Phrase>,
-    /// Phrases that must not occur.
+    /// None of these may occur.
     pub exclude: Vec<Phrase>,
 }
 
-/// The error for more than [`MOST_TERMS`] terms.
+/// Error for more than [`MOST_TERMS`] terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("keywords must have at most {MOST_TERMS} terms")]
 pub struct TooManyTerms;
@@ -25,8 +25,9 @@ pub struct TooManyTerms;
 impl Keywords {
     /// Parses keywords.
     ///
-    /// Terms are separated by white space, `"a b"` is one term, and a leading minus excludes. A
-    /// term of several words (`a-b`) is a phrase. Terms without words are ignored.
+    /// Terms are separated by white space. `"a b"` is a single term, and a leading minus excludes a
+    /// term. A term with more than one word, like `a-b`, is a phrase. Terms without any words are
+    /// ignored.
     ///
     /// ```
     /// use buckets::model::Keywords;
@@ -56,13 +57,13 @@ impl Keywords {
         Ok(keywords)
     }
 
-    /// Returns true if there are no terms.
+    /// Returns `true` if there are no terms.
     pub fn is_empty(&self) -> bool {
         self.include.is_empty() && self.exclude.is_empty()
     }
 }
 
-/// Splits off the first term. A quoted term ends at the next quote, or at the end of the text.
+/// Splits off the first term. If it's quoted, it ends at the next quote or at the end of the text.
 fn next_term(text: &str) -> (&str, &str) {
     if let Some(quoted) = text.strip_prefix('"') {
         return quoted.split_once('"').unwrap_or((quoted, ""));

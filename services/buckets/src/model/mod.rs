@@ -1,5 +1,5 @@
-//! The rules of the service for words, expressions, extensions, addresses and packages. Independent
-//! of HTTP and SQL.
+//! The rules for words, expressions, extensions, addresses and packages, independent of HTTP and
+//! SQL.
 #![warn(missing_docs)]
 
 pub(crate) mod address;

@@ -1,66 +1,65 @@
-//! Packages: capabilities and limits of accounts.
+//! Packages determine what an account can do, and how much of it.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// Number of results that offset paging can reach in any package.
+/// No package can page by offset beyond this number of results.
 pub const OFFSET_REACH: u64 = 1_000_000;
 
-/// Maximum number of files per download, in the packages of a new database.
+/// Maximum number of files per download in the default packages.
 const DOWNLOAD_FILES: u64 = 100_000;
 
-/// Maximum number of crawls of an enterprise key, in a new database.
+/// Maximum number of crawls per key in the default enterprise package.
 const CRAWLS: u64 = 100;
 
-/// Number of seconds in a day.
 const DAY: i64 = 86_400;
 
 /// Capabilities and limits of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Package {
-    /// Code of the plan: `free`, `premium`, `enterprise` or a custom code.
+    /// Code of the plan. `free`, `premium`, `enterprise`, or a custom one.
     pub code: String,
-    /// Results reachable by offset.
+    /// How many results can be paged through by offset.
     pub depth: u64,
-    /// Whether `paging-mode=scrolling` is allowed.
+    /// Allow `paging-mode=scrolling`.
     pub scrolling: bool,
-    /// Whether `order` and `direction` are allowed in file searches.
+    /// Allow `order` and `direction` in file searches.
     pub sorting: bool,
-    /// Whether `regexp` and `noautocorrect` are allowed.
+    /// Allow `regexp` and `noautocorrect`.
     pub regexp: bool,
-    /// Whether filters by excluded bucket, size and date are allowed.
+    /// Allow filters by excluded bucket, size and date.
     pub filters: bool,
-    /// Number of days until a new bucket becomes searchable.
+    /// Number of days before a new bucket becomes searchable.
     pub delay_days: i64,
-    /// Maximum number of files per download; 0 if downloads are not allowed.
+    /// Maximum number of files per download. 0 if downloads aren't allowed.
     pub download_files: u64,
-    /// Maximum number of crawls per key; 0 for none.
+    /// Maximum number of crawls per key. 0 if crawls aren't allowed.
     pub crawls: u64,
-    /// Maximum number of alerts per key; 0 for none.
+    /// Maximum number of alerts per key. 0 if alerts aren't allowed.
     pub alerts: u64,
 }
 
-/// A capability that some packages lack.
+/// A capability that isn't in every package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capability {
-    /// Paging with `paging-mode=scrolling`.
+    /// `paging-mode=scrolling`
     Scrolling,
-    /// Sorting files by an attribute.
+    /// Sort files by an attribute.
     Sorting,
-    /// Searching with regular expressions.
+    /// Search with regular expressions.
     Regexp,
-    /// Filters by excluded bucket, size and date.
+    /// Filter by excluded bucket, size and date.
     Filters,
-    /// Downloads as CSV and NDJSON.
+    /// Download results as CSV or NDJSON.
     Downloads,
-    /// Adding crawls of public buckets.
+    /// Add crawls of public buckets.
     Crawls,
-    /// Saving searches as alerts.
+    /// Save searches as alerts.
     Alerts,
 }
 
 impl Package {
-    /// Returns the packages of a new database, cheapest first.
+    /// Default packages for a new database, cheapest first.
     pub fn seeds() -> [Self; 3] {
         let package = |code: &str, depth, paid, scrolling, alerts| Self {
             code: code.to_owned(),
@@ -81,7 +80,7 @@ impl Package {
         ]
     }
 
-    /// Returns true if the package has a capability.
+    /// Returns `true` if the package includes a capability.
     pub fn allows(&self, capability: Capability) -> bool {
         match capability {
             Capability::Scrolling => self.scrolling,
@@ -94,24 +93,24 @@ impl Package {
         }
     }
 
-    /// Returns the number of results that an account can reach by offset paging.
+    /// How many results an account can page through by offset.
     pub fn reach(&self) -> u64 {
         self.depth.min(OFFSET_REACH)
     }
 
-    /// Returns the maximum number of files in a download of the results from `start` on.
+    /// Maximum number of files in a download that starts at result number `start`.
     pub fn download_reach(&self, start: u64) -> u64 {
         self.download_files.min(self.reach().saturating_sub(start))
     }
 
-    /// Returns the time after which newly indexed buckets are hidden, or `None` if there is no
+    /// Buckets first indexed after this time are hidden. `None` if the package doesn't have a
     /// delay.
     pub fn hidden_since(&self, now: i64) -> Option<i64> {
         (self.delay_days > 0).then(|| now.saturating_sub(self.delay_days.saturating_mul(DAY)))
     }
 
-    /// Returns the notice for a result: first about the delay, then about the depth or the limit of
-    /// offset paging. Returns `None` if there is nothing to say.
+    /// Builds the notice for a result: first the delay, then the depth or the limit of offset
+    /// paging. Returns `None` if none of these apply.
     pub fn notice(&self, now: i64, results: u64, scrolling: bool) -> Option<String> {
         let mut notices = Vec::new();
         notices.extend(self.delay_notice(now));
@@ -132,7 +131,7 @@ impl Package {
         (!notices.is_empty()).then(|| notices.join(" "))
     }
 
-    /// Returns the part of the notice that is about the delay, if the package has one.
+    /// The part of the notice that explains the delay, if there is one.
     pub fn delay_notice(&self, now: i64) -> Option<String> {
         let since = Timestamp::from_second(self.hidden_since(now)?).unwrap_or(Timestamp::MIN);
         let day = since.to_zoned_datetime(TimeZone::UTC).date();

@@ -1,9 +1,9 @@
-//! Derives file names and URLs from paths.
+//! File names and URLs of paths.
 
 use std::fmt::Write;
 
-/// Returns the file name of a path: the part after the last `/`, or the last non-empty part if the
-/// path ends in `/`.
+/// Returns the file name in a path, which is everything after the last `/`. If the path ends in
+/// `/`, returns the last part that isn't empty.
 ///
 /// ```
 /// use buckets::model::path::file_name;
@@ -16,14 +16,14 @@ pub fn file_name(path: &str) -> &str {
     &path[start..end]
 }
 
-/// Returns the byte range of the file name in a path.
+/// Byte range of the file name within a path.
 pub fn file_name_span(path: &[u8]) -> (usize, usize) {
     let end = path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
     let start = memchr::memrchr(b'/', &path[..end]).map_or(0, |slash| slash + 1);
     (start, end)
 }
 
-/// Returns the URL of a file, percent-encoded so that every path is preserved.
+/// Returns the URL of a file. Percent-encoding makes sure that every path survives.
 ///
 /// ```
 /// let url = buckets::model::path::url("x.s3.amazonaws.com", "a/b 2011#1.txt");
@@ -38,15 +38,15 @@ pub fn url(bucket: &str, path: &str) -> String {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/') {
             url.push(char::from(byte));
         } else {
-            // Writing to a string cannot fail.
+            // Writing to a `String` can't fail.
             let _ = write!(url, "%{byte:02X}");
         }
     }
     url
 }
 
-/// Converts to lower case character by character, so that the result for a suffix is a suffix of
-/// the result.
+/// Converts to lower case one character at a time. This way, the result for a suffix is always a
+/// suffix of the whole result.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         text.to_ascii_lowercase()

@@ -1,11 +1,11 @@
-//! The progress of a load run.
+//! Progress of load runs.
 
 use serde::{Deserialize, Serialize};
 
-/// Seconds after which a progress record is considered stale.
+/// If a record is older than this, in seconds, its run must have stopped.
 const STALE: i64 = 10;
 
-/// The progress of a load run.
+/// Progress of a load run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// Number of finished sources.
@@ -14,7 +14,7 @@ pub struct Progress {
     pub sources: u64,
     /// Number of bytes read.
     pub bytes_done: u64,
-    /// Total size of all sources in bytes; 0 if standard input is one of them.
+    /// Total size of the sources in bytes. 0 if standard input is one of them.
     pub bytes: u64,
     /// Number of files.
     pub files: u64,
@@ -22,20 +22,20 @@ pub struct Progress {
     pub bad: u64,
     /// Files per second since this process started.
     pub files_per_second: f64,
-    /// Estimated number of seconds until all bytes have been read.
+    /// Estimated time in seconds until all bytes have been read.
     pub seconds_left: Option<f64>,
-    /// When this record was written, in Unix seconds.
+    /// Unix time at which this record was written.
     #[serde(default)]
     pub at: i64,
 }
 
 impl Progress {
-    /// Returns true if a record written at this time belongs to a run that has stopped.
+    /// Returns `true` if a record written at time `at` is too old for its run to be still going.
     pub fn is_stale(at: i64, now: i64) -> bool {
         now - at > STALE
     }
 
-    /// Returns the loading rate in a JSON record, or 0 if the record is stale.
+    /// Returns the speed in a JSON record, or 0 if the record is stale.
     pub fn current_rate(record: &str, now: i64) -> f64 {
         let progress = serde_json::from_str::<Self>(record).ok();
         let fresh = progress.filter(|progress| !Self::is_stale(progress.at, now));

@@ -1,4 +1,4 @@
-//! Scroll ids. They encode the whole state of a scroll.
+//! Scroll ids, which encode the complete state of a scroll.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,20 +10,20 @@ const VERSION: u8 = 1;
 const BODY: usize = 1 + 4 + 8 + 8 + 8 + 8;
 const CHECK: usize = 8;
 
-/// The position of a scroll.
+/// State of a scroll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scroll {
-    /// Generation of the index to which the file ids belong.
+    /// The index generation that the file ids belong to.
     pub generation: u32,
-    /// The [`fingerprint`] of the search and its owner.
+    /// [`fingerprint`] of the search and its owner.
     pub fingerprint: u64,
-    /// The total at the time of the first page.
+    /// Total number of results when the scroll started.
     pub total: u64,
-    /// The last file delivered.
+    /// The last file on the previous page.
     pub last: SortKey,
 }
 
-/// The error for an invalid scroll id.
+/// Error for invalid scroll ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("scroll-id is not valid")]
 pub struct InvalidScroll;
@@ -51,7 +51,7 @@ impl Scroll {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Decodes a scroll from its opaque text.
+    /// Decodes a scroll id.
     pub fn decode(text: &str) -> Result<Self, InvalidScroll> {
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| InvalidScroll)?;
         let (body, check) = bytes.split_at_checked(BODY).ok_or(InvalidScroll)?;
@@ -73,8 +73,8 @@ impl Scroll {
     }
 }
 
-/// Returns a digest of the parts of a search. The parts are delimited, so that different divisions
-/// have different digests.
+/// Hashes the parts of a search. Every part is prefixed with its length, so splitting the same text
+/// differently results in a different hash.
 pub fn fingerprint<'a>(parts: impl IntoIterator<Item = &'a str>) -> u64 {
     let mut hash = Sha256::new();
     for part in parts {
@@ -86,7 +86,7 @@ pub fn fingerprint<'a>(parts: impl IntoIterator<Item = &'a str>) -> u64 {
     u64::from_be_bytes(first)
 }
 
-/// Returns a checksum that detects typing errors and truncation. It does not provide security.
+/// A checksum against typos and truncation. It doesn't provide any security.
 fn checksum(body: &[u8]) -> [u8; CHECK] {
     let mut check = [0; CHECK];
     check.copy_from_slice(&Sha256::digest(body)[..CHECK]);

@@ -1,17 +1,17 @@
-//! Splits text into words, both for the index and for queries.
+//! Splits text into words. The index and queries both use this.
 
 use std::sync::LazyLock;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use regex_syntax::hir::{Class, HirKind};
 
-/// Maximum length of a word in bytes. Longer runs are truncated at a character boundary.
+/// Maximum length of a word in bytes. Longer words are cut off at a character boundary.
 pub const LONGEST_WORD: usize = 255;
 
-/// Calls `each` with every word of `text`, in order.
+/// Calls `each` with every word in `text`, in order.
 ///
-/// A word is a maximal run of letters, digits and combining marks, composed (NFC) and lower-cased.
-/// All other characters separate words, including `_` and `-`.
+/// A word is a run of letters, digits and combining marks, composed (NFC) and in lower case. All
+/// other characters separate words, including `_` and `-`.
 ///
 /// ```
 /// let mut words = Vec::new();
@@ -45,14 +45,14 @@ pub fn for_each(text: &str, mut each: impl FnMut(&str)) {
     }
 }
 
-/// Returns the words of `text`.
+/// Returns the words in `text`.
 pub fn of(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     for_each(text, |word| words.push(word.to_owned()));
     words
 }
 
-/// Fast path for ASCII names, in which each byte is a character.
+/// Fast path for ASCII, where bytes are characters.
 fn for_each_ascii(text: &str, mut each: impl FnMut(&str)) {
     let mut lower = String::new();
     for run in text.split(|symbol: char| !symbol.is_ascii_alphanumeric()) {

@@ -1,4 +1,4 @@
-//! The outbox of alert messages.
+//! The outbox for alert messages.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,62 +8,62 @@ use outbound::Failure;
 
 use super::schema::alert_message;
 
-/// Files that a message names.
+/// How many files a message includes.
 pub const MOST_NAMED: usize = 100;
 
-/// A message to deliver.
+/// A message to be delivered.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = alert_message)]
 pub struct AlertMessage {
-    /// The id in the outbox.
+    /// Id in the outbox.
     pub id: i64,
     pub alert_id: i64,
     /// The run that added the files.
     pub run_id: i64,
-    /// Generation of the ids.
+    /// Generation that the ids belong to.
     pub generation: i64,
-    /// The files of the run have greater ids than this.
+    /// The run's files have ids above this one.
     pub after_id: i64,
     /// Number of matching files.
     pub count: i64,
-    /// Ids of the first files, as a JSON array.
+    /// Ids of the first few files, as a JSON array.
     pub files: String,
-    /// When the run was published, in Unix seconds.
+    /// Unix time at which the run was published.
     pub published_at: i64,
-    /// Number of failed attempts to deliver the message.
+    /// Number of failed delivery attempts.
     pub tries: i32,
 }
 
-/// Files of a run that an alert matches, for its message.
+/// A message to add to the outbox.
 #[derive(Clone, Debug, Insertable)]
 #[diesel(table_name = alert_message)]
 pub struct NewAlertMessage {
     pub alert_id: i64,
     /// The run that added the files.
     pub run_id: i64,
-    /// Generation of the ids.
+    /// Generation that the ids belong to.
     pub generation: i64,
-    /// The files of the run have greater ids than this.
+    /// The run's files have ids above this one.
     pub after_id: i64,
     /// Number of matching files.
     pub count: i64,
-    /// Ids of the first files, as a JSON array.
+    /// Ids of the first few files, as a JSON array.
     pub files: String,
-    /// When the run was published, in Unix seconds.
+    /// Unix time at which the run was published.
     pub published_at: i64,
 }
 
-/// Writes the ids of the first files of a message.
+/// Serialises the ids of the files in a message.
 pub fn ids_text(ids: &[u64]) -> String {
     serde_json::to_string(ids).unwrap_or_default()
 }
 
-/// Reads the ids of the first files of a message.
+/// Parses the ids of the files in a message.
 pub fn ids_of(text: &str) -> Vec<u64> {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// Adds files of a run to its messages, which wait until they are [released](release).
+/// Adds files to the messages of a run. Messages aren't sent until they are [released](release).
 pub fn add(db: &mut Db, run: i64, mut messages: Vec<NewAlertMessage>) -> Result<(), DatabaseError> {
     for messages in messages.chunks_mut(500) {
         let alerts: Vec<i64> = messages.iter().map(|message| message.alert_id).collect();
@@ -82,7 +82,7 @@ pub fn add(db: &mut Db, run: i64, mut messages: Vec<NewAlertMessage>) -> Result<
             message.count += first.count;
             message.after_id = first.after_id;
         }
-        // SQLite cannot insert or update several rows in one statement.
+        // With Diesel, we can't upsert several rows at once on SQLite.
         diesel::delete(known).execute(db)?;
         on_backend!(db, conn => diesel::insert_into(alert_message::table)
             .values(&*messages)
@@ -91,7 +91,7 @@ pub fn add(db: &mut Db, run: i64, mut messages: Vec<NewAlertMessage>) -> Result<
     Ok(())
 }
 
-/// Makes the messages of all runs up to one due, whose files were compared completely.
+/// Releases all messages of a run, and of any earlier run. They are due immediately.
 pub fn release(db: &mut Db, run: i64, now: i64) -> Result<(), DatabaseError> {
     let complete = alert_message::next_try.is_null().and(alert_message::run_id.le(run));
     diesel::update(alert_message::table.filter(complete))
@@ -100,8 +100,8 @@ pub fn release(db: &mut Db, run: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Changes waiting messages of one generation to the ids of the next one. `place` returns the number of
-/// files up to an id that are also in the next generation.
+/// Translates the ids in waiting messages to the next generation. `place` counts the files up to an
+/// id that are still in the new generation.
 pub fn renumber(
     db: &mut Db,
     (from, to): (i64, i64),
@@ -119,7 +119,7 @@ pub fn renumber(
         }
         for (id, after, files) in waiting {
             let mut ids = ids_of(&files);
-            // No file has the id 0, so a file that is gone counts as a removed one.
+            // If a file is gone, we use id 0. No file has that, so it counts as removed.
             let renumbered = |id: u64| match place(id) {
                 new if new > place(id.saturating_sub(1)) => new,
                 _ => 0,
@@ -137,15 +137,15 @@ pub fn renumber(
     }
 }
 
-/// Returns the alerts that have due messages.
+/// Returns the alerts with messages that are due.
 pub fn due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
     let waiting = alert_message::table
         .filter(alert_message::over_at.is_null().and(alert_message::next_try.le(now)));
     Ok(waiting.select(alert_message::alert_id).distinct().load(db)?)
 }
 
-/// Claims due messages of an alert by postponing their next attempt. If two replicas race, each
-/// message goes to only one.
+/// Claims an alert's due messages by moving their next attempt into the future. If two replicas
+/// race, each message goes to just one of them.
 pub fn claim(
     db: &mut Db,
     alert: i64,
@@ -165,7 +165,7 @@ pub fn claim(
             break;
         }
         let ids: Vec<i64> = waiting.iter().map(|message| message.id).collect();
-        // Another replica may have claimed some of them between the two statements.
+        // Another replica may have claimed some of these since the query.
         let own: Vec<i64> = on_backend!(db, conn => diesel::update(alert_message::table)
             .filter(alert_message::id.eq_any(&ids))
             .filter(alert_message::over_at.is_null().and(alert_message::next_try.le(now)))
@@ -200,7 +200,7 @@ pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Records a failed attempt. If there is no next attempt, the message is abandoned.
+/// Records a failed attempt. Gives up on the message if there won't be another one.
 pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), DatabaseError> {
     let next = failure.next_try(now);
     let noted = (
@@ -213,20 +213,20 @@ pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), D
     Ok(())
 }
 
-/// Returns true if a message was delivered or abandoned before this time, in Unix seconds.
+/// Returns `true` if any messages were delivered or abandoned before this Unix time.
 pub fn has_over(db: &mut Db, before: i64) -> Result<bool, DatabaseError> {
     let over = alert_message::table.filter(alert_message::over_at.lt(before));
     let first: Option<i64> = over.select(alert_message::id).first(db).optional()?;
     Ok(first.is_some())
 }
 
-/// Deletes messages that were delivered or abandoned before this time, in Unix seconds.
+/// Deletes messages that were delivered or abandoned before this Unix time.
 pub fn tidy(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     let over = alert_message::table.filter(alert_message::over_at.lt(before));
     Ok(diesel::delete(over).execute(db)?)
 }
 
-/// Counts the messages that are waiting.
+/// Counts the messages that haven't been delivered yet.
 pub fn waiting(db: &mut Db) -> Result<i64, DatabaseError> {
     let waiting = alert_message::table.filter(alert_message::over_at.is_null());
     Ok(waiting.count().get_result(db)?)

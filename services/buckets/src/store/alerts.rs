@@ -1,4 +1,4 @@
-//! Alerts: searches that keys have saved.
+//! Alerts, i.e. searches saved by a key.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use super::alert_messages;
 use super::schema::{alert, alert_message, index_state};
 
-/// A position in the index: a generation, and the largest id of a file in it.
+/// A point in the history of the index: a generation, and the highest file id at the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     pub generation: i64,
@@ -19,22 +19,22 @@ pub type AlertVersion = (i64, i64);
 /// A search that a key has saved.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct Alert {
-    /// The id by which clients refer to the alert.
+    /// Alert id, as used by clients.
     pub id: i64,
     /// The key that saved the search.
     pub key_id: i64,
     pub name: String,
-    /// Parameters of the file search, as in a URL.
+    /// Parameters of the file search, as a query string.
     pub query: String,
-    /// URL of the webhook, if the alert has one.
+    /// Webhook URL, if any.
     pub webhook: Option<String>,
-    /// Secret with which requests to the webhook are signed.
+    /// Secret for signing webhook requests.
     pub secret: Option<String>,
-    /// Generation of the index to which `since_id` belongs.
+    /// Index generation that `since_id` belongs to.
     pub since_generation: i64,
-    /// New files have greater ids than this.
+    /// Files above this id are new.
     pub since_id: i64,
-    /// When the alert was added, in Unix seconds.
+    /// Unix time at which the alert was added.
     pub created_at: i64,
     /// Number of changes of the search or the webhook.
     pub version: i64,
@@ -55,15 +55,15 @@ impl Alert {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlertContent {
     pub name: String,
-    /// Parameters of the file search, as in a URL.
+    /// Parameters of the file search, as a query string.
     pub query: String,
-    /// URL of the webhook.
+    /// Webhook URL.
     pub webhook: Option<String>,
-    /// Secret of the webhook.
+    /// Webhook secret.
     pub secret: Option<String>,
 }
 
-/// Adds an alert. Returns its id.
+/// Adds an alert and returns its id.
 pub fn add(
     db: &mut Db,
     key: i64,
@@ -86,7 +86,7 @@ pub fn add(
         .get_result(db)?)
 }
 
-/// Changes an alert. Files are new after a mark.
+/// Updates an alert. Files after `since` are new.
 pub fn change(
     db: &mut Db,
     id: i64,
@@ -106,17 +106,17 @@ pub fn change(
     Ok(())
 }
 
-/// Returns the alerts of a key, in order of id.
+/// Returns a key's alerts, ordered by id.
 pub fn of_key(db: &mut Db, key: i64) -> Result<Vec<Alert>, DatabaseError> {
     Ok(alert::table.filter(alert::key_id.eq(key)).order(alert::id.asc()).load(db)?)
 }
 
-/// Returns an alert by its id.
+/// Looks up an alert by id.
 pub fn by_id(db: &mut Db, id: i64) -> Result<Option<Alert>, DatabaseError> {
     Ok(alert::table.find(id).first(db).optional()?)
 }
 
-/// Returns all alerts with webhooks.
+/// Returns all alerts that have a webhook.
 pub fn with_webhooks(db: &mut Db) -> Result<Vec<Alert>, DatabaseError> {
     Ok(alert::table.filter(alert::webhook.is_not_null()).order(alert::id.asc()).load(db)?)
 }
@@ -154,7 +154,7 @@ pub fn keep(db: &mut Db, wanted: &[AlertVersion]) -> Result<Vec<AlertVersion>, D
 /// Removes an alert and its messages.
 pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
-        // Waits for a process that is adding messages. These are then removed too.
+        // Wait for a process that is adding messages. We'll then remove those too.
         let own = alert::table.find(id).select(alert::id);
         own.for_update().first::<i64>(conn).optional()?;
     }
@@ -163,14 +163,15 @@ pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Returns the mark of the last file that was compared with the alerts.
+/// Returns how far files have been compared with the alerts.
 pub fn judged(db: &mut Db) -> Result<Mark, DatabaseError> {
     let columns = (index_state::judged_generation, index_state::judged_id);
     let (generation, id) = index_state::table.select(columns).first(db)?;
     Ok(Mark { generation, id })
 }
 
-/// Records that files were compared with the alerts. Returns false if another process was faster.
+/// Records how far files have been compared with the alerts. Returns `false` if another process was
+/// faster.
 pub fn advance(db: &mut Db, from: Mark, to: Mark) -> Result<bool, DatabaseError> {
     let unchanged = index_state::table
         .filter(index_state::judged_generation.eq(from.generation))
@@ -181,8 +182,8 @@ pub fn advance(db: &mut Db, from: Mark, to: Mark) -> Result<bool, DatabaseError>
     Ok(changed > 0)
 }
 
-/// Changes the places of one generation to those of the next one, whose files have other ids. `place`
-/// returns the number of files up to an id that are also in the next generation.
+/// Translates all marks to the next generation, where files have different ids. `place` counts the
+/// files up to an id that are still in the new generation.
 pub fn renumber(
     db: &mut Db,
     (from, to): (i64, i64),
@@ -202,17 +203,17 @@ pub fn renumber(
     alert_messages::renumber(db, (from, to), place)
 }
 
-/// Makes files new from a place of a generation that was built from sources.
+/// After the index was rebuilt from sources, makes files new from `at` on.
 pub fn restart(db: &mut Db, at: Mark, now: i64) -> Result<(), DatabaseError> {
     diesel::update(index_state::table)
         .set((index_state::judged_generation.eq(at.generation), index_state::judged_id.eq(at.id)))
         .execute(db)?;
     move_to(db, at)?;
-    // The rest of their files cannot be compared any more.
+    // It's too late to compare the rest of their files.
     alert_messages::release(db, i64::MAX, now)
 }
 
-/// Moves all alerts of earlier generations to a place of a later one.
+/// Moves all alerts from earlier generations to a mark in this one.
 pub fn move_to(db: &mut Db, at: Mark) -> Result<(), DatabaseError> {
     diesel::update(alert::table.filter(alert::since_generation.lt(at.generation)))
         .set((alert::since_generation.eq(at.generation), alert::since_id.eq(at.id)))

@@ -1,4 +1,4 @@
-//! The table of buckets.
+//! The bucket table.
 
 use std::collections::HashSet;
 
@@ -8,21 +8,21 @@ use diesel::prelude::*;
 use super::schema::bucket;
 use crate::model::address::BucketType;
 
-/// A bucket, as stored in the database.
+/// A bucket in the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bucket {
-    /// The id that files refer to.
+    /// Bucket id, which files refer to.
     pub id: u64,
-    /// The normalised address.
+    /// Normalised address.
     pub address: String,
-    /// The provider that stores the bucket.
+    /// Storage provider.
     pub kind: BucketType,
-    /// Time of the first publish; `None` if the bucket is not listed.
+    /// Time of the first publish. `None` if the bucket isn't listed.
     pub first_indexed: Option<i64>,
     /// Whether its last listing was truncated.
     pub truncated: bool,
-    /// Since when it has been hidden, because its provider refused it for days; `None` if it is not
-    /// hidden.
+    /// Since when the bucket has been hidden because its provider kept refusing it. `None` if it
+    /// isn't hidden.
     pub hidden_at: Option<i64>,
 }
 
@@ -45,16 +45,16 @@ const COLUMNS: (
     bucket::hidden_at,
 );
 
-/// Returns all buckets in ascending order of id, including unlisted ones.
+/// Returns all buckets, including unlisted ones, ordered by id.
 pub fn all(db: &mut Db) -> Result<Vec<Bucket>, DatabaseError> {
     let rows: Vec<Row> = bucket::table.select(COLUMNS).order(bucket::id.asc()).load(db)?;
     rows.into_iter().map(from_row).collect()
 }
 
-/// Number of buckets read at a time.
+/// Buckets to read at a time.
 const PAGE: i64 = 10_000;
 
-/// Passes all buckets to `take` in ascending order of id, without loading all of them at once.
+/// Calls `take` for every bucket in ascending id order. Doesn't load them all at once.
 pub fn each(db: &mut Db, mut take: impl FnMut(Bucket)) -> Result<(), DatabaseError> {
     let mut last = 0;
     loop {
@@ -70,7 +70,7 @@ pub fn each(db: &mut Db, mut take: impl FnMut(Bucket)) -> Result<(), DatabaseErr
     }
 }
 
-/// Returns buckets by their ids.
+/// Looks up buckets by id.
 pub fn by_ids(db: &mut Db, ids: &[u64]) -> Result<Vec<Bucket>, DatabaseError> {
     let mut found = Vec::with_capacity(ids.len());
     for ids in ids.chunks(500) {
@@ -86,20 +86,20 @@ pub fn by_ids(db: &mut Db, ids: &[u64]) -> Result<Vec<Bucket>, DatabaseError> {
     Ok(found)
 }
 
-/// Returns the bucket with an address.
+/// Looks up a bucket by address.
 pub fn by_address(db: &mut Db, address: &str) -> Result<Option<Bucket>, DatabaseError> {
     let row: Option<Row> =
         bucket::table.filter(bucket::address.eq(address)).select(COLUMNS).first(db).optional()?;
     row.map(from_row).transpose()
 }
 
-/// Returns the largest id, or 0 if there are no buckets.
+/// Returns the highest id, or 0 if there are no buckets.
 pub fn largest_id(db: &mut Db) -> Result<u64, DatabaseError> {
     let largest: Option<i64> = bucket::table.select(diesel::dsl::max(bucket::id)).first(db)?;
     Ok(largest.unwrap_or(0) as u64)
 }
 
-/// Inserts buckets. They are not listed yet.
+/// Adds buckets. They aren't listed yet.
 pub fn add(db: &mut Db, buckets: &[(u64, String, BucketType)]) -> Result<(), DatabaseError> {
     for buckets in buckets.chunks(500) {
         let rows: Vec<_> = buckets
@@ -117,7 +117,7 @@ pub fn add(db: &mut Db, buckets: &[(u64, String, BucketType)]) -> Result<(), Dat
     Ok(())
 }
 
-/// Records that buckets were published, each with a flag for a truncated listing.
+/// Records that buckets were published. The flag is set if the listing was truncated.
 pub fn published(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), DatabaseError> {
     for truncated in [false, true] {
         let ids: Vec<i64> =
@@ -202,14 +202,15 @@ pub fn unlist(db: &mut Db, address: &str) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Hides a bucket. It keeps its files. Returns false if the bucket is unknown or already hidden.
+/// Hides a bucket without removing its files. Returns `false` if there is no such bucket, or if it
+/// is already hidden.
 pub fn hide(db: &mut Db, address: &str, at: i64) -> Result<bool, DatabaseError> {
     let shown =
         bucket::table.filter(bucket::address.eq(address)).filter(bucket::hidden_at.is_null());
     Ok(diesel::update(shown).set(bucket::hidden_at.eq(at)).execute(db)? > 0)
 }
 
-/// Makes a hidden bucket visible again. Returns false if it is not hidden.
+/// Makes a hidden bucket visible again. Returns `false` if it isn't hidden.
 pub fn show(db: &mut Db, address: &str) -> Result<bool, DatabaseError> {
     let hidden =
         bucket::table.filter(bucket::address.eq(address)).filter(bucket::hidden_at.is_not_null());

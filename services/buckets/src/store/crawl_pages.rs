@@ -1,4 +1,4 @@
-//! Pages of listings that have not been published yet.
+//! Pages of listings that haven't been published yet.
 
 use database::{DatabaseError, Db};
 use diesel::dsl::sql;
@@ -7,7 +7,7 @@ use diesel::sql_types::BigInt;
 
 use super::schema::crawl_page;
 
-/// Ids of the crawl and the listing, and the number of the page.
+/// Crawl id, listing id and page number.
 pub type PageKey = (i64, i64, i64);
 
 /// Reads a compressed page.
@@ -32,7 +32,7 @@ pub fn add(
     Ok(())
 }
 
-/// Returns the total size of a crawl's pages in bytes.
+/// Total size of a crawl's pages, in bytes.
 pub fn bytes(db: &mut Db, crawl: i64) -> Result<i64, DatabaseError> {
     let all = sql::<BigInt>("coalesce(sum(length(body)), 0)");
     let own = crawl_page::table.filter(crawl_page::crawl_id.eq(crawl));

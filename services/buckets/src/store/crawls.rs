@@ -1,4 +1,4 @@
-//! Public buckets that are listed regularly.
+//! Public buckets that are crawled at regular intervals.
 
 use std::collections::HashMap;
 
@@ -9,65 +9,65 @@ use serde::Serialize;
 use super::schema::crawl;
 use super::{buckets, crawl_pages, generations};
 
-/// A bucket that is listed regularly.
+/// A bucket that is crawled at regular intervals.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Serialize)]
 pub struct Crawl {
-    /// The id by which commands and clients refer to the crawl.
+    /// Crawl id, as used by commands and clients.
     pub id: i64,
     /// URL of the bucket.
     pub url: String,
     /// Address of the bucket in the index.
     pub bucket: String,
-    /// API of a host whose provider is unknown.
+    /// The host's API, if we don't know the provider.
     pub format: Option<String>,
-    /// Type of a bucket whose provider is unknown.
+    /// The bucket's type, if we don't know the provider.
     pub kind: Option<String>,
-    /// Only files whose path begins with this are listed.
+    /// Only list files whose path starts with this.
     pub prefix: String,
-    /// Seconds between the beginnings of two runs.
+    /// Seconds between the starts of two runs.
     pub every_seconds: i64,
-    /// Unix seconds after which it does not run.
+    /// Don't run after this Unix time.
     pub ends_at: Option<i64>,
-    /// Whether the crawl runs only when it is requested by its id.
+    /// If set, the crawl only runs when it's requested by id.
     pub paused: bool,
-    /// Unix seconds of the next run.
+    /// Unix time of the next run.
     pub due_at: i64,
-    /// Unix seconds of the last run.
+    /// Unix time of the last run.
     pub last_at: Option<i64>,
     /// Outcome of the last run.
     pub outcome: String,
-    /// The key that added it; `None` if an operator did.
+    /// The key it belongs to. `None` if an operator added it.
     pub key_id: Option<i64>,
-    /// The process that is listing it.
+    /// The process that is listing the bucket.
     #[serde(skip)]
     pub holder: Option<String>,
-    /// Unix seconds until which the lease is valid without a heartbeat.
+    /// Unix time at which the lease expires unless it's renewed.
     pub lease_until: i64,
-    /// Unix seconds before which it is not retried.
+    /// Don't retry before this Unix time.
     pub not_before: i64,
     /// Number of the current listing.
     pub listing: i64,
-    /// Number of stored pages of the current listing.
+    /// Number of pages stored for the current listing.
     pub pages: i64,
-    /// Position of the next page as JSON; empty at the beginning.
+    /// Where to continue, as JSON. Empty at the start.
     #[serde(skip)]
     pub place: String,
-    /// Unix seconds at which the last page was stored.
+    /// Unix time at which the last page was stored.
     pub page_at: i64,
-    /// Unix seconds at which the current listing began.
+    /// Unix time at which the current listing started.
     pub begun_at: i64,
-    /// Whether the current listing has ended but is not published yet.
+    /// The current listing is done but hasn't been published yet.
     pub is_listed: bool,
-    /// The reason if the current listing is incomplete.
+    /// Why the current listing is incomplete, if it is.
     pub broken: Option<String>,
-    /// Number of days of refusals after which the bucket is hidden.
+    /// Hide the bucket after this number of days of refusals.
     pub gone_after_days: Option<i64>,
-    /// Unix seconds of the first refusal since the bucket was last listed.
+    /// Unix time of the first refusal since the bucket was last listed.
     pub gone_since: Option<i64>,
 }
 
 impl Crawl {
-    /// Returns true if a process is listing it now.
+    /// Returns `true` if a process is listing the bucket right now.
     pub fn is_running(&self, now: i64) -> bool {
         self.holder.is_some() && self.lease_until > now
     }
@@ -80,23 +80,23 @@ pub struct NewCrawl {
     pub url: String,
     /// Address of the bucket in the index.
     pub bucket: String,
-    /// API of a host whose provider is unknown.
+    /// The host's API, if we don't know the provider.
     pub format: Option<String>,
-    /// Type of a bucket whose provider is unknown.
+    /// The bucket's type, if we don't know the provider.
     pub kind: Option<String>,
-    /// Only files whose path begins with this are listed.
+    /// Only list files whose path starts with this.
     pub prefix: String,
-    /// Seconds between the beginnings of two runs.
+    /// Seconds between the starts of two runs.
     pub every_seconds: i64,
-    /// Unix seconds after which it does not run.
+    /// Don't run after this Unix time.
     pub ends_at: Option<i64>,
-    /// Number of days of refusals after which the bucket is hidden.
+    /// Hide the bucket after this number of days of refusals.
     pub gone_after_days: Option<i64>,
-    /// The key that adds it; `None` for an operator.
+    /// The key it belongs to. `None` if an operator adds it.
     pub key_id: Option<i64>,
 }
 
-/// Adds a crawl, which is due immediately. Returns its id.
+/// Adds a crawl, due immediately, and returns its id.
 pub fn add(db: &mut Db, new: &NewCrawl, now: i64) -> Result<i64, DatabaseError> {
     Ok(diesel::insert_into(crawl::table)
         .values((
@@ -115,34 +115,34 @@ pub fn add(db: &mut Db, new: &NewCrawl, now: i64) -> Result<i64, DatabaseError> 
         .get_result(db)?)
 }
 
-/// Returns all crawls, in order of id.
+/// Returns all crawls, ordered by id.
 pub fn all(db: &mut Db) -> Result<Vec<Crawl>, DatabaseError> {
     Ok(crawl::table.order(crawl::id.asc()).load(db)?)
 }
 
-/// Returns the crawls of a key, in order of id.
+/// Returns a key's crawls, ordered by id.
 pub fn of_key(db: &mut Db, key: i64) -> Result<Vec<Crawl>, DatabaseError> {
     Ok(crawl::table.filter(crawl::key_id.eq(key)).order(crawl::id.asc()).load(db)?)
 }
 
-/// Returns a crawl by its id.
+/// Looks up a crawl by id.
 pub fn by_id(db: &mut Db, id: i64) -> Result<Option<Crawl>, DatabaseError> {
     Ok(crawl::table.find(id).first(db).optional()?)
 }
 
-/// Numbers of crawls, for metrics.
+/// Crawl counts for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CrawlFigures {
-    /// Number of crawls that run when they are due.
+    /// Crawls that run when they are due.
     pub active: i64,
     pub paused: i64,
-    /// Number of crawls that a process is listing now.
+    /// Crawls that are being listed right now.
     pub running: i64,
-    /// Seconds since the most overdue crawl became due; 0 if none is due.
+    /// Seconds since the most overdue crawl became due. 0 if none is due.
     pub overdue_seconds: i64,
 }
 
-/// Counts the crawls that have not ended.
+/// Counts the crawls, except those that have reached their end.
 pub fn figures(db: &mut Db, now: i64) -> Result<CrawlFigures, DatabaseError> {
     let open = crawl::table.filter(crawl::ends_at.is_null().or(crawl::ends_at.ge(now)));
     let paused = open.filter(crawl::paused).count().get_result(db)?;
@@ -155,7 +155,8 @@ pub fn figures(db: &mut Db, now: i64) -> Result<CrawlFigures, DatabaseError> {
     Ok(CrawlFigures { active, paused, running, overdue_seconds })
 }
 
-/// Returns the id of the crawl that a key has for a bucket and a prefix. `None` is the operator.
+/// Finds a key's crawl for a bucket and prefix and returns its id. `None` looks among the
+/// operator's crawls.
 pub fn find(
     db: &mut Db,
     bucket: &str,
@@ -170,7 +171,7 @@ pub fn find(
     Ok(found.optional()?)
 }
 
-/// Pauses a crawl or lets it continue. Returns false if it does not exist.
+/// Pauses or resumes a crawl. Returns `false` if there is no such crawl.
 pub fn set_paused(db: &mut Db, id: i64, paused: bool) -> Result<bool, DatabaseError> {
     let changed =
         diesel::update(crawl::table.find(id)).set(crawl::paused.eq(paused)).execute(db)?;
@@ -209,8 +210,8 @@ pub fn remove(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     Ok(true)
 }
 
-/// Deletes the stored pages of the crawls of a bucket. Their listings begin again, and a process that
-/// lists the bucket loses its crawl.
+/// Deletes the pages stored by all crawls of a bucket. They have to start over, and a process that
+/// is listing the bucket loses its crawl.
 pub fn drop_pages(db: &mut Db, bucket: &str) -> Result<(), DatabaseError> {
     let empty = (
         crawl::holder.eq(None::<String>),
@@ -219,21 +220,21 @@ pub fn drop_pages(db: &mut Db, bucket: &str) -> Result<(), DatabaseError> {
         crawl::is_listed.eq(false),
         crawl::broken.eq(None::<String>),
     );
-    // Waits for a process that is storing a page, like `remove`.
+    // Wait for a process that is storing a page, as in `remove`.
     diesel::update(crawl::table.filter(crawl::bucket.eq(bucket))).set(empty).execute(db)?;
     let crawls = crawl::table.filter(crawl::bucket.eq(bucket)).select(crawl::id);
     let crawls: Vec<i64> = crawls.load(db)?;
     crawls.into_iter().try_for_each(|id| crawl_pages::clear(db, id))
 }
 
-/// A process that lists crawls, and the time at which its lease ends without a heartbeat.
+/// A process that wants to claim a crawl, and for how long.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim<'a> {
     /// Random name of the process.
     pub holder: &'a str,
-    /// The current time in Unix seconds.
+    /// Current Unix time.
     pub now: i64,
-    /// When the lease ends, in Unix seconds.
+    /// Unix time at which the lease expires.
     pub until: i64,
 }
 
@@ -299,17 +300,17 @@ pub fn claim_one(
     if claimed == 0 { Ok(None) } else { by_id(db, id) }
 }
 
-/// A crawl and the process that has claimed it. Changes through this value fail if the crawl was
-/// removed or another process has taken it over.
+/// A crawl and the process that has claimed it. Updates through this have no effect if the crawl
+/// was removed or taken over by another process.
 #[derive(Clone, Copy, Debug)]
 pub struct Held<'a> {
     pub id: i64,
-    /// Random name of the process that holds the lease.
+    /// Random name of the process that has the lease.
     pub holder: &'a str,
 }
 
-/// Updates a held crawl. Returns false if it is no longer held. This is a macro, because Diesel's
-/// types are long.
+/// Updates a claimed crawl. Returns `false` if it isn't ours any more. A macro, because Diesel's
+/// types would get too long.
 macro_rules! update_held {
     ($db:expr, $held:expr, $changes:expr) => {{
         let Held { id, holder } = $held;
@@ -324,19 +325,19 @@ pub fn renew(db: &mut Db, held: Held<'_>, until: i64) -> Result<bool, DatabaseEr
     update_held!(db, held, crawl::lease_until.eq(until))
 }
 
-/// Returns true if the process still holds the crawl.
+/// Returns `true` if the process still has the crawl.
 pub fn is_held(db: &mut Db, Held { id, holder }: Held<'_>) -> Result<bool, DatabaseError> {
     let own = crawl::table.find(id).filter(crawl::holder.eq(holder));
     let found: Option<i64> = own.select(crawl::id).first(db).optional()?;
     Ok(found.is_some())
 }
 
-/// Ends the lease of a crawl. Returns false if another process has it.
+/// Gives up the lease. Returns `false` if another process has it.
 pub fn release(db: &mut Db, held: Held<'_>) -> Result<bool, DatabaseError> {
     update_held!(db, held, crawl::holder.eq(None::<String>))
 }
 
-/// Begins a new listing, which does not have pages yet.
+/// Starts a new listing, without any pages.
 pub fn begin_listing(
     db: &mut Db,
     held: Held<'_>,
@@ -358,7 +359,7 @@ pub fn begin_listing(
     Ok(begun)
 }
 
-/// Stores a page and the position of the next one. An empty position ends the listing.
+/// Stores a page and where to continue. If that's empty, the listing is done.
 pub fn add_page(
     db: &mut Db,
     held: Held<'_>,
@@ -384,7 +385,7 @@ pub fn end_listing(db: &mut Db, held: Held<'_>, broken: &str) -> Result<bool, Da
     update_held!(db, held, (crawl::is_listed.eq(true), crawl::broken.eq(broken)))
 }
 
-/// Records a temporary failure. The pages stored so far are kept.
+/// Records a temporary failure. Keeps the pages stored so far.
 pub fn put_off(
     db: &mut Db,
     held: Held<'_>,
@@ -396,7 +397,7 @@ pub fn put_off(
     update_held!(db, held, later)
 }
 
-/// Records a run, and when the next one is due. Deletes the stored pages.
+/// Records a run and when the next one is due. Deletes the stored pages.
 pub fn record(
     db: &mut Db,
     held: Held<'_>,

@@ -6,30 +6,30 @@ use diesel::prelude::*;
 use super::schema::index_state;
 use crate::model::identity::Identity;
 
-/// The single row of the table.
+/// The table's only row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexState {
     /// The current generation.
     pub generation: u32,
-    /// Number of changes that searches can see.
+    /// Incremented with every change that searches can see.
     pub version: i64,
 }
 
-/// Reads the state.
+/// Reads the current state.
 pub fn read(db: &mut Db) -> Result<IndexState, DatabaseError> {
     let (generation, version): (i64, i64) =
         index_state::table.select((index_state::generation, index_state::version)).first(db)?;
     Ok(IndexState { generation: u32::try_from(generation).unwrap_or(u32::MAX), version })
 }
 
-/// Reads the identity of the index to which this database belongs.
+/// Reads the identity of the index that this database belongs to.
 pub fn identity(db: &mut Db) -> Result<Identity, DatabaseError> {
     let (index, publishes): (String, i64) =
         index_state::table.select((index_state::index_id, index_state::publishes)).first(db)?;
     Ok(Identity { index, publishes: publishes as u64 })
 }
 
-/// Names the index of this database, unless it already has a name. Returns the name.
+/// Gives the index a name, unless it already has one. Returns the name it has now.
 pub fn name_index(db: &mut Db, name: &str) -> Result<String, DatabaseError> {
     diesel::update(index_state::table.filter(index_state::index_id.eq("")))
         .set(index_state::index_id.eq(name))
@@ -45,8 +45,8 @@ pub fn published(db: &mut Db, identity: &Identity) -> Result<(), DatabaseError> 
     touch(db)
 }
 
-/// Records a removal from the index, unless a later publish or removal has been recorded. Servers
-/// are notified when the removal is completed.
+/// Records a removal that is already in the index, unless something later has been recorded.
+/// Servers are notified when the removal is completed.
 pub fn catch_up(db: &mut Db, identity: &Identity) -> Result<(), DatabaseError> {
     let number = identity.publishes as i64;
     diesel::update(index_state::table.filter(index_state::publishes.eq(number - 1)))
@@ -63,10 +63,10 @@ pub fn touch(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Switches to a generation that was built next to the current one.
+/// Switches to a new generation.
 ///
 /// # Errors
-/// [`DatabaseError::Conflict`] if another command has switched in the meantime.
+/// Returns [`DatabaseError::Conflict`] if another command has switched in the meantime.
 pub fn switch(db: &mut Db, from: u32, to: u32, identity: &Identity) -> Result<(), DatabaseError> {
     let searched = index_state::table.filter(index_state::generation.eq(i64::from(from)));
     let switched =

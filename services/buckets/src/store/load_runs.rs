@@ -7,28 +7,28 @@ use super::schema::load_run;
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct LoadRun {
-    /// Id of the run.
+    /// Run id.
     pub id: i64,
     /// `running`, `published` or `failed`.
     pub state: String,
-    /// `replace` or `append`.
+    /// `replace`, `append` or `rebuild`.
     pub mode: String,
     /// Options and sources, as JSON.
     pub options: String,
-    /// When the run began, in Unix seconds.
+    /// Unix time at which the run started.
     pub started_at: i64,
-    /// When the run ended, in Unix seconds. `None` if it has not ended.
+    /// Unix time at which the run finished. `None` if it's still going.
     pub ended_at: Option<i64>,
     /// Progress as JSON, for `status`.
     pub progress: String,
-    /// Final report in JSON.
+    /// Final report as JSON.
     pub report: String,
-    /// Error message of a failed run.
+    /// Error message if the run failed.
     pub error: Option<String>,
 }
 
-/// Inserts a run. Returns its id, which is greater than all ids in the database and than `known`,
-/// the largest id in the index.
+/// Adds a run and returns its id. The id is above all others in the database, and above `known`,
+/// the highest one in the index.
 pub fn begin(
     db: &mut Db,
     known: u64,
@@ -50,12 +50,12 @@ pub fn begin(
     Ok(id as u64)
 }
 
-/// Returns a run by its id.
+/// Looks up a run by id.
 pub fn find(db: &mut Db, id: u64) -> Result<Option<LoadRun>, DatabaseError> {
     Ok(load_run::table.find(id as i64).first(db).optional()?)
 }
 
-/// Returns the last runs, newest first.
+/// Returns the last few runs, newest first.
 pub fn latest(db: &mut Db, count: i64) -> Result<Vec<LoadRun>, DatabaseError> {
     Ok(load_run::table.order(load_run::id.desc()).limit(count).load(db)?)
 }
@@ -68,7 +68,7 @@ pub fn set_progress(db: &mut Db, id: u64, progress: &str) -> Result<(), Database
     Ok(())
 }
 
-/// Marks a run as published. Returns false if it already was.
+/// Marks a run as published. Returns `false` if it already was.
 pub fn publish(db: &mut Db, id: u64, report: &str, now: i64) -> Result<bool, DatabaseError> {
     let open = load_run::table.find(id as i64).filter(load_run::state.ne("published"));
     let changed = diesel::update(open)
@@ -82,7 +82,7 @@ pub fn publish(db: &mut Db, id: u64, report: &str, now: i64) -> Result<bool, Dat
     Ok(changed > 0)
 }
 
-/// Marks the runs of killed processes as failed, except for `open`, which can be resumed.
+/// Marks the runs of killed processes as failed. Leaves `open` alone, because it can be resumed.
 pub fn fail_strays(db: &mut Db, open: Option<u64>, now: i64) -> Result<(), DatabaseError> {
     let open = open.map_or(-1, |open| open as i64);
     let strays =
@@ -97,7 +97,7 @@ pub fn fail_strays(db: &mut Db, open: Option<u64>, now: i64) -> Result<(), Datab
     Ok(())
 }
 
-/// Returns the run that is recorded as running, if there is one.
+/// Returns the run that is recorded as running, if any.
 pub fn under_way(db: &mut Db) -> Result<Option<LoadRun>, DatabaseError> {
     let running = load_run::table.filter(load_run::state.eq("running"));
     Ok(running.order(load_run::id.desc()).first(db).optional()?)

@@ -1,4 +1,4 @@
-//! SQL tables for packages, buckets, runs, crawls and removals. File rows are not stored in SQL.
+//! SQL tables for everything except file rows, e.g. packages, buckets, runs, crawls and removals.
 
 pub(crate) mod alert_messages;
 pub(crate) mod alerts;
@@ -14,7 +14,7 @@ mod schema;
 
 use database::Migrations;
 
-/// The tables of this service, created after those of `auth`.
+/// This service's tables. Create those of `auth` first.
 pub static MIGRATIONS: Migrations = Migrations {
     sqlite: diesel_migrations::embed_migrations!("migrations/sqlite"),
     postgres: diesel_migrations::embed_migrations!("migrations/postgres"),

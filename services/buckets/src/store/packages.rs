@@ -1,4 +1,4 @@
-//! Packages, which extend plans.
+//! Packages extend plans.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -8,7 +8,7 @@ use crate::model::package::Package;
 
 type Row = (String, i64, bool, bool, bool, bool, i64, i64, i64, i64);
 
-/// Returns the packages of all plans, in order. A plan without a package row gets the limits of
+/// Returns the packages for plans, in the same order. A plan without a package gets the limits of
 /// `free`.
 pub fn of_plans(db: &mut Db, codes: &[String]) -> Result<Vec<Package>, DatabaseError> {
     let rows: Vec<Row> = package::table.load(db)?;
@@ -19,7 +19,7 @@ pub fn of_plans(db: &mut Db, codes: &[String]) -> Result<Vec<Package>, DatabaseE
     Ok(codes.iter().map(of_plan).collect())
 }
 
-/// Returns the package of a plan.
+/// Returns the package for a plan.
 pub fn of_plan(db: &mut Db, code: &str) -> Result<Package, DatabaseError> {
     let row: Option<Row> = package::table.find(code).first(db).optional()?;
     Ok(row.map_or_else(|| default_for(code), from_row))

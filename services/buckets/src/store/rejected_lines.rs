@@ -1,11 +1,11 @@
-//! Rejected lines of load runs.
+//! Lines rejected by load runs.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
 use super::schema::rejected;
 
-/// Maximum number of lines stored per run.
+/// Maximum number of lines to store per run.
 pub const MOST_KEPT: usize = 10_000;
 
 /// A rejected line.
@@ -14,14 +14,14 @@ pub const MOST_KEPT: usize = 10_000;
 pub struct Rejected {
     pub run_id: i64,
     pub source: String,
-    /// Line number or entry number.
+    /// Line or entry number.
     pub position: i64,
     pub reason: String,
-    /// The beginning of the line or entry.
+    /// The start of the line or entry.
     pub excerpt: String,
 }
 
-/// Inserts lines.
+/// Adds lines.
 pub fn add(db: &mut Db, lines: &[Rejected]) -> Result<(), DatabaseError> {
     for lines in lines.chunks(500) {
         on_backend!(db, conn =>

@@ -6,43 +6,44 @@ use serde::Serialize;
 
 use super::schema::removal;
 
-/// A takedown of a bucket, or of the files below a prefix.
+/// Takedown of a bucket, or of its files below a prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Serialize)]
 pub struct Removal {
-    /// The id by which commands refer to the takedown.
+    /// Takedown id, as used by commands.
     pub id: i64,
     /// Address of the bucket.
     pub address: String,
-    /// Path prefix; empty for the whole bucket.
+    /// Path prefix. Empty for the whole bucket.
     pub prefix: String,
     pub reason: String,
-    /// Person who requested it.
+    /// The person who requested it.
     pub operator: String,
-    /// When the takedown was requested, in Unix seconds.
+    /// Unix time of the request.
     pub requested_at: i64,
-    /// When the takedown was completed. `None` while it is pending.
+    /// Unix time at which the takedown was completed. `None` while it is pending.
     pub applied_at: Option<i64>,
-    /// Number of hidden files.
+    /// Number of files that were hidden.
     pub files: i64,
-    /// When the takedown was lifted. `None` if it was not.
+    /// Unix time at which the takedown was lifted, if it was.
     pub lifted_at: Option<i64>,
-    /// The reason for lifting it, if it was lifted.
+    /// Reason for lifting it.
     pub lifted_reason: Option<String>,
-    /// Person who lifted it.
+    /// The person who lifted it.
     pub lifted_by: Option<String>,
 }
 
-/// Author, reason and time of a change to the removal list.
+/// Who changed the removal list, when and why.
 #[derive(Clone, Debug)]
 pub struct AuditEntry<'a> {
     pub reason: &'a str,
-    /// Name of the person who makes the change.
+    /// The person who makes the change.
     pub operator: &'a str,
-    /// Time of the change in Unix seconds.
+    /// Unix time of the change.
     pub at: i64,
 }
 
-/// Requests a takedown. If the same request already exists, for example after a kill, it is reused.
+/// Requests a takedown. If there is an identical request, for instance because the command was
+/// killed, returns that one.
 pub fn request(
     db: &mut Db,
     address: &str,
@@ -77,12 +78,12 @@ pub fn all(db: &mut Db) -> Result<Vec<Removal>, DatabaseError> {
     Ok(removal::table.order(removal::id.asc()).load(db)?)
 }
 
-/// Returns the takedowns that have not been lifted, whether completed or pending.
+/// Returns all takedowns that haven't been lifted, whether or not they are completed.
 pub fn in_force(db: &mut Db) -> Result<Vec<Removal>, DatabaseError> {
     Ok(removal::table.filter(removal::lifted_at.is_null()).order(removal::id.asc()).load(db)?)
 }
 
-/// Returns true if a takedown of the whole bucket is pending or in force.
+/// Returns `true` if there's a takedown of the whole bucket that hasn't been lifted.
 pub fn hides_bucket(db: &mut Db, address: &str) -> Result<bool, DatabaseError> {
     let listed = removal::table
         .filter(removal::address.eq(address))
@@ -105,12 +106,12 @@ pub fn pending(db: &mut Db) -> Result<Vec<Removal>, DatabaseError> {
     Ok(removal::table.filter(removal::applied_at.is_null()).order(removal::id.asc()).load(db)?)
 }
 
-/// Returns a takedown by its id.
+/// Looks up a takedown by id.
 pub fn find(db: &mut Db, id: i64) -> Result<Option<Removal>, DatabaseError> {
     Ok(removal::table.find(id).first(db).optional()?)
 }
 
-/// Returns true if a takedown is pending.
+/// Returns `true` if the takedown is pending.
 pub fn is_pending(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(find(db, id)?.is_some_and(|removal| removal.applied_at.is_none()))
 }
@@ -123,7 +124,7 @@ pub fn applied(db: &mut Db, id: i64, files: u64, now: i64) -> Result<(), Databas
     Ok(())
 }
 
-/// Lifts the takedowns of an address. Returns their number.
+/// Lifts all completed takedowns of an address and returns how many there were.
 pub fn lift(db: &mut Db, address: &str, act: &AuditEntry<'_>) -> Result<usize, DatabaseError> {
     let listed = removal::table
         .filter(removal::address.eq(address))

@@ -1,4 +1,4 @@
-//! Tables of this service.
+//! This service's tables.
 
 diesel::table! {
     package (code) {

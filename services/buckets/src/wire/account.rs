@@ -1,4 +1,4 @@
-//! The caller's own account.
+//! The caller's account.
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! Alerts: the request body, their records, and their new files.
+//! Alerts: the request body, the records and their new files.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -107,25 +107,25 @@ pub struct AlertFilesAnswer {
     pub files: Vec<FileRecord>,
 }
 
-/// A message to a webhook.
+/// The body of a webhook message.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AlertEvent {
     /// Always `alert`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// Identifier of the alert.
+    /// Alert id.
     pub alert: i64,
     /// Name of the alert.
     pub name: String,
     /// The run that added the files.
     pub run: i64,
-    /// When the run was published, in Unix seconds.
+    /// Unix time at which the run was published.
     pub published_at: i64,
     /// Number of matching files that the run added or changed.
     pub count: i64,
-    /// The first of these files, without those that have been removed since.
+    /// The first few of those files, minus any that have been removed since.
     pub files: Vec<FileRecord>,
-    /// URL of all of them.
+    /// URL for all of them.
     pub link: String,
 }

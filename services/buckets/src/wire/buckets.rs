@@ -1,4 +1,4 @@
-//! Bucket search: its parameters and its response.
+//! Bucket search: parameters and response.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -43,19 +43,19 @@ pub struct BucketParameters {
 /// Default page size.
 const DEFAULT_LIMIT: u64 = 100;
 
-/// A parsed and validated bucket search.
+/// A validated bucket search.
 pub struct BucketSearch {
-    /// The parameters that the response repeats.
+    /// Parameters repeated in the response.
     pub echo: BucketEcho,
-    /// Only buckets of this type.
+    /// Only include buckets of this type.
     pub kind: Option<BucketType>,
-    /// Only buckets whose address contains all of these lower-case strings.
+    /// Only include buckets whose address contains all of these strings, in lower case.
     pub include: Vec<String>,
-    /// Excludes buckets whose address contains one of these lower-case strings.
+    /// Exclude buckets whose address contains any of these strings, in lower case.
     pub exclude: Vec<String>,
-    /// The sort order; `None` means by id.
+    /// Sort order. `None` sorts by id.
     pub order: Option<BucketOrder>,
-    /// Whether the largest value comes first.
+    /// Sort the largest value first.
     pub descending: bool,
 }
 

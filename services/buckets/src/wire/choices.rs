@@ -1,19 +1,19 @@
-//! Parameters that have a fixed set of values.
+//! Parameters with a fixed set of values.
 
 use serde::Deserialize;
 
-/// The sort order of buckets.
+/// Sort order for buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum BucketOrder {
-    /// By number of files.
+    /// Number of files.
     FileCount,
-    /// By address.
+    /// Address.
     BucketName,
 }
 
 impl BucketOrder {
-    /// Returns the canonical spelling.
+    /// Canonical spelling.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::FileCount => "fileCount",
@@ -22,18 +22,18 @@ impl BucketOrder {
     }
 }
 
-/// The direction of an order.
+/// Sort direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// The smallest value first.
+    /// Smallest value first.
     Asc,
-    /// The largest value first.
+    /// Largest value first.
     Desc,
 }
 
 impl Direction {
-    /// Returns the canonical spelling.
+    /// Canonical spelling.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Asc => "asc",
@@ -42,13 +42,13 @@ impl Direction {
     }
 }
 
-/// The paging mode.
+/// Paging mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PagingMode {
-    /// Pages begin at an offset.
+    /// Pages start at an offset.
     #[default]
     Offset,
-    /// Pages continue after the last row of the previous page.
+    /// Each page continues where the previous one left off.
     Scrolling,
 }

@@ -1,4 +1,4 @@
-//! Crawls: the request body, and their records.
+//! Crawls: the request body and the records.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -6,7 +6,7 @@ use validator::Validate;
 
 use crate::model::address::BucketType;
 
-/// Default number of seconds between the starts of two runs.
+/// Default interval between runs, in seconds.
 pub const DEFAULT_EVERY: i64 = 86_400;
 
 /// Minimum number of seconds between the starts of two runs.
@@ -48,20 +48,20 @@ pub struct NewCrawlBody {
     pub kind: Option<BucketType>,
 }
 
-/// An API through which buckets can be listed.
+/// An API for listing buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ListingApi {
-    /// S3.
+    /// Amazon S3
     S3,
-    /// Azure.
+    /// Azure Blob Storage
     Azure,
-    /// Google.
+    /// Google Cloud Storage
     Gcs,
 }
 
 impl ListingApi {
-    /// Returns the name of its format.
+    /// Name of the listing format.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::S3 => "s3",

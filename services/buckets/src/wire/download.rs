@@ -1,23 +1,23 @@
-//! Search results as CSV and NDJSON.
+//! Search results as CSV or NDJSON.
 
 use jiff::Timestamp;
 
 use super::files::FileRecord;
 
-/// The format of a download.
+/// Format of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DownloadFormat {
-    /// Comma-separated values with a header line (RFC 4180).
+    /// Comma-separated values with a header (RFC 4180).
     Csv,
     /// One file record per line.
     Ndjson,
 }
 
-/// The columns of [`DownloadFormat::Csv`]. `buckets load` can read them.
+/// Columns of [`DownloadFormat::Csv`]. `buckets load` can read these.
 const HEADER: &str = "bucket,type,fullPath,size,lastModified,url\r\n";
 
 impl DownloadFormat {
-    /// Returns the value of the `Content-Type` header.
+    /// Value of the `Content-Type` header.
     pub fn content_type(self) -> &'static str {
         match self {
             Self::Csv => "text/csv; charset=utf-8; header=present",
@@ -25,7 +25,7 @@ impl DownloadFormat {
         }
     }
 
-    /// Returns the name under which a browser saves a download.
+    /// Default file name in the browser.
     pub fn file_name(self) -> &'static str {
         match self {
             Self::Csv => "files.csv",
@@ -33,7 +33,7 @@ impl DownloadFormat {
         }
     }
 
-    /// Returns the text before the first file.
+    /// Anything that comes before the first file.
     pub fn header(self) -> &'static str {
         match self {
             Self::Csv => HEADER,
@@ -41,13 +41,13 @@ impl DownloadFormat {
         }
     }
 
-    /// Appends the line for a file.
+    /// Appends a file.
     pub fn push(self, file: &FileRecord, out: &mut Vec<u8>) {
         match self {
             Self::Csv => push_cells(file, out),
             Self::Ndjson => {
                 let length = out.len();
-                // The keys of all maps in a record are text, so this never fails.
+                // This never fails, because all keys in a record are strings.
                 if serde_json::to_writer(&mut *out, file).is_err() {
                     out.truncate(length);
                     return;
@@ -70,9 +70,8 @@ fn push_cells(file: &FileRecord, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Appends a cell. Text that begins like a formula would be evaluated by a spreadsheet, so it is
-/// preceded by an apostrophe, with which spreadsheets show it as text. They also accept full-width
-/// characters in formulas.
+/// Appends a cell. If the text looks like the start of a formula, spreadsheets would evaluate it. A
+/// leading apostrophe makes them treat it as text. Full-width characters also work in formulas.
 fn push_cell(text: &str, out: &mut Vec<u8>) {
     let is_formula = text.starts_with([
         '=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
@@ -93,8 +92,8 @@ fn push_cell(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Formats a date in RFC 3339. If there is no such date, returns the number of seconds; if the date
-/// is unknown, an empty string.
+/// Formats a date as RFC 3339. Unknown dates become an empty string. If there's no such date, falls
+/// back to the number of seconds.
 fn date(seconds: i64) -> String {
     match Timestamp::from_second(seconds) {
         _ if seconds == 0 => String::new(),

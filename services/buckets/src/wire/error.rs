@@ -1,26 +1,26 @@
-//! Parameter errors that depend on more than the parameter's format.
+//! Errors in parameters, beyond what their format can express.
 
-/// An error for an invalid parameter.
+/// Error for an invalid parameter.
 #[derive(Debug, thiserror::Error)]
 pub enum ParameterError {
-    /// A rule that does not have its own variant.
+    /// A rule that doesn't have a variant of its own.
     #[error("{text}")]
     Rule {
-        /// Name of the parameter.
+        /// Parameter name.
         name: &'static str,
-        /// Describes the rule that the parameter breaks.
+        /// The rule that it violates.
         text: String,
     },
-    /// The regular expression is not valid.
+    /// The regular expression is invalid.
     #[error("{0}")]
     Regexp(String),
-    /// `start` exceeds the maximum of offset paging.
+    /// `start` is beyond the reach of offset paging.
     #[error("start is too large")]
     OffsetTooLarge,
 }
 
 impl ParameterError {
-    /// Creates an error for a rule that does not have its own variant.
+    /// Creates an error for a rule that doesn't have a variant of its own.
     pub fn rule(name: &'static str, text: impl Into<String>) -> Self {
         Self::Rule { name, text: text.into() }
     }

@@ -1,4 +1,4 @@
-//! The response with the buckets, extensions and types of the files of a search.
+//! Response with the buckets, extensions and types in a search result.
 
 use serde::Serialize;
 use utoipa::ToSchema;

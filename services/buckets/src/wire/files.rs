@@ -1,4 +1,4 @@
-//! File search: its parameters and its response.
+//! File search: parameters and response.
 
 use std::sync::Arc;
 
@@ -98,23 +98,23 @@ pub struct FileParameters {
 /// Default page size.
 const DEFAULT_LIMIT: u64 = 100;
 
-/// A parsed and validated file search.
+/// A validated file search.
 pub struct FileSearch {
-    /// The parameters that the response repeats.
+    /// Parameters repeated in the response.
     pub echo: FileEcho,
-    /// The query, without bucket ids and position.
+    /// The query. Bucket ids and position still have to be filled in.
     pub query: FileQuery,
     /// Bucket types.
     pub types: Vec<BucketType>,
-    /// Whether the search scrolls.
+    /// Whether this is a scroll.
     pub scrolling: bool,
-    /// Position of the scroll.
+    /// State of the scroll, unless this is its first page.
     pub scroll: Option<Scroll>,
-    /// The value of `limit`; `None` if it is absent.
+    /// `limit` as given, or `None` if it's absent.
     pub given_limit: Option<u64>,
     /// Restricted features in use, as (parameter, capability).
     pub needs: Vec<(&'static str, Capability)>,
-    /// Notice about a corrected expression.
+    /// Explains how the expression was corrected.
     pub regex_notice: Option<String>,
 }
 
@@ -156,7 +156,7 @@ impl TryFrom<FileParameters> for FileSearch {
 }
 
 impl FileSearch {
-    /// Returns a digest of everything that must not change during a scroll, including its owner.
+    /// Hashes everything that has to stay the same during a scroll, including its owner.
     pub fn fingerprint(&self, owner: &str) -> u64 {
         let echo = FileEcho { limit: 0, start: 0, ..self.echo.clone() };
         let echo = serde_json::to_string(&echo).unwrap_or_default();
@@ -332,7 +332,7 @@ pub struct FileRecord {
 }
 
 impl FileRecord {
-    /// Creates a record from a row of the index, with the address and the type of its bucket.
+    /// Creates a record from a row in the index. `address` and `kind` are those of its bucket.
     pub fn new(row: FileRow, address: &str, kind: BucketType) -> Self {
         Self {
             id: row.id.to_string(),

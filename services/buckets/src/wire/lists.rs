@@ -10,7 +10,7 @@ const MOST_PARTS: usize = 500;
 /// Maximum number of extensions.
 const MOST_EXTENSIONS: usize = 100;
 
-/// Distinct items, in order of their first occurrence.
+/// Distinct items, in the order in which they first occur.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts(pub Vec<String>);
 

@@ -1,4 +1,4 @@
-//! Request parameters and responses with their exact JSON names.
+//! Request parameters and responses, with the exact names used in JSON.
 
 pub(crate) mod account;
 pub(crate) mod alerts;

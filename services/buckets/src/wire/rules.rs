@@ -1,8 +1,8 @@
-//! Parsing rules for the parameters of this service.
+//! Parsing rules for parameters.
 
 use shell::params::{Empty, Faults, Numbers, Repeated, Rules, Undecodable, Words};
 
-/// Parsing rules that all operations use.
+/// Parsing rules used by all operations.
 pub const RULES: Rules = Rules {
     repeated: Repeated::Last,
     empty: Empty::Absent,

@@ -24,7 +24,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Returns the number of buckets of all types.
+    /// Total number of buckets.
     pub fn buckets(&self) -> u64 {
         self.aws_count + self.azure_count + self.dos_count + self.gcp_count + self.ali_count
     }

@@ -1,4 +1,4 @@
-//! Parsed and compiled expressions.
+//! Parses and compiles expressions.
 
 use std::sync::OnceLock;
 
@@ -11,19 +11,19 @@ use super::error::{ExpressionError, LARGEST};
 use super::source::Source;
 use super::steps;
 
-/// A valid expression that must match whole names.
+/// A valid expression. It must match whole names.
 #[derive(Clone, Debug)]
 pub struct Expression {
     source: String,
     notice: Option<String>,
     hir: Hir,
     whole: Regex,
-    /// The same expression for matching long strings step by step. Compiled on first use.
+    /// For matching long strings step by step. Compiled on first use.
     steps: OnceLock<Option<NFA>>,
 }
 
 impl Expression {
-    /// Parses an expression and optionally corrects it.
+    /// Parses an expression, correcting it if `correct` is set.
     ///
     /// ```
     /// use buckets::model::Expression;
@@ -44,41 +44,41 @@ impl Expression {
         Ok(Self { source: corrected, notice, hir, whole, steps: OnceLock::new() })
     }
 
-    /// Returns the corrected expression, including quotes.
+    /// The corrected expression. It may still have literal quotes.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Returns the corrected expression in plain syntax, with quotes replaced by escapes.
+    /// The corrected expression as a plain regex, with quoted literals escaped.
     pub fn pattern(&self) -> String {
         Source::of(&self.source).pattern().to_owned()
     }
 
-    /// Returns a description of the corrections, or `None` if nothing was changed.
+    /// Describes the corrections, or returns `None` if there weren't any.
     pub fn notice(&self) -> Option<&str> {
         self.notice.as_deref()
     }
 
-    /// Returns the parsed expression, without the anchors for whole names.
+    /// The parsed expression, which isn't anchored.
     pub fn hir(&self) -> &Hir {
         &self.hir
     }
 
-    /// Returns the compiled expression, which is anchored at both ends.
+    /// The compiled expression, which is anchored at both ends.
     pub fn whole(&self) -> &Regex {
         &self.whole
     }
 
-    /// Returns true if the expression matches the whole of `text`.
+    /// Returns `true` if the whole of `text` matches.
     pub fn matches(&self, text: &str) -> bool {
         self.whole.is_match(text)
     }
 
-    /// Returns true if the expression matches the whole of `text`. Calls `check` at least once per
-    /// millisecond, but takes several times as long as [`whole`](Self::whole) for ordinary strings.
+    /// Returns `true` if the whole of `text` matches. Calls `check` at least once per millisecond,
+    /// which makes it several times slower than [`whole`](Self::whole) for ordinary strings.
     ///
     /// # Errors
-    /// Any error of `check`.
+    /// Returns any error from `check`.
     pub fn matches_in_steps<E>(
         &self,
         text: &[u8],
@@ -96,7 +96,7 @@ fn anchored(hir: &Hir) -> Hir {
     Hir::concat(vec![Hir::look(Look::Start), hir.clone(), Hir::look(Look::End)])
 }
 
-/// Compiles a parsed expression. The result must not exceed [`LARGEST`] bytes.
+/// Compiles an expression. Returns an error if the result is larger than [`LARGEST`].
 pub fn compile(hir: &Hir) -> Result<Regex, ExpressionError> {
     let config = Regex::config()
         .nfa_size_limit(Some(LARGEST))

@@ -1,22 +1,22 @@
-//! Inspects both ends of an expression.
+//! Looks at both ends of an expression.
 
 use regex_syntax::ast::{AssertionKind, Ast, RepetitionKind, RepetitionOp};
 
 use super::source::Source;
 
-/// The properties of both ends of an expression.
+/// What an expression looks like at both ends.
 pub(super) struct Ends {
-    /// Whether the expression is a top-level alternation, in which case its anchors belong to the
-    /// branches.
+    /// Whether this is a top-level alternation. Any anchors belong to its branches then.
     pub(super) alternation: bool,
-    /// Whether the expression, or one branch of an alternation, begins or ends with `.*`.
+    /// Whether the expression starts or ends with `.*`, or at least one branch of an alternation
+    /// does.
     pub(super) reach_anywhere: bool,
     begins_fixed: bool,
     ends_fixed: bool,
 }
 
 impl Ends {
-    /// Inspects an expression. Returns `None` if it cannot be parsed.
+    /// Looks at an expression. Returns `None` if it can't be parsed.
     pub(super) fn of(text: &str) -> Option<Self> {
         let ast = Source::of(text).ast()?;
         Some(match &ast {
@@ -37,7 +37,7 @@ impl Ends {
 
     /// Strips anchors that apply to the whole expression.
     pub(super) fn without_anchors<'a>(&self, text: &'a str) -> &'a str {
-        // `^` alone is both the first and the last part, but it does not anchor the end.
+        // A lone `^` is also the last part, but it doesn't anchor the end.
         let text = if self.begins_fixed { text.strip_prefix('^').unwrap_or(text) } else { text };
         if self.ends_fixed { text.strip_suffix('$').unwrap_or(text) } else { text }
     }

@@ -1,20 +1,20 @@
-//! Errors of expressions.
+//! Expression errors.
 
-/// Maximum size of a compiled expression in bytes.
+/// Maximum size of a compiled expression, in bytes.
 pub const LARGEST: usize = 1 << 20;
 
-/// The error for an invalid expression.
+/// Error for invalid expressions.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExpressionError {
-    /// A syntax error.
+    /// Syntax error.
     #[error("the expression cannot be read at character {position}: {reason}")]
     Syntax {
-        /// Describes the error.
+        /// Error message from the parser.
         reason: String,
         /// Position of the character, starting at 1.
         position: usize,
     },
-    /// The compiled expression would exceed [`LARGEST`].
+    /// The compiled expression would be larger than [`LARGEST`].
     #[error("the expression is too big")]
     TooBig,
 }

@@ -1,4 +1,5 @@
-//! Regular expressions with literal quotes, corrections and whole-name matching.
+//! Regular expressions that match whole names. There is support for literal quotes, and common
+//! mistakes are corrected.
 
 mod compiled;
 mod correction;

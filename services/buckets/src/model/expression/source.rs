@@ -1,4 +1,4 @@
-//! Preprocesses expressions: repairs and literal quotes.
+//! Preprocesses expressions: repairs them and escapes literal quotes.
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::ast::parse::Parser;
@@ -7,18 +7,18 @@ use regex_syntax::hir::Hir;
 
 use super::error::ExpressionError;
 
-/// Maximum nesting depth of groups. The limit protects the stack.
+/// Maximum nesting depth of groups. Guards against stack overflows.
 const DEEPEST: u32 = 100;
 
-/// An expression in plain syntax, with the origin of each byte.
+/// An expression in plain regex syntax. We keep track of where each byte came from.
 pub(super) struct Source {
     pattern: String,
-    /// For each byte of the pattern, the position of the original character, starting at 0.
+    /// For each byte of the pattern, the index of the original character.
     origin: Vec<usize>,
 }
 
 impl Source {
-    /// Replaces literal quotes with escaped groups.
+    /// Replaces quoted literals with escaped groups.
     pub(super) fn of(text: &str) -> Self {
         let mut source = Self { pattern: String::new(), origin: Vec::new() };
         let symbols: Vec<char> = text.chars().collect();
@@ -41,7 +41,7 @@ impl Source {
         source
     }
 
-    /// Closes a quote or comment that is open at the end, so that text can be appended.
+    /// Closes a quote or comment that is still open at the end, so that something can be appended.
     pub(super) fn closed(text: &str) -> String {
         let mut closed = text.to_owned();
         if has_open_quote(text) {
@@ -50,7 +50,7 @@ impl Source {
         let source = Self::of(&closed);
         let parsed = parser().parse_with_comments(&source.pattern);
         let comments = parsed.map_or_else(|_| Vec::new(), |parsed| parsed.comments);
-        // The span of a comment includes the line feed that ends it.
+        // A comment's span includes the line feed at its end.
         let is_open =
             |span: Span| span.end.offset == source.pattern.len() && !source.pattern.ends_with('\n');
         if comments.last().is_some_and(|comment| is_open(comment.span)) {
@@ -63,7 +63,7 @@ impl Source {
         &self.pattern
     }
 
-    /// Returns the position of the original character for a byte of the pattern.
+    /// Index of the original character for a byte of the pattern.
     pub(super) fn origin(&self, byte: usize) -> usize {
         let past_end = self.origin.last().map_or(0, |last| last + 1);
         self.origin.get(byte).copied().unwrap_or(past_end)
@@ -100,8 +100,8 @@ impl Source {
         self.origin.resize(self.pattern.len(), position);
     }
 
-    /// Adds `"text"` as a literal. Returns the position after it. An unclosed quote extends to the
-    /// end.
+    /// Adds `"text"` as a literal and returns the position after it. If the quote isn't closed, it
+    /// extends to the end.
     fn push_quoted(&mut self, symbols: &[char], open: usize) -> usize {
         for symbol in "(?:".chars() {
             self.push(symbol, open);
@@ -163,8 +163,8 @@ pub(super) fn balanced(text: &str) -> String {
     pieces.into_iter().map(escaped).collect()
 }
 
-/// Calls `each` with the tokens of an expression: an escape, a class, quoted text, or a single
-/// character. An unclosed `[` counts as a single character.
+/// Splits an expression into tokens: escapes, classes, quoted literals and single characters. A `[`
+/// that isn't closed is a single character.
 fn walk(text: &str, mut each: impl FnMut(&str)) {
     let symbols: Vec<char> = text.chars().collect();
     let mut at = 0;
@@ -181,7 +181,7 @@ fn walk(text: &str, mut each: impl FnMut(&str)) {
     }
 }
 
-/// Returns true if the last quote is not closed.
+/// Returns `true` if the last quote isn't closed.
 fn has_open_quote(text: &str) -> bool {
     let mut last = String::new();
     walk(text, |piece| piece.clone_into(&mut last));
@@ -198,8 +198,8 @@ fn quote_end(symbols: &[char], open: usize) -> usize {
     at + 1
 }
 
-/// Returns the position after the class that opens at `open`; `None` if it is not closed. Classes
-/// nest, and a leading `]` is literal.
+/// Returns the position after the class that starts at `open`, or `None` if it isn't closed.
+/// Classes can be nested, and a leading `]` is literal.
 fn class_end(symbols: &[char], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     let mut at = open;

@@ -1,4 +1,4 @@
-//! Matching that can be interrupted.
+//! Matching in small steps that can be interrupted.
 
 use regex_automata::nfa::thompson::{Compiler, Config, NFA, State, WhichCaptures};
 use regex_automata::util::primitives::StateID;
@@ -6,7 +6,7 @@ use regex_syntax::hir::Hir;
 
 use super::error::ExpressionError;
 
-/// Number of visited states between two checks. They take less than a millisecond.
+/// Check after visiting this number of states, which takes less than a millisecond.
 const VISITS: u32 = 1 << 16;
 
 /// Compiles an anchored expression.
@@ -16,10 +16,10 @@ pub(super) fn compile(hir: &Hir) -> Result<NFA, ExpressionError> {
     built.map_err(|_| ExpressionError::TooBig)
 }
 
-/// Returns true if an anchored expression matches a string. Calls `check` regularly.
+/// Matches a string against an anchored expression and calls `check` every so often.
 ///
 /// # Errors
-/// Any error of `check`.
+/// Returns any error from `check`.
 pub(super) fn matches<E>(
     nfa: &NFA,
     text: &[u8],
@@ -78,7 +78,7 @@ pub(super) fn matches<E>(
     Ok(false)
 }
 
-/// A set of states in insertion order.
+/// A set of states that remembers the order of insertion.
 struct States {
     list: Vec<StateID>,
     /// For each state, the generation in which it was last added.
