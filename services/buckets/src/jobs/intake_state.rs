@@ -52,11 +52,11 @@ pub struct IntakeState {
 pub struct AbandonedListing {
     /// Index of the source.
     pub source: usize,
-    /// Where to continue.
+    /// Place to continue from.
     pub place: Option<Place>,
     /// Buckets that are incomplete just because of this listing.
     pub partial: IdSet,
-    /// What the report says about it.
+    /// The note in the report.
     pub note: String,
 }
 

@@ -264,8 +264,8 @@ impl Loader {
             let text = format!("the new generation is not sound: {}", faults.join("; "));
             return Err(EngineError::Broken(text).into());
         }
-        // Do this now, in case an earlier attempt failed. Files have different ids in the new
-        // generation.
+        // File ids are different in the new generation, so finish this first if an earlier attempt
+        // failed.
         judge_or_warn(context, &*searched.index, searched.generation);
         let buckets: Vec<(u64, bool)> = named.iter().map(|b| (b.id, b.truncated)).collect();
         let last = index.summary().journal.published_id() as i64;
@@ -280,8 +280,8 @@ impl Loader {
         })?)
     }
 
-    /// Catches up with other work after an event, since reports and removals shouldn't have to
-    /// wait.
+    /// Handles work that is due. Otherwise, reports and removals would have to wait for slow
+    /// sources.
     fn after_event(&mut self) -> Result<(), JobError> {
         self.fail_if_failed()?;
         if self.paged {
@@ -404,8 +404,7 @@ fn read_file(mut loader: &Attended<'_, Loader>, source: &Source) -> Result<(), J
     source.check()
 }
 
-/// Reads a listing. If we can't connect to its host but there are other sources, returns the
-/// reason.
+/// Reads a listing. If its host is down but there are other sources, returns the reason.
 fn read_listing(
     mut loader: &Attended<'_, Loader>,
     url: &str,

@@ -1,4 +1,4 @@
-//! What operators do: load, remove, rebuild, verify and so on.
+//! Jobs for operators, such as loading, removing, rebuilding and verifying.
 
 mod alerts;
 mod attended;

@@ -15,7 +15,7 @@ use super::stored_listing::StoredListing;
 
 /// How much of a path to show in a notice, in characters.
 const LONGEST_SHOWN: usize = 160;
-/// Stands for standard input.
+/// Path for standard input.
 const STDIN: &str = "-";
 
 /// A source as we found it at the start of the run.

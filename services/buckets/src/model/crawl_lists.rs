@@ -38,7 +38,7 @@ impl BucketPattern {
     }
 }
 
-/// Which buckets may be crawled.
+/// The buckets that may be crawled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CrawlLists {
     /// Only these, unless the list is empty.

@@ -92,7 +92,7 @@ pub struct SortKey {
     pub id: u64,
 }
 
-/// Where a page starts.
+/// Start of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
     /// At this offset.
@@ -126,7 +126,7 @@ pub struct FileQuery {
     pub order: Order,
     /// Sort the largest value first.
     pub descending: bool,
-    /// Where the page starts.
+    /// Start of the page.
     pub position: Position,
     /// Maximum number of files on the page.
     pub limit: usize,
@@ -202,8 +202,7 @@ pub struct Found {
     pub total: u64,
     /// The files on the page, in order.
     pub rows: Vec<FileRow>,
-    /// Where the next page starts, or `None` if this was the last one. This is the sort key of the
-    /// last file we found for the page, even if it was removed during the search and so isn't in
-    /// `rows`.
+    /// Start of the next page, or `None` if this was the last one. This is the sort key of the last
+    /// file we found for the page, even if it was removed during the search and so isn't in `rows`.
     pub next: Option<SortKey>,
 }

@@ -49,7 +49,7 @@ pub struct Crawl {
     pub listing: i64,
     /// Number of pages stored for the current listing.
     pub pages: i64,
-    /// Where to continue, as JSON. Empty at the start.
+    /// Place to continue from, as JSON. Empty at the start.
     #[serde(skip)]
     pub place: String,
     /// Unix time at which the last page was stored.

@@ -32,7 +32,7 @@ pub struct Removal {
     pub lifted_by: Option<String>,
 }
 
-/// Who changed the removal list, when and why.
+/// Person, reason and time for a change to the removal list.
 #[derive(Clone, Debug)]
 pub struct AuditEntry<'a> {
     pub reason: &'a str,

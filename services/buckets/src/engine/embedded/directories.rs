@@ -44,7 +44,7 @@ struct Part {
 struct Stretch {
     /// The first row, relative to the part. The stretch ends where the next one starts.
     first: u32,
-    /// Where the directory ends in the text, including its NUL.
+    /// End of the directory in the text, including its NUL.
     end: u32,
 }
 

@@ -37,7 +37,7 @@ pub(super) struct View {
     pub(super) judges: Executor,
 }
 
-/// Which rows of the path column are visible.
+/// Selects the visible rows of the path column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
     /// Rows before the open run. The run's own rows will be overwritten if it is aborted.

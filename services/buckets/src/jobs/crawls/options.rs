@@ -15,7 +15,7 @@ pub struct CrawlOptions {
     pub removal_limit: Option<RemovalLimit>,
     /// Number of seconds without a heartbeat before another process takes over a crawl.
     pub lease_seconds: u64,
-    /// Which buckets may be crawled.
+    /// The buckets that may be crawled.
     pub lists: CrawlLists,
     /// Limits for crawls that belong to a key.
     pub of_keys: KeyLimits,

@@ -7,7 +7,7 @@ use super::unpack::Meter;
 /// Maximum line length in bytes. Paths don't have more than 4,096.
 pub(super) const LONGEST_LINE: usize = 1 << 20;
 
-/// What was at the end of a line.
+/// How a line ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineEnd {
     Feed,

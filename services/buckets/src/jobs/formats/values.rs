@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 const MOST_SECONDS: i64 = 100_000_000_000;
 
 /// Returns a number, or the contents of a string, as text. `null` becomes an empty string. Anything
-/// else is returned as is and will fail to parse.
+/// else is passed through and will fail to parse.
 pub(super) fn plain(value: &RawValue) -> Cow<'_, str> {
     let text = value.get();
     match text.as_bytes().first() {

@@ -4,7 +4,7 @@ use regex_syntax::ast::{AssertionKind, Ast, RepetitionKind, RepetitionOp};
 
 use super::source::Source;
 
-/// What an expression looks like at both ends.
+/// Properties of both ends of an expression.
 pub(super) struct Ends {
     /// Whether this is a top-level alternation. Any anchors belong to its branches then.
     pub(super) alternation: bool,

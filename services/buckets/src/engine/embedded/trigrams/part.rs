@@ -20,7 +20,7 @@ const MOST_REPEATS: u32 = 4;
 /// Number of symbols at each end that can form a trigram with a neighbouring part.
 const EDGE: usize = LENGTH - 1;
 
-/// What the strings matched by a part of an expression have in common.
+/// Properties shared by all strings that a part of an expression matches.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     /// All strings, if there are few enough to list them.
