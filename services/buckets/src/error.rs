@@ -61,7 +61,7 @@ pub enum StoredFailures {
     NotFound(#[to_schema] ErrorBody),
 }
 
-/// Error of an API operation.
+/// Error returned by an API operation.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A parameter is invalid.
@@ -75,7 +75,7 @@ pub enum Error {
     /// The regular expression is invalid.
     #[error("{0}")]
     Regexp(String),
-    /// `start` is beyond the reach of offset paging.
+    /// `start` is too large for offset paging.
     #[error("start must be below 1000000; scrolling (enterprise) goes further")]
     OffsetTooLarge,
     /// The index was rebuilt after this scroll started.
@@ -325,7 +325,7 @@ impl From<ParameterError> for Error {
     }
 }
 
-/// Formats errors from outside the handlers the same way.
+/// Gives errors from outside the handlers the same kind of body.
 pub struct ErrorBodies;
 
 impl ErrorFormat for ErrorBodies {

@@ -61,7 +61,7 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// Doesn't touch the folder yet.
+    /// Creates a handle. Doesn't touch the folder yet.
     pub fn new(root: PathBuf) -> Self {
         Self { root }
     }

@@ -128,14 +128,14 @@ impl Journal {
         self.published.as_ref().map_or(0, |published| published.run).max(open)
     }
 
-    /// Returns the journal for after a publish.
+    /// Returns the journal as updated by a publish.
     pub fn with_publish(&self, publish: Publish) -> Self {
         let (sequence, identity) = (self.sequence + 1, self.identity.advanced());
         Self { sequence, open: None, published: Some(publish), identity, ..self.clone() }
     }
 
-    /// Returns the journal for after a removal that hides `hides` files. If a killed attempt
-    /// already hid some, they are added.
+    /// Returns the journal as updated by a removal. The `hides` files are counted on top of any
+    /// that a killed attempt has already hidden.
     pub fn with_removal(&self, removal: i64, hides: u64) -> Self {
         let before = if self.removal == Some(removal) { self.removed } else { 0 };
         let (sequence, removed) = (self.sequence + 1, before + hides);

@@ -1,4 +1,4 @@
-//! Dry runs of loads.
+//! Implements `load --dry-run`.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Errors of jobs.
+//! Job errors.
 
 use database::DatabaseError;
 

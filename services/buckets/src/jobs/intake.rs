@@ -35,7 +35,7 @@ pub struct Intake {
     latest: Option<u64>,
     /// Whether the current source is a reject file.
     is_reject_file: bool,
-    /// Set if the current source is an abandoned listing: its index in the list of those.
+    /// Index among the abandoned listings, if the current source is one of them.
     continued: Option<usize>,
     /// Set if the current page doesn't cover the whole bucket.
     part: Option<Part>,
@@ -186,7 +186,7 @@ impl Intake {
     /// Returns the buckets covered by the run, for publishing.
     pub fn named(&self) -> Vec<NamedBucket> {
         let named = self.state.named.iter();
-        // We don't know how a truncated listing goes from here, so don't remove any files.
+        // We don't know the rest of a truncated listing, so don't remove any files.
         let IntakeState { partial, appended, .. } = &self.state;
         let is_partial =
             |id: &u64| partial.contains(id) || (appended.contains(id) && !self.replaces_rejected);

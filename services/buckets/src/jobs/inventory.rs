@@ -43,7 +43,7 @@ struct DataFile {
     size: Option<u64>,
 }
 
-/// A manifest and those of its data files that we have found.
+/// A manifest, along with the data files we could find.
 #[derive(Debug)]
 pub(super) struct Manifest {
     pub(super) path: PathBuf,

@@ -1,4 +1,4 @@
-//! Writes the files for `--reject`, one with the bad lines and another one with the reasons.
+//! Writes the files for `--reject`, one with the bad lines and one with the reasons.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};

@@ -1,4 +1,4 @@
-//! The report of a run, as text and as JSON.
+//! Run reports, as text and as JSON.
 
 use std::fmt;
 

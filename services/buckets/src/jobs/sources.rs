@@ -1,4 +1,4 @@
-//! The sources of a load: files, standard input and bucket listings.
+//! Load sources: files, standard input and bucket listings.
 
 use std::collections::HashSet;
 use std::fs::{self, File};

@@ -22,8 +22,8 @@ impl Identity {
     /// `None` if they match.
     ///
     /// A process may have been killed between the two commits of a publish or removal. `unsettled`
-    /// means that the index has one that the database knows about but doesn't yet have as published
-    /// or completed.
+    /// means that the database knows about the index's last run or removal but hasn't marked it as
+    /// published or completed yet.
     pub fn mismatch(&self, index: &Self, unsettled: bool) -> Option<String> {
         let numbers = || {
             format!(

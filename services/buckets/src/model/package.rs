@@ -110,7 +110,7 @@ impl Package {
     }
 
     /// Builds the notice for a result: first the delay, then the depth or the limit of offset
-    /// paging. Returns `None` if none of these apply.
+    /// paging. Returns `None` if there's nothing to say.
     pub fn notice(&self, now: i64, results: u64, scrolling: bool) -> Option<String> {
         let mut notices = Vec::new();
         notices.extend(self.delay_notice(now));

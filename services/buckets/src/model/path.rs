@@ -1,4 +1,4 @@
-//! File names and URLs of paths.
+//! Derives file names and URLs from paths.
 
 use std::fmt::Write;
 

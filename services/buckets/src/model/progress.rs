@@ -30,7 +30,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Returns `true` if a record written at time `at` is too old for its run to be still going.
+    /// Returns `true` if a record written at time `at` is too old for its run to still be going.
     pub fn is_stale(at: i64, now: i64) -> bool {
         now - at > STALE
     }

@@ -21,7 +21,7 @@ pub struct Bucket {
     pub first_indexed: Option<i64>,
     /// Whether its last listing was truncated.
     pub truncated: bool,
-    /// Since when the bucket has been hidden because its provider kept refusing it. `None` if it
+    /// Time at which the bucket was hidden because its provider kept refusing it. `None` if it
     /// isn't hidden.
     pub hidden_at: Option<i64>,
 }

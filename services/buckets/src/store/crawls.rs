@@ -142,7 +142,7 @@ pub struct CrawlFigures {
     pub overdue_seconds: i64,
 }
 
-/// Counts the crawls, except those that have reached their end.
+/// Counts the crawls. Those past their end date only count while they are running.
 pub fn figures(db: &mut Db, now: i64) -> Result<CrawlFigures, DatabaseError> {
     let open = crawl::table.filter(crawl::ends_at.is_null().or(crawl::ends_at.ge(now)));
     let paused = open.filter(crawl::paused).count().get_result(db)?;

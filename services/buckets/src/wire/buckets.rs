@@ -45,7 +45,7 @@ const DEFAULT_LIMIT: u64 = 100;
 
 /// A validated bucket search.
 pub struct BucketSearch {
-    /// Parameters repeated in the response.
+    /// Parameters echoed in the response.
     pub echo: BucketEcho,
     /// Only include buckets of this type.
     pub kind: Option<BucketType>,

@@ -1,4 +1,4 @@
-//! Errors in parameters, beyond what their format can express.
+//! Parameter errors that format rules can't catch.
 
 /// Error for an invalid parameter.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +14,7 @@ pub enum ParameterError {
     /// The regular expression is invalid.
     #[error("{0}")]
     Regexp(String),
-    /// `start` is beyond the reach of offset paging.
+    /// `start` is too large for offset paging.
     #[error("start is too large")]
     OffsetTooLarge,
 }

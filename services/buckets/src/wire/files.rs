@@ -100,7 +100,7 @@ const DEFAULT_LIMIT: u64 = 100;
 
 /// A validated file search.
 pub struct FileSearch {
-    /// Parameters repeated in the response.
+    /// Parameters echoed in the response.
     pub echo: FileEcho,
     /// The query. Bucket ids and position still have to be filled in.
     pub query: FileQuery,

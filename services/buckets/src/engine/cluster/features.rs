@@ -17,7 +17,7 @@ pub(super) struct Features {
     pub(super) cleanup_thread: bool,
 }
 
-/// The settings that give each field of [`Features`] away, in the same order.
+/// For each field of [`Features`], the setting that we look for.
 const TOLD_BY: [&str; 3] =
     ["enable_full_text_index", "lightweight_deletes_sync", "max_cleanup_delay_period"];
 

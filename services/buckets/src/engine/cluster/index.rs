@@ -16,7 +16,7 @@ use crate::engine::limits::Limits;
 use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Found};
 
-/// How often a search is tried if rows keep getting deleted underneath it.
+/// Maximum number of attempts if rows keep getting deleted during a search.
 const ATTEMPTS: usize = 5;
 
 /// A generation of the index on a cluster.

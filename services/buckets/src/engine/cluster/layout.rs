@@ -3,7 +3,7 @@
 use super::features::Features;
 use crate::model::Attribute;
 
-/// How a generation stores its files. This never changes after it is created.
+/// How a generation stores its files. Fixed when the generation is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// Works on 18.16. Word and expression searches read whole columns.

@@ -10,8 +10,8 @@ const BLOCKS: u32 = 32;
 
 /// Calls `each` with blocks of matching documents, leaving out deleted ones.
 ///
-/// Tantivy's own iteration can't return errors, so there callers have to check the limits
-/// afterwards to find out whether the search was stopped.
+/// Scorers can't return errors. If the search is stopped inside one, it looks as if there were no
+/// more documents, so callers must check the limits afterwards.
 pub(super) fn each_block(
     weight: &dyn Weight,
     reader: &SegmentReader,

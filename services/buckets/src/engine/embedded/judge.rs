@@ -51,7 +51,7 @@ impl Judge {
         Self { expression, full_path, core, comparison, memory, column }
     }
 
-    /// Returns a word if the expression matches exactly those names that contain the word.
+    /// Returns a word if the expression matches exactly the names that contain it.
     pub(super) fn word(&self) -> Option<&str> {
         let text = self.comparison.as_ref()?.anywhere()?;
         let is_word = !self.full_path

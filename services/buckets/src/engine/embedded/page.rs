@@ -122,7 +122,7 @@ fn by_expression(
     scan::matching_rows(&judge, &allowed, limits).map(Candidates::Rows)
 }
 
-/// Returns `true` if the query has no conditions, apart from an expression.
+/// Returns `true` if there are no conditions other than an expression.
 fn is_everything(query: &FileQuery) -> bool {
     let any_words = match &query.matching {
         Matching::Words(keywords) => keywords.is_empty(),

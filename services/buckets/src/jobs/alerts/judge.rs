@@ -80,8 +80,8 @@ pub(super) fn judge(
     }
 }
 
-/// Compares files step by step, up to and including id `end`. Stops early if another process has
-/// moved on in the meantime.
+/// Compares files step by step, up to and including id `end`. Stops early if another process gets
+/// there first.
 fn compare(
     context: &JobContext,
     index: &dyn FileIndex,

@@ -13,7 +13,7 @@ use crate::model::address::{Address, BucketType, provider_of};
 pub struct AuditAddress {
     /// URL of the bucket.
     pub url: String,
-    /// Address under which the index knows the bucket.
+    /// Address of the bucket in the index.
     pub bucket: String,
     /// Type of a bucket at an endpoint. `None` if the host determines the type.
     pub kind: Option<BucketType>,

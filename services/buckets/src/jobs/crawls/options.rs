@@ -24,7 +24,7 @@ pub struct CrawlOptions {
 /// Limits for crawls that belong to a key.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyLimits {
-    /// After this time, it's the turn of other crawls.
+    /// After this time, other crawls get a turn.
     pub turn: Duration,
     /// Maximum size of a stored listing, in compressed bytes.
     pub bytes: i64,

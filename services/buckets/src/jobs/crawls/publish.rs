@@ -19,10 +19,10 @@ use crate::store::{buckets, crawls};
 
 /// How long to wait while another command is writing.
 const PAUSE: Duration = Duration::from_millis(500);
-/// How often to try before it's the turn of other crawls.
+/// Number of attempts before other crawls get a turn.
 const ATTEMPTS: u32 = 20;
 
-/// Publishes the pages. If another command is writing, waits for it for a little while.
+/// Publishes the pages. If another command is writing, waits a little.
 pub(super) fn publish(
     context: &JobContext,
     held: &HeldCrawl,

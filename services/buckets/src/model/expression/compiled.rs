@@ -75,7 +75,7 @@ impl Expression {
     }
 
     /// Returns `true` if the whole of `text` matches. Calls `check` at least once per millisecond,
-    /// which makes it several times slower than [`whole`](Self::whole) for ordinary strings.
+    /// but is several times slower than [`whole`](Self::whole) for ordinary strings.
     ///
     /// # Errors
     /// Returns any error from `check`.

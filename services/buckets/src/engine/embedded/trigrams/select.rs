@@ -70,8 +70,7 @@ pub(in super::super) fn containing(view: &View, hir: &Hir) -> Result<Option<Coun
     Selection { view, field, text: String::new() }.choose(&need).map(Some)
 }
 
-/// Returns a list of extensions if the expression matches exactly those names that have one of
-/// them.
+/// Returns a list of extensions if the expression matches exactly the names that have one of them.
 fn extensions(hir: &Hir) -> Option<Vec<String>> {
     let Framed { front, texts, back } = Framed::of(hir)?;
     if !front || back {
@@ -103,8 +102,7 @@ fn extensions(hir: &Hir) -> Option<Vec<String>> {
     Some(extensions)
 }
 
-/// Returns a list of trigrams if the expression matches exactly those names that contain one of
-/// them.
+/// Returns a list of trigrams if the expression matches exactly the names that contain one of them.
 fn contained(hir: &Hir) -> Option<Texts> {
     let Framed { front, texts, back } = Framed::of(hir)?;
     (front && back && texts.iter().all(|text| text.len() == LENGTH)).then_some(texts)

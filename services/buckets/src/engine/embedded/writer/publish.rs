@@ -172,8 +172,8 @@ impl Comparison<'_> {
     }
 }
 
-/// Returns the files of the run that are left, if at least half of its rows are about to be deleted
-/// and the files fit in `memory` bytes.
+/// Returns the run's remaining files, if at least half of its rows are about to be deleted and the
+/// files fit in `memory` bytes.
 pub(super) fn few_survivors(
     view: &View,
     doomed: &Bitmap,
