@@ -69,8 +69,9 @@ fn public_text(error: &EngineError) -> String {
     }
 }
 
-/// Opens the current index for reading. Never creates one: before the first load, this returns an
-/// empty stand-in, and if an index was published but can't be found, [`EngineError::Missing`].
+/// Opens the current index for reading, but never creates one. Before the first load, returns an
+/// empty placeholder. Returns [`EngineError::Missing`] if an index was published but can't be
+/// found.
 pub fn open_index(
     pools: &Pools,
     generations: &Arc<dyn Generations>,

@@ -217,7 +217,7 @@ impl Cli {
         embedded.then(|| settings.index_dir(&self.settings.shell.data_dir))
     }
 
-    /// Describes the index for `check`, including its file count if it can be opened.
+    /// Describes the index for `serve --check`, including its file count if it can be opened.
     fn preview_index(&self) -> anyhow::Result<String> {
         let generations = self.generations()?;
         let place = match self.index_folder() {

@@ -1,4 +1,4 @@
-//! Context for jobs.
+//! The context that jobs run in.
 
 use std::collections::HashMap;
 use std::sync::Arc;

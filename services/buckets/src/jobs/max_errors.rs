@@ -1,4 +1,4 @@
-//! The limit on bad lines.
+//! Limits how many lines of a load may be bad.
 
 use serde::{Deserialize, Serialize};
 
