@@ -8,21 +8,22 @@ use crate::state::State;
 use crate::store::kept_answers::{KeptAnswers, Moment};
 
 /// The answers that show the present content and time.
-pub struct PresentAnswers<'a> {
-    answers: &'a KeptAnswers,
+#[derive(Clone)]
+pub struct PresentAnswers {
+    answers: Arc<KeptAnswers>,
     moment: Moment,
 }
 
-impl PresentAnswers<'_> {
+impl PresentAnswers {
     /// Reads the version of the content, or returns `None` if no answers are kept. `period` is a
     /// number of the time during which an answer stays the same.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn of(state: &State, period: i64) -> Result<Option<PresentAnswers<'_>>, Error> {
-        let Some(answers) = state.answers.as_deref() else { return Ok(None) };
+    pub async fn of(state: &State, period: i64) -> Result<Option<PresentAnswers>, Error> {
+        let Some(answers) = &state.answers else { return Ok(None) };
         let moment = Moment { version: answers.version().await?, period };
-        Ok(Some(PresentAnswers { answers, moment }))
+        Ok(Some(PresentAnswers { answers: Arc::clone(answers), moment }))
     }
 
     /// Returns the answer to a request.

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::ServiceResponse;
 use actix_web::http::header::{
-    CACHE_CONTROL, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, ETAG, HeaderMap, HeaderName, HeaderValue,
+    IF_MODIFIED_SINCE, IF_NONE_MATCH,
 };
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::Bytes;
@@ -21,6 +23,12 @@ use crate::wire::params::Params;
 
 /// Maximum size in bytes of a body that is kept.
 const LONGEST: usize = 1 << 20;
+
+/// Maximum number of compressed forms of an answer.
+const MAX_FORMS: usize = 4;
+
+/// Maximum length in bytes of an `Accept-Encoding` whose form is kept.
+const LONGEST_ACCEPTED: usize = 100;
 
 /// Parameters of event lists that have the same meaning at any time of a day. With any other one,
 /// an answer is reused within a second.
@@ -136,12 +144,12 @@ impl<'a> Reuse<'a> {
         make: impl Future<Output = Result<HttpResponse, Error>>,
     ) -> Result<HttpResponse, Error> {
         let Reuse { http, state, key, lasting } = self;
-        let Some(key) = key else { return make.await };
+        let Some(mut key) = key else { return make.await };
         let kept = PresentAnswers::of(state, lasting.period(state)).await?;
         let Some(kept) = kept else { return make.await };
-        if let Some(answer) = find(&kept, &key, http.headers()) {
+        if let Some(answer) = find(&kept, &mut key, http.headers()) {
             metrics::count_answer(AnswerSource::Memory);
-            return Ok(answer.respond());
+            return Ok(respond(kept, key, answer, http.headers()));
         }
         metrics::count_answer(AnswerSource::Made);
         Ok(keep(&kept, key, make.await?))
@@ -165,50 +173,125 @@ fn key(http: &HttpRequest, login: Option<&str>, urls: &Urls) -> String {
     format!("{caller}\n{prefix}\n{base}\n{path}\n{query}")
 }
 
-/// Returns the key of the answer to clients that have the content.
-fn unchanged(key: &str) -> String {
-    format!("{key}\n304")
-}
+/// What the key of the answer to clients that have the content ends with.
+const UNCHANGED: &str = "\n304";
 
 /// A complete answer, or one without a body to clients that have the content.
+#[derive(Clone)]
 struct Answer {
     status: StatusCode,
-    headers: Vec<(HeaderName, HeaderValue)>,
     tag: Option<EntityTag>,
+    plain: Form,
+    /// Compressed forms, with the `Accept-Encoding` of the clients that get them.
+    packed: Vec<(HeaderValue, Form)>,
+}
+
+/// The headers and the body of an answer in one coding.
+#[derive(Clone)]
+struct Form {
+    headers: Vec<(HeaderName, HeaderValue)>,
     body: Bytes,
 }
 
-/// Finds the answer to a request with these headers.
-fn find(kept: &PresentAnswers<'_>, key: &str, headers: &HeaderMap) -> Option<Arc<Answer>> {
+/// Finds the answer to a request with these headers. The key is then that of the answer.
+fn find(kept: &PresentAnswers, key: &mut String, headers: &HeaderMap) -> Option<Arc<Answer>> {
     if !headers.contains_key(IF_NONE_MATCH) {
         return kept.get(key);
     }
     let is_known =
         |answer: &Arc<Answer>| answer.tag.as_ref().is_some_and(|tag| is_known(headers, tag, None));
-    match kept.get(&unchanged(key)).filter(is_known) {
-        Some(answer) => Some(answer),
-        None => kept.get(key).filter(|answer| !is_known(answer)),
+    let length = key.len();
+    key.push_str(UNCHANGED);
+    if let Some(answer) = kept.get(key).filter(is_known) {
+        return Some(answer);
     }
+    key.truncate(length);
+    kept.get(key).filter(|answer| !is_known(answer))
+}
+
+/// An answer from memory that the client may get in a compressed form, which is not kept yet.
+struct Unpacked {
+    kept: PresentAnswers,
+    key: String,
+    answer: Arc<Answer>,
+    accepted: HeaderValue,
+}
+
+/// Responds with an answer, in the compressed form that is kept for the client's `Accept-Encoding`.
+fn respond(
+    kept: PresentAnswers,
+    key: String,
+    answer: Arc<Answer>,
+    headers: &HeaderMap,
+) -> HttpResponse {
+    let mut accepted = headers.get_all(ACCEPT_ENCODING);
+    let (Some(accepted), None) = (accepted.next(), accepted.next()) else {
+        return answer.respond(&answer.plain);
+    };
+    if let Some((_, form)) = answer.packed.iter().find(|(known, _)| known == accepted) {
+        return answer.respond(form);
+    }
+    let mut response = answer.respond(&answer.plain);
+    let has_room = answer.packed.len() < MAX_FORMS && accepted.len() <= LONGEST_ACCEPTED;
+    if has_room && !answer.plain.body.is_empty() {
+        let accepted = accepted.clone();
+        response.extensions_mut().insert(Unpacked { kept, key, answer, accepted });
+    }
+    response
+}
+
+/// Keeps the compressed form of an answer from memory, so that the answer is compressed only once.
+pub fn keep_packed(mut response: ServiceResponse) -> ServiceResponse {
+    let unpacked = response.response_mut().extensions_mut().remove::<Unpacked>();
+    let Some(Unpacked { kept, key, answer, accepted }) = unpacked else { return response };
+    if !response.headers().contains_key(CONTENT_ENCODING) {
+        return response;
+    }
+    let (request, response) = response.into_parts();
+    let response = match whole(response) {
+        Ok((head, body)) => {
+            let mut answer = Answer::clone(&answer);
+            answer.packed.push((accepted, Form::new(head.headers(), body.clone())));
+            put(&kept, key, answer);
+            head.set_body(BoxBody::new(body))
+        }
+        Err(response) => response,
+    };
+    ServiceResponse::new(request, response)
 }
 
 /// Keeps a new answer if its body is in memory and short.
-fn keep(kept: &PresentAnswers<'_>, key: String, response: HttpResponse) -> HttpResponse {
+fn keep(kept: &PresentAnswers, mut key: String, response: HttpResponse) -> HttpResponse {
     let status = response.status();
-    let key = match status {
-        StatusCode::OK => key,
-        StatusCode::NOT_MODIFIED => unchanged(&key),
+    match status {
+        StatusCode::OK => {}
+        StatusCode::NOT_MODIFIED => key.push_str(UNCHANGED),
         _ => return response,
-    };
-    let (head, body) = response.into_parts();
-    let body = match body.try_into_bytes() {
-        Ok(body) => body,
-        Err(body) => return head.set_body(body),
+    }
+    let (head, body) = match whole(response) {
+        Ok(parts) => parts,
+        Err(response) => return response,
     };
     if body.len() <= LONGEST && !is_private(head.headers()) {
-        let answer = Arc::new(Answer::new(status, head.headers(), body.clone()));
-        kept.put(key, answer.clone(), answer.bytes());
+        let tag = head.headers().get(ETAG).and_then(tag);
+        let plain = Form::new(head.headers(), body.clone());
+        put(kept, key, Answer { status, tag, plain, packed: Vec::new() });
     }
     head.set_body(BoxBody::new(body))
+}
+
+/// Splits a response into its head and its body, or returns it if the body is not in memory.
+fn whole(response: HttpResponse) -> Result<(HttpResponse<()>, Bytes), HttpResponse> {
+    let (head, body) = response.into_parts();
+    match body.try_into_bytes() {
+        Ok(body) => Ok((head, body)),
+        Err(body) => Err(head.set_body(body)),
+    }
+}
+
+fn put(kept: &PresentAnswers, key: String, answer: Answer) {
+    let bytes = answer.bytes();
+    kept.put(key, Arc::new(answer), bytes);
 }
 
 fn is_private(headers: &HeaderMap) -> bool {
@@ -216,9 +299,28 @@ fn is_private(headers: &HeaderMap) -> bool {
 }
 
 impl Answer {
-    fn new(status: StatusCode, headers: &HeaderMap, body: Bytes) -> Answer {
-        let copied = headers.iter().map(|(name, value)| (name.clone(), value.clone()));
-        Answer { status, headers: copied.collect(), tag: headers.get(ETAG).and_then(tag), body }
+    /// Returns the bytes of memory, about.
+    fn bytes(&self) -> usize {
+        let packed: usize = self.packed.iter().map(|(_, form)| form.bytes()).sum();
+        size_of::<Answer>() + self.plain.bytes() + packed
+    }
+
+    fn respond(&self, form: &Form) -> HttpResponse {
+        let mut response = match self.status {
+            StatusCode::NOT_MODIFIED => HttpResponse::NotModified().finish(),
+            status => HttpResponse::build(status).body(form.body.clone()),
+        };
+        for (name, value) in &form.headers {
+            response.headers_mut().append(name.clone(), value.clone());
+        }
+        response
+    }
+}
+
+impl Form {
+    fn new(headers: &HeaderMap, body: Bytes) -> Form {
+        let headers = headers.iter().map(|(name, value)| (name.clone(), value.clone()));
+        Form { headers: headers.collect(), body }
     }
 
     /// Returns the bytes of memory, about: the body and the headers.
@@ -226,18 +328,7 @@ impl Answer {
         let headers = self.headers.iter().map(|(name, value)| name.as_str().len() + value.len());
         let headers: usize =
             headers.map(|length| length + size_of::<(HeaderName, HeaderValue)>()).sum();
-        size_of::<Answer>() + headers + self.body.len()
-    }
-
-    fn respond(&self) -> HttpResponse {
-        let mut response = match self.status {
-            StatusCode::NOT_MODIFIED => HttpResponse::NotModified().finish(),
-            status => HttpResponse::build(status).body(self.body.clone()),
-        };
-        for (name, value) in &self.headers {
-            response.headers_mut().append(name.clone(), value.clone());
-        }
-        response
+        size_of::<(HeaderValue, Form)>() + headers + self.body.len()
     }
 }
 

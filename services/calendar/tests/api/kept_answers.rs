@@ -257,6 +257,50 @@ async fn answers_from_memory_equal_new_ones_after_any_write() {
 }
 
 #[actix_web::test]
+async fn compressed_answers_equal_new_ones_and_are_compressed_once() {
+    let pair = Pair::new().await;
+    let ids = begin(&pair).await;
+    let bytes = || pair.app.state.answers.as_ref().unwrap().tidy();
+    for path in ["/calendar/events/v1/events?per_page=5", "/events/month/2027-03/"] {
+        let plain = compare(&pair, "", path, None).await;
+        for (accepted, coding) in
+            [("gzip", "gzip"), ("br", "br"), ("gzip, deflate, br", ""), ("deflate", "deflate")]
+        {
+            let before = bytes();
+            let mut kept_bytes = Vec::new();
+            for _ in 0..3 {
+                let headers = [("Accept-Encoding", accepted)];
+                let kept = pair.get(true, "", path, &headers).await;
+                let made = pair.get(false, "", path, &headers).await;
+                assert!(kept.header("content-encoding").contains(coding), "{accepted}");
+                assert!(kept.body.len() < plain.body.len(), "{path} {accepted}");
+                assert_eq!(shown(&kept), shown(&made), "{path} {accepted}");
+                kept_bytes.push(bytes());
+            }
+            assert!(kept_bytes[0] > before, "{path} {accepted}");
+            assert_eq!(kept_bytes, [kept_bytes[0]; 3], "{path} {accepted}");
+        }
+        // An answer keeps a few forms only, and plain clients get its plain one.
+        let full = bytes();
+        for accepted in ["gzip;q=0.9", "identity", "gzip, unknown"] {
+            pair.get(true, "", path, &[("Accept-Encoding", accepted)]).await.expect(200);
+            assert_eq!(bytes(), full, "{path} {accepted}");
+        }
+        compare(&pair, "", path, None).await;
+        let event = format!("/events/{}", ids.events[0]);
+        pair.write(false, "PATCH", &event, &json!({ "title": format!("New {full}") }))
+            .await
+            .expect(200);
+        let headers = [("Accept-Encoding", "gzip")];
+        for _ in 0..3 {
+            let kept = pair.get(true, "", path, &headers).await;
+            let made = pair.get(false, "", path, &headers).await;
+            assert_eq!(shown(&kept), shown(&made), "{path}");
+        }
+    }
+}
+
+#[actix_web::test]
 async fn answers_follow_the_clock() {
     let pair = Pair::new().await;
     let body = json!({
