@@ -62,7 +62,9 @@ impl ForeignZones {
             match (key.as_str(), observance) {
                 ("BEGIN", _) if room => observances.push(Observance::default()),
                 ("TZID", _) => name = Some(property.text().trim().to_owned()),
-                ("X-LIC-LOCATION", _) => known_as = known(value),
+                ("X-LIC-LOCATION", _) => {
+                    known_as = known(value).filter(|zone| is_full_name(value, zone));
+                }
                 ("DTSTART", Some(observance)) => {
                     observance.starts.splice(0..0, wall(value)).for_each(drop)
                 }
@@ -90,15 +92,29 @@ impl ForeignZones {
         }
     }
 
-    /// Returns the zone that a name denotes at a given time. Its offset is that of the observance
-    /// in force. Returns `None` for an unknown name.
+    /// Returns the zone that a name denotes at a given time. Returns `None` for an unknown name.
+    ///
+    /// Full names are those of the IANA or of Windows, whatever the file says about them. For
+    /// others, such as abbreviations, the description in the file decides.
     pub fn find(&self, name: &str, at: DateTime) -> Option<Zone> {
-        if let Some(zone) = known(name) {
-            return Some(zone);
+        let known = known(name);
+        match known.filter(|zone| is_full_name(name, zone) || self.agrees(name, zone, at)) {
+            Some(zone) => Some(zone),
+            None => self.described(name, at).or_else(|| lotus_zone(name.trim())),
         }
+    }
+
+    /// Returns whether the file gives a zone the same offset at a given time, or does not describe
+    /// it.
+    fn agrees(&self, name: &str, zone: &Zone, at: DateTime) -> bool {
+        self.described(name, at).is_none_or(|described| described.instant(at) == zone.instant(at))
+    }
+
+    /// Returns the zone with the offset of the observance that is in force at a given time. `None`
+    /// if the file does not describe a zone of this name.
+    fn described(&self, name: &str, at: DateTime) -> Option<Zone> {
         // Exchange also escapes commas in parameters.
-        let described = self.0.get(name.trim()).or_else(|| self.0.get(&unescaped(name.trim())));
-        let Some(described) = described else { return lotus_zone(name.trim()) };
+        let described = self.0.get(name.trim()).or_else(|| self.0.get(&unescaped(name.trim())))?;
         let observances = match described {
             Described::Known(zone) => return Some(zone.clone()),
             Described::Observances(observances) => observances,
@@ -180,6 +196,13 @@ pub fn known(name: &str) -> Option<Zone> {
     }
 }
 
+/// Returns whether a name of a known zone is unmistakable: a Windows name, or the exact IANA name,
+/// perhaps after a path.
+fn is_full_name(name: &str, zone: &Zone) -> bool {
+    let name = name.trim();
+    windows_zone(name).is_some() || (zone.name().contains('/') && name.ends_with(zone.name()))
+}
+
 fn wall(text: &str) -> Option<DateTime> {
     DateTime::strptime("%Y%m%dT%H%M%S", text.trim().trim_end_matches('Z')).ok()
 }
@@ -254,6 +277,33 @@ mod tests {
             let zone = zones.find(name, at);
             assert_eq!(zone.as_ref().map(Zone::name), found, "{name}");
         }
+    }
+
+    #[test]
+    fn description_decides_on_abbreviations_and_misspelt_names() {
+        let described = |name: &str, offset: &str| {
+            format!(
+                "BEGIN:VTIMEZONE\nTZID:{name}\nX-LIC-LOCATION:{name}\nBEGIN:STANDARD\n\
+                 DTSTART:16010101T000000\nTZOFFSETTO:{offset}\nEND:STANDARD\nEND:VTIMEZONE\n"
+            )
+        };
+        for (name, offset, found) in [
+            ("Europe/lisbon", "+0100", "UTC+1:00"),
+            ("Europe/lisbon", "+0000", "Europe/Lisbon"),
+            ("Europe/Lisbon", "+0100", "Europe/Lisbon"),
+            ("IST", "+0200", "UTC+2:00"),
+            ("IST", "+0530", "IST"),
+            ("GMT Standard Time", "+0100", "Europe/London"),
+        ] {
+            let mut zones = ForeignZones::default();
+            let file = described(name, offset);
+            zones.add(&Reader::new(file.as_bytes()).next_component().unwrap().unwrap());
+            let zone = zones.find(name, "2027-01-15T10:00:00".parse().unwrap());
+            assert_eq!(zone.as_ref().map(Zone::name), Some(found), "{name} {offset}");
+        }
+        let bare = ForeignZones::default();
+        let zone = bare.find("europe/lisbon", "2027-01-15T10:00:00".parse().unwrap());
+        assert_eq!(zone.as_ref().map(Zone::name), Some("Europe/Lisbon"));
     }
 
     #[test]

@@ -51,9 +51,11 @@ impl Property {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Returns whether its values are declared to be days.
+    /// Returns whether its values are declared to be days. Some programs declare times as days; a
+    /// time other than midnight counts.
     pub fn is_day(&self) -> bool {
         self.parameter("VALUE").is_some_and(|kind| kind.eq_ignore_ascii_case("DATE"))
+            && !self.value.split(',').any(has_time)
     }
 
     /// Returns the unescaped value.
@@ -71,6 +73,12 @@ impl Property {
         });
         parts.map(unescaped).filter(|text| !text.trim().is_empty()).collect()
     }
+}
+
+/// Returns whether a date has a time other than midnight.
+fn has_time(date: &str) -> bool {
+    let time = date.split_once(['T', 't']).map(|(_, time)| time);
+    time.is_some_and(|time| time.bytes().any(|byte| matches!(byte, b'1'..=b'9')))
 }
 
 /// Unescapes a parameter value (RFC 6868).

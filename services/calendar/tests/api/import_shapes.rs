@@ -88,6 +88,15 @@ async fn every_shape_has_its_occurrences_and_a_second_import_changes_nothing() {
             vec![entry("RRULE:FREQ=WEEKLY;BYDAY=FR;COUNT=3")],
             days(&[1, 2, 9]),
         ),
+        (
+            "times declared as days",
+            vec![
+                entry("")
+                    .replace("DTSTART:", "DTSTART;VALUE=DATE:")
+                    .replace("DTEND:", "DTEND;VALUE=DATE:"),
+            ],
+            days(&[1]),
+        ),
         ("unknown zone", vec![vienna("").replace("Europe/Vienna", "Atlantis")], days(&[1])),
         ("same UID", vec![entry(""), entry("").replace("20270401", "20270405")], days(&[1, 5])),
         (
