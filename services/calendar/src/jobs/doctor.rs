@@ -146,21 +146,32 @@ fn files(state: &State, db: &mut Db, found: &mut Findings) -> anyhow::Result<()>
         let Some(end) = names.last() else { break };
         last.clone_from(end);
         for name in names {
-            match state.media.is_sound(&name) {
-                Ok(true) => {}
-                Ok(false) => found.damaged_files += 1,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => found.missing_files += 1,
+            let (fault, count) = match state.media.is_sound(&name) {
+                Ok(true) => ("", &mut 0),
+                Ok(false) => ("damaged", &mut found.damaged_files),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    ("missing", &mut found.missing_files)
+                }
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                    found.damaged_files += 1;
+                    ("damaged", &mut found.damaged_files)
                 }
                 Err(error) => return Err(error.into()),
+            };
+            if !fault.is_empty() {
+                *count += 1;
+                let ids = checks::images_of_file(db, &name)?;
+                let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
+                log::error!("the file {name} of image {} is {fault}", ids.join(", "));
             }
             expected.insert(name);
         }
     }
     state.media.each_settled(now, |name| {
         found.files += 1;
-        found.orphan_files += u64::from(!expected.contains(name));
+        if !expected.contains(name) {
+            found.orphan_files += 1;
+            log::error!("the file {name} has no image");
+        }
     })?;
     Ok(())
 }

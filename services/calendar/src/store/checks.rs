@@ -143,3 +143,10 @@ pub fn erased_files(db: &mut Db, since: i64) -> Result<Vec<String>, DatabaseErro
     let rows: Vec<File> = Sql::new(db, &text).load(db)?;
     Ok(rows.into_iter().map(|row| row.file).collect())
 }
+
+/// Returns the ids of the images that share a file.
+pub fn images_of_file(db: &mut Db, file: &str) -> Result<Vec<i64>, DatabaseError> {
+    let mut sql = Sql::new(db, "select id from images where file = ");
+    sql.bind(file).push(" order by id");
+    sql.load_ids(db)
+}

@@ -67,7 +67,9 @@ async fn every_fault_is_found_and_named() {
         assert_eq!(ran.code, Some(1), "{}", ran.errors);
         let found: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!((&found["is_sound"], &found[name]), (&json!(false), &json!(number)), "{found}");
+        ran.errors
     };
+    let name = image.file_name().unwrap().to_str().unwrap();
     for (_, name, number) in faults {
         found(name, number);
     }
@@ -81,11 +83,17 @@ async fn every_fault_is_found_and_named() {
         found("damages", 0);
     }
     drop(db);
-    found("orphan_files", 1);
+    let errors = found("orphan_files", 1);
+    assert!(
+        errors.contains("the file 0123456789abcdef0123456789abcdef.png has no image"),
+        "{errors}"
+    );
     fs::write(&image, b"broken").unwrap();
-    found("damaged_files", 1);
+    let errors = found("damaged_files", 1);
+    assert!(errors.contains(&format!("the file {name} of image 1 is damaged")), "{errors}");
     fs::remove_file(&image).unwrap();
-    found("missing_files", 1);
+    let errors = found("missing_files", 1);
+    assert!(errors.contains(&format!("the file {name} of image 1 is missing")), "{errors}");
     let begin = |db: &mut Db| -> Result<usize, DatabaseError> {
         calendar::Sql::new(db, "insert into unfinished_load values ('x', 7)").execute(db)
     };
