@@ -12,9 +12,12 @@ use crate::model::html;
 use crate::model::linked::{Kind, Linked};
 use crate::model::role::User;
 use crate::model::search;
+use crate::model::schedule::Schedule;
 use crate::model::slug;
 use crate::model::term::Taxonomy;
+use crate::model::when::When;
 use crate::store::{events, linked_posts, links};
+use crate::wire::dates;
 use crate::wire::event_input::EventInput;
 use crate::wire::linked_input::LinkedInput;
 use crate::wire::parameter_errors::ParameterErrors;
@@ -82,7 +85,8 @@ fn message(errors: &ParameterErrors) -> String {
     missing.chain(invalid).collect::<Vec<_>>().join("; ")
 }
 
-/// Loads a line. With `upsert`, existing resources are updated.
+/// Loads a line. With `upsert`, existing resources are updated. Adds warnings for values that were
+/// replaced.
 ///
 /// # Errors
 /// Returns the reason for rolling back the line.
@@ -90,10 +94,11 @@ pub fn load_line(
     context: &mut RequestContext<'_>,
     params: &Params,
     upsert: bool,
+    warnings: &mut Vec<String>,
 ) -> Result<Loading, Undone> {
     let user = context.user()?;
     match params.text("type").unwrap_or_default() {
-        "event" => load_event(context, &user, params, upsert),
+        "event" => load_event(context, &user, params, upsert, warnings),
         "venue" => load_linked(context, &user, Kind::Venue, params, upsert),
         "organizer" => load_linked(context, &user, Kind::Organizer, params, upsert),
         "category" => load_term(context, &user, Taxonomy::Category, params, upsert),
@@ -112,6 +117,7 @@ fn load_event(
     user: &User,
     params: &Params,
     upsert: bool,
+    warnings: &mut Vec<String>,
 ) -> Result<Loading, Undone> {
     let external_id = external_id(params)?;
     let named = match (&external_id, params.text("slug")) {
@@ -135,7 +141,8 @@ fn load_event(
             match events::find_by_title_and_start(context.db, title, start)? {
                 Some(old) => Some(old),
                 None => {
-                    event_writes::create_in(context, user, &change)?;
+                    let new = event_writes::create_in(context, user, &change)?;
+                    warn_of_dates(params, &change, &new, warnings);
                     return Ok(Loading::Created);
                 }
             }
@@ -143,7 +150,8 @@ fn load_event(
     };
     let Some(old) = old else {
         let change = decode(context, None)?;
-        event_writes::create_in(context, user, &change)?;
+        let new = event_writes::create_in(context, user, &change)?;
+        warn_of_dates(params, &change, &new, warnings);
         return Ok(Loading::Created);
     };
     if !upsert {
@@ -154,7 +162,25 @@ fn load_event(
     let write = context.write_context(user);
     let new = event_writes::update(context.db, &old, &change, write)?;
     let after = links::of_event(context.db, old.id)?;
-    changed((&old, &before), (&new, &after))
+    let outcome = changed((&old, &before), (&new, &after))?;
+    warn_of_dates(params, &change, &new, warnings);
+    Ok(outcome)
+}
+
+/// Adds warnings for an end before the start, and for days that do not exist. Like the API, a load
+/// accepts them.
+fn warn_of_dates(params: &Params, change: &EventChange, new: &Event, warnings: &mut Vec<String>) {
+    let Schedule { start_local, end_local, .. } = new.schedule;
+    for (name, local) in [("start_date", start_local), ("end_date", end_local)] {
+        let text = params.text(name).unwrap_or_default();
+        if When::parse(text).is_ok_and(|when| when.is_rolled()) {
+            let used = dates::written(local);
+            warnings.push(format!("{name} {text} does not exist; {used} was used"));
+        }
+    }
+    if change.schedule.is_backwards(&new.schedule) {
+        warnings.push("end_date is before start_date; the event ends at its start".to_owned());
+    }
 }
 
 fn changed(old: (&Event, &Links), new: (&Event, &Links)) -> Result<Loading, Undone> {

@@ -93,6 +93,13 @@ impl LoadCommand {
         if loaded.failed > printed {
             log::info!(target: "notice", "and {} more faulty lines", loaded.failed - printed);
         }
+        for warning in &loaded.warnings {
+            log::info!(target: "notice", "line {}: warning: {}", warning.line, warning.message);
+        }
+        let printed = u64::try_from(loaded.warnings.len()).unwrap_or(u64::MAX);
+        if loaded.warned > printed {
+            log::info!(target: "notice", "and {} more warnings", loaded.warned - printed);
+        }
         let text =
             format_args!("{loaded}{}", if self.dry_run { "; nothing was written" } else { "" });
         Output::from_json_flag(self.json).print(&loaded, text)?;

@@ -41,7 +41,7 @@ const BULK: u64 = 100_000;
 /// Number of bytes after which a transaction of a [`BulkWriter`] accepts no more batches.
 const BULK_BYTES: usize = 256 << 20;
 
-/// Maximum number of faulty lines reported individually.
+/// Maximum number of faulty lines, and of warnings, reported individually.
 const MAX_FAULTS: usize = 100;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,9 +65,13 @@ pub struct Loaded {
     pub failed: u64,
     /// The first faulty lines.
     pub faults: Vec<Fault>,
+    /// Number of warnings: values of loaded lines that were replaced.
+    pub warned: u64,
+    /// The first warnings.
+    pub warnings: Vec<Fault>,
 }
 
-/// A line that could not be loaded.
+/// A line that could not be loaded, or a value of a line that was replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
     /// Line number, from 1.
@@ -96,12 +100,22 @@ impl Loaded {
         self.failed += other.failed;
         self.faults.extend(other.faults);
         self.faults.truncate(MAX_FAULTS);
+        self.warned += other.warned;
+        self.warnings.extend(other.warnings);
+        self.warnings.truncate(MAX_FAULTS);
     }
 
     fn note(&mut self, line: u64, message: String) {
         self.failed += 1;
         if self.faults.len() < MAX_FAULTS {
             self.faults.push(Fault { line, message });
+        }
+    }
+
+    fn warn(&mut self, line: u64, message: String) {
+        self.warned += 1;
+        if self.warnings.len() < MAX_FAULTS {
+            self.warnings.push(Fault { line, message });
         }
     }
 }
@@ -330,11 +344,15 @@ fn write(
                 continue;
             }
         };
+        let mut warnings = Vec::new();
         let outcome = transaction(db, |db| {
             with_context(state, db, writer, params, |context| {
-                load_line(context, params, options.upsert)
+                load_line(context, params, options.upsert, &mut warnings)
             })
         });
+        if outcome.is_ok() {
+            warnings.into_iter().for_each(|message| loaded.warn(*number, message));
+        }
         match outcome {
             Ok(Loading::Created) => loaded.created += 1,
             Ok(Loading::Updated) => loaded.updated += 1,

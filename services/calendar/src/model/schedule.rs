@@ -62,6 +62,16 @@ impl ScheduleChange {
     pub fn is_empty(&self) -> bool {
         *self == ScheduleChange::default()
     }
+
+    /// Returns whether the given end is before the given start, so that `stored`, the schedule after
+    /// the write, ends at its start.
+    pub fn is_backwards(&self, stored: &Schedule) -> bool {
+        let instant = |point: PointInTime| point.instant(&stored.zone).ok();
+        let ends = (self.start.and_then(instant), self.end.and_then(instant));
+        let (Some(start), Some(end)) = ends else { return false };
+        let day = |at: Timestamp| stored.zone.wall(at).date();
+        if stored.all_day { day(end) < day(start) } else { end < start }
+    }
 }
 
 impl Schedule {

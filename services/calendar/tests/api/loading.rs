@@ -175,6 +175,48 @@ async fn dry_run_reports_the_counts_of_a_load() {
 }
 
 #[actix_web::test]
+async fn replaced_dates_are_loaded_with_a_warning() {
+    let app = App::new().await;
+    let event = |title: &str, start: &str, end: &str| {
+        json!({"type": "event", "title": title,
+        "start_date": start, "end_date": end})
+    };
+    let day = |title: &str, start: &str, end: &str| {
+        let mut line = event(title, start, end);
+        line["all_day"] = json!(true);
+        line
+    };
+    let text = lines(&[
+        event("Early", "2027-04-05 10:00", "2027-04-04 10:00"),
+        event("Same", "2027-04-05 10:00", "2027-04-05 10:00"),
+        event("Rolled", "2027-02-30 10:00", "30.02.2027 11:00"),
+        day("Days", "2027-04-05 10:00", "2027-04-05"),
+        day("Backwards", "2027-04-05", "2027-04-04"),
+        event("Leap", "2028-02-29 10:00", "29 February 2028 12:00"),
+    ]);
+    let loaded = load(&app.state, text.as_bytes(), LoadOptions::default()).unwrap();
+    assert_eq!((loaded.created, loaded.failed, loaded.warned), (6, 0, 4));
+    let warnings = loaded.warnings.iter();
+    let warnings: Vec<String> =
+        warnings.map(|warning| format!("{} {}", warning.line, warning.message)).collect();
+    assert_eq!(
+        warnings,
+        [
+            "1 end_date is before start_date; the event ends at its start",
+            "3 start_date 2027-02-30 10:00 does not exist; 2027-03-02 10:00:00 was used",
+            "3 end_date 30.02.2027 11:00 does not exist; 2027-03-02 11:00:00 was used",
+            "5 end_date is before start_date; the event ends at its start",
+        ]
+    );
+    // Lines that change nothing have no warnings.
+    for upsert in [false, true] {
+        let options = LoadOptions { upsert, ..LoadOptions::default() };
+        let again = load(&app.state, text.as_bytes(), options).unwrap();
+        assert_eq!((again.unchanged, again.warned), (6, 0), "{upsert}");
+    }
+}
+
+#[actix_web::test]
 async fn load_updates_planner_statistics() {
     let app = App::new().await;
     let line = json!({"type": "event", "title": "x", "start_date": "2027-04-01", "end_date": "2027-04-01"});

@@ -19,6 +19,8 @@ pub struct When {
     pub(super) time: Option<Time>,
     pub(super) zone: Option<Zone>,
     pub(super) steps: Vec<Step>,
+    /// Whether the written day does not exist, so that a day of the next month is used.
+    pub(super) is_rolled: bool,
 }
 
 /// The date and time from which the computation starts.
@@ -136,7 +138,13 @@ impl When {
             return self;
         }
         let (base, time) = (Base::Date(date(LAST_YEAR, 12, 31)), Some(time(23, 59, 59, 0)));
-        When { base, time, zone: None, steps: Vec::new() }
+        When { base, time, zone: None, steps: Vec::new(), is_rolled: false }
+    }
+
+    /// Returns whether the written day does not exist, such as 30 February. It means a day of the next
+    /// month.
+    pub fn is_rolled(&self) -> bool {
+        self.is_rolled
     }
 
     /// Returns whether the meaning changes as time passes.

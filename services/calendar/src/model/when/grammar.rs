@@ -27,7 +27,7 @@ fn parse(text: &str) -> Result<When, NotADate> {
         return Err(NotADate);
     }
     if let Some(base) = number(text)? {
-        return Ok(When { base, time: None, zone: None, steps: Vec::new() });
+        return Ok(When { base, time: None, zone: None, steps: Vec::new(), is_rolled: false });
     }
     let spaced = split_at_t(&with_separators(text));
     let words: Vec<&str> = spaced.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect();
@@ -93,9 +93,16 @@ struct Found {
     time: Option<Time>,
     zone: Option<Zone>,
     steps: Vec<Step>,
+    is_rolled: bool,
 }
 
 impl Found {
+    fn date(&mut self, year: i16, month: i8, day: i8) -> Result<(), NotADate> {
+        let date = rolling_date(year, month, day)?;
+        self.is_rolled |= date.day() != day;
+        self.base(Base::Date(date))
+    }
+
     fn base(&mut self, base: Base) -> Result<(), NotADate> {
         if self.base.replace(base).is_some() { Err(NotADate) } else { Ok(()) }
     }
@@ -109,14 +116,14 @@ impl Found {
     }
 
     fn finish(self) -> Result<When, NotADate> {
-        let Found { base, time, zone, steps } = self;
+        let Found { base, time, zone, steps, is_rolled } = self;
         let base = match base {
             Some(base) => base,
             None if !steps.is_empty() => Base::Now,
             None if time.is_some() => Base::Today,
             None => return Err(NotADate),
         };
-        Ok(When { base, time, zone, steps })
+        Ok(When { base, time, zone, steps, is_rolled })
     }
 }
 
@@ -145,9 +152,9 @@ impl Parser<'_> {
             self.at += used;
             return Ok(());
         }
-        if let Some(date) = numeric_date(&word)? {
+        if let Some((year, month, day)) = numeric_date(&word)? {
             self.at += 1;
-            return self.found.base(Base::Date(date));
+            return self.found.date(year, month, day);
         }
         self.time_or_zone(&word)
     }
@@ -266,7 +273,7 @@ impl Parser<'_> {
         } else {
             let month = month(&word).ok_or(NotADate)?;
             let year = self.peek(4).and_then(|word| year(&word)).ok_or(NotADate)?;
-            self.found.base(Base::Date(rolling_date(year, month, 1)?))?;
+            self.found.date(year, month, 1)?;
             self.found.steps.push(edge);
         }
         Ok(5)
@@ -288,7 +295,7 @@ impl Parser<'_> {
         } else {
             return Ok(None);
         };
-        self.found.base(Base::Date(rolling_date(year, month, day)?))?;
+        self.found.date(year, month, day)?;
         Ok(Some(used))
     }
 
@@ -344,9 +351,9 @@ fn day(word: &str) -> Option<i8> {
     is_digits(word, 1, 2).then(|| word.parse().ok()).flatten()
 }
 
-/// Parses the five numeric forms, which differ in separator and position of the year. Returns
-/// `None` for other words.
-fn numeric_date(word: &str) -> Result<Option<Date>, NotADate> {
+/// Parses the five numeric forms, which differ in separator and position of the year, as year, month
+/// and day. Returns `None` for other words.
+fn numeric_date(word: &str) -> Result<Option<(i16, i8, i8)>, NotADate> {
     let Some(mark) = ['-', '/', '.'].into_iter().find(|mark| word.matches(*mark).count() == 2)
     else {
         return Ok(None);
@@ -354,11 +361,11 @@ fn numeric_date(word: &str) -> Result<Option<Date>, NotADate> {
     let parts: Vec<&str> = word.split(mark).collect();
     let [a, b, c] = parts[..] else { return Ok(None) };
     if is_digits(a, 4, 4) && is_digits(b, 1, 2) && is_digits(c, 1, 2) && mark != '.' {
-        return rolling_date(small(a)?, tiny(small(b)?)?, tiny(small(c)?)?).map(Some);
+        return Ok(Some((small(a)?, tiny(small(b)?)?, tiny(small(c)?)?)));
     }
     if is_digits(a, 1, 2) && is_digits(b, 1, 2) && is_digits(c, 4, 4) {
         let (day, month) = if mark == '/' { (b, a) } else { (a, b) };
-        return rolling_date(small(c)?, tiny(small(month)?)?, tiny(small(day)?)?).map(Some);
+        return Ok(Some((small(c)?, tiny(small(month)?)?, tiny(small(day)?)?)));
     }
     Ok(None)
 }
