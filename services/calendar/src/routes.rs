@@ -69,6 +69,7 @@ fn add_pages(routes: &mut Routes<'_>) {
         ("/events/month", get().to(month::this_month)),
         ("/events/month/{month}", get().to(month::month)),
         ("/events/category/{path:.+}", get().to(subjects::category)),
+        ("/events/tag/{path:.+}", get().to(recorded::tag)),
         ("/event/{slug}", get().to(event::event)),
         ("/event/{slug}", post().to(event::unlock)),
         ("/venue/{slug}", get().to(subjects::venue)),

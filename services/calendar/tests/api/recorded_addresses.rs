@@ -11,6 +11,7 @@ async fn addresses_of_the_recorded_system_redirect() {
     let id = app.event(json!({"title": "Show"})).await;
     let post = format!("/?post_type=tribe_events&p={id}");
     app.make("/categories", json!({"name": "Jazz"})).await;
+    app.make("/tags", json!({"name": "Late"})).await;
     let draft = app.event(json!({"title": "Draft", "status": "draft"})).await;
     for (path, status, location) in [
         ("/", 302, "/events/"),
@@ -26,6 +27,13 @@ async fn addresses_of_the_recorded_system_redirect() {
         ("/?post_type=tribe_events&ical=1", 302, "/events/?ical=1"),
         ("/?post_type=tribe_events&tribe_events_cat=jazz", 302, "/events/?category=jazz"),
         ("/?tribe_events=show", 301, "/event/show/"),
+        ("/events/category/jazz/list/", 301, "/events/category/jazz/"),
+        ("/events/category/jazz/month/?ical=1", 301, "/events/category/jazz/?ical=1"),
+        ("/events/tag/late/list/", 301, "/tag/late/"),
+        ("/events/?eventDisplay=month", 301, "/events/month/"),
+        ("/events/list/?eventDisplay=month&ical=1", 301, "/events/month/?ical=1"),
+        ("/events/?eventDisplay=month&tribe-bar-date=2027-03-05", 301, "/events/month/2027-03/"),
+        ("/?post_type=tribe_events&eventDisplay=month", 302, "/events/month/"),
         (&post, 301, "/event/show/"),
     ] {
         let moved = page(&app, path).await.expect(status);
@@ -39,6 +47,11 @@ async fn addresses_of_the_recorded_system_redirect() {
     let icon = page(&app, "/favicon.ico").await.expect(302);
     let icon = page(&app, icon.header("location")).await.expect(200);
     assert_eq!(icon.header("content-type"), "image/svg+xml");
+    // A view is not the name of a category, unless there is such a category.
+    page(&app, "/events/category/rock/list/").await.expect(301);
+    page(&app, "/events/category/list/").await.expect(404);
+    app.make("/categories", json!({"name": "List"})).await;
+    page(&app, "/events/category/jazz/list/").await.expect(200);
     for path in ["/events/tomorrow/", "/events/2027-13-05/", &format!("/?p={draft}"), "/?p=99999"] {
         page(&app, path).await.expect(404);
     }

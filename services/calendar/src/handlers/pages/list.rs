@@ -5,6 +5,7 @@ use askama::Template;
 
 use super::super::reuse::Lasting;
 use super::head::Head;
+use super::recorded::{list_of, permanent};
 use super::visit::{Reader, Subscription, Visit};
 use crate::app::pages::{self, Choices, ListView, PageRequest, Steps};
 use crate::error::Error;
@@ -88,7 +89,12 @@ impl PeriodLinks {
 
 /// Lists events.
 pub async fn list(visit: Visit) -> HttpResponse {
-    visit.reuse(Lasting::Second, async |reader| shown(reader, reader.query().clone()).await).await
+    visit
+        .reuse(Lasting::Second, async |reader| match reader.query().is_month {
+            true => permanent(list_of(reader.query())),
+            false => shown(reader, reader.query().clone()).await,
+        })
+        .await
 }
 
 /// Shows the list of a query.

@@ -64,6 +64,19 @@ pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
         .await
 }
 
+/// Redirects to the page of a tag, without the name of a view.
+pub async fn tag(visit: Visit, path: Path<String>) -> HttpResponse {
+    let slug = path.split('/').next().unwrap_or_default().to_owned();
+    visit.answer(async |reader| permanent(reader.with_query(format!("/tag/{slug}/")))).await
+}
+
+/// Returns the path of a category without the name of a view such as `list`, or `None` if it has
+/// none.
+pub fn without_view(path: &str) -> Option<&str> {
+    let (rest, view) = path.rsplit_once('/')?;
+    matches!(view, "list" | "month" | "today" | "day" | "week" | "photo" | "map").then_some(rest)
+}
+
 /// Redirects to the icon of the pages.
 pub async fn icon() -> HttpResponse {
     let location = format!("/{}", SITE.icon_href());
@@ -71,7 +84,7 @@ pub async fn icon() -> HttpResponse {
 }
 
 /// Returns the path of the list with a query, or of its calendar file.
-fn list_of(query: &PageQuery) -> String {
+pub fn list_of(query: &PageQuery) -> String {
     match query.as_calendar {
         true => query.calendar(&query.path()),
         false => query.href(&query.path(), query.page),
@@ -79,6 +92,6 @@ fn list_of(query: &PageQuery) -> String {
 }
 
 /// A permanent redirect. The shell prepends the path of PUBLIC_URL.
-fn permanent(location: String) -> Result<HttpResponse, Error> {
+pub fn permanent(location: String) -> Result<HttpResponse, Error> {
     Ok(HttpResponse::MovedPermanently().insert_header((header::LOCATION, location)).finish())
 }

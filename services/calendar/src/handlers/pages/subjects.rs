@@ -7,6 +7,7 @@ use askama::Template;
 use super::super::reuse::Lasting;
 use super::head::Head;
 use super::list::EventList;
+use super::recorded::{permanent, without_view};
 use super::visit::{Reader, Subscription, Visit};
 use crate::app::pages::{self, Named, TermView};
 use crate::error::Error;
@@ -37,27 +38,28 @@ struct TermPage<'a> {
 
 /// Shows a venue.
 pub async fn venue(visit: Visit, slug: Path<String>) -> HttpResponse {
-    show(visit, Named::Linked(Kind::Venue), &slug).await
+    show(visit, Named::Linked(Kind::Venue), &slug, None).await
 }
 
 /// Shows an organizer.
 pub async fn organizer(visit: Visit, slug: Path<String>) -> HttpResponse {
-    show(visit, Named::Linked(Kind::Organizer), &slug).await
+    show(visit, Named::Linked(Kind::Organizer), &slug, None).await
 }
 
 /// Shows a category, which the last slug of the path identifies.
 pub async fn category(visit: Visit, path: Path<String>) -> HttpResponse {
     let slug = path.rsplit('/').next().unwrap_or_default();
-    show(visit, Named::Term(Taxonomy::Category), slug).await
+    show(visit, Named::Term(Taxonomy::Category), slug, without_view(&path)).await
 }
 
 /// Shows a tag.
 pub async fn tag(visit: Visit, slug: Path<String>) -> HttpResponse {
-    show(visit, Named::Term(Taxonomy::Tag), &slug).await
+    show(visit, Named::Term(Taxonomy::Tag), &slug, None).await
 }
 
-/// Shows the page with a slug, or redirects from a former slug.
-async fn show(visit: Visit, named: Named, slug: &str) -> HttpResponse {
+/// Shows the page with a slug, or redirects from a former slug. If there is none, and the path names a
+/// view of a category, redirects to the category.
+async fn show(visit: Visit, named: Named, slug: &str, category: Option<&str>) -> HttpResponse {
     visit
         .reuse(Lasting::Second, async |reader| {
             let shown = match named {
@@ -66,7 +68,12 @@ async fn show(visit: Visit, named: Named, slug: &str) -> HttpResponse {
                 Named::Event => Err(Error::NoRoute),
             };
             match shown {
-                Err(Error::NoRoute) => reader.moved(named, slug).await,
+                Err(Error::NoRoute) => match (reader.moved(named, slug).await, category) {
+                    (Err(Error::NoRoute), Some(path)) => {
+                        permanent(reader.with_query(format!("/events/category/{path}/")))
+                    }
+                    (outcome, _) => outcome,
+                },
                 outcome => outcome,
             }
         })

@@ -248,10 +248,16 @@ impl Reader {
     /// The slug never belonged to a public page.
     pub async fn moved(&self, named: Named, slug: &str) -> Result<HttpResponse, Error> {
         let path = pages::moved(&self.state, &self.request, named, slug).await?;
-        let query = self.http.query_string();
-        let mark = if query.is_empty() { "" } else { "?" };
         // The shell prepends the path of PUBLIC_URL.
-        Ok(moved_page(format!("{path}{mark}{query}")))
+        Ok(moved_page(self.with_query(path)))
+    }
+
+    /// Returns a path with the query of the request.
+    pub fn with_query(&self, path: String) -> String {
+        match self.http.query_string() {
+            "" => path,
+            query => format!("{path}?{query}"),
+        }
     }
 
     /// Responds with a calendar file.

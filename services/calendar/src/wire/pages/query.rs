@@ -24,6 +24,8 @@ pub struct PageQuery {
     pub tag: String,
     /// A day or a week, instead of all events from now on.
     pub period: Option<Period>,
+    /// Whether a URL of the recorded system asks for a month.
+    pub is_month: bool,
     /// Page number from 1; 0 if the parameter is invalid.
     pub page: i64,
     /// Slug of an event, in a URL of the recorded system.
@@ -68,6 +70,7 @@ impl PageQuery {
             category: either(["category", "tribe_events_cat"]),
             tag: text("tag"),
             period,
+            is_month: text("eventDisplay") == "month",
             event: text("tribe_events"),
             post: text("p").parse().ok(),
             page: if page.is_empty() { 1 } else { number(&page) },
@@ -84,7 +87,14 @@ impl PageQuery {
 
     /// Returns the path of the page relative to the base URL.
     pub fn path(&self) -> String {
-        self.period.map_or_else(|| LIST.to_owned(), Period::path)
+        match self.period {
+            Some(period) if self.is_month => {
+                format!("{LIST}month/{}/", period.first().strftime("%Y-%m"))
+            }
+            None if self.is_month => format!("{LIST}month/"),
+            Some(period) => period.path(),
+            None => LIST.to_owned(),
+        }
     }
 
     /// Returns the parameters of the API list: current and upcoming events, or those of the period.
