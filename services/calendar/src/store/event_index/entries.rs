@@ -83,20 +83,32 @@ where
 impl RunQueryDsl<PgConnection> for Entries<'_> {}
 impl RunQueryDsl<SqliteConnection> for Entries<'_> {}
 
-/// Passes all events to `take`, in order of id.
-pub fn each(db: &mut Db, mut take: impl FnMut(&Entry)) -> Result<(), DatabaseError> {
+/// Passes all events to `take` in batches of this number, in order of id.
+pub fn each(
+    db: &mut Db,
+    number: usize,
+    mut take: impl FnMut(Vec<Entry>),
+) -> Result<(), DatabaseError> {
+    let mut batch = Vec::with_capacity(number);
+    let mut add = |entry: Entry| {
+        batch.push(entry);
+        if batch.len() == number {
+            take(std::mem::replace(&mut batch, Vec::with_capacity(number)));
+        }
+    };
     match db {
         Db::Sqlite(conn) => {
             for entry in Entries(None).load_iter::<Entry, DefaultLoadingMode>(conn)? {
-                take(&entry?);
+                add(entry?);
             }
         }
         Db::Pg(conn) => {
             for entry in Entries(None).load_iter::<Entry, PgRowByRowLoadingMode>(conn)? {
-                take(&entry?);
+                add(entry?);
             }
         }
     }
+    take(batch);
     Ok(())
 }
 

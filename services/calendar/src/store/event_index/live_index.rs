@@ -2,6 +2,9 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::panic::resume_unwind;
+use std::sync::mpsc::sync_channel;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use database::{DatabaseError, Db};
@@ -9,7 +12,7 @@ use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::change_log;
 use super::deadline::{Deadline, ListError};
-use super::entries;
+use super::entries::{self, Entry};
 use super::index::Index;
 use super::links;
 use super::month::{self, MonthDays};
@@ -29,6 +32,12 @@ const MAX_BYTES: i64 = 64 << 20;
 
 /// Up to this number of changed events, the search text is read without checking its size first.
 const FEW: usize = 50;
+
+/// Number of events that a build passes to its other thread at a time.
+const BATCH: usize = 500;
+
+/// Maximum number of batches of a build that wait.
+const BATCHES: usize = 8;
 
 /// Interval at which a waiting request checks whether the index is ready.
 const INTERVAL: Duration = Duration::from_millis(5);
@@ -183,7 +192,7 @@ impl EventIndex {
             deadline.check()?;
             match self.lock_building() {
                 Some(_building) => self.build(db)?,
-                None => std::thread::sleep(INTERVAL),
+                None => thread::sleep(INTERVAL),
             }
         }
     }
@@ -261,11 +270,23 @@ impl EventIndex {
     fn build(&self, db: &mut Db) -> Result<(), DatabaseError> {
         let begun = Instant::now();
         let mut index = Index::at(change_log::latest(db)?);
-        entries::each(db, |entry| {
-            // The events arrive in order of id, so every position is valid.
-            let _position = index.put(entry);
+        // One thread reads events while another one puts them in the index.
+        let index = thread::scope(|scope| {
+            let (sender, receiver) = sync_channel::<Vec<Entry>>(BATCHES);
+            let indexing = scope.spawn(move || {
+                for entry in receiver.iter().flatten() {
+                    // The events arrive in order of id, so every position is valid.
+                    let _position = index.put(&entry);
+                }
+                index.order(super::columns::Key::Start);
+                index
+            });
+            // If the other thread has panicked, the batches are dropped.
+            let read = entries::each(db, BATCH, |entries| sender.send(entries).unwrap_or_default());
+            drop(sender);
+            let index = indexing.join().unwrap_or_else(|panic| resume_unwind(panic));
+            read.map(|()| index)
         })?;
-        index.order(super::columns::Key::Start);
         *self.write() = Some(index);
         *self.build_time.lock() = Some(begun.elapsed());
         Ok(())
