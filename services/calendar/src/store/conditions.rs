@@ -39,7 +39,7 @@ pub fn statuses(sql: &mut Sql, alias: &str, scope: &Scope) {
         }
     }
     if let Some(author) = author {
-        sql.push(&format!(" and {alias}.author_id = {author}"));
+        sql.push(" and ").push(alias).push(".author_id = ").value(*author);
     }
     sql.push("))");
 }

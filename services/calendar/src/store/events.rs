@@ -228,7 +228,8 @@ pub fn find_by_title_and_start(
         }
         Backend::Postgres => "substr(split_part(search_ci, chr(10), 1), 1, 200)",
     };
-    let mut sql = Sql::new(db, "select id, title as text from events where status <> 'trash'");
+    let text = "select id, title as text from events where status <> 'trash'";
+    let mut sql = Sql::prepared(db, text);
     sql.push(" and start_local = ").value(start_local).push(" and ").push(heads);
     sql.push(" = ").bind(head).push(" order by id");
     let rows: Vec<TextRow> = sql.load(db)?;

@@ -220,12 +220,13 @@ pub fn named(
     description: Option<&str>,
 ) -> Result<Vec<i64>, DatabaseError> {
     let table = kind.collection();
-    let mut sql = Sql::new(db, "select v.id as id from ");
+    let mut sql = Sql::prepared(db, "select v.id as id from ");
     sql.push(table).push(" v where substr(v.name_ci, 1, 200) = ").bind(head(folded));
     sql.push(" and v.name_ci = ").bind(folded).push(" and ");
     conditions::statuses(&mut sql, "v", scope);
     if let Some(text) = description {
-        sql.push(&format!(" and octet_length(v.description) = {}", text.len()));
+        sql.push(" and octet_length(v.description) = ");
+        sql.value(i64::try_from(text.len()).unwrap_or(i64::MAX));
     }
     sql.push(" order by v.id limit ").value(NAMESAKES);
     let ids = sql.load_ids(db)?;

@@ -16,6 +16,9 @@ use crate::model::event::{Event, Links};
 use crate::model::linked::Kind;
 use crate::model::term::Taxonomy;
 
+/// Up to this number of links, the statement that inserts them is prepared once for each number.
+const FEW: usize = 8;
+
 const TABLES: [&str; 3] = ["event_terms", "event_venues", "event_organizers"];
 
 /// The links of events. `IDS` is a placeholder for the condition on the event ids.
@@ -165,17 +168,14 @@ fn write(
     if new.is_empty() {
         return Ok(());
     }
-    let start = event.schedule.start_utc;
-    let rows: Vec<String> = new
-        .iter()
-        .enumerate()
-        .map(|(position, other)| format!("({}, {other}, {position}, {start})", event.id))
-        .collect();
-    let text = format!(
-        "insert into {table} (event_id, other_id, position, start_utc) values {}",
-        rows.join(", ")
-    );
-    Sql::new(db, &text).execute(db).map(drop)
+    let text = format!("insert into {table} (event_id, other_id, position, start_utc) values ");
+    let mut sql = if new.len() <= FEW { Sql::prepared(db, &text) } else { Sql::new(db, &text) };
+    for (position, other) in (0_i64..).zip(new) {
+        sql.push(if position == 0 { "(" } else { ", (" }).value(event.id).push(", ");
+        sql.value(*other).push(", ").value(position).push(", ");
+        sql.value(event.schedule.start_utc).push(")");
+    }
+    sql.execute(db).map(drop)
 }
 
 /// Updates the copies of the start after an event has changed.

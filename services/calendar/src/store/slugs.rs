@@ -18,9 +18,9 @@ pub fn free(
     except: i64,
 ) -> Result<String, DatabaseError> {
     let free = slug::free(base, |candidate| {
-        let mut sql = Sql::new(db, "select count(*) as n from ");
+        let mut sql = Sql::prepared(db, "select count(*) as n from ");
         sql.push(table).push(" where slug = ").bind(slug::with_suffix(candidate, suffix));
-        sql.push(&format!(" and id <> {except}"));
+        sql.push(" and id <> ").value(except);
         Ok::<bool, DatabaseError>(sql.number(db)? > 0)
     })?;
     Ok(slug::with_suffix(&free, suffix))

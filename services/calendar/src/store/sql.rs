@@ -4,15 +4,22 @@ use database::{Backend, DatabaseError, Db, MultiBackend};
 use diesel::dsl::sql;
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::query_builder::{BoxedSqlQuery, SqlQuery};
-use diesel::sql_types::{BigInt, Text};
+use diesel::query_builder::{AstPass, BoxedSqlQuery, Query, QueryFragment, QueryId, SqlQuery};
+use diesel::sql_types::{BigInt, Text, Untyped};
 
 /// An SQL statement under construction. Only numbers are written into its text.
 pub struct Sql {
     text: String,
     /// The bound values with their positions in the text.
-    values: Vec<(usize, String)>,
+    values: Vec<(usize, Bound)>,
     backend: Backend,
+    is_prepared: bool,
+}
+
+/// A bound value.
+enum Bound {
+    Text(String),
+    Number(i64),
 }
 
 /// The result of a statement that selects `id` and `text`.
@@ -39,7 +46,14 @@ struct NumberRow {
 impl Sql {
     /// Begins a statement.
     pub fn new(db: &Db, text: &str) -> Sql {
-        Sql { text: text.to_owned(), values: Vec::new(), backend: db.backend() }
+        let backend = db.backend();
+        Sql { text: text.to_owned(), values: Vec::new(), backend, is_prepared: false }
+    }
+
+    /// Begins a statement that each connection prepares once and keeps, with its numbers bound. It
+    /// must have only a few different texts.
+    pub fn prepared(db: &Db, text: &str) -> Sql {
+        Sql { is_prepared: true, ..Sql::new(db, text) }
     }
 
     /// Returns the database backend of the statement.
@@ -55,12 +69,16 @@ impl Sql {
 
     /// Appends a string as a bound parameter.
     pub fn bind(&mut self, value: impl Into<String>) -> &mut Sql {
-        self.values.push((self.text.len(), value.into()));
+        self.values.push((self.text.len(), Bound::Text(value.into())));
         self
     }
 
-    /// Appends an integer literal.
+    /// Appends an integer.
     pub fn value(&mut self, number: i64) -> &mut Sql {
+        if self.is_prepared {
+            self.values.push((self.text.len(), Bound::Number(number)));
+            return self;
+        }
         self.push(&number.to_string())
     }
 
@@ -110,7 +128,7 @@ impl Sql {
     }
 
     /// Returns the text in pieces, each with the value bound after it. The last piece has none.
-    fn pieces(&self) -> impl Iterator<Item = (&str, Option<&String>)> {
+    fn pieces(&self) -> impl Iterator<Item = (&str, Option<&Bound>)> {
         let ends = self.values.iter().map(|(at, value)| (*at, Some(value)));
         ends.chain([(self.text.len(), None)]).scan(0, |begin, (end, value)| {
             let piece = self.text.get(*begin..end).unwrap_or_default();
@@ -129,19 +147,23 @@ impl Sql {
         }
         let mut query = diesel::sql_query(text).into_boxed::<MultiBackend>();
         for (_, value) in self.values {
-            query = query.bind::<Text, _>(value);
+            query = match value {
+                Bound::Text(text) => query.bind::<Text, _>(text),
+                Bound::Number(number) => query.bind::<BigInt, _>(number),
+            };
         }
         query
     }
 
     /// Runs the statement and reads the column `id` of every row.
     pub fn load_ids(self, db: &mut Db) -> Result<Vec<i64>, DatabaseError> {
-        Ok(self.query().load::<IdRow>(db)?.into_iter().map(|row| row.id).collect())
+        Ok(self.load::<IdRow>(db)?.into_iter().map(|row| row.id).collect())
     }
 
     /// Runs the statement and reads the column `n` of its only row.
     pub fn number(self, db: &mut Db) -> Result<i64, DatabaseError> {
-        Ok(self.query().get_result::<NumberRow>(db)?.n)
+        let row = self.load::<NumberRow>(db)?.pop();
+        Ok(row.ok_or(DatabaseError::NotFound)?.n)
     }
 
     /// Runs the statement and reads its rows by column name.
@@ -149,12 +171,18 @@ impl Sql {
     where
         T: QueryableByName<MultiBackend> + 'static,
     {
-        Ok(self.query().load::<T>(db)?)
+        Ok(match self.is_prepared {
+            true => Prepared(self).load::<T>(db)?,
+            false => self.query().load::<T>(db)?,
+        })
     }
 
     /// Runs the statement and returns the number of changed rows.
     pub fn execute(self, db: &mut Db) -> Result<usize, DatabaseError> {
-        Ok(self.query().execute(db)?)
+        Ok(match self.is_prepared {
+            true => Prepared(self).execute(db)?,
+            false => self.query().execute(db)?,
+        })
     }
 
     /// Converts the statement to one that explains its query plan.
@@ -167,6 +195,34 @@ impl Sql {
         self
     }
 }
+
+/// A statement that connections keep, found again by its text.
+struct Prepared(Sql);
+
+impl QueryId for Prepared {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl Query for Prepared {
+    type SqlType = Untyped;
+}
+
+impl QueryFragment<MultiBackend> for Prepared {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, MultiBackend>) -> QueryResult<()> {
+        for (piece, value) in self.0.pieces() {
+            out.push_sql(piece);
+            match value {
+                Some(Bound::Text(text)) => out.push_bind_param::<Text, _>(text)?,
+                Some(Bound::Number(number)) => out.push_bind_param::<BigInt, _>(number)?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl RunQueryDsl<Db> for Prepared {}
 
 fn joined(ids: &[i64]) -> String {
     let ids: Vec<String> = ids.iter().map(i64::to_string).collect();

@@ -8,12 +8,15 @@ use diesel::prelude::*;
 use super::among_ids::among;
 use super::read_transactions::read_transaction;
 use super::schema::terms;
-use super::sql::{Sql, head, head_of_names};
+use super::sql::{Sql, TextRow, head, head_of_names};
 use super::{entities, links, site_items, slugs};
 use crate::model::event::{Event, Links};
 use crate::model::list::{Paging, TermFilter, TermOrder};
 use crate::model::search;
 use crate::model::term::{Taxonomy, Term};
+
+/// Up to this number of slugs, the statement that finds them is prepared once for each number.
+const FEW: usize = 8;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = terms)]
@@ -111,11 +114,12 @@ pub fn ids_by_slug(
     if slugs.is_empty() {
         return Ok(HashMap::new());
     }
-    let found: Vec<(String, i64)> = on_backend!(db, conn => terms::table
-        .filter(terms::slug.eq_any(slugs).and(terms::taxonomy.eq(taxonomy.code())))
-        .select((terms::slug, terms::id))
-        .load(conn)?);
-    Ok(found.into_iter().collect())
+    let text = "select id, slug as text from terms where taxonomy = ";
+    let mut sql = if slugs.len() <= FEW { Sql::prepared(db, text) } else { Sql::new(db, text) };
+    sql.value(taxonomy.code().into()).push(" and slug in ");
+    sql.texts(slugs.iter().map(String::as_str));
+    let found: Vec<TextRow> = sql.load(db)?;
+    Ok(found.into_iter().map(|row| (row.text, row.id)).collect())
 }
 
 /// Reads terms by id, with all their ancestors.
@@ -242,9 +246,9 @@ pub fn recount(
     let gained: Vec<i64> = new.difference(&old).copied().collect();
     for (ids, change) in [(lost, -1_i64), (gained, 1)] {
         if !ids.is_empty() {
-            diesel::update(terms::table.filter(terms::id.eq_any(ids)))
+            on_backend!(db, conn => diesel::update(terms::table.filter(among(terms::id, &ids)))
                 .set(terms::count.eq(terms::count + change))
-                .execute(db)?;
+                .execute(conn)?);
         }
     }
     Ok(())

@@ -62,7 +62,7 @@ pub fn post(db: &mut Db, old: Option<&Event>, new: &Event) -> Result<(), Databas
         let at = new.modified_utc;
         let text = "insert into webhook_outbox (webhook_id, payload, created_utc, next_try, tries) \
             select id, cast(";
-        let mut sql = Sql::new(db, text);
+        let mut sql = Sql::prepared(db, text);
         sql.bind(notice.body(new)).push(" as text), ").value(at).push(", ").value(at);
         sql.push(", 0 from webhooks order by id");
         if sql.execute(db)? == 0 {
