@@ -2,17 +2,19 @@
 // <script src="https://calendar.example/embed.js" data-view="list" data-count="5" async></script>
 (() => {
   "use strict";
+  // The server inserts the languages of the site, with the default one first.
+  const titles = new Map([["en", "Events"]]);
   const script = document.currentScript;
   if (!script) return;
   const base = new URL(".", script.src);
   const { view, title, ...options } = script.dataset;
   const url = new URL(view === "month" ? "embed/month" : "embed/list", base);
-  for (const name of ["theme", "category", "tag", "search", "count", "month"]) {
+  for (const name of ["theme", "category", "tag", "search", "count", "month", "lang"]) {
     if (options[name]) url.searchParams.set(name, options[name]);
   }
   const frame = document.createElement("iframe");
   frame.src = url.href;
-  frame.title = title || "Events";
+  frame.title = title || titles.get(options.lang) || [...titles.values()][0];
   frame.loading = "lazy";
   Object.assign(frame.style, { width: "100%", height: "20rem", border: "0" });
   addEventListener("message", (event) => {

@@ -8,6 +8,7 @@ use shell::{SettingError, Switch};
 
 use crate::model::cost::{Currency, is_code};
 use crate::model::geo::{LONGEST_RADIUS, Unit};
+use crate::model::language::Language;
 use crate::model::list::PER_PAGE;
 use crate::model::zone::Zone;
 
@@ -22,6 +23,15 @@ pub struct Settings {
     /// Time zone of the site, an IANA name
     #[arg(long, env, global = true, default_value = "UTC", value_name = "ZONE", value_parser = parse_zone)]
     pub site_timezone: Zone,
+
+    /// Language of the pages: ar, cs, de, en, es, fr, it, ja, nl, pl, pt, sv, uk or zh
+    #[arg(long, env, global = true, default_value = "en", value_name = "LANGUAGE", value_parser = parse_language)]
+    pub site_locale: Language,
+
+    /// Languages in which the pages are also offered, separated by blanks; `?lang=de` selects one. None
+    /// by default
+    #[arg(long, env, global = true, default_value = "", value_name = "LANGUAGES", value_parser = parse_languages)]
+    pub site_locales: Languages,
 
     /// Default number of rows per page of a list, 1 to 1000
     #[arg(long, env, global = true, default_value_t = PER_PAGE, value_name = "ROWS", value_parser = clap::value_parser!(i64).range(1..=1000))]
@@ -141,6 +151,12 @@ impl Settings {
         Ok(())
     }
 
+    /// Returns the languages of the pages, the default one first.
+    pub fn languages(&self) -> Vec<Language> {
+        let others = self.site_locales.0.iter().filter(|language| **language != self.site_locale);
+        std::iter::once(&self.site_locale).chain(others).copied().collect()
+    }
+
     /// Returns the addresses that webhooks may have.
     pub fn webhook_reach(&self) -> Reach {
         if self.webhook_allow_private.is_on() { Reach::anywhere() } else { Reach::public() }
@@ -151,6 +167,10 @@ impl Settings {
         self.media_dir.clone().unwrap_or_else(|| data_dir.join("media"))
     }
 }
+
+/// Languages in which the pages are offered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Languages(Vec<Language>);
 
 /// The sites that may show the calendar in frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -201,6 +221,22 @@ impl From<GeoUnit> for Unit {
 
 fn parse_zone(text: &str) -> Result<Zone, String> {
     Zone::named(text).ok_or_else(|| "no IANA time zone has this name".to_owned())
+}
+
+fn parse_language(text: &str) -> Result<Language, String> {
+    let codes = Language::ALL.map(Language::code).join(", ");
+    Language::parse(text).ok_or_else(|| format!("{text:?} is none of {codes}"))
+}
+
+fn parse_languages(text: &str) -> Result<Languages, String> {
+    let mut languages = Vec::new();
+    for language in text.split_whitespace().map(parse_language) {
+        let language = language?;
+        if !languages.contains(&language) {
+            languages.push(language);
+        }
+    }
+    Ok(Languages(languages))
 }
 
 fn parse_origins(text: &str) -> Result<FrameOrigins, String> {
@@ -279,6 +315,18 @@ mod tests {
         for text in ["-1", "65537", "", "1.5", "64M"] {
             assert!(parse_mebibytes(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn languages_are_known() {
+        assert_eq!(parse_language("ar"), Ok(Language::Ar));
+        let several = Languages(vec![Language::De, Language::Ja]);
+        assert_eq!(parse_languages(" de  ja de "), Ok(several));
+        assert_eq!(parse_languages(""), Ok(Languages(Vec::new())));
+        for text in ["", "DE", "de-AT", "xx"] {
+            assert!(parse_language(text).is_err(), "{text}");
+        }
+        assert!(parse_languages("de,ja").is_err());
     }
 
     #[test]

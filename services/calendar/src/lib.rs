@@ -39,6 +39,7 @@ pub use model::cost::Currency;
 pub use model::event::{Event, Links};
 pub use model::geo::{Point, Unit};
 pub use model::included::Included;
+pub use model::language::{Count, Language};
 pub use model::linked::Kind;
 pub use model::list::{EventFilter, EventOrder, Geo, Paging, Scope, Slice, Unpublished};
 pub use model::month::MonthEntry;

@@ -8,7 +8,7 @@ use super::asset::FixedPage;
 use super::headers::{adapt, protect};
 use super::links::Root;
 use super::page::Page;
-use super::site::Site;
+use super::site::{Link, Site};
 use crate::{EntityTag, Validators};
 
 /// The media type of pages.
@@ -34,6 +34,38 @@ impl<T: Template> Frame<'_, T> {
     /// Returns the JSON-LD with every `<` escaped, so that it cannot end the surrounding element.
     fn linked_data(&self) -> Option<String> {
         self.page.linked_data.map(|json| json.replace('<', "\\u003c"))
+    }
+
+    fn skip(&self) -> &str {
+        self.page.words.map_or("Skip to the content", |words| words.skip)
+    }
+
+    fn navigation(&self) -> &str {
+        self.page.words.map_or("Site", |words| words.navigation)
+    }
+
+    fn languages(&self) -> &str {
+        self.page.words.map_or("Languages", |words| words.languages)
+    }
+
+    /// Returns the HTML of the line with the documents for programs.
+    fn programs(&self) -> String {
+        let root = self.page.root;
+        match self.page.words {
+            Some(words) => words.programs.to_owned(),
+            None => format!(
+                "For programs: <a href=\"{root}docs/\">documentation</a> and \
+                 <a href=\"{root}openapi.json\">OpenAPI document</a>."
+            ),
+        }
+    }
+
+    /// Returns the links of the navigation with their texts.
+    fn links(&self) -> impl Iterator<Item = (&Link, &str)> {
+        self.site.links.iter().enumerate().map(|(index, link)| {
+            let words = self.page.words.and_then(|words| words.links.get(index).copied());
+            (link, words.unwrap_or(link.text))
+        })
     }
 
     fn script_hrefs(&self) -> impl Iterator<Item = String> {

@@ -77,5 +77,5 @@ mod tests;
 pub(crate) use asset::Content;
 pub use asset::FixedPage;
 pub use links::link;
-pub use page::Page;
+pub use page::{FrameWords, Page, Translation};
 pub use site::{Accent, Site};

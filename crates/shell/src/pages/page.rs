@@ -15,6 +15,32 @@ pub(super) struct Publisher<'a> {
     pub(super) about: &'a str,
 }
 
+/// The words of the frame of a page.
+#[derive(Clone, Copy)]
+pub struct FrameWords<'a> {
+    /// The link that skips the navigation.
+    pub skip: &'a str,
+    /// The name of the navigation for screen readers.
+    pub navigation: &'a str,
+    /// The links of the navigation, in their order; the last one leads to the documentation.
+    pub links: &'a [&'a str],
+    /// The HTML of the line with the documents for programs.
+    pub programs: &'a str,
+    /// The name of the links to other languages for screen readers.
+    pub languages: &'a str,
+}
+
+/// A page in one of the languages of its site.
+#[derive(Clone, Copy)]
+pub struct Translation<'a> {
+    /// The code of the language.
+    pub language: &'a str,
+    /// The name of the language in the language itself.
+    pub name: &'a str,
+    /// The URL of the page.
+    pub url: &'a str,
+}
+
 /// How a page is shown in frames of other sites.
 #[derive(Clone, Copy)]
 pub(super) struct Embedding<'a> {
@@ -31,6 +57,10 @@ pub struct Page<'a> {
     pub(super) title: &'a str,
     pub(super) description: &'a str,
     pub(super) language: &'a str,
+    pub(super) is_right_to_left: bool,
+    pub(super) words: Option<FrameWords<'a>>,
+    pub(super) translations: Vec<Translation<'a>>,
+    pub(super) query: &'a str,
     pub(super) root: &'a str,
     pub(super) current: Option<&'a str>,
     pub(super) wide: bool,
@@ -54,6 +84,10 @@ impl<'a> Page<'a> {
             title,
             description: "",
             language: "en",
+            is_right_to_left: false,
+            words: None,
+            translations: Vec::new(),
+            query: "",
             root: "/",
             current: None,
             wide: false,
@@ -82,6 +116,26 @@ impl<'a> Page<'a> {
     /// Sets the language of the content. The default is `en`.
     pub fn language(self, language: &'a str) -> Self {
         Self { language, ..self }
+    }
+
+    /// Sets the direction of the text.
+    pub fn right_to_left(self, is_right_to_left: bool) -> Self {
+        Self { is_right_to_left, ..self }
+    }
+
+    /// Sets the words of the frame. The default is English.
+    pub fn words(self, words: FrameWords<'a>) -> Self {
+        Self { words: Some(words), ..self }
+    }
+
+    /// Links to the page in the languages of the site, with the default language first.
+    pub fn translations(self, translations: Vec<Translation<'a>>) -> Self {
+        Self { translations, ..self }
+    }
+
+    /// Appends a query to the links of the navigation, such as `?lang=de`.
+    pub fn query(self, query: &'a str) -> Self {
+        Self { query, ..self }
     }
 
     /// Sets the path of the site, with a trailing slash.

@@ -99,7 +99,7 @@ fuzz_target!(|data: (bool, Vec<(u8, &str, &str)>, &str)| {
     let user = User { id: 1, login: "ann".to_owned(), role: Role::Administrator };
     let zone = Zone::named("Europe/Vienna").unwrap_or_else(Zone::utc);
     let currency = Currency { symbol: "$".to_owned(), prefix: true, code: String::new() };
-    let urls = Urls { base: "http://calendar.example".to_owned(), alias: false };
+    let urls = Urls { base: "http://calendar.example".to_owned(), ..Urls::default() };
     let now = Timestamp::UNIX_EPOCH;
     let writer = WriteOptions {
         user: &user,

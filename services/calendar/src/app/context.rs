@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::lookup::look_up;
 use super::write_context::{FetchedImages, WriteContext};
 use crate::error::Error;
+use crate::model::language::Language;
 use crate::model::role::{self, Action, Actor, User};
 use crate::model::schedule::wall_seconds;
 use crate::model::urls::Urls;
@@ -86,7 +87,13 @@ impl RequestContext<'_> {
             urls: &self.urls,
             zone: &self.site.settings.site_timezone,
             currency: &self.site.currency,
+            language: self.language(),
         }
+    }
+
+    /// Returns the language of a page.
+    pub fn language(&self) -> Language {
+        self.urls.language.unwrap_or(self.site.settings.site_locale)
     }
 
     /// Looks up the rows that a write names, and decodes its parameters.

@@ -120,6 +120,7 @@ pub async fn feed(state: &State, request: Request) -> Result<Feed, Error> {
         &calendar,
         &urls.base,
         &settings.site_name,
+        settings.site_locale.code(),
         settings.site_timezone.name(),
         &cancelled_since.to_string(),
         if is_for_outlook(&params) { "outlook" } else { "" },
@@ -265,11 +266,17 @@ impl Pieces {
 
     fn begin(&self, text: &mut String) {
         let Listed { events, zones, urls, outlook, calendar, total, paging, .. } = &*self.listed;
-        let site = &self.state.site.settings.site_name;
-        let is_cut = paging.pages(*total) > 1;
-        let part = is_cut.then_some((*events, *total));
-        let url = &urls.base;
-        ical::begin(text, Head { id: calendar, site, url, outlook: *outlook, part });
+        let settings = &self.state.site.settings;
+        let (site, url, language) = (&settings.site_name, &urls.base, settings.site_locale);
+        let words = language.words();
+        let description = if paging.pages(*total) > 1 {
+            let part = language.count(i64::try_from(*events).unwrap_or(i64::MAX));
+            (words.part_of_events)(part, language.count(*total), site)
+        } else {
+            (words.events_of)(site)
+        };
+        let description = &description;
+        ical::begin(text, Head { id: calendar, site, url, description, outlook: *outlook });
         for ZoneSpan { zone, first, last } in zones {
             if ical::needs_rules(zone) {
                 ical::time_zone(text, zone, *first, *last);

@@ -169,7 +169,7 @@ fn run_as<T>(
 ) -> T {
     let sanitized = &SanitizedTexts::of(SanitizedTexts::sources(params));
     let (actor, site, now) = (Some(user.clone()), &*state.site, state.clock.now());
-    let urls = Urls { base: String::new(), alias: false };
+    let urls = Urls::default();
     let (fetched, if_match) = (None, None);
     work(&mut RequestContext {
         db,

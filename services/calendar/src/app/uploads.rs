@@ -215,7 +215,7 @@ mod tests {
         let add = |db: &mut Db| users::add(db, "editor", "Editor", Role::Editor);
         let id = pools.write_blocking(add).unwrap();
         let user = User { id, login: "editor".to_owned(), role: Role::Editor };
-        let urls = Urls { base: "http://localhost".to_owned(), alias: false };
+        let urls = Urls { base: "http://localhost".to_owned(), ..Urls::default() };
         let (site, media) = (Line::parse_from(["calendar"]).site, Media::new("media".into()));
         let state = State::new(pools.clone(), SystemClock::shared(), site, media);
         let file = Arc::<[u8]>::from(FILE.as_bytes());

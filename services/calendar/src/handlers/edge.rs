@@ -127,7 +127,7 @@ fn options(request: &ServiceRequest, per_page: i64) -> Option<HttpResponse> {
         return Some(Error::NoRoute.error_response());
     };
     let alias = request.extensions().get::<ByAlias>().is_some();
-    let urls = Urls { base: base_url(request.request()), alias };
+    let urls = Urls { base: base_url(request.request()), alias, ..Urls::default() };
     let answer = HttpResponse::Ok()
         .insert_header((header::CONTENT_TYPE, reply::JSON))
         .insert_header((header::ALLOW, route.methods().join(", ")))

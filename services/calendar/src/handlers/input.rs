@@ -63,7 +63,7 @@ pub async fn head(request: &HttpRequest) -> Result<Input, Error> {
     let params = from_form(request.query_string());
     let fields = fields(&params);
     let alias = request.extensions().get::<ByAlias>().is_some();
-    let urls = Urls { base: base_url(request), alias };
+    let urls = Urls { base: base_url(request), alias, ..Urls::default() };
     let values = request.headers().get_all(IF_MATCH);
     let values: Vec<String> =
         values.filter_map(|value| value.to_str().ok()).map(str::to_owned).collect();

@@ -16,6 +16,7 @@ use shell::{EntityTag, is_known};
 use crate::app::{PresentAnswers, Request};
 use crate::error::Error;
 use crate::metrics::{self, AnswerSource};
+use crate::model::language::Language;
 use crate::model::month::{DAY, midnight};
 use crate::model::urls::Urls;
 use crate::state::State;
@@ -168,9 +169,10 @@ fn may_be_kept(http: &HttpRequest) -> bool {
 fn key(http: &HttpRequest, login: Option<&str>, urls: &Urls) -> String {
     let caller = login.unwrap_or_default();
     let prefix = if urls.alias { "alias" } else { "" };
+    let language = urls.language.map_or("", Language::code);
     let (base, path, query) = (&urls.base, http.path(), http.query_string());
     // No part can contain a line feed.
-    format!("{caller}\n{prefix}\n{base}\n{path}\n{query}")
+    format!("{caller}\n{prefix}\n{language}\n{base}\n{path}\n{query}")
 }
 
 /// What the key of the answer to clients that have the content ends with.

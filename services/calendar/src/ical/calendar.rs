@@ -20,12 +20,12 @@ pub struct Head<'a> {
     pub url: &'a str,
     /// Whether the file is for Outlook, which must not get a name.
     pub outlook: bool,
-    /// If the file does not contain all events: the number of events in it, and the total number.
-    pub part: Option<(usize, i64)>,
+    /// The description.
+    pub description: &'a str,
 }
 
 /// Writes the beginning of a calendar.
-pub fn begin(out: &mut String, Head { id, site, url, outlook, part }: Head<'_>) {
+pub fn begin(out: &mut String, Head { id, site, url, outlook, description }: Head<'_>) {
     line(out, "BEGIN", "VCALENDAR");
     line(out, "VERSION", "2.0");
     line(out, "PRODID", PRODUCT);
@@ -35,11 +35,7 @@ pub fn begin(out: &mut String, Head { id, site, url, outlook, part }: Head<'_>) 
     if !outlook {
         text_line(out, "X-WR-CALNAME", site);
     }
-    let description = match part {
-        Some((events, total)) => format!("{events} of {total} events of {site}"),
-        None => format!("Events of {site}"),
-    };
-    text_line(out, "X-WR-CALDESC", &description);
+    text_line(out, "X-WR-CALDESC", description);
     line(out, "X-ORIGINAL-URL", &bare(url));
     line(out, "REFRESH-INTERVAL;VALUE=DURATION", "PT1H");
     line(out, "X-PUBLISHED-TTL", "PT1H");

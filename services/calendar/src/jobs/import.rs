@@ -36,7 +36,7 @@ pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::R
     let file = rereadable(input).context("cannot be read")?;
     let overview = Overview::of(state, BufReader::new(&file)).context("cannot be read")?;
     anyhow::ensure!(overview.is_calendar, "is not an iCalendar file");
-    let urls = Urls { base: options.base.unwrap_or_default(), alias: false };
+    let urls = Urls { base: options.base.unwrap_or_default(), ..Urls::default() };
     let mut import = Import::new(user, urls, ImportLimits::default(), overview);
     let progress = ProgressReporter::new("importing", Unit::Items("events"), None);
     let mut queue = writer_queue(&state.pools);
@@ -185,7 +185,7 @@ mod tests {
         let path = database.folder().join(name);
         std::fs::write(&path, &text).unwrap();
         let overview = Overview::of(state, text.as_bytes()).unwrap();
-        let urls = Urls { base: String::new(), alias: false };
+        let urls = Urls::default();
         let user = state.pools.read_blocking(first_user).unwrap();
         (Import::new(user, urls, ImportLimits::default(), overview), path)
     }

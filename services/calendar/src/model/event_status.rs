@@ -1,5 +1,7 @@
 //! Whether an event takes place as announced.
 
+use super::language::Words;
+
 /// Whether an event takes place as announced, and if not, what happened to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Occurring {
@@ -37,12 +39,12 @@ impl Occurring {
     }
 
     /// Returns the word shown on pages, or an empty string if the event takes place as announced.
-    pub fn word(self) -> &'static str {
+    pub fn word(self, words: &Words) -> &'static str {
         match self {
             Occurring::Scheduled => "",
-            Occurring::Cancelled => "Cancelled",
-            Occurring::Postponed => "Postponed",
-            Occurring::Rescheduled => "Rescheduled",
+            Occurring::Cancelled => words.cancelled,
+            Occurring::Postponed => words.postponed,
+            Occurring::Rescheduled => words.rescheduled,
         }
     }
 

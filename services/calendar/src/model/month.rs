@@ -1,4 +1,4 @@
-//! Calendar months with weeks from Monday to Sunday.
+//! Calendar months with their weeks.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
@@ -61,11 +61,6 @@ impl Month {
         format!("{:04}-{:02}", self.0.year(), self.0.month())
     }
 
-    /// Formats the month as `March 2027`.
-    pub fn name(self) -> String {
-        self.0.strftime("%B %Y").to_string()
-    }
-
     /// Returns the first day.
     pub fn first(self) -> Date {
         self.0
@@ -81,9 +76,10 @@ impl Month {
         self.0.series(1.day()).take_while(|day| *day <= self.last()).collect()
     }
 
-    /// Returns the number of days in the first week that belong to the previous month.
-    pub fn blanks(self) -> usize {
-        usize::try_from(self.0.weekday().since(Weekday::Monday)).unwrap_or(0)
+    /// Returns the number of days in the first week that belong to the previous month, given the
+    /// first day of weeks.
+    pub fn blanks(self, first_weekday: Weekday) -> usize {
+        usize::try_from(self.0.weekday().since(first_weekday)).unwrap_or(0)
     }
 }
 
@@ -113,11 +109,11 @@ mod tests {
     #[test]
     fn months_parse_and_format() {
         let march = Month::parse("2027-03").unwrap();
-        assert_eq!((march.code().as_str(), march.name().as_str()), ("2027-03", "March 2027"));
+        assert_eq!(march.code(), "2027-03");
         assert_eq!(march.days().len(), 31);
-        assert_eq!(march.blanks(), 0);
+        assert_eq!((march.blanks(Weekday::Monday), march.blanks(Weekday::Sunday)), (0, 1));
         assert_eq!(Month::parse("2028-02").unwrap().days().len(), 29);
-        assert_eq!(Month::parse("2027-08").unwrap().blanks(), 6);
+        assert_eq!(Month::parse("2027-08").unwrap().blanks(Weekday::Monday), 6);
         let january = Month::parse("2027-01").unwrap();
         assert_eq!(january.previous().unwrap().code(), "2026-12");
         for text in ["2027-13", "2027-00", "2027-3", "+027-03", "0000-01", "9999-01", "", "2027-0é"]

@@ -1,19 +1,20 @@
-//! The days that a page of events covers: one day, or a week from Monday to Sunday.
+//! The days that a page of events covers: one day, or a week.
 
 use jiff::ToSpan as _;
 use jiff::civil::{Date, ISOWeekDate, Weekday};
 
-use super::spoken;
+use super::language::Language;
 
 /// The years that events can have.
 const YEARS: std::ops::RangeInclusive<i16> = 1..=9998;
 
-/// A day or an ISO week.
+/// A day, or the seven days that share most days with an ISO week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Period {
     /// A day.
     Day(Date),
-    /// The week that begins on this Monday.
+    /// The week that begins on this day: on Monday, or up to two days earlier where weeks begin on
+    /// Saturday or Sunday.
     Week(Date),
 }
 
@@ -28,8 +29,8 @@ impl Period {
         [self.first(), self.last()].iter().all(|day| YEARS.contains(&day.year()))
     }
 
-    /// Parses an ISO week, such as `2027-W09`.
-    pub fn parse_week(text: &str) -> Option<Period> {
+    /// Parses an ISO week, such as `2027-W09`, given the first day of weeks.
+    pub fn parse_week(text: &str, first_weekday: Weekday) -> Option<Period> {
         let (year, week) = text.split_once("-W").filter(|_| text.len() == 8)?;
         let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
         if !digits(year) || !digits(week) {
@@ -37,7 +38,8 @@ impl Period {
         }
         let monday =
             ISOWeekDate::new(year.parse().ok()?, week.parse().ok()?, Weekday::Monday).ok()?.date();
-        Some(Period::Week(monday)).filter(|week| week.is_in_years_of_events())
+        let first = monday.checked_sub(before_monday(first_weekday).days()).ok()?;
+        Some(Period::Week(first)).filter(|week| week.is_in_years_of_events())
     }
 
     /// Returns the period of the same kind that contains a day.
@@ -45,14 +47,14 @@ impl Period {
     pub fn containing(self, day: Date) -> Period {
         match self {
             Period::Day(_) => Period::Day(day),
-            Period::Week(_) => Period::week_of(day),
+            Period::Week(first) => Period::week_of(day, first.weekday()),
         }
     }
 
-    /// Returns the week that contains a day.
-    pub fn week_of(day: Date) -> Period {
-        let since_monday = i32::from(day.weekday().since(Weekday::Monday));
-        Period::Week(day.checked_sub(since_monday.days()).unwrap_or(day))
+    /// Returns the week that contains a day, given the first day of weeks.
+    pub fn week_of(day: Date, first_weekday: Weekday) -> Period {
+        let since_first = i32::from(day.weekday().since(first_weekday));
+        Period::Week(day.checked_sub(since_first.days()).unwrap_or(day))
     }
 
     /// Returns the first day.
@@ -66,7 +68,7 @@ impl Period {
     pub fn last(self) -> Date {
         match self {
             Period::Day(day) => day,
-            Period::Week(monday) => monday.checked_add(6.days()).unwrap_or(monday),
+            Period::Week(first) => first.checked_add(6.days()).unwrap_or(first),
         }
     }
 
@@ -74,20 +76,26 @@ impl Period {
     pub fn path(self) -> String {
         match self {
             Period::Day(day) => format!("/events/day/{day}/"),
-            Period::Week(monday) => {
-                let week = monday.iso_week_date();
+            Period::Week(first) => {
+                let monday = first.checked_add(before_monday(first.weekday()).days());
+                let week = monday.unwrap_or(first).iso_week_date();
                 format!("/events/week/{:04}-W{:02}/", week.year(), week.week())
             }
         }
     }
 
-    /// Formats the period as a heading: `Friday, 5 March 2027` or `1 – 7 March 2027`.
-    pub fn name(self) -> String {
+    /// Formats the period as a part of a sentence: `Friday, 5 March 2027` or `1 – 7 March 2027`.
+    pub fn name(self, language: Language) -> String {
         match self {
-            Period::Day(day) => spoken::day(day),
-            Period::Week(_) => spoken::days(self.first(), self.last()),
+            Period::Day(day) => language.day(day),
+            Period::Week(_) => language.days(self.first(), self.last()),
         }
     }
+}
+
+/// Returns the number of days from the first day of a week to its Monday.
+fn before_monday(first_weekday: Weekday) -> i32 {
+    i32::from(Weekday::Monday.since(first_weekday))
 }
 
 #[cfg(test)]
@@ -98,13 +106,13 @@ mod tests {
     fn periods_parse_and_format() {
         let day = Period::parse_day("2027-03-05").unwrap();
         assert_eq!(day.path(), "/events/day/2027-03-05/");
-        assert_eq!(day.name(), "Friday, 5 March 2027");
+        assert_eq!(day.name(Language::En), "Friday, 5 March 2027");
         for (text, first, last) in [
             ("2027-W09", "2027-03-01", "2027-03-07"),
             ("2026-W53", "2026-12-28", "2027-01-03"),
             ("2020-W01", "2019-12-30", "2020-01-05"),
         ] {
-            let week = Period::parse_week(text).unwrap();
+            let week = Period::parse_week(text, Weekday::Monday).unwrap();
             assert_eq!(
                 (week.first().to_string(), week.last().to_string()),
                 (first.into(), last.into())
@@ -112,7 +120,8 @@ mod tests {
             assert_eq!(week.path(), format!("/events/week/{text}/"));
             assert_eq!(week.containing(week.last()), week);
         }
-        assert_eq!(Period::parse_week("2027-W09").unwrap().name(), "1 – 7 March 2027");
+        let week = Period::parse_week("2027-W09", Weekday::Monday).unwrap();
+        assert_eq!(week.name(Language::En), "1 – 7 March 2027");
         for text in ["2027-3-5", "2027-02-29", "-001-01-01", "", "today"] {
             assert_eq!(Period::parse_day(text), None, "{text}");
         }
@@ -122,7 +131,33 @@ mod tests {
         for text in
             ["2027-W53", "2027-W00", "2027-W9", "2027-W+9", "9998-W53", "0001-W00", "2027W09", ""]
         {
-            assert_eq!(Period::parse_week(text), None, "{text}");
+            assert_eq!(Period::parse_week(text, Weekday::Monday), None, "{text}");
         }
+    }
+
+    #[test]
+    fn weeks_keep_their_numbers_where_they_begin_earlier() {
+        for (first_weekday, first, last) in [
+            (Weekday::Sunday, "2027-02-28", "2027-03-06"),
+            (Weekday::Saturday, "2027-02-27", "2027-03-05"),
+        ] {
+            let week = Period::parse_week("2027-W09", first_weekday).unwrap();
+            assert_eq!(
+                (week.first().to_string(), week.last().to_string()),
+                (first.into(), last.into())
+            );
+            assert_eq!(week.path(), "/events/week/2027-W09/");
+            for day in week.first().series(1.day()).take(7) {
+                assert_eq!(Period::week_of(day, first_weekday), week, "{day}");
+                assert_eq!(week.containing(day), week, "{day}");
+            }
+            let next = week.last().tomorrow().unwrap();
+            assert_eq!(week.containing(next).path(), "/events/week/2027-W10/");
+        }
+        let first = Period::parse_week("2020-W01", Weekday::Sunday).unwrap();
+        assert_eq!(
+            (first.first().to_string(), first.path().as_str()),
+            ("2019-12-29".into(), "/events/week/2020-W01/")
+        );
     }
 }

@@ -1,59 +1,34 @@
 //! Dates and times in words: `Sunday, 14 March 2027, 19:30 – 22:00`.
 
-use jiff::civil::{Date, DateTime};
+use jiff::civil::DateTime;
 
+use super::language::{Language, capitalized};
 use super::schedule::{Schedule, wall_from_seconds};
 
-/// Formats a day with its weekday.
-pub fn day(day: Date) -> String {
-    day.strftime("%A, %-d %B %Y").to_string()
-}
-
-/// Formats a day without its weekday.
-pub fn short_day(day: Date) -> String {
-    day.strftime("%-d %B %Y").to_string()
-}
-
-/// Formats a time of day.
-pub fn time(at: DateTime) -> String {
-    at.strftime("%H:%M").to_string()
-}
-
-/// Formats a range of days. The month or year is not repeated if both days share it.
-pub fn days(first: Date, last: Date) -> String {
-    let first = match (first.year() == last.year(), first.month() == last.month()) {
-        (true, true) => first.strftime("%-d").to_string(),
-        (true, false) => first.strftime("%-d %B").to_string(),
-        (false, _) => short_day(first),
-    };
-    format!("{first} – {}", short_day(last))
-}
-
 /// Formats the dates and times of an event in its local time.
-pub fn span(schedule: &Schedule) -> String {
+pub fn span(schedule: &Schedule, language: Language) -> String {
     let (start, end) = ends(schedule);
-    if schedule.all_day {
-        return match start.date() == end.date() {
-            true => day(start.date()),
-            false => days(start.date(), end.date()),
-        };
-    }
-    if is_one_sitting(schedule) {
-        return format!("{}, {}", day(start.date()), hours(schedule));
-    }
-    let moment = |at: DateTime| format!("{}, {}", short_day(at.date()), time(at));
-    format!("{} – {}", moment(start), moment(end))
+    let text = if schedule.all_day && start.date() == end.date() {
+        language.day(start.date())
+    } else if schedule.all_day {
+        language.days(start.date(), end.date())
+    } else if is_one_sitting(schedule) {
+        language.day_and_times(start.date(), (start, end))
+    } else {
+        language.range(&language.moment(start), &language.moment(end))
+    };
+    capitalized(&text)
 }
 
 /// Formats the times of day of an event.
-pub fn hours(schedule: &Schedule) -> String {
+pub fn hours(schedule: &Schedule, language: Language) -> String {
     let (start, end) = ends(schedule);
     if schedule.all_day {
-        "All day".to_owned()
+        language.words().all_day.to_owned()
     } else if start == end {
-        time(start)
+        language.clock(start)
     } else {
-        format!("{} – {}", time(start), time(end))
+        language.times(start, end)
     }
 }
 
@@ -97,7 +72,7 @@ mod tests {
             ("2027-03-30T00:00", "2027-04-02T00:00", true, "30 March – 2 April 2027"),
             ("2027-12-30T00:00", "2028-01-02T00:00", true, "30 December 2027 – 2 January 2028"),
         ] {
-            assert_eq!(span(&schedule(start, end, all_day)), expected);
+            assert_eq!(span(&schedule(start, end, all_day), Language::En), expected);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! URLs of the site, as used in responses, pages and feeds.
 
 use super::image::Image;
+use super::language::Language;
 use super::linked::Kind;
 use super::term::Taxonomy;
 
@@ -13,13 +14,15 @@ pub const ALIAS: &str = "wp-json/tribe/events/v1";
 /// The namespace that the API reports under the alias.
 pub const ALIAS_NAMESPACE: &str = "tribe/events/v1";
 
-/// Base URL and path prefix, as used by the current request.
-#[derive(Clone, Debug)]
+/// Base URL, path prefix and language, as used by the current request.
+#[derive(Clone, Debug, Default)]
 pub struct Urls {
     /// URL of the site without a final slash.
     pub base: String,
     /// Whether the request used the alias path.
     pub alias: bool,
+    /// The language that links between pages name. `None` for the default language of the site.
+    pub language: Option<Language>,
 }
 
 impl Urls {
@@ -47,34 +50,45 @@ impl Urls {
     pub fn relative(&self) -> Urls {
         let (_, rest) = self.base.split_once("://").unwrap_or_default();
         let path = rest.split_once('/').map(|(_, path)| format!("/{path}"));
-        Urls { base: path.unwrap_or_default(), alias: self.alias }
+        Urls { base: path.unwrap_or_default(), alias: self.alias, language: self.language }
+    }
+
+    /// Returns a copy whose links lead to pages in the default language.
+    pub fn in_default_language(&self) -> Urls {
+        Urls { language: None, ..self.clone() }
+    }
+
+    /// Returns the query of links between pages: empty, or for example `?lang=de`.
+    pub fn page_query(&self) -> String {
+        self.language.map_or_else(String::new, |language| format!("?lang={}", language.code()))
     }
 
     /// Returns the URL of the page of upcoming events.
     pub fn list_page(&self) -> String {
-        format!("{}/events/", self.base)
+        format!("{}/events/{}", self.base, self.page_query())
     }
 
     /// Returns the URL of the page of a month, given as `2027-03`.
     pub fn month_page(&self, month: &str) -> String {
-        format!("{}/events/month/{month}/", self.base)
+        format!("{}/events/month/{month}/{}", self.base, self.page_query())
     }
 
     /// Returns the URL of an event's page.
     pub fn event_page(&self, slug: &str) -> String {
-        format!("{}/event/{slug}/", self.base)
+        format!("{}/event/{slug}/{}", self.base, self.page_query())
     }
 
     /// Returns the URL of a venue's or organizer's page.
     pub fn linked_page(&self, kind: Kind, slug: &str) -> String {
-        format!("{}/{}/{slug}/", self.base, kind.word())
+        format!("{}/{}/{slug}/{}", self.base, kind.word(), self.page_query())
     }
 
     /// Returns the URL of a term's page. `path` has the slugs from the root down to the term.
     pub fn term_page(&self, taxonomy: Taxonomy, path: &[&str]) -> String {
+        let (base, query) = (&self.base, self.page_query());
         match taxonomy {
-            Taxonomy::Category => format!("{}/events/category/{}/", self.base, path.join("/")),
-            Taxonomy::Tag => format!("{}/tag/{}/", self.base, path.last().unwrap_or(&"")),
+            Taxonomy::Category => format!("{base}/events/category/{}/{query}", path.join("/")),
+            Taxonomy::Tag => format!("{base}/tag/{}/{query}", path.last().unwrap_or(&"")),
         }
     }
 

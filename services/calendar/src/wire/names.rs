@@ -128,7 +128,7 @@ mod tests {
             "categories": [3, "4", "jazz", {"id": 5}], "tags": "6",
             "venue": [7, {"venue": "Hall", "author": 8, "image": 9}], "organizer": "10, 11",
         }));
-        let urls = Urls { base: "http://calendar.example".to_owned(), alias: false };
+        let urls = Urls { base: "http://calendar.example".to_owned(), ..Urls::default() };
         let names = EventInput::read(&params, true).names(&urls);
         assert_eq!((names.users, names.images), (vec![1, 8], vec![2, 9]));
         assert_eq!((names.venues, names.organizers), (vec![7], vec![10, 11]));

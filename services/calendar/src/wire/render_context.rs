@@ -1,6 +1,7 @@
 //! The context for rendering responses.
 
 use crate::model::cost::Currency;
+use crate::model::language::Language;
 use crate::model::urls::Urls;
 use crate::model::zone::Zone;
 
@@ -10,4 +11,6 @@ pub struct RenderContext<'a> {
     pub urls: &'a Urls,
     pub zone: &'a Zone,
     pub currency: &'a Currency,
+    /// The language of a page.
+    pub language: Language,
 }

@@ -6,13 +6,18 @@ use crate::app::{Answer, App, send};
 
 /// Starts a calendar with an event of each kind.
 pub async fn with_events() -> App {
-    let app = App::with(&[
+    with_events_and(&[]).await
+}
+
+/// Starts a calendar with an event of each kind and more settings.
+pub async fn with_events_and(settings: &[&str]) -> App {
+    let fixed = [
         "--site-name=Town <hall>",
         "--site-timezone=Europe/Vienna",
         "--currency-code=EUR",
         "--currency-symbol=€",
-    ])
-    .await;
+    ];
+    let app = App::with(&[&fixed, settings].concat()).await;
     app.make("/categories", json!({"name": "Culture"})).await;
     app.make(
         "/categories",
@@ -133,7 +138,7 @@ async fn venue_page_matches_its_snapshot() {
 }
 
 /// Returns the text between two markers of a page.
-fn between<'a>(page: &'a Answer, begin: &str, end: &str) -> &'a str {
+pub fn between<'a>(page: &'a Answer, begin: &str, end: &str) -> &'a str {
     let (_, rest) =
         page.text.split_once(begin).unwrap_or_else(|| panic!("{begin} in {}", page.text));
     rest.split_once(end).unwrap().0

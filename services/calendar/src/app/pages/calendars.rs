@@ -42,6 +42,7 @@ pub async fn calendar(
     request: &PageRequest,
     mut pairs: ListParameters,
 ) -> Result<Feed, Error> {
+    let request = PageRequest { urls: request.urls.in_default_language(), ..request.clone() };
     pairs.extend(request.query.outlook.then(|| ("outlook-ical", "1".to_owned())));
     feeds::feed(state, request.of(&pairs)).await
 }

@@ -44,16 +44,18 @@ pub async fn month_page(
                 Ok::<_, ListInterrupt>(rows)
             })?;
             let ids: Vec<i64> = rows.first.iter().chain(&rows.lasting).map(|one| one.id).collect();
+            let words = context.language().words();
             let statuses = event_statuses::of_events(context.db, &ids)?;
             for entry in rows.first.iter_mut().chain(&mut rows.lasting) {
                 if let Some(status) = statuses.get(&entry.id) {
-                    entry.title = format!("{}: {}", status.occurring.word(), entry.title);
+                    let status = status.occurring.word(words);
+                    entry.title = (words.status_and_title)(status, &entry.title);
                 }
             }
             let list = context.decode_list(EventListInput::read(params), EventListInput::decode)?;
             let access = IndexAccess { index: &index, deadline: permit.deadline };
             let subscribed = event_list::total(context.db, access, &list.filter)?;
-            Ok((month::month(&rows, &context.urls.relative()), subscribed))
+            Ok((month::month(&rows, &context.urls.relative(), context.language()), subscribed))
         })
     };
     Ok(permit.read(state, read).await?.list)

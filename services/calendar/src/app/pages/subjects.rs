@@ -123,7 +123,7 @@ fn term_subject(
         above = parent.parent;
     }
     parents.reverse();
-    let href = links.term_page(taxonomy, &included.path(&term));
+    let href = links.in_default_language().term_page(taxonomy, &included.path(&term));
     Ok(Subject {
         path: href.strip_prefix(&links.base).unwrap_or(&href).to_owned(),
         data: String::new(),

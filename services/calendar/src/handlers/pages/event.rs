@@ -10,6 +10,7 @@ use super::head::Head;
 use super::visit::{Reader, Subscription, Visit};
 use crate::app::pages::{self, Named};
 use crate::error::Error;
+use crate::model::language::Words;
 use crate::wire::pages::event::EventView;
 
 /// Maximum size of a form in bytes.
@@ -20,6 +21,11 @@ const FORM_LIMIT: usize = 16 << 10;
 struct EventPage<'a> {
     event: &'a EventView,
     root: &'a str,
+    /// The query of links between pages.
+    lang: &'a str,
+    words: &'static Words,
+    /// The status as a sentence.
+    status: String,
     /// Whether the visitor sent a wrong password.
     wrong: bool,
     subscription: Subscription,
@@ -72,12 +78,16 @@ fn refused(mut response: HttpResponse) -> HttpResponse {
 fn page<'a>(reader: &'a Reader, event: &'a EventView, wrong: bool) -> (Head, EventPage<'a>) {
     let path = format!("/event/{}/", event.slug);
     let calendar = format!("{path}?ical=1");
-    let place = if event.place.is_empty() { String::new() } else { format!(", {}", event.place) };
+    let words = reader.words();
+    let facts = match event.place.as_str() {
+        "" => event.when.clone(),
+        place => format!("{}{}{place}", event.when, words.place_separator),
+    };
     let head = Head {
         title: event.title.clone(),
         description: match event.summary.as_str() {
-            "" => format!("{}{place}", event.when),
-            summary => format!("{}{place}. {summary}", event.when),
+            "" => facts,
+            summary => format!("{} {summary}", (words.sentence)(&facts)),
         },
         image: event.image.as_ref().map(|image| image.src.clone()).unwrap_or_default(),
         calendar: if event.listed { calendar.clone() } else { String::new() },
@@ -89,5 +99,7 @@ fn page<'a>(reader: &'a Reader, event: &'a EventView, wrong: bool) -> (Head, Eve
         ..Head::default()
     };
     let subscription = reader.subscription(&calendar);
-    (head, EventPage { event, root: &reader.root, wrong, subscription })
+    let (root, lang) = (reader.root(), reader.page_query());
+    let status = (words.sentence)(event.status);
+    (head, EventPage { event, root, lang, words, status, wrong, subscription })
 }

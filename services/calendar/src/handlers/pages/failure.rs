@@ -9,10 +9,13 @@ use askama::Template;
 use shell::base_url;
 use shell::pages::Page;
 
+use super::frame::{Frame, selected};
 use super::site::SITE;
 use crate::error::Error;
+use crate::model::language::{Language, Words};
 use crate::model::urls::{NAMESPACE, Urls};
 use crate::state::State;
+use crate::wire::pages::query::DAY;
 
 #[derive(Template)]
 #[template(path = "failure.html")]
@@ -20,18 +23,20 @@ struct FailurePage<'a> {
     title: &'a str,
     text: &'a str,
     root: &'a str,
+    lang: &'a str,
+    words: &'a Words,
 }
 
 /// Renders an error page.
-pub fn failure(error: &Error, name: &str, base: &str) -> HttpResponse {
+pub fn failure(error: &Error, name: &str, frame: &Frame) -> HttpResponse {
     if let Error::Internal(cause) = error {
         log::error!("cannot render a page: {cause}");
     }
-    let (title, text) = words(error);
-    let links = Urls { base: base.to_owned(), alias: false }.relative();
-    let root = format!("{}/", links.base);
-    let page = Page::new(title).publisher(name, name).root(&root).wide().unindexed();
-    let mut response = SITE.respond(&page, &FailurePage { title, text: &text, root: &root });
+    let (title, text) = texts(error, frame.language);
+    let page = frame.around(Page::new(title).publisher(name, name).wide().unindexed());
+    let (root, lang, words) = (&*frame.root, &*frame.query, frame.language.words());
+    let main = FailurePage { title, text: &text, root, lang, words };
+    let mut response = SITE.respond(&page, &main);
     *response.status_mut() = error.status_code();
     if let Some(seconds) = error.retry_after() {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
@@ -39,35 +44,33 @@ pub fn failure(error: &Error, name: &str, base: &str) -> HttpResponse {
     response
 }
 
-fn words(error: &Error) -> (&'static str, String) {
+fn texts(error: &Error, language: Language) -> (&'static str, String) {
+    let words = language.words();
     match error {
-        Error::NoRoute | Error::NoSuchPage(_) | Error::EventNotFound => (
-            "Page not found",
-            "This page does not exist. It may have moved or may no longer be published.".to_owned(),
-        ),
+        Error::NoRoute | Error::NoSuchPage(_) | Error::EventNotFound => {
+            (words.not_found, words.not_found_text.to_owned())
+        }
         Error::Parameters(errors) => {
             let texts = errors.invalid.iter().map(|invalid| match invalid.name {
-                "categories" => "This category does not exist.".to_owned(),
-                "start_date" | "end_date" => "This day is not in the calendar.".to_owned(),
-                "tags" => "This tag does not exist.".to_owned(),
-                name => format!("The {name} {}.", invalid.text),
+                "categories" => words.no_such_category.to_owned(),
+                "start_date" | "end_date" => words.no_such_day.to_owned(),
+                "tags" => words.no_such_tag.to_owned(),
+                "date" if invalid.text == DAY => words.invalid_day.to_owned(),
+                "search" => (words.invalid_search)(&invalid.text),
+                name => (words.invalid)(name, &invalid.text),
             });
-            ("This cannot be shown", texts.collect::<Vec<_>>().join(" "))
+            (words.not_shown, texts.collect::<Vec<_>>().join(" "))
         }
         Error::TooManyRequests(seconds) => {
-            ("Too many requests", format!("Please try again in {seconds} seconds."))
+            let seconds = language.count(i64::try_from(*seconds).unwrap_or(i64::MAX));
+            (words.too_many, (words.try_again_in)(seconds))
         }
-        Error::ListTakesTooLong => (
-            "This search takes too long",
-            "Please use fewer or rarer words, or try again in a moment.".to_owned(),
-        ),
-        error if error.retry_after().is_some() => {
-            ("The calendar is busy", "Please try again in a moment.".to_owned())
-        }
+        Error::ListTakesTooLong => (words.slow_search, words.slow_search_text.to_owned()),
+        error if error.retry_after().is_some() => (words.busy, words.busy_text.to_owned()),
         error if error.status_code().is_server_error() => {
-            ("Something went wrong", "The page cannot be shown. Please try again.".to_owned())
+            (words.failed, words.failed_text.to_owned())
         }
-        error => ("This did not work", format!("The request was rejected: {error}.")),
+        error => (words.rejected, (words.rejected_text)(&error.to_string())),
     }
 }
 
@@ -90,7 +93,10 @@ pub fn is_wanted(request: &ServiceRequest) -> bool {
 
 /// Renders the page for unknown paths.
 pub fn not_found(request: &HttpRequest) -> HttpResponse {
-    let state = request.app_data::<Data<State>>();
-    let name = state.map_or("Calendar", |state| state.site.settings.site_name.as_str());
-    failure(&Error::NoRoute, name, &base_url(request))
+    let settings = request.app_data::<Data<State>>().map(|state| &state.site.settings);
+    let name = settings.map_or("Calendar", |settings| settings.site_name.as_str());
+    let chosen = settings.and_then(|settings| selected(request, settings));
+    let default = settings.map_or(Language::En, |settings| settings.site_locale);
+    let urls = Urls { base: base_url(request), language: chosen, ..Urls::default() };
+    failure(&Error::NoRoute, name, &Frame::new(&urls, chosen.unwrap_or(default)))
 }

@@ -35,11 +35,11 @@ pub struct Head {
 pub struct Around<'a> {
     pub name: &'a str,
     pub about: &'a str,
-    /// Path of the site with a trailing slash.
-    pub root: &'a str,
     pub canonical: &'a str,
     /// The absolute URL of the page's image.
     pub image: &'a str,
+    /// Path and query of the Atom feed, relative to the root.
+    pub atom: &'a str,
 }
 
 impl Head {
@@ -48,7 +48,6 @@ impl Head {
         let kind = if self.single { "article" } else { "website" };
         let mut page = Page::new(&self.title)
             .publisher(around.name, around.about)
-            .root(around.root)
             .wide()
             .canonical(around.canonical)
             .description(&self.description)
@@ -59,7 +58,7 @@ impl Head {
             .property("og:description", &self.description)
             .property("og:image", around.image)
             .feed(CALENDAR, around.name, "events/?ical=1")
-            .feed(ATOM, around.name, "events/atom.xml");
+            .feed(ATOM, around.name, around.atom);
         if !self.current.is_empty() {
             page = page.current(self.current);
         }

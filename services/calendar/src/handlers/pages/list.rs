@@ -9,6 +9,7 @@ use super::recorded::{list_of, permanent};
 use super::visit::{Reader, Subscription, Visit};
 use crate::app::pages::{self, Choices, ListView, PageRequest, Steps};
 use crate::error::Error;
+use crate::model::language::{Language, Words, capitalized};
 use crate::model::period::Period;
 use crate::wire::pages::Link;
 use crate::wire::pages::query::PageQuery;
@@ -20,6 +21,9 @@ pub struct EventList<'a> {
     pub list: &'a ListView,
     pub previous: Option<String>,
     pub next: Option<String>,
+    /// The page and the number of pages in words.
+    page_of: String,
+    words: &'static Words,
 }
 
 impl<'a> EventList<'a> {
@@ -30,12 +34,15 @@ impl<'a> EventList<'a> {
         query: &PageQuery,
         path: &str,
     ) -> EventList<'a> {
-        let path = format!("{}{}", reader.root.trim_end_matches('/'), path);
+        let path = format!("{}{}", reader.root().trim_end_matches('/'), path);
+        let (language, words) = (reader.language(), reader.words());
         let href = |page: i64| query.href(&path, page);
         EventList {
             list,
             previous: (list.page > 1).then(|| href(list.page - 1)),
             next: (list.page < list.pages).then(|| href(list.page + 1)),
+            page_of: (words.page_of)(language.count(list.page), language.count(list.pages)),
+            words,
         }
     }
 }
@@ -44,6 +51,14 @@ impl<'a> EventList<'a> {
 #[template(path = "list.html")]
 struct ListPage<'a> {
     root: &'a str,
+    /// The query of links between pages.
+    lang: &'a str,
+    language: Option<Language>,
+    words: &'static Words,
+    /// The number of events that were found, in words.
+    found: String,
+    /// A sentence with a link, as HTML.
+    past_events: String,
     /// The path of this page without its query.
     action: String,
     title: &'a str,
@@ -68,20 +83,21 @@ struct PeriodLinks {
 
 impl PeriodLinks {
     fn new(reader: &Reader, query: &PageQuery, period: Period, steps: Steps) -> PeriodLinks {
-        let root = reader.root.trim_end_matches('/');
+        let (root, words) = (reader.root().trim_end_matches('/'), reader.words());
         let link = |text: String, period: Period| {
             let query = PageQuery { period: Some(period), ..query.clone() };
             Link { text, href: format!("{root}{}", query.href(&query.path(), 1)) }
         };
+        let name = |period: Period| capitalized(&period.name(reader.language()));
         let now = period.containing(reader.today());
         let (unit, current) = match period {
-            Period::Day(_) => ("day", "Today"),
-            Period::Week(_) => ("week", "This week"),
+            Period::Day(_) => ("day", words.today),
+            Period::Week(_) => ("week", words.this_week),
         };
         PeriodLinks {
             unit,
-            previous: steps.previous.map(|period| link(period.name(), period)),
-            next: steps.next.map(|period| link(period.name(), period)),
+            previous: steps.previous.map(|period| link(name(period), period)),
+            next: steps.next.map(|period| link(name(period), period)),
             now: (now != period).then(|| link(current.to_owned(), now)),
         }
     }
@@ -108,7 +124,11 @@ pub async fn shown(reader: &Reader, query: PageQuery) -> Result<HttpResponse, Er
     }
     let (choices, list) = pages::list_page(state, &request).await?;
     let path = query.path();
-    let title = query.period.map_or_else(|| "Events".to_owned(), Period::name);
+    let (language, words) = (reader.language(), reader.words());
+    let title = match query.period {
+        Some(period) => capitalized(&period.name(language)),
+        None => words.events.to_owned(),
+    };
     let name = &state.site.settings.site_name;
     let current = match query.period {
         Some(Period::Week(_)) => "events/week/",
@@ -116,17 +136,28 @@ pub async fn shown(reader: &Reader, query: PageQuery) -> Result<HttpResponse, Er
         None => "events/",
     };
     let head = Head {
-        description: format!("{title}: what is on, when and where. {name}"),
+        description: (words.about_list)(&title, name),
         current: if query.is_narrowed() { "" } else { current },
-        path: query.href(&path, query.page),
+        path: PageQuery { language: None, ..query.clone() }.href(&path, query.page),
         calendar: query.calendar(&path),
         unindexed: query.is_narrowed() || (query.period.is_some() && list.total == 0),
         title,
         ..Head::default()
     };
+    let months = format!(
+        "<a href=\"{}events/month/{}\">{}</a>",
+        reader.root(),
+        reader.page_query(),
+        words.month_pages
+    );
     let page = ListPage {
-        root: &reader.root,
-        action: format!("{}{path}", reader.root.trim_end_matches('/')),
+        root: reader.root(),
+        lang: reader.page_query(),
+        language: query.language,
+        words,
+        found: (words.found)(language.count(list.total)),
+        past_events: (words.past_events)(&months),
+        action: format!("{}{path}", reader.root().trim_end_matches('/')),
         title: &head.title,
         search: &query.search,
         narrowed: query.is_narrowed(),

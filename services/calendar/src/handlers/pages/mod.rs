@@ -12,6 +12,7 @@ pub(crate) mod site_map;
 pub(crate) mod subjects;
 
 mod failure;
+mod frame;
 mod head;
 mod site;
 mod visit;

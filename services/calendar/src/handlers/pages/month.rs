@@ -9,6 +9,7 @@ use super::head::Head;
 use super::visit::{Reader, Subscription, Visit};
 use crate::app::pages;
 use crate::error::Error;
+use crate::model::language::{Words, capitalized};
 use crate::model::month::Month;
 use crate::wire::pages::Link;
 use crate::wire::pages::month::MonthView;
@@ -18,12 +19,17 @@ use crate::wire::pages::query;
 #[template(path = "month.html")]
 struct MonthPage<'a> {
     root: &'a str,
+    /// The query of links between pages.
+    lang: &'a str,
+    words: &'static Words,
+    caption: String,
     view: &'a MonthView,
     previous: Option<Link>,
     next: Option<Link>,
     subscription: Subscription,
     /// The URL of the calendar file of this month only.
     download: String,
+    download_text: String,
 }
 
 /// Shows the current month.
@@ -52,13 +58,17 @@ async fn shown(reader: &Reader, month: Option<Month>) -> Result<HttpResponse, Er
     }
     let (view, subscribed) = pages::month_page(state, request, month).await?;
     let links = reader.urls().relative();
-    let step = |month: Month| Link { text: month.name(), href: links.month_page(&month.code()) };
+    let (language, words) = (reader.language(), reader.words());
+    let step = |month: Month| Link {
+        text: capitalized(&language.month(month.first())),
+        href: links.month_page(&month.code()),
+    };
     let path = format!("/events/month/{}/", view.code);
     let calendar = format!("{path}?ical=1");
     let download = format!("{}{calendar}", links.base);
     let head = Head {
         title: view.name.clone(),
-        description: format!("All events of {}, day by day.", view.name),
+        description: (words.about_month)(&view.spoken),
         current: "events/month/",
         path,
         calendar,
@@ -66,7 +76,11 @@ async fn shown(reader: &Reader, month: Option<Month>) -> Result<HttpResponse, Er
         ..Head::default()
     };
     let page = MonthPage {
-        root: &reader.root,
+        root: reader.root(),
+        lang: reader.page_query(),
+        words,
+        caption: (words.month_by_day)(&view.spoken),
+        download_text: (words.download_month)(&view.spoken),
         previous: view.previous.map(step),
         next: view.next.map(step),
         view: &view,

@@ -20,9 +20,11 @@ pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
 
 /// Shows the events of a week.
 pub async fn week(visit: Visit, text: Path<String>) -> HttpResponse {
-    let period = Period::parse_week(&text);
     visit
-        .reuse(Lasting::Day, async |reader| shown(reader, period.ok_or(Error::NoRoute)?).await)
+        .reuse(Lasting::Day, async |reader| {
+            let week = Period::parse_week(&text, reader.language().first_weekday());
+            shown(reader, week.ok_or(Error::NoRoute)?).await
+        })
         .await
 }
 
@@ -34,7 +36,10 @@ pub async fn today(visit: Visit) -> HttpResponse {
 /// Shows the events of the current week.
 pub async fn this_week(visit: Visit) -> HttpResponse {
     visit
-        .reuse(Lasting::Day, async |reader| shown(reader, Period::week_of(reader.today())).await)
+        .reuse(Lasting::Day, async |reader| {
+            let week = Period::week_of(reader.today(), reader.language().first_weekday());
+            shown(reader, week).await
+        })
         .await
 }
 

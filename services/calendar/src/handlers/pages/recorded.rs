@@ -18,7 +18,11 @@ pub async fn home(visit: Visit) -> HttpResponse {
         .answer(async |reader| {
             let query = reader.query();
             if !query.event.is_empty() {
-                return permanent(format!("/event/{}/", lookup_form(&query.event)));
+                return permanent(format!(
+                    "/event/{}/{}",
+                    lookup_form(&query.event),
+                    reader.page_query()
+                ));
             }
             if let Some(id) = query.post {
                 let path = pages::path_of(&reader.state, &reader.request, Named::Event, id).await?;
@@ -56,7 +60,11 @@ pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
     visit
         .answer(async |reader| {
             if let Some(month) = Month::parse(&text) {
-                return permanent(format!("/events/month/{}/", month.code()));
+                return permanent(format!(
+                    "/events/month/{}/{}",
+                    month.code(),
+                    reader.page_query()
+                ));
             }
             let period = Some(Period::parse_day(&text).ok_or(Error::NoRoute)?);
             permanent(list_of(&PageQuery { period, ..reader.query().clone() }))

@@ -30,7 +30,7 @@ struct PagesOfPart {
 pub async fn robots(visit: Visit) -> HttpResponse {
     visit
         .answer(async |reader| {
-            let (root, base) = (&reader.root, &reader.urls().base);
+            let (root, base) = (reader.root(), &reader.urls().base);
             let text = format!(
                 "User-agent: *\nDisallow: {root}{NAMESPACE}/\nDisallow: {root}{ALIAS}/\n\
                  Allow: {root}\n\nSitemap: {base}/sitemap.xml\n"

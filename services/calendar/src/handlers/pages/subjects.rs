@@ -11,6 +11,7 @@ use super::recorded::{permanent, without_view};
 use super::visit::{Reader, Subscription, Visit};
 use crate::app::pages::{self, Named, TermView};
 use crate::error::Error;
+use crate::model::language::Words;
 use crate::model::linked::Kind;
 use crate::model::term::Taxonomy;
 use crate::wire::pages::linked::LinkedView;
@@ -20,6 +21,9 @@ use crate::wire::pages::query::PageQuery;
 #[template(path = "linked.html")]
 struct LinkedPage<'a> {
     root: &'a str,
+    /// The query of links between pages.
+    lang: &'a str,
+    words: &'static Words,
     row: &'a LinkedView,
     is_venue: bool,
     events: EventList<'a>,
@@ -30,6 +34,9 @@ struct LinkedPage<'a> {
 #[template(path = "term.html")]
 struct TermPage<'a> {
     root: &'a str,
+    /// The query of links between pages.
+    lang: &'a str,
+    words: &'static Words,
     term: &'a TermView,
     is_category: bool,
     events: EventList<'a>,
@@ -89,12 +96,13 @@ async fn linked(reader: &Reader, kind: Kind, slug: &str) -> Result<HttpResponse,
     let (subject, list) = pages::linked_page(state, request, kind, slug).await?;
     let row = &subject.view;
     let calendar = format!("{}?ical=1", subject.path);
-    let lines = row.lines.join(", ");
+    let words = reader.words();
+    let lines = row.lines.join(words.place_separator);
     let head = Head {
         title: row.name.clone(),
         description: match lines.is_empty() {
-            true => format!("Events of {}", row.name),
-            false => format!("Events at {}, {lines}", row.name),
+            true => (words.events_of)(&row.name),
+            false => (words.events_at)(&row.name, &lines),
         },
         image: row.image.as_ref().map(|image| image.src.clone()).unwrap_or_default(),
         data: subject.data.clone(),
@@ -105,10 +113,12 @@ async fn linked(reader: &Reader, kind: Kind, slug: &str) -> Result<HttpResponse,
         ..Head::default()
     };
     let page = LinkedPage {
-        root: &reader.root,
+        root: reader.root(),
+        lang: reader.page_query(),
+        words,
         row,
         is_venue: kind == Kind::Venue,
-        events: EventList::new(&list, reader, &PageQuery::default(), &subject.path),
+        events: EventList::new(&list, reader, &plain(reader), &subject.path),
         subscription: reader.subscription(&calendar).of(list.total),
     };
     Ok(reader.show(&head, &page))
@@ -121,21 +131,28 @@ async fn term(reader: &Reader, taxonomy: Taxonomy, slug: &str) -> Result<HttpRes
         return reader.calendar(feed).await;
     }
     let (subject, list) = pages::term_page(state, request, taxonomy, slug).await?;
-    let term = &subject.view;
+    let (words, term) = (reader.words(), &subject.view);
     let calendar = format!("{}?ical=1", subject.path);
     let head = Head {
         title: term.name.clone(),
-        description: format!("Upcoming events: {}", term.name),
+        description: (words.upcoming_of)(&term.name),
         path: PageQuery::default().href(&subject.path, list.page),
         calendar: calendar.clone(),
         ..Head::default()
     };
     let page = TermPage {
-        root: &reader.root,
+        root: reader.root(),
+        lang: reader.page_query(),
+        words,
         term,
         is_category: taxonomy == Taxonomy::Category,
-        events: EventList::new(&list, reader, &PageQuery::default(), &subject.path),
+        events: EventList::new(&list, reader, &plain(reader), &subject.path),
         subscription: reader.subscription(&calendar).of(list.total),
     };
     Ok(reader.show(&head, &page))
+}
+
+/// Returns the query of other pages of the list: its language only.
+fn plain(reader: &Reader) -> PageQuery {
+    PageQuery { language: reader.query().language, ..PageQuery::default() }
 }

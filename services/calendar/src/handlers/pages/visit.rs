@@ -7,18 +7,20 @@ use actix_web::{FromRequest, HttpRequest, HttpResponse, HttpResponseBuilder};
 use askama::Template;
 use futures_util::future::LocalBoxFuture;
 use jiff::civil::Date;
-use shell::pages::Page;
+use shell::pages::{Page, Translation};
 use shell::{Validators, base_url, read_body};
 
 use super::super::ical;
 use super::super::input::from_form;
 use super::super::reuse::{Lasting, Reuse};
 use super::failure::failure;
+use super::frame::{Frame, in_language, selected};
 use super::head::{Around, Head};
 use super::site::SITE;
 use crate::app::feeds::Feed;
 use crate::app::pages::{self, Named, PageRequest};
 use crate::error::Error;
+use crate::model::language::{Language, Words};
 use crate::model::urls::Urls;
 use crate::state::State;
 use crate::wire::pages::query::PageQuery;
@@ -38,8 +40,7 @@ pub struct Visit {
 pub struct Reader {
     pub state: Data<State>,
     pub request: PageRequest,
-    /// Path of the site with a trailing slash.
-    pub root: String,
+    frame: Frame,
     http: HttpRequest,
 }
 
@@ -49,15 +50,18 @@ pub struct Subscription {
     pub webcal: String,
     /// The URL of the file.
     pub url: String,
-    /// Maximum number of events in the file, if the calendar has more.
-    pub limit: Option<i64>,
+    /// The limit of the file in words, if the calendar has more events.
+    pub limit: Option<String>,
     most: i64,
+    language: Language,
 }
 
 impl Subscription {
     /// Sets the number of events in the calendar, so that the page can say if the file has fewer.
     pub fn of(self, events: i64) -> Subscription {
-        Subscription { limit: (events > self.most).then_some(self.most), ..self }
+        let (most, language) = (self.most, self.language);
+        let limit = || (language.words().file_limit)(language.count(most));
+        Subscription { limit: (events > most).then(limit), ..self }
     }
 }
 
@@ -75,7 +79,9 @@ impl FromRequest for Visit {
                 Ok(_) => query(&http),
                 Err(error) => Err(error.into()),
             };
-            let urls = Urls { base: base_url(&http), alias: false };
+            let language = selected(&http, &state.site.settings);
+            let urls = Urls { base: base_url(&http), language, ..Urls::default() };
+            let query = query.map(|query| PageQuery { language, ..query });
             Ok(Visit { state, urls, http, query })
         })
     }
@@ -120,13 +126,16 @@ impl Visit {
         show: impl AsyncFnOnce(&Reader) -> Result<HttpResponse, Error>,
     ) -> HttpResponse {
         let Visit { state, urls, http, query } = self;
-        let (state_of_failure, base) = (state.clone(), urls.base.clone());
+        let state_of_failure = state.clone();
+        let settings = &state_of_failure.site.settings;
+        let language = urls.language.unwrap_or(settings.site_locale);
+        let frame_of_failure = Frame::new(&urls, language);
         let answered = async {
-            let root = format!("{}/", urls.relative().base);
+            let frame = Frame::new(&urls, language);
             let query = query?;
             let lasting = lasting(&query);
             let request = PageRequest { urls, query };
-            let reader = Reader { state, request, root, http };
+            let reader = Reader { state, request, frame, http };
             match lasting {
                 Some(lasting) => {
                     let Reader { state, request, http, .. } = &reader;
@@ -136,9 +145,9 @@ impl Visit {
                 None => show(&reader).await,
             }
         };
-        answered.await.unwrap_or_else(|error| {
-            failure(&error, &state_of_failure.site.settings.site_name, &base)
-        })
+        answered
+            .await
+            .unwrap_or_else(|error| failure(&error, &settings.site_name, &frame_of_failure))
     }
 }
 
@@ -154,6 +163,26 @@ impl Reader {
     /// Returns the decoded query string of the page.
     pub fn query(&self) -> &PageQuery {
         &self.request.query
+    }
+
+    /// Returns the language of the page.
+    pub fn language(&self) -> Language {
+        self.frame.language
+    }
+
+    /// Returns the words of the page.
+    pub fn words(&self) -> &'static Words {
+        self.frame.language.words()
+    }
+
+    /// Returns the query of links between pages: empty, or for example `?lang=de`.
+    pub fn page_query(&self) -> &str {
+        &self.frame.query
+    }
+
+    /// Returns the path of the site with a trailing slash.
+    pub fn root(&self) -> &str {
+        &self.frame.root
     }
 
     /// Returns the headers of the request.
@@ -176,10 +205,9 @@ impl Reader {
         let settings = &self.state.site.settings;
         let page = Page::new(title)
             .publisher(&settings.site_name, "")
-            .root(&self.root)
             .embedded("embed.css", class, settings.embed_origins.sources())
             .script("embed-size.js");
-        SITE.respond_shared(&self.http, &page, main)
+        SITE.respond_shared(&self.http, &self.frame.around(page), main)
     }
 
     /// Returns the current day in the time zone of the site.
@@ -216,19 +244,34 @@ impl Reader {
 
     fn framed(&self, head: &Head, respond: impl FnOnce(&Page<'_>) -> HttpResponse) -> HttpResponse {
         let urls = self.urls();
-        let name = &self.state.site.settings.site_name;
-        let about = format!("Events of {name}");
-        let canonical = format!("{}{}", urls.base, head.path);
+        let settings = &self.state.site.settings;
+        let name = &settings.site_name;
+        let about = (self.words().events_of)(name);
+        let address = |language: Option<Language>| {
+            format!("{}{}", urls.base, in_language(&head.path, language))
+        };
+        let canonical = address(urls.language);
         let image = match head.image.strip_prefix('/') {
             Some(_) => {
-                let below = head.image.strip_prefix(self.root.trim_end_matches('/'));
+                let below = head.image.strip_prefix(self.root().trim_end_matches('/'));
                 format!("{}{}", urls.base, below.unwrap_or(&head.image))
             }
             None => head.image.clone(),
         };
-        let around =
-            Around { name, about: &about, root: &self.root, canonical: &canonical, image: &image };
-        let mut response = respond(&head.page(&around));
+        let atom = format!("events/atom.xml{}", self.page_query());
+        let (about, canonical, image, atom) = (&*about, &*canonical, &*image, &*atom);
+        let page = head.page(&Around { name, about, canonical, image, atom });
+        let languages = settings.languages();
+        let offered = if languages.len() > 1 { languages.as_slice() } else { &[] };
+        let addresses: Vec<(Language, String)> = offered
+            .iter()
+            .map(|one| (*one, address((*one != settings.site_locale).then_some(*one))))
+            .collect();
+        let translations = addresses
+            .iter()
+            .map(|(one, url)| Translation { language: one.code(), name: one.name(), url })
+            .collect();
+        let mut response = respond(&self.frame.around(page).translations(translations));
         // Headers that API clients use to discover the API.
         for (header, text) in [
             ("x-tec-api-version", "v1"),
@@ -247,7 +290,10 @@ impl Reader {
     /// # Errors
     /// The slug never belonged to a public page.
     pub async fn moved(&self, named: Named, slug: &str) -> Result<HttpResponse, Error> {
-        let path = pages::moved(&self.state, &self.request, named, slug).await?;
+        // The query has the language.
+        let urls = self.urls().in_default_language();
+        let request = PageRequest { urls, ..self.request.clone() };
+        let path = pages::moved(&self.state, &request, named, slug).await?;
         // The shell prepends the path of PUBLIC_URL.
         Ok(moved_page(self.with_query(path)))
     }
@@ -270,6 +316,12 @@ impl Reader {
         let url = format!("{}{path}", self.urls().base);
         let (_, rest) = url.split_once("://").unwrap_or_default();
         let most = self.state.site.settings.ical_items_max;
-        Subscription { webcal: format!("webcal://{rest}"), url, limit: None, most }
+        Subscription {
+            webcal: format!("webcal://{rest}"),
+            url,
+            limit: None,
+            most,
+            language: self.language(),
+        }
     }
 }

@@ -7,8 +7,9 @@ use crate::model::cost;
 use crate::model::event::{Event, Links};
 use crate::model::html;
 use crate::model::included::Included;
+use crate::model::language::{Language, capitalized};
 use crate::model::linked::Linked;
-use crate::model::month::Month;
+use crate::model::price;
 use crate::model::schedule::instant_from_seconds;
 use crate::model::search;
 use crate::model::spoken;
@@ -30,13 +31,15 @@ pub struct EventCard {
     pub month: String,
     /// The first day in words.
     pub spoken: String,
+    /// The first day in words, abbreviated.
+    pub abbreviated: String,
     pub when: String,
     pub place: String,
     pub cost: String,
     pub summary: String,
     pub categories: Vec<Link>,
     pub featured: bool,
-    /// `Cancelled`, `Postponed` or `Rescheduled`; empty if it takes place as announced.
+    /// The word for a status such as `Cancelled`; empty if it takes place as announced.
     pub status: &'static str,
     pub protected: bool,
     /// Whether the event begins on the same day as the previous one in the list.
@@ -70,15 +73,16 @@ pub fn groups(
     view: RenderContext<'_>,
     (headings, first): (Headings, Date),
 ) -> Vec<CardGroup> {
+    let (language, words) = (view.language, view.language.words());
     let mut groups: Vec<CardGroup> = Vec::new();
     for event in events {
         let (start, end) = spoken::ends(&event.schedule);
         let running = start.date() < first && end.date() >= first;
         let name = match headings {
-            Headings::Months if running => "On now".to_owned(),
-            Headings::Days if running => "Already running".to_owned(),
-            Headings::Months => Month::of(start.date()).name(),
-            Headings::Days => spoken::day(start.date()),
+            Headings::Months if running => words.on_now.to_owned(),
+            Headings::Days if running => words.already_running.to_owned(),
+            Headings::Months => capitalized(&language.month(start.date())),
+            Headings::Days => capitalized(&language.day(start.date())),
         };
         let mut card = card(event, included, view, running);
         match groups.last_mut() {
@@ -94,22 +98,24 @@ pub fn groups(
 
 /// Renders an event of a list. Password-protected events show only title and times.
 fn card(event: &Event, included: &Included, view: RenderContext<'_>, running: bool) -> EventCard {
+    let (language, words) = (view.language, view.language.words());
     let first = spoken::ends(&event.schedule).0.date();
     let bare = EventCard {
         title: html::plain(&event.title),
         href: view.urls.event_page(&event.slug),
         date: first.to_string(),
-        weekday: first.strftime("%a").to_string(),
+        weekday: language.short_weekday(first.weekday()).to_owned(),
         day: first.day().to_string(),
-        month: first.strftime("%b").to_string(),
-        spoken: spoken::day(first),
+        month: language.short_month(first).to_owned(),
+        spoken: capitalized(&language.day(first)),
+        abbreviated: capitalized(&language.abbreviated_day(first)),
         when: when(event, view, running),
         place: String::new(),
         cost: String::new(),
         summary: String::new(),
         categories: Vec::new(),
         featured: false,
-        status: included.occurring(event.id).word(),
+        status: included.occurring(event.id).word(words),
         protected: true,
         same_day: false,
         published: instant_from_seconds(event.published_utc).to_string(),
@@ -122,8 +128,8 @@ fn card(event: &Event, included: &Included, view: RenderContext<'_>, running: bo
     let links = included.links.get(&event.id).unwrap_or(&none);
     let venue = links.venues.iter().find_map(|id| included.venues.get(id));
     EventCard {
-        place: venue.map(place).unwrap_or_default(),
-        cost: html::without_tags(&cost::read(&event.cost, view.currency).shown),
+        place: venue.map(|venue| place(venue, language)).unwrap_or_default(),
+        cost: price(event, view),
         summary: summary(event),
         categories: terms(&links.categories, included, view),
         featured: event.featured,
@@ -133,17 +139,17 @@ fn card(event: &Event, included: &Included, view: RenderContext<'_>, running: bo
 }
 
 fn when(event: &Event, view: RenderContext<'_>, running: bool) -> String {
-    let schedule = &event.schedule;
+    let (schedule, language) = (&event.schedule, view.language);
     let (start, end) = spoken::ends(schedule);
     if running {
-        return format!("until {}", spoken::short_day(end.date()));
+        return (language.words().until)(&language.short_day(end.date()));
     }
     if !spoken::is_one_sitting(schedule) {
-        return spoken::days(start.date(), end.date());
+        return language.days(start.date(), end.date());
     }
     match zone(event, view) {
-        zone if zone.is_empty() => spoken::hours(schedule),
-        zone => format!("{} {zone}", spoken::hours(schedule)),
+        zone if zone.is_empty() => spoken::hours(schedule, language),
+        zone => format!("{} {zone}", spoken::hours(schedule, language)),
     }
 }
 
@@ -158,9 +164,16 @@ pub fn zone(event: &Event, view: RenderContext<'_>) -> String {
 }
 
 /// Describes the location of a venue in a few words.
-pub fn place(venue: &Linked) -> String {
+pub fn place(venue: &Linked, language: Language) -> String {
     let parts = [html::plain(&venue.name), html::without_tags(&venue.place.city)];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    let known: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    known.join(language.words().place_separator)
+}
+
+/// Formats the price of an event.
+pub fn price(event: &Event, view: RenderContext<'_>) -> String {
+    let cost = cost::read(&event.cost, view.currency);
+    html::without_tags(&price::shown(&cost, view.currency, view.language))
 }
 
 /// Returns the summary of an event.

@@ -1,5 +1,6 @@
 //! The query of an embedded page.
 
+use crate::model::language::Language;
 use crate::model::month::Month;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
@@ -76,8 +77,12 @@ impl EmbedQuery {
     }
 
     /// Returns the query of another month.
-    pub fn query_of(&self, month: Month) -> String {
-        format!("theme={}&month={}", self.class(), month.code())
+    pub fn query_of(&self, month: Month, language: Option<Language>) -> String {
+        let query = format!("theme={}&month={}", self.class(), month.code());
+        match language {
+            Some(language) => format!("{query}&lang={}", language.code()),
+            None => query,
+        }
     }
 }
 

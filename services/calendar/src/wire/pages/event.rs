@@ -1,11 +1,10 @@
 //! The view model of the event page.
 
 use super::Link;
-use super::card::{place, summary, terms};
+use super::card::{place, price, summary, terms};
 use super::images::origins;
 use super::linked::{ImageView, LinkedView, image_view, linked, web};
 use super::structured_data;
-use crate::model::cost;
 use crate::model::event::{Event, Links};
 use crate::model::html;
 use crate::model::image::web_url;
@@ -41,7 +40,7 @@ pub struct EventView {
     /// Whether the event appears in lists and feeds.
     pub listed: bool,
     pub over: bool,
-    /// `Cancelled`, `Postponed` or `Rescheduled`; empty if it takes place as announced.
+    /// The word for a status such as `Cancelled`; empty if it takes place as announced.
     pub status: &'static str,
     /// The reason; may be empty.
     pub status_reason: String,
@@ -76,7 +75,7 @@ pub fn locked(event: &Event, included: &Included, context: EventContext<'_>) -> 
     EventView {
         title: html::plain(&event.title),
         slug: event.slug.clone(),
-        when: spoken::span(schedule),
+        when: spoken::span(schedule, context.view.language),
         start: match schedule.all_day {
             true => day.to_string(),
             false => iso(&schedule.zone, schedule.start_utc),
@@ -84,7 +83,7 @@ pub fn locked(event: &Event, included: &Included, context: EventContext<'_>) -> 
         zone,
         listed: event.is_public(),
         over: schedule.end_utc < context.now,
-        status: included.occurring(event.id).word(),
+        status: included.occurring(event.id).word(context.view.language.words()),
         locked: true,
         ..EventView::default()
     }
@@ -102,12 +101,12 @@ pub fn event(event: &Event, included: &Included, context: EventContext<'_>) -> E
     let status = included.statuses.get(&event.id);
     let public = event.is_public() && event.password.is_none();
     EventView {
-        place: venues.first().map(|venue| place(venue)).unwrap_or_default(),
+        place: venues.first().map(|venue| place(venue, view.language)).unwrap_or_default(),
         origins: origins(image.as_ref().map(|image| image.src.as_str()), &description),
         image,
         description,
         summary: summary(event),
-        cost: html::without_tags(&cost::read(&event.cost, view.currency).shown),
+        cost: price(event, view),
         website: web(&event.website),
         website_host: host(&event.website),
         venues: venues.iter().map(|row| linked(row, included, view)).collect(),

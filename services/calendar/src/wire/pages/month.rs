@@ -3,9 +3,9 @@
 use jiff::civil::Date;
 
 use crate::model::html;
+use crate::model::language::{Language, capitalized};
 use crate::model::month::{Month, MonthEntry, midnight};
 use crate::model::schedule::wall_from_seconds;
-use crate::model::spoken;
 use crate::model::urls::Urls;
 
 /// Maximum number of events shown in a day cell.
@@ -20,8 +20,13 @@ const MAX_LONG: usize = 12;
 /// A month.
 #[derive(Clone, Debug)]
 pub struct MonthView {
+    /// The name of the month, as a part of a sentence.
+    pub spoken: String,
+    /// The name as a heading.
     pub name: String,
     pub code: String,
+    /// Names and abbreviations of the weekdays.
+    pub weekdays: Vec<(String, &'static str)>,
     pub previous: Option<Month>,
     pub next: Option<Month>,
     /// Weeks of seven days. Days outside the month are `None`.
@@ -54,6 +59,10 @@ pub struct DayCell {
     pub entries: Vec<DayEntry>,
     /// Number of the day's events that the cell does not show.
     pub more: i64,
+    /// This number in words; empty for 0.
+    pub more_text: String,
+    /// The day of this number, for screen readers.
+    pub on_day: String,
 }
 
 /// An event in a day cell.
@@ -90,8 +99,17 @@ pub struct MonthRows {
     pub overnight: Vec<i64>,
 }
 
+/// The context of all cells of a month.
+#[derive(Clone, Copy)]
+struct Frame<'a> {
+    rows: &'a MonthRows,
+    urls: &'a Urls,
+    language: Language,
+}
+
 /// Renders a month.
-pub fn month(rows: &MonthRows, urls: &Urls) -> MonthView {
+pub fn month(rows: &MonthRows, urls: &Urls, language: Language) -> MonthView {
+    let frame = Frame { rows, urls, language };
     let is_long = |entry: &&MonthEntry| day_count(entry) >= LONG_DAYS;
     let (long, several): (Vec<&MonthEntry>, Vec<&MonthEntry>) =
         rows.lasting.iter().partition(is_long);
@@ -100,21 +118,25 @@ pub fn month(rows: &MonthRows, urls: &Urls) -> MonthView {
     let cells = days.iter().zip(counts).map(|(day, (starts, overnight))| {
         let began = long.iter().filter(|entry| start(entry) == *day).count();
         let left = starts + overnight - i64::try_from(began).unwrap_or(0);
-        Some(cell(rows, &several, *day, left, urls))
+        Some(cell(frame, &several, *day, left))
     });
-    let blanks = std::iter::repeat_n(None, rows.month.blanks());
+    let blanks = std::iter::repeat_n(None, rows.month.blanks(language.first_weekday()));
     let mut cells: Vec<Option<DayCell>> = blanks.chain(cells).collect();
     cells.resize(cells.len().next_multiple_of(7), None);
+    let spoken = language.month(rows.month.first());
+    let weekday = |day| (capitalized(language.weekday(day)), language.short_weekday(day));
     MonthView {
-        name: rows.month.name(),
+        name: capitalized(&spoken),
+        spoken,
         code: rows.month.code(),
+        weekdays: language.week().map(weekday).collect(),
         previous: rows.month.previous(),
         next: rows.month.next(),
         is_current: Month::of(rows.today) == rows.month,
         is_empty: rows.lasting.is_empty()
             && rows.starts.iter().chain(&rows.overnight).all(|events| *events == 0),
         weeks: cells.chunks(7).map(<[_]>::to_vec).collect(),
-        long: long.into_iter().take(MAX_LONG).map(|entry| long_event(entry, urls)).collect(),
+        long: long.into_iter().take(MAX_LONG).map(|entry| long_event(frame, entry)).collect(),
     }
 }
 
@@ -130,7 +152,8 @@ fn day_count(entry: &MonthEntry) -> i64 {
     i64::from(start(entry).until(end(entry)).map_or(0, |span| span.get_days())) + 1
 }
 
-fn cell(rows: &MonthRows, several: &[&MonthEntry], day: Date, short: i64, urls: &Urls) -> DayCell {
+fn cell(frame: Frame<'_>, several: &[&MonthEntry], day: Date, short: i64) -> DayCell {
+    let Frame { rows, language, .. } = frame;
     let midnight = midnight(day);
     let running: Vec<&&MonthEntry> =
         several.iter().filter(|entry| entry.covers(midnight)).collect();
@@ -138,34 +161,43 @@ fn cell(rows: &MonthRows, several: &[&MonthEntry], day: Date, short: i64, urls: 
     let total = short + i64::try_from(earlier).unwrap_or(0);
     let short = rows.first.iter().filter(|entry| entry.covers(midnight));
     let all = running.into_iter().copied().chain(short);
-    let entries: Vec<DayEntry> = all.take(SHOWN).map(|entry| shown(entry, day, urls)).collect();
+    let entries: Vec<DayEntry> = all.take(SHOWN).map(|entry| shown(frame, entry, day)).collect();
     let more = (total - i64::try_from(entries.len()).unwrap_or(0)).max(0);
+    let (words, spoken) = (language.words(), language.day_of_year(day));
+    let more_text = match (more, entries.is_empty()) {
+        (0, _) => String::new(),
+        (more, true) => (words.event_count)(language.count(more)),
+        (more, false) => (words.more)(language.count(more)),
+    };
     DayCell {
         number: day.day(),
         date: day.to_string(),
-        spoken: day.strftime("%A, %-d %B").to_string(),
+        on_day: (words.on_day)(&spoken),
+        spoken: capitalized(&spoken),
+        more_text,
         is_today: day == rows.today,
         entries,
         more,
     }
 }
 
-fn shown(entry: &MonthEntry, day: Date, urls: &Urls) -> DayEntry {
+fn shown(frame: Frame<'_>, entry: &MonthEntry, day: Date) -> DayEntry {
+    let Frame { urls, language, .. } = frame;
     let has_time = !entry.all_day && start(entry) == day;
     let at = wall_from_seconds(entry.start_local);
     DayEntry {
         title: html::plain(&entry.title),
         href: urls.event_page(&entry.slug),
-        time: if has_time { spoken::time(at) } else { String::new() },
+        time: if has_time { language.time(at) } else { String::new() },
         lasting: entry.is_lasting() || start(entry) != day,
     }
 }
 
-fn long_event(entry: &MonthEntry, urls: &Urls) -> LongEvent {
+fn long_event(Frame { urls, language, .. }: Frame<'_>, entry: &MonthEntry) -> LongEvent {
     LongEvent {
         title: html::plain(&entry.title),
         href: urls.event_page(&entry.slug),
-        when: spoken::days(start(entry), end(entry)),
+        when: language.days(start(entry), end(entry)),
     }
 }
 
@@ -194,8 +226,8 @@ mod tests {
             starts,
             overnight: vec![0; 31],
         };
-        let urls = Urls { base: String::new(), alias: false };
-        let shown = month(&rows, &urls);
+        let urls = Urls::default();
+        let shown = month(&rows, &urls, Language::En);
         let cell = |number: usize| shown.weeks[0][number - 1].clone().unwrap();
         let titles: Vec<String> = cell(2).entries.into_iter().map(|entry| entry.title).collect();
         assert_eq!((titles.join(" "), cell(2).more), ("E8 E0 E1 E2".into(), 3));
@@ -220,7 +252,7 @@ mod tests {
             starts,
             overnight,
         };
-        let shown = month(&rows, &Urls { base: String::new(), alias: false });
+        let shown = month(&rows, &Urls::default(), Language::En);
         for (day, begins) in [(0, true), (1, false)] {
             let cell = shown.weeks[0][day].clone().unwrap();
             assert_eq!((cell.entries.len(), cell.more), (1, 0), "{day}");

@@ -3,6 +3,7 @@
 use jiff::civil::Date;
 
 use super::embed::EmbedQuery;
+use crate::model::language::Language;
 use crate::model::period::Period;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
@@ -10,6 +11,9 @@ use crate::wire::values::LARGEST_INTEGER;
 
 /// The path of the list.
 pub const LIST: &str = "/events/";
+
+/// The error of an invalid day.
+pub const DAY: &str = "must be a day such as 2027-03-14";
 
 /// Maximum number of characters in a search.
 const LONGEST: usize = 200;
@@ -38,6 +42,8 @@ pub struct PageQuery {
     pub outlook: bool,
     /// The appearance of an embedded page.
     pub embed: EmbedQuery,
+    /// The language that links name; `None` for the default language of the site.
+    pub language: Option<Language>,
 }
 
 impl PageQuery {
@@ -56,7 +62,7 @@ impl PageQuery {
         let day = either(["date", "tribe-bar-date"]);
         let period = Period::parse_day(&day);
         if !day.is_empty() && period.is_none() {
-            return Err(ParameterErrors::one("date", "must be a day such as 2027-03-14"));
+            return Err(ParameterErrors::one("date", DAY));
         }
         let search = either(["search", "tribe-bar-search"]);
         if search.chars().count() > LONGEST {
@@ -77,6 +83,7 @@ impl PageQuery {
             as_calendar: is_on("ical") || outlook,
             outlook,
             embed,
+            language: None,
         })
     }
 
@@ -128,6 +135,7 @@ impl PageQuery {
     /// Returns the URL of another page of the list, with this query.
     pub fn href(&self, path: &str, page: i64) -> String {
         let mut pairs = self.narrowing();
+        pairs.extend(self.language.map(|language| ("lang", language.code().to_owned())));
         pairs.extend((page > 1).then(|| ("page", page.to_string())));
         address(path, &pairs)
     }

@@ -1,0 +1,146 @@
+//! Numbers in messages, and the plural forms that they select.
+
+use std::fmt::{Display, Formatter, Result};
+
+use super::forms::Forms;
+
+/// A number in a message. It is shown with the grouping of its language.
+#[derive(Clone, Copy, Debug)]
+pub struct Count {
+    value: i64,
+    forms: &'static Forms,
+}
+
+/// The plural forms of English, German, Dutch and Swedish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Simple {
+    /// 1.
+    One,
+    /// All other numbers.
+    Other,
+}
+
+/// The plural forms of French, Italian, Portuguese and Spanish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Romance {
+    /// 1, in French and Portuguese also 0.
+    One,
+    /// Multiples of a million.
+    Many,
+    /// All other numbers.
+    Other,
+}
+
+/// The plural forms of Polish and Ukrainian.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slavic {
+    /// 1, in Ukrainian also 21, 31 and 101, but not 11.
+    One,
+    /// Numbers that end with 2 to 4, except 12 to 14.
+    Few,
+    /// All other numbers.
+    Many,
+}
+
+/// The plural forms of Czech.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Czech {
+    /// 1.
+    One,
+    /// 2 to 4.
+    Few,
+    /// All other numbers.
+    Other,
+}
+
+/// The plural forms of Arabic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arabic {
+    /// 0.
+    Zero,
+    /// 1.
+    One,
+    /// 2.
+    Two,
+    /// Numbers that end with 03 to 10.
+    Few,
+    /// Numbers that end with 11 to 99.
+    Many,
+    /// All other numbers.
+    Other,
+}
+
+impl Count {
+    /// Makes a number for the messages of a language with these forms.
+    pub(super) fn new(value: i64, forms: &'static Forms) -> Count {
+        Count { value, forms }
+    }
+
+    /// Returns the plural form in English, German, Dutch and Swedish.
+    pub fn simple(self) -> Simple {
+        if self.value == 1 { Simple::One } else { Simple::Other }
+    }
+
+    /// Returns the plural form in Italian and Spanish.
+    pub fn southern(self) -> Romance {
+        match self.value {
+            1 => Romance::One,
+            0 => Romance::Other,
+            value if value % 1_000_000 == 0 => Romance::Many,
+            _ => Romance::Other,
+        }
+    }
+
+    /// Returns the plural form in French and Portuguese.
+    pub fn western(self) -> Romance {
+        if self.value == 0 { Romance::One } else { self.southern() }
+    }
+
+    /// Returns the plural form in Polish.
+    pub fn polish(self) -> Slavic {
+        match self.ukrainian() {
+            Slavic::One if self.value != 1 => Slavic::Many,
+            form => form,
+        }
+    }
+
+    /// Returns the plural form in Ukrainian.
+    pub fn ukrainian(self) -> Slavic {
+        match (self.value % 10, self.value % 100) {
+            (_, 11..=14) => Slavic::Many,
+            (1, _) => Slavic::One,
+            (2..=4, _) => Slavic::Few,
+            _ => Slavic::Many,
+        }
+    }
+
+    /// Returns the plural form in Czech.
+    pub fn czech(self) -> Czech {
+        match self.value {
+            1 => Czech::One,
+            2..=4 => Czech::Few,
+            _ => Czech::Other,
+        }
+    }
+
+    /// Returns the plural form in Arabic.
+    pub fn arabic(self) -> Arabic {
+        match (self.value, self.value % 100) {
+            (0, _) => Arabic::Zero,
+            (1, _) => Arabic::One,
+            (2, _) => Arabic::Two,
+            (_, 3..=10) => Arabic::Few,
+            (_, 11..=99) => Arabic::Many,
+            _ => Arabic::Other,
+        }
+    }
+}
+
+impl Display for Count {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> Result {
+        let digits = self.forms.grouped(&self.value.unsigned_abs().to_string());
+        let sign = if self.value < 0 { "-" } else { "" };
+        formatter.write_str(sign)?;
+        formatter.write_str(&digits)
+    }
+}

@@ -1,0 +1,149 @@
+//! The languages of the pages.
+
+use super::forms::Forms;
+use super::words::Words;
+use super::{locales, translations};
+
+/// A language of the pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    /// English.
+    #[default]
+    En,
+    /// Arabic.
+    Ar,
+    /// Czech.
+    Cs,
+    /// German.
+    De,
+    /// Spanish.
+    Es,
+    /// French.
+    Fr,
+    /// Italian.
+    It,
+    /// Japanese.
+    Ja,
+    /// Dutch.
+    Nl,
+    /// Polish.
+    Pl,
+    /// Portuguese, as in Brazil.
+    Pt,
+    /// Swedish.
+    Sv,
+    /// Ukrainian.
+    Uk,
+    /// Chinese, in simplified characters.
+    Zh,
+}
+
+impl Language {
+    /// All languages, in the order of their codes.
+    pub const ALL: [Language; 14] = [
+        Language::Ar,
+        Language::Cs,
+        Language::De,
+        Language::En,
+        Language::Es,
+        Language::Fr,
+        Language::It,
+        Language::Ja,
+        Language::Nl,
+        Language::Pl,
+        Language::Pt,
+        Language::Sv,
+        Language::Uk,
+        Language::Zh,
+    ];
+
+    /// Returns the code of ISO 639.
+    pub fn code(self) -> &'static str {
+        match self {
+            Language::Ar => "ar",
+            Language::Cs => "cs",
+            Language::De => "de",
+            Language::En => "en",
+            Language::Es => "es",
+            Language::Fr => "fr",
+            Language::It => "it",
+            Language::Ja => "ja",
+            Language::Nl => "nl",
+            Language::Pl => "pl",
+            Language::Pt => "pt",
+            Language::Sv => "sv",
+            Language::Uk => "uk",
+            Language::Zh => "zh",
+        }
+    }
+
+    /// Returns the language with a code, or `None` for any other text.
+    pub fn parse(code: &str) -> Option<Language> {
+        Language::ALL.into_iter().find(|language| language.code() == code)
+    }
+
+    /// Returns the name of the language in the language itself.
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Ar => "العربية",
+            Language::Cs => "Čeština",
+            Language::De => "Deutsch",
+            Language::En => "English",
+            Language::Es => "Español",
+            Language::Fr => "Français",
+            Language::It => "Italiano",
+            Language::Ja => "日本語",
+            Language::Nl => "Nederlands",
+            Language::Pl => "Polski",
+            Language::Pt => "Português",
+            Language::Sv => "Svenska",
+            Language::Uk => "Українська",
+            Language::Zh => "简体中文",
+        }
+    }
+
+    /// Returns whether the language is written from right to left.
+    pub fn is_right_to_left(self) -> bool {
+        self == Language::Ar
+    }
+
+    /// Returns the words of the pages.
+    pub fn words(self) -> &'static Words {
+        match self {
+            Language::Ar => &translations::ar::WORDS,
+            Language::Cs => &translations::cs::WORDS,
+            Language::De => &translations::de::WORDS,
+            Language::En => &translations::en::WORDS,
+            Language::Es => &translations::es::WORDS,
+            Language::Fr => &translations::fr::WORDS,
+            Language::It => &translations::it::WORDS,
+            Language::Ja => &translations::ja::WORDS,
+            Language::Nl => &translations::nl::WORDS,
+            Language::Pl => &translations::pl::WORDS,
+            Language::Pt => &translations::pt::WORDS,
+            Language::Sv => &translations::sv::WORDS,
+            Language::Uk => &translations::uk::WORDS,
+            Language::Zh => &translations::zh::WORDS,
+        }
+    }
+
+    /// Returns the forms of dates, times, numbers and lists.
+    pub(super) fn forms(self) -> &'static Forms {
+        match self {
+            Language::Ar => &locales::ar::FORMS,
+            Language::Cs => &locales::cs::FORMS,
+            Language::De => &locales::de::FORMS,
+            Language::En => &locales::en::FORMS,
+            Language::Es => &locales::es::FORMS,
+            Language::Fr => &locales::fr::FORMS,
+            Language::It => &locales::it::FORMS,
+            Language::Ja => &locales::ja::FORMS,
+            Language::Nl => &locales::nl::FORMS,
+            Language::Pl => &locales::pl::FORMS,
+            Language::Pt => &locales::pt::FORMS,
+            Language::Sv => &locales::sv::FORMS,
+            Language::Uk => &locales::uk::FORMS,
+            Language::Zh => &locales::zh::FORMS,
+        }
+    }
+}

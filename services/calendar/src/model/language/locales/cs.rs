@@ -1,0 +1,71 @@
+//! Written by `scripts/locales` from the CLDR; do not edit.
+
+use jiff::civil::Weekday;
+
+use super::super::forms::Forms;
+
+/// The forms.
+pub static FORMS: Forms = Forms {
+    months: [
+        "ledna",
+        "února",
+        "března",
+        "dubna",
+        "května",
+        "června",
+        "července",
+        "srpna",
+        "září",
+        "října",
+        "listopadu",
+        "prosince",
+    ],
+    months_alone: [
+        "leden",
+        "únor",
+        "březen",
+        "duben",
+        "květen",
+        "červen",
+        "červenec",
+        "srpen",
+        "září",
+        "říjen",
+        "listopad",
+        "prosinec",
+    ],
+    short_months: [
+        "led", "úno", "bře", "dub", "kvě", "čvn", "čvc", "srp", "zář", "říj", "lis", "pro",
+    ],
+    short_months_alone: [
+        "led", "úno", "bře", "dub", "kvě", "čvn", "čvc", "srp", "zář", "říj", "lis", "pro",
+    ],
+    weekdays: ["pondělí", "úterý", "středa", "čtvrtek", "pátek", "sobota", "neděle"],
+    short_weekdays: ["po", "út", "st", "čt", "pá", "so", "ne"],
+    short_weekdays_alone: ["po", "út", "st", "čt", "pá", "so", "ne"],
+    first: "1",
+    halves: ["dop.", "odp."],
+    full: "EEEE d. MMMM y",
+    long: "d. MMMM y",
+    month: "LLLL y",
+    weekday_day: "EEEE d. MMMM",
+    short: "E d. M.",
+    days_of_month: "d.–d. MMMM y",
+    days_of_year: "d. MMMM\u{2009}–\u{2009}d. MMMM y",
+    days_of_years: "d. MMMM y\u{2009}–\u{2009}d. MMMM y",
+    time: "H:mm",
+    clock: "H:mm",
+    times: "H:mm–H:mm",
+    times_of_half: "H:mm–H:mm",
+    date_and_times: "{1} {0}",
+    date_at_time: "{1} 'v' {0}",
+    long_at_time: "{1} 'v' {0}",
+    range: "{0}\u{2009}–\u{2009}{1}",
+    list: ["{0}, {1}", "{0}, {1}", "{0} a\u{a0}{1}", "{0} a\u{a0}{1}"],
+    decimal: ",",
+    group: "\u{a0}",
+    ungrouped: 3,
+    price: "{0}\u{a0}¤",
+    number_range: "{0}–{1}",
+    first_weekday: Weekday::Monday,
+};

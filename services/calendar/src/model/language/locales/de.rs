@@ -1,0 +1,72 @@
+//! Written by `scripts/locales` from the CLDR; do not edit.
+
+use jiff::civil::Weekday;
+
+use super::super::forms::Forms;
+
+/// The forms.
+pub static FORMS: Forms = Forms {
+    months: [
+        "Januar",
+        "Februar",
+        "März",
+        "April",
+        "Mai",
+        "Juni",
+        "Juli",
+        "August",
+        "September",
+        "Oktober",
+        "November",
+        "Dezember",
+    ],
+    months_alone: [
+        "Januar",
+        "Februar",
+        "März",
+        "April",
+        "Mai",
+        "Juni",
+        "Juli",
+        "August",
+        "September",
+        "Oktober",
+        "November",
+        "Dezember",
+    ],
+    short_months: [
+        "Jan.", "Feb.", "März", "Apr.", "Mai", "Juni", "Juli", "Aug.", "Sept.", "Okt.", "Nov.",
+        "Dez.",
+    ],
+    short_months_alone: [
+        "Jan", "Feb", "Mär", "Apr", "Mai", "Jun", "Jul", "Aug", "Sep", "Okt", "Nov", "Dez",
+    ],
+    weekdays: ["Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"],
+    short_weekdays: ["Mo.", "Di.", "Mi.", "Do.", "Fr.", "Sa.", "So."],
+    short_weekdays_alone: ["Mo", "Di", "Mi", "Do", "Fr", "Sa", "So"],
+    first: "1",
+    halves: ["AM", "PM"],
+    full: "EEEE, d. MMMM y",
+    long: "d. MMMM y",
+    month: "MMMM y",
+    weekday_day: "EEEE, d. MMMM",
+    short: "E, d. MMM",
+    days_of_month: "d.–d. MMMM y",
+    days_of_year: "d. MMMM\u{2009}–\u{2009}d. MMMM y",
+    days_of_years: "d. MMMM y\u{2009}–\u{2009}d. MMMM y",
+    time: "HH:mm",
+    clock: "HH:mm 'Uhr'",
+    times: "HH:mm–HH:mm 'Uhr'",
+    times_of_half: "HH:mm–HH:mm 'Uhr'",
+    date_and_times: "{1}, {0}",
+    date_at_time: "{1} 'um' {0}",
+    long_at_time: "{1} 'um' {0}",
+    range: "{0}\u{2009}–\u{2009}{1}",
+    list: ["{0}, {1}", "{0}, {1}", "{0} und {1}", "{0} und {1}"],
+    decimal: ",",
+    group: ".",
+    ungrouped: 3,
+    price: "{0}\u{a0}¤",
+    number_range: "{0}–{1}",
+    first_weekday: Weekday::Monday,
+};

@@ -1,0 +1,71 @@
+//! Written by `scripts/locales` from the CLDR; do not edit.
+
+use jiff::civil::Weekday;
+
+use super::super::forms::Forms;
+
+/// The forms.
+pub static FORMS: Forms = Forms {
+    months: [
+        "enero",
+        "febrero",
+        "marzo",
+        "abril",
+        "mayo",
+        "junio",
+        "julio",
+        "agosto",
+        "septiembre",
+        "octubre",
+        "noviembre",
+        "diciembre",
+    ],
+    months_alone: [
+        "enero",
+        "febrero",
+        "marzo",
+        "abril",
+        "mayo",
+        "junio",
+        "julio",
+        "agosto",
+        "septiembre",
+        "octubre",
+        "noviembre",
+        "diciembre",
+    ],
+    short_months: [
+        "ene", "feb", "mar", "abr", "may", "jun", "jul", "ago", "sept", "oct", "nov", "dic",
+    ],
+    short_months_alone: [
+        "ene", "feb", "mar", "abr", "may", "jun", "jul", "ago", "sept", "oct", "nov", "dic",
+    ],
+    weekdays: ["lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"],
+    short_weekdays: ["lun", "mar", "mié", "jue", "vie", "sáb", "dom"],
+    short_weekdays_alone: ["lun", "mar", "mié", "jue", "vie", "sáb", "dom"],
+    first: "1",
+    halves: ["a.\u{202f}m.", "p.\u{202f}m."],
+    full: "EEEE, d 'de' MMMM 'de' y",
+    long: "d 'de' MMMM 'de' y",
+    month: "MMMM 'de' y",
+    weekday_day: "EEEE, d 'de' MMMM",
+    short: "E, d MMM",
+    days_of_month: "d–d 'de' MMMM 'de' y",
+    days_of_year: "d 'de' MMMM\u{2009}–\u{2009}d 'de' MMMM 'de' y",
+    days_of_years: "d 'de' MMMM 'de' y\u{2009}–\u{2009}d 'de' MMMM 'de' y",
+    time: "H:mm",
+    clock: "H:mm",
+    times: "H:mm–H:mm",
+    times_of_half: "H:mm–H:mm",
+    date_and_times: "{1}, {0}",
+    date_at_time: "{1}, {0}",
+    long_at_time: "{1} 'a' 'las' {0}",
+    range: "{0}\u{2009}–\u{2009}{1}",
+    list: ["{0}, {1}", "{0}, {1}", "{0} y {1}", "{0} y {1}"],
+    decimal: ",",
+    group: ".",
+    ungrouped: 4,
+    price: "{0}\u{a0}¤",
+    number_range: "{0}-{1}",
+    first_weekday: Weekday::Monday,
+};

@@ -1,0 +1,73 @@
+//! Written by `scripts/locales` from the CLDR; do not edit.
+
+use jiff::civil::Weekday;
+
+use super::super::forms::Forms;
+
+/// The forms.
+pub static FORMS: Forms = Forms {
+    months: [
+        "janvier",
+        "février",
+        "mars",
+        "avril",
+        "mai",
+        "juin",
+        "juillet",
+        "août",
+        "septembre",
+        "octobre",
+        "novembre",
+        "décembre",
+    ],
+    months_alone: [
+        "janvier",
+        "février",
+        "mars",
+        "avril",
+        "mai",
+        "juin",
+        "juillet",
+        "août",
+        "septembre",
+        "octobre",
+        "novembre",
+        "décembre",
+    ],
+    short_months: [
+        "janv.", "févr.", "mars", "avr.", "mai", "juin", "juil.", "août", "sept.", "oct.", "nov.",
+        "déc.",
+    ],
+    short_months_alone: [
+        "janv.", "févr.", "mars", "avr.", "mai", "juin", "juil.", "août", "sept.", "oct.", "nov.",
+        "déc.",
+    ],
+    weekdays: ["lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"],
+    short_weekdays: ["lun.", "mar.", "mer.", "jeu.", "ven.", "sam.", "dim."],
+    short_weekdays_alone: ["lun.", "mar.", "mer.", "jeu.", "ven.", "sam.", "dim."],
+    first: "1er",
+    halves: ["AM", "PM"],
+    full: "EEEE d MMMM y",
+    long: "d MMMM y",
+    month: "MMMM y",
+    weekday_day: "EEEE d MMMM",
+    short: "E d MMM",
+    days_of_month: "d–d MMMM y",
+    days_of_year: "d MMMM\u{2009}–\u{2009}d MMMM y",
+    days_of_years: "d MMMM y\u{2009}–\u{2009}d MMMM y",
+    time: "HH:mm",
+    clock: "HH:mm",
+    times: "HH:mm\u{2009}–\u{2009}HH:mm",
+    times_of_half: "HH:mm\u{2009}–\u{2009}HH:mm",
+    date_and_times: "{1}, {0}",
+    date_at_time: "{1} 'à' {0}",
+    long_at_time: "{1} 'à' {0}",
+    range: "{0}\u{2009}–\u{2009}{1}",
+    list: ["{0}, {1}", "{0}, {1}", "{0} et {1}", "{0} et {1}"],
+    decimal: ",",
+    group: "\u{202f}",
+    ungrouped: 3,
+    price: "{0}\u{a0}¤",
+    number_range: "{0}–{1}",
+    first_weekday: Weekday::Monday,
+};

@@ -1,0 +1,71 @@
+//! Written by `scripts/locales` from the CLDR; do not edit.
+
+use jiff::civil::Weekday;
+
+use super::super::forms::Forms;
+
+/// The forms.
+pub static FORMS: Forms = Forms {
+    months: [
+        "gennaio",
+        "febbraio",
+        "marzo",
+        "aprile",
+        "maggio",
+        "giugno",
+        "luglio",
+        "agosto",
+        "settembre",
+        "ottobre",
+        "novembre",
+        "dicembre",
+    ],
+    months_alone: [
+        "gennaio",
+        "febbraio",
+        "marzo",
+        "aprile",
+        "maggio",
+        "giugno",
+        "luglio",
+        "agosto",
+        "settembre",
+        "ottobre",
+        "novembre",
+        "dicembre",
+    ],
+    short_months: [
+        "gen", "feb", "mar", "apr", "mag", "giu", "lug", "ago", "set", "ott", "nov", "dic",
+    ],
+    short_months_alone: [
+        "gen", "feb", "mar", "apr", "mag", "giu", "lug", "ago", "set", "ott", "nov", "dic",
+    ],
+    weekdays: ["lunedì", "martedì", "mercoledì", "giovedì", "venerdì", "sabato", "domenica"],
+    short_weekdays: ["lun", "mar", "mer", "gio", "ven", "sab", "dom"],
+    short_weekdays_alone: ["lun", "mar", "mer", "gio", "ven", "sab", "dom"],
+    first: "1",
+    halves: ["AM", "PM"],
+    full: "EEEE d MMMM y",
+    long: "d MMMM y",
+    month: "MMMM y",
+    weekday_day: "EEEE d MMMM",
+    short: "E d MMM",
+    days_of_month: "d–d MMMM y",
+    days_of_year: "d MMMM\u{2009}–\u{2009}d MMMM y",
+    days_of_years: "d MMMM y\u{2009}–\u{2009}d MMMM y",
+    time: "HH:mm",
+    clock: "HH:mm",
+    times: "HH:mm–HH:mm",
+    times_of_half: "HH:mm–HH:mm",
+    date_and_times: "{1}, {0}",
+    date_at_time: "{1} 'alle' 'ore' {0}",
+    long_at_time: "{1} 'alle' 'ore' {0}",
+    range: "{0}\u{2009}–\u{2009}{1}",
+    list: ["{0}, {1}", "{0}, {1}", "{0} e {1}", "{0} e {1}"],
+    decimal: ",",
+    group: ".",
+    ungrouped: 4,
+    price: "{0}\u{a0}¤",
+    number_range: "{0}-{1}",
+    first_weekday: Weekday::Monday,
+};

@@ -1,0 +1,71 @@
+//! Written by `scripts/locales` from the CLDR; do not edit.
+
+use jiff::civil::Weekday;
+
+use super::super::forms::Forms;
+
+/// The forms.
+pub static FORMS: Forms = Forms {
+    months: [
+        "januari",
+        "februari",
+        "maart",
+        "april",
+        "mei",
+        "juni",
+        "juli",
+        "augustus",
+        "september",
+        "oktober",
+        "november",
+        "december",
+    ],
+    months_alone: [
+        "januari",
+        "februari",
+        "maart",
+        "april",
+        "mei",
+        "juni",
+        "juli",
+        "augustus",
+        "september",
+        "oktober",
+        "november",
+        "december",
+    ],
+    short_months: [
+        "jan", "feb", "mrt", "apr", "mei", "jun", "jul", "aug", "sep", "okt", "nov", "dec",
+    ],
+    short_months_alone: [
+        "jan", "feb", "mrt", "apr", "mei", "jun", "jul", "aug", "sep", "okt", "nov", "dec",
+    ],
+    weekdays: ["maandag", "dinsdag", "woensdag", "donderdag", "vrijdag", "zaterdag", "zondag"],
+    short_weekdays: ["ma", "di", "wo", "do", "vr", "za", "zo"],
+    short_weekdays_alone: ["ma", "di", "wo", "do", "vr", "za", "zo"],
+    first: "1",
+    halves: ["a.m.", "p.m."],
+    full: "EEEE d MMMM y",
+    long: "d MMMM y",
+    month: "MMMM y",
+    weekday_day: "EEEE d MMMM",
+    short: "E d MMM",
+    days_of_month: "d–d MMMM y",
+    days_of_year: "d MMMM\u{2009}–\u{2009}d MMMM y",
+    days_of_years: "d MMMM y\u{2009}–\u{2009}d MMMM y",
+    time: "HH:mm",
+    clock: "HH:mm",
+    times: "HH:mm–HH:mm",
+    times_of_half: "HH:mm–HH:mm",
+    date_and_times: "{1}, {0}",
+    date_at_time: "{1} 'om' {0}",
+    long_at_time: "{1} 'om' {0}",
+    range: "{0}\u{2009}–\u{2009}{1}",
+    list: ["{0}, {1}", "{0}, {1}", "{0} en {1}", "{0} en {1}"],
+    decimal: ",",
+    group: ".",
+    ungrouped: 3,
+    price: "¤\u{a0}{0}",
+    number_range: "{0}-{1}",
+    first_weekday: Weekday::Monday,
+};

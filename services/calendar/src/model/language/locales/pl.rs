@@ -1,0 +1,71 @@
+//! Written by `scripts/locales` from the CLDR; do not edit.
+
+use jiff::civil::Weekday;
+
+use super::super::forms::Forms;
+
+/// The forms.
+pub static FORMS: Forms = Forms {
+    months: [
+        "stycznia",
+        "lutego",
+        "marca",
+        "kwietnia",
+        "maja",
+        "czerwca",
+        "lipca",
+        "sierpnia",
+        "września",
+        "października",
+        "listopada",
+        "grudnia",
+    ],
+    months_alone: [
+        "styczeń",
+        "luty",
+        "marzec",
+        "kwiecień",
+        "maj",
+        "czerwiec",
+        "lipiec",
+        "sierpień",
+        "wrzesień",
+        "październik",
+        "listopad",
+        "grudzień",
+    ],
+    short_months: [
+        "sty", "lut", "mar", "kwi", "maj", "cze", "lip", "sie", "wrz", "paź", "lis", "gru",
+    ],
+    short_months_alone: [
+        "sty", "lut", "mar", "kwi", "maj", "cze", "lip", "sie", "wrz", "paź", "lis", "gru",
+    ],
+    weekdays: ["poniedziałek", "wtorek", "środa", "czwartek", "piątek", "sobota", "niedziela"],
+    short_weekdays: ["pon.", "wt.", "śr.", "czw.", "pt.", "sob.", "niedz."],
+    short_weekdays_alone: ["pon.", "wt.", "śr.", "czw.", "pt.", "sob.", "niedz."],
+    first: "1",
+    halves: ["AM", "PM"],
+    full: "EEEE, d MMMM y",
+    long: "d MMMM y",
+    month: "LLLL y",
+    weekday_day: "EEEE, d MMMM",
+    short: "E, d MMM",
+    days_of_month: "d–d MMMM y",
+    days_of_year: "d MMMM\u{2009}–\u{2009}d MMMM y",
+    days_of_years: "d MMMM y\u{2009}–\u{2009}d MMMM y",
+    time: "HH:mm",
+    clock: "HH:mm",
+    times: "HH:mm–HH:mm",
+    times_of_half: "HH:mm–HH:mm",
+    date_and_times: "{1}, {0}",
+    date_at_time: "{1} {0}",
+    long_at_time: "{1} {0}",
+    range: "{0}\u{2009}–\u{2009}{1}",
+    list: ["{0}, {1}", "{0}, {1}", "{0} i {1}", "{0} i {1}"],
+    decimal: ",",
+    group: "\u{a0}",
+    ungrouped: 4,
+    price: "{0}\u{a0}¤",
+    number_range: "{0}–{1}",
+    first_weekday: Weekday::Monday,
+};

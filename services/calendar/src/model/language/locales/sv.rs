@@ -1,0 +1,73 @@
+//! Written by `scripts/locales` from the CLDR; do not edit.
+
+use jiff::civil::Weekday;
+
+use super::super::forms::Forms;
+
+/// The forms.
+pub static FORMS: Forms = Forms {
+    months: [
+        "januari",
+        "februari",
+        "mars",
+        "april",
+        "maj",
+        "juni",
+        "juli",
+        "augusti",
+        "september",
+        "oktober",
+        "november",
+        "december",
+    ],
+    months_alone: [
+        "januari",
+        "februari",
+        "mars",
+        "april",
+        "maj",
+        "juni",
+        "juli",
+        "augusti",
+        "september",
+        "oktober",
+        "november",
+        "december",
+    ],
+    short_months: [
+        "jan.", "feb.", "mars", "apr.", "maj", "juni", "juli", "aug.", "sep.", "okt.", "nov.",
+        "dec.",
+    ],
+    short_months_alone: [
+        "jan.", "feb.", "mars", "apr.", "maj", "juni", "juli", "aug.", "sep.", "okt.", "nov.",
+        "dec.",
+    ],
+    weekdays: ["måndag", "tisdag", "onsdag", "torsdag", "fredag", "lördag", "söndag"],
+    short_weekdays: ["mån", "tis", "ons", "tors", "fre", "lör", "sön"],
+    short_weekdays_alone: ["mån", "tis", "ons", "tors", "fre", "lör", "sön"],
+    first: "1",
+    halves: ["fm", "em"],
+    full: "EEEE d MMMM y",
+    long: "d MMMM y",
+    month: "MMMM y",
+    weekday_day: "EEEE d MMMM",
+    short: "E d MMM",
+    days_of_month: "d–d MMMM y",
+    days_of_year: "d MMMM–d MMMM y",
+    days_of_years: "d MMMM y–d MMMM y",
+    time: "HH:mm",
+    clock: "HH:mm",
+    times: "HH:mm–HH:mm",
+    times_of_half: "HH:mm–HH:mm",
+    date_and_times: "{1} {0}",
+    date_at_time: "{1} 'kl'. {0}",
+    long_at_time: "{1} 'kl'. {0}",
+    range: "{0}–{1}",
+    list: ["{0}, {1}", "{0}, {1}", "{0} och {1}", "{0} och {1}"],
+    decimal: ",",
+    group: "\u{a0}",
+    ungrouped: 3,
+    price: "{0}\u{a0}¤",
+    number_range: "{0}–{1}",
+    first_weekday: Weekday::Monday,
+};

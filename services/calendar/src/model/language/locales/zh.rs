@@ -1,0 +1,71 @@
+//! Written by `scripts/locales` from the CLDR; do not edit.
+
+use jiff::civil::Weekday;
+
+use super::super::forms::Forms;
+
+/// The forms.
+pub static FORMS: Forms = Forms {
+    months: [
+        "一月",
+        "二月",
+        "三月",
+        "四月",
+        "五月",
+        "六月",
+        "七月",
+        "八月",
+        "九月",
+        "十月",
+        "十一月",
+        "十二月",
+    ],
+    months_alone: [
+        "一月",
+        "二月",
+        "三月",
+        "四月",
+        "五月",
+        "六月",
+        "七月",
+        "八月",
+        "九月",
+        "十月",
+        "十一月",
+        "十二月",
+    ],
+    short_months: [
+        "1月", "2月", "3月", "4月", "5月", "6月", "7月", "8月", "9月", "10月", "11月", "12月",
+    ],
+    short_months_alone: [
+        "1月", "2月", "3月", "4月", "5月", "6月", "7月", "8月", "9月", "10月", "11月", "12月",
+    ],
+    weekdays: ["星期一", "星期二", "星期三", "星期四", "星期五", "星期六", "星期日"],
+    short_weekdays: ["周一", "周二", "周三", "周四", "周五", "周六", "周日"],
+    short_weekdays_alone: ["周一", "周二", "周三", "周四", "周五", "周六", "周日"],
+    first: "1",
+    halves: ["上午", "下午"],
+    full: "y年M月d日EEEE",
+    long: "y年M月d日",
+    month: "y年M月",
+    weekday_day: "M月d日EEEE",
+    short: "M月d日E",
+    days_of_month: "y年MMMd日\u{2009}–\u{2009}d日",
+    days_of_year: "y年MMMd日\u{2009}–\u{2009}MMMd日",
+    days_of_years: "y年MMMd日\u{2009}–\u{2009}y年MMMd日",
+    time: "HH:mm",
+    clock: "HH:mm",
+    times: "HH:mm–HH:mm",
+    times_of_half: "HH:mm–HH:mm",
+    date_and_times: "{1} {0}",
+    date_at_time: "{1} {0}",
+    long_at_time: "{1} {0}",
+    range: "{0} – {1}",
+    list: ["{0}、{1}", "{0}、{1}", "{0}和{1}", "{0}和{1}"],
+    decimal: ".",
+    group: ",",
+    ungrouped: 3,
+    price: "¤{0}",
+    number_range: "{0}-{1}",
+    first_weekday: Weekday::Monday,
+};
