@@ -232,6 +232,51 @@ fn text_and_borders_keep_their_contrast_in_both_themes() {
     }
 }
 
+async fn translated(request: HttpRequest) -> HttpResponse {
+    let links = ["Veranstaltungen", "Schnittstelle"];
+    let words = FrameWords {
+        skip: "Zum Inhalt",
+        navigation: "Website",
+        links: &links,
+        programs: "F\u{fc}r <a href=\"/docs/\">Programme</a>",
+        languages: "Sprachen",
+    };
+    let translation = |language, name, url| Translation { language, name, url };
+    let page = Page::new("Fest")
+        .language("de")
+        .right_to_left(true)
+        .words(words)
+        .query("?lang=de")
+        .translations(vec![
+            translation("en", "English", "https://town.example/"),
+            translation("de", "Deutsch", "https://town.example/?lang=de"),
+        ]);
+    SITE.respond_shared(&request, &page, &Hello { greeting: "Fest" })
+}
+
+#[actix_web::test]
+async fn page_in_another_language_has_its_words_and_translations() {
+    let app = App::new().route("/", web::get().to(translated));
+    let response = call_service(&init_service(app).await, get("/").to_request()).await;
+    let html = String::from_utf8(read_body(response).await.to_vec()).unwrap();
+    for text in [
+        "<html lang=\"de\" dir=\"rtl\" class=",
+        "href=\"#content\">Zum Inhalt</a>",
+        "<nav aria-label=\"Website\">",
+        "<a class=\"brand\" href=\"/?lang=de\">",
+        "<a href=\"/events?lang=de\">Veranstaltungen</a>",
+        "<a href=\"/docs/\">Schnittstelle</a>",
+        "<p>F\u{fc}r <a href=\"/docs/\">Programme</a></p>",
+        "<link rel=\"alternate\" hreflang=\"x-default\" href=\"https://town.example/\">",
+        "<link rel=\"alternate\" hreflang=\"de\" href=\"https://town.example/?lang=de\">",
+        "<nav class=\"languages\" aria-label=\"Sprachen\">",
+        "hreflang=\"en\">English</a>",
+        "hreflang=\"de\" aria-current=\"page\">Deutsch</a>",
+    ] {
+        assert!(html.contains(text), "{text} in {html}");
+    }
+}
+
 #[test]
 fn the_icon_has_the_accent_of_the_style_sheet() {
     for accent in [Accent::Blue, Accent::Green, Accent::Indigo, Accent::Plum, Accent::Teal] {

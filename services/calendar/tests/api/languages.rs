@@ -67,7 +67,9 @@ fn dates_and_times_are_those_of_intl() {
                 if language == Language::Fr && at.day() == 1 {
                     expected = expected.replacen("1 ", "1er ", 1);
                 }
-                assert_eq!(form(language, at), expected, "{name} of {at}");
+                // The CLDR of node and ours differ in the kind of space before the word for a year.
+                let shown = form(language, at).replace('\u{202f}', " ");
+                assert_eq!(shown, expected.replace('\u{202f}', " "), "{name} of {at}");
             }
         }
     }

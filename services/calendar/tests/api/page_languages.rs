@@ -53,81 +53,12 @@ async fn no_page_has_english_words_in_another_language() {
     let id = app.get("/events?search=brass").await.ids()[0];
     let cancelled = json!({"event_status": "cancelled", "event_status_reason": "—"});
     app.patch(&format!("/events/{id}"), &cancelled).await.expect(200);
-    let english = [
-        "Event",
-        "event",
-        "Search",
-        "Find",
-        "Categor",
-        "Subscribe",
-        "Download",
-        "calendar",
-        "Calendar",
-        "Admission",
-        "Free",
-        "Featured",
-        "Page ",
-        "page",
-        "Today",
-        "This ",
-        "March",
-        "Mon",
-        "Sun",
-        "Earlier",
-        "Later",
-        "until",
-        "All",
-        "When",
-        "Organizer",
-        "Open",
-        "Details",
-        "password",
-        "Nothing",
-        "Over",
-        "over",
-        "Skip",
-        "Site",
-        "For ",
-        "OpenAPI document",
-        "Cancelled",
-        "Show",
-        "is ",
-        "Wrong",
-        "Try",
-        "please",
-        "URL for",
-    ];
-    // Words that are the same in these languages, and invented names of the events.
-    let same = [
-        "Open air",
-        "Behind a password",
-        "Over",
-        "OpenAPI",
-        "Site",
-        "Details",
-        "Sunday",
-        "Event ",
-        "Events of",
-        "Monat",
-        "Montag",
-        "Monate",
-        "eventos",
-        "Eventos",
-        "evento",
-        "Eventi",
-        "eventi",
-        "Download",
-        "Page ",
-        "Pages",
-        "pages",
-        "Alle",
-        "Allgemein",
-        "Evento",
-        "Later",
-        "Evenementen",
-        "Évé",
-        "Sun ",
-    ];
+    // Whole words that are not words of another language.
+    let english = "admission and calendar cancelled category earlier event events featured find for free march mon \
+                   monday nothing organizer please search skip subscribe sun sunday the this today try until upcoming \
+                   when wrong";
+    let is_english =
+        |word: &str| english.split_whitespace().any(|one| word.eq_ignore_ascii_case(one));
     for language in Language::ALL.into_iter().filter(|language| *language != Language::En) {
         for path in [
             "/events/",
@@ -158,11 +89,9 @@ async fn no_page_has_english_words_in_another_language() {
             let root = format!("<html lang=\"{}\"{direction} class=", language.code());
             assert!(shown.text.contains(&root), "{path} {language:?}");
             for text in words(&shown) {
-                if Language::ALL.iter().any(|one| one.name() == text) {
-                    continue;
-                }
-                let text = same.iter().fold(text, |text, word| text.replace(word, ""));
-                let found = english.iter().find(|word| text.contains(*word));
+                let found = text
+                    .split(|letter: char| !letter.is_alphanumeric())
+                    .find(|word| is_english(word));
                 assert_eq!(found, None, "{text} on {path} in {language:?}");
             }
         }
@@ -338,7 +267,10 @@ async fn answers_of_the_interface_do_not_depend_on_the_language() {
         (with_events_and(&[]).await, with_events_and(&["--site-locale=de"]).await);
     for path in ["/events", "/events/1?lang=ja", "/venues", "/categories", "/events/999"] {
         let stable = async |app: &App| {
-            app.get(path).await.text.replace(app.server.url("").trim_end_matches('/'), "")
+            let base = app.server.url("");
+            let base = base.trim_end_matches('/');
+            let host = base.trim_start_matches("http://");
+            app.get(path).await.text.replace(base, "").replace(host, "")
         };
         assert_eq!(stable(&english).await, stable(&german).await, "{path}");
     }
