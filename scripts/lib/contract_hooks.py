@@ -154,7 +154,7 @@ def calendar_call(case):
     kind = (path.split("/") + [""] * 5)[4]
     for name, value in case.path_parameters.items():
         fits = 0 < value < 2**63 if type(value) is int else isinstance(value, str) and value
-        if fits and kind != "images":
+        if fits and kind not in ("images", "subscriptions"):
             items = calendar_items(case.operation.schema.get_base_url(), kind)
             case.path_parameters[name] = items[len(str(value)) * 7 % len(items)][name]
     for values in (query, case.body):
@@ -176,6 +176,9 @@ BEYOND_SCHEMAS = re.compile("|".join([
     r"must not be empty", r"must hold a word", r"must have at most 16 words", r"must close its tags in order",
     # A schema counts characters; a slug has at most 200 bytes.
     r"must be at most 200 bytes long",
+    # Addresses, intervals, statuses and states of subscriptions.
+    r"must be an http, https or webcal address", r"must not be the address of subscription", r"must be \d+ to 43200 minutes",
+    r"must be publish, draft, pending or private", r"must be a list of these: ", r"belongs to a subscription that ",
     # Venues and organizers have their own schemas.
     r"has missing or invalid data",
 ]))

@@ -44,6 +44,9 @@ pub struct FetchRules {
     pub redirects: usize,
     /// The rule for redirects. In addition, each target must be permitted.
     pub redirect_rule: RedirectRule,
+    /// Whether redirects are returned instead of being followed. A caller that requests the target
+    /// itself learns whether the redirect is permanent; each request is checked like the first.
+    pub returns_redirects: bool,
     /// The permitted ports. If empty, any port is permitted.
     pub ports: &'static [u16],
 }
@@ -57,6 +60,7 @@ impl FetchRules {
             timeout: Duration::from_secs(10),
             redirects: 3,
             redirect_rule: |_, _| true,
+            returns_redirects: false,
             ports: &[],
         }
     }
@@ -140,6 +144,9 @@ fn may_fetch(reach: &Reach, rules: &FetchRules, url: &Url) -> bool {
 }
 
 fn follow(reach: &Reach, rules: &FetchRules, attempt: Attempt<'_>) -> reqwest::redirect::Action {
+    if rules.returns_redirects {
+        return attempt.stop();
+    }
     let first = attempt.previous().first();
     let allowed = attempt.previous().len() <= rules.redirects
         && may_fetch(reach, rules, attempt.url())

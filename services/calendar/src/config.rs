@@ -112,6 +112,22 @@ pub struct Settings {
     #[arg(long, env, global = true, default_value = "off")]
     pub webhook_allow_private: Switch,
 
+    /// Shortest interval between two runs of a subscription in minutes, 1 to 1440
+    #[arg(long, env, global = true, default_value_t = 15, value_name = "MINUTES", value_parser = clap::value_parser!(i64).range(1..=1440))]
+    pub subscription_interval_min: i64,
+
+    /// Maximum size of a subscribed file in MiB, unpacked, 1 to 256
+    #[arg(long, env, global = true, default_value_t = 16, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=256))]
+    pub subscription_file_mb: u64,
+
+    /// Time limit for fetching a subscribed file in seconds, redirects included, 1 to 600
+    #[arg(long, env, global = true, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub subscription_time_s: u64,
+
+    /// Permit subscriptions to private addresses
+    #[arg(long, env, global = true, default_value = "off")]
+    pub subscription_allow_private: Switch,
+
     /// Origins of sites that may embed the calendar in frames, such as `https://town.example`, separated
     /// by blanks; `https://*.town.example` for subdomains, `*` for all sites; none by default
     #[arg(long, env, global = true, default_value = "", value_name = "ORIGINS", value_parser = parse_origins)]
@@ -160,6 +176,11 @@ impl Settings {
     /// Returns the addresses that webhooks may have.
     pub fn webhook_reach(&self) -> Reach {
         if self.webhook_allow_private.is_on() { Reach::anywhere() } else { Reach::public() }
+    }
+
+    /// Returns the addresses that subscriptions may have.
+    pub fn subscription_reach(&self) -> Reach {
+        if self.subscription_allow_private.is_on() { Reach::anywhere() } else { Reach::public() }
     }
 
     /// Returns the folder of stored images.

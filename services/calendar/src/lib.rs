@@ -28,6 +28,7 @@ pub use config::Settings;
 pub use jobs::{
     Fault, ImportOptions, Inherited, LoadOptions, Loaded, PurgeOptions, Purged, RemovalError,
     deliver_due, empty_trash, import, load, load_file, publish_due, purge, remove_user,
+    run_due_subscriptions,
 };
 pub use service::Calendar;
 pub use state::State;
@@ -70,6 +71,7 @@ pub use store::months::{
     overnight as count_overnight, overnight_statement,
 };
 pub use store::read_transactions::read_transaction;
+pub use store::remote_calendars::CalendarFetcher;
 pub use store::remote_images::{ImageFetcher, MAX_BYTES as MAX_IMAGE_BYTES};
 pub use store::sql::{Sql, one_writer};
 pub use store::statistics::gather as gather_statistics;

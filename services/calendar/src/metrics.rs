@@ -7,6 +7,7 @@ use prometheus::{Gauge, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts};
 use shell::metrics::register;
 
 use crate::model::status::{Stage, Status};
+use crate::model::subscription::RunOutcome;
 
 static EVENTS: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     let options = Opts::new("calendar_events", "Events by status; other: free-text statuses");
@@ -43,6 +44,14 @@ static ANSWER_BYTES: LazyLock<IntGauge> = LazyLock::new(|| {
 static IMPORTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     let options = Opts::new("calendar_imports_total", "iCalendar files sent over HTTP by outcome");
     register(IntCounterVec::new(options, &["outcome"]))
+});
+static SUBSCRIPTIONS: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    let help = "Subscriptions to other calendars by state: active, failing, paused, stopped";
+    register(IntGaugeVec::new(Opts::new("calendar_subscriptions", help), &["state"]))
+});
+static SUBSCRIPTION_RUNS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    let help = "Runs of subscriptions by outcome: imported, not_modified, failed, stopped";
+    register(IntCounterVec::new(Opts::new("calendar_subscription_runs_total", help), &["outcome"]))
 });
 static WEBHOOKS_WAITING: LazyLock<IntGauge> = LazyLock::new(|| {
     register(IntGauge::new("calendar_webhooks_waiting", "Webhook messages to deliver"))
@@ -107,6 +116,22 @@ pub fn show() {
     for outcome in ImportOutcome::ALL {
         IMPORTS.with_label_values(&[outcome.label()]);
     }
+    describe_subscriptions(["active", "failing", "paused", "stopped"].map(|state| (state, 0)));
+    for outcome in RunOutcome::ALL {
+        SUBSCRIPTION_RUNS.with_label_values(&[outcome.name()]);
+    }
+}
+
+/// Publishes the numbers of subscriptions by state.
+pub fn describe_subscriptions(numbers: [(&str, i64); 4]) {
+    for (state, number) in numbers {
+        SUBSCRIPTIONS.with_label_values(&[state]).set(number);
+    }
+}
+
+/// Counts a run of a subscription.
+pub fn count_subscription_run(outcome: RunOutcome) {
+    SUBSCRIPTION_RUNS.with_label_values(&[outcome.name()]).inc();
 }
 
 /// Publishes the number of events per status.

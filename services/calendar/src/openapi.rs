@@ -15,8 +15,9 @@ use crate::wire::image::ImageSize;
 use crate::wire::parameters::{
     CategoryFields, CategoryListParameters, Declared, EventDeleteParameters, EventFields,
     EventListParameters, EventReadParameters, FeedParameters, IndexParameters, ItemParameters,
-    LinkedDeleteParameters, LinkedListParameters, OrganizerFields, TagFields, TagListParameters,
-    VenueFields,
+    LinkedDeleteParameters, LinkedListParameters, OrganizerFields, ReleaseFields,
+    SubscribedEventParameters, SubscriptionDeleteParameters, SubscriptionFields, TagFields,
+    TagListParameters, VenueFields,
 };
 
 // Declared here so that the index of the API lists them.
@@ -34,6 +35,10 @@ pub const CATEGORY_LIST: Takes = Takes::new(CategoryListParameters::parameters);
 pub const CATEGORY_FIELDS: Takes = Takes::new(CategoryFields::parameters);
 pub const TAG_LIST: Takes = Takes::new(TagListParameters::parameters);
 pub const TAG_FIELDS: Takes = Takes::new(TagFields::parameters);
+pub const SUBSCRIPTION_FIELDS: Takes = Takes::new(SubscriptionFields::parameters);
+pub const SUBSCRIPTION_DELETE: Takes = Takes::new(SubscriptionDeleteParameters::parameters);
+pub const SUBSCRIBED_EVENTS: Takes = Takes::new(SubscribedEventParameters::parameters);
+pub const RELEASE_FIELDS: Takes = Takes::new(ReleaseFields::parameters);
 pub const ITEM: Takes = Takes::new(ItemParameters::parameters);
 
 /// Builds the document without its paths.

@@ -6,11 +6,13 @@ use actix_web::web;
 use shell::{Next, PathRules, Routes};
 
 use crate::handlers::{
-    categories, edge, events, ical, images, imports, index, media, organizers, pages, tags, venues,
+    categories, edge, events, ical, images, imports, index, media, organizers, pages,
+    subscriptions, tags, venues,
 };
 use crate::openapi::{
     CATEGORY_FIELDS, CATEGORY_LIST, EVENT_DELETE, EVENT_FIELDS, EVENT_LIST, EVENT_READ, FEED,
-    INDEX, ITEM, LINKED_DELETE, LINKED_LIST, ORGANIZER_FIELDS, TAG_FIELDS, TAG_LIST, VENUE_FIELDS,
+    INDEX, ITEM, LINKED_DELETE, LINKED_LIST, ORGANIZER_FIELDS, RELEASE_FIELDS, SUBSCRIBED_EVENTS,
+    SUBSCRIPTION_DELETE, SUBSCRIPTION_FIELDS, TAG_FIELDS, TAG_LIST, VENUE_FIELDS,
 };
 use crate::policy::CREDENTIALS;
 
@@ -48,6 +50,7 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(imports::import_ical);
     routes.add(images::create_image);
     routes.add(images::get_image);
+    add_subscriptions(routes);
     add_pages(routes);
     // These routes are not part of the API, so the document omits them.
     routes.configure(|config| {
@@ -57,6 +60,7 @@ pub fn register(routes: &mut Routes<'_>) {
 
 /// Adds the HTML pages. The document omits them.
 fn add_pages(routes: &mut Routes<'_>) {
+    use pages::subscriptions as subscription_pages;
     use pages::{atom, embed, event, list, month, period, recorded, site_map, subjects};
     let (get, post) = (web::get, web::post);
     for (path, route) in [
@@ -75,6 +79,8 @@ fn add_pages(routes: &mut Routes<'_>) {
         ("/venue/{slug}", get().to(subjects::venue)),
         ("/organizer/{slug}", get().to(subjects::organizer)),
         ("/tag/{slug}", get().to(subjects::tag)),
+        ("/subscriptions", get().to(subscription_pages::list)),
+        ("/subscriptions", post().to(subscription_pages::change)),
         ("/events/list", get().to(recorded::list)),
         ("/events/page/{number:[0-9]{1,9}}", get().to(recorded::page)),
         ("/events/list/page/{number:[0-9]{1,9}}", get().to(recorded::page)),
@@ -147,6 +153,20 @@ fn add_categories(routes: &mut Routes<'_>) {
     routes.add(categories::update_category).attach(CATEGORY_FIELDS);
     routes.add(categories::patch_category).attach(CATEGORY_FIELDS);
     routes.add(categories::delete_category).attach(ITEM);
+}
+
+fn add_subscriptions(routes: &mut Routes<'_>) {
+    routes.add(subscriptions::list_subscriptions).attach(ITEM);
+    routes.add(subscriptions::create_subscription).attach(SUBSCRIPTION_FIELDS);
+    routes.add(subscriptions::get_subscription).attach(ITEM);
+    routes.add(subscriptions::patch_subscription).attach(SUBSCRIPTION_FIELDS);
+    routes.add(subscriptions::delete_subscription).attach(SUBSCRIPTION_DELETE);
+    routes.add(subscriptions::list_subscribed_events).attach(SUBSCRIBED_EVENTS);
+    routes.add(subscriptions::release_subscribed_event).attach(RELEASE_FIELDS);
+    routes.add(subscriptions::run_subscription).attach(ITEM);
+    routes.add(subscriptions::pause_subscription).attach(ITEM);
+    routes.add(subscriptions::resume_subscription).attach(ITEM);
+    routes.add(subscriptions::accept_subscription).attach(ITEM);
 }
 
 fn add_tags(routes: &mut Routes<'_>) {

@@ -14,8 +14,8 @@ use utoipa::openapi::OpenApi;
 
 use crate::error::ErrorBodies;
 use crate::jobs::{
-    deliver_forever, empty_trash, measure_messages, prune_changes, prune_messages, publish_due,
-    refresh_index,
+    deliver_forever, empty_trash, measure_messages, measure_subscriptions, prune_changes,
+    prune_messages, publish_due, refresh_index, run_subscriptions_forever,
 };
 use crate::state::{Document, State};
 use crate::{metrics, openapi, routes};
@@ -111,6 +111,7 @@ impl Service for Calendar {
                 prune_changes(&state).await;
                 prune_messages(&state).await;
                 measure_messages(&state).await;
+                measure_subscriptions(&state).await;
                 tokio::time::sleep(PUBLISH_INTERVAL).await;
             }
         };
@@ -122,7 +123,8 @@ impl Service for Calendar {
             }
         };
         let delivering = deliver_forever(self.state.clone());
-        vec![Box::pin(publishing), Box::pin(indexing), Box::pin(delivering)]
+        let subscribing = run_subscriptions_forever(self.state.clone());
+        vec![Box::pin(publishing), Box::pin(indexing), Box::pin(delivering), Box::pin(subscribing)]
     }
 }
 

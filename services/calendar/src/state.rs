@@ -16,6 +16,7 @@ use crate::policy::CalendarPolicy;
 use crate::store::event_index::EventIndex;
 use crate::store::kept_answers::KeptAnswers;
 use crate::store::media::Media;
+use crate::store::remote_calendars::CalendarFetcher;
 use crate::store::remote_images::ImageFetcher;
 
 /// Maximum number of concurrent sanitizers. Parsing takes a multiple of the memory of its input.
@@ -35,6 +36,8 @@ pub struct State {
     pub media: Media,
     /// Fetches images that writes name by URL. `None` if URLs are only recorded.
     pub image_fetcher: Option<ImageFetcher>,
+    /// Fetches the files of subscriptions. `None` if this process does not.
+    pub calendar_fetcher: Option<CalendarFetcher>,
     /// Sends webhooks. `None` if webhooks are disabled.
     pub webhooks: Option<WebhookSender>,
     /// Limits how many writes sanitize long text at the same time.
@@ -84,6 +87,7 @@ impl State {
             site,
             media,
             image_fetcher: None,
+            calendar_fetcher: None,
             webhooks: None,
             sanitizers,
             index,
@@ -107,6 +111,12 @@ impl State {
     #[must_use]
     pub fn with_webhooks(self, sender: WebhookSender) -> State {
         State { webhooks: Some(sender), ..self }
+    }
+
+    /// Enables fetching of the files of subscriptions.
+    #[must_use]
+    pub fn with_calendar_fetcher(self, fetcher: CalendarFetcher) -> State {
+        State { calendar_fetcher: Some(fetcher), ..self }
     }
 }
 

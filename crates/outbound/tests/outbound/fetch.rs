@@ -152,3 +152,15 @@ async fn redirects_need_both_the_rule_and_the_reach() {
     assert_eq!(looped, 4);
     assert!(peer.requests().iter().all(|request| request.header("host").contains("site.example")));
 }
+
+#[tokio::test]
+async fn returned_redirect_has_its_target_and_is_not_followed() {
+    let peer = HttpPeer::start(answer);
+    let fetcher = fetcher(&peer, |rules| rules.returns_redirects = true);
+    for (path, target) in [("moved", "/"), ("metadata", "http://169.254.169.254/latest")] {
+        let address = format!("http://site.example/{path}");
+        let download = fetcher.open(&address, None).await.unwrap();
+        assert_eq!((download.status(), download.header("location")), (302, Some(target)));
+    }
+    assert_eq!(peer.requests().len(), 2);
+}

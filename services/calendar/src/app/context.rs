@@ -154,6 +154,7 @@ impl<'a> RequestContext<'a> {
             now_local: wall_seconds(wall),
             fetched: self.fetched,
             wanted_id: self.wanted_id,
+            by_user: true,
         }
     }
 }

@@ -18,10 +18,11 @@ use crate::model::linked::Kind;
 use crate::model::role::{self, User};
 use crate::model::schedule::Schedule;
 use crate::model::status::{Stage, Status};
+use crate::model::subscription::Parts;
 use crate::model::term::{Taxonomy, TermRef};
 use crate::model::when::NotADate;
 use crate::model::zone::Zone;
-use crate::store::{event_statuses, events, links, text_lengths};
+use crate::store::{event_statuses, events, links, subscribed_events, text_lengths};
 use crate::wire::parameter_errors::ParameterErrors;
 
 fn no_date() -> Error {
@@ -106,6 +107,12 @@ pub fn update(
     events::update(db, (old, &before), (&event, &after))?;
     if status != old_status {
         event_statuses::replace(db, event.id, &status)?;
+    }
+    if write.by_user {
+        let changed = Parts::changed((old, &before, &old_status), (&event, &after, &status));
+        if !changed.is_empty() {
+            subscribed_events::note_changed(db, event.id, &changed)?;
+        }
     }
     check_texts(db, event.id, change)?;
     Ok(event)

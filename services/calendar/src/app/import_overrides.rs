@@ -79,3 +79,10 @@ pub fn name_on_day(db: &mut Db, uid: &str, name: &str) -> Result<Option<String>,
     }
     Ok(None)
 }
+
+/// Returns the id of a series' parent, given one of its events. Returns `None` if that event no
+/// longer exists.
+pub fn parent_of(db: &mut Db, id: i64) -> Result<Option<i64>, Error> {
+    let event = events::find(db, id)?;
+    Ok(event.map(|event| event.parent.unwrap_or(event.id)))
+}

@@ -1,11 +1,15 @@
 //! Import of a single occurrence.
 
+use std::borrow::Cow;
+
 use database::Db;
 use serde_json::{Value, json};
 
 use super::context::RequestContext;
 use super::event_writes;
 use super::loading::Undone;
+use super::subscriber::Subscriber;
+use super::write_context::WriteContext;
 use crate::error::Error;
 use crate::ical::{self, Entry, EntryContext, FeedContext, Occurrence, Reader};
 use crate::model::change::EventChange;
@@ -20,10 +24,11 @@ use crate::model::schedule::wall_seconds;
 use crate::model::search;
 use crate::model::slug;
 use crate::model::status::{Stage, Status};
+use crate::model::subscription::{Part, Parts};
 use crate::model::term::TermRef;
 use crate::model::urls::Urls;
 use crate::store::included::{self, EventSelector};
-use crate::store::{event_statuses, events, imported, linked_posts, links};
+use crate::store::{event_statuses, events, imported, linked_posts, links, subscribed_events};
 use crate::wire::event_input::EventInput;
 use crate::wire::params::Params;
 
@@ -50,6 +55,8 @@ pub struct Source<'a> {
     pub parent: Option<i64>,
     /// Whether its series may exclude it, because an excluded date cannot be read.
     pub has_unknown_exclusions: bool,
+    /// The subscription for which the event is imported, if any.
+    pub subscriber: Option<&'a Subscriber>,
 }
 
 /// How to recognise events of this calendar in a file.
@@ -72,12 +79,43 @@ struct Stored {
     shown: Option<Occurrence>,
 }
 
+/// Writes or cancels an event. Returns the outcome and its id, or `None` if there is no event. An
+/// import for a subscription writes only events of the subscription.
+pub fn write(
+    context: &mut RequestContext<'_>,
+    source: Source<'_>,
+    (occurrence, is_complete): (&Occurrence, bool),
+) -> Result<(Option<i64>, Outcome), Undone> {
+    let mut occurrence = Cow::Borrowed(occurrence);
+    if let Some(subscriber) = source.subscriber {
+        let name = &occurrence.external_id;
+        let known = find(context.db, source.own, name)?;
+        let is_refused = match &known {
+            Some(event) => !subscriber.owns(context.db, event.id)?,
+            None => subscriber.was_erased(context.db, name)?,
+        };
+        if is_refused {
+            return Ok((None, Outcome::Skipped));
+        }
+        if let Some(event) = known.filter(|_| occurrence.is_cancelled)
+            && subscriber.changed_parts(context.db, event.id)?.has(Part::EventStatus)
+        {
+            return Ok((Some(event.id), Outcome::Unchanged));
+        }
+        occurrence = Cow::Owned(subscriber.completed(&occurrence).into_owned());
+    }
+    match occurrence.is_cancelled {
+        true => cancel(context, source, (&occurrence, is_complete)),
+        false => write_occurrence(context, source, &occurrence),
+    }
+}
+
 /// Writes an event. Returns the outcome and its id.
 ///
 /// Events that were trashed by an import are restored; events that were trashed by a user stay
 /// there. If the series may exclude the event, it is neither restored nor inserted between known
 /// events.
-pub fn write_occurrence(
+fn write_occurrence(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
     occurrence: &Occurrence,
@@ -117,7 +155,7 @@ fn is_skipped_by_known_events(
 /// Marks an event as cancelled. It stays visible. Only the status of a known event changes, because
 /// a cancellation may lack all other properties. An unknown event is created if the cancellation is
 /// complete.
-pub fn cancel(
+fn cancel(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
     (occurrence, is_complete): (&Occurrence, bool),
@@ -180,9 +218,11 @@ fn call_off(db: &mut Db, event: &Event, now: i64) -> Result<bool, Error> {
     Ok(true)
 }
 
-fn trash(db: &mut Db, event: &Event, now: i64) -> Result<(), Error> {
+/// Moves an event to the trash and records that its file did so.
+pub fn trash(db: &mut Db, event: &Event, now: i64) -> Result<(), Error> {
     event_writes::trash(db, event, now)?;
-    Ok(imported::note(db, event.id, |noted| noted.is_trashed = true)?)
+    imported::note(db, event.id, |noted| noted.is_trashed = true)?;
+    Ok(subscribed_events::note_vanished(db, event.id)?)
 }
 
 /// Finds an event by UID, either an imported one or one that this calendar generated. Returns
@@ -210,9 +250,11 @@ fn create(
     set("organizer", organizer(context.db, occurrence)?);
     set("website", json!(details.url));
     set("image", json!(details.image));
-    if details.is_private {
-        set("status", json!("private"));
-    }
+    match source.subscriber {
+        _ if details.is_private => set("status", json!("private")),
+        Some(subscriber) => set("status", json!(subscriber.status())),
+        None => None,
+    };
     if occurrence.is_cancelled {
         set("event_status", json!(Occurring::Cancelled.name()));
     }
@@ -261,7 +303,13 @@ fn update(
     if !source.own.is_author && details.url.as_ref().is_some_and(is_website) {
         fields.insert("website".to_owned(), json!(details.url));
     }
-    let same_terms = old.is_some_and(|old| old.categories == details.categories);
+    let held = match source.subscriber {
+        Some(subscriber) => subscriber.changed_parts(context.db, event.id)?,
+        None => Parts::default(),
+    };
+    fields.retain(|name, _| Part::of_field(name).is_none_or(|part| !held.has(part)));
+    let same_terms =
+        old.is_some_and(|old| old.categories == details.categories) || held.has(Part::Categories);
     if fields.is_empty() && same_terms && parent.is_none_or(|id| event.parent == Some(id)) {
         return Ok((Some(event.id), Outcome::Unchanged));
     }
@@ -271,7 +319,8 @@ fn update(
         let (categories, tags) = terms(&details.categories, &before, &included);
         (change.categories, change.tags) = (Some(categories), Some(tags));
     }
-    let write = context.write_context(source.user);
+    let by_user = source.subscriber.is_none();
+    let write = WriteContext { by_user, ..context.write_context(source.user) };
     let new = event_writes::update(context.db, &event, &change, write)?;
     let after = links::of_event(context.db, event.id)?;
     let dated = Event { modified_utc: event.modified_utc, ..new };

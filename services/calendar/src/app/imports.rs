@@ -7,16 +7,15 @@ use std::time::Instant;
 
 use database::{Db, transaction};
 
-use super::import_overrides::{later_overrides, name_on_day, tell_apart};
+use super::import_overrides::{later_overrides, name_on_day, parent_of, tell_apart};
 use super::import_overview::{Cut, Overview};
 use super::import_progress::{
     EntryProgress, ImportLimits, Pass, Progress, Series, Step, TIME_SLICE, TimeSlice, Work,
 };
 use super::import_steps::Reading;
-use super::import_writes::{
-    Outcome, OwnEvents, Source, cancel, drop_surplus, find, write_occurrence,
-};
+use super::import_writes::{self, Outcome, OwnEvents, Source, drop_surplus, find};
 use super::loading::Undone;
+use super::subscriber::Subscriber;
 use super::transactions::with_context;
 use crate::error::Error;
 use crate::ical::{Component, Entry, EntryContext, Occurrence, Reader, created_of};
@@ -47,6 +46,8 @@ pub struct Import {
     series: HashMap<String, Series>,
     so_far: Progress,
     reading: Reading,
+    /// The subscription for which the file is imported, if any.
+    subscriber: Option<Subscriber>,
 }
 
 impl Import {
@@ -74,7 +75,14 @@ impl Import {
             series: HashMap::new(),
             so_far,
             reading: Reading::default(),
+            subscriber: None,
         }
+    }
+
+    /// Makes the import one for a subscription.
+    #[must_use]
+    pub fn of_subscription(self, subscriber: Subscriber) -> Import {
+        Import { subscriber: Some(subscriber), ..self }
     }
 
     /// Returns the passes over the file in order.
@@ -183,6 +191,13 @@ impl Import {
                 self.is_author = id.is_some() && id == self.calendar_id.as_deref();
                 self.created = created_of(component);
                 let entry = tell_apart(db, entry, component, *is_repeated)?;
+                if let Some(subscriber) = &self.subscriber
+                    && let Some(why) = subscriber.refusal(db, &entry, self.is_author)?
+                {
+                    self.so_far.warn(component, why.to_owned());
+                    self.so_far.count(Outcome::Skipped);
+                    return Ok(true);
+                }
                 return self.write_entry(state, db, (component, &entry), slice);
             }
         }
@@ -288,6 +303,9 @@ impl Import {
                 }
             };
             self.so_far.count(outcome);
+            if let (Some(subscriber), Some(id)) = (&self.subscriber, id) {
+                subscriber.note(db, &occurrence.external_id, id)?;
+            }
             so_far.repeated |= entry.is_series && outcome != Outcome::Created;
             if let Some(id) = id {
                 so_far.repeated |= self.note_first(db, entry, &occurrence, id)?;
@@ -438,14 +456,18 @@ impl Import {
     ) -> Result<(Option<i64>, Outcome), Undone> {
         let entries = EntryContext { calendar: None, ..self.overview.context(state) };
         let has_unknown_exclusions = entry.has_unknown_exclusions;
-        let source =
-            Source { user: &self.user, own: self.own(), entries, parent, has_unknown_exclusions };
+        let subscriber = self.subscriber.as_ref();
+        let source = Source {
+            user: &self.user,
+            own: self.own(),
+            entries,
+            parent,
+            has_unknown_exclusions,
+            subscriber,
+        };
         transaction(db, |db| {
             with_context(state, db, &self.user, &Params::default(), |context| {
-                match occurrence.is_cancelled {
-                    true => cancel(context, source, (occurrence, entry.is_complete)),
-                    false => write_occurrence(context, source, occurrence),
-                }
+                import_writes::write(context, source, (occurrence, entry.is_complete))
             })
         })
     }
@@ -473,6 +495,7 @@ impl Import {
             let selection = (entry.uid.as_str(), now, entry.is_cancelled);
             let dropped = drop_surplus(db, selection, SURPLUS, |name| {
                 let is_named = kept.contains(name) || listed.contains(name);
+                let is_named = is_named || self.subscriber.as_ref().is_some_and(|s| s.keeps(name));
                 !entry.has_occurrence(name) || is_named || is_replaced(name)
             })?;
             (0..dropped).for_each(|_| self.so_far.count(Outcome::Updated));
@@ -481,11 +504,4 @@ impl Import {
             }
         }
     }
-}
-
-/// Returns the id of a series' parent, given one of its events. Returns `None` if that event no
-/// longer exists.
-fn parent_of(db: &mut Db, id: i64) -> Result<Option<i64>, Error> {
-    let event = events::find(db, id)?;
-    Ok(event.map(|event| event.parent.unwrap_or(event.id)))
 }

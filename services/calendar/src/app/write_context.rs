@@ -19,4 +19,6 @@ pub struct WriteContext<'a> {
     /// The id that a new row has at another site. The row gets this id if it is free, and is never
     /// merged with another row of the same name.
     pub wanted_id: Option<i64>,
+    /// Whether it counts as a change by a user, which subscriptions leave alone.
+    pub by_user: bool,
 }

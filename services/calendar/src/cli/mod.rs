@@ -7,11 +7,13 @@ mod import_site;
 mod keys;
 mod load;
 mod purge;
+mod subscriptions;
 mod users;
 mod webhooks;
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use auth::{KeysCommand, ServiceSettings};
@@ -29,6 +31,7 @@ use self::import_site::ImportSiteCommand;
 use self::keys::Logins;
 use self::load::LoadCommand;
 use self::purge::PurgeCommand;
+use self::subscriptions::SubscriptionsCommand;
 use self::users::UsersCommand;
 use self::webhooks::WebhooksCommand;
 use crate::config::{ImageMode, Settings};
@@ -37,6 +40,7 @@ use crate::service::Calendar;
 use crate::state::State;
 use crate::store::MIGRATIONS;
 use crate::store::media::Media;
+use crate::store::remote_calendars::CalendarFetcher;
 use crate::store::remote_images::ImageFetcher;
 
 /// The migrations of all tables.
@@ -73,6 +77,9 @@ enum Command {
     Webhooks(WebhooksCommand),
     /// Import an iCalendar file
     Import(ImportCommand),
+    /// iCalendar files at other addresses that are imported regularly
+    #[command(subcommand)]
+    Subscriptions(SubscriptionsCommand),
     /// Take over a site of The Events Calendar through its REST API, or what changed there
     ImportSite(ImportSiteCommand),
     /// Remove trashed resources, or some events, for good
@@ -152,6 +159,7 @@ impl shell::Cli for Cli {
                 let base = self.settings.shell.public_url.clone();
                 command.run(&self.state_for(command.dry_run)?, base)
             }
+            Command::Subscriptions(command) => command.run(&self.state(Announce::WhenWritten)?),
             Command::ImportSite(command) => command.run(&self.state(Announce::WhenWritten)?),
             Command::Doctor(command) => command.run(&self.state_to_examine()?),
             Command::Purge(command) => {
@@ -214,8 +222,12 @@ impl Cli {
         let fetches = settings.image_mode == ImageMode::Fetch;
         let user_agent = concat!("calendar/", env!("CARGO_PKG_VERSION"));
         let webhooks = WebhookSender::new(settings.webhook_reach(), user_agent)?;
-        let state =
-            State::new(pools, SystemClock::shared(), settings, media).with_webhooks(webhooks);
+        let bytes = usize::try_from(settings.subscription_file_mb << 20)?;
+        let time = Duration::from_secs(settings.subscription_time_s);
+        let calendars = CalendarFetcher::new(settings.subscription_reach(), bytes, time)?;
+        let state = State::new(pools, SystemClock::shared(), settings, media)
+            .with_webhooks(webhooks)
+            .with_calendar_fetcher(calendars);
         match fetches {
             true => Ok(state.with_image_fetcher(ImageFetcher::public()?)),
             false => Ok(state),

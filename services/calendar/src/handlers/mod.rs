@@ -17,6 +17,7 @@ pub(crate) mod pages;
 mod path;
 mod reply;
 mod reuse;
+pub(crate) mod subscriptions;
 pub(crate) mod tags;
 mod terms;
 mod upload;

@@ -1,5 +1,5 @@
 //! Background tasks and long commands: webhooks, first start, scheduled publication, event index,
-//! load, import, transfer, purge, removal of users, doctor.
+//! load, import, subscriptions, transfer, purge, removal of users, doctor.
 
 mod doctor;
 mod dry_run;
@@ -11,6 +11,7 @@ mod load;
 mod publish;
 mod purge;
 mod spreadsheet;
+mod subscriptions;
 mod transfer;
 mod users;
 mod webhooks;
@@ -25,6 +26,11 @@ pub use load::{Fault, LoadOptions, Loaded, load, load_file, load_table};
 pub use publish::publish_due;
 pub use purge::{PurgeOptions, Purged, empty_trash, purge};
 pub use spreadsheet::export_table;
+pub use subscriptions::{
+    add_subscription, change_subscription, list_subscriptions, measure_subscriptions,
+    release_subscribed, remove_subscription, run_due_subscriptions, run_subscription,
+    run_subscriptions_forever, show_subscription, step_subscription,
+};
 pub use transfer::{
     LoadedExport, export, gather_statistics, is_export, load_export, require_finished,
     verify_export,

@@ -28,6 +28,7 @@ pub(crate) mod search;
 pub(crate) mod slug;
 pub(crate) mod spoken;
 pub(crate) mod status;
+pub(crate) mod subscription;
 pub(crate) mod term;
 pub(crate) mod urls;
 pub(crate) mod when;

@@ -68,6 +68,8 @@ pub enum Action {
     Images,
     /// Import a calendar.
     Import,
+    /// See and manage subscriptions to other calendars.
+    Subscriptions,
 }
 
 impl Action {
@@ -76,7 +78,7 @@ impl Action {
         match self {
             Action::Create | Action::Change => Role::Contributor,
             Action::Categories | Action::Images => Role::Author,
-            Action::Tags | Action::Import => Role::Editor,
+            Action::Tags | Action::Import | Action::Subscriptions => Role::Editor,
         }
     }
 }

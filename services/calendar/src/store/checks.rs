@@ -13,7 +13,7 @@ use super::{events, schema};
 const ROWS: i64 = 50;
 
 /// References between tables: (table, column, referenced table).
-const REFERENCES: [(&str, &str, &str); 23] = [
+const REFERENCES: [(&str, &str, &str); 28] = [
     ("images", "id", "entities"),
     ("events", "id", "entities"),
     ("venues", "id", "entities"),
@@ -37,6 +37,11 @@ const REFERENCES: [(&str, &str, &str); 23] = [
     ("terms", "nullif(parent_id, 0)", "terms"),
     ("webhook_outbox", "webhook_id", "webhooks"),
     ("event_tombstones", "author_id", "users"),
+    ("subscriptions", "author_id", "users"),
+    ("subscriptions", "category_id", "terms"),
+    ("subscriptions", "venue_id", "venues"),
+    ("subscribed_events", "subscription_id", "subscriptions"),
+    ("subscribed_events", "event_id", "events"),
 ];
 
 /// Returns the number of rows in a table.

@@ -262,5 +262,39 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    subscriptions (id) {
+        id -> BigInt,
+        url -> Text,
+        interval_minutes -> BigInt,
+        author_id -> BigInt,
+        status -> Text,
+        category_id -> Nullable<BigInt>,
+        venue_id -> Nullable<BigInt>,
+        adopts -> Bool,
+        state -> Text,
+        created_utc -> BigInt,
+        next_utc -> BigInt,
+        failures -> BigInt,
+        lease -> Nullable<Text>,
+        lease_until -> BigInt,
+        etag -> Nullable<Text>,
+        last_modified -> Nullable<Text>,
+        imported_utc -> BigInt,
+        accepts_loss -> Bool,
+        last_run -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    subscribed_events (subscription_id, name) {
+        subscription_id -> BigInt,
+        name -> Text,
+        event_id -> Nullable<BigInt>,
+        is_vanished -> Bool,
+        changed -> Text,
+    }
+}
+
 diesel::joinable!(webhook_outbox -> webhooks (webhook_id));
 diesel::allow_tables_to_appear_in_same_query!(webhook_outbox, webhooks);

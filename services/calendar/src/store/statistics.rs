@@ -4,7 +4,7 @@ use database::{DatabaseError, Db};
 use diesel::RunQueryDsl;
 
 /// Tables that grow with the number of published resources.
-const GROWING: [&str; 13] = [
+const GROWING: [&str; 14] = [
     "entities",
     "images",
     "events",
@@ -18,6 +18,7 @@ const GROWING: [&str; 13] = [
     "event_tombstones",
     "webhooks",
     "webhook_outbox",
+    "subscribed_events",
 ];
 
 /// Gathers statistics and updates the visibility map, outside any transaction.

@@ -63,12 +63,13 @@ pub fn rows_of(db: &mut Db, table: &str, author: i64) -> Result<Vec<i64>, Databa
     sql.load_ids(db)
 }
 
-/// Transfers the images and the event tombstones of a user to another one. Returns the number of
-/// images.
+/// Transfers the images, the event tombstones and the subscriptions of a user to another one. Returns
+/// the number of images.
 pub fn give_images(db: &mut Db, from: i64, to: i64) -> Result<usize, DatabaseError> {
     let give =
         |table: &str| format!("update {table} set author_id = {to} where author_id = {from}");
     Sql::new(db, &give("event_tombstones")).execute(db)?;
+    Sql::new(db, &give("subscriptions")).execute(db)?;
     Sql::new(db, &give("images")).execute(db)
 }
 

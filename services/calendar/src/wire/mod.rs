@@ -26,6 +26,8 @@ pub(crate) mod params;
 pub(crate) mod reading;
 pub(crate) mod render_context;
 pub(crate) mod sanitized;
+pub(crate) mod subscription;
+pub(crate) mod subscription_input;
 pub(crate) mod term;
 pub(crate) mod term_input;
 pub(crate) mod tombstone;

@@ -77,6 +77,8 @@ values! {
     Texts(Vec<String>) = texts;
     /// A parent: the id of a term, or 0 for the root.
     Parent(i64) = parent;
+    /// An id, or 0 for none.
+    IdOrZero(i64) = id_or_zero;
     /// A flag that is true for some words and false for all other values.
     LenientFlag(bool) = |value| Ok(lenient_flag(value));
     /// A lenient flag with fewer words.
@@ -289,6 +291,13 @@ fn parent(value: &Value) -> Result<i64, &'static str> {
         return Ok(0);
     }
     positive(value).ok_or("must be a positive integer")
+}
+
+fn id_or_zero(value: &Value) -> Result<i64, &'static str> {
+    if value.as_i64() == Some(0) || value.as_str().map(str::trim) == Some("0") {
+        return Ok(0);
+    }
+    positive(value).ok_or("must be a positive integer, or 0")
 }
 
 fn descending(value: &Value) -> Result<bool, &'static str> {

@@ -13,7 +13,7 @@ fn openapi_json_matches_the_code() {
 }
 
 /// Paths with their operation ids for GET, POST, PUT, PATCH and DELETE.
-const OPERATIONS: [(&str, [&str; 5]); 19] = [
+const OPERATIONS: [(&str, [&str; 5]); 27] = [
     ("/", ["getIndex", "", "", "", ""]),
     ("/doc", ["getDocumentation", "", "", "", ""]),
     ("/events", ["listEvents", "createEvent", "", "", ""]),
@@ -66,6 +66,14 @@ const OPERATIONS: [(&str, [&str; 5]); 19] = [
     ("/import/ical", ["", "importIcal", "", "", ""]),
     ("/images", ["", "createImage", "", "", ""]),
     ("/images/{id}", ["getImage", "", "", "", ""]),
+    ("/subscriptions", ["listSubscriptions", "createSubscription", "", "", ""]),
+    ("/subscriptions/{id}", ["getSubscription", "", "", "patchSubscription", "deleteSubscription"]),
+    ("/subscriptions/{id}/events", ["listSubscribedEvents", "", "", "", ""]),
+    ("/subscriptions/{id}/release", ["", "releaseSubscribedEvent", "", "", ""]),
+    ("/subscriptions/{id}/run", ["", "runSubscription", "", "", ""]),
+    ("/subscriptions/{id}/pause", ["", "pauseSubscription", "", "", ""]),
+    ("/subscriptions/{id}/resume", ["", "resumeSubscription", "", "", ""]),
+    ("/subscriptions/{id}/accept", ["", "acceptSubscription", "", "", ""]),
 ];
 
 #[actix_web::test]
@@ -119,6 +127,11 @@ async fn index_lists_routes_with_their_parameters() {
     assert_eq!(
         routes["/calendar/events/v1/venues"]["endpoints"][1]["args"]["show_map"]["default"],
         json!(null)
+    );
+    let run = &routes[r"/calendar/events/v1/subscriptions/(?P<id>\d+)/run"];
+    assert_eq!(
+        (&run["methods"], &run["endpoints"][0]["args"]["id"]["required"]),
+        (&json!(["POST"]), &json!(true))
     );
     for path in [
         "?namespace=calendar/events/v1",
@@ -199,6 +212,9 @@ async fn options_describes_the_route_to_any_origin() {
         "Authorization, Content-Type, If-Match, X-API-Key, X-HTTP-Method-Override"
     );
     assert_eq!(answer.header("vary"), "Origin");
+    let run = send(options("/subscriptions/7/run")).await.expect(200);
+    assert_eq!(run.json["methods"], json!(["POST"]));
+    send(options("/subscriptions/x/run")).await.expect(404);
     assert_eq!(answer.header("access-control-allow-credentials"), "");
     assert_eq!(send(options("/nothing")).await.expect(404).code(), "rest_no_route");
     let list = send(app.request("", "GET", "/events").header("Origin", "https://a.example")).await;

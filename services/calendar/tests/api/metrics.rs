@@ -34,6 +34,14 @@ async fn metrics_exist_from_the_start_and_follow_events_and_imports() {
     ] {
         assert_eq!(served.metric(&format!("calendar_{name}")).await, 0.0, "{name}");
     }
+    for state in ["active", "failing", "paused", "stopped"] {
+        let name = format!("calendar_subscriptions{{state=\"{state}\"}}");
+        assert_eq!(served.metric(&name).await, 0.0, "{name}");
+    }
+    for outcome in ["imported", "not_modified", "failed", "stopped"] {
+        let name = format!("calendar_subscription_runs_total{{outcome=\"{outcome}\"}}");
+        assert_eq!(served.metric(&name).await, 0.0, "{name}");
+    }
     let post = |path: &str| {
         served.request(Method::POST, &format!("/calendar/events/v1{path}")).header("X-API-Key", KEY)
     };

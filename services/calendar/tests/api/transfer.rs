@@ -106,6 +106,14 @@ async fn fill(program: &Program) {
         PeerAnswer::Body(200, json!({list: items, "total_pages": 1}).to_string())
     });
     program.done(&["import-site", &peer.url(""), "--allow-private", "--pause=1"]);
+    let calendar = "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:subscribed\r\nDTSTART:20410601T100000Z\r\n\
+        SUMMARY:Subscribed\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+    let peer = HttpPeer::start(move |_| PeerAnswer::Body(200, calendar.to_owned()));
+    // Servers do not reach the address later, so it stays unchanged.
+    let add = ["subscriptions", "add", &peer.url("/c.ics"), "--subscription-allow-private=on"];
+    program.done(&add);
+    program.done(&["subscriptions", "run", "1", "--subscription-allow-private=on"]);
+    program.done(&["subscriptions", "pause", "1"]);
 }
 
 /// Reads all lists and items as several roles. Returns path, status and body.
@@ -176,7 +184,7 @@ async fn loaded_export_gives_the_same_answers_on_either_database() {
     let answers = walk(&first).await;
     let exported = first.json(&["export", &file]);
     // Every table has rows.
-    assert_eq!(exported["rows"].as_object().unwrap().len(), 18, "{exported}");
+    assert_eq!(exported["rows"].as_object().unwrap().len(), 20, "{exported}");
     assert_eq!(
         (exported["files"].clone(), exported["missing_files"].clone()),
         (json!(1), json!(0))

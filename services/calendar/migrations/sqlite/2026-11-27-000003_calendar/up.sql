@@ -371,3 +371,49 @@ CREATE TABLE site_items (
     digest TEXT NOT NULL,
     PRIMARY KEY (source, their_id)
 );
+
+-- Subscriptions to calendars at other addresses.
+CREATE TABLE subscriptions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    url TEXT NOT NULL UNIQUE,
+    interval_minutes BIGINT NOT NULL,
+    -- Author, status, category and venue of the events that it creates.
+    author_id BIGINT NOT NULL REFERENCES users (id),
+    status TEXT NOT NULL,
+    category_id BIGINT REFERENCES terms (id) ON DELETE SET NULL,
+    venue_id BIGINT REFERENCES venues (id) ON DELETE SET NULL,
+    -- True if it takes over events that an import created.
+    adopts BOOLEAN NOT NULL,
+    -- active, paused, stopped (an editor must look at it) or removing (its events move to the trash).
+    state TEXT NOT NULL,
+    created_utc BIGINT NOT NULL,
+    -- When it is due, and the number of failed runs in a row.
+    next_utc BIGINT NOT NULL,
+    failures BIGINT NOT NULL,
+    -- The run in progress, and when another replica may take over.
+    lease TEXT,
+    lease_until BIGINT NOT NULL,
+    -- Validators of the last imported file, and when it was imported.
+    etag TEXT,
+    last_modified TEXT,
+    imported_utc BIGINT NOT NULL,
+    -- True if the next file may lack more than half of the events.
+    accepts_loss BOOLEAN NOT NULL,
+    -- The last run, as JSON.
+    last_run TEXT
+);
+CREATE INDEX subscriptions_due ON subscriptions (next_utc, id);
+
+-- Events of subscriptions. A row outlives its erased event, so that the event is not created again.
+CREATE TABLE subscribed_events (
+    subscription_id BIGINT NOT NULL REFERENCES subscriptions (id) ON DELETE CASCADE,
+    -- The external id of the event.
+    name TEXT NOT NULL,
+    event_id BIGINT REFERENCES events (id) ON DELETE SET NULL,
+    -- True if the event was trashed because the file lacked it.
+    is_vanished BOOLEAN NOT NULL,
+    -- The parts of the event that a user changed, separated by commas.
+    changed TEXT NOT NULL,
+    PRIMARY KEY (subscription_id, name)
+);
+CREATE UNIQUE INDEX subscribed_events_event ON subscribed_events (event_id);

@@ -10,6 +10,7 @@ pub(crate) mod period;
 pub(crate) mod recorded;
 pub(crate) mod site_map;
 pub(crate) mod subjects;
+pub(crate) mod subscriptions;
 
 mod failure;
 mod frame;

@@ -10,7 +10,7 @@ use super::carried::{Carried, ROWS, carried};
 use crate::store::schema::{
     entities, event_organizers, event_statuses, event_terms, event_tombstones, event_venues,
     events, former_slugs, images, imported_events, imported_revisions, organizers, site_items,
-    terms, users, venues,
+    subscribed_events, subscriptions, terms, users, venues,
 };
 use crate::store::sql::Sql;
 
@@ -95,6 +95,21 @@ carried!(TombstoneRow in event_tombstones by (event_id) {
 
 carried!(SiteItemRow in site_items by (source, their_id) {
     source: String, their_id: i64, our_id: i64, digest: String,
+});
+
+carried!(SubscriptionRow in subscriptions by (id) {
+    id: i64, url: String, interval_minutes: i64, author_id: i64, status: String,
+    category_id: Option<i64>, venue_id: Option<i64>, adopts: bool, state: String,
+    created_utc: i64, next_utc: i64, failures: i64,
+    // Runs in progress end with their server.
+    #[serde(skip)] lease: Option<String>,
+    #[serde(skip)] lease_until: i64,
+    etag: Option<String>, last_modified: Option<String>, imported_utc: i64, accepts_loss: bool,
+    last_run: Option<String>,
+});
+
+carried!(SubscribedEventRow in subscribed_events by (subscription_id, name) {
+    subscription_id: i64, name: String, event_id: Option<i64>, is_vanished: bool, changed: String,
 });
 
 /// The parent of an event.
@@ -271,6 +286,8 @@ records! {
     Tombstone(TombstoneRow) is "event_tombstones", "event_tombstones";
     SiteItem(SiteItemRow) is "site_items", "site_items";
     Webhook(WebhookRow) is "webhooks", "webhooks";
+    Subscription(SubscriptionRow) is "subscriptions", "subscriptions";
+    SubscribedEvent(SubscribedEventRow) is "subscribed_events", "subscribed_events";
 }
 
 #[derive(QueryableByName)]

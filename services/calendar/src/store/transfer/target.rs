@@ -18,12 +18,20 @@ pub struct Sequences {
     users: i64,
     terms: i64,
     webhooks: i64,
+    #[serde(default)]
+    subscriptions: i64,
 }
 
 impl Sequences {
-    fn each(&self) -> [(&'static str, i64); 4] {
-        let Sequences { entities, users, terms, webhooks } = *self;
-        [("entities", entities), ("users", users), ("terms", terms), ("webhooks", webhooks)]
+    fn each(&self) -> [(&'static str, i64); 5] {
+        let Sequences { entities, users, terms, webhooks, subscriptions } = *self;
+        [
+            ("entities", entities),
+            ("users", users),
+            ("terms", terms),
+            ("webhooks", webhooks),
+            ("subscriptions", subscriptions),
+        ]
     }
 }
 
@@ -46,6 +54,7 @@ pub fn sequences(db: &mut Db) -> Result<Sequences, DatabaseError> {
         users: last("users")?,
         terms: last("terms")?,
         webhooks: last("webhooks")?,
+        subscriptions: last("subscriptions")?,
     })
 }
 

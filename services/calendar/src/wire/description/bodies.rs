@@ -6,7 +6,8 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::schemas::{published, taken};
 use crate::wire::parameters::{
-    CategoryFields, Declared, EventFields, OrganizerFields, TagFields, VenueFields,
+    CategoryFields, Declared, EventFields, OrganizerFields, ReleaseFields, SubscriptionFields,
+    TagFields, VenueFields,
 };
 
 /// Builds the schema of a body from the fields of a write.
@@ -59,4 +60,10 @@ bodies! {
     TagCreate = TagFields, true;
     /// Body of changing a tag.
     TagUpdate = TagFields, false;
+    /// Body of subscribing to another calendar.
+    SubscriptionCreate = SubscriptionFields, true;
+    /// Body of changing a subscription.
+    SubscriptionUpdate = SubscriptionFields, false;
+    /// Body of releasing an event.
+    SubscriptionRelease = ReleaseFields, true;
 }

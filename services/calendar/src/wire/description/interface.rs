@@ -88,7 +88,7 @@ pub fn routes<'o>(operations: impl Iterator<Item = &'o Operation>) -> Vec<Route>
     let mut routes: Vec<Route> = Vec::new();
     for operation in operations {
         let Some(path) = below_namespace(operation.template()) else { continue };
-        let key = KEYS.iter().find(|(name, ..)| path.ends_with(name));
+        let key = KEYS.iter().find(|(name, ..)| path.contains(name));
         let pattern = match key {
             Some((name, _, expression)) => path.replace(name, expression),
             None => path.to_owned(),
@@ -117,7 +117,8 @@ pub fn route_of<'o>(operations: impl Iterator<Item = &'o Operation>, path: &str)
 
 fn fits(pattern: &str, path: &str) -> bool {
     let key = KEYS.iter().find_map(|(_, key, expression)| {
-        Some((key, path.strip_prefix(pattern.strip_suffix(expression)?)))
+        let (before, after) = pattern.split_once(expression)?;
+        Some((key, path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after))))
     });
     match key {
         None => pattern == path,

@@ -7,7 +7,8 @@ mod schemas;
 
 pub use bodies::{
     CategoryCreate, CategoryUpdate, EventCreate, EventUpdate, OrganizerCreate, OrganizerUpdate,
-    TagCreate, TagUpdate, VenueCreate, VenueUpdate,
+    SubscriptionCreate, SubscriptionRelease, SubscriptionUpdate, TagCreate, TagUpdate, VenueCreate,
+    VenueUpdate,
 };
 pub use index::{Site, index, route};
 pub use interface::{Takes, below_namespace, route_of};

@@ -13,9 +13,12 @@ pub use lists::{
 };
 pub use reads::{
     EventDeleteParameters, EventReadParameters, IndexParameters, ItemParameters,
-    LinkedDeleteParameters, is_forced,
+    LinkedDeleteParameters, SubscribedEventParameters, SubscriptionDeleteParameters, is_forced,
 };
-pub use writes::{CategoryFields, EventFields, OrganizerFields, TagFields, VenueFields};
+pub use writes::{
+    CategoryFields, EventFields, OrganizerFields, ReleaseFields, SubscriptionFields, TagFields,
+    VenueFields,
+};
 
 /// Returns the declared name of a query or form parameter, or `None` if the parameter is not
 /// declared.
@@ -31,6 +34,10 @@ pub fn declared(name: &str) -> Option<&'static str> {
         VenueFields::parameters(),
         OrganizerFields::parameters(),
         CategoryFields::parameters(),
+        SubscriptionFields::parameters(),
+        SubscribedEventParameters::parameters(),
+        SubscriptionDeleteParameters::parameters(),
+        ReleaseFields::parameters(),
     ];
     let names = all.into_iter().flatten().map(|parameter| parameter.name.as_str());
     // A list may also be sent as `name[]`.

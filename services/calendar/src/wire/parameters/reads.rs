@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::declared::{parameters, read_parameters};
+use super::declared::{list_parameters, parameters, read_parameters};
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
-use crate::wire::values::{Text, boolean};
+use crate::wire::values::{Flag, Text, boolean};
 
 parameters! {
     /// Parameters of the index.
@@ -64,6 +64,24 @@ pub fn is_forced(params: &Params) -> Result<bool, ParameterErrors> {
             boolean(force).ok_or_else(|| ParameterErrors::one("force", "must be true or false"))
         }
         None => Ok(false),
+    }
+}
+
+read_parameters! {
+    /// Parameters of removing a subscription.
+    SubscriptionDeleteParameters {
+        /// true also moves its events to the trash. Otherwise they stay.
+        #[param(value_type = bool, default = false)]
+        pub events: Option<Value>,
+    }
+}
+
+list_parameters! {
+    /// Parameters of the events of a subscription.
+    SubscribedEventParameters {
+        /// Only events that a user changed.
+        #[param(value_type = bool, default = false)]
+        pub changed: Option<Flag>,
     }
 }
 

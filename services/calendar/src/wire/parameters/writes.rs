@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::declared::parameters;
 use super::schemas::{AnyOrNull, LinkedReferences};
 use crate::wire::values::{
-    DateInput, EventStatusText, FilledText, Flag, Items, LenientFlag, Positive, ShortText,
-    SlugText, StatusText, Text, Website,
+    DateInput, EventStatusText, FilledText, Flag, IdOrZero, Items, LenientFlag, Positive,
+    ShortText, SlugText, StatusText, Text, Texts, Website,
 };
 
 parameters! {
@@ -236,4 +236,44 @@ term_parameters! {
 term_parameters! {
     /// Fields of a tag.
     TagFields {}
+}
+
+parameters! {
+    /// Fields of a subscription to another calendar.
+    SubscriptionFields {
+        /// Address of an iCalendar file: http, https or webcal.
+        #[param(value_type = String, min_length = 1, max_length = 2000, required = true)]
+        pub url: Option<Text>,
+        /// Minutes between two runs, at least SUBSCRIPTION_INTERVAL_MIN; 60 by default.
+        #[param(value_type = i64, minimum = 1, maximum = 43200)]
+        pub interval: Option<Positive>,
+        /// User id of the author of new events; by default the caller.
+        #[param(value_type = i64, minimum = 1)]
+        pub author: Option<Positive>,
+        /// Status of new events: publish (default), draft, pending or private.
+        #[param(value_type = String, min_length = 1, max_length = 20)]
+        pub status: Option<StatusText>,
+        /// Id of a category of all its events; 0 for none.
+        #[param(value_type = i64, minimum = 0)]
+        pub category: Option<IdOrZero>,
+        /// Id of the venue of events without a location; 0 for none.
+        #[param(value_type = i64, minimum = 0)]
+        pub venue: Option<IdOrZero>,
+        /// Takes over events that an import created with the same UIDs.
+        #[param(value_type = bool, default = false)]
+        pub adopt: Option<Flag>,
+    }
+}
+
+parameters! {
+    /// An event whose changes by users are released.
+    ReleaseFields {
+        /// Id of the event.
+        #[param(value_type = i64, minimum = 1, required = true)]
+        pub event: Option<Positive>,
+        /// Parts to release: title, description, dates, website, venue, organizer, categories, status,
+        /// event_status; all by default.
+        #[param(value_type = Vec<String>, max_items = 1000)]
+        pub fields: Option<Texts>,
+    }
 }

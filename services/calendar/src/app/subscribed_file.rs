@@ -1,0 +1,128 @@
+//! The first look at the file of a subscription: whether it can be used, and what it lacks.
+
+use std::collections::HashMap;
+
+use super::import_overview::Overview;
+use crate::ical::{ComponentKind, Entry, Reader};
+use crate::model::subscription::{MAX_EVENTS, is_great_loss};
+use crate::state::State;
+use crate::store::subscribed_events::FutureEvent;
+
+const DAY: i64 = 86_400;
+
+/// The events of a file by UID.
+#[derive(Debug, Default)]
+pub struct FileContent {
+    entries: HashMap<String, Listed>,
+}
+
+/// The occurrences of a UID.
+#[derive(Clone, Copy, Debug, Default)]
+struct Listed {
+    /// Number of future occurrences.
+    future: usize,
+    /// Whether there may be more, because an entry is faulty, overrides occurrences, or has a rule
+    /// that is not supported.
+    is_open: bool,
+}
+
+/// What a file lacks of the future events of its subscription.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loss {
+    pub lost: usize,
+    pub known: usize,
+}
+
+impl Loss {
+    /// Returns whether the file may be incomplete.
+    pub fn is_great(self) -> bool {
+        is_great_loss(self.lost, self.known)
+    }
+}
+
+impl FileContent {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// A sentence for editors: the file is not a whole calendar, or has too many events.
+    pub fn read(
+        state: &State,
+        bytes: &[u8],
+        media_type: &str,
+    ) -> Result<(FileContent, Overview), String> {
+        let unreadable = |error: std::io::Error| format!("the file cannot be read: {error}");
+        let overview = Overview::of(state, bytes).map_err(unreadable)?;
+        if !overview.is_calendar {
+            let kind = if media_type.is_empty() { "file without a type" } else { media_type };
+            return Err(format!("the address answers with a {kind} that is not a calendar"));
+        }
+        if let Some(cut) = overview.cut {
+            let line = cut.line;
+            return Err(format!("the file ends at line {line} without END:VCALENDAR"));
+        }
+        let now = state.clock.unix();
+        let (mut content, mut events) = (FileContent::default(), 0);
+        let mut reader = Reader::new(bytes);
+        while let Some(component) = reader.next_component().map_err(unreadable)? {
+            if component.kind != ComponentKind::Event {
+                continue;
+            }
+            let listed = content.entries.entry(component.text("UID")).or_default();
+            match Entry::read(&component, overview.context(state)) {
+                Ok(entry) if entry.replaces.is_none() => {
+                    events += entry.occurrences.len();
+                    // The time zone of a day is not known here.
+                    let starts = entry.occurrences.iter().map(|one| one.start.seconds());
+                    listed.future += starts.filter(|start| start + DAY > now).count();
+                    listed.is_open |= entry.has_unknown_occurrences;
+                }
+                Ok(_) | Err(_) => {
+                    events += 1;
+                    listed.is_open = true;
+                }
+            }
+            if events > MAX_EVENTS {
+                return Err(format!("the file has more than {MAX_EVENTS} events"));
+            }
+        }
+        Ok((content, overview))
+    }
+
+    /// Returns whether the file has the event with an external id, or its series.
+    pub fn has(&self, name: &str) -> bool {
+        self.uid_of(name).is_some()
+    }
+
+    /// Returns the UID of an external id, if the file has it. External ids are a UID, and may have
+    /// the start of one of several entries with this UID and the start of an occurrence appended.
+    fn uid_of<'n>(&self, name: &'n str) -> Option<&'n str> {
+        let without = |mark: char| move |name: &'n str| name.rsplit_once(mark).map(|(uid, _)| uid);
+        let of_series = Some(name).filter(|name| Entry::is_occurrence_id(name));
+        let of_series = of_series.and_then(without('#'));
+        let names = [Some(name), of_series];
+        let apart = names.map(|name| name.and_then(without('~')));
+        names.into_iter().chain(apart).flatten().find(|uid| self.entries.contains_key(*uid))
+    }
+
+    /// Counts the future events that the file lacks. Events that users changed do not count.
+    pub fn loss(&self, known: &[FutureEvent]) -> Loss {
+        let mut missing = 0;
+        let mut by_uid: HashMap<&str, usize> = HashMap::new();
+        let counted = known.iter().filter(|event| event.changed.is_empty());
+        let mut total = 0;
+        for event in counted {
+            total += 1;
+            match self.uid_of(&event.name) {
+                Some(uid) => *by_uid.entry(uid).or_default() += 1,
+                None => missing += 1,
+            }
+        }
+        for (uid, stored) in by_uid {
+            let listed = self.entries.get(uid).copied().unwrap_or_default();
+            if !listed.is_open {
+                missing += stored.saturating_sub(listed.future);
+            }
+        }
+        Loss { lost: missing, known: total }
+    }
+}

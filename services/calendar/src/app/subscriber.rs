@@ -1,0 +1,155 @@
+//! What an import for a subscription does differently: it writes only events of the subscription, fills
+//! missing fields, and keeps what users changed.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use database::Db;
+
+use crate::error::Error;
+use crate::ical::{self, Entry, Occurrence};
+use crate::model::html;
+use crate::model::linked::Kind;
+use crate::model::role::{Role, User};
+use crate::model::subscription::{Parts, Subscription};
+use crate::model::term::Taxonomy;
+use crate::store::{events, linked_posts, subscribed_events, terms, users};
+
+/// The reason that an entry is skipped.
+const FOREIGN: &str = "an event that is not of this subscription has its UID; it was skipped";
+
+/// The subscription for which a file is imported.
+#[derive(Clone, Debug)]
+pub struct Subscriber {
+    id: i64,
+    /// Status of new events.
+    status: String,
+    /// Whether it takes over events that an import created.
+    adopts: bool,
+    /// Name of the category of all its events.
+    category: Option<String>,
+    /// Location of the venue of events without one.
+    location: Option<String>,
+    /// External ids of its events, each with whether a user changed the event.
+    names: HashMap<String, bool>,
+}
+
+impl Subscriber {
+    /// Reads what an import needs to know about its subscription.
+    pub fn of(db: &mut Db, subscription: &Subscription) -> Result<Subscriber, Error> {
+        let plan = &subscription.plan;
+        let category = match plan.category {
+            Some(id) => terms::find(db, Taxonomy::Category, id)?,
+            None => None,
+        };
+        let venue = match plan.venue {
+            Some(id) => linked_posts::find(db, Kind::Venue, id)?,
+            None => None,
+        };
+        let venue = venue.filter(|venue| !venue.status.is_trashed());
+        let names = subscribed_events::names(db, subscription.id)?;
+        Ok(Subscriber {
+            id: subscription.id,
+            status: plan.status.clone(),
+            adopts: plan.adopts,
+            category: category.map(|term| html::plain(&term.name)),
+            location: venue.map(|venue| ical::location(&venue)),
+            names: names.into_iter().collect(),
+        })
+    }
+
+    /// Returns the status of new events.
+    pub fn status(&self) -> &str {
+        &self.status
+    }
+
+    /// Returns the reason that an entry of the file is skipped, or `None` if it is imported. `is_own`
+    /// says whether this calendar wrote the entry. Only events that the subscription created, or took over, belong to it: a site must not change
+    /// others by using their UIDs.
+    pub fn refusal(
+        &self,
+        db: &mut Db,
+        entry: &Entry,
+        is_own: bool,
+    ) -> Result<Option<&'static str>, Error> {
+        if is_own {
+            return Ok(Some("it comes from this calendar; it was skipped"));
+        }
+        let named = match events::find_by_external_id(db, &entry.uid)? {
+            Some(event) => vec![event.id],
+            None => {
+                let others = events::later_occurrences(db, &entry.uid, (i64::MIN, false))?;
+                others.into_iter().map(|(id, _)| id).collect()
+            }
+        };
+        for event in named {
+            if !self.owns(db, event)? {
+                return Ok(Some(FOREIGN));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns whether an event belongs to the subscription, or may be taken over.
+    pub fn owns(&self, db: &mut Db, event: i64) -> Result<bool, Error> {
+        Ok(match subscribed_events::of_event(db, event)? {
+            Some(known) => known.subscription == self.id,
+            None => self.adopts,
+        })
+    }
+
+    /// Returns whether a user erased an event. It is not created again.
+    pub fn was_erased(&self, db: &mut Db, name: &str) -> Result<bool, Error> {
+        let known = subscribed_events::find(db, self.id, name)?;
+        Ok(known.is_some_and(|known| known.event.is_none() && !known.is_vanished))
+    }
+
+    /// Returns an occurrence with the category of the subscription, and with its venue if the file
+    /// gives no location.
+    pub fn completed<'o>(&self, occurrence: &'o Occurrence) -> Cow<'o, Occurrence> {
+        let mut occurrence = Cow::Borrowed(occurrence);
+        let details = &occurrence.details;
+        let category = self.category.as_ref().filter(|name| !details.categories.contains(name));
+        let location = self.location.as_ref().filter(|_| details.location.is_empty());
+        if category.is_some() || location.is_some() {
+            let mut details = (**details).clone();
+            details.categories.extend(category.cloned());
+            if let Some(location) = location {
+                details.location.clone_from(location);
+            }
+            occurrence.to_mut().details = Arc::new(details);
+        }
+        occurrence
+    }
+
+    /// Returns the parts of an event that a user changed, and that an import leaves.
+    pub fn changed_parts(&self, db: &mut Db, event: i64) -> Result<Parts, Error> {
+        let known = subscribed_events::of_event(db, event)?;
+        Ok(known.map(|known| known.changed).unwrap_or_default())
+    }
+
+    /// Returns whether an event stays although its series lacks it: a user changed it, or it was not
+    /// of this subscription when the import began.
+    pub fn keeps(&self, name: &str) -> bool {
+        self.names.get(name) != Some(&false)
+    }
+
+    /// Records that the file has an event.
+    pub fn note(&self, db: &mut Db, name: &str, event: i64) -> Result<(), Error> {
+        Ok(subscribed_events::note(db, self.id, name, event)?)
+    }
+}
+
+/// Returns the user in whose name a subscription writes: its author, with the permissions of an
+/// author. HTML from another site is sanitized, even if that of editors is not.
+///
+/// # Errors
+/// The author does not exist.
+pub fn acting_user(db: &mut Db, subscription: &Subscription) -> Result<User, Error> {
+    let author = subscription.plan.author;
+    let all = users::list(db)?;
+    let user = all.into_iter().find(|user| user.id == author);
+    let user = user.map(|user| User { role: Role::Author, ..user });
+    user.ok_or_else(|| Error::Internal("the author of a subscription is missing".to_owned()))
+}

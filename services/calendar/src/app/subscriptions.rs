@@ -1,0 +1,335 @@
+//! Use cases of subscriptions to other calendars.
+
+use database::Db;
+use outbound::web_url;
+
+use super::context::RequestContext;
+use super::interrupt::Interrupt;
+use super::request::Request;
+use super::transactions::{read, write};
+use crate::error::Error;
+use crate::model::role::{Action, User};
+use crate::model::subscription::{
+    MAX_SUBSCRIPTIONS, Parts, Plan, PlanChange, STATUSES, Subscription, SubscriptionState,
+    USUAL_INTERVAL,
+};
+use crate::state::State;
+use crate::store::{subscribed_events, subscriptions};
+use crate::wire::dates::written;
+use crate::wire::envelope::list_meta;
+use crate::wire::parameter_errors::ParameterErrors;
+use crate::wire::params::Params;
+use crate::wire::subscription::{
+    SubscribedEventJson, SubscribedEventListJson, SubscriptionJson, SubscriptionListJson,
+};
+use crate::wire::subscription_input::{
+    SubscriptionInput, listed_events, release as decode_release, removes_events,
+};
+
+/// A change of the state of a subscription.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It no longer runs.
+    Pause,
+    /// It runs again, at once.
+    Resume,
+    /// It runs at once.
+    Run,
+    /// It runs at once, and moves events to the trash even if its file lacks more than half.
+    Accept,
+}
+
+fn unfit(text: &str) -> Error {
+    ParameterErrors::one("id", text).into()
+}
+
+fn require(db: &mut Db, id: i64) -> Result<Subscription, Error> {
+    let found = subscriptions::find(db, id)?;
+    let found = found.ok_or_else(|| unfit("must be the id of a subscription"))?;
+    match found.state {
+        SubscriptionState::Removing => {
+            Err(unfit("belongs to a subscription that is being removed"))
+        }
+        _ => Ok(found),
+    }
+}
+
+/// Renders a subscription.
+pub fn show(db: &mut Db, id: i64, now: i64) -> Result<SubscriptionJson, Error> {
+    let found = subscriptions::find(db, id)?;
+    let found = found.ok_or_else(|| unfit("must be the id of a subscription"))?;
+    let counts = subscribed_events::counts(db, id)?;
+    Ok(SubscriptionJson::new(found, counts, now))
+}
+
+/// Renders all subscriptions.
+pub fn show_all(db: &mut Db, now: i64) -> Result<Vec<SubscriptionJson>, Error> {
+    let mut shown = Vec::new();
+    for subscription in subscriptions::all(db)? {
+        let counts = subscribed_events::counts(db, subscription.id)?;
+        shown.push(SubscriptionJson::new(subscription, counts, now));
+    }
+    Ok(shown)
+}
+
+/// Returns whether a subscription may have an address.
+fn may_name(state: &State, url: &str) -> bool {
+    let reach = state.site.settings.subscription_reach();
+    web_url(url).is_some_and(|url| reach.may_name(&url))
+}
+
+/// Decodes a write.
+pub fn decode(
+    state: &State,
+    context: &mut RequestContext<'_>,
+    user: &User,
+    params: &Params,
+    creating: bool,
+) -> Result<PlanChange, Error> {
+    let least = state.site.settings.subscription_interval_min;
+    let input = SubscriptionInput::read(params, creating);
+    context.decode_write(user, input, |input, known, _| {
+        input.decode(known, least, |url| may_name(state, url))
+    })
+}
+
+/// Adds a subscription. It runs at once. The author is `user` unless another is given. Returns the
+/// id.
+pub fn add(
+    db: &mut Db,
+    (state, user): (&State, &User),
+    change: PlanChange,
+    now: i64,
+) -> Result<i64, Error> {
+    if subscriptions::all(db)?.len() >= MAX_SUBSCRIPTIONS {
+        let text =
+            format!("must not be subscribed to: there are {MAX_SUBSCRIPTIONS} subscriptions");
+        return Err(ParameterErrors::one("url", &text).into());
+    }
+    let mut plan = Plan {
+        url: String::new(),
+        interval: USUAL_INTERVAL.max(state.site.settings.subscription_interval_min),
+        author: user.id,
+        status: STATUSES[0].to_owned(),
+        category: None,
+        venue: None,
+        adopts: false,
+    };
+    change.apply(&mut plan);
+    check_url(db, &plan.url, None)?;
+    Ok(subscriptions::add(db, &plan, now)?)
+}
+
+/// Fails if another subscription has the address.
+fn check_url(db: &mut Db, url: &str, own: Option<i64>) -> Result<(), Error> {
+    match subscriptions::id_of_url(db, url)? {
+        Some(id) if Some(id) != own => {
+            let text = format!("must not be the address of subscription {id}");
+            Err(ParameterErrors::one("url", &text).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Changes the settings of a subscription.
+pub fn change(db: &mut Db, id: i64, change: PlanChange, now: i64) -> Result<(), Error> {
+    let old = require(db, id)?;
+    let mut plan = old.plan.clone();
+    change.apply(&mut plan);
+    if plan == old.plan {
+        return Ok(());
+    }
+    check_url(db, &plan.url, Some(id))?;
+    subscriptions::change(db, id, &plan)?;
+    // A run in progress has the old settings.
+    subscriptions::forget_file(db, id)?;
+    let next = match plan.url == old.plan.url {
+        true => old.next_utc.min(now + plan.interval * 60),
+        false => now,
+    };
+    Ok(subscriptions::make_due(db, id, next)?)
+}
+
+/// Changes the state of a subscription.
+pub fn step(db: &mut Db, id: i64, step: Step, now: i64) -> Result<(), Error> {
+    let found = require(db, id)?;
+    match step {
+        Step::Pause => return Ok(subscriptions::set_state(db, id, SubscriptionState::Paused)?),
+        Step::Run if found.state != SubscriptionState::Active => {
+            return Err(unfit("belongs to a subscription that does not run: resume it first"));
+        }
+        Step::Accept if !found.awaits_acceptance() => {
+            return Err(unfit("belongs to a subscription that has nothing to accept"));
+        }
+        Step::Accept => subscriptions::accept_loss(db, id, true)?,
+        Step::Run | Step::Resume => {}
+    }
+    if found.state != SubscriptionState::Active {
+        subscriptions::set_state(db, id, SubscriptionState::Active)?;
+    }
+    Ok(subscriptions::make_due(db, id, now)?)
+}
+
+/// Releases parts of an event that users changed: the next run writes them again.
+pub fn release(db: &mut Db, id: i64, (event, parts): (i64, &Parts), now: i64) -> Result<(), Error> {
+    let found = require(db, id)?;
+    let known = subscribed_events::of_event(db, event)?.filter(|known| known.subscription == id);
+    let Some(known) = known else {
+        let text = "must be the id of an event of the subscription";
+        return Err(ParameterErrors::one("event", text).into());
+    };
+    let changed = known.changed.without(parts);
+    if changed == known.changed {
+        return Ok(());
+    }
+    subscribed_events::set_changed(db, event, &changed)?;
+    // The file must be read even if it has not changed.
+    subscriptions::forget_file(db, id)?;
+    match found.state {
+        SubscriptionState::Active => Ok(subscriptions::make_due(db, id, now)?),
+        _ => Ok(()),
+    }
+}
+
+/// Removes a subscription. Its events stay, or are moved to the trash by the next run, which then
+/// removes it.
+pub fn remove(db: &mut Db, id: i64, with_events: bool, now: i64) -> Result<(), Error> {
+    require(db, id)?;
+    if !with_events {
+        return Ok(subscriptions::remove(db, id)?);
+    }
+    subscriptions::set_state(db, id, SubscriptionState::Removing)?;
+    Ok(subscriptions::make_due(db, id, now)?)
+}
+
+/// Lists all subscriptions.
+pub async fn list(state: &State, request: Request) -> Result<SubscriptionListJson, Error> {
+    read(state, request, |context, _| {
+        context.permit(Action::Subscriptions)?;
+        let subscriptions = show_all(context.db, context.now.as_second())?;
+        Ok(SubscriptionListJson { subscriptions })
+    })
+    .await
+}
+
+/// Reads a subscription.
+pub async fn find(state: &State, request: Request, id: i64) -> Result<SubscriptionJson, Error> {
+    read(state, request, move |context, _| {
+        context.permit(Action::Subscriptions)?;
+        show(context.db, id, context.now.as_second())
+    })
+    .await
+}
+
+/// Runs a write and returns the subscription after it.
+async fn written_by<F>(state: &State, request: Request, work: F) -> Result<SubscriptionJson, Error>
+where
+    F: Fn(&mut RequestContext<'_>, &Params) -> Result<i64, Error> + Send + Sync + 'static,
+{
+    write(state, request, Action::Subscriptions, move |context, params| {
+        let id = work(context, params)?;
+        Ok::<_, Interrupt>(show(context.db, id, context.now.as_second())?)
+    })
+    .await
+}
+
+/// Subscribes to an address.
+pub async fn create(state: &State, request: Request) -> Result<SubscriptionJson, Error> {
+    let own = state.clone();
+    written_by(state, request, move |context, params| {
+        let user = context.user()?;
+        let change = decode(&own, context, &user, params, true)?;
+        add(context.db, (&own, &user), change, context.now.as_second())
+    })
+    .await
+}
+
+/// Changes the given settings of a subscription.
+pub async fn update(state: &State, request: Request, id: i64) -> Result<SubscriptionJson, Error> {
+    let own = state.clone();
+    written_by(state, request, move |context, params| {
+        let user = context.user()?;
+        let plan = decode(&own, context, &user, params, false)?;
+        change(context.db, id, plan, context.now.as_second())?;
+        Ok(id)
+    })
+    .await
+}
+
+/// Pauses, resumes or runs a subscription, or accepts its file.
+pub async fn take_step(
+    state: &State,
+    request: Request,
+    id: i64,
+    taken: Step,
+) -> Result<SubscriptionJson, Error> {
+    written_by(state, request, move |context, _| {
+        step(context.db, id, taken, context.now.as_second())?;
+        Ok(id)
+    })
+    .await
+}
+
+/// Releases an event that a user changed.
+pub async fn release_event(
+    state: &State,
+    request: Request,
+    id: i64,
+) -> Result<SubscriptionJson, Error> {
+    written_by(state, request, move |context, params| {
+        let (event, parts) = decode_release(params)?;
+        release(context.db, id, (event, &parts), context.now.as_second())?;
+        Ok(id)
+    })
+    .await
+}
+
+/// Removes a subscription. Returns its last state.
+pub async fn delete(state: &State, request: Request, id: i64) -> Result<SubscriptionJson, Error> {
+    write(state, request, Action::Subscriptions, move |context, params| {
+        let with_events = removes_events(params)?;
+        let now = context.now.as_second();
+        let before = show(context.db, id, now)?;
+        remove(context.db, id, with_events, now)?;
+        match with_events {
+            true => Ok(show(context.db, id, now)?),
+            false => Ok::<_, Interrupt>(before),
+        }
+    })
+    .await
+}
+
+/// Lists the events of a subscription.
+pub async fn events(
+    state: &State,
+    request: Request,
+    id: i64,
+) -> Result<SubscribedEventListJson, Error> {
+    let limits = (state.site.settings.per_page, state.site.settings.per_page_max);
+    read(state, request, move |context, params| {
+        context.permit(Action::Subscriptions)?;
+        show(context.db, id, context.now.as_second())?;
+        let (only_changed, paging) = listed_events(params, limits)?;
+        let (rows, total) = subscribed_events::page(context.db, id, only_changed, paging)?;
+        if rows.is_empty() && paging.page > 1 {
+            return Err(Error::NoSuchPage("event"));
+        }
+        let shown = |row: subscribed_events::ListedEvent| SubscribedEventJson {
+            id: row.id,
+            title: row.title,
+            status: row.status,
+            start_date: written(row.start_local),
+            uid: row.name,
+            changed: Parts::stored(&row.changed).names(),
+            vanished: row.vanished == 1,
+        };
+        let events = rows.into_iter().map(shown).collect();
+        let mut query = vec![("per_page".to_owned(), paging.per_page.to_string())];
+        if only_changed {
+            query.push(("changed".to_owned(), "true".to_owned()));
+        }
+        let collection = format!("{}/events", context.urls.item("subscriptions", id));
+        Ok(SubscribedEventListJson { events, meta: list_meta(&collection, paging, &query, total) })
+    })
+    .await
+}

@@ -1,0 +1,227 @@
+//! `subscriptions`: iCalendar files at other addresses that are imported regularly.
+
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use batch::Output;
+use clap::Subcommand;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::app::subscriptions::Step;
+use crate::jobs;
+use crate::model::subscription::RunOutcome;
+use crate::state::State;
+
+/// Exit statuses of `run`, shown by `--help`.
+const STATUSES: &str = "\
+Exit status:
+  0  the file was imported, or has not changed
+  1  the run failed or stopped; the message says why
+  2  usage";
+
+/// Subcommands of `subscriptions`.
+#[derive(Subcommand)]
+pub enum SubscriptionsCommand {
+    /// Subscribe to an address. A running server fetches the file within seconds
+    Add {
+        /// Address of an iCalendar file: http, https or webcal
+        url: String,
+        #[command(flatten)]
+        fields: Fields,
+        /// Print the subscription as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List subscriptions: id, state, next run, number of events, address
+    List {
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a subscription with its last run
+    Show {
+        /// Id of the subscription
+        id: i64,
+        /// Print the result as JSON on one line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Change the given settings of a subscription
+    Change {
+        /// Id of the subscription
+        id: i64,
+        /// New address
+        #[arg(long)]
+        url: Option<String>,
+        #[command(flatten)]
+        fields: Fields,
+    },
+    /// Pause a subscription. A run in progress ends
+    Pause {
+        /// Id of the subscription
+        id: i64,
+    },
+    /// Resume a subscription that was paused or stopped
+    Resume {
+        /// Id of the subscription
+        id: i64,
+    },
+    /// Accept that the file of a stopped subscription lacks more than half of its future events, which
+    /// then move to the trash
+    Accept {
+        /// Id of the subscription
+        id: i64,
+    },
+    /// Run a subscription now, whether it is due or not, and print the result
+    #[command(after_help = STATUSES)]
+    Run {
+        /// Id of the subscription
+        id: i64,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Release an event that users changed, so that runs write it again
+    Release {
+        /// Id of the subscription
+        id: i64,
+        /// Id of the event
+        #[arg(long)]
+        event: i64,
+        /// Parts to release: title, description, dates, website, venue, organizer, categories, status,
+        /// event_status [default: all]
+        #[arg(long, value_name = "PARTS", value_delimiter = ',')]
+        fields: Vec<String>,
+    },
+    /// Remove a subscription. Its events stay
+    Remove {
+        /// Id of the subscription
+        id: i64,
+        /// Move its events to the trash too; a running server does so
+        #[arg(long)]
+        with_events: bool,
+    },
+}
+
+/// Settings of a subscription.
+#[derive(clap::Args)]
+pub struct Fields {
+    /// Minutes between two runs, at least SUBSCRIPTION_INTERVAL_MIN; at most 43200 [default: 60]
+    #[arg(long, value_name = "MINUTES")]
+    interval: Option<i64>,
+    /// Id of the author of new events [default: the first user]
+    #[arg(long, value_name = "ID")]
+    author: Option<i64>,
+    /// Status of new events: publish, draft, pending or private [default: publish]
+    #[arg(long)]
+    status: Option<String>,
+    /// Id of a category of all its events; 0 for none
+    #[arg(long, value_name = "ID")]
+    category: Option<i64>,
+    /// Id of the venue of events without a location; 0 for none
+    #[arg(long, value_name = "ID")]
+    venue: Option<i64>,
+    /// Whether it takes over events that an import created with the same UIDs [default: false]
+    #[arg(long, value_name = "BOOLEAN")]
+    adopt: Option<bool>,
+}
+
+impl Fields {
+    /// Returns the fields of the operation.
+    fn members(&self, url: Option<&str>) -> Map<String, Value> {
+        let Fields { interval, author, status, category, venue, adopt } = self;
+        let members = [
+            ("url", url.map(|url| json!(url))),
+            ("interval", interval.map(|minutes| json!(minutes))),
+            ("author", author.map(|id| json!(id))),
+            ("status", status.as_ref().map(|status| json!(status))),
+            ("category", category.map(|id| json!(id))),
+            ("venue", venue.map(|id| json!(id))),
+            ("adopt", adopt.map(|flag| json!(flag))),
+        ];
+        let given = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        given.collect()
+    }
+}
+
+impl SubscriptionsCommand {
+    /// Runs the command.
+    pub fn run(self, state: &State) -> anyhow::Result<ExitCode> {
+        match self {
+            SubscriptionsCommand::Add { url, fields, json } => {
+                let added = jobs::add_subscription(state, fields.members(Some(&url)))?;
+                let text = format_args!("{}", added.id);
+                Output::from_json_flag(json).print(&added, text)?;
+            }
+            SubscriptionsCommand::List { json } => {
+                let all = jobs::list_subscriptions(state)?;
+                let line = |one: &_| line(one).unwrap_or_default();
+                Output::from_json_flag(json).print_list(&all, line)?;
+            }
+            SubscriptionsCommand::Show { id, json } => {
+                let shown = jobs::show_subscription(state, id)?;
+                let text = serde_json::to_string_pretty(&shown)?;
+                Output::from_json_flag(json).print(&shown, text)?;
+            }
+            SubscriptionsCommand::Change { id, url, fields } => {
+                jobs::change_subscription(state, id, fields.members(url.as_deref()))?;
+                log::info!(target: "notice", "subscription {id} was changed");
+            }
+            SubscriptionsCommand::Pause { id } => step(state, id, Step::Pause)?,
+            SubscriptionsCommand::Resume { id } => step(state, id, Step::Resume)?,
+            SubscriptionsCommand::Accept { id } => step(state, id, Step::Accept)?,
+            SubscriptionsCommand::Run { id, json } => return run(state, id, json),
+            SubscriptionsCommand::Release { id, event, fields } => {
+                let members = json!({"event": event, "fields": fields});
+                let members = members.as_object().cloned().unwrap_or_default();
+                jobs::release_subscribed(state, id, members)?;
+                log::info!(target: "notice", "the next run of subscription {id} writes event {event}");
+            }
+            SubscriptionsCommand::Remove { id, with_events } => {
+                jobs::remove_subscription(state, id, with_events)?;
+                let when = if with_events { "is removed with its events" } else { "was removed" };
+                log::info!(target: "notice", "subscription {id} {when}");
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn step(state: &State, id: i64, step: Step) -> anyhow::Result<()> {
+    let shown = jobs::step_subscription(state, id, step)?;
+    log::info!(target: "notice", "subscription {id} is {}", shown.state);
+    Ok(())
+}
+
+/// Runs a subscription. Exits with status 1 if the run failed or stopped.
+fn run(state: &State, id: i64, json: bool) -> anyhow::Result<ExitCode> {
+    let run = jobs::run_subscription(state, id)?;
+    let run = run.with_context(|| format!("subscription {id} was changed meanwhile"))?;
+    let text = format!(
+        "{}: {} created, {} updated, {} unchanged, {} skipped, {} failed, {} trashed",
+        run.outcome.name(),
+        run.created,
+        run.updated,
+        run.unchanged,
+        run.skipped,
+        run.failed,
+        run.trashed
+    );
+    if !json && !run.message.is_empty() {
+        log::info!(target: "notice", "{}", run.message);
+    }
+    Output::from_json_flag(json).print(&run, text)?;
+    Ok(match run.outcome {
+        RunOutcome::Imported | RunOutcome::NotModified => ExitCode::SUCCESS,
+        RunOutcome::Failed | RunOutcome::Stopped => ExitCode::FAILURE,
+    })
+}
+
+/// Returns a line of the list.
+fn line(one: &impl Serialize) -> Option<String> {
+    let one = serde_json::to_value(one).ok()?;
+    let text = |name: &str| one[name].as_str().unwrap_or("-").to_owned();
+    let (state, next, url) = (text("state"), text("next_run_utc"), text("url"));
+    Some(format!("{}\t{state}\t{next}\t{}\t{url}", one["id"], one["events"]))
+}

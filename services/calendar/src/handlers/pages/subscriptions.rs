@@ -1,0 +1,118 @@
+//! The page of subscriptions to other calendars, for editors. A browser asks for login and key.
+
+use actix_web::http::header::{
+    CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, ORIGIN, WWW_AUTHENTICATE,
+};
+use actix_web::web::{Data, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+use shell::pages::Page;
+use shell::{base_url, read_body};
+
+use super::super::input::{from_form, head};
+use super::failure::failure;
+use super::site::SITE;
+use crate::app::Request;
+use crate::app::subscriptions::{self, Step};
+use crate::error::Error;
+use crate::state::State;
+use crate::wire::parameter_errors::ParameterErrors;
+use crate::wire::params::Params;
+use crate::wire::subscription::SubscriptionJson;
+
+/// Maximum size of a form in bytes.
+const FORM_LIMIT: usize = 4 << 10;
+
+/// The scheme with which a browser asks for login and key.
+const ASKS: HeaderValue = HeaderValue::from_static("Basic realm=\"calendar\", charset=\"UTF-8\"");
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+#[derive(Template)]
+#[template(path = "subscriptions.html")]
+struct SubscriptionsPage<'a> {
+    subscriptions: &'a [SubscriptionJson],
+    root: &'a str,
+}
+
+/// Shows all subscriptions.
+pub async fn list(http: HttpRequest, state: Data<State>) -> HttpResponse {
+    finished(shown(&http, &state).await, &http, &state)
+}
+
+/// Pauses, resumes or runs a subscription, or accepts its file, and shows the page again.
+pub async fn change(http: HttpRequest, payload: Payload, state: Data<State>) -> HttpResponse {
+    finished(changed(&http, payload, &state).await, &http, &state)
+}
+
+fn finished(
+    outcome: Result<HttpResponse, Error>,
+    http: &HttpRequest,
+    state: &State,
+) -> HttpResponse {
+    outcome.unwrap_or_else(|error| {
+        let mut response = failure(&error, &state.site.settings.site_name, &base_url(http));
+        if matches!(error, Error::Unauthorized | Error::InvalidCredentials) {
+            response.headers_mut().insert(WWW_AUTHENTICATE, ASKS);
+        }
+        response
+    })
+}
+
+async fn shown(http: &HttpRequest, state: &State) -> Result<HttpResponse, Error> {
+    let input = head(http).await?;
+    let root = format!("{}/", input.request.urls.relative().base);
+    let list = subscriptions::list(state, input.request).await?;
+    let name = &state.site.settings.site_name;
+    let page = Page::new("Subscriptions").publisher(name, name).root(&root).wide().unindexed();
+    let main = SubscriptionsPage { subscriptions: &list.subscriptions, root: &root };
+    Ok(SITE.respond(&page, &main))
+}
+
+async fn changed(
+    http: &HttpRequest,
+    payload: Payload,
+    state: &State,
+) -> Result<HttpResponse, Error> {
+    let input = head(http).await?;
+    // Browsers send the key with forms of other sites too.
+    if !is_own_form(http.headers(), &input.request.urls.base) {
+        return Err(Error::Forbidden);
+    }
+    let form = form(http, payload).await?;
+    let id = form.text("id").and_then(|id| id.parse().ok()).unwrap_or(0);
+    let step = match form.text("step").unwrap_or_default() {
+        "run" => Step::Run,
+        "pause" => Step::Pause,
+        "resume" => Step::Resume,
+        "accept" => Step::Accept,
+        _ => return Err(ParameterErrors::one("step", "must be a known step").into()),
+    };
+    let request = Request { params: Ok(Params::default()), ..input.request };
+    subscriptions::take_step(state, request, id, step).await?;
+    // The shell prepends the path of PUBLIC_URL.
+    let mut response = HttpResponse::SeeOther();
+    Ok(response.insert_header((LOCATION, "/subscriptions/")).finish())
+}
+
+/// Returns whether a form was sent by a page of this site.
+fn is_own_form(headers: &HeaderMap, base: &str) -> bool {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let own = url::Url::parse(base).map(|url| url.origin().ascii_serialization());
+    match text(ORIGIN) {
+        Some(origin) => own.is_ok_and(|own| own == origin),
+        None => text(SEC_FETCH_SITE) == Some("same-origin"),
+    }
+}
+
+async fn form(http: &HttpRequest, payload: Payload) -> Result<Params, Error> {
+    let kind = http.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    if !kind.is_some_and(|kind| kind.starts_with(b"application/x-www-form-urlencoded")) {
+        return Err(Error::UnsupportedMediaType);
+    }
+    let mut payload = payload.into_inner();
+    let bytes = read_body(http, &mut payload, FORM_LIMIT).await;
+    let bytes = bytes.map_err(|fault| Error::from(&fault))?;
+    let text = std::str::from_utf8(&bytes);
+    from_form(text.map_err(|_| ParameterErrors::one("form", "must be UTF-8"))?)
+}

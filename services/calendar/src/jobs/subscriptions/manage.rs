@@ -1,0 +1,129 @@
+//! Commands on subscriptions. They act in the name of the first user.
+
+use anyhow::anyhow;
+use database::Db;
+use serde_json::{Map, Value};
+
+use super::super::load::first_user;
+use crate::app::subscriptions::{self, Step};
+use crate::app::{Undone, with_context};
+use crate::error::Error;
+use crate::state::State;
+use crate::store::sql;
+use crate::wire::params::Params;
+use crate::wire::subscription::SubscriptionJson;
+use crate::wire::subscription_input::release;
+
+/// Runs a write. Its errors name the fields as requests do.
+fn write<T>(
+    state: &State,
+    work: impl FnOnce(&mut Db, i64) -> Result<T, Error>,
+) -> anyhow::Result<T> {
+    let now = state.clock.unix();
+    let done = state.pools.write_blocking(|db| {
+        sql::one_writer(db)?;
+        work(db, now)
+    });
+    done.map_err(explained)
+}
+
+fn explained(error: Error) -> anyhow::Error {
+    match Undone::from(error) {
+        Undone::Faulty(message) => anyhow!(message),
+        Undone::Failed(error) => error.into(),
+        Undone::Unchanged => anyhow!("nothing changed"),
+    }
+}
+
+/// Subscribes to an address. The fields are those of the operation.
+///
+/// # Errors
+/// A field is invalid, or the database failed.
+pub fn add_subscription(
+    state: &State,
+    fields: Map<String, Value>,
+) -> anyhow::Result<SubscriptionJson> {
+    write(state, |db, now| {
+        let user = first_user(db)?;
+        let params = Params::from_json(fields.into());
+        let change = with_context(state, db, &user, &params, |context| {
+            subscriptions::decode(state, context, &user, &params, true)
+        })?;
+        let id = subscriptions::add(db, (state, &user), change, now)?;
+        subscriptions::show(db, id, now)
+    })
+}
+
+/// Changes the settings of a subscription. The fields are those of the operation.
+///
+/// # Errors
+/// The subscription does not exist, a field is invalid, or the database failed.
+pub fn change_subscription(
+    state: &State,
+    id: i64,
+    fields: Map<String, Value>,
+) -> anyhow::Result<SubscriptionJson> {
+    write(state, |db, now| {
+        let user = first_user(db)?;
+        let params = Params::from_json(fields.into());
+        let change = with_context(state, db, &user, &params, |context| {
+            subscriptions::decode(state, context, &user, &params, false)
+        })?;
+        subscriptions::change(db, id, change, now)?;
+        subscriptions::show(db, id, now)
+    })
+}
+
+/// Pauses, resumes or runs a subscription, or accepts its file.
+///
+/// # Errors
+/// The subscription does not exist or is not in a state for it, or the database failed.
+pub fn step_subscription(state: &State, id: i64, step: Step) -> anyhow::Result<SubscriptionJson> {
+    write(state, |db, now| {
+        subscriptions::step(db, id, step, now)?;
+        subscriptions::show(db, id, now)
+    })
+}
+
+/// Releases an event that a user changed, or some of its parts. The fields are those of the
+/// operation.
+///
+/// # Errors
+/// The subscription does not have the event, a field is invalid, or the database failed.
+pub fn release_subscribed(
+    state: &State,
+    id: i64,
+    fields: Map<String, Value>,
+) -> anyhow::Result<SubscriptionJson> {
+    write(state, |db, now| {
+        let (event, parts) = release(&Params::from_json(fields.into()))?;
+        subscriptions::release(db, id, (event, &parts), now)?;
+        subscriptions::show(db, id, now)
+    })
+}
+
+/// Removes a subscription.
+///
+/// # Errors
+/// The subscription does not exist, or the database failed.
+pub fn remove_subscription(state: &State, id: i64, with_events: bool) -> anyhow::Result<()> {
+    write(state, |db, now| subscriptions::remove(db, id, with_events, now))
+}
+
+/// Reads a subscription.
+///
+/// # Errors
+/// The subscription does not exist, or the database failed.
+pub fn show_subscription(state: &State, id: i64) -> anyhow::Result<SubscriptionJson> {
+    let now = state.clock.unix();
+    state.pools.read_blocking(|db| subscriptions::show(db, id, now)).map_err(explained)
+}
+
+/// Reads all subscriptions.
+///
+/// # Errors
+/// The database failed.
+pub fn list_subscriptions(state: &State) -> anyhow::Result<Vec<SubscriptionJson>> {
+    let now = state.clock.unix();
+    state.pools.read_blocking(|db| subscriptions::show_all(db, now)).map_err(explained)
+}

@@ -1,0 +1,12 @@
+//! Subscriptions to other calendars: their runs, and their commands.
+
+mod manage;
+mod run;
+
+pub use manage::{
+    add_subscription, change_subscription, list_subscriptions, release_subscribed,
+    remove_subscription, show_subscription, step_subscription,
+};
+pub use run::{
+    measure_subscriptions, run_due_subscriptions, run_subscription, run_subscriptions_forever,
+};

@@ -1,0 +1,466 @@
+//! Runs of subscriptions: the file is fetched, checked, imported, and what it lacks is trashed.
+//!
+//! A run holds a lease that each of its transactions renews. If its process dies, another one begins
+//! the run again after the lease has ended. Events are identified by UID, so nothing is written twice.
+
+use std::io::Cursor;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use database::{DatabaseError, Db, Retries, WriterQueue, off_worker};
+use futures_util::future::join_all;
+use tokio::runtime::Builder;
+
+use crate::app::{
+    FileContent, Import, ImportLimits, Loss, Overview, Subscriber, acting_user, trash_by_file,
+};
+use crate::error::Error;
+use crate::ical::Reader;
+use crate::metrics;
+use crate::model::subscription::{
+    LONGEST_URL, Run, RunOutcome, Subscription, SubscriptionState, next_after_failure,
+};
+use crate::model::urls::Urls;
+use crate::state::State;
+use crate::store::remote_calendars::{CalendarFetcher, FetchFailure, Known};
+use crate::store::subscriptions::{Finish, Lease};
+use crate::store::{events, sql, subscribed_events, subscriptions, transfer};
+use crate::wire::import::ImportJson;
+
+/// Interval at which due subscriptions are looked up.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// Number of subscriptions that a process runs at the same time.
+const WORKERS: usize = 4;
+
+/// Seconds after which a run that stopped renewing its lease may be begun again.
+const LEASE: i64 = 120;
+
+/// Number of events that are trashed per transaction.
+const BATCH: usize = 50;
+
+/// Seconds for which the validators of an imported file are used. After that, the file is read even
+/// if it has not changed, because its series have new occurrences.
+const FRESH: i64 = 86_400;
+
+/// Time for which a transaction is retried while the database is busy or unreachable.
+const RETRY_TIME: Duration = Duration::from_secs(60);
+
+/// The reason that a run does not continue.
+#[derive(Debug)]
+enum RunError {
+    /// Its lease has ended.
+    Lost,
+    Failed(Error),
+}
+
+impl From<Error> for RunError {
+    fn from(error: Error) -> RunError {
+        RunError::Failed(error)
+    }
+}
+
+impl From<DatabaseError> for RunError {
+    fn from(error: DatabaseError) -> RunError {
+        RunError::Failed(error.into())
+    }
+}
+
+/// Runs subscriptions when they are due, in an endless loop. Returns immediately if the process does
+/// not fetch files.
+pub async fn run_subscriptions_forever(state: State) {
+    if state.calendar_fetcher.is_none() {
+        return;
+    }
+    loop {
+        run_due_subscriptions(&state).await;
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Runs the subscriptions that are due now. Returns their number.
+pub async fn run_due_subscriptions(state: &State) -> usize {
+    let Some(fetcher) = &state.calendar_fetcher else { return 0 };
+    let worker = || async {
+        let mut runs = 0;
+        while let Some((subscription, lease)) = claim(state, fetcher).await {
+            run(state, fetcher, subscription, lease).await;
+            runs += 1;
+        }
+        runs
+    };
+    join_all((0..WORKERS).map(|_| worker())).await.into_iter().sum()
+}
+
+/// Publishes the numbers of subscriptions as metrics.
+pub async fn measure_subscriptions(state: &State) {
+    match state.pools.read(subscriptions::numbers).await {
+        Ok(numbers) => metrics::describe_subscriptions([
+            ("active", numbers.active),
+            ("failing", numbers.failing),
+            ("paused", numbers.paused),
+            ("stopped", numbers.stopped),
+        ]),
+        Err(error) => log::debug!("the subscriptions were not counted: {error}"),
+    }
+}
+
+/// Runs a subscription for a command, whether it is due or not. Returns `None` if an editor changed
+/// or removed it meanwhile.
+///
+/// # Errors
+/// The subscription does not exist, is being run, or the database failed.
+pub fn run_subscription(state: &State, id: i64) -> anyhow::Result<Option<Run>> {
+    let fetcher = state.calendar_fetcher.as_ref().context("files cannot be fetched")?;
+    let now = state.clock.unix();
+    let until = now + lease_of(fetcher);
+    let claim = |db: &mut Db| subscriptions::claim(db, id, now, until);
+    let Some((subscription, lease)) = state.pools.write_blocking(claim)? else {
+        let exists = state.pools.read_blocking(|db| subscriptions::find(db, id))?.is_some();
+        anyhow::ensure!(exists, "subscription {id} does not exist");
+        anyhow::bail!("subscription {id} is being run; wait until it has finished");
+    };
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    Ok(runtime.block_on(run(state, fetcher, subscription, lease)))
+}
+
+/// Returns the seconds that a new lease lasts: the time for the file, and more.
+fn lease_of(fetcher: &CalendarFetcher) -> i64 {
+    i64::try_from(fetcher.timeout().as_secs()).unwrap_or(0) + LEASE
+}
+
+/// Leases a due subscription. A failure is logged, and the next tick retries.
+async fn claim(state: &State, fetcher: &CalendarFetcher) -> Option<(Subscription, Lease)> {
+    let now = state.clock.unix();
+    let until = now + lease_of(fetcher);
+    let claim = move |db: &mut Db| -> Result<_, DatabaseError> {
+        // The load of an export compares the numbers of rows at its end.
+        match transfer::unfinished(db)? {
+            Some(_) => Ok(None),
+            None => subscriptions::claim_due(db, now, until),
+        }
+    };
+    match state.pools.write(claim).await {
+        Ok(claimed) => claimed,
+        Err(error) => {
+            log::warn!("cannot look up due subscriptions: {error}");
+            None
+        }
+    }
+}
+
+/// Runs a leased subscription and records the result. Returns `None` if an editor changed or removed
+/// it meanwhile, or if the result was not recorded.
+async fn run(
+    state: &State,
+    fetcher: &CalendarFetcher,
+    subscription: Subscription,
+    lease: Lease,
+) -> Option<Run> {
+    let id = subscription.id;
+    if subscription.state == SubscriptionState::Removing {
+        if let Err(error) = remove(state, &lease).await {
+            log::warn!("cannot remove subscription {id}: {error:?}");
+        }
+        return None;
+    }
+    let finish = match attempt(state, fetcher, &subscription, &lease).await {
+        Ok(finish) => finish,
+        Err(RunError::Lost) => {
+            log::info!("the run of subscription {id} ended, because it was changed or taken over");
+            return None;
+        }
+        Err(RunError::Failed(error)) => {
+            let message = match error {
+                Error::Store(cause) => {
+                    log::warn!("the run of subscription {id} failed: {cause}");
+                    "the database did not answer in time".to_owned()
+                }
+                other => other.to_string(),
+            };
+            let failure = FetchFailure { message, ..FetchFailure::default() };
+            failed(state.clock.unix(), &subscription, failure)
+        }
+    };
+    let run = finish.run.clone();
+    let record = move |db: &mut Db| -> Result<_, DatabaseError> {
+        sql::one_writer(db)?;
+        subscriptions::finish(db, &lease, &finish)
+    };
+    match state.pools.write(record).await {
+        Ok(true) => {
+            metrics::count_subscription_run(run.outcome);
+            if matches!(run.outcome, RunOutcome::Failed | RunOutcome::Stopped) {
+                let (outcome, message) = (run.outcome.name(), &run.message);
+                log::info!("the run of subscription {id} is {outcome}: {message}");
+            }
+            Some(run)
+        }
+        Ok(false) => None,
+        Err(error) => {
+            log::warn!("the run of subscription {id} was not recorded: {error}");
+            None
+        }
+    }
+}
+
+/// Returns the end of a run that is repeated after a pause.
+fn failed(now: i64, subscription: &Subscription, failure: FetchFailure) -> Finish {
+    let failures = subscription.failures + 1;
+    let interval = subscription.plan.interval * 60;
+    let next_utc = next_after_failure(now, interval, failures, failure.retry_after);
+    let (outcome, message) = (RunOutcome::Failed, failure.message);
+    let run = Run { at: now, outcome, message, ..Run::default() };
+    Finish { run, next_utc, failures, ..Finish::default() }
+}
+
+/// Returns the end of a run after which an editor must decide.
+fn stopped(now: i64, subscription: &Subscription, message: String, lost: usize) -> Finish {
+    let lost = u64::try_from(lost).unwrap_or(u64::MAX);
+    let run = Run { at: now, outcome: RunOutcome::Stopped, message, lost, ..Run::default() };
+    let (next_utc, failures) = (subscription.next_utc, subscription.failures);
+    Finish { run, next_utc, failures, ..Finish::default() }
+}
+
+/// Fetches and imports the file of a subscription.
+async fn attempt(
+    state: &State,
+    fetcher: &CalendarFetcher,
+    subscription: &Subscription,
+    lease: &Lease,
+) -> Result<Finish, RunError> {
+    let began = state.clock.unix();
+    let uses_validators = began - subscription.imported_utc < FRESH && !subscription.accepts_loss;
+    let known = match uses_validators {
+        true => Known {
+            etag: subscription.etag.as_deref(),
+            last_modified: subscription.last_modified.as_deref(),
+        },
+        false => Known::default(),
+    };
+    let is_conditional = known.etag.is_some() || known.last_modified.is_some();
+    let fetched = match fetcher.fetch(&subscription.plan.url, known, began).await {
+        Ok(fetched) => fetched,
+        Err(failure) if failure.is_gone => {
+            return Ok(stopped(state.clock.unix(), subscription, failure.message, 0));
+        }
+        Err(failure) => return Ok(failed(state.clock.unix(), subscription, failure)),
+    };
+    let fits = |url: &String| fetcher.may_name(url) && url.chars().count() <= LONGEST_URL;
+    let url = fetched.moved_to.filter(fits);
+    let interval = subscription.plan.interval * 60;
+    let Some(file) = fetched.file else {
+        let now = state.clock.unix();
+        if !is_conditional {
+            let message = "the address answers 304 to a request without conditions".to_owned();
+            let failure = FetchFailure { message, ..FetchFailure::default() };
+            return Ok(failed(now, subscription, failure));
+        }
+        let run = Run { at: now, outcome: RunOutcome::NotModified, ..Run::default() };
+        return Ok(Finish { run, next_utc: now + interval, url, ..Finish::default() });
+    };
+    let (bytes, media_type) = (Arc::<[u8]>::from(file.bytes), file.media_type);
+    let (own, whole) = (state.clone(), bytes.clone());
+    let read = off_worker(move || FileContent::read(&own, &whole, &media_type)).await?;
+    let (content, overview) = match read {
+        Ok(read) => read,
+        Err(message) => {
+            let failure = FetchFailure { message, ..FetchFailure::default() };
+            return Ok(failed(state.clock.unix(), subscription, failure));
+        }
+    };
+    let now = state.clock.unix();
+    let loss = loss(state, subscription, &content).await?;
+    if loss.is_great() && !subscription.accepts_loss {
+        let Loss { lost, known } = loss;
+        let message = format!(
+            "the file lacks {lost} of {known} future events; nothing was changed. Accept it if \
+             they are gone, or resume once the file is complete"
+        );
+        return Ok(stopped(now, subscription, message, lost));
+    }
+    let report = import(state, (subscription, lease), bytes, overview).await?;
+    let (trashed, kept) = trash_missing(state, lease, content).await?;
+    let now = state.clock.unix();
+    let run = Run {
+        at: now,
+        outcome: RunOutcome::Imported,
+        message: remarks(&report, kept),
+        created: report.created,
+        updated: report.updated,
+        unchanged: report.unchanged,
+        skipped: report.skipped,
+        failed: report.failed,
+        trashed,
+        lost: 0,
+    };
+    let imported = Some((file.etag, file.last_modified));
+    Ok(Finish { run, next_utc: now + interval, failures: 0, url, imported })
+}
+
+/// Counts the future events that a file lacks.
+async fn loss(
+    state: &State,
+    subscription: &Subscription,
+    content: &FileContent,
+) -> Result<Loss, RunError> {
+    let (id, now) = (subscription.id, state.clock.unix());
+    let known = state.pools.read(move |db| subscribed_events::future(db, id, now)).await?;
+    Ok(content.loss(&known))
+}
+
+/// Describes the first problem of an import, and events that stay because a user changed them.
+fn remarks(report: &ImportJson, kept: u64) -> String {
+    let first = report.errors.first().or(report.warnings.first());
+    let problem = first.map(|one| format!("line {}: {}", one.line, one.message));
+    let more = (report.errors.len() + report.warnings.len()).saturating_sub(1);
+    let problem = problem.map(|text| match more {
+        0 => text,
+        more => format!("{text} (and {more} other messages)"),
+    });
+    let kept = (kept > 0).then(|| {
+        format!("events that the file lacks and that stay, because a user changed them: {kept}")
+    });
+    problem.into_iter().chain(kept).collect::<Vec<_>>().join("; ")
+}
+
+fn is_busy(error: &RunError) -> bool {
+    matches!(error, RunError::Failed(Error::Store(DatabaseError::Busy)))
+}
+
+/// Runs a transaction of a run on a blocking thread, and renews the lease in it.
+async fn write<T: Send + 'static>(
+    state: &State,
+    lease: &Lease,
+    mut work: impl FnMut(&State, &mut Db) -> Result<T, RunError> + Send + 'static,
+) -> Result<T, RunError> {
+    let (state, lease) = (state.clone(), lease.clone());
+    let perform = move || {
+        let retries = Retries::up_to(RETRY_TIME);
+        WriterQueue::new(&state.pools, retries, is_busy).write(|db| {
+            sql::one_writer(db)?;
+            let until = state.clock.unix() + LEASE;
+            match subscriptions::renew(db, &lease, until)? {
+                true => work(&state, db),
+                false => Err(RunError::Lost),
+            }
+        })
+    };
+    off_worker(perform).await?
+}
+
+/// Imports the file in short transactions.
+async fn import(
+    state: &State,
+    (subscription, lease): (&Subscription, &Lease),
+    bytes: Arc<[u8]>,
+    overview: Overview,
+) -> Result<ImportJson, RunError> {
+    let own = subscription.clone();
+    let read = move |db: &mut Db| -> Result<_, Error> {
+        Ok((acting_user(db, &own)?, Subscriber::of(db, &own)?))
+    };
+    let (user, subscriber) = state.pools.read(read).await?;
+    let urls = Urls { base: String::new(), alias: false };
+    let import = Import::new(user, urls, ImportLimits::default(), overview);
+    let mut import = import.of_subscription(subscriber);
+    for pass in import.passes() {
+        let mut reader = Reader::new(Cursor::new(bytes.clone()));
+        let mut more = true;
+        while more {
+            let own = state.clone();
+            let prepared = off_worker(move || {
+                import.prepare(&own, &mut reader, pass)?;
+                Ok::<_, Error>((import, reader))
+            });
+            let (ready, rest) = prepared.await??;
+            reader = rest;
+            (import, more) = write_batch(state, lease, ready).await?;
+        }
+    }
+    Ok(import.into_report())
+}
+
+/// Writes prepared entries. Returns whether more remain. A retry starts the batch over.
+async fn write_batch(
+    state: &State,
+    lease: &Lease,
+    import: Import,
+) -> Result<(Import, bool), RunError> {
+    let (state, lease) = (state.clone(), lease.clone());
+    let perform = move || {
+        let mut import = import;
+        let before = import.so_far().clone();
+        let retries = Retries::up_to(RETRY_TIME);
+        let more = WriterQueue::new(&state.pools, retries, is_busy).write(|db| {
+            import.restore(before.clone());
+            sql::one_writer(db)?;
+            match subscriptions::renew(db, &lease, state.clock.unix() + LEASE)? {
+                true => Ok(import.write(&state, db)?),
+                false => Err(RunError::Lost),
+            }
+        })?;
+        Ok((import, more))
+    };
+    off_worker(perform).await?
+}
+
+/// Moves future events that the file lacks to the trash, except those that a user changed. Returns
+/// the numbers of both.
+async fn trash_missing(
+    state: &State,
+    lease: &Lease,
+    content: FileContent,
+) -> Result<(u64, u64), RunError> {
+    let (content, mut trashed) = (Arc::new(content), 0);
+    loop {
+        let (id, content) = (lease.subscription, content.clone());
+        let (some, kept) = write(state, lease, move |state, db| {
+            let now = state.clock.unix();
+            let future = subscribed_events::future(db, id, now)?.into_iter();
+            let missing = future.filter(|event| !content.has(&event.name));
+            let (gone, kept): (Vec<_>, Vec<_>) =
+                missing.partition(|event| event.changed.is_empty());
+            let ids: Vec<i64> = gone.iter().map(|event| event.id).take(BATCH).collect();
+            for event in events::by_ids(db, &ids)? {
+                trash_by_file(db, &event, now)?;
+            }
+            if ids.is_empty() {
+                for name in subscribed_events::erased(db, id)? {
+                    if !content.has(&name) {
+                        subscribed_events::forget(db, id, &name)?;
+                    }
+                }
+            }
+            Ok((ids.len(), kept.len()))
+        })
+        .await?;
+        trashed += u64::try_from(some).unwrap_or(0);
+        if some == 0 {
+            return Ok((trashed, u64::try_from(kept).unwrap_or(0)));
+        }
+    }
+}
+
+/// Moves all events of a subscription to the trash, then removes it.
+async fn remove(state: &State, lease: &Lease) -> Result<(), RunError> {
+    loop {
+        let id = lease.subscription;
+        let is_over = write(state, lease, move |state, db| {
+            let most = i64::try_from(BATCH).unwrap_or(i64::MAX);
+            let ids = subscribed_events::some_untrashed(db, id, most)?;
+            for event in events::by_ids(db, &ids)? {
+                trash_by_file(db, &event, state.clock.unix())?;
+            }
+            if ids.is_empty() {
+                subscriptions::remove(db, id)?;
+            }
+            Ok(ids.is_empty())
+        })
+        .await?;
+        if is_over {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The events of subscriptions, and what users changed of them.
+
+use database::{DatabaseError, Db};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Integer, Text};
+
+use super::schema::subscribed_events;
+use super::sql::Sql;
+use crate::model::list::Paging;
+use crate::model::subscription::Parts;
+
+/// An event of a subscription.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = subscribed_events)]
+struct Row {
+    subscription_id: i64,
+    name: String,
+    event_id: Option<i64>,
+    is_vanished: bool,
+    changed: String,
+}
+
+/// An event of a subscription.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubscribedEvent {
+    pub subscription: i64,
+    /// The external id of the event.
+    pub name: String,
+    /// The event, or `None` if it was erased.
+    pub event: Option<i64>,
+    /// Whether it was trashed because the file lacked it.
+    pub is_vanished: bool,
+    /// The parts that a user changed.
+    pub changed: Parts,
+}
+
+impl From<Row> for SubscribedEvent {
+    fn from(row: Row) -> SubscribedEvent {
+        SubscribedEvent {
+            subscription: row.subscription_id,
+            name: row.name,
+            event: row.event_id,
+            is_vanished: row.is_vanished,
+            changed: Parts::stored(&row.changed),
+        }
+    }
+}
+
+/// Finds the subscription of an event, with what users changed.
+pub fn of_event(db: &mut Db, event: i64) -> Result<Option<SubscribedEvent>, DatabaseError> {
+    let found = subscribed_events::table.filter(subscribed_events::event_id.eq(event));
+    let row: Option<Row> = found.select(Row::as_select()).first(db).optional()?;
+    Ok(row.map(SubscribedEvent::from))
+}
+
+/// Finds an event of a subscription by its external id.
+pub fn find(
+    db: &mut Db,
+    subscription: i64,
+    name: &str,
+) -> Result<Option<SubscribedEvent>, DatabaseError> {
+    let found = subscribed_events::table.find((subscription, name));
+    let row: Option<Row> = found.select(Row::as_select()).first(db).optional()?;
+    Ok(row.map(SubscribedEvent::from))
+}
+
+/// Records that the file of a subscription has an event.
+pub fn note(db: &mut Db, subscription: i64, name: &str, event: i64) -> Result<(), DatabaseError> {
+    let known = find(db, subscription, name)?;
+    if known.is_some_and(|known| known.event == Some(event) && !known.is_vanished) {
+        return Ok(());
+    }
+    let text =
+        "insert into subscribed_events (subscription_id, name, event_id, is_vanished, changed)";
+    let mut sql = Sql::new(db, text);
+    sql.push(" values (").value(subscription).push(", ").bind(name).push(", ").value(event);
+    sql.push(", false, '') on conflict (subscription_id, name) do update set ");
+    sql.push("event_id = excluded.event_id, is_vanished = excluded.is_vanished");
+    sql.execute(db).map(drop)
+}
+
+/// Records that an event was trashed because the file lacks it.
+pub fn note_vanished(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
+    let found = subscribed_events::table.filter(subscribed_events::event_id.eq(event));
+    diesel::update(found).set(subscribed_events::is_vanished.eq(true)).execute(db)?;
+    Ok(())
+}
+
+/// Adds to the parts of an event that users changed. Does nothing for an event without subscription.
+pub fn note_changed(db: &mut Db, event: i64, parts: &Parts) -> Result<(), DatabaseError> {
+    let Some(known) = of_event(db, event)? else { return Ok(()) };
+    let changed = known.changed.with(parts);
+    if changed == known.changed {
+        return Ok(());
+    }
+    set_changed(db, event, &changed)
+}
+
+/// Replaces the parts of an event that users changed.
+pub fn set_changed(db: &mut Db, event: i64, parts: &Parts) -> Result<(), DatabaseError> {
+    let found = subscribed_events::table.filter(subscribed_events::event_id.eq(event));
+    diesel::update(found).set(subscribed_events::changed.eq(parts.text())).execute(db)?;
+    Ok(())
+}
+
+/// A future event of a subscription.
+#[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
+pub struct FutureEvent {
+    #[diesel(sql_type = BigInt)]
+    pub id: i64,
+    /// Its external id.
+    #[diesel(sql_type = Text)]
+    pub name: String,
+    /// The names of the parts that users changed; empty if there are none.
+    #[diesel(sql_type = Text)]
+    pub changed: String,
+}
+
+/// Reads the events of a subscription that begin later and are not in the trash. Events that a user
+/// restored after they vanished are left out.
+pub fn future(db: &mut Db, subscription: i64, now: i64) -> Result<Vec<FutureEvent>, DatabaseError> {
+    let text = "select e.id, s.name, s.changed from subscribed_events s join events e on \
+        e.id = s.event_id where s.is_vanished = false and e.status <> 'trash' and s.subscription_id = ";
+    let mut sql = Sql::new(db, text);
+    sql.value(subscription).push(" and e.start_utc > ").value(now).push(" order by e.id");
+    sql.load(db)
+}
+
+/// Reads the ids of some events of a subscription that are not in the trash.
+pub fn some_untrashed(
+    db: &mut Db,
+    subscription: i64,
+    most: i64,
+) -> Result<Vec<i64>, DatabaseError> {
+    let text = "select e.id from subscribed_events s join events e on e.id = s.event_id \
+        where e.status <> 'trash' and s.subscription_id = ";
+    let mut sql = Sql::new(db, text);
+    sql.value(subscription).push(" order by e.id limit ").value(most);
+    sql.load_ids(db)
+}
+
+#[derive(QueryableByName)]
+struct NameRow {
+    #[diesel(sql_type = Text)]
+    name: String,
+}
+
+/// Reads the external ids of erased events.
+pub fn erased(db: &mut Db, subscription: i64) -> Result<Vec<String>, DatabaseError> {
+    let mut sql = Sql::new(db, "select name from subscribed_events where event_id is null and ");
+    sql.push("subscription_id = ").value(subscription);
+    let rows: Vec<NameRow> = sql.load(db)?;
+    Ok(rows.into_iter().map(|row| row.name).collect())
+}
+
+/// Removes the record of an erased event.
+pub fn forget(db: &mut Db, subscription: i64, name: &str) -> Result<(), DatabaseError> {
+    diesel::delete(subscribed_events::table.find((subscription, name))).execute(db)?;
+    Ok(())
+}
+
+#[derive(QueryableByName)]
+struct ChangedRow {
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Text)]
+    changed: String,
+}
+
+/// Reads the external ids of all events of a subscription, each with whether a user changed the
+/// event.
+pub fn names(db: &mut Db, subscription: i64) -> Result<Vec<(String, bool)>, DatabaseError> {
+    let text = "select name, changed from subscribed_events where subscription_id = ";
+    let mut sql = Sql::new(db, text);
+    sql.value(subscription);
+    let rows: Vec<ChangedRow> = sql.load(db)?;
+    Ok(rows.into_iter().map(|row| (row.name, !row.changed.is_empty())).collect())
+}
+
+/// Counts the existing events of a subscription, and those that users changed.
+pub fn counts(db: &mut Db, subscription: i64) -> Result<(i64, i64), DatabaseError> {
+    let mut count = |condition: &str| {
+        let text = "select count(*) as n from subscribed_events where event_id is not null";
+        let mut sql = Sql::new(db, text);
+        sql.push(condition).push(" and subscription_id = ").value(subscription);
+        sql.number(db)
+    };
+    Ok((count("")?, count(" and changed <> ''")?))
+}
+
+/// An event of a subscription in a list.
+#[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
+pub struct ListedEvent {
+    #[diesel(sql_type = BigInt)]
+    pub id: i64,
+    #[diesel(sql_type = Text)]
+    pub title: String,
+    #[diesel(sql_type = Text)]
+    pub status: String,
+    #[diesel(sql_type = BigInt)]
+    pub start_local: i64,
+    #[diesel(sql_type = Text)]
+    pub name: String,
+    #[diesel(sql_type = Text)]
+    pub changed: String,
+    /// 1 if it was trashed because the file lacked it.
+    #[diesel(sql_type = Integer)]
+    pub vanished: i32,
+}
+
+/// Reads a page of the existing events of a subscription by id, and their number.
+pub fn page(
+    db: &mut Db,
+    subscription: i64,
+    only_changed: bool,
+    paging: Paging,
+) -> Result<(Vec<ListedEvent>, i64), DatabaseError> {
+    let changed = if only_changed { " and s.changed <> ''" } else { "" };
+    let from = format!(
+        "from subscribed_events s join events e on e.id = s.event_id \
+         where s.subscription_id = {subscription}{changed}"
+    );
+    let total = Sql::new(db, &format!("select count(*) as n {from}")).number(db)?;
+    let mut sql = Sql::new(
+        db,
+        "select e.id, e.title, e.status, e.start_local, s.name, s.changed, \
+         case when s.is_vanished then 1 else 0 end as vanished ",
+    );
+    sql.push(&from).push(" order by e.id limit ").value(paging.per_page);
+    sql.push(" offset ").value(paging.offset());
+    Ok((sql.load(db)?, total))
+}

@@ -1,0 +1,309 @@
+//! Subscriptions to calendars at other addresses, and the leases of their runs.
+
+use database::{DatabaseError, Db};
+use diesel::prelude::*;
+
+use super::schema::subscriptions;
+use super::sql::{self, Sql};
+use crate::model::subscription::{Plan, Run, RunOutcome, Subscription, SubscriptionState};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = subscriptions)]
+struct Row {
+    id: i64,
+    url: String,
+    interval_minutes: i64,
+    author_id: i64,
+    status: String,
+    category_id: Option<i64>,
+    venue_id: Option<i64>,
+    adopts: bool,
+    state: String,
+    created_utc: i64,
+    next_utc: i64,
+    failures: i64,
+    lease_until: i64,
+    etag: Option<String>,
+    last_modified: Option<String>,
+    imported_utc: i64,
+    accepts_loss: bool,
+    last_run: Option<String>,
+}
+
+impl From<Row> for Subscription {
+    fn from(row: Row) -> Subscription {
+        Subscription {
+            id: row.id,
+            plan: Plan {
+                url: row.url,
+                interval: row.interval_minutes,
+                author: row.author_id,
+                status: row.status,
+                category: row.category_id,
+                venue: row.venue_id,
+                adopts: row.adopts,
+            },
+            state: SubscriptionState::named(&row.state).unwrap_or(SubscriptionState::Stopped),
+            created_utc: row.created_utc,
+            next_utc: row.next_utc,
+            failures: row.failures,
+            lease_until: row.lease_until,
+            etag: row.etag,
+            last_modified: row.last_modified,
+            imported_utc: row.imported_utc,
+            accepts_loss: row.accepts_loss,
+            last_run: row.last_run.and_then(|text| serde_json::from_str(&text).ok()),
+        }
+    }
+}
+
+/// Reads all subscriptions by id.
+pub fn all(db: &mut Db) -> Result<Vec<Subscription>, DatabaseError> {
+    let all = subscriptions::table.order(subscriptions::id).select(Row::as_select());
+    Ok(all.load(db)?.into_iter().map(Subscription::from).collect())
+}
+
+/// Finds a subscription.
+pub fn find(db: &mut Db, id: i64) -> Result<Option<Subscription>, DatabaseError> {
+    let row = subscriptions::table.find(id).select(Row::as_select()).first(db).optional()?;
+    Ok(row.map(Subscription::from))
+}
+
+/// Returns the id of the subscription to an address.
+pub fn id_of_url(db: &mut Db, url: &str) -> Result<Option<i64>, DatabaseError> {
+    let found = subscriptions::table.filter(subscriptions::url.eq(url));
+    Ok(found.select(subscriptions::id).first(db).optional()?)
+}
+
+/// Adds a subscription that is due at once. Returns its id.
+pub fn add(db: &mut Db, plan: &Plan, now: i64) -> Result<i64, DatabaseError> {
+    let id = diesel::insert_into(subscriptions::table)
+        .values((
+            (
+                subscriptions::url.eq(&plan.url),
+                subscriptions::interval_minutes.eq(plan.interval),
+                subscriptions::author_id.eq(plan.author),
+                subscriptions::status.eq(&plan.status),
+                subscriptions::category_id.eq(plan.category),
+                subscriptions::venue_id.eq(plan.venue),
+                subscriptions::adopts.eq(plan.adopts),
+            ),
+            (
+                subscriptions::state.eq(SubscriptionState::Active.name()),
+                subscriptions::created_utc.eq(now),
+                subscriptions::next_utc.eq(now),
+                subscriptions::failures.eq(0_i64),
+                subscriptions::lease_until.eq(0_i64),
+                subscriptions::imported_utc.eq(0_i64),
+                subscriptions::accepts_loss.eq(false),
+            ),
+        ))
+        .returning(subscriptions::id)
+        .get_result(db)?;
+    Ok(id)
+}
+
+/// Changes the settings of a subscription.
+pub fn change(db: &mut Db, id: i64, plan: &Plan) -> Result<(), DatabaseError> {
+    diesel::update(subscriptions::table.find(id))
+        .set((
+            subscriptions::url.eq(&plan.url),
+            subscriptions::interval_minutes.eq(plan.interval),
+            subscriptions::author_id.eq(plan.author),
+            subscriptions::status.eq(&plan.status),
+            subscriptions::category_id.eq(plan.category),
+            subscriptions::venue_id.eq(plan.venue),
+            subscriptions::adopts.eq(plan.adopts),
+        ))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Changes the state. A run in progress loses its lease.
+pub fn set_state(db: &mut Db, id: i64, state: SubscriptionState) -> Result<(), DatabaseError> {
+    diesel::update(subscriptions::table.find(id))
+        .set((
+            subscriptions::state.eq(state.name()),
+            subscriptions::lease.eq(None::<String>),
+            subscriptions::lease_until.eq(0_i64),
+        ))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Makes a subscription due. A run in progress continues.
+pub fn make_due(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
+    let found = subscriptions::table.find(id);
+    diesel::update(found).set(subscriptions::next_utc.eq(now)).execute(db)?;
+    Ok(())
+}
+
+/// Makes the next run read the whole file, even if the file has not changed. A run in progress loses
+/// its lease.
+pub fn forget_file(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
+    diesel::update(subscriptions::table.find(id))
+        .set((
+            subscriptions::etag.eq(None::<String>),
+            subscriptions::last_modified.eq(None::<String>),
+            subscriptions::lease.eq(None::<String>),
+            subscriptions::lease_until.eq(0_i64),
+        ))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Sets whether the next file may lack more than half of the events.
+pub fn accept_loss(db: &mut Db, id: i64, accepts: bool) -> Result<(), DatabaseError> {
+    let found = subscriptions::table.find(id);
+    diesel::update(found).set(subscriptions::accepts_loss.eq(accepts)).execute(db)?;
+    Ok(())
+}
+
+/// Removes a subscription. Its events stay.
+pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
+    diesel::delete(subscriptions::table.find(id)).execute(db)?;
+    Ok(())
+}
+
+/// The right of a replica to run a subscription. It ends unless it is renewed.
+#[derive(Clone, Debug)]
+pub struct Lease {
+    pub subscription: i64,
+    token: String,
+}
+
+/// Leases the subscription that has been due longest, or `None` if none is due. If two replicas race,
+/// each subscription goes to only one.
+pub fn claim_due(
+    db: &mut Db,
+    now: i64,
+    until: i64,
+) -> Result<Option<(Subscription, Lease)>, DatabaseError> {
+    sql::one_writer(db)?;
+    let runs = subscriptions::state
+        .eq(SubscriptionState::Active.name())
+        .or(subscriptions::state.eq(SubscriptionState::Removing.name()));
+    let row: Option<Row> = subscriptions::table
+        .filter(runs)
+        .filter(subscriptions::next_utc.le(now).and(subscriptions::lease_until.le(now)))
+        .order((subscriptions::next_utc, subscriptions::id))
+        .select(Row::as_select())
+        .first(db)
+        .optional()?;
+    lease(db, row, until)
+}
+
+/// Leases a subscription, whether it is due or not. Returns `None` if it does not exist or is being
+/// run.
+pub fn claim(
+    db: &mut Db,
+    id: i64,
+    now: i64,
+    until: i64,
+) -> Result<Option<(Subscription, Lease)>, DatabaseError> {
+    sql::one_writer(db)?;
+    let found = subscriptions::table.find(id).filter(subscriptions::lease_until.le(now));
+    let row = found.select(Row::as_select()).first(db).optional()?;
+    lease(db, row, until)
+}
+
+fn lease(
+    db: &mut Db,
+    row: Option<Row>,
+    until: i64,
+) -> Result<Option<(Subscription, Lease)>, DatabaseError> {
+    let Some(row) = row else { return Ok(None) };
+    let token = sql::random_id(db)?;
+    diesel::update(subscriptions::table.find(row.id))
+        .set((subscriptions::lease.eq(&token), subscriptions::lease_until.eq(until)))
+        .execute(db)?;
+    let lease = Lease { subscription: row.id, token };
+    Ok(Some((Subscription { lease_until: until, ..Subscription::from(row) }, lease)))
+}
+
+/// Renews a lease. Returns false if it has ended: another replica took over, or an editor changed the
+/// subscription.
+pub fn renew(db: &mut Db, lease: &Lease, until: i64) -> Result<bool, DatabaseError> {
+    let own =
+        subscriptions::table.find(lease.subscription).filter(subscriptions::lease.eq(&lease.token));
+    Ok(diesel::update(own).set(subscriptions::lease_until.eq(until)).execute(db)? > 0)
+}
+
+/// The end of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Finish {
+    pub run: Run,
+    /// When the next run is due.
+    pub next_utc: i64,
+    pub failures: i64,
+    /// A new address, after a permanent redirect.
+    pub url: Option<String>,
+    /// Validators of the imported file. `None` if no file was imported.
+    pub imported: Option<(Option<String>, Option<String>)>,
+}
+
+/// Records the end of a run and returns its lease. Returns false if the lease has ended.
+pub fn finish(db: &mut Db, lease: &Lease, finish: &Finish) -> Result<bool, DatabaseError> {
+    let now = finish.run.at;
+    if !renew(db, lease, now)? {
+        return Ok(false);
+    }
+    let id = lease.subscription;
+    let run = serde_json::to_string(&finish.run).map_err(DatabaseError::broken)?;
+    let stops = finish.run.outcome == RunOutcome::Stopped;
+    diesel::update(subscriptions::table.find(id))
+        .set((
+            subscriptions::lease.eq(None::<String>),
+            subscriptions::lease_until.eq(0_i64),
+            subscriptions::next_utc.eq(finish.next_utc),
+            subscriptions::failures.eq(finish.failures),
+            subscriptions::last_run.eq(run),
+            stops.then(|| subscriptions::state.eq(SubscriptionState::Stopped.name())),
+        ))
+        .execute(db)?;
+    if let Some((etag, last_modified)) = &finish.imported {
+        diesel::update(subscriptions::table.find(id))
+            .set((
+                subscriptions::etag.eq(etag),
+                subscriptions::last_modified.eq(last_modified),
+                subscriptions::imported_utc.eq(now),
+                subscriptions::accepts_loss.eq(false),
+            ))
+            .execute(db)?;
+    }
+    if let Some(url) = &finish.url
+        && id_of_url(db, url)?.is_none()
+    {
+        let found = subscriptions::table.find(id);
+        diesel::update(found).set(subscriptions::url.eq(url)).execute(db)?;
+    }
+    Ok(true)
+}
+
+/// Number of failures in a row from which a subscription counts as failing in metrics. A site may be
+/// down for a while.
+const REPEATED: i64 = 3;
+
+/// Numbers of subscriptions, for metrics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Numbers {
+    pub active: i64,
+    /// Active ones that failed at least [`REPEATED`] times in a row.
+    pub failing: i64,
+    pub paused: i64,
+    pub stopped: i64,
+}
+
+/// Counts the subscriptions.
+pub fn numbers(db: &mut Db) -> Result<Numbers, DatabaseError> {
+    let mut count = |condition: &str| {
+        let text = format!("select count(*) as n from subscriptions where {condition}");
+        Sql::new(db, &text).number(db)
+    };
+    Ok(Numbers {
+        active: count(&format!("state = 'active' and failures < {REPEATED}"))?,
+        failing: count(&format!("state = 'active' and failures >= {REPEATED}"))?,
+        paused: count("state = 'paused'")?,
+        stopped: count("state = 'stopped'")?,
+    })
+}

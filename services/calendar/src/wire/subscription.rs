@@ -1,0 +1,178 @@
+//! Subscriptions to other calendars in responses.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::dates::written;
+use super::envelope::ListMeta;
+use crate::model::subscription::{Run, Subscription};
+
+/// A subscription to a calendar at another address. Times are YYYY-MM-DD HH:MM:SS in UTC.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Subscription, example = json!(example()))]
+pub struct SubscriptionJson {
+    pub id: i64,
+    /// The address of the file.
+    pub url: String,
+    /// Minutes between two runs.
+    pub interval: i64,
+    /// User id of the author of new events.
+    pub author: i64,
+    /// Status of new events.
+    pub status: String,
+    /// Id of the category of all its events.
+    pub category: Option<i64>,
+    /// Id of the venue of events without a location.
+    pub venue: Option<i64>,
+    /// Whether it takes over events that an import created.
+    pub adopt: bool,
+    /// active, running, failing (the last runs failed), stopped (an editor must decide), paused, or
+    /// removing (its events are being moved to the trash).
+    pub state: &'static str,
+    /// Number of failed runs in a row.
+    pub failures: i64,
+    /// Whether `accept` would apply the file that the last run did not.
+    pub awaits_acceptance: bool,
+    /// Number of its events.
+    pub events: i64,
+    /// Number of its events that a user changed.
+    pub changed_events: i64,
+    pub created_utc: String,
+    /// When it runs next; null if it does not.
+    pub next_run_utc: Option<String>,
+    /// The last run; null before the first.
+    pub last_run: Option<RunJson>,
+}
+
+/// A run of a subscription, with numbers of events.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = SubscriptionRun)]
+pub struct RunJson {
+    /// When it ended.
+    pub at_utc: String,
+    /// imported, not_modified, failed (it is repeated), or stopped.
+    pub outcome: &'static str,
+    /// The reason, or a remark; empty if there is nothing to say.
+    pub message: String,
+    pub created: u64,
+    pub updated: u64,
+    /// Events that already match the file.
+    pub unchanged: u64,
+    /// Events in the trash, of other subscriptions, or older than those here.
+    pub skipped: u64,
+    pub failed: u64,
+    /// Events that were moved to the trash, because the file lacks them.
+    pub trashed: u64,
+    /// Future events that the file lacks, if the subscription stopped for that reason.
+    pub lost: u64,
+}
+
+impl RunJson {
+    fn new(run: Run) -> RunJson {
+        let Run { at, outcome, message, created, updated, unchanged, skipped, failed, .. } = run;
+        RunJson {
+            at_utc: written(at),
+            outcome: outcome.name(),
+            message,
+            created,
+            updated,
+            unchanged,
+            skipped,
+            failed,
+            trashed: run.trashed,
+            lost: run.lost,
+        }
+    }
+}
+
+impl SubscriptionJson {
+    /// Renders a subscription, given the numbers of its events and of the changed ones.
+    pub fn new(
+        subscription: Subscription,
+        (events, changed_events): (i64, i64),
+        now: i64,
+    ) -> SubscriptionJson {
+        let state = subscription.condition(now);
+        let next_run_utc = subscription.next_run().map(written);
+        let awaits_acceptance = subscription.awaits_acceptance();
+        let Subscription { id, plan, failures, created_utc, last_run, .. } = subscription;
+        SubscriptionJson {
+            id,
+            url: plan.url,
+            interval: plan.interval,
+            author: plan.author,
+            status: plan.status,
+            category: plan.category,
+            venue: plan.venue,
+            adopt: plan.adopts,
+            state,
+            failures,
+            awaits_acceptance,
+            events,
+            changed_events,
+            created_utc: written(created_utc),
+            next_run_utc,
+            last_run: last_run.map(RunJson::new),
+        }
+    }
+}
+
+/// All subscriptions.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = SubscriptionList, example = json!({"subscriptions": [example()]}))]
+pub struct SubscriptionListJson {
+    pub subscriptions: Vec<SubscriptionJson>,
+}
+
+/// An event of a subscription.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = SubscribedEvent)]
+pub struct SubscribedEventJson {
+    pub id: i64,
+    pub title: String,
+    pub status: String,
+    /// Local start, YYYY-MM-DD HH:MM:SS.
+    pub start_date: String,
+    /// The UID in the file; for an occurrence of a series also its start.
+    pub uid: String,
+    /// The parts that a user changed and that runs leave: title, description, dates, website, venue,
+    /// organizer, categories, status, event_status.
+    pub changed: Vec<&'static str>,
+    /// Whether it was moved to the trash because the file lacks it.
+    pub vanished: bool,
+}
+
+/// A page of the events of a subscription.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = SubscribedEventList, example = json!(example_of_events()))]
+pub struct SubscribedEventListJson {
+    pub events: Vec<SubscribedEventJson>,
+    #[serde(flatten)]
+    pub meta: ListMeta,
+}
+
+fn example() -> Value {
+    json!({
+        "id": 3, "url": "https://club.example/events.ics", "interval": 60, "author": 2,
+        "status": "publish", "category": 5, "venue": null, "adopt": false, "state": "active",
+        "failures": 0, "awaits_acceptance": false, "events": 40, "changed_events": 1, "created_utc": "2027-03-01 09:00:00",
+        "next_run_utc": "2027-03-10 13:00:00",
+        "last_run": {
+            "at_utc": "2027-03-10 12:00:00", "outcome": "imported", "message": "", "created": 2,
+            "updated": 1, "unchanged": 37, "skipped": 0, "failed": 0, "trashed": 1, "lost": 0,
+        },
+    })
+}
+
+fn example_of_events() -> Value {
+    json!({
+        "events": [{
+            "id": 71, "title": "Choir rehearsal", "status": "publish",
+            "start_date": "2027-04-01 19:00:00", "uid": "20270401-choir@club.example",
+            "changed": ["title"], "vanished": false,
+        }],
+        "rest_url": "https://calendar.example/calendar/events/v1/subscriptions/3/events?page=1&per_page=10",
+        "total": 1, "total_pages": 1,
+    })
+}
