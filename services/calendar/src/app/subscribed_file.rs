@@ -26,7 +26,7 @@ struct Listed {
     is_open: bool,
 }
 
-/// What a file lacks of the future events of its subscription.
+/// The number of future events of a subscription that its file lacks, and of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
     pub lost: usize,

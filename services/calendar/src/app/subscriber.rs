@@ -1,5 +1,5 @@
-//! What an import for a subscription does differently: it writes only events of the subscription, fills
-//! missing fields, and keeps what users changed.
+//! Rules of imports for subscriptions: they write only events of the subscription, fill missing fields,
+//! and keep what users changed.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -10,12 +10,14 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use outbound::{Names, Reach};
 use serde_json::{Value, json};
-use testkit::{PeerAnswer, PeerRequest};
+use testkit::PeerAnswer;
 
 use crate::subscribing::{LIMIT, Subscribing, calendar, counts, event, file_of, ics, message};
 
-/// Starts a server that sends the given bytes, waits, and sends them again, until its client leaves.
-/// With no pause it sends them once and closes the connection.
+const UNREACHABLE: &str = "the host does not answer, is not public, or ended the answer early";
+
+/// Starts a server that sends the given bytes and closes the connection, or that sends them again and
+/// again with short pauses, until its client leaves.
 fn raw_server(head: String, bytes: &'static [u8], repeats: bool) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = listener.local_addr().unwrap();
@@ -43,14 +45,11 @@ fn raw_server(head: String, bytes: &'static [u8], repeats: bool) -> SocketAddr {
 }
 
 /// Subscribes to a file with two events, replaces the answer, and returns the failed run.
-async fn failure_of(
-    club: &Subscribing,
-    answer: impl Fn(&PeerRequest) -> PeerAnswer + Send + Sync + 'static,
-) -> Value {
+async fn failure_of(club: &Subscribing, answer: PeerAnswer) -> Value {
     club.serves(&file_of(&["a", "b"]));
     let id = club.subscribe(json!({})).await;
     club.run(id).await;
-    club.answers(answer);
+    club.answers(move |_| answer.clone());
     let shown = club.run_now(id).await;
     assert_eq!(club.titles().await, ["a", "b"], "{shown}");
     shown
@@ -60,49 +59,24 @@ async fn failure_of(
 async fn unusable_answer_fails_and_changes_nothing() {
     let whole = file_of(&["a"]);
     let cut = whole.replace("END:VCALENDAR\r\n", "");
-    let answers: [(&str, Box<dyn Fn(&PeerRequest) -> PeerAnswer + Send + Sync>, &str); 10] = [
-        (
-            "401",
-            Box::new(|_| PeerAnswer::Body(401, String::new())),
-            "the address answers 401: it needs a password or a key",
-        ),
-        (
-            "404",
-            Box::new(|_| PeerAnswer::Body(404, String::new())),
-            "the address answers 404: there is no file",
-        ),
-        ("500", Box::new(|_| PeerAnswer::Body(500, String::new())), "the address answers 500"),
+    let body = |status: u16| PeerAnswer::Body(status, String::new());
+    let page = vec![("content-type", "text/html; charset=utf-8".to_owned())];
+    let coded = vec![("content-encoding", "br".to_owned())];
+    let answers = [
+        ("401", body(401), "the address answers 401: it needs a password or a key"),
+        ("404", body(404), "the address answers 404: there is no file"),
+        ("500", body(500), "the address answers 500"),
         (
             "page",
-            Box::new(|_| {
-                PeerAnswer::Full(
-                    200,
-                    vec![("content-type", "text/html; charset=utf-8".to_owned())],
-                    b"<p>hello".to_vec(),
-                )
-            }),
+            PeerAnswer::Full(200, page, b"<p>hello".to_vec()),
             "the address answers with a text/html that is not a calendar",
         ),
-        (
-            "empty body",
-            Box::new(|_| ics("")),
-            "the address answers with a text/calendar that is not a calendar",
-        ),
-        ("cut", Box::new(move |_| ics(&cut)), "the file ends at line 10 without END:VCALENDAR"),
-        ("endless", Box::new(|_| PeerAnswer::Endless), "the file is larger than 1 MiB"),
-        ("large", Box::new(|_| ics(&"x".repeat(LIMIT + 1))), "the file is larger than 1 MiB"),
-        (
-            "close",
-            Box::new(|_| PeerAnswer::Close),
-            "the host does not answer, is not public, or ended the answer early",
-        ),
-        (
-            "coding",
-            Box::new(|_| {
-                PeerAnswer::Full(200, vec![("content-encoding", "br".to_owned())], b"x".to_vec())
-            }),
-            "the answer has the encoding br",
-        ),
+        ("empty body", ics(""), "the address answers with a text/calendar that is not a calendar"),
+        ("cut", ics(&cut), "the file ends at line 10 without END:VCALENDAR"),
+        ("endless", PeerAnswer::Endless, "the file is larger than 1 MiB"),
+        ("large", ics(&"x".repeat(LIMIT + 1)), "the file is larger than 1 MiB"),
+        ("close", PeerAnswer::Close, UNREACHABLE),
+        ("coding", PeerAnswer::Full(200, coded, b"x".to_vec()), "the answer has the encoding br"),
     ];
     for (name, answer, expected) in answers {
         let club = Subscribing::new().await;
@@ -117,7 +91,7 @@ async fn unusable_answer_fails_and_changes_nothing() {
 #[actix_web::test]
 async fn file_that_is_gone_stops_the_subscription() {
     let club = Subscribing::new().await;
-    let shown = failure_of(&club, |_| PeerAnswer::Body(410, String::new())).await;
+    let shown = failure_of(&club, PeerAnswer::Body(410, String::new())).await;
     assert_eq!(shown["state"], "stopped");
     assert_eq!(message(&shown), "the address answers 410: the file was removed for good");
 }
@@ -293,13 +267,12 @@ async fn names_and_redirects_must_lead_to_permitted_addresses() {
     let reach = Reach { permitted, ..Reach::public() }.with_names(Names::Fixed(hosts));
     let fetcher = CalendarFetcher::new(reach, LIMIT, Duration::from_secs(30)).unwrap();
     let state = club.state.clone().with_calendar_fetcher(fetcher);
-    let unreachable = "the host does not answer, is not public, or ended the answer early";
     for (path, expected) in [
         ("http://site.example/file", ""),
         ("http://site.example/literal", "the address is not on a public host"),
-        ("http://site.example/inner", unreachable),
+        ("http://site.example/inner", UNREACHABLE),
         ("http://site.example/scheme", "the address redirects without a usable target"),
-        ("http://inner.example/file", unreachable),
+        ("http://inner.example/file", UNREACHABLE),
     ] {
         let id = club.subscribe_to(path, json!({})).await;
         run_due_subscriptions(&state).await;
