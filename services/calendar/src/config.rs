@@ -10,6 +10,7 @@ use crate::model::cost::{Currency, is_code};
 use crate::model::geo::{LONGEST_RADIUS, Unit};
 use crate::model::language::Language;
 use crate::model::list::PER_PAGE;
+use crate::model::series::SeriesLimits;
 use crate::model::zone::Zone;
 
 /// The settings of the site, its lists, rate limits and first user.
@@ -84,6 +85,14 @@ pub struct Settings {
     /// Days for which subscriptions of pages keep past events, 0 to 3650
     #[arg(long, env, global = true, default_value_t = 90, value_name = "DAYS", value_parser = clap::value_parser!(i64).range(0..=3650))]
     pub ical_past_days: i64,
+
+    /// Months for which the occurrences of series exist as events, 1 to 120
+    #[arg(long, env, global = true, default_value_t = 24, value_name = "MONTHS", value_parser = clap::value_parser!(i32).range(1..=120))]
+    pub series_ahead: i32,
+
+    /// Maximum number of occurrences of a series in these months, 1 to 5000
+    #[arg(long, env, global = true, default_value_t = 1000, value_name = "EVENTS", value_parser = clap::value_parser!(i64).range(1..=5000))]
+    pub series_max: i64,
 
     /// Days after which resources in the trash are erased for good; 0: never; at most 3650
     #[arg(long, env, global = true, default_value_t = 30, value_name = "DAYS", value_parser = clap::value_parser!(i64).range(0..=3650))]
@@ -171,6 +180,20 @@ impl Settings {
     pub fn languages(&self) -> Vec<Language> {
         let others = self.site_locales.0.iter().filter(|language| **language != self.site_locale);
         std::iter::once(&self.site_locale).chain(others).copied().collect()
+    }
+
+    /// Returns the limits of series.
+    pub fn series_limits(&self) -> SeriesLimits {
+        SeriesLimits {
+            months: self.series_ahead,
+            most: usize::try_from(self.series_max).unwrap_or(0),
+        }
+    }
+
+    /// Returns the limits of imported series.
+    pub fn imported_series(&self) -> SeriesLimits {
+        let SeriesLimits { months, most } = self.series_limits();
+        SeriesLimits { months, most: most.min(SeriesLimits::IMPORTED.most) }
     }
 
     /// Returns the addresses that webhooks may have.

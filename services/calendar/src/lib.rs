@@ -27,8 +27,8 @@ pub use cli::Cli;
 pub use config::Settings;
 pub use jobs::{
     Fault, ImportOptions, Inherited, LoadOptions, Loaded, PurgeOptions, Purged, RemovalError,
-    deliver_due, empty_trash, import, load, load_file, publish_due, purge, remove_user,
-    run_due_subscriptions,
+    deliver_due, empty_trash, extend_series, import, load, load_file, publish_due, purge,
+    remove_user, run_due_subscriptions,
 };
 pub use service::Calendar;
 pub use state::State;
@@ -47,6 +47,7 @@ pub use model::month::MonthEntry;
 pub use model::role::{Role, User};
 pub use model::schedule::{Schedule, ScheduleChange, wall_from_seconds};
 pub use model::search::{Words, fold};
+pub use model::series::SeriesLimits;
 pub use model::status::{Stage, Status};
 pub use model::term::Taxonomy;
 pub use model::urls::Urls;

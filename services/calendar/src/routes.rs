@@ -76,6 +76,8 @@ fn add_pages(routes: &mut Routes<'_>) {
         ("/events/tag/{path:.+}", get().to(recorded::tag)),
         ("/event/{slug}", get().to(event::event)),
         ("/event/{slug}", post().to(event::unlock)),
+        ("/event/{name}/{date}", get().to(event::occurrence)),
+        ("/event/{name}/{date}", post().to(event::unlock_occurrence)),
         ("/venue/{slug}", get().to(subjects::venue)),
         ("/organizer/{slug}", get().to(subjects::organizer)),
         ("/tag/{slug}", get().to(subjects::tag)),

@@ -14,8 +14,8 @@ use utoipa::openapi::OpenApi;
 
 use crate::error::ErrorBodies;
 use crate::jobs::{
-    deliver_forever, empty_trash, measure_messages, measure_subscriptions, prune_changes,
-    prune_messages, publish_due, refresh_index, run_subscriptions_forever,
+    deliver_forever, empty_trash, extend_series, measure_messages, measure_subscriptions,
+    prune_changes, prune_messages, publish_due, refresh_index, run_subscriptions_forever,
 };
 use crate::state::{Document, State};
 use crate::{metrics, openapi, routes};
@@ -107,6 +107,7 @@ impl Service for Calendar {
         let publishing = async move {
             loop {
                 publish_due(&state).await;
+                extend_series(&state).await;
                 empty_trash(&state).await;
                 prune_changes(&state).await;
                 prune_messages(&state).await;

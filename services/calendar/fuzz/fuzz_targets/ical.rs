@@ -1,7 +1,7 @@
 //! The iCalendar reader neither panics nor loops on any file, and limits the events of an entry.
 #![no_main]
 
-use calendar::{Component, ComponentKind, Entry, EntryContext, ForeignZones, Reader, Zone};
+use calendar::{Component, ComponentKind, Entry, EntryContext, ForeignZones, Reader, SeriesLimits, Zone};
 use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;
 
@@ -21,7 +21,8 @@ fuzz_target!(|data: &[u8]| {
     let site = Zone::named("Europe/Vienna").unwrap_or_else(Zone::utc);
     let now = Timestamp::from_second(1_800_000_000).unwrap_or(Timestamp::UNIX_EPOCH);
     let calendar = Some(&site).filter(|_| data.len() % 2 == 0);
-    let context = EntryContext { zones: &zones, calendar, site: &site, now };
+    let limits = SeriesLimits::IMPORTED;
+    let context = EntryContext { zones: &zones, calendar, site: &site, now, limits };
     for component in all.iter().filter(|one| one.kind == ComponentKind::Event) {
         let _ = Entry::replaced(component, context);
         let Ok(entry) = Entry::read(component, context) else { continue };

@@ -56,6 +56,10 @@ const NAMES: [&str; 48] = [
     "geoloc_radius",
     "geoloc_unit",
     "post_parent",
+    "series",
+    "collapse",
+    "recurrence",
+    "scope",
     "hide_empty",
     "venue[venue]",
     "organizer[0][organizer]",
@@ -66,7 +70,7 @@ fn known(input: &impl Input, urls: &Urls, all: bool) -> Known {
     if !all {
         return Known::default();
     }
-    let Names { users, events, images, venues, organizers, categories, tags, objects } =
+    let Names { users, events, series, images, venues, organizers, categories, tags, objects } =
         input.names(urls);
     let terms = |TermNames { ids, slugs }: TermNames| KnownTerms {
         ids: ids.into_iter().collect(),
@@ -75,6 +79,7 @@ fn known(input: &impl Input, urls: &Urls, all: bool) -> Known {
     Known {
         users: users.into_iter().collect(),
         events: events.into_iter().collect(),
+        series: series.into_iter().collect(),
         images: images.into_iter().collect(),
         venues: venues.into_iter().collect(),
         organizers: organizers.into_iter().collect(),

@@ -8,23 +8,24 @@ use super::list_permit::{ListPermit, ReadList};
 use super::passwords::is_unlocked;
 use super::request::Request;
 use super::transactions::{read, write};
-use super::{erasure, event_writes};
+use super::{erasure, event_writes, series_writes};
 use crate::error::Error;
 use crate::model::event::Event;
 use crate::model::included::Included;
 use crate::model::role::{self, Action, User};
+use crate::model::series::Reach;
 use crate::model::slug;
 use crate::state::State;
 use crate::store::event_index::IndexAccess;
 use crate::store::included::EventSelector;
-use crate::store::{entities, event_list, events, included, terms};
+use crate::store::{entities, event_list, events, included, series, terms};
 use crate::wire::changes::asks_for_changes;
 use crate::wire::envelope::{EventListJson, list_meta};
 use crate::wire::event::{self as json, EventJson, Extent};
 use crate::wire::event_input::EventInput;
 use crate::wire::list_input::EventListInput;
 use crate::wire::parameter_errors::ParameterErrors;
-use crate::wire::parameters::is_forced;
+use crate::wire::parameters::{is_forced, reach_of};
 use crate::wire::params::Params;
 
 /// The event that a path names.
@@ -114,7 +115,7 @@ pub async fn create(state: &State, request: Request) -> Result<EventJson, Error>
         let change = context.decode_write(&user, input, |input, known, options| {
             input.decode(known, options, None)
         })?;
-        let event = event_writes::create_in(context, &user, &change)?;
+        let event = series_writes::create(context, &user, &change)?;
         Ok(render(context, &event)?)
     })
     .await
@@ -167,8 +168,7 @@ pub async fn update(state: &State, request: Request, key: EventKey) -> Result<Ev
         let change = context.decode_write(&user, input, |input, known, options| {
             input.decode(known, options, Some(&old))
         })?;
-        let write = context.write_context(&user);
-        let event = event_writes::update(context.db, &old, &change, write)?;
+        let event = series_writes::update(context, &user, &old, &change)?;
         Ok(render(context, &event)?)
     })
     .await
@@ -188,6 +188,16 @@ pub async fn remove(state: &State, request: Request, key: EventKey) -> Result<Ev
         }
         check_unchanged(context, params, &old)?;
         let now = context.now.as_second();
+        let place = series::of_event(context.db, old.id)?;
+        let reach = reach_of(params)?;
+        if let Some(place) = place.filter(|_| reach != Reach::This) {
+            let json = render(context, &old)?;
+            series_writes::remove(context.db, &user, (&place, reach, is_forced), now)?;
+            return match events::find(context.db, old.id)? {
+                Some(event) => Ok((render(context, &event)?, is_forced)),
+                None => Ok((json, true)),
+            };
+        }
         if is_forced {
             let json = render(context, &old)?;
             erasure::event(context.db, old, now)?;

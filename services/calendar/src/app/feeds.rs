@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 use shell::EntityTag;
 
 use super::context::RequestContext;
+use super::feed_series;
 use super::list_permit::ListPermit;
 use super::request::Request;
 use super::transactions::{read, read_list};
@@ -82,9 +83,11 @@ pub struct Pieces {
 
 /// The events of a feed, and the settings for writing them.
 struct Listed {
-    /// The ids of listed events, followed by those of cancelled ones.
+    /// The ids of listed events, followed by those of cancelled ones. Those of `series` are left out.
     ids: Vec<i64>,
-    /// Number of listed events, which come first in `ids`.
+    /// The series that are written with their rules, after the events.
+    series: Vec<i64>,
+    /// Number of listed events, including those of `series`.
     events: usize,
     zones: Vec<ZoneSpan>,
     urls: Urls,
@@ -140,8 +143,8 @@ impl Feed {
         let permit = ListPermit::acquire(&state, &anonymous(&params, &urls)).await?;
         let outlook = is_for_outlook(&params);
         let found = listed(&state, &urls, params, permit, cancelled_since).await?;
-        let Found { ids, events, zones, total, paging } = found;
-        let listed = Listed { ids, events, zones, urls, outlook, calendar, total, paging };
+        let Found { ids, series, events, zones, total, paging } = found;
+        let listed = Listed { ids, series, events, zones, urls, outlook, calendar, total, paging };
         let listed = Arc::new(listed);
         let (mut hasher, mut kept) = (Sha256::new(), Some(String::new()));
         let mut modified = None;
@@ -197,7 +200,9 @@ fn decode(
 struct Found {
     /// The ids of listed events, followed by those of cancelled ones.
     ids: Vec<i64>,
-    /// Number of listed events, which come first in `ids`.
+    /// The series that are written with their rules.
+    series: Vec<i64>,
+    /// Number of listed events.
     events: usize,
     zones: Vec<ZoneSpan>,
     total: i64,
@@ -224,8 +229,13 @@ async fn listed(
             if paging.page == 1 {
                 ids.extend(feeds::withdrawn(context.db, &list.filter, cancelled_since)?);
             }
-            let zones = events::zones_of(context.db, &ids)?;
-            Ok(Found { ids, events, zones, total, paging })
+            let mut zones = events::zones_of(context.db, &ids)?;
+            let mut series = Vec::new();
+            if paging.pages(total) <= 1 {
+                series = feed_series::whole(context.db, access, &list.filter, (&mut ids, events))?;
+                feed_series::add_zones(context.db, &series, &mut zones)?;
+            }
+            Ok(Found { ids, series, events, zones, total, paging })
         };
         read_list(state, request, work)
     };
@@ -249,7 +259,18 @@ impl Pieces {
         }
         let rest = self.next..self.listed.ids.len();
         let mut modified = None;
-        if !rest.is_empty() {
+        if let Some(id) = self.next.checked_sub(rest.end).and_then(|at| self.listed.series.get(at))
+        {
+            let (listed, id) = (self.listed.clone(), *id);
+            let read = move |db: &mut database::Db| {
+                let feed = FeedContext { urls: &listed.urls, host: listed.urls.host() };
+                read_transaction(db, |db| feed_series::written(db, feed, id))
+            };
+            let (piece, changed) = self.state.pools.read(read).await?;
+            text.push_str(&piece);
+            self.next += 1;
+            modified = changed;
+        } else if !rest.is_empty() {
             let listed = self.listed.clone();
             let read = move |db: &mut database::Db| written(db, &listed, rest);
             let piece = self.state.pools.read(read).await?;
@@ -257,7 +278,7 @@ impl Pieces {
             self.next += piece.events;
             modified = piece.modified;
         }
-        self.done = self.next == self.listed.ids.len();
+        self.done = self.next == self.listed.ids.len() + self.listed.series.len();
         if self.done {
             ical::end(&mut text);
         }

@@ -207,11 +207,13 @@ impl Overview {
 
     /// Returns the context for reading the entries of the file.
     pub fn context<'a>(&'a self, state: &'a State) -> EntryContext<'a> {
+        let settings = &state.site.settings;
         EntryContext {
             zones: &self.zones,
             calendar: self.zone.as_ref(),
-            site: &state.site.settings.site_timezone,
+            site: &settings.site_timezone,
             now: state.clock.now(),
+            limits: settings.imported_series(),
         }
     }
 }

@@ -125,6 +125,8 @@ pub struct EntryProgress {
     pub repeated: bool,
     /// Ids of overrides from earlier files that are later than the entry.
     pub overridden: HashSet<String>,
+    /// Id of the series, if its rule is stored.
+    pub series: Option<i64>,
 }
 
 /// State of a series that has overrides.

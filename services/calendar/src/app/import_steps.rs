@@ -96,6 +96,8 @@ impl Reading {
             Ok(mut entry) => {
                 let ranges = overview.ranges(&entry.uid);
                 if entry.is_series && !ranges.is_empty() {
+                    // Such a series is not kept as one rule.
+                    entry.repetition = None;
                     entry = entry.with_ranges(ranges, context);
                     self.with_ranges.insert(entry.uid.clone());
                 }

@@ -12,6 +12,7 @@ use super::import_overview::{Cut, Overview};
 use super::import_progress::{
     EntryProgress, ImportLimits, Pass, Progress, Series, Step, TIME_SLICE, TimeSlice, Work,
 };
+use super::import_series;
 use super::import_steps::Reading;
 use super::import_writes::{self, Outcome, OwnEvents, Source, drop_surplus, find};
 use super::loading::Undone;
@@ -248,7 +249,10 @@ impl Import {
                 let is_withdrawn = entry.is_cancelled && entry.replaces.is_none();
                 let repeated = is_withdrawn || (entry.is_series && parent.is_some());
                 let overridden = later_overrides(db, entry, self.revision(entry))?;
-                EntryProgress { kept: HashSet::new(), parent, repeated, overridden }
+                let is_partial = self.overview.is_own || self.overview.cut.is_some();
+                let origin = (self.is_author, is_partial);
+                let series = import_series::of_entry(state, db, entry, origin)?;
+                EntryProgress { kept: HashSet::new(), parent, repeated, overridden, series }
             }
         };
         let replacement = match &entry.replaces {
@@ -307,6 +311,9 @@ impl Import {
                 subscriber.note(db, &occurrence.external_id, id)?;
             }
             so_far.repeated |= entry.is_series && outcome != Outcome::Created;
+            if let (Some(id), Some(series)) = (id, so_far.series) {
+                import_series::join(db, (series, entry), &occurrence, id)?;
+            }
             if let Some(id) = id {
                 so_far.repeated |= self.note_first(db, entry, &occurrence, id)?;
                 if entry.is_series && so_far.parent.is_none() {
@@ -330,7 +337,11 @@ impl Import {
         }
         self.note_revision(db, entry)?;
         let is_whole = entry.replaces.is_none() && self.overview.cut.is_none();
-        let is_whole = is_whole && !entry.has_unknown_occurrences;
+        // Feeds of this calendar leave out events that are not public.
+        let is_whole = is_whole && !entry.has_unknown_occurrences && !self.is_author;
+        if let Some(series) = so_far.series.filter(|_| is_whole) {
+            import_series::tidy(db, series, entry)?;
+        }
         if so_far.repeated
             && is_whole
             && !self.drop_surplus(state, db, entry, (&so_far.kept, slice))?

@@ -4,19 +4,20 @@ use database::DatabaseError;
 
 use super::context::RequestContext;
 use super::interrupt::Interrupt;
-use super::{event_writes, linked_writes, terms};
+use super::{event_writes, linked_writes, series_writes, terms};
 use crate::error::Error;
 use crate::model::change::EventChange;
 use crate::model::event::{Event, Links};
 use crate::model::html;
 use crate::model::linked::{Kind, Linked};
 use crate::model::role::User;
-use crate::model::search;
 use crate::model::schedule::Schedule;
+use crate::model::search;
+use crate::model::series::Reach;
 use crate::model::slug;
 use crate::model::term::Taxonomy;
 use crate::model::when::When;
-use crate::store::{events, linked_posts, links};
+use crate::store::{events, linked_posts, links, series};
 use crate::wire::dates;
 use crate::wire::event_input::EventInput;
 use crate::wire::linked_input::LinkedInput;
@@ -122,14 +123,18 @@ fn load_event(
     let external_id = external_id(params)?;
     let named = match (&external_id, params.text("slug")) {
         (Some(id), _) => Some(events::find_by_external_id(context.db, id)?),
-        (None, Some(text)) => Some(events::find_by_slug(context.db, &slug::slugify(text))?),
+        (None, Some(text)) => Some(events::find_by_slug(context.db, &slug::lookup_form(text))?),
         (None, None) => None,
     };
     let decode = |context: &mut RequestContext<'_>, old: Option<&Event>| {
         let input = EventInput::read(params, old.is_none());
         let decoded = context
             .decode_write(user, input, |input, known, options| input.decode(known, options, old));
-        decoded.map(|change| EventChange { external_id: external_id.clone(), ..change })
+        decoded.map(|change| {
+            // A recurrence belongs to all events of its series.
+            let reach = if change.recurrence.is_some() { Reach::All } else { change.reach };
+            EventChange { external_id: external_id.clone(), reach, ..change }
+        })
     };
     let old = match named {
         Some(found) => found,
@@ -141,7 +146,7 @@ fn load_event(
             match events::find_by_title_and_start(context.db, title, start)? {
                 Some(old) => Some(old),
                 None => {
-                    let new = event_writes::create_in(context, user, &change)?;
+                    let new = series_writes::create(context, user, &change)?;
                     warn_of_dates(params, &change, &new, warnings);
                     return Ok(Loading::Created);
                 }
@@ -150,7 +155,7 @@ fn load_event(
     };
     let Some(old) = old else {
         let change = decode(context, None)?;
-        let new = event_writes::create_in(context, user, &change)?;
+        let new = series_writes::create(context, user, &change)?;
         warn_of_dates(params, &change, &new, warnings);
         return Ok(Loading::Created);
     };
@@ -159,8 +164,11 @@ fn load_event(
     }
     let change = decode(context, Some(&old))?;
     let before = links::of_event(context.db, old.id)?;
-    let write = context.write_context(user);
-    let new = event_writes::update(context.db, &old, &change, write)?;
+    let series = series::of_event(context.db, old.id)?;
+    let new = series_writes::update(context, user, &old, &change)?;
+    if series::of_event(context.db, old.id)? != series {
+        return Ok(Loading::Updated);
+    }
     let after = links::of_event(context.db, old.id)?;
     let outcome = changed((&old, &before), (&new, &after))?;
     warn_of_dates(params, &change, &new, warnings);

@@ -8,17 +8,19 @@ use crate::model::event::Event;
 use crate::model::linked::Kind;
 use crate::model::role::{self, Actor};
 use crate::model::term::Taxonomy;
-use crate::store::{events, images, linked_posts, terms, users};
+use crate::store::{events, images, linked_posts, series, terms, users};
 use crate::wire::names::{Known, KnownTerms, Names, TermNames};
 use crate::wire::objects::{Labels, Objects, Row};
 
 /// Returns which of the named rows exist. Events and images that the caller may not read are
 /// treated as missing.
 pub fn look_up(db: &mut Db, names: &Names, actor: &Actor) -> Result<Known, DatabaseError> {
-    let Names { users, events, images, venues, organizers, categories, tags, objects } = names;
+    let Names { users, events, series, images, venues, organizers, categories, tags, objects } =
+        names;
     Ok(Known {
         users: existing(db, users, users::exists)?,
         events: readable_events(db, events, actor)?,
+        series: existing(db, series, series::exists)?,
         images: existing(db, images, |db, id| images::is_shown(db, id, actor))?,
         venues: linked(db, Kind::Venue, venues)?,
         organizers: linked(db, Kind::Organizer, organizers)?,

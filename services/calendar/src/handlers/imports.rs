@@ -15,8 +15,8 @@ use crate::wire::import::ImportJson;
 const LIMIT: usize = 5 << 20;
 
 /// Imports an iCalendar file of at most 5 MiB: creates its events, updates those that differ, and
-/// keeps the rest. Events are identified by UID. A series becomes separate events, up to two years
-/// ahead. For larger files use the command `import`. The file may also be the whole body, as
+/// keeps the rest. Events are identified by UID. A series gets an event for each of its dates, up to
+/// two years ahead, and keeps its rule. For larger files use the command `import`. The file may also be the whole body, as
 /// `text/calendar`.
 #[utoipa::path(
     operation_id = "importIcal", tag = "iCalendar", path = "/calendar/events/v1/import/ical",

@@ -33,7 +33,7 @@ const LONGEST_ACCEPTED: usize = 100;
 
 /// Parameters of event lists that have the same meaning at any time of a day. With any other one,
 /// an answer is reused within a second.
-const UNDATED: [&str; 16] = [
+const UNDATED: [&str; 17] = [
     "page",
     "per_page",
     "search",
@@ -46,6 +46,7 @@ const UNDATED: [&str; 16] = [
     "geoloc",
     "include",
     "post_parent",
+    "series",
     "ticketed",
     "order",
     "orderby",

@@ -7,19 +7,20 @@ use jiff::civil::Time;
 use jiff::tz::Offset;
 use serde_json::{Map, Value, json};
 
+use super::dates::{NoStarts, Start, Unread, shortened};
 use super::details::Details;
 use super::event::OWN_ZONE;
 use super::foreign_zones::known;
 use super::ignored::{Warning, repeated};
 use super::length::{Length, end_of};
 use super::moment::{EntryContext, Moment, is_utc, reading};
-use super::occurrences::{NoStarts, Start, Unread, shortened, starts_of};
+use super::occurrences::{Repetition, Starts, starts_of};
 use super::property::Property;
 use super::reader::{Component, Method};
 use super::revision::revision_of;
 use crate::model::html;
 use crate::model::revision::Revision;
-use crate::model::schedule::Schedule;
+use crate::model::schedule::{Schedule, wall_seconds};
 use crate::model::zone::Zone;
 
 /// The form of a key that names a day.
@@ -45,6 +46,8 @@ pub struct Entry {
     pub has_unknown_occurrences: bool,
     /// Whether it may exclude some of the occurrences here, because an excluded date cannot be read.
     pub has_unknown_exclusions: bool,
+    /// How it repeats. `None` if it does not, or if that cannot be kept.
+    pub repetition: Option<Repetition>,
     /// Its revision, if any.
     pub revision: Option<Revision>,
     /// Messages about values that were replaced.
@@ -114,10 +117,11 @@ impl Entry {
         let first = start.clone().in_zone(&clock);
         let mut has_unknown_occurrences = false;
         let mut unread = Unread::default();
+        let only = || Starts { starts: vec![Start::from(first.clone())], repetition: None };
         let starts = match &replaces {
             Some(_) => {
                 warnings.extend(component.narrowed_range());
-                vec![Start::from(first.clone())]
+                only()
             }
             None => match starts_of(component, &first, context, &mut warnings, &mut unread) {
                 Ok(starts) => starts,
@@ -125,15 +129,31 @@ impl Entry {
                 Err(NoStarts::Unsupported(warning)) => {
                     warnings.push(warning);
                     has_unknown_occurrences = true;
-                    vec![Start::from(first.clone())]
+                    only()
                 }
             },
         };
+        let Starts { starts, repetition } = starts;
         let duration = component.find("DURATION").and_then(|one| Length::read(one).ok());
         let length = match (component.find("DTEND"), duration, &start) {
             (None, Some(duration), Moment::Time(..)) => duration,
             _ => Length::between(&start, &end, &clock),
         };
+        let repetition = repetition.map(|mut repetition| {
+            let (plan, own_end) = (&mut repetition.plan, end.clone().in_zone(&clock));
+            plan.end_local = wall_seconds(own_end.wall());
+            plan.duration = match (component.find("DTEND"), component.find("DURATION"), &start) {
+                (None, Some(written), Moment::Time(..)) if duration.is_some() => {
+                    written.value.trim().to_owned()
+                }
+                // The clock was set back in between.
+                _ if plan.end_local < plan.start_local => {
+                    format!("PT{}S", (end.seconds() - start.seconds()).max(0))
+                }
+                _ => String::new(),
+            };
+            repetition
+        });
         warnings.extend(repeated(&component.properties));
         let details = Arc::new(Details::read(component, &mut warnings));
         let status = component.text("STATUS");
@@ -173,6 +193,7 @@ impl Entry {
             is_complete,
             has_unknown_occurrences: has_unknown_occurrences || unread.added,
             has_unknown_exclusions: unread.excluded,
+            repetition,
             revision: revision_of(component),
             warnings,
             occurrences,

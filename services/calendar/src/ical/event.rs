@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use super::lines::{bare, escaped, line, quoted, text_line};
+use super::plan;
 use super::zones::{local, needs_rules};
 use crate::model::event::{Event, Links};
 use crate::model::event_status::Occurring;
@@ -12,6 +13,7 @@ use crate::model::image::{Format, Image};
 use crate::model::included::Included;
 use crate::model::linked::Linked;
 use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
+use crate::model::series::Series;
 use crate::model::urls::Urls;
 use crate::model::zone::Zone;
 
@@ -27,17 +29,61 @@ pub struct FeedContext<'a> {
     pub host: &'a str,
 }
 
-/// Writes an event. A password-protected or trashed event has only title and times.
+/// The form in which an event is written.
+#[derive(Clone, Copy)]
+pub enum Form<'a> {
+    /// As an event of its own.
+    Single,
+    /// As a series, whose shared fields the event has.
+    Series(&'a Series),
+    /// As an override of the occurrence at this moment.
+    Override(&'a Series, i64),
+}
+
+/// Writes an event of its own. A password-protected or trashed event has only title and times.
 pub fn event(out: &mut String, event: &Event, included: &Included, feed: FeedContext<'_>) {
+    write_event(out, event, included, feed, Form::Single);
+}
+
+/// Writes an event. A password-protected or trashed event has only title and times.
+pub fn write_event(
+    out: &mut String,
+    event: &Event,
+    included: &Included,
+    feed: FeedContext<'_>,
+    form: Form<'_>,
+) {
     let modified = utc(event.modified_utc);
     line(out, "BEGIN", "VEVENT");
-    let uid = event.external_id.clone().unwrap_or_else(|| format!("{}@{}", event.id, feed.host));
+    let own_uid =
+        || event.external_id.clone().unwrap_or_else(|| format!("{}@{}", event.id, feed.host));
+    let uid = match form {
+        Form::Single => own_uid(),
+        Form::Series(series) | Form::Override(series, _) => series.uid.clone(),
+    };
     text_line(out, "UID", &uid);
     line(out, "DTSTAMP", &modified);
     line(out, "LAST-MODIFIED", &modified);
     line(out, "CREATED", &utc(event.created_utc()));
-    line(out, "SEQUENCE", &event.sequence.to_string());
-    times(out, event);
+    let sequence = match form {
+        Form::Series(series) => series.sequence,
+        Form::Single | Form::Override(..) => event.sequence,
+    };
+    line(out, "SEQUENCE", &sequence.to_string());
+    match form {
+        Form::Series(series) => {
+            plan::lines(out, &series.plan);
+            let zone = &event.schedule.zone;
+            if !series.plan.all_day && *zone != series.plan.zone {
+                line(out, OWN_ZONE, zone.name());
+            }
+        }
+        Form::Override(series, moment) => {
+            plan::dates(out, "RECURRENCE-ID", &series.plan, &[moment]);
+            times(out, event);
+        }
+        Form::Single => times(out, event),
+    }
     text_line(out, "SUMMARY", &html::plain(&event.title));
     // Clients that subscribe to the feed then remove the event.
     let is_trashed = event.status.is_trashed();

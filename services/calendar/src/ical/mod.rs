@@ -1,16 +1,19 @@
 //! iCalendar (RFC 5545): reads and writes calendars, events and time zones.
 
 mod calendar;
+mod dates;
 mod decoded;
 mod details;
 mod entry;
 mod event;
+mod expansion;
 mod foreign_zones;
 mod ignored;
 mod length;
 mod lines;
 mod moment;
 mod occurrences;
+mod plan;
 mod property;
 mod range;
 mod reader;
@@ -20,10 +23,13 @@ mod zones;
 
 pub use calendar::{Head, PRODUCT, begin, end};
 pub use entry::{Entry, Occurrence};
-pub use event::{FeedContext, event, location};
+pub use event::{FeedContext, Form, event, location, write_event};
+pub use expansion::{Expansion, expand};
 pub use foreign_zones::{ForeignZones, known as known_zone};
 pub use ignored::{Ignored, Warning};
-pub use moment::EntryContext;
+pub use moment::{EntryContext, Moment};
+pub use occurrences::Repetition;
+pub use plan::span;
 pub use reader::{Component, Kind as ComponentKind, Reader};
 pub use revision::{Revisions, created_of, revision_of};
 pub use zones::{needs_rules, time_zone};

@@ -6,6 +6,7 @@ use jiff::civil::{Date, DateTime, Time};
 use super::foreign_zones::ForeignZones;
 use super::property::Property;
 use crate::model::schedule::wall_seconds;
+use crate::model::series::SeriesLimits;
 use crate::model::zone::Zone;
 
 /// The context for reading dates and times.
@@ -19,6 +20,8 @@ pub struct EntryContext<'a> {
     pub site: &'a Zone,
     /// The current time.
     pub now: Timestamp,
+    /// The limits of series.
+    pub limits: SeriesLimits,
 }
 
 impl EntryContext<'_> {

@@ -3,67 +3,46 @@
 use jiff::civil::{DateTime, Time};
 use jiff::{Span, Timestamp};
 
+use super::dates::{NoStarts, Series, Start, Unread};
 use super::ignored::Warning;
-use super::length::Length;
-use super::moment::{EntryContext, Moment, is_utc, reading};
+use super::moment::{EntryContext, Moment};
 use super::property::Property;
 use super::reader::Component;
-use crate::model::recurrence::{Abandoned, Rule, Wanted};
+use crate::model::recurrence::Wanted;
+use crate::model::schedule::wall_seconds;
+use crate::model::series::{Plan, SeriesLimits};
 use crate::model::zone::Zone;
-
-/// Maximum number of events created for a series.
-const MAX_OCCURRENCES: usize = 500;
-
-/// How far into the future a series is expanded, in months.
-const MONTHS_AHEAD: i32 = 24;
-
-/// Maximum number of individually listed dates.
-const MAX_DATES: usize = 5000;
-
-/// Number of characters of a day.
-const DAY: usize = 8;
 
 /// Maximum number of rules. Each may have thousands of starts.
 const MAX_RULES: usize = 20;
 
-/// The start of an occurrence, and its end if the file gives one.
+/// The starts of a series.
+pub struct Starts {
+    pub starts: Vec<Start>,
+    /// How the series repeats, without its end. `None` if a series cannot be kept in this form.
+    pub repetition: Option<Repetition>,
+}
+
+/// How a series repeats, and which of its occurrences are known.
 #[derive(Clone, Debug)]
-pub struct Start {
-    /// The moment at which the occurrence starts.
-    pub moment: Moment,
-    /// The end, if the file gives one for this occurrence.
-    pub end: Option<Moment>,
+pub struct Repetition {
+    pub plan: Plan,
+    /// The occurrences up to this moment are known.
+    pub made_until: i64,
+    /// When more occurrences must be made, in Unix seconds; `None` if all are known.
+    pub due_utc: Option<i64>,
+    /// Whether there are more occurrences than the limit permits.
+    pub is_cut: bool,
 }
 
-impl From<Moment> for Start {
-    fn from(moment: Moment) -> Start {
-        Start { moment, end: None }
-    }
-}
+/// How far beyond the known occurrences the next one is searched, in years.
+const YEARS_AHEAD: i64 = 50;
 
-/// Which listed dates of a series were ignored because they cannot be read.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Unread {
-    /// Whether the series has dates that are not known.
-    pub added: bool,
-    /// Whether it excludes dates that are not known.
-    pub excluded: bool,
-}
+/// More occurrences than a rule can have on a day, up to which the next one is searched.
+const MORE_THAN_A_DAY: usize = 1500;
 
-/// The reason that the starts of a series are not known.
-pub enum NoStarts {
-    /// All are excluded.
-    Excluded,
-    /// A rule or list is not supported.
-    Unsupported(Warning),
-}
-
-impl NoStarts {
-    fn because(property: &Property, why: &str) -> NoStarts {
-        let message = format!("{why}; only its first occurrence was imported");
-        NoStarts::Unsupported(Warning::about(property, message))
-    }
-}
+/// Interval at which a series with more occurrences than the limit gets new ones, in seconds.
+const CUT_INTERVAL: i64 = 24 * 3600;
 
 /// Returns the starts of a series, given its first start in the zone in which it repeats.
 pub fn starts_of(
@@ -72,12 +51,13 @@ pub fn starts_of(
     context: EntryContext<'_>,
     warnings: &mut Vec<Warning>,
     unread: &mut Unread,
-) -> Result<Vec<Start>, NoStarts> {
+) -> Result<Starts, NoStarts> {
     let mut starts = vec![Start::from(start.clone())];
     let rules: Vec<&Property> = component.rules().collect();
     if rules.is_empty() && component.find("RDATE").is_none() {
-        return Ok(starts);
+        return Ok(Starts { starts, repetition: None });
     }
+    let SeriesLimits { months, most } = context.limits;
     if let Some(excluding) = component.find("EXRULE") {
         return Err(NoStarts::because(excluding, "EXRULE is not supported"));
     }
@@ -91,15 +71,15 @@ pub fn starts_of(
         Moment::Time(_, zone) => zone,
     };
     let now = zone.wall(context.now);
-    let horizon = now.checked_add(Span::new().months(MONTHS_AHEAD));
+    let horizon = now.checked_add(Span::new().months(months));
     let horizon = horizon.unwrap_or(series.wall).max(series.wall);
     let left_out = series.dates(component, "EXDATE", warnings, &mut unread.excluded)?;
     let mut left_out: Vec<i64> = left_out.iter().map(Moment::seconds).collect();
     left_out.sort_unstable();
     // One more for each start that may be excluded, and one to detect that there are too many.
-    let (first, latest) = (1 + left_out.len(), MAX_OCCURRENCES + 1 + left_out.len());
+    let (first, latest) = (1 + left_out.len(), most + 1 + left_out.len());
     let wanted = Wanted { until: horizon, near: now.date(), first, latest, most: latest };
-    for rule in rules {
+    for rule in &rules {
         let found = series.by_rule(rule, zone, wanted);
         let found = found.map_err(|why| NoStarts::because(rule, &why))?;
         starts.extend(found.into_iter().map(Start::from));
@@ -108,9 +88,10 @@ pub fn starts_of(
     let is_near = |start: &Start| start.moment.wall() <= horizon;
     let far = added.iter().filter(|start| !is_near(start)).count();
     if let Some(property) = component.find("RDATE").filter(|_| far > 0) {
-        let message = format!("{far} dates of RDATE are more than {MONTHS_AHEAD} months ahead");
+        let message = format!("{far} dates of RDATE are more than {months} months ahead");
         warnings.push(Warning::about(property, format!("{message}; they were not imported")));
     }
+    let listed: Vec<Start> = added.clone();
     added.retain(is_near);
     starts.extend(added);
     starts.retain(is_near);
@@ -121,18 +102,31 @@ pub fn starts_of(
     if starts.is_empty() {
         return Err(NoStarts::Excluded);
     }
+    let is_cut = starts.len() > most;
     if let Some(rule) = component.rules().next().or(component.find("RDATE"))
-        && starts.len() > MAX_OCCURRENCES
+        && is_cut
     {
         let message = format!(
-            "the series has more than {MAX_OCCURRENCES} occurrences; the first and those nearest \
-             to today were imported"
+            "the series has more than {most} occurrences; the first and those nearest to today were \
+             imported"
         );
         warnings.push(Warning::about(rule, message));
     }
     let today = now.date().to_datetime(Time::midnight());
-    keep_nearest(&mut starts, |start| start.moment.wall() < today, MAX_OCCURRENCES);
-    Ok(starts)
+    keep_nearest(&mut starts, |start| start.moment.wall() < today, most);
+    let known = Known { horizon, is_cut, zone };
+    let plan = series.plan(&rules, &listed, &left_out);
+    let repetition = plan.map(|plan| series.repetition(plan, &rules, &starts, known));
+    Ok(Starts { starts, repetition })
+}
+
+/// How far the starts of a series are known.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    horizon: DateTime,
+    is_cut: bool,
+    /// The zone of the horizon.
+    zone: &'a Zone,
 }
 
 /// Keeps the first start, then the next future ones, then the latest past ones. In an endless daily
@@ -144,228 +138,90 @@ fn keep_nearest<T>(starts: &mut Vec<T>, is_past: impl Fn(&T) -> bool, most: usiz
     starts.truncate(most);
 }
 
-/// Returns the beginning of a string from a file, for use in messages.
-pub fn shortened(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(100).collect()
-}
-
-/// A series in the zone in which it recurs.
-struct Series<'a> {
-    start: &'a Moment,
-    /// The start as written. If this local time is skipped on the first day, it still applies to
-    /// the other days.
-    wall: DateTime,
-    /// The name of a zone that only the file describes and whose offset varies.
-    foreign: Option<&'a str>,
-    context: EntryContext<'a>,
-}
-
-/// The end of a rule (`UNTIL`).
-#[derive(Clone, Copy)]
-enum Until {
-    /// A local time.
-    Wall(DateTime),
-    Instant(Timestamp),
-}
-
-impl Until {
-    /// Returns a local time that is not before the end of the rule.
-    fn reading(self, zone: &Zone) -> DateTime {
-        match self {
-            Until::Wall(wall) => wall,
-            // After a clock was set back, the same local times occur again.
-            Until::Instant(at) => {
-                let wall = zone.wall(at);
-                wall.checked_add(Span::new().days(1)).unwrap_or(wall)
-            }
+impl Series<'_> {
+    /// Returns how the series repeats, with an end that equals its start. Returns `None` if that
+    /// cannot be kept: it has several rules or periods, or a zone that only the file describes.
+    fn plan(&self, rules: &[&Property], listed: &[Start], left_out: &[i64]) -> Option<Plan> {
+        let zone = match self.start {
+            Moment::Day(_) => Zone::utc(),
+            Moment::Time(_, zone) => zone.clone(),
+        };
+        let is_known = self.foreign.is_none() && (!zone.is_fixed() || zone == Zone::utc());
+        if !is_known || rules.len() > 1 || listed.iter().any(|start| start.end.is_some()) {
+            return None;
         }
-    }
-}
-
-impl<'a> Series<'a> {
-    fn new(component: &'a Component, start: &'a Moment, context: EntryContext<'a>) -> Series<'a> {
-        let property = component.find("DTSTART");
-        let written = property.and_then(|property| reading(&property.value));
-        let wall = written.filter(|_| matches!(start, Moment::Time(..)));
-        let foreign = property.filter(|property| !is_utc(&property.value));
-        let foreign = foreign.and_then(|property| property.parameter("TZID"));
-        let is_fixed = matches!(start, Moment::Time(_, zone) if zone.is_fixed());
-        let foreign = foreign.filter(|_| is_fixed);
-        Series { start, wall: wall.unwrap_or(start.wall()), foreign, context }
-    }
-
-    /// Returns the zone that the foreign name denotes at a local time, or `None` if there is no
-    /// such name or zone.
-    fn foreign_zone(&self, wall: DateTime) -> Option<Zone> {
-        self.context.zones.find(self.foreign?, wall)
-    }
-
-    /// Converts a local time to a time of the series.
-    fn at(&self, wall: DateTime) -> Moment {
-        let zone = self.foreign_zone(wall);
-        let at = zone.as_ref().and_then(|zone| zone.instant(wall));
-        match (at, zone) {
-            (Some(at), Some(zone)) => Moment::Time(at, zone),
-            _ => self.start.at(wall),
-        }
+        let rule = rules.first().map(|rule| rule.value.trim().replace('\\', ""));
+        let start_local = wall_seconds(self.wall);
+        let mut plan = Plan {
+            zone,
+            all_day: matches!(self.start, Moment::Day(_)),
+            start_local,
+            end_local: start_local,
+            duration: String::new(),
+            rule: rule.unwrap_or_default(),
+            rdates: Vec::new(),
+            exdates: Vec::new(),
+        };
+        let mut added: Vec<i64> = listed.iter().map(|start| start.moment.seconds()).collect();
+        added.sort_unstable();
+        added.dedup();
+        plan.rdates = added.into_iter().map(|moment| plan.key(moment)).collect();
+        let mut left_out = left_out.to_vec();
+        left_out.dedup();
+        plan.exdates = left_out.into_iter().map(|moment| plan.key(moment)).collect();
+        Some(plan)
     }
 
-    /// Converts a listed date to the series: a day gets the time of the series, a time keeps its
-    /// instant.
-    fn take(&self, moment: Moment) -> Moment {
-        match (moment, self.start) {
-            (Moment::Time(at, _), Moment::Time(_, zone)) => {
-                let foreign = self.foreign_zone(zone.wall(at));
-                Moment::Time(at, foreign.unwrap_or_else(|| zone.clone()))
-            }
-            (moment, Moment::Time(..)) => {
-                self.at(moment.wall().date().to_datetime(self.wall.time()))
-            }
-            (moment, Moment::Day(_)) => Moment::Day(moment.wall().date()),
-        }
-    }
-
-    /// Returns the starts that a rule adds after the first one.
-    fn by_rule(
+    /// Returns which occurrences are known, and when the next one must be made.
+    fn repetition(
         &self,
-        property: &Property,
+        plan: Plan,
+        rules: &[&Property],
+        starts: &[Start],
+        Known { horizon, is_cut, zone }: Known<'_>,
+    ) -> Repetition {
+        let now = self.context.now.as_second();
+        if is_cut {
+            let last = starts.last().map_or(plan.first(), |start| start.moment.seconds());
+            let due_utc = Some(now + CUT_INTERVAL);
+            return Repetition { plan, made_until: last, due_utc, is_cut };
+        }
+        let made_until = plan.at(horizon);
+        let listed = plan.rdates.iter().filter_map(|key| plan.moment(key));
+        let next = listed.filter(|moment| *moment > made_until).min();
+        let ruled =
+            rules.iter().filter_map(|rule| self.next_after(rule, (horizon, made_until), zone));
+        let next = ruled.chain(next).min();
+        let ahead = Span::new().months(self.context.limits.months);
+        let due = next.and_then(|next| plan.wall(next).checked_sub(ahead).ok());
+        let due = due.and_then(|due| zone.instant(due)).map(Timestamp::as_second);
+        // Months differ in length, so the next occurrence may be made some days later.
+        let due_utc = due.map(|due| due.max(now + CUT_INTERVAL));
+        Repetition { plan, made_until, due_utc, is_cut }
+    }
+
+    /// Returns the first moment of a rule after those that are known, or `None` if the rule ends.
+    fn next_after(
+        &self,
+        rule: &Property,
+        (horizon, made_until): (DateTime, i64),
         zone: &Zone,
-        wanted: Wanted,
-    ) -> Result<Vec<Moment>, String> {
-        // Some programs escape the value as if it were a string.
-        let text = &*property.value.trim().replace('\\', "");
-        let rule = Rule::parse(text);
-        let rule = rule.ok_or_else(|| format!("the rule {} is not supported", shortened(text)))?;
-        let until = rule.until.as_deref().map(|text| self.until(text, property)).transpose()?;
-        let last = until.map_or(wanted.until, |until| until.reading(zone).min(wanted.until));
-        let expanded = rule.expand_near(self.wall, Wanted { until: last, ..wanted });
-        let walls = expanded.map_err(|abandoned| {
-            let why = match abandoned {
-                Abandoned::NoMatch => "matches no days",
-                Abandoned::TooLong => "has too many days or moments",
-            };
-            format!("the rule {} {why}", shortened(text))
-        })?;
-        let mut starts: Vec<Moment> = walls.into_iter().skip(1).map(|wall| self.at(wall)).collect();
-        if let Some(Until::Instant(last)) = until {
-            starts.retain(|moment| moment.seconds() <= last.as_second());
-        }
-        Ok(starts)
-    }
-
-    /// Parses a listed date or time. A local time without a zone is in the zone of the series.
-    fn moment(&self, text: &str, property: &Property) -> Result<Moment, String> {
-        let moment = Moment::parse(text, property, self.context)?;
-        let is_local = property.parameter("TZID").is_none() && !is_utc(text);
-        match (&moment, self.start, reading(text)) {
-            (Moment::Time(..), Moment::Time(..), Some(wall)) if is_local => Ok(self.at(wall)),
-            _ => Ok(self.take(moment)),
-        }
-    }
-
-    /// Reads RDATE: dates, and periods with their own ends.
-    fn added(
-        &self,
-        component: &Component,
-        warnings: &mut Vec<Warning>,
-        is_faulty: &mut bool,
-    ) -> Result<Vec<Start>, NoStarts> {
-        let mut backwards = None;
-        let added = self.listed(component, "RDATE", (warnings, is_faulty), |text, property| {
-            let Some((begin, end)) = text.split_once('/') else {
-                return Ok(self.moment(text, property)?.into());
-            };
-            let moment = self.edge(begin, property)?;
-            if matches!(moment, Moment::Day(_)) {
-                return Ok(moment.into());
-            }
-            let end = match end.contains(['P', 'p']) {
-                true => Length::parse("RDATE", end)?.end_of(&moment),
-                false => Some(self.edge(end, property)?),
-            };
-            let end = end.ok_or("RDATE has a period that is too long")?;
-            if end.seconds() < moment.seconds() {
-                backwards.get_or_insert(property.line);
-            }
-            Ok(Start { moment, end: Some(end) })
-        })?;
-        let message = "a period of RDATE ends before it begins; its end was set to its start";
-        let warning = |line| Warning { line: Some(line), message: message.to_owned() };
-        warnings.extend(backwards.map(warning));
-        Ok(added)
-    }
-
-    /// Reads the begin or end of a period. A day of a timed series begins at midnight.
-    fn edge(&self, text: &str, property: &Property) -> Result<Moment, String> {
-        match (self.start, reading(text)) {
-            (Moment::Time(..), Some(midnight)) if text.trim().len() == DAY => Ok(self.at(midnight)),
-            _ => self.moment(text, property),
-        }
-    }
-
-    /// Reads the dates of all properties of a name.
-    fn dates(
-        &self,
-        component: &Component,
-        name: &str,
-        warnings: &mut Vec<Warning>,
-        is_faulty: &mut bool,
-    ) -> Result<Vec<Moment>, NoStarts> {
-        let read = |text: &str, property: &Property| self.moment(text, property);
-        self.listed(component, name, (warnings, is_faulty), read)
-    }
-
-    /// Reads the values of all properties of a name. Faulty ones are ignored, with a warning for each
-    /// property, and set `is_faulty`.
-    fn listed<T>(
-        &self,
-        component: &Component,
-        name: &str,
-        (warnings, is_faulty): (&mut Vec<Warning>, &mut bool),
-        mut read: impl FnMut(&str, &Property) -> Result<T, String>,
-    ) -> Result<Vec<T>, NoStarts> {
-        let mut all = Vec::new();
-        for property in component.properties.iter().filter(|one| one.name == name) {
-            let mut faulty = None;
-            for text in property.value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
-                match read(text, property) {
-                    Ok(value) => all.push(value),
-                    Err(message) => faulty = faulty.or(Some((text, message))),
-                }
-                if all.len() > MAX_DATES {
-                    let why = format!("{name} has more than {MAX_DATES} dates");
-                    return Err(NoStarts::because(property, &why));
-                }
-            }
-            if let Some((text, message)) = faulty {
-                let message = format!("{message}: {}; it was ignored", shortened(text));
-                warnings.push(Warning::about(property, message));
-                *is_faulty = true;
-            }
-        }
-        Ok(all)
-    }
-
-    fn until(&self, text: &str, property: &Property) -> Result<Until, String> {
-        let text = text.trim();
-        let moment = Moment::parse(text, property, self.context)?;
-        Ok(match (moment, self.start) {
-            (Moment::Day(day), _) => Until::Wall(day.to_datetime(Time::constant(23, 59, 59, 0))),
-            (Moment::Time(at, _), Moment::Time(..)) if is_utc(text) => Until::Instant(at),
-            (moment @ Moment::Time(..), Moment::Day(_)) if is_utc(text) => {
-                Until::Wall(moment.wall().date().to_datetime(Time::midnight()))
-            }
-            (moment, _) => Until::Wall(reading(text).unwrap_or(moment.wall())),
-        })
+    ) -> Option<i64> {
+        let until = horizon.checked_add(Span::new().years(YEARS_AHEAD)).unwrap_or(DateTime::MAX);
+        let near = horizon.date();
+        let wanted = Wanted { until, near, first: 0, latest: 0, most: MORE_THAN_A_DAY };
+        let found = self.by_rule(rule, zone, wanted).ok()?;
+        found.iter().map(Moment::seconds).find(|moment| *moment > made_until)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::dates::Until;
     use super::super::foreign_zones::ForeignZones;
     use super::super::reader::Reader;
     use super::*;
-    use crate::model::zone::Zone;
+    use crate::model::recurrence::Rule;
 
     #[test]
     fn nearest_starts_are_kept() {
@@ -390,7 +246,8 @@ mod tests {
     fn skipping_in_long_series_equals_counting_all_starts() {
         let (zones, site) = (ForeignZones::default(), Zone::utc());
         let now = "2027-03-10T12:00:00Z".parse().unwrap();
-        let context = EntryContext { zones: &zones, calendar: None, site: &site, now };
+        let limits = SeriesLimits::IMPORTED;
+        let context = EntryContext { zones: &zones, calendar: None, site: &site, now, limits };
         let days = ["19871025", "19871026", "20200629", "20270228", "20270307", "20270309"];
         let left_out = days.map(|day| format!("{day}T183000")).join(",");
         for (rule, zone) in [
@@ -415,7 +272,7 @@ mod tests {
             let start = Moment::read(component.find("DTSTART").unwrap(), context).unwrap();
             let (property, today) =
                 (component.find("RRULE").unwrap(), Zone::named(zone).unwrap().wall(now));
-            let horizon = today.checked_add(Span::new().months(MONTHS_AHEAD)).unwrap();
+            let horizon = today.checked_add(Span::new().months(limits.months)).unwrap();
             let parsed = Rule::parse(rule).unwrap();
             let series = Series::new(&component, &start, context);
             let last = parsed.until.as_deref().map(|text| series.until(text, property).unwrap());
@@ -429,11 +286,12 @@ mod tests {
             let left_out = left_out.ok().unwrap();
             all.retain(|at| !left_out.contains(at));
             let midnight = today.date().to_datetime(Time::midnight());
-            keep_nearest(&mut all, |moment| moment.wall() < midnight, MAX_OCCURRENCES);
+            keep_nearest(&mut all, |moment| moment.wall() < midnight, limits.most);
             let unread = &mut Unread::default();
-            let starts =
-                starts_of(&component, &start, context, &mut Vec::new(), unread).ok().unwrap();
-            let starts: Vec<Moment> = starts.into_iter().map(|start| start.moment).collect();
+            let starts = starts_of(&component, &start, context, &mut Vec::new(), unread);
+            let starts = starts.ok().unwrap();
+            let starts = starts.starts.into_iter().map(|start| start.moment);
+            let starts: Vec<Moment> = starts.collect();
             assert_eq!(starts, all, "{rule} in {zone}");
         }
     }

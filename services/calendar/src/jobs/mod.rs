@@ -10,6 +10,7 @@ mod import_site;
 mod load;
 mod publish;
 mod purge;
+mod series;
 mod spreadsheet;
 mod subscriptions;
 mod transfer;
@@ -25,6 +26,7 @@ pub use import_site::{SiteAccess, import_site};
 pub use load::{Fault, LoadOptions, Loaded, load, load_file, load_table};
 pub use publish::publish_due;
 pub use purge::{PurgeOptions, Purged, empty_trash, purge};
+pub use series::extend_series;
 pub use spreadsheet::export_table;
 pub use subscriptions::{
     add_subscription, change_subscription, list_subscriptions, measure_subscriptions,

@@ -8,6 +8,7 @@ use super::image::ImageRef;
 use super::linked::{Kind, Linked, Place};
 use super::role::{self, User};
 use super::schedule::ScheduleChange;
+use super::series::{Reach, Recurrence};
 use super::status::Status;
 use super::term::TermRef;
 use super::when::NotADate;
@@ -110,6 +111,10 @@ pub struct EventChange {
     pub venues: Option<Vec<LinkRef>>,
     /// The organizers, which replace the current ones.
     pub organizers: Option<Vec<LinkRef>>,
+    /// How the event repeats.
+    pub recurrence: Option<Recurrence>,
+    /// The events of the series that the write applies to.
+    pub reach: Reach,
     /// The external id. Not settable over HTTP.
     pub external_id: Option<String>,
     /// The first event of the series. Not settable over HTTP.

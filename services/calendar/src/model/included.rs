@@ -1,13 +1,24 @@
 //! The resources that a list refers to.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::event::Links;
 use super::event_status::{EventStatus, Occurring};
 use super::image::Image;
 use super::linked::Linked;
 use super::role::{self, Actor};
+use super::series::{Membership, Series};
 use super::term::Term;
+
+/// A series, with the place of an event in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InSeries {
+    /// The series.
+    pub series: Arc<Series>,
+    /// The place of the event.
+    pub membership: Membership,
+}
 
 /// All resources that a page of a list refers to, by id.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,6 +35,8 @@ pub struct Included {
     pub images: HashMap<i64, Image>,
     /// Statuses by event id. Events that take place as announced have no entry.
     pub statuses: HashMap<i64, EventStatus>,
+    /// Series by event id. Events without a series have no entry.
+    pub series: HashMap<i64, InSeries>,
 }
 
 impl Included {

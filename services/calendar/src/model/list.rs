@@ -193,6 +193,11 @@ pub struct EventFilter {
     pub include: Option<Vec<i64>>,
     /// Only children of this event, that is, the rest of its series.
     pub parent: Option<i64>,
+    /// Only events of this series.
+    pub series: Option<i64>,
+    /// Of each series, only the event that is next at this time, in Unix seconds, or the last one if
+    /// all are over.
+    pub collapsed_at: Option<i64>,
     /// Only events at these locations.
     pub geo: Option<Geo>,
     /// The venues that a location filter may use.
@@ -219,6 +224,8 @@ impl EventFilter {
             featured: None,
             include: None,
             parent: None,
+            series: None,
+            collapsed_at: None,
             geo: None,
             venue_scope: Scope::public(),
             matches_nothing: false,

@@ -25,6 +25,7 @@ pub(crate) mod revision;
 pub(crate) mod role;
 pub(crate) mod schedule;
 pub(crate) mod search;
+pub(crate) mod series;
 pub(crate) mod slug;
 pub(crate) mod spoken;
 pub(crate) mod status;

@@ -1,4 +1,4 @@
-//! Webhook notices: an event was created, changed, published or deleted.
+//! Webhook notices: an event or a series was created, changed, published or deleted.
 
 use serde_json::json;
 
@@ -50,6 +50,13 @@ impl Notice {
         let data = json!({"id": event.id, "status": event.status.as_str(), "modified_utc": at});
         json!({"type": self.name(), "timestamp": at, "data": data}).to_string()
     }
+}
+
+/// Returns the message for a change of a series: its id, and the id of one of its events.
+pub fn series_body(kind: &str, series: i64, event: i64, now: i64) -> String {
+    let at = instant_from_seconds(now).to_string();
+    let data = json!({"id": series, "event": event, "modified_utc": at});
+    json!({"type": kind, "timestamp": at, "data": data}).to_string()
 }
 
 #[cfg(test)]

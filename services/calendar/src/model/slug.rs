@@ -5,6 +5,13 @@ use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed}
 /// The maximum length of a slug in bytes.
 pub const MAX_BYTES: usize = 200;
 
+/// Separates the name of a series from the date of an occurrence. No other slug contains it.
+pub const SEPARATOR: &str = "--";
+
+/// Maximum length of the name of a series in slugs, in bytes: it leaves room for a date, a number
+/// and the suffix of trashed resources.
+const NAME_BYTES: usize = 160;
+
 /// The suffix of the slugs of trashed resources.
 pub const TRASHED: &str = "__trashed";
 
@@ -16,11 +23,23 @@ pub fn slugify(text: &str) -> String {
 
 /// Normalizes a slug from a URL. For trashed resources the suffix may exceed the maximum length.
 pub fn lookup_form(text: &str) -> String {
+    // The slug of an occurrence has its date after a separator, which normalizing would shorten.
+    if let Some((name, date)) = text.rsplit_once(SEPARATOR)
+        && date.starts_with(|c: char| c.is_ascii_digit())
+        && !name.is_empty()
+    {
+        return format!("{}{SEPARATOR}{}", cut(&normalized(name), MAX_BYTES), normalized(date));
+    }
     let slug = normalized(text);
     match slug.strip_suffix(TRASHED) {
         Some(stem) => format!("{}{TRASHED}", cut(stem, MAX_BYTES)),
         None => cut(&slug, MAX_BYTES).to_owned(),
     }
+}
+
+/// Converts a string to the beginning of the slugs of a series.
+pub fn name_of_series(text: &str) -> String {
+    cut(&normalized(text), NAME_BYTES).to_owned()
 }
 
 /// Returns whether a string is short enough to be a slug, including the suffix of trashed
@@ -252,6 +271,20 @@ mod tests {
         assert_eq!(lookup_form(&format!("{long}b")), long);
         assert_eq!(slugify(&trashed), long);
         assert!(fits(&trashed) && fits(&long) && !fits(&format!("{long}b")));
+    }
+
+    #[test]
+    fn slugs_of_occurrences_are_found_with_their_date() {
+        for (text, slug) in [
+            ("yoga--2027-03-09", "yoga--2027-03-09"),
+            ("Yoga--2027-03-09-1830__trashed", "yoga--2027-03-09-1830__trashed"),
+            ("a--b--2027-03-09", "a-b--2027-03-09"),
+            ("a--b", "a-b"),
+            ("--2027", "2027"),
+        ] {
+            assert_eq!(lookup_form(text), slug, "{text}");
+        }
+        assert_eq!(name_of_series(&"a".repeat(300)).len(), NAME_BYTES);
     }
 
     #[test]

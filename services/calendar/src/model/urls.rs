@@ -3,6 +3,7 @@
 use super::image::Image;
 use super::language::Language;
 use super::linked::Kind;
+use super::slug::SEPARATOR;
 use super::term::Taxonomy;
 
 /// The path of the API.
@@ -73,9 +74,13 @@ impl Urls {
         format!("{}/events/month/{month}/{}", self.base, self.page_query())
     }
 
-    /// Returns the URL of an event's page.
+    /// Returns the URL of an event's page. The date of an occurrence is a segment of its own.
     pub fn event_page(&self, slug: &str) -> String {
-        format!("{}/event/{slug}/{}", self.base, self.page_query())
+        let query = self.page_query();
+        match slug.rsplit_once(SEPARATOR) {
+            Some((name, date)) => format!("{}/event/{name}/{date}/{query}", self.base),
+            None => format!("{}/event/{slug}/{query}", self.base),
+        }
     }
 
     /// Returns the URL of a venue's or organizer's page.

@@ -13,7 +13,7 @@ use super::{events, schema};
 const ROWS: i64 = 50;
 
 /// References between tables: (table, column, referenced table).
-const REFERENCES: [(&str, &str, &str); 28] = [
+const REFERENCES: [(&str, &str, &str); 29] = [
     ("images", "id", "entities"),
     ("events", "id", "entities"),
     ("venues", "id", "entities"),
@@ -28,6 +28,8 @@ const REFERENCES: [(&str, &str, &str); 28] = [
     ("events", "parent_id", "events"),
     ("event_statuses", "event_id", "events"),
     ("imported_events", "event_id", "events"),
+    ("series_events", "event_id", "events"),
+    ("series_events", "series_id", "series"),
     ("event_terms", "event_id", "events"),
     ("event_venues", "event_id", "events"),
     ("event_organizers", "event_id", "events"),

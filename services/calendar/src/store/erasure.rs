@@ -8,7 +8,7 @@ use diesel::{RunQueryDsl, sql_query};
 use super::changes::has_tombstone;
 use super::event_index::{forget_texts, log_change};
 use super::sql::Sql;
-use super::{imported, links, site_items, slugs, terms};
+use super::{imported, links, series, site_items, slugs, terms};
 use crate::model::event::{Event, Links};
 use crate::model::linked::Linked;
 
@@ -38,6 +38,11 @@ pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError
     // The id of an event with a tombstone must not be reused.
     if !has_tombstone(db, id)? {
         site_items::forget(db, "events", id)?;
+    }
+    let series = series::of_event(db, id)?;
+    series::leave(db, id)?;
+    if let Some(of) = series {
+        series::remove_empty(db, of.series.id)?;
     }
     row(db, "events", (id, event.image), now)
 }

@@ -9,7 +9,7 @@ use super::among_ids::among;
 use super::event_index::log_change;
 use super::schema::events;
 use super::sql::{Sql, TextRow};
-use super::{changes, entities, imported, links, terms, webhooks};
+use super::{changes, entities, imported, links, series, terms, webhooks};
 use crate::model::event::{Event, Links};
 use crate::model::html;
 use crate::model::schedule::Schedule;
@@ -290,12 +290,33 @@ pub fn update(
     log_change(db, new.id, (before != after).then_some(before.as_str()))?;
     if old.status.is_trashed() != new.status.is_trashed() {
         imported::forget_trash(db, new.id)?;
+        series::note_trash(db, new)?;
     }
     changes::note(db, old, new)?;
     webhooks::post(db, Some(old), new)?;
     links::refresh_copies(db, old, new)?;
     links::replace(db, new, old_links, new_links)?;
     terms::recount(db, Some((old, old_links)), Some((new, new_links)))
+}
+
+/// Gives an event another external id.
+pub fn rename(db: &mut Db, id: i64, external_id: &str) -> Result<(), DatabaseError> {
+    let renamed = diesel::update(events::table.find(id));
+    renamed.set(events::external_id.eq(external_id)).execute(db)?;
+    Ok(())
+}
+
+/// Removes the external id of an event, so that another one can have it.
+pub fn forget_external_id(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
+    Sql::new(db, &format!("update events set ical_uid = null where id = {id}"))
+        .execute(db)
+        .map(drop)
+}
+
+/// Gives an event another parent.
+pub fn set_parent(db: &mut Db, id: i64, parent: Option<i64>) -> Result<(), DatabaseError> {
+    diesel::update(events::table.find(id)).set(events::parent_id.eq(parent)).execute(db)?;
+    Ok(())
 }
 
 /// A zone that events use, with the period in which they use it.

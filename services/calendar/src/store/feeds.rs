@@ -49,6 +49,10 @@ pub fn withdrawn(db: &mut Db, filter: &EventFilter, since: i64) -> Result<Vec<i6
     if let Some(parent) = filter.parent {
         sql.push(" and e.parent_id = ").value(parent);
     }
+    if let Some(series) = filter.series {
+        sql.push(" and exists (select 1 from series_events m where m.event_id = e.id");
+        sql.push(" and m.series_id = ").value(series).push(")");
+    }
     append_columns(&mut sql, filter);
     sql.push(" order by e.start_local, e.id limit ").value(MOST);
     sql.load_ids(db)

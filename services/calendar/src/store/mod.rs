@@ -23,6 +23,7 @@ pub(crate) mod read_transactions;
 pub(crate) mod remote_calendars;
 pub(crate) mod remote_images;
 mod schema;
+pub(crate) mod series;
 pub(crate) mod site_items;
 pub(crate) mod site_map;
 pub(crate) mod slugs;

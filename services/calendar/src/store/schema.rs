@@ -79,6 +79,35 @@ diesel::table! {
 }
 
 diesel::table! {
+    series (id) {
+        id -> BigInt,
+        uid -> Text,
+        slug -> Text,
+        timezone -> Text,
+        all_day -> Bool,
+        start_local -> BigInt,
+        end_local -> BigInt,
+        duration -> Text,
+        rule -> Text,
+        rdates -> Text,
+        exdates -> Text,
+        most -> BigInt,
+        made_until -> BigInt,
+        due_utc -> Nullable<BigInt>,
+        sequence -> BigInt,
+    }
+}
+
+diesel::table! {
+    series_events (event_id) {
+        event_id -> BigInt,
+        series_id -> BigInt,
+        occurrence -> BigInt,
+        changed -> Text,
+    }
+}
+
+diesel::table! {
     content_version (n) {
         n -> BigInt,
     }

@@ -59,17 +59,31 @@ pub fn remove(db: &mut Db, url: &str) -> Result<bool, DatabaseError> {
 /// Adds a message for each webhook to the outbox, in the transaction of the write.
 pub fn post(db: &mut Db, old: Option<&Event>, new: &Event) -> Result<(), DatabaseError> {
     for notice in Notice::of(old, new) {
-        let at = new.modified_utc;
-        let text = "insert into webhook_outbox (webhook_id, payload, created_utc, next_try, tries) \
-            select id, cast(";
-        let mut sql = Sql::prepared(db, text);
-        sql.bind(notice.body(new)).push(" as text), ").value(at).push(", ").value(at);
-        sql.push(", 0 from webhooks order by id");
-        if sql.execute(db)? == 0 {
+        if add_message(db, notice.body(new), new.modified_utc)? == 0 {
             break;
         }
     }
     Ok(())
+}
+
+/// Replaces the messages after `last` with one, in the transaction that added them. Adds none if
+/// there are none.
+pub fn combine_after(db: &mut Db, last: i64, body: &str, now: i64) -> Result<(), DatabaseError> {
+    let added = diesel::delete(outbox::table.filter(outbox::id.gt(last))).execute(db)?;
+    if added == 0 {
+        return Ok(());
+    }
+    add_message(db, body.to_owned(), now).map(drop)
+}
+
+/// Adds a message for each webhook. Returns the number of webhooks.
+fn add_message(db: &mut Db, body: String, at: i64) -> Result<usize, DatabaseError> {
+    let text = "insert into webhook_outbox (webhook_id, payload, created_utc, next_try, tries) \
+        select id, cast(";
+    let mut sql = Sql::prepared(db, text);
+    sql.bind(body).push(" as text), ").value(at).push(", ").value(at);
+    sql.push(", 0 from webhooks order by id");
+    sql.execute(db)
 }
 
 /// Returns the id of the last message, or 0.

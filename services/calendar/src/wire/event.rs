@@ -7,6 +7,7 @@ use super::dates::{DateDetails, details, written, written_in};
 use super::image::{ImageField, ImageJson};
 use super::json_ld::{self, LinkedData};
 use super::linked::{self, OrganizerJson, VenueJson};
+use super::recurrence::{self, SeriesJson};
 use super::render_context::RenderContext;
 use super::term::{self, EmbeddedTerm};
 use crate::model::cost::{self, Cost};
@@ -71,6 +72,9 @@ pub struct EventJson {
     /// The reason for `event_status`; absent if there is none. Extension.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub event_status_reason: String,
+    /// The series that the event belongs to; absent if it has none. Extension.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesJson>,
 }
 
 /// The venues of an event: an empty list, an object, or a list of at least two.
@@ -170,6 +174,7 @@ pub fn event(
         json_ld: linked_data.then(|| json_ld::of_event(event, links, included, view)),
         event_status,
         event_status_reason: status.map(|status| status.reason.clone()).unwrap_or_default(),
+        series: included.series.get(&event.id).map(recurrence::series),
         ..blank(event, view)
     };
     match extent {
@@ -236,5 +241,6 @@ fn blank(event: &Event, view: RenderContext<'_>) -> EventJson {
         json_ld: None,
         event_status: None,
         event_status_reason: String::new(),
+        series: None,
     }
 }

@@ -9,6 +9,7 @@ use super::parameter_errors::ParameterErrors;
 use super::parameters::EventFields;
 use super::params::Params;
 use super::reading::{Errors, read_parameters};
+use super::recurrence;
 use super::values::{Flag, Items, MAX_ITEMS, TOO_MANY, Website, positive, short_text};
 use super::write_input::{WriteOptions, name, point_in_time, post_change};
 use crate::model::change::{EventChange, LinkRef};
@@ -116,6 +117,7 @@ fn decode(
     // Dates are read in the zone that the event will have.
     let stored = current.map_or(writer.zone, |event| &event.schedule.zone);
     let zone_of_dates = zone.as_ref().unwrap_or(stored);
+    let recurrence = recurrence::decode(e, given.recurrence, zone_of_dates, writer.now);
     let schedule = ScheduleChange {
         start: point_in_time(e, "start_date", given.start_date, zone_of_dates, writer.now),
         end: point_in_time(e, "end_date", given.end_date, zone_of_dates, writer.now),
@@ -144,6 +146,8 @@ fn decode(
         tags: terms(e, known, Taxonomy::Tag, tags, writer.urls),
         venues: links(e, known, Kind::Venue, venues, writer),
         organizers: links(e, known, Kind::Organizer, organizers, writer),
+        recurrence,
+        reach: given.scope.map(|scope| scope.0).unwrap_or_default(),
         external_id: None,
         parent: None,
     };

@@ -5,6 +5,7 @@ use utoipa::ToSchema;
 
 use super::dates::{iso, written};
 use super::render_context::RenderContext;
+use super::series_data::{SeriesData, of_series};
 use crate::model::cost;
 use crate::model::event::{Event, Links};
 use crate::model::html;
@@ -52,6 +53,9 @@ pub struct LinkedData {
     pub email: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub same_as: String,
+    /// The series of the event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub super_event: Option<SeriesData>,
 }
 
 /// The price of an event.
@@ -152,6 +156,7 @@ pub fn of_event(
         organizer: organizer.map(|row| Box::new(of_linked(row, view))),
         offers: offer(event, &url, view),
         performer: Some("Organization"),
+        super_event: included.series.get(&event.id).map(|one| of_series(event, one, view)),
         url,
         ..LinkedData::default()
     }

@@ -22,6 +22,7 @@ pub trait Input {
 pub struct Names {
     pub users: Vec<i64>,
     pub events: Vec<i64>,
+    pub series: Vec<i64>,
     pub images: Vec<i64>,
     pub venues: Vec<i64>,
     pub organizers: Vec<i64>,
@@ -43,6 +44,7 @@ pub struct TermNames {
 pub struct Known {
     pub users: HashSet<i64>,
     pub events: HashSet<i64>,
+    pub series: HashSet<i64>,
     pub images: HashSet<i64>,
     pub venues: HashSet<i64>,
     pub organizers: HashSet<i64>,

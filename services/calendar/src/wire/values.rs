@@ -10,6 +10,7 @@ use crate::model::event_status::Occurring;
 use crate::model::geo::{LONGEST_RADIUS, Unit};
 use crate::model::image::{encoded_for_attribute, web_url};
 use crate::model::list::{EventOrder, TermOrder};
+use crate::model::series::Reach;
 use crate::model::slug;
 use crate::model::status::Status;
 use crate::model::when::When;
@@ -65,6 +66,15 @@ values! {
     Website(String) = website;
     /// Distinct items of a list.
     Items(Vec<Value>) = list;
+    /// The events of a series that a write applies to.
+    ScopeWord(Reach) = |value| {
+        Reach::named(&text(value)?).ok_or("must be this, following or all")
+    };
+    /// The groups of events of which a list has one event each.
+    Collapse(()) = |value| match text(value)?.as_str() {
+        "series" => Ok(()),
+        _ => Err("must be series"),
+    };
     /// A text of at most 1000 characters.
     ShortText(String) = short_text;
     /// A short text that is not blank.

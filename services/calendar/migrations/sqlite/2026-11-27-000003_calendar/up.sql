@@ -417,3 +417,63 @@ CREATE TABLE subscribed_events (
     PRIMARY KEY (subscription_id, name)
 );
 CREATE UNIQUE INDEX subscribed_events_event ON subscribed_events (event_id);
+
+-- Events that repeat by a rule (RFC 5545). Their occurrences are events.
+CREATE TABLE series (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- The UID in calendar files. The external ids of the events begin with it.
+    uid TEXT NOT NULL UNIQUE,
+    -- The beginning of the slugs of the events.
+    slug TEXT NOT NULL,
+    -- The zone in which the series repeats; UTC for whole days.
+    timezone TEXT NOT NULL,
+    all_day BOOLEAN NOT NULL,
+    -- Of the first occurrence.
+    start_local BIGINT NOT NULL,
+    end_local BIGINT NOT NULL,
+    -- The value of DURATION if a file has that instead of an end; otherwise empty.
+    duration TEXT NOT NULL,
+    -- The value of RRULE; empty if all dates are listed.
+    rule TEXT NOT NULL,
+    -- Added and excluded dates, separated by commas: times in UTC, or days.
+    rdates TEXT NOT NULL,
+    exdates TEXT NOT NULL,
+    -- Maximum number of occurrences from the current day on.
+    most BIGINT NOT NULL,
+    -- The occurrences up to this moment exist as events.
+    made_until BIGINT NOT NULL,
+    -- When further events must be created; null if all exist.
+    due_utc BIGINT,
+    -- Number of changes, for calendar files.
+    sequence BIGINT NOT NULL
+);
+CREATE INDEX series_due ON series (due_utc);
+CREATE INDEX series_slug ON series (slug);
+
+CREATE TABLE series_events (
+    event_id BIGINT PRIMARY KEY NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    series_id BIGINT NOT NULL REFERENCES series (id) ON DELETE CASCADE,
+    -- The start by the rule: Unix seconds, or for whole days the day as if in UTC.
+    occurrence BIGINT NOT NULL,
+    -- The fields that were changed for this event only, separated by commas.
+    changed TEXT NOT NULL
+);
+CREATE UNIQUE INDEX series_events_order ON series_events (series_id, occurrence);
+CREATE TRIGGER content_series_insert AFTER INSERT ON series BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_series_update AFTER UPDATE ON series BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_series_delete AFTER DELETE ON series BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_series_events_insert AFTER INSERT ON series_events BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_series_events_update AFTER UPDATE ON series_events BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_series_events_delete AFTER DELETE ON series_events BEGIN
+    UPDATE content_version SET n = n + 1;
+END;

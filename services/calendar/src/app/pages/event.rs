@@ -8,8 +8,12 @@ use crate::model::role;
 use crate::model::slug::lookup_form;
 use crate::state::State;
 use crate::store::included::{self, EventSelector};
+use crate::store::{events, series};
 use crate::wire::pages::event::{self, EventContext, EventView};
 use crate::wire::render_context::RenderContext;
+
+/// Number of further dates of a series on the page.
+const NEXT_DATES: i64 = 5;
 
 /// Reads an event. A password-protected event stays locked unless the request has the password.
 ///
@@ -27,14 +31,43 @@ pub async fn event_page(
         let shown = |event: &&_| is_shown(event);
         let event = found.iter().find(shown).ok_or(Error::NoRoute)?;
         let included = included.readable_by(&None);
-        let links = context.urls.relative();
-        let absolute = context.render();
+        let (urls, links) = (context.urls.clone(), context.urls.relative());
+        let zone = &context.site.settings.site_timezone;
+        let absolute = RenderContext { urls: &urls, zone, currency: &context.site.currency };
         let view = RenderContext { urls: &links, ..absolute };
-        let context = EventContext { view, absolute, now: context.now.as_second() };
-        Ok(match opens(event, password.as_deref().unwrap_or_default()) {
-            true => event::event(event, &included, context),
-            false => event::locked(event, &included, context),
-        })
+        let page = EventContext { view, absolute, now: context.now.as_second() };
+        let is_open = opens(event, password.as_deref().unwrap_or_default());
+        let mut shown = match is_open {
+            true => event::event(event, &included, page),
+            false => event::locked(event, &included, page),
+        };
+        if let Some(one) = included.series.get(&event.id).filter(|_| is_open) {
+            let after = event.schedule.start_utc.max(page.now);
+            let ids = series::upcoming(context.db, one.series.id, after, NEXT_DATES)?;
+            shown.next = event::dates(&events::by_ids(context.db, &ids)?, page.view);
+        }
+        Ok(shown)
+    })
+    .await
+}
+
+/// Returns the path of the next event of the series with a slug, or of its last one, relative to the
+/// base URL.
+///
+/// # Errors
+/// A series without public events is reported as not found.
+pub async fn next_of_series(
+    state: &State,
+    request: &PageRequest,
+    slug: &str,
+) -> Result<String, Error> {
+    let slug = lookup_form(slug);
+    read(state, request.of(&[]), move |context, _| {
+        let now = context.now.as_second();
+        let id = series::next_of_slug(context.db, &slug, now)?.ok_or(Error::NoRoute)?;
+        let event = events::find(context.db, id)?.ok_or(Error::NoRoute)?;
+        let address = context.urls.event_page(&event.slug);
+        Ok(address.strip_prefix(&context.urls.base).unwrap_or(&address).to_owned())
     })
     .await
 }

@@ -12,7 +12,7 @@ mod subjects;
 pub use calendars::{
     calendar, calendar_of_event, calendar_of_linked, calendar_of_term, subscription,
 };
-pub use event::event_page;
+pub use event::{event_page, next_of_series};
 pub use listing::{Choices, ListView, PageRequest, announced, first_of_list, list_page};
 pub use month::month_page;
 pub use moved::{Named, moved, path_of};

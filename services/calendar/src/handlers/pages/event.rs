@@ -1,7 +1,7 @@
 //! The event page, with a form for protected events.
 
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
+use actix_web::http::{StatusCode, header};
 use actix_web::web::{Path, Payload};
 use askama::Template;
 
@@ -11,6 +11,7 @@ use super::visit::{Reader, Subscription, Visit};
 use crate::app::pages::{self, Named};
 use crate::error::Error;
 use crate::model::language::Words;
+use crate::model::slug::SEPARATOR;
 use crate::wire::pages::event::EventView;
 
 /// Maximum size of a form in bytes.
@@ -35,10 +36,37 @@ struct EventPage<'a> {
 pub async fn event(visit: Visit, slug: Path<String>) -> HttpResponse {
     visit
         .reuse(Lasting::Second, async |reader| match shown(reader, &slug).await {
-            Err(Error::NoRoute) => reader.moved(Named::Event, &slug).await,
+            Err(Error::NoRoute) => match reader.moved(Named::Event, &slug).await {
+                Err(Error::NoRoute) => next_of_series(reader, &slug).await,
+                outcome => outcome,
+            },
             outcome => outcome,
         })
         .await
+}
+
+/// Shows an event of a series.
+pub async fn occurrence(visit: Visit, path: Path<(String, String)>) -> HttpResponse {
+    event(visit, Path::from(slug_of(&path))).await
+}
+
+/// Shows a protected event of a series if the password is correct.
+pub async fn unlock_occurrence(
+    visit: Visit,
+    path: Path<(String, String)>,
+    payload: Payload,
+) -> HttpResponse {
+    unlock(visit, Path::from(slug_of(&path)), payload).await
+}
+
+fn slug_of(path: &(String, String)) -> String {
+    format!("{}{SEPARATOR}{}", path.0, path.1)
+}
+
+/// Redirects the name of a series to its next event.
+async fn next_of_series(reader: &Reader, slug: &str) -> Result<HttpResponse, Error> {
+    let path = pages::next_of_series(&reader.state, &reader.request, slug).await?;
+    Ok(HttpResponse::Found().insert_header((header::LOCATION, path)).finish())
 }
 
 async fn shown(reader: &Reader, slug: &str) -> Result<HttpResponse, Error> {
@@ -76,7 +104,7 @@ fn refused(mut response: HttpResponse) -> HttpResponse {
 }
 
 fn page<'a>(reader: &'a Reader, event: &'a EventView, wrong: bool) -> (Head, EventPage<'a>) {
-    let path = format!("/event/{}/", event.slug);
+    let path = format!("/{}", event.path);
     let calendar = format!("{path}?ical=1");
     let words = reader.words();
     let facts = match event.place.as_str() {

@@ -18,7 +18,7 @@ pub enum Column {
 }
 
 /// The columns of an export, in order.
-pub const COLUMNS: [Column; 21] = [
+pub const COLUMNS: [Column; 22] = [
     Column::Field("slug"),
     Column::Field("title"),
     Column::Field("status"),
@@ -40,6 +40,7 @@ pub const COLUMNS: [Column; 21] = [
     Column::Clearing("description"),
     Column::Field("date_utc"),
     Column::Field("external_id"),
+    Column::Field("recurrence"),
 ];
 
 impl Column {

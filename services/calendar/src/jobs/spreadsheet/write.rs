@@ -11,13 +11,17 @@ use serde::Serialize;
 use super::columns::{COLUMNS, Column, ID, SEPARATOR, escaped, inert};
 use crate::model::event::{Event, Links};
 use crate::model::event_status::EventStatus;
+use crate::model::included::InSeries;
 use crate::model::linked::Kind;
 use crate::model::list::Scope;
 use crate::model::search;
+use crate::model::series::DATES;
 use crate::model::term::Taxonomy;
 use crate::state::State;
-use crate::store::{event_statuses, events, linked_posts, links, read_transactions, sql, terms};
-use crate::wire::dates;
+use crate::store::{
+    event_statuses, events, linked_posts, links, read_transactions, series, sql, terms,
+};
+use crate::wire::{dates, recurrence};
 
 /// Number of events read per query.
 const ROWS: i64 = 50;
@@ -62,6 +66,7 @@ pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<Writte
             last = *end;
             let links = links::of_events(db, &ids)?;
             let statuses = event_statuses::of_events(db, &ids)?;
+            let series = series::of_events(db, &ids)?;
             for event in events::by_ids(db, &ids)? {
                 // Loading the table would publish the event without its password.
                 if event.password.is_some() {
@@ -70,7 +75,8 @@ pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<Writte
                 }
                 let links = links.get(&event.id).cloned().unwrap_or_default();
                 let status = statuses.get(&event.id).cloned().unwrap_or_default();
-                let cells = cells(db, &event, &links, &status)?;
+                let recurrence = series.get(&event.id).map(recurrence_of).unwrap_or_default();
+                let cells = cells(db, &event, &links, (&status, &recurrence))?;
                 table.write_record(cells).context("cannot be written")?;
                 written.events += 1;
                 progress.set(written.events);
@@ -82,11 +88,22 @@ pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<Writte
     Ok(written)
 }
 
+/// Returns how the series of an event repeats if the event is its first. Loading its row creates the
+/// others.
+fn recurrence_of(one: &InSeries) -> String {
+    let InSeries { series, membership } = one;
+    let has_own_dates = membership.changed.iter().any(|field| field == DATES);
+    match membership.occurrence == series.plan.first() && !has_own_dates {
+        true => recurrence::lines(&series.plan),
+        false => String::new(),
+    }
+}
+
 fn cells(
     db: &mut Db,
     event: &Event,
     links: &Links,
-    status: &EventStatus,
+    (status, recurrence): (&EventStatus, &str),
 ) -> Result<Vec<String>, DatabaseError> {
     let mut cells = Vec::with_capacity(COLUMNS.len());
     for column in COLUMNS {
@@ -95,6 +112,7 @@ fn cells(
             "organizer" => linked(db, Kind::Organizer, &links.organizers)?,
             "categories" => named(db, Taxonomy::Category, &links.categories)?,
             "tags" => named(db, Taxonomy::Tag, &links.tags)?,
+            "recurrence" => recurrence.to_owned(),
             name => field(name, event, status),
         };
         cells.push(inert(&text));

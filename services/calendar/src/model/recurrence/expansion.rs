@@ -64,6 +64,12 @@ impl Rule {
         Walk::new(self, start).expand(wanted)
     }
 
+    /// Returns whether the start itself matches the rule.
+    pub fn has(&self, start: DateTime) -> bool {
+        let period = self.first_period(start.date());
+        self.at_positions(self.moments_in(period, start)).contains(&start)
+    }
+
     /// Returns the occurrences in a period that are later than the start, in ascending order.
     fn moments_of(&self, period: Date, start: DateTime) -> Vec<DateTime> {
         let mut moments = self.at_positions(self.moments_in(period, start));
@@ -300,6 +306,21 @@ mod tests {
                     assert!(found.ends_with(latest), "{case}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn rules_have_starts_that_match_them() {
+        for (rule, start, expected) in [
+            ("FREQ=WEEKLY;BYDAY=TU", "2027-03-09T18:00", true),
+            ("FREQ=WEEKLY;BYDAY=WE", "2027-03-09T18:00", false),
+            ("FREQ=MONTHLY", "2027-01-31T18:00", true),
+            ("FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=-1", "2027-03-30T18:00", true),
+            ("FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=-1", "2027-03-29T18:00", false),
+            ("FREQ=HOURLY;INTERVAL=7", "2027-03-29T18:00", true),
+            ("FREQ=DAILY;BYHOUR=9", "2027-03-29T18:00", false),
+        ] {
+            assert_eq!(Rule::parse(rule).unwrap().has(at(start)), expected, "{rule} at {start}");
         }
     }
 

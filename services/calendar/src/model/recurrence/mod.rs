@@ -3,8 +3,11 @@
 mod expansion;
 mod periods;
 mod rule;
+mod spoken;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub use expansion::{Abandoned, Wanted};
 pub use rule::Rule;
+pub use text::{with_count, with_until, without_end};

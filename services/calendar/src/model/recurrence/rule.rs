@@ -90,6 +90,70 @@ impl Rule {
         (times <= MAX_TIMES).then_some(rule)
     }
 
+    /// Returns the maximum number of occurrences, or `None` if the rule has none.
+    pub fn count(&self) -> Option<usize> {
+        self.count
+    }
+
+    /// Returns the months that the rule names.
+    pub fn months(&self) -> &[i8] {
+        &self.by_month
+    }
+
+    /// Returns the days of the month that the rule names. Negative ones count from its end.
+    pub fn month_days(&self) -> &[i8] {
+        &self.by_month_day
+    }
+
+    /// Returns the time after which the rule repeats as a duration of ISO 8601.
+    pub fn period_in_iso(&self) -> String {
+        let number = self.interval;
+        match self.frequency {
+            Frequency::Minutely => format!("PT{number}M"),
+            Frequency::Hourly => format!("PT{number}H"),
+            Frequency::Daily => format!("P{number}D"),
+            Frequency::Weekly => format!("P{number}W"),
+            Frequency::Monthly => format!("P{number}M"),
+            Frequency::Yearly => format!("P{number}Y"),
+        }
+    }
+
+    /// Returns the weekdays of the rule as schema.org names them. Numbered ones have the form of a
+    /// rule, such as `2TU`.
+    pub fn days_in_schema(&self) -> Vec<String> {
+        let day = |(nth, day): &(i8, Weekday)| match (nth, day) {
+            (0, Weekday::Monday) => "https://schema.org/Monday".to_owned(),
+            (0, Weekday::Tuesday) => "https://schema.org/Tuesday".to_owned(),
+            (0, Weekday::Wednesday) => "https://schema.org/Wednesday".to_owned(),
+            (0, Weekday::Thursday) => "https://schema.org/Thursday".to_owned(),
+            (0, Weekday::Friday) => "https://schema.org/Friday".to_owned(),
+            (0, Weekday::Saturday) => "https://schema.org/Saturday".to_owned(),
+            (0, Weekday::Sunday) => "https://schema.org/Sunday".to_owned(),
+            (nth, Weekday::Monday) => format!("{nth}MO"),
+            (nth, Weekday::Tuesday) => format!("{nth}TU"),
+            (nth, Weekday::Wednesday) => format!("{nth}WE"),
+            (nth, Weekday::Thursday) => format!("{nth}TH"),
+            (nth, Weekday::Friday) => format!("{nth}FR"),
+            (nth, Weekday::Saturday) => format!("{nth}SA"),
+            (nth, Weekday::Sunday) => format!("{nth}SU"),
+        };
+        self.by_day.iter().map(day).collect()
+    }
+
+    /// Returns whether the rule names days, so that another first day may not match it.
+    pub fn names_days(&self) -> bool {
+        !self.by_month.is_empty()
+            || !self.by_month_day.is_empty()
+            || !self.by_year_day.is_empty()
+            || !self.by_week.is_empty()
+            || !self.by_day.is_empty()
+    }
+
+    /// Returns whether the rule names times of day, so that another time may not match it.
+    pub fn names_times(&self) -> bool {
+        [&self.by_hour, &self.by_minute, &self.by_second].iter().any(|all| !all.is_empty())
+    }
+
     /// Returns whether the rule repeats every year in a few named months and at a single time of
     /// day, like the rules of time zones.
     pub fn is_yearly(&self, most_months: usize) -> bool {

@@ -58,11 +58,14 @@ impl Traits {
             organizers: _,
             include: _,
             parent: _,
+            series: _,
             geo: _,
             venue_scope: _,
             // Compared with the dates of each event.
             window: _,
             matches_nothing: _,
+            // Applied to the result.
+            collapsed_at: _,
             order: _,
             descending: _,
         } = filter;

@@ -27,6 +27,8 @@ pub struct Entry {
     pub search_ci: String,
     /// The zone, if the clock may be set back during the event.
     pub set_back_zone: Option<String>,
+    /// Id of the series.
+    pub series: Option<i64>,
 }
 
 impl Entry {
@@ -46,6 +48,9 @@ impl Entry {
 const SET_BACK_ZONE: &str =
     "case when start_local - start_utc > end_local - end_utc or is_long = 1 then timezone end";
 
+/// The series of the event.
+const SERIES: &str = "(select series_id from series_events where event_id = events.id)";
+
 /// The statement that reads all events in order of id, or only some of them. Its text is constant,
 /// so a connection prepares it once.
 struct Entries<'a>(Option<AmongIds<'a>>);
@@ -56,7 +61,7 @@ impl QueryId for Entries<'_> {
 }
 
 impl Query for Entries<'_> {
-    type SqlType = (BigInt, TraitTypes, TimeTypes, Text, Nullable<Text>);
+    type SqlType = (BigInt, TraitTypes, TimeTypes, Text, Nullable<Text>, Nullable<BigInt>);
 }
 
 impl<'a, B: Backend> QueryFragment<B> for Entries<'a>
@@ -70,6 +75,8 @@ where
             out.push_sql(", ");
         }
         out.push_sql(SET_BACK_ZONE);
+        out.push_sql(", ");
+        out.push_sql(SERIES);
         out.push_sql(" from events");
         if let Some(ids) = &self.0 {
             out.push_sql(" where id ");

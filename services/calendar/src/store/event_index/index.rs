@@ -43,6 +43,7 @@ impl Index {
         let title = text.lines().next().unwrap_or_default();
         let Entry { id, traits, times, .. } = entry;
         let at = self.table.put(*id, traits, *times, title, entry.set_back())?;
+        self.table.set_series(at, entry.series);
         self.words.add(at, &text);
         Some(at)
     }

@@ -1,6 +1,6 @@
 //! Answers list queries from the index.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use database::{DatabaseError, Db};
 use roaring::RoaringBitmap;
@@ -36,7 +36,8 @@ impl Sets {
     pub fn known(filter: &EventFilter) -> Option<Sets> {
         let links = own_link_filters(filter);
         let ids = filter.include.iter().cloned().collect();
-        (filter.parent.is_none() && filter.geo.is_none()).then_some(Sets { links, ids })
+        let is_known = filter.parent.is_none() && filter.geo.is_none() && filter.series.is_none();
+        is_known.then_some(Sets { links, ids })
     }
 
     /// Reads the sets of a list, without its links.
@@ -48,6 +49,12 @@ impl Sets {
             sql.value(parent);
             ids.push(sql.load_ids(db)?);
         }
+        if let Some(series) = filter.series {
+            let mut sql =
+                Sql::new(db, "select event_id as id from series_events where series_id = ");
+            sql.value(series);
+            ids.push(sql.load_ids(db)?);
+        }
         Ok(Sets { links, ids })
     }
 }
@@ -56,8 +63,17 @@ impl Sets {
 pub enum Found {
     /// The ids of the page, and the total number of matches.
     Page(Vec<i64>, i64),
-    /// The ids of all candidates in list order. Those in the set match only if their text does.
-    Doubtful(Vec<i64>, HashSet<i64>),
+    /// The ids of all candidates in list order. Those in the set match only if their text does. Of
+    /// the candidates with the same series in the map, only the next match is wanted.
+    Doubtful(Vec<i64>, HashSet<i64>, HashMap<i64, InSeries>),
+}
+
+/// The series of an event, with its place among the others.
+#[derive(Clone, Copy)]
+pub struct InSeries {
+    series: i64,
+    /// Smallest for the next event, or for the last one if all are over.
+    place: (bool, i64, i64, i64),
 }
 
 impl Found {
@@ -70,12 +86,13 @@ impl Found {
         words: &Words,
         paging: Paging,
     ) -> Result<(Vec<i64>, i64), ListError> {
-        let (mut ids, mut doubtful) = match self {
+        let (mut ids, mut doubtful, series) = match self {
             Found::Page(ids, total) => return Ok((ids, total)),
-            Found::Doubtful(ids, doubtful) => (ids, doubtful),
+            Found::Doubtful(ids, doubtful, series) => (ids, doubtful, series),
         };
         drop_matching(db, deadline, &mut doubtful, words)?;
         ids.retain(|id| !doubtful.contains(id));
+        collapse(&mut ids, |id| series.get(&id).copied());
         let total = number(ids.len());
         let size = |rows: i64| usize::try_from(rows).unwrap_or(usize::MAX);
         let page = ids.into_iter().skip(size(paging.offset())).take(size(paging.per_page));
@@ -97,7 +114,8 @@ pub fn find(
 ) -> Result<Found, ListError> {
     let traits = index.table.traits().iter().map(|traits| traits.matches(filter));
     let wanted = Wanted::new(&index.table, traits.collect(), filter.window);
-    let Some(candidates) = candidates(index, sets, &filter.words) else {
+    let all = || filter.collapsed_at.map(|_| index.table.all().collect());
+    let Some(candidates) = candidates(index, sets, &filter.words).or_else(all) else {
         let total = index.order(Key::Start).count(&wanted);
         let Some(slice) = Slice::of(paging, number(total)) else {
             return Ok(Found::Page(Vec::new(), number(total)));
@@ -117,18 +135,44 @@ pub fn find(
     let mut found: Vec<u32> = candidates.into_iter().filter(|at| wanted.has(*at)).collect();
     let doubtful = doubtful(index, &mut found, &filter.words);
     let order = (Key::from(filter.order), filter.descending);
+    let series_of = |at: u32| in_series(index, at, filter.collapsed_at?);
+    if doubtful.is_empty() {
+        collapse(&mut found, series_of);
+    }
     let total = number(found.len());
     if !doubtful.is_empty() {
         let all = Slice { skip: 0, take: total, backwards: false };
         let all = slice_of(index, found, order, all);
+        let series = all.iter().filter_map(|at| Some((index.table.id(*at), series_of(*at)?)));
+        let series = series.collect();
         let doubtful = doubtful.into_iter().map(|at| index.table.id(at)).collect();
-        return Ok(Found::Doubtful(ids(index, all), doubtful));
+        return Ok(Found::Doubtful(ids(index, all), doubtful, series));
     }
     let page = match Slice::of(paging, total) {
         Some(slice) => slice_of(index, found, order, slice),
         None => Vec::new(),
     };
     Ok(Found::Page(ids(index, page), total))
+}
+
+/// Returns the series of an event, if it has one.
+fn in_series(index: &Index, at: u32, now: i64) -> Option<InSeries> {
+    let (series, times) = (index.table.series(at)?, index.table.times(at));
+    let is_over = times.end_utc < now;
+    let start = if is_over { -times.start_utc } else { times.start_utc };
+    Some(InSeries { series, place: (is_over, start, times.published_utc, index.table.id(at)) })
+}
+
+/// Keeps only the next event of each series.
+fn collapse<T: Copy>(events: &mut Vec<T>, series_of: impl Fn(T) -> Option<InSeries>) {
+    let mut first: HashMap<i64, (bool, i64, i64, i64)> = HashMap::new();
+    for InSeries { series, place } in events.iter().filter_map(|event| series_of(*event)) {
+        let known = first.entry(series).or_insert(place);
+        *known = place.min(*known);
+    }
+    events.retain(|event| {
+        series_of(*event).is_none_or(|one| first.get(&one.series) == Some(&one.place))
+    });
 }
 
 fn ids(index: &Index, events: Vec<u32>) -> Vec<i64> {

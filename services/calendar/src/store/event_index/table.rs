@@ -23,6 +23,8 @@ pub struct Table {
     titles: Titles,
     /// Set-backs of clocks during events, by position.
     set_backs: HashMap<u32, SetBack>,
+    /// Series of events, by position.
+    series: HashMap<u32, i64>,
     /// The distinct combinations of traits.
     traits: Vec<Traits>,
     known: HashMap<Traits, u32>,
@@ -78,6 +80,19 @@ impl Table {
     /// Returns the local times that occur twice during an event, if there are any.
     pub fn set_back(&self, at: u32) -> Option<&SetBack> {
         self.set_backs.get(&at)
+    }
+
+    /// Returns the series of an event, if it has one.
+    pub fn series(&self, at: u32) -> Option<i64> {
+        self.series.get(&at).copied()
+    }
+
+    /// Sets the series of an event.
+    pub fn set_series(&mut self, at: u32, series: Option<i64>) {
+        match series {
+            Some(series) => self.series.insert(at, series),
+            None => self.series.remove(&at),
+        };
     }
 
     /// Returns the positions of existing events.

@@ -15,7 +15,7 @@ pub fn page(
     filter: &EventFilter,
     paging: Paging,
 ) -> Result<(Vec<i64>, i64), DatabaseError> {
-    let mut sql = Sql::new(db, "select count(*) as n from events e where ");
+    let mut sql = Sql::new(db, "select count(*) as n from ");
     append_filter(db, &mut sql, filter)?;
     let total = sql.number(db)?;
     let Some(slice) = Slice::of(paging, total) else { return Ok((Vec::new(), total)) };
@@ -32,14 +32,32 @@ pub fn page_statement(
     filter: &EventFilter,
     slice: Slice,
 ) -> Result<Sql, DatabaseError> {
-    let mut sql = Sql::new(db, "select e.id as id from events e where ");
+    let mut sql = Sql::new(db, "select e.id as id from ");
     append_filter(db, &mut sql, filter)?;
     append_order(&mut sql, filter, slice.backwards);
     sql.push(" limit ").value(slice.take).push(" offset ").value(slice.skip);
     Ok(sql)
 }
 
+/// Appends the events of a list, as `e`.
 fn append_filter(db: &mut Db, sql: &mut Sql, filter: &EventFilter) -> Result<(), DatabaseError> {
+    if let Some(now) = filter.collapsed_at {
+        // Events without a series are groups of one.
+        sql.push(
+            "(select e.*, row_number() over (partition by coalesce((select series_id from \
+             series_events where event_id = e.id), -e.id) order by case when e.end_utc < ",
+        );
+        sql.value(now).push(" then 1 else 0 end, case when e.end_utc < ").value(now);
+        sql.push(" then -e.start_utc else e.start_utc end, e.published_utc, e.id) as place from ");
+        append_matches(db, sql, filter)?;
+        sql.push(") e where e.place = 1");
+        return Ok(());
+    }
+    append_matches(db, sql, filter)
+}
+
+fn append_matches(db: &mut Db, sql: &mut Sql, filter: &EventFilter) -> Result<(), DatabaseError> {
+    sql.push("events e where ");
     append_conditions(sql, filter);
     within(sql, &filter.window);
     for links in link_filters(db, filter)? {
@@ -51,6 +69,10 @@ fn append_filter(db: &mut Db, sql: &mut Sql, filter: &EventFilter) -> Result<(),
     }
     if let Some(parent) = filter.parent {
         sql.push(" and e.parent_id = ").value(parent);
+    }
+    if let Some(series) = filter.series {
+        sql.push(" and e.id in (select event_id from series_events where series_id = ");
+        sql.value(series).push(")");
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ use crate::model::linked::Linked;
 use crate::model::term::Term;
 use crate::store::linked_posts::{OrganizerRow, VenueRow};
 use crate::store::schema::events::dsl::{id, slug};
-use crate::store::{event_statuses, events, images, links, terms, text_lengths};
+use crate::store::{event_statuses, events, images, links, series, terms, text_lengths};
 
 /// The statement with placeholders `{}` for the condition on the events, for their links, and for
 /// the columns of each kind of row.
@@ -55,7 +55,11 @@ const OF_EVENTS: &str = "\
     array(select row({}) from shown cross join lateral \
         (select * from images where images.id = shown.id limit 1) images), \
     array(select row(event_id, status, reason) from event_statuses \
-        where event_id in (select id from wanted))";
+        where event_id in (select id from wanted)), \
+    array(select row(event_id, series_id, occurrence, changed) from series_events \
+        where event_id in (select id from wanted)), \
+    array(select row({}) from series where id in (select series_id from series_events \
+        where event_id in (select id from wanted)))";
 
 type Columns<R> = <R as Selectable<Pg>>::SelectExpression;
 type Records<T> = Array<Record<T>>;
@@ -75,6 +79,7 @@ struct OfEvents<C> {
     venues: Columns<VenueRow>,
     organizers: Columns<OrganizerRow>,
     images: Columns<images::Row>,
+    series: Columns<series::Row>,
 }
 
 impl<C> OfEvents<C> {
@@ -87,6 +92,7 @@ impl<C> OfEvents<C> {
             venues: columns::<VenueRow>(),
             organizers: columns::<OrganizerRow>(),
             images: columns::<images::Row>(),
+            series: columns::<series::Row>(),
         }
     }
 }
@@ -105,12 +111,14 @@ impl<C> Query for OfEvents<C> {
         Of<OrganizerRow>,
         Of<images::Row>,
         Records<(BigInt, Text, Text)>,
+        Records<(BigInt, BigInt, BigInt, Text)>,
+        Of<series::Row>,
     );
 }
 
 impl<C: QueryFragment<Pg>> QueryFragment<Pg> for OfEvents<C> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        let fragments: [&'b dyn QueryFragment<Pg>; 7] = [
+        let fragments: [&'b dyn QueryFragment<Pg>; 8] = [
             &self.condition,
             &self.links,
             &self.events,
@@ -118,6 +126,7 @@ impl<C: QueryFragment<Pg>> QueryFragment<Pg> for OfEvents<C> {
             &self.venues,
             &self.organizers,
             &self.images,
+            &self.series,
         ];
         let mut pieces = OF_EVENTS.split("{}");
         for fragment in fragments {
@@ -204,6 +213,8 @@ type Answer = (
     Vec<Recorded<OrganizerRow>>,
     Vec<Recorded<images::Row>>,
     Vec<Recorded<event_statuses::Row>>,
+    Vec<Recorded<series::MemberRow>>,
+    Vec<Recorded<series::Row>>,
 );
 
 /// Reads events with all included resources.
@@ -239,7 +250,7 @@ pub fn of_page(
 }
 
 fn gathered(answer: Answer) -> (Vec<Event>, Included) {
-    let (found, links, terms, venues, organizers, images, statuses) = answer;
+    let (found, links, terms, venues, organizers, images, statuses, members, series) = answer;
     let included = Included {
         links: links::by_event(plain(links)),
         terms: by_id(plain(terms).map(Term::from), |term| term.id),
@@ -247,6 +258,7 @@ fn gathered(answer: Answer) -> (Vec<Event>, Included) {
         organizers: by_id(plain(organizers).map(Linked::from), |row| row.id),
         images: by_id(plain(images).map(Image::from), |image| image.id),
         statuses: event_statuses::by_event(plain(statuses)),
+        series: series::by_event(plain(members), plain(series)),
     };
     (plain(found).map(Event::from).collect(), included)
 }

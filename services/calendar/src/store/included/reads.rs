@@ -10,7 +10,7 @@ use crate::model::event::Event;
 use crate::model::included::Included;
 use crate::model::linked::{Kind, Linked};
 use crate::model::term::Term;
-use crate::store::{event_statuses, events, images, linked_posts, links, terms};
+use crate::store::{event_statuses, events, images, linked_posts, links, series, terms};
 
 /// Maximum number of events per PostgreSQL statement. Each array cell takes a kilobyte until the
 /// response is sent, and 500 events took 16 ms longer than separate rows.
@@ -56,7 +56,8 @@ pub fn of_events(
     let image_ids = unique(events.iter().filter_map(|event| event.image).chain(of_linked));
     let images = images::by_ids(db, &image_ids)?;
     let statuses = event_statuses::of_events(db, &ids)?;
-    Ok((events, Included { links, terms, venues, organizers, images, statuses }))
+    let series = series::of_events(db, &ids)?;
+    Ok((events, Included { links, terms, venues, organizers, images, statuses, series }))
 }
 
 /// Reads the included resources of venues or organizers.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::carried::{Carried, ROWS, carried};
 use crate::store::schema::{
     entities, event_organizers, event_statuses, event_terms, event_tombstones, event_venues,
-    events, former_slugs, images, imported_events, imported_revisions, organizers, site_items,
-    subscribed_events, subscriptions, terms, users, venues,
+    events, former_slugs, images, imported_events, imported_revisions, organizers, series,
+    series_events, site_items, subscribed_events, subscriptions, terms, users, venues,
 };
 use crate::store::sql::Sql;
 
@@ -63,6 +63,16 @@ carried!(EventRow in events by (id) {
 
 carried!(StatusRow in event_statuses by (event_id) {
     event_id: i64, status: String, reason: String,
+});
+
+carried!(SeriesRow in series by (id) {
+    id: i64, uid: String, slug: String, timezone: String, all_day: bool, start_local: i64,
+    end_local: i64, duration: String, rule: String, rdates: String, exdates: String, most: i64,
+    made_until: i64, due_utc: Option<i64>, sequence: i64,
+});
+
+carried!(SeriesEventRow in series_events by (event_id) {
+    event_id: i64, series_id: i64, occurrence: i64, changed: String,
 });
 
 carried!(ImportedRow in imported_events by (event_id) {
@@ -277,6 +287,8 @@ records! {
     Event(EventRow) is "events", "events";
     Parent(ParentRow) is "event_parents", "events where parent_id is not null";
     Status(StatusRow) is "event_statuses", "event_statuses";
+    Series(SeriesRow) is "series", "series";
+    SeriesEvent(SeriesEventRow) is "series_events", "series_events";
     Imported(ImportedRow) is "imported_events", "imported_events";
     Revision(RevisionRow) is "imported_revisions", "imported_revisions";
     Slug(SlugRow) is "former_slugs", "former_slugs";

@@ -20,17 +20,19 @@ pub struct Sequences {
     webhooks: i64,
     #[serde(default)]
     subscriptions: i64,
+    series: i64,
 }
 
 impl Sequences {
-    fn each(&self) -> [(&'static str, i64); 5] {
-        let Sequences { entities, users, terms, webhooks, subscriptions } = *self;
+    fn each(&self) -> [(&'static str, i64); 6] {
+        let Sequences { entities, users, terms, webhooks, subscriptions, series } = *self;
         [
             ("entities", entities),
             ("users", users),
             ("terms", terms),
             ("webhooks", webhooks),
             ("subscriptions", subscriptions),
+            ("series", series),
         ]
     }
 }
@@ -55,6 +57,7 @@ pub fn sequences(db: &mut Db) -> Result<Sequences, DatabaseError> {
         terms: last("terms")?,
         webhooks: last("webhooks")?,
         subscriptions: last("subscriptions")?,
+        series: last("series")?,
     })
 }
 

@@ -17,7 +17,7 @@ use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::parameters::EventListParameters;
 use crate::wire::params::Params;
 use crate::wire::reading::{Errors, read_parameters};
-use crate::wire::values::{Ids, Texts};
+use crate::wire::values::{Ids, Positive, Texts};
 
 /// The query of the event list.
 pub struct EventListInput<'a> {
@@ -28,10 +28,11 @@ pub struct EventListInput<'a> {
 
 impl Input for EventListInput<'_> {
     fn names(&self, _: &Urls) -> Names {
-        let EventListParameters { categories, tags, venue, organizer, post_parent, .. } =
+        let EventListParameters { categories, tags, venue, organizer, post_parent, series, .. } =
             &self.given;
         let mut names = Names::default();
         names.events.extend(post_parent.iter().map(|id| id.0));
+        names.series.extend(series.iter().map(|id| id.0));
         names.venues.extend(venue.iter().flat_map(|ids| &ids.0));
         names.organizers.extend(organizer.iter().flat_map(|ids| &ids.0));
         for (taxonomy, texts) in [(Taxonomy::Category, categories), (Taxonomy::Tag, tags)] {
@@ -99,6 +100,8 @@ fn decode(
         status,
         include,
         post_parent,
+        series,
+        collapse,
         ticketed,
         order,
         orderby,
@@ -145,6 +148,8 @@ fn decode(
         featured: featured.map(|flag| flag.0),
         include: include.map(|ids| wanted_ids(e, ids)),
         parent: existing_event(e, known, "post_parent", post_parent),
+        series: existing_series(e, known, series),
+        collapsed_at: collapse.map(|_| options.now.as_second()),
         geo,
         venue_scope: Scope::of(options.actor, None).unwrap_or_else(Scope::public),
         matches_nothing: ticketed.is_some_and(|flag| flag.0),
@@ -216,6 +221,16 @@ fn existing_linked(
         errors.fail(kind.word(), "must be a list of existing ids");
     }
     Some(ids)
+}
+
+/// Returns the id of a series, or `None` if it is not sent. An unknown series is recorded as an
+/// error.
+fn existing_series(errors: &mut Errors, known: &Known, id: Option<Positive>) -> Option<i64> {
+    let Positive(id) = id?;
+    if !known.series.contains(&id) {
+        errors.fail("series", "must be the id of a series");
+    }
+    Some(id)
 }
 
 fn geo(

@@ -8,9 +8,10 @@ use super::structured_data;
 use crate::model::event::{Event, Links};
 use crate::model::html;
 use crate::model::image::web_url;
-use crate::model::included::Included;
+use crate::model::included::{InSeries, Included};
 use crate::model::schedule::instant_from_seconds;
 use crate::model::spoken;
+use crate::model::urls::Urls;
 use crate::wire::dates::iso;
 use crate::wire::render_context::RenderContext;
 
@@ -18,8 +19,13 @@ use crate::wire::render_context::RenderContext;
 #[derive(Clone, Debug, Default)]
 pub struct EventView {
     pub title: String,
-    pub slug: String,
+    /// The path of the page, relative to the site.
+    pub path: String,
     pub when: String,
+    /// How often it takes place; empty if it is not part of a series.
+    pub repeats: String,
+    /// The next dates of the series.
+    pub next: Vec<Link>,
     /// The start in ISO format.
     pub start: String,
     /// The zone and its abbreviation; empty for all-day events.
@@ -74,7 +80,7 @@ pub fn locked(event: &Event, included: &Included, context: EventContext<'_>) -> 
     };
     EventView {
         title: html::plain(&event.title),
-        slug: event.slug.clone(),
+        path: path_of(&event.slug),
         when: spoken::span(schedule, context.view.language),
         start: match schedule.all_day {
             true => day.to_string(),
@@ -87,6 +93,26 @@ pub fn locked(event: &Event, included: &Included, context: EventContext<'_>) -> 
         locked: true,
         ..EventView::default()
     }
+}
+
+/// Describes how often the events of a series take place.
+fn repeats(one: &InSeries) -> String {
+    one.series.plan.spoken()
+}
+
+/// Returns the path of an event's page, relative to the site.
+fn path_of(slug: &str) -> String {
+    let path = Urls { base: String::new(), alias: false }.event_page(slug);
+    path.trim_start_matches('/').to_owned()
+}
+
+/// Renders links to the next dates of a series.
+pub fn dates(events: &[Event], view: RenderContext<'_>) -> Vec<Link> {
+    let link = |event: &Event| Link {
+        text: spoken::span(&event.schedule),
+        href: view.urls.event_page(&event.slug),
+    };
+    events.iter().map(link).collect()
 }
 
 /// Renders an event.
@@ -114,6 +140,7 @@ pub fn event(event: &Event, included: &Included, context: EventContext<'_>) -> E
         categories: terms(&links.categories, included, view),
         tags: terms(&links.tags, included, view),
         locked: false,
+        repeats: included.series.get(&event.id).map(repeats).unwrap_or_default(),
         status_reason: status.map(|status| html::plain(&status.reason)).unwrap_or_default(),
         data: match public {
             true => structured_data::event(event, links, included, absolute).to_string(),

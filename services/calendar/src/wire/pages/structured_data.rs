@@ -14,6 +14,7 @@ use crate::model::linked::{Kind, Linked};
 use crate::model::spoken;
 use crate::wire::dates::{iso, written_in};
 use crate::wire::render_context::RenderContext;
+use crate::wire::series_data::of_series;
 
 const CONTEXT: &str = "https://schema.org";
 
@@ -49,6 +50,10 @@ pub fn event(event: &Event, links: &Links, included: &Included, view: RenderCont
     add(&mut data, "location", places.map(|row| linked(row, included, view)).collect());
     add(&mut data, "organizer", organizers.map(|row| linked(row, included, view)).collect());
     offer(&mut data, event, &url, view);
+    let series = included.series.get(&event.id).map(|one| of_series(event, one, view));
+    if let Some(series) = series.and_then(|series| serde_json::to_value(series).ok()) {
+        data.insert("superEvent".to_owned(), series);
+    }
     Value::Object(data)
 }
 

@@ -6,10 +6,12 @@ use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use super::declared::{Declared, list_parameters};
-use super::schemas::{DirectionWords, EventSortWords, IdList, TermSortWords, UnitWords};
+use super::schemas::{
+    CollapseWords, DirectionWords, EventSortWords, IdList, TermSortWords, UnitWords,
+};
 use crate::wire::values::{
-    Date, Descending, EventSort, FilledText, Flag, Ids, Latitude, LengthUnit, LenientFlag,
-    Longitude, Parent, Positive, Radius, ShortText, StrictDates, TermSort, Texts,
+    Collapse, Date, Descending, EventSort, FilledText, Flag, Ids, Latitude, LengthUnit,
+    LenientFlag, Longitude, Parent, Positive, Radius, ShortText, StrictDates, TermSort, Texts,
 };
 
 list_parameters! {
@@ -82,6 +84,12 @@ list_parameters! {
         /// Events whose parent is this event.
         #[param(value_type = i64, minimum = 1)]
         pub post_parent: Option<Positive>,
+        /// Events of this series. Extension.
+        #[param(value_type = i64, minimum = 1)]
+        pub series: Option<Positive>,
+        /// series: of each series only its next event, or its last one if all are over. Extension.
+        #[param(inline, value_type = CollapseWords)]
+        pub collapse: Option<Collapse>,
         /// Events with tickets (there are none) or without.
         #[param(value_type = bool)]
         pub ticketed: Option<Flag>,

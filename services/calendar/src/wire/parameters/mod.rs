@@ -14,6 +14,7 @@ pub use lists::{
 pub use reads::{
     EventDeleteParameters, EventReadParameters, IndexParameters, ItemParameters,
     LinkedDeleteParameters, SubscribedEventParameters, SubscriptionDeleteParameters, is_forced,
+    reach_of,
 };
 pub use writes::{
     CategoryFields, EventFields, OrganizerFields, ReleaseFields, SubscriptionFields, TagFields,
@@ -28,6 +29,7 @@ pub fn declared(name: &str) -> Option<&'static str> {
         LinkedListParameters::parameters(),
         CategoryListParameters::parameters(),
         EventReadParameters::parameters(),
+        EventDeleteParameters::parameters(),
         LinkedDeleteParameters::parameters(),
         IndexParameters::parameters(),
         EventFields::parameters(),

@@ -3,6 +3,8 @@
 use serde_json::Value;
 
 use super::declared::{list_parameters, parameters, read_parameters};
+use super::schemas::ScopeWords;
+use crate::model::series::Reach;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::values::{Flag, Text, boolean};
@@ -41,6 +43,9 @@ read_parameters! {
         /// Extension.
         #[param(value_type = bool, default = false)]
         pub force: Option<Value>,
+        /// The events of a series to delete: this, following or all. Extension.
+        #[param(inline, value_type = ScopeWords)]
+        pub scope: Option<Value>,
     }
 }
 
@@ -64,6 +69,18 @@ pub fn is_forced(params: &Params) -> Result<bool, ParameterErrors> {
             boolean(force).ok_or_else(|| ParameterErrors::one("force", "must be true or false"))
         }
         None => Ok(false),
+    }
+}
+
+/// Returns the events of a series that a request to delete applies to.
+///
+/// # Errors
+/// `scope` is an unknown word.
+pub fn reach_of(params: &Params) -> Result<Reach, ParameterErrors> {
+    let wrong = || ParameterErrors::one("scope", "must be this, following or all");
+    match params.get("scope") {
+        Some(scope) => scope.as_str().and_then(Reach::named).ok_or_else(wrong),
+        None => Ok(Reach::default()),
     }
 }
 

@@ -30,6 +30,27 @@ impl PartialSchema for LinkedReferences {
 
 impl ToSchema for LinkedReferences {}
 
+/// How an event repeats: an object, or the lines of a calendar file.
+pub struct RecurrenceInput;
+
+impl PartialSchema for RecurrenceInput {
+    fn schema() -> RefOr<Schema> {
+        let text = || ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).build();
+        let dates = || ArrayBuilder::new().items(text()).max_items(Some(MAX_ITEMS)).build();
+        let count = ObjectBuilder::new().schema_type(SchemaType::Type(Type::Integer));
+        let object = ObjectBuilder::new()
+            .schema_type(SchemaType::Type(Type::Object))
+            .property("rrule", text())
+            .property("until", text())
+            .property("count", count.minimum(Some(1)).maximum(Some(LARGEST_INTEGER)).build())
+            .property("exdates", dates())
+            .property("rdates", dates());
+        RefOr::T(Schema::OneOf(OneOfBuilder::new().item(object.build()).item(text()).build()))
+    }
+}
+
+impl ToSchema for RecurrenceInput {}
+
 /// Any type; null unless the request says otherwise.
 pub struct AnyOrNull;
 
@@ -82,6 +103,10 @@ words! {
     DirectionWords = Some("asc"), ["asc", "ascending", "desc", "descending"];
     /// Sort keys of events.
     EventSortWords = Some("start_date"), ["start_date", "date", "title", "id"];
+    /// The events of a series that a write applies to.
+    ScopeWords = Some("this"), ["this", "following", "all"];
+    /// The groups of events of which a list has one event each.
+    CollapseWords = None, ["series"];
     /// Sort keys of terms.
     TermSortWords = Some("name"),
         ["id", "include", "name", "slug", "include_slugs", "term_group", "description", "count", "parent"];

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::declared::parameters;
-use super::schemas::{AnyOrNull, LinkedReferences};
+use super::schemas::{AnyOrNull, LinkedReferences, RecurrenceInput, ScopeWords};
 use crate::wire::values::{
     DateInput, EventStatusText, FilledText, Flag, IdOrZero, Items, LenientFlag, Positive,
-    ShortText, SlugText, StatusText, Text, Texts, Website,
+    ScopeWord, ShortText, SlugText, StatusText, Text, Texts, Website,
 };
 
 parameters! {
@@ -95,6 +95,13 @@ parameters! {
         /// Reason for `event_status`, without HTML. Extension.
         #[param(value_type = String, max_length = 1000)]
         pub event_status_reason: Option<ShortText>,
+        /// How the event repeats: `rrule` of RFC 5545, `until` or `count`, `exdates` and `rdates`; or
+        /// these as lines of a calendar file. Extension.
+        #[param(inline, value_type = RecurrenceInput)]
+        pub recurrence: Option<Value>,
+        /// The events of a series that a change applies to: `this`, `following` or `all`. Extension.
+        #[param(inline, value_type = ScopeWords)]
+        pub scope: Option<ScopeWord>,
     }
 }
 

@@ -1,0 +1,186 @@
+//! The events of series: what they share, and creating those that do not exist yet.
+
+use database::{DatabaseError, Db};
+use jiff::Timestamp;
+
+use crate::ical::{self, Expansion, Moment};
+use crate::model::included::InSeries;
+use crate::model::notice::series_body;
+use crate::model::schedule::{Schedule, wall_seconds};
+use crate::model::series::{DATES, FIELDS, Membership, STATUS, Series, SeriesLimits, Shared};
+use crate::model::status::{Stage, Status};
+use crate::model::when::PointInTime;
+use crate::model::zone::Zone;
+use crate::state::Site;
+use crate::store::{event_statuses, events, links, series, slugs, webhooks};
+
+/// Number of events that are read at once to find what a series shares.
+const AT_ONCE: usize = 20;
+
+/// Reads an event with everything that its series shares.
+pub fn shared(db: &mut Db, id: i64) -> Result<Option<Shared>, DatabaseError> {
+    let Some(event) = events::find(db, id)? else { return Ok(None) };
+    let (links, status) = (links::of_event(db, id)?, event_statuses::of_event(db, id)?);
+    Ok(Some(Shared { event, links, status }))
+}
+
+/// Returns what the events of a series share: each field of the last event that has not got a value
+/// of its own. Returns `None` if the series has no events.
+pub fn template(db: &mut Db, series: i64) -> Result<Option<Shared>, DatabaseError> {
+    Ok(template_of(db, series)?.map(|(template, _)| template))
+}
+
+/// Returns what the events of a series share, with the ids of the events that it was taken from.
+pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)>, DatabaseError> {
+    let members = series::members(db, series)?;
+    let mut missing: Vec<&str> = FIELDS.to_vec();
+    let (mut found, mut sources): (Option<Shared>, Vec<i64>) = (None, Vec::new());
+    for chunk in members.rchunks(AT_ONCE) {
+        for member in chunk.iter().rev() {
+            let is_own = |field: &&str| member.changed.iter().any(|one| one == field);
+            if missing.iter().all(is_own) && found.is_some() {
+                continue;
+            }
+            let Some(other) = shared(db, member.event)? else { continue };
+            sources.push(other.event.id);
+            let base = found.get_or_insert_with(|| other.clone());
+            let is_trashed = other.event.status.is_trashed();
+            missing.retain(|field| {
+                if is_own(field) || (*field == STATUS && is_trashed) {
+                    return true;
+                }
+                match *field {
+                    DATES => base.event.schedule.zone = other.event.schedule.zone.clone(),
+                    field => base.take(field, &other),
+                }
+                false
+            });
+        }
+        if missing.is_empty() {
+            break;
+        }
+    }
+    if let Some(found) = &mut found
+        && found.event.status.is_trashed()
+    {
+        let previous = found.event.previous.take();
+        found.event.status = previous.unwrap_or_else(|| Status::of(Stage::Publish));
+    }
+    Ok(found.map(|found| (found, sources)))
+}
+
+/// Expands a series.
+pub fn expand(site: &Site, series: &Series, now: Timestamp) -> Option<Expansion> {
+    let limits = site.settings.series_limits();
+    let limits = SeriesLimits { most: usize::try_from(series.most).unwrap_or(0), ..limits };
+    ical::expand(series, (&site.settings.site_timezone, now), limits)
+}
+
+/// Returns the schedule of an occurrence that is shown in a zone. Returns `None` for times that are
+/// not supported.
+pub fn schedule(zone: &Zone, start: &Moment, end: &Moment) -> Option<Schedule> {
+    let point = |moment: &Moment| match moment {
+        Moment::Day(_) => PointInTime::Wall(moment.wall()),
+        Moment::Time(at, _) => PointInTime::Instant(*at),
+    };
+    let all_day = matches!(start, Moment::Day(_));
+    Schedule::new(zone.clone(), all_day, point(start), point(end)).ok()
+}
+
+/// Returns the schedule of an occurrence by the plan of its series, in the zone of the plan.
+pub fn span_of(series: &Series, occurrence: i64) -> Option<Schedule> {
+    let (start, end) = ical::span(&series.plan, occurrence)?;
+    schedule(&series.plan.zone, &start, &end)
+}
+
+/// Creates the events of occurrences after a moment that have none. Returns their number.
+pub fn make_missing(
+    db: &mut Db,
+    series: &Series,
+    template: &Shared,
+    expansion: &Expansion,
+    (after, now): (i64, i64),
+) -> Result<usize, DatabaseError> {
+    let members = series::members(db, series.id)?;
+    let first = members.iter().find(|one| one.occurrence == series.plan.first());
+    let parent = first.map(|first| first.event);
+    let known: Vec<i64> = members.iter().map(|member| member.occurrence).collect();
+    let zone = &template.event.schedule.zone;
+    let mut made = 0;
+    for (moment, start, end) in &expansion.occurrences {
+        if *moment <= after || known.binary_search(moment).is_ok() {
+            continue;
+        }
+        let external_id = series.external_id(*moment);
+        let place = |event: i64| Membership {
+            event,
+            series: series.id,
+            occurrence: *moment,
+            changed: Vec::new(),
+        };
+        // An event that left the series has this name.
+        if let Some(event) = events::find_by_external_id(db, &external_id)? {
+            if series::of_event(db, event.id)?.is_none() && !event.status.is_trashed() {
+                series::join(db, &place(event.id))?;
+            }
+            continue;
+        }
+        let Some(schedule) = schedule(zone, start, end) else { continue };
+        let mut new = template.clone();
+        let event = &mut new.event;
+        event.id = events::allocate(db)?;
+        event.slug = slugs::free(db, "events", &series.slug_of(*moment), "", event.id)?;
+        slugs::forget_former(db, "events", &event.slug)?;
+        (event.schedule, event.external_id, event.parent) = (schedule, Some(external_id), parent);
+        (event.modified_utc, event.sequence, event.previous) = (now, 0, None);
+        events::insert(db, &new.event, &new.links)?;
+        event_statuses::replace(db, new.event.id, &new.status)?;
+        series::join(db, &place(new.event.id))?;
+        made += 1;
+    }
+    Ok(made)
+}
+
+/// Creates further events of a series if they are due. Returns their number.
+///
+/// Another replica may have created them since the series was found to be due.
+pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize, DatabaseError> {
+    let seconds = now.as_second();
+    let Some(mut series) = series::find(db, id)? else { return Ok(0) };
+    if series.due_utc.is_none_or(|due| due > seconds) {
+        return Ok(0);
+    }
+    let Some(mut template) = template(db, id)? else {
+        series::remove(db, id)?;
+        return Ok(0);
+    };
+    let Some(expansion) = expand(site, &series, now) else {
+        series.due_utc = None;
+        series::update(db, &series)?;
+        return Ok(0);
+    };
+    if template.event.status.stage() != Stage::Future {
+        template.event.published_utc = seconds;
+        template.event.published_local = wall_seconds(site.settings.site_timezone.wall(now));
+    }
+    let messages = webhooks::last_message(db)?;
+    let made = make_missing(db, &series, &template, &expansion, (series.made_until, seconds))?;
+    let known = &expansion.repetition;
+    series.made_until = known.made_until.max(series.made_until);
+    series.due_utc = known.due_utc;
+    series::update(db, &series)?;
+    let body = series_body("series.changed", id, template.event.id, seconds);
+    webhooks::combine_after(db, messages, &body, seconds)?;
+    Ok(made)
+}
+
+/// Records that fields of an event were changed for this event only.
+pub fn mark(db: &mut Db, place: &InSeries, fields: &[&str]) -> Result<(), DatabaseError> {
+    let mut membership = place.membership.clone();
+    for field in fields {
+        if !membership.changed.iter().any(|one| one == field) {
+            membership.changed.push((*field).to_owned());
+        }
+    }
+    series::join(db, &membership)
+}

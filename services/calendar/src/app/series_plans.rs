@@ -1,0 +1,244 @@
+//! Plans of series: from the recurrence of a write, shifted, and split.
+
+use jiff::civil::{DateTime, Time};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::error::Error;
+use crate::model::recurrence::{with_count, with_until, without_end};
+use crate::model::schedule::{Schedule, instant_from_seconds, wall_from_seconds, wall_seconds};
+use crate::model::series::{ListedDate, Plan, Recurrence, RuleEnd, Series};
+use crate::model::zone::Zone;
+use crate::wire::parameter_errors::ParameterErrors;
+
+const SECONDS_OF_A_DAY: i64 = 24 * 3600;
+
+/// Returns the error of an invalid parameter.
+pub fn invalid(name: &'static str, text: &str) -> Error {
+    ParameterErrors::one(name, text).into()
+}
+
+/// Returns the plan of a series whose first event has this schedule.
+///
+/// # Errors
+/// The start does not match the rule or is excluded, or the zone cannot have a series.
+pub fn plan_of(schedule: &Schedule, recurrence: &Recurrence) -> Result<Plan, Error> {
+    let start = wall_from_seconds(schedule.start_local);
+    let plan = with_dates(schedule, start)?;
+    let plan = with_recurrence(plan, recurrence)?;
+    if plan.exdates.contains(&plan.key(plan.first())) {
+        return Err(invalid("recurrence", "must not exclude the start of the event"));
+    }
+    if !schedule.all_day && plan.first() != schedule.start_utc {
+        return Err(invalid("start_date", "must not be in an hour that occurs twice"));
+    }
+    Ok(plan)
+}
+
+/// Returns a plan without a rule, with the zone and the length of a schedule.
+fn with_dates(schedule: &Schedule, start: DateTime) -> Result<Plan, Error> {
+    let Schedule { zone, all_day, .. } = schedule;
+    let zone = match zone.is_fixed() {
+        _ if *all_day => Zone::utc(),
+        true if zone.offset(Timestamp::UNIX_EPOCH) == 0 => Zone::utc(),
+        true => return Err(invalid("timezone", "must be a named zone or UTC for a series")),
+        false => zone.clone(),
+    };
+    let start_local = wall_seconds(start);
+    let length = schedule.end_local - schedule.start_local;
+    let length = if *all_day { length - length.rem_euclid(SECONDS_OF_A_DAY) } else { length };
+    let duration = match length < 0 {
+        // The clock is set back in between.
+        true => format!("PT{}S", schedule.end_utc - schedule.start_utc),
+        false => String::new(),
+    };
+    Ok(Plan {
+        zone,
+        all_day: *all_day,
+        start_local,
+        end_local: start_local + length,
+        duration,
+        rule: String::new(),
+        rdates: Vec::new(),
+        exdates: Vec::new(),
+    })
+}
+
+/// Returns a plan with the rule and the dates of a write.
+fn with_recurrence(mut plan: Plan, recurrence: &Recurrence) -> Result<Plan, Error> {
+    let rule = without_end(&recurrence.rule);
+    plan.rule = match recurrence.end {
+        RuleEnd::Never => rule,
+        RuleEnd::Count(count) => with_count(&rule, count),
+        RuleEnd::Until(last) => with_until(&rule, &plan.until(last)),
+    };
+    plan.rdates = plan.keys(&recurrence.rdates);
+    plan.exdates = plan.keys(&recurrence.exdates);
+    check(plan)
+}
+
+/// Fails unless the first occurrence exists.
+fn check(plan: Plan) -> Result<Plan, Error> {
+    let start = plan.start();
+    if plan.parsed().is_some_and(|rule| !rule.has(start)) {
+        let text = "must match the rule of the series, or be sent with another recurrence";
+        return Err(invalid("start_date", text));
+    }
+    if plan.ends().is_some_and(|last| last < start) {
+        return Err(invalid("recurrence", "must not end before the start of the event"));
+    }
+    Ok(plan)
+}
+
+/// How the occurrences of a series move.
+pub struct Shift {
+    pub plan: Plan,
+    from: Plan,
+    delta: SignedDuration,
+}
+
+impl Shift {
+    /// Returns the moment to which an occurrence moves.
+    pub fn moved(&self, occurrence: i64) -> i64 {
+        let wall = self.from.wall(occurrence);
+        let wall = wall.checked_add(self.delta).unwrap_or(wall);
+        let wall = match self.plan.all_day {
+            true => wall.date().to_datetime(Time::midnight()),
+            false => wall,
+        };
+        self.plan.at(wall)
+    }
+
+    /// Returns the plan before the change.
+    pub fn before(&self) -> &Plan {
+        &self.from
+    }
+
+    /// Returns whether occurrences get other keys.
+    pub fn is_moving(&self) -> bool {
+        let same_zone =
+            (&self.from.zone, self.from.all_day) == (&self.plan.zone, self.plan.all_day);
+        !self.delta.is_zero() || !same_zone
+    }
+
+    /// Returns whether occurrences move to later times.
+    pub fn is_later(&self) -> bool {
+        self.delta.is_positive()
+    }
+
+    /// Returns how a series moves if the event of an occurrence gets another schedule, and the
+    /// series perhaps another recurrence. Returns `None` if nothing moves.
+    ///
+    /// # Errors
+    /// The rule names days or times, so that other dates need another recurrence.
+    pub fn of(
+        series: &Series,
+        occurrence: i64,
+        (old, new): (&Schedule, &Schedule),
+        recurrence: Option<&Recurrence>,
+    ) -> Result<Option<Shift>, Error> {
+        // A series in UTC may be shown in another zone.
+        let is_moved = old.zone != new.zone || old.all_day != new.all_day;
+        let mut from = series.plan.clone();
+        if is_moved && !from.all_day {
+            let first = from.first();
+            let length = from.end_local - from.start_local;
+            from.start_local = wall_seconds(old.zone.wall(instant_from_seconds(first)));
+            from.end_local = from.start_local + length;
+            from.zone = old.zone.clone();
+        }
+        let own_zone = if from.all_day || is_moved { None } else { Some(from.zone.clone()) };
+        let start_of = |schedule: &Schedule| match &own_zone {
+            Some(zone) if !schedule.all_day => zone.wall(instant_from_seconds(schedule.start_utc)),
+            _ => wall_from_seconds(schedule.start_local),
+        };
+        let was = from.wall(occurrence);
+        let delta = match (old == new, recurrence) {
+            (true, None) => return Ok(None),
+            (true, Some(_)) => SignedDuration::ZERO,
+            (false, _) => start_of(new).duration_since(was),
+        };
+        let start = from.start().checked_add(delta).unwrap_or(from.start());
+        let mut plan = match old == new {
+            true => from.clone(),
+            false => with_dates(new, start)?,
+        };
+        if let Some(zone) = own_zone.filter(|_| !plan.all_day) {
+            plan.zone = zone;
+        }
+        let shift = Shift { plan: plan.clone(), from: from.clone(), delta };
+        if let Some(recurrence) = recurrence {
+            plan = with_recurrence(plan, recurrence)?;
+        } else {
+            plan.rule = moved_rule(&from, &shift, start)?;
+            let moved = |keys: &[String]| {
+                let moments = keys.iter().filter_map(|key| from.moment(key));
+                let mut moments: Vec<i64> = moments.map(|one| shift.moved(one)).collect();
+                moments.sort_unstable();
+                moments.iter().map(|moment| plan.key(*moment)).collect::<Vec<_>>()
+            };
+            (plan.rdates, plan.exdates) = (moved(&from.rdates), moved(&from.exdates));
+            plan = check(plan)?;
+        }
+        let is_same = plan == series.plan;
+        Ok((!is_same).then_some(Shift { plan, ..shift }))
+    }
+}
+
+/// Returns the rule of a series that moves without another recurrence.
+fn moved_rule(from: &Plan, shift: &Shift, start: DateTime) -> Result<String, Error> {
+    let Some(rule) = from.parsed() else { return Ok(from.rule.clone()) };
+    let (is_day, is_time) = (
+        start.date() != from.start().date(),
+        start.time() != from.start().time() || shift.plan.all_day != from.all_day,
+    );
+    if (is_day && rule.names_days()) || (is_time && rule.names_times()) {
+        let text = "must match the rule of the series, or be sent with another recurrence";
+        return Err(invalid("start_date", text));
+    }
+    let Some(last) = from.ends() else { return Ok(from.rule.clone()) };
+    let last = last.checked_add(shift.delta).unwrap_or(last);
+    Ok(with_until(&from.rule, &shift.plan.until(ListedDate::Wall(last))))
+}
+
+/// Splits a plan: the occurrences before a moment, and those from then on.
+///
+/// # Errors
+/// The date was added to the rule.
+pub fn split(plan: &Plan, moment: i64) -> Result<(Plan, Plan), Error> {
+    if !plan.rules(moment) {
+        let text = "must be this or all for a date that is not part of the rule";
+        return Err(invalid("scope", text));
+    }
+    let before = ended_before(plan, moment);
+    let start = plan.wall(moment);
+    let mut after = Plan {
+        start_local: wall_seconds(start),
+        end_local: wall_seconds(start) + plan.end_local - plan.start_local,
+        ..plan.clone()
+    };
+    if let Some(rule) = plan.parsed()
+        && let Some(count) = rule.count()
+    {
+        let earlier = start.checked_sub(SignedDuration::from_secs(1)).unwrap_or(start);
+        let passed = rule.expand(plan.start(), earlier).map(|all| all.len());
+        let passed = passed.map_err(|_| invalid("scope", "must be this or all for this rule"))?;
+        after.rule = with_count(&plan.rule, count.saturating_sub(passed).max(1));
+    }
+    let is_later = |key: &String| plan.moment(key).is_some_and(|one| one >= moment);
+    after.rdates.retain(is_later);
+    after.exdates.retain(is_later);
+    Ok((before, after))
+}
+
+/// Returns a plan that ends before a moment.
+pub fn ended_before(plan: &Plan, moment: i64) -> Plan {
+    let last = if plan.all_day { moment - SECONDS_OF_A_DAY } else { moment - 1 };
+    let is_earlier = |key: &&String| plan.moment(key).is_some_and(|one| one < moment);
+    let kept = |keys: &[String]| keys.iter().filter(is_earlier).cloned().collect();
+    Plan {
+        rule: with_until(&plan.rule, &plan.key(last)),
+        rdates: kept(&plan.rdates),
+        exdates: kept(&plan.exdates),
+        ..plan.clone()
+    }
+}

@@ -1,0 +1,452 @@
+//! Writes of series: their beginning, changes of several events, and removal.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use database::Db;
+
+use super::context::RequestContext;
+use super::interrupt::Interrupt;
+use super::series_plans::{Shift, ended_before, invalid, plan_of, split};
+use super::slugs::remember;
+use super::{erasure, event_writes, series};
+use crate::error::Error;
+use crate::ical::Expansion;
+use crate::model::change::EventChange;
+use crate::model::event::Event;
+use crate::model::included::InSeries;
+use crate::model::notice::series_body;
+use crate::model::role::{self, User};
+use crate::model::series::{DATES, Membership, Plan, Reach, Recurrence, STATUS, Series, Shared};
+use crate::model::slug::{self, SEPARATOR};
+use crate::model::status::Status;
+use crate::state::Site;
+use crate::store::series as stored;
+use crate::store::{event_statuses, events, slugs, sql, webhooks};
+
+/// Creates an event, and the others of its series if it repeats.
+pub fn create(
+    context: &mut RequestContext<'_>,
+    user: &User,
+    change: &EventChange,
+) -> Result<Event, Interrupt> {
+    let Some(recurrence) = &change.recurrence else {
+        return event_writes::create_in(context, user, change);
+    };
+    let schedule = event_writes::schedule_of(&context.site.settings.site_timezone, change)?;
+    let plan = plan_of(&schedule, recurrence)?;
+    let messages = webhooks::last_message(context.db)?;
+    let first = event_writes::create_in(context, user, change)?;
+    let sent = change.post.slug.as_deref().and_then(|sent| sent.rsplit_once(SEPARATOR));
+    let name = slug::name_of_series(sent.map_or(&*first.slug, |(name, _)| name));
+    let name = slugs::free(context.db, "series", &name, "", 0)?;
+    let series = new_series(context, &first, (plan, name))?;
+    // The first event has a date in its name like all others.
+    let own_slug = series.slug_of(series.plan.first());
+    let own_slug = slugs::free(context.db, "events", &own_slug, "", first.id)?;
+    begin(context, &first, series, own_slug, messages)
+}
+
+/// Returns a series that begins with an event.
+fn new_series(
+    context: &mut RequestContext<'_>,
+    first: &Event,
+    (plan, slug): (Plan, String),
+) -> Result<Series, Error> {
+    let uid = match &first.external_id {
+        Some(uid) => uid.clone(),
+        None => sql::random_id(context.db)?,
+    };
+    Ok(Series {
+        id: 0,
+        uid,
+        slug,
+        plan,
+        most: context.site.settings.series_max,
+        made_until: 0,
+        due_utc: None,
+        sequence: 0,
+    })
+}
+
+/// Stores a new series, whose first event exists, with its other events.
+fn begin(
+    context: &mut RequestContext<'_>,
+    first: &Event,
+    mut series: Series,
+    own_slug: String,
+    messages: i64,
+) -> Result<Event, Interrupt> {
+    let (db, site, now) = (&mut *context.db, context.site, context.now);
+    let seconds = now.as_second();
+    let expansion = expanded(site, &series, now)?;
+    series.made_until = expansion.repetition.made_until;
+    series.due_utc = expansion.repetition.due_utc;
+    let series = stored::insert(db, &series)?;
+    let old = require(db, first.id)?;
+    let mut new = old.clone();
+    (new.event.slug, new.event.external_id) = (own_slug, Some(series.uid.clone()));
+    new.event.modified_utc = seconds;
+    slugs::forget_former(db, "events", &new.event.slug)?;
+    events::update(db, (&old.event, &old.links), (&new.event, &new.links))?;
+    let (event, occurrence) = (first.id, series.plan.first());
+    stored::join(db, &Membership { event, series: series.id, occurrence, changed: Vec::new() })?;
+    series::make_missing(db, &series, &new, &expansion, (i64::MIN, seconds))?;
+    let body = series_body("series.created", series.id, event, seconds);
+    webhooks::combine_after(db, messages, &body, seconds)?;
+    Ok(new.event)
+}
+
+/// Expands a series.
+///
+/// # Errors
+/// The rule matches nothing, or has too many occurrences.
+fn expanded(site: &Site, series: &Series, now: jiff::Timestamp) -> Result<Expansion, Error> {
+    let found = series::expand(site, series, now).ok_or_else(|| {
+        invalid("recurrence", "must have a rule with occurrences that can be listed")
+    })?;
+    if found.repetition.is_cut {
+        let (most, months) = (series.most, site.settings.series_ahead);
+        let text = format!("must have at most {most} occurrences in the next {months} months");
+        return Err(invalid("recurrence", &text));
+    }
+    Ok(found)
+}
+
+fn require(db: &mut Db, id: i64) -> Result<Shared, Error> {
+    series::shared(db, id)?.ok_or(Error::EventNotFound)
+}
+
+/// Changes an event, or also others of its series.
+pub fn update(
+    context: &mut RequestContext<'_>,
+    user: &User,
+    old: &Event,
+    change: &EventChange,
+) -> Result<Event, Interrupt> {
+    let Some(place) = stored::of_event(context.db, old.id)? else {
+        let write = context.write_context(user);
+        let Some(recurrence) = &change.recurrence else {
+            return event_writes::update(context.db, old, change, write);
+        };
+        let messages = webhooks::last_message(context.db)?;
+        let event = event_writes::update(context.db, old, change, write)?;
+        let plan = plan_of(&event.schedule, recurrence)?;
+        let name = slug::name_of_series(&event.slug);
+        let name = slugs::free(context.db, "series", &name, "", 0)?;
+        let series = new_series(context, &event, (plan, name))?;
+        let own_slug = event.slug.clone();
+        return begin(context, &event, series, own_slug, messages);
+    };
+    match change.reach {
+        Reach::This => {
+            if let Some(recurrence) = &change.recurrence
+                && is_other(&place, recurrence)?
+            {
+                let text = "must be following or all, because a recurrence belongs to all events";
+                return Err(invalid("scope", text).into());
+            }
+            update_one(context, user, &place, change)
+        }
+        reach => update_several(context, user, (place, reach), change),
+    }
+}
+
+/// Returns whether a recurrence differs from that of the series.
+fn is_other(place: &InSeries, recurrence: &Recurrence) -> Result<bool, Error> {
+    let (series, occurrence) = (&place.series, place.membership.occurrence);
+    let dates = series::span_of(series, occurrence).ok_or(Error::EventNotFound)?;
+    Ok(Shift::of(series, occurrence, (&dates, &dates), Some(recurrence))?.is_some())
+}
+
+/// Changes one event of a series. Later changes of all events keep what differs.
+fn update_one(
+    context: &mut RequestContext<'_>,
+    user: &User,
+    place: &InSeries,
+    change: &EventChange,
+) -> Result<Event, Interrupt> {
+    let before = require(context.db, place.membership.event)?;
+    let write = context.write_context(user);
+    let event = event_writes::update(context.db, &before.event, change, write)?;
+    let after = require(context.db, event.id)?;
+    let mut differing = before.differing(&after);
+    if before.event.status.is_trashed() || after.event.status.is_trashed() {
+        differing.retain(|field| *field != STATUS);
+    }
+    if !differing.is_empty() {
+        series::mark(context.db, place, &differing)?;
+    }
+    Ok(event)
+}
+
+/// Returns the events of a series that a write applies to. The caller must be permitted to change
+/// all of them.
+fn reached(
+    db: &mut Db,
+    user: &User,
+    (place, reach): (&InSeries, Reach),
+) -> Result<Vec<Membership>, Error> {
+    let mut members = stored::members(db, place.series.id)?;
+    if reach == Reach::Following {
+        members.retain(|member| member.occurrence >= place.membership.occurrence);
+    }
+    let ids: Vec<i64> = members.iter().map(|member| member.event).collect();
+    for ids in ids.chunks(500) {
+        let all = events::by_ids(db, ids)?;
+        let may_edit = |event: &Event| {
+            role::may_edit(user, &event.status, event.previous.as_ref(), event.author)
+        };
+        if !all.iter().all(may_edit) {
+            return Err(Error::Forbidden);
+        }
+    }
+    Ok(members)
+}
+
+/// Changes several events of a series.
+fn update_several(
+    context: &mut RequestContext<'_>,
+    user: &User,
+    (mut place, reach): (InSeries, Reach),
+    change: &EventChange,
+) -> Result<Event, Interrupt> {
+    if change.post.status.as_ref().is_some_and(Status::is_trashed) {
+        let now = context.now.as_second();
+        remove(context.db, user, (&place, reach, false), now)?;
+        return Ok(require(context.db, place.membership.event)?.event);
+    }
+    let members = reached(context.db, user, (&place, reach))?;
+    let messages = webhooks::last_message(context.db)?;
+    let before = require(context.db, place.membership.event)?;
+    let write = context.write_context(user);
+    let event = event_writes::update(context.db, &before.event, change, write)?;
+    let (db, site, now) = (&mut *context.db, context.site, context.now);
+    let seconds = now.as_second();
+    let after = require(db, event.id)?;
+    let mut differing = before.differing(&after);
+    if before.event.status.is_trashed() {
+        differing.retain(|field| *field != STATUS);
+    }
+    let is_moved = differing.contains(&DATES);
+    let is_planned = match &change.recurrence {
+        Some(recurrence) => is_other(&place, recurrence)?,
+        None => false,
+    };
+    if differing.is_empty() && !is_planned {
+        return Ok(event);
+    }
+    let old_dates = match is_moved {
+        true => before.event.schedule.clone(),
+        false => after.event.schedule.clone(),
+    };
+    if reach == Reach::Following && place.membership.occurrence > place.series.plan.first() {
+        place.series = Arc::new(split_off(db, &place, &members)?);
+        place.membership.series = place.series.id;
+    }
+    let dates = (&old_dates, &after.event.schedule);
+    let recurrence = change.recurrence.as_ref().filter(|_| is_planned);
+    let shift = match is_moved || is_planned {
+        true => Shift::of(&place.series, place.membership.occurrence, dates, recurrence)?,
+        false => None,
+    };
+    let mut series = Series::clone(&place.series);
+    let work = Work { series: series.clone(), own: event.id, after: &after, differing: &differing };
+    match shift {
+        None => work.copy_fields(db, &members, seconds)?,
+        Some(shift) => {
+            series.plan = shift.plan.clone();
+            series.sequence += 1;
+            let expansion = expanded(site, &series, now)?;
+            series.made_until = expansion.repetition.made_until;
+            series.due_utc = expansion.repetition.due_utc;
+            stored::update(db, &series)?;
+            let work = Work { series: series.clone(), ..work };
+            work.move_events(db, members, (&shift, &expansion), seconds)?;
+            if let Some(template) = series::template(db, series.id)? {
+                series::make_missing(db, &series, &template, &expansion, (i64::MIN, seconds))?;
+            }
+        }
+    }
+    let body = series_body("series.changed", series.id, event.id, seconds);
+    webhooks::combine_after(db, messages, &body, seconds)?;
+    Ok(require(db, event.id)?.event)
+}
+
+/// Ends a series before an event, and makes a new series of this event and the later ones.
+fn split_off(db: &mut Db, place: &InSeries, members: &[Membership]) -> Result<Series, Error> {
+    let moment = place.membership.occurrence;
+    let (before, after) = split(&place.series.plan, moment)?;
+    let mut ended = Series::clone(&place.series);
+    (ended.plan, ended.due_utc) = (before, None);
+    ended.sequence += 1;
+    let uid = sql::random_id(db)?;
+    let new = Series { id: 0, uid, plan: after, sequence: 0, ..Series::clone(&place.series) };
+    let new = stored::insert(db, &new)?;
+    stored::update(db, &ended)?;
+    for member in members {
+        stored::join(db, &Membership { series: new.id, ..member.clone() })?;
+        events::rename(db, member.event, &new.external_id(member.occurrence))?;
+    }
+    if let Some(first) = members.iter().find(|member| member.occurrence == moment) {
+        for member in members {
+            let parent = Some(first.event).filter(|id| *id != member.event);
+            events::set_parent(db, member.event, parent)?;
+        }
+    }
+    Ok(new)
+}
+
+/// A change of several events of a series.
+struct Work<'a> {
+    series: Series,
+    /// The event that the request names.
+    own: i64,
+    /// This event after its change.
+    after: &'a Shared,
+    /// Its fields that changed.
+    differing: &'a [&'static str],
+}
+
+impl Work<'_> {
+    /// Copies the changed fields to the other events.
+    fn copy_fields(&self, db: &mut Db, members: &[Membership], now: i64) -> Result<(), Error> {
+        for member in members {
+            let old = require(db, member.event)?;
+            let new = self.with_fields(member, &old);
+            rewrite(db, &old, new, now)?;
+            stored::join(db, &self.place(member, member.occurrence))?;
+        }
+        Ok(())
+    }
+
+    /// Returns an event with the changed fields, except those that it has of its own.
+    fn with_fields(&self, member: &Membership, old: &Shared) -> Shared {
+        let mut new = old.clone();
+        if member.event == self.own || old.event.status.is_trashed() {
+            return new;
+        }
+        let is_own = |field: &str| member.changed.iter().any(|one| one == field);
+        for field in self.differing.iter().filter(|field| !is_own(field)) {
+            new.take(field, self.after);
+        }
+        new
+    }
+
+    /// Returns the place of an event after the change.
+    fn place(&self, member: &Membership, occurrence: i64) -> Membership {
+        let is_own = member.event == self.own;
+        let kept = |field: &&String| !(is_own && self.differing.contains(&field.as_str()));
+        let changed = member.changed.iter().filter(kept).cloned().collect();
+        Membership { event: member.event, series: self.series.id, occurrence, changed }
+    }
+
+    /// Moves the events to the occurrences of another plan. Events without one go to the trash.
+    fn move_events(
+        &self,
+        db: &mut Db,
+        mut members: Vec<Membership>,
+        (shift, expansion): (&Shift, &Expansion),
+        now: i64,
+    ) -> Result<(), Error> {
+        let spans = expansion.occurrences.iter();
+        let spans: HashMap<i64, _> = spans.map(|(at, start, end)| (*at, (start, end))).collect();
+        if shift.is_later() {
+            // An event gets the name that the next one had.
+            members.reverse();
+        }
+        let was = Series { plan: shift.before().clone(), ..self.series.clone() };
+        stored::clear(db, self.series.id)?;
+        if shift.is_moving() {
+            for member in &members {
+                events::forget_external_id(db, member.event)?;
+            }
+        }
+        for member in members {
+            let occurrence = shift.moved(member.occurrence);
+            let old = require(db, member.event)?;
+            let mut new = self.with_fields(&member, &old);
+            let is_excluded = self.series.plan.exdates.contains(&self.series.plan.key(occurrence));
+            let is_kept =
+                self.series.plan.has(occurrence) && (!is_excluded || old.event.status.is_trashed());
+            if !is_kept {
+                if !old.event.status.is_trashed() {
+                    event_writes::trash(db, &old.event, now)?;
+                }
+                continue;
+            }
+            let has_own_dates = member.changed.iter().any(|field| field == DATES);
+            let is_free = !has_own_dates || member.event == self.own;
+            if let Some((start, end)) = spans.get(&occurrence).filter(|_| is_free)
+                && let Some(schedule) =
+                    series::schedule(&self.after.event.schedule.zone, start, end)
+            {
+                new.event.schedule = schedule;
+            }
+            new.event.external_id = Some(self.series.external_id(occurrence));
+            let place = self.place(&member, occurrence);
+            let wanted = self.series.slug_of(occurrence);
+            if old.event.slug == was.slug_of(member.occurrence) && old.event.slug != wanted {
+                new.event.slug = slugs::free(db, "events", &wanted, "", member.event)?;
+            }
+            rewrite(db, &old, new, now)?;
+            stored::join(db, &place)?;
+        }
+        Ok(())
+    }
+}
+
+/// Stores an event if it differs.
+fn rewrite(db: &mut Db, old: &Shared, mut new: Shared, now: i64) -> Result<(), Error> {
+    if *old == new {
+        return Ok(());
+    }
+    new.event.modified_utc = now;
+    let is_revised = old.event.schedule != new.event.schedule || old.status != new.status;
+    new.event.sequence += i64::from(is_revised);
+    remember(db, "events", old.event.id, (&old.event.slug, &old.event.status), &new.event.slug)?;
+    if old.event.slug != new.event.slug {
+        slugs::forget_former(db, "events", &new.event.slug)?;
+    }
+    events::update(db, (&old.event, &old.links), (&new.event, &new.links))?;
+    if old.status != new.status {
+        event_statuses::replace(db, new.event.id, &new.status)?;
+    }
+    Ok(())
+}
+
+/// Moves several events of a series to the trash, or erases them. What stays of the series ends
+/// before them.
+pub fn remove(
+    db: &mut Db,
+    user: &User,
+    (place, reach, is_forced): (&InSeries, Reach, bool),
+    now: i64,
+) -> Result<(), Error> {
+    let members = reached(db, user, (place, reach))?;
+    let messages = webhooks::last_message(db)?;
+    let mut series = Series::clone(&place.series);
+    let moment = place.membership.occurrence;
+    let is_all = reach == Reach::All || moment <= series.plan.first();
+    if is_all {
+        stored::remove(db, series.id)?;
+    } else {
+        (series.plan, series.due_utc) = (ended_before(&series.plan, moment), None);
+        series.sequence += 1;
+        stored::update(db, &series)?;
+        for member in &members {
+            stored::leave(db, member.event)?;
+        }
+    }
+    for member in &members {
+        let Some(event) = events::find(db, member.event)? else { continue };
+        if is_forced {
+            erasure::event(db, event, now)?;
+        } else if !event.status.is_trashed() {
+            event_writes::trash(db, &event, now)?;
+        }
+    }
+    let kind = if is_all { "series.deleted" } else { "series.changed" };
+    let body = series_body(kind, series.id, place.membership.event, now);
+    Ok(webhooks::combine_after(db, messages, &body, now)?)
+}

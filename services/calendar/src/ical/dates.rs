@@ -1,0 +1,279 @@
+//! The dates of an imported series: its rule, and listed ones.
+
+use jiff::civil::{DateTime, Time};
+use jiff::{Span, Timestamp};
+
+use super::ignored::Warning;
+use super::length::Length;
+use super::moment::{EntryContext, Moment, is_utc, reading};
+use super::property::Property;
+use super::reader::Component;
+use crate::model::recurrence::{Abandoned, Rule, Wanted};
+use crate::model::zone::Zone;
+
+/// Maximum number of individually listed dates.
+const MAX_DATES: usize = 5000;
+
+/// Number of characters of a day.
+const DAY: usize = 8;
+
+/// The start of an occurrence, and its end if the file gives one.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The moment at which the occurrence starts.
+    pub moment: Moment,
+    /// The end, if the file gives one for this occurrence.
+    pub end: Option<Moment>,
+}
+
+impl From<Moment> for Start {
+    fn from(moment: Moment) -> Start {
+        Start { moment, end: None }
+    }
+}
+
+/// Which listed dates of a series were ignored because they cannot be read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unread {
+    /// Whether the series has dates that are not known.
+    pub added: bool,
+    /// Whether it excludes dates that are not known.
+    pub excluded: bool,
+}
+
+/// The reason that the starts of a series are not known.
+pub enum NoStarts {
+    /// All are excluded.
+    Excluded,
+    /// A rule or list is not supported.
+    Unsupported(Warning),
+}
+
+impl NoStarts {
+    pub fn because(property: &Property, why: &str) -> NoStarts {
+        let message = format!("{why}; only its first occurrence was imported");
+        NoStarts::Unsupported(Warning::about(property, message))
+    }
+}
+
+/// Returns the beginning of a string from a file, for use in messages.
+pub fn shortened(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(100).collect()
+}
+
+/// A series in the zone in which it recurs.
+pub struct Series<'a> {
+    pub(super) start: &'a Moment,
+    /// The start as written. If this local time is skipped on the first day, it still applies to
+    /// the other days.
+    pub(super) wall: DateTime,
+    /// The name of a zone that only the file describes and whose offset varies.
+    pub(super) foreign: Option<&'a str>,
+    pub(super) context: EntryContext<'a>,
+}
+
+/// The end of a rule (`UNTIL`).
+#[derive(Clone, Copy)]
+pub enum Until {
+    /// A local time.
+    Wall(DateTime),
+    Instant(Timestamp),
+}
+
+impl Until {
+    /// Returns a local time that is not before the end of the rule.
+    pub fn reading(self, zone: &Zone) -> DateTime {
+        match self {
+            Until::Wall(wall) => wall,
+            // After a clock was set back, the same local times occur again.
+            Until::Instant(at) => {
+                let wall = zone.wall(at);
+                wall.checked_add(Span::new().days(1)).unwrap_or(wall)
+            }
+        }
+    }
+}
+
+impl<'a> Series<'a> {
+    /// Describes the series of a component, given its first start.
+    pub fn new(
+        component: &'a Component,
+        start: &'a Moment,
+        context: EntryContext<'a>,
+    ) -> Series<'a> {
+        let property = component.find("DTSTART");
+        let written = property.and_then(|property| reading(&property.value));
+        let wall = written.filter(|_| matches!(start, Moment::Time(..)));
+        let foreign = property.filter(|property| !is_utc(&property.value));
+        let foreign = foreign.and_then(|property| property.parameter("TZID"));
+        let is_fixed = matches!(start, Moment::Time(_, zone) if zone.is_fixed());
+        let foreign = foreign.filter(|_| is_fixed);
+        Series { start, wall: wall.unwrap_or(start.wall()), foreign, context }
+    }
+
+    /// Returns the zone that the foreign name denotes at a local time, or `None` if there is no
+    /// such name or zone.
+    fn foreign_zone(&self, wall: DateTime) -> Option<Zone> {
+        self.context.zones.find(self.foreign?, wall)
+    }
+
+    /// Converts a local time to a time of the series.
+    pub fn at(&self, wall: DateTime) -> Moment {
+        let zone = self.foreign_zone(wall);
+        let at = zone.as_ref().and_then(|zone| zone.instant(wall));
+        match (at, zone) {
+            (Some(at), Some(zone)) => Moment::Time(at, zone),
+            _ => self.start.at(wall),
+        }
+    }
+
+    /// Converts a listed date to the series: a day gets the time of the series, a time keeps its
+    /// instant.
+    fn take(&self, moment: Moment) -> Moment {
+        match (moment, self.start) {
+            (Moment::Time(at, _), Moment::Time(_, zone)) => {
+                let foreign = self.foreign_zone(zone.wall(at));
+                Moment::Time(at, foreign.unwrap_or_else(|| zone.clone()))
+            }
+            (moment, Moment::Time(..)) => {
+                self.at(moment.wall().date().to_datetime(self.wall.time()))
+            }
+            (moment, Moment::Day(_)) => Moment::Day(moment.wall().date()),
+        }
+    }
+
+    /// Returns the starts that a rule adds after the first one.
+    pub fn by_rule(
+        &self,
+        property: &Property,
+        zone: &Zone,
+        wanted: Wanted,
+    ) -> Result<Vec<Moment>, String> {
+        // Some programs escape the value as if it were a string.
+        let text = &*property.value.trim().replace('\\', "");
+        let rule = Rule::parse(text);
+        let rule = rule.ok_or_else(|| format!("the rule {} is not supported", shortened(text)))?;
+        let until = rule.until.as_deref().map(|text| self.until(text, property)).transpose()?;
+        let last = until.map_or(wanted.until, |until| until.reading(zone).min(wanted.until));
+        let expanded = rule.expand_near(self.wall, Wanted { until: last, ..wanted });
+        let walls = expanded.map_err(|abandoned| {
+            let why = match abandoned {
+                Abandoned::NoMatch => "matches no days",
+                Abandoned::TooLong => "has too many days or moments",
+            };
+            format!("the rule {} {why}", shortened(text))
+        })?;
+        let mut starts: Vec<Moment> = walls.into_iter().skip(1).map(|wall| self.at(wall)).collect();
+        if let Some(Until::Instant(last)) = until {
+            starts.retain(|moment| moment.seconds() <= last.as_second());
+        }
+        Ok(starts)
+    }
+
+    /// Parses a listed date or time. A local time without a zone is in the zone of the series.
+    fn moment(&self, text: &str, property: &Property) -> Result<Moment, String> {
+        let moment = Moment::parse(text, property, self.context)?;
+        let is_local = property.parameter("TZID").is_none() && !is_utc(text);
+        match (&moment, self.start, reading(text)) {
+            (Moment::Time(..), Moment::Time(..), Some(wall)) if is_local => Ok(self.at(wall)),
+            _ => Ok(self.take(moment)),
+        }
+    }
+
+    /// Reads RDATE: dates, and periods with their own ends.
+    pub fn added(
+        &self,
+        component: &Component,
+        warnings: &mut Vec<Warning>,
+        is_faulty: &mut bool,
+    ) -> Result<Vec<Start>, NoStarts> {
+        let mut backwards = None;
+        let added = self.listed(component, "RDATE", (warnings, is_faulty), |text, property| {
+            let Some((begin, end)) = text.split_once('/') else {
+                return Ok(self.moment(text, property)?.into());
+            };
+            let moment = self.edge(begin, property)?;
+            if matches!(moment, Moment::Day(_)) {
+                return Ok(moment.into());
+            }
+            let end = match end.contains(['P', 'p']) {
+                true => Length::parse("RDATE", end)?.end_of(&moment),
+                false => Some(self.edge(end, property)?),
+            };
+            let end = end.ok_or("RDATE has a period that is too long")?;
+            if end.seconds() < moment.seconds() {
+                backwards.get_or_insert(property.line);
+            }
+            Ok(Start { moment, end: Some(end) })
+        })?;
+        let message = "a period of RDATE ends before it begins; its end was set to its start";
+        let warning = |line| Warning { line: Some(line), message: message.to_owned() };
+        warnings.extend(backwards.map(warning));
+        Ok(added)
+    }
+
+    /// Reads the begin or end of a period. A day of a timed series begins at midnight.
+    fn edge(&self, text: &str, property: &Property) -> Result<Moment, String> {
+        match (self.start, reading(text)) {
+            (Moment::Time(..), Some(midnight)) if text.trim().len() == DAY => Ok(self.at(midnight)),
+            _ => self.moment(text, property),
+        }
+    }
+
+    /// Reads the dates of all properties of a name.
+    pub fn dates(
+        &self,
+        component: &Component,
+        name: &str,
+        warnings: &mut Vec<Warning>,
+        is_faulty: &mut bool,
+    ) -> Result<Vec<Moment>, NoStarts> {
+        let read = |text: &str, property: &Property| self.moment(text, property);
+        self.listed(component, name, (warnings, is_faulty), read)
+    }
+
+    /// Reads the values of all properties of a name. Faulty ones are ignored, with a warning for each
+    /// property, and set `is_faulty`.
+    fn listed<T>(
+        &self,
+        component: &Component,
+        name: &str,
+        (warnings, is_faulty): (&mut Vec<Warning>, &mut bool),
+        mut read: impl FnMut(&str, &Property) -> Result<T, String>,
+    ) -> Result<Vec<T>, NoStarts> {
+        let mut all = Vec::new();
+        for property in component.properties.iter().filter(|one| one.name == name) {
+            let mut faulty = None;
+            for text in property.value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
+                match read(text, property) {
+                    Ok(value) => all.push(value),
+                    Err(message) => faulty = faulty.or(Some((text, message))),
+                }
+                if all.len() > MAX_DATES {
+                    let why = format!("{name} has more than {MAX_DATES} dates");
+                    return Err(NoStarts::because(property, &why));
+                }
+            }
+            if let Some((text, message)) = faulty {
+                let message = format!("{message}: {}; it was ignored", shortened(text));
+                warnings.push(Warning::about(property, message));
+                *is_faulty = true;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Parses the end of a rule.
+    pub fn until(&self, text: &str, property: &Property) -> Result<Until, String> {
+        let text = text.trim();
+        let moment = Moment::parse(text, property, self.context)?;
+        Ok(match (moment, self.start) {
+            (Moment::Day(day), _) => Until::Wall(day.to_datetime(Time::constant(23, 59, 59, 0))),
+            (Moment::Time(at, _), Moment::Time(..)) if is_utc(text) => Until::Instant(at),
+            (moment @ Moment::Time(..), Moment::Day(_)) if is_utc(text) => {
+                Until::Wall(moment.wall().date().to_datetime(Time::midnight()))
+            }
+            (moment, _) => Until::Wall(reading(text).unwrap_or(moment.wall())),
+        })
+    }
+}

@@ -1,0 +1,44 @@
+//! The text of a rule: its end, apart from what repeats.
+
+/// Returns a rule without its end, and with its names in upper case.
+pub fn without_end(rule: &str) -> String {
+    let parts = rule.split(';').map(str::trim).filter(|part| !part.is_empty());
+    let kept = parts.filter(|part| !names(part, "UNTIL") && !names(part, "COUNT"));
+    kept.map(str::to_ascii_uppercase).collect::<Vec<_>>().join(";")
+}
+
+/// Returns a rule that ends at this value of `UNTIL`. An empty rule stays empty.
+pub fn with_until(rule: &str, until: &str) -> String {
+    ended(rule, &format!("UNTIL={until}"))
+}
+
+/// Returns a rule that ends after this number of occurrences. An empty rule stays empty.
+pub fn with_count(rule: &str, count: usize) -> String {
+    ended(rule, &format!("COUNT={count}"))
+}
+
+fn ended(rule: &str, end: &str) -> String {
+    match without_end(rule) {
+        rule if rule.is_empty() => rule,
+        rule => format!("{rule};{end}"),
+    }
+}
+
+fn names(part: &str, name: &str) -> bool {
+    part.split_once('=').is_some_and(|(found, _)| found.trim().eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn end_of_a_rule_is_replaced() {
+        let rule = "freq=weekly;COUNT=5;BYDAY=TU;";
+        assert_eq!(without_end(rule), "FREQ=WEEKLY;BYDAY=TU");
+        let until = with_until(rule, "20270630T215959Z");
+        assert_eq!(until, "FREQ=WEEKLY;BYDAY=TU;UNTIL=20270630T215959Z");
+        assert_eq!(with_count(&until, 3), "FREQ=WEEKLY;BYDAY=TU;COUNT=3");
+        assert_eq!((with_until("", "20270630"), with_count("", 2)), (String::new(), String::new()));
+    }
+}

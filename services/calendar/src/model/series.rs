@@ -1,0 +1,489 @@
+//! Series: events that repeat by a rule (RFC 5545). Their occurrences are events.
+
+use jiff::civil::{Date, DateTime, Time};
+
+use super::event::{Event, Links};
+use super::event_status::EventStatus;
+use super::recurrence::{Rule, Wanted, without_end};
+use super::schedule::{instant_from_seconds, wall_from_seconds, wall_seconds};
+use super::slug::SEPARATOR;
+use super::zone::Zone;
+
+/// How many occurrences of a series are created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeriesLimits {
+    /// How far into the future a series is expanded, in months.
+    pub months: i32,
+    /// Maximum number of occurrences.
+    pub most: usize,
+}
+
+impl SeriesLimits {
+    /// The limits of imported series.
+    pub const IMPORTED: SeriesLimits = SeriesLimits { months: 24, most: 500 };
+}
+
+/// What repeats, when, and until when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The zone in which the series repeats; UTC for whole days.
+    pub zone: Zone,
+    /// Whether the occurrences are whole days.
+    pub all_day: bool,
+    /// Local start of the first occurrence, as if in UTC.
+    pub start_local: i64,
+    /// Local end of the first occurrence, as if in UTC. For whole days, the last day.
+    pub end_local: i64,
+    /// The value of DURATION, if a file has that instead of an end; otherwise empty.
+    pub duration: String,
+    /// The value of RRULE; empty if all dates are listed.
+    pub rule: String,
+    /// Keys of added dates, in ascending order.
+    pub rdates: Vec<String>,
+    /// Keys of excluded dates, in ascending order.
+    pub exdates: Vec<String>,
+}
+
+/// A series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// The id; 0 before it is stored.
+    pub id: i64,
+    /// The UID in calendar files. The external ids of its events begin with it.
+    pub uid: String,
+    /// The beginning of the slugs of its events.
+    pub slug: String,
+    /// What repeats, when, and until when.
+    pub plan: Plan,
+    /// Maximum number of occurrences from the current day on.
+    pub most: i64,
+    /// The occurrences up to this moment exist as events.
+    pub made_until: i64,
+    /// When further events must be created, in Unix seconds. `None` if all exist.
+    pub due_utc: Option<i64>,
+    /// Number of changes of the plan.
+    pub sequence: i64,
+}
+
+/// The place of an event in its series.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Membership {
+    /// Id of the event.
+    pub event: i64,
+    /// Id of the series.
+    pub series: i64,
+    /// Its start by the rule: Unix seconds, or for whole days the day as if in UTC.
+    pub occurrence: i64,
+    /// The fields that were changed for this event only.
+    pub changed: Vec<String>,
+}
+
+/// The events of a series that a write applies to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// Only the event itself.
+    #[default]
+    This,
+    /// The event and all later ones.
+    Following,
+    /// All events of the series.
+    All,
+}
+
+impl Reach {
+    /// Parses a word of a request. Returns `None` for an unknown word.
+    pub fn named(word: &str) -> Option<Reach> {
+        Some(match word.trim().to_ascii_lowercase().as_str() {
+            "this" => Reach::This,
+            "following" => Reach::Following,
+            "all" => Reach::All,
+            _ => return None,
+        })
+    }
+}
+
+/// A recurrence in a write. Dates are local times of the event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recurrence {
+    /// The rule without its end; empty if all dates are listed.
+    pub rule: String,
+    /// The end of the rule.
+    pub end: RuleEnd,
+    /// Excluded dates.
+    pub exdates: Vec<ListedDate>,
+    /// Added dates.
+    pub rdates: Vec<ListedDate>,
+}
+
+/// The end of a rule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RuleEnd {
+    /// The series does not end.
+    Never,
+    /// It ends after this number of occurrences.
+    Count(usize),
+    /// The last possible start.
+    Until(ListedDate),
+}
+
+/// A date in a recurrence.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ListedDate {
+    /// A day, which has the time of the series.
+    Day(Date),
+    /// A local time.
+    Wall(DateTime),
+    /// An instant in Unix seconds.
+    Instant(i64),
+}
+
+impl Plan {
+    /// Returns the key of a moment: Unix seconds, or for whole days the day as if in UTC.
+    pub fn key(&self, moment: i64) -> String {
+        let form = if self.all_day { "%Y%m%d" } else { "%Y%m%dT%H%M%SZ" };
+        wall_from_seconds(moment).strftime(form).to_string()
+    }
+
+    /// Returns the moment of a key. Returns `None` for a key of another kind.
+    pub fn moment(&self, key: &str) -> Option<i64> {
+        let wall = match self.all_day {
+            true => Date::strptime("%Y%m%d", key).ok()?.to_datetime(Time::midnight()),
+            false => DateTime::strptime("%Y%m%dT%H%M%SZ", key).ok()?,
+        };
+        Some(wall_seconds(wall))
+    }
+
+    /// Returns the local time of a moment.
+    pub fn wall(&self, moment: i64) -> DateTime {
+        match self.all_day {
+            true => wall_from_seconds(moment),
+            false => self.zone.wall(instant_from_seconds(moment)),
+        }
+    }
+
+    /// Returns the moment of a local time. A skipped time moves forward.
+    pub fn at(&self, wall: DateTime) -> i64 {
+        let instant = self.zone.instant(wall).filter(|_| !self.all_day);
+        instant.map_or_else(|| wall_seconds(wall), jiff::Timestamp::as_second)
+    }
+
+    /// Returns the local start of the first occurrence.
+    pub fn start(&self) -> DateTime {
+        wall_from_seconds(self.start_local)
+    }
+
+    /// Returns the moment of the first occurrence.
+    pub fn first(&self) -> i64 {
+        self.at(self.start())
+    }
+
+    /// Returns the moment that a date of a request denotes.
+    pub fn listed(&self, date: ListedDate) -> i64 {
+        match date {
+            ListedDate::Day(day) => self.at(day.to_datetime(self.start().time())),
+            ListedDate::Wall(wall) if self.all_day => {
+                wall_seconds(wall.date().to_datetime(Time::midnight()))
+            }
+            ListedDate::Wall(wall) => self.at(wall),
+            ListedDate::Instant(at) if self.all_day => {
+                let day = self.zone.wall(instant_from_seconds(at)).date();
+                wall_seconds(day.to_datetime(Time::midnight()))
+            }
+            ListedDate::Instant(at) => at,
+        }
+    }
+
+    /// Returns the keys of dates of a request, without duplicates.
+    pub fn keys(&self, dates: &[ListedDate]) -> Vec<String> {
+        let mut moments: Vec<i64> = dates.iter().map(|date| self.listed(*date)).collect();
+        moments.sort_unstable();
+        moments.dedup();
+        moments.into_iter().map(|moment| self.key(moment)).collect()
+    }
+
+    /// Returns the value of `UNTIL` for the last possible start. A day includes all of its times.
+    pub fn until(&self, last: ListedDate) -> String {
+        match last {
+            ListedDate::Day(day) if !self.all_day => {
+                self.key(self.at(day.to_datetime(Time::constant(23, 59, 59, 0))))
+            }
+            last => self.key(self.listed(last)),
+        }
+    }
+
+    /// Returns the local time at which the rule ends, if it has `UNTIL`.
+    pub fn ends(&self) -> Option<DateTime> {
+        let until = self.parsed()?.until?;
+        if let Some(moment) = self.moment(until.trim()) {
+            return Some(self.wall(moment));
+        }
+        let text = until.trim().trim_end_matches(['Z', 'z']);
+        let day = || Date::strptime("%Y%m%d", text).ok();
+        let end_of_day = || Some(day()?.to_datetime(Time::constant(23, 59, 59, 0)));
+        DateTime::strptime("%Y%m%dT%H%M%S", text).ok().or_else(end_of_day)
+    }
+
+    /// Returns whether the rule itself has an occurrence at a moment, even if that is excluded.
+    pub fn rules(&self, moment: i64) -> bool {
+        let (wall, Some(rule)) = (self.wall(moment), self.parsed()) else {
+            return moment == self.first();
+        };
+        let until = wall.date().to_datetime(Time::constant(23, 59, 59, 0));
+        let wanted = Wanted { until, near: wall.date(), first: 0, latest: 0, most: usize::MAX };
+        let found = rule.expand_near(self.start(), wanted).unwrap_or_default();
+        let is_late = |wall: DateTime| self.ends().is_some_and(|last| last < wall);
+        found.into_iter().any(|wall| self.at(wall) == moment && !is_late(wall))
+    }
+
+    /// Returns whether a moment is an occurrence, even if it is excluded.
+    pub fn has(&self, moment: i64) -> bool {
+        self.rdates.contains(&self.key(moment)) || self.rules(moment)
+    }
+
+    /// Returns the rule, if there is a valid one.
+    pub fn parsed(&self) -> Option<Rule> {
+        Rule::parse(&self.rule)
+    }
+
+    /// Describes how often the event takes place, and until when.
+    pub fn spoken(&self) -> String {
+        let last = self.ends().map(|wall| wall.date());
+        match self.parsed() {
+            Some(rule) => rule.spoken(self.start(), last),
+            None => "On several dates".to_owned(),
+        }
+    }
+
+    /// Returns whether both plans have the same dates, apart from excluded ones and the end.
+    pub fn repeats_like(&self, other: &Plan) -> bool {
+        without_end(&self.rule) == without_end(&other.rule)
+            && (&self.zone, self.all_day, self.start_local)
+                == (&other.zone, other.all_day, other.start_local)
+    }
+}
+
+impl Series {
+    /// Returns the external id of the event of an occurrence.
+    pub fn external_id(&self, occurrence: i64) -> String {
+        match occurrence == self.plan.first() {
+            true => self.uid.clone(),
+            false => format!("{}#{}", self.uid, self.plan.key(occurrence)),
+        }
+    }
+
+    /// Returns the slug of the event of an occurrence, unless another event has it.
+    pub fn slug_of(&self, occurrence: i64) -> String {
+        let wall = self.plan.wall(occurrence);
+        let is_plain = self.plan.all_day
+            || (wall.time() == self.plan.start().time() && !self.repeats_within_days());
+        let form = if is_plain { "%Y-%m-%d" } else { "%Y-%m-%d-%H%M" };
+        format!("{}{SEPARATOR}{}", self.slug, wall.strftime(form))
+    }
+
+    fn repeats_within_days(&self) -> bool {
+        let rule = self.plan.rule.to_ascii_uppercase();
+        rule.contains("HOURLY") || rule.contains("MINUTELY")
+    }
+}
+
+/// An event with everything that its series shares.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shared {
+    /// The event.
+    pub event: Event,
+    /// Its links.
+    pub links: Links,
+    /// Whether it takes place as announced.
+    pub status: EventStatus,
+}
+
+/// Start, end, zone and all-day flag, as one field.
+pub const DATES: &str = "dates";
+
+/// The status, as a field.
+pub const STATUS: &str = "status";
+
+/// The fields that the events of a series share.
+pub const FIELDS: [&str; 20] = [
+    "title",
+    "description",
+    "excerpt",
+    STATUS,
+    "author",
+    DATES,
+    "website",
+    "cost",
+    "show_map",
+    "show_map_link",
+    "hide_from_listings",
+    "sticky",
+    "featured",
+    "image",
+    "password",
+    "categories",
+    "tags",
+    "venue",
+    "organizer",
+    "event_status",
+];
+
+impl Shared {
+    /// Returns the fields that differ from those of another event.
+    pub fn differing(&self, other: &Shared) -> Vec<&'static str> {
+        FIELDS.into_iter().filter(|field| !self.agrees(other, field)).collect()
+    }
+
+    fn agrees(&self, other: &Shared, field: &str) -> bool {
+        let (a, b) = (&self.event, &other.event);
+        match field {
+            "title" => a.title == b.title,
+            "description" => a.description == b.description,
+            "excerpt" => a.excerpt == b.excerpt,
+            STATUS => a.status == b.status,
+            "author" => a.author == b.author,
+            DATES => a.schedule == b.schedule,
+            "website" => a.website == b.website,
+            "cost" => a.cost == b.cost,
+            "show_map" => a.show_map == b.show_map,
+            "show_map_link" => a.show_map_link == b.show_map_link,
+            "hide_from_listings" => a.listed == b.listed,
+            "sticky" => a.sticky == b.sticky,
+            "featured" => a.featured == b.featured,
+            "image" => a.image == b.image,
+            "password" => a.password == b.password,
+            "categories" => self.links.categories == other.links.categories,
+            "tags" => self.links.tags == other.links.tags,
+            "venue" => self.links.venues == other.links.venues,
+            "organizer" => self.links.organizers == other.links.organizers,
+            _ => self.status == other.status,
+        }
+    }
+
+    /// Copies a field from another event, except for its dates.
+    pub fn take(&mut self, field: &str, from: &Shared) {
+        let (event, other) = (&mut self.event, &from.event);
+        match field {
+            "title" => event.title.clone_from(&other.title),
+            "description" => event.description.clone_from(&other.description),
+            "excerpt" => event.excerpt.clone_from(&other.excerpt),
+            STATUS => {
+                event.set_status(other.status.clone());
+                (event.published_utc, event.published_local) =
+                    (other.published_utc, other.published_local);
+            }
+            "author" => event.author = other.author,
+            "website" => event.website.clone_from(&other.website),
+            "cost" => event.cost.clone_from(&other.cost),
+            "show_map" => event.show_map = other.show_map,
+            "show_map_link" => event.show_map_link = other.show_map_link,
+            "hide_from_listings" => event.listed = other.listed,
+            "sticky" => event.sticky = other.sticky,
+            "featured" => event.featured = other.featured,
+            "image" => event.image = other.image,
+            "password" => event.password.clone_from(&other.password),
+            "categories" => self.links.categories.clone_from(&from.links.categories),
+            "tags" => self.links.tags.clone_from(&from.links.tags),
+            "venue" => self.links.venues.clone_from(&from.links.venues),
+            "organizer" => self.links.organizers.clone_from(&from.links.organizers),
+            "event_status" => self.status.clone_from(&from.status),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(rule: &str) -> Series {
+        let wall = |text: &str| wall_seconds(text.parse().unwrap());
+        Series {
+            id: 1,
+            uid: "u".to_owned(),
+            slug: "yoga".to_owned(),
+            plan: Plan {
+                zone: Zone::parse("Europe/Vienna").unwrap(),
+                all_day: false,
+                start_local: wall("2027-03-09T18:00"),
+                end_local: wall("2027-03-09T19:00"),
+                duration: String::new(),
+                rule: rule.to_owned(),
+                rdates: Vec::new(),
+                exdates: Vec::new(),
+            },
+            most: 1000,
+            made_until: 0,
+            due_utc: None,
+            sequence: 0,
+        }
+    }
+
+    #[test]
+    fn names_of_occurrences_contain_their_local_date() {
+        let weekly = series("FREQ=WEEKLY");
+        let summer = weekly.plan.at("2027-04-06T18:00".parse().unwrap());
+        assert_eq!(weekly.external_id(weekly.plan.first()), "u");
+        assert_eq!(weekly.external_id(summer), "u#20270406T160000Z");
+        assert_eq!(weekly.slug_of(summer), "yoga--2027-04-06");
+        let other = weekly.plan.at("2027-04-06T20:30".parse().unwrap());
+        assert_eq!(weekly.slug_of(other), "yoga--2027-04-06-2030");
+        assert_eq!(series("FREQ=HOURLY").slug_of(summer), "yoga--2027-04-06-1800");
+    }
+
+    #[test]
+    fn listed_dates_become_keys_and_return() {
+        let plan = series("FREQ=WEEKLY").plan;
+        let day = ListedDate::Day(Date::new(2027, 4, 6).unwrap());
+        let wall = ListedDate::Wall("2027-03-16T18:00".parse().unwrap());
+        assert_eq!(plan.keys(&[day, wall, day]), ["20270316T170000Z", "20270406T160000Z"]);
+        assert_eq!(plan.until(day), "20270406T215959Z");
+        assert_eq!(plan.moment("20270406"), None);
+        let days = Plan { all_day: true, zone: Zone::utc(), ..plan };
+        assert_eq!(
+            (days.keys(&[wall, day]).join(" "), days.until(day).as_str()),
+            ("20270316 20270406".to_owned(), "20270406")
+        );
+    }
+
+    #[test]
+    fn end_of_the_plan_is_a_local_time() {
+        for (rule, end) in [
+            ("FREQ=WEEKLY;UNTIL=20270630T215959Z", Some("2027-06-30T23:59:59")),
+            ("FREQ=WEEKLY;UNTIL=20270630T180000", Some("2027-06-30T18:00:00")),
+            ("FREQ=WEEKLY;UNTIL=20270630", Some("2027-06-30T23:59:59")),
+            ("FREQ=WEEKLY;COUNT=3", None),
+        ] {
+            let ends = series(rule).plan.ends();
+            assert_eq!(ends, end.map(|end| end.parse().unwrap()), "{rule}");
+        }
+        let spoken = series("FREQ=WEEKLY;UNTIL=20270630T215959Z").plan.spoken();
+        assert_eq!(spoken, "Every Tuesday until 30 June 2027");
+    }
+
+    #[test]
+    fn fields_are_copied_until_nothing_differs() {
+        let event = |title: &str| {
+            let plan = series("").plan;
+            let schedule = crate::model::schedule::Schedule {
+                zone: plan.zone,
+                all_day: false,
+                start_local: 0,
+                end_local: 0,
+                start_utc: 0,
+                end_utc: 0,
+            };
+            Shared {
+                event: Event { title: title.to_owned(), ..Event::draft(1, schedule, 0, 0) },
+                links: Links::default(),
+                status: EventStatus::default(),
+            }
+        };
+        let (mut one, mut other) = (event("a"), event("b"));
+        other.links.venues.push(3);
+        (other.event.featured, other.event.website) = (true, "x".to_owned());
+        let differing = one.differing(&other);
+        assert_eq!(differing, ["title", "website", "featured", "venue"]);
+        differing.iter().for_each(|field| one.take(field, &other));
+        assert_eq!(one.differing(&other), Vec::<&str>::new());
+    }
+}

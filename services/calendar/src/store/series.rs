@@ -1,0 +1,366 @@
+//! Series and the places of events in them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use database::{DatabaseError, Db, on_backend};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+
+use super::among_ids::among;
+use super::event_index::log_change;
+use super::schema::{series, series_events};
+use super::sql::Sql;
+use crate::model::event::Event;
+use crate::model::included::InSeries;
+use crate::model::series::{Membership, Plan, Series};
+use crate::model::status::Status;
+use crate::model::zone::Zone;
+
+/// A row of the table of series.
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = series)]
+#[diesel(treat_none_as_null = true)]
+#[diesel(treat_none_as_default_value = false)]
+pub struct Row {
+    id: i64,
+    uid: String,
+    slug: String,
+    timezone: String,
+    all_day: bool,
+    start_local: i64,
+    end_local: i64,
+    duration: String,
+    rule: String,
+    rdates: String,
+    exdates: String,
+    most: i64,
+    made_until: i64,
+    due_utc: Option<i64>,
+    sequence: i64,
+}
+
+/// A row of the table of places.
+#[derive(Queryable)]
+pub struct MemberRow {
+    event: i64,
+    series: i64,
+    occurrence: i64,
+    changed: String,
+}
+
+fn list(text: &str) -> Vec<String> {
+    text.split(',').filter(|one| !one.is_empty()).map(str::to_owned).collect()
+}
+
+impl From<Row> for Series {
+    fn from(row: Row) -> Series {
+        let plan = Plan {
+            zone: Zone::parse(&row.timezone).unwrap_or_else(Zone::utc),
+            all_day: row.all_day,
+            start_local: row.start_local,
+            end_local: row.end_local,
+            duration: row.duration,
+            rule: row.rule,
+            rdates: list(&row.rdates),
+            exdates: list(&row.exdates),
+        };
+        Series {
+            id: row.id,
+            uid: row.uid,
+            slug: row.slug,
+            plan,
+            most: row.most,
+            made_until: row.made_until,
+            due_utc: row.due_utc,
+            sequence: row.sequence,
+        }
+    }
+}
+
+fn row(of: &Series) -> Row {
+    let plan = &of.plan;
+    Row {
+        id: of.id,
+        uid: of.uid.clone(),
+        slug: of.slug.clone(),
+        timezone: plan.zone.name().to_owned(),
+        all_day: plan.all_day,
+        start_local: plan.start_local,
+        end_local: plan.end_local,
+        duration: plan.duration.clone(),
+        rule: plan.rule.clone(),
+        rdates: plan.rdates.join(","),
+        exdates: plan.exdates.join(","),
+        most: of.most,
+        made_until: of.made_until,
+        due_utc: of.due_utc,
+        sequence: of.sequence,
+    }
+}
+
+impl From<MemberRow> for Membership {
+    fn from(row: MemberRow) -> Membership {
+        let MemberRow { event, series, occurrence, changed } = row;
+        Membership { event, series, occurrence, changed: list(&changed) }
+    }
+}
+
+/// Combines places with their series, by event.
+pub fn by_event(
+    members: impl Iterator<Item = MemberRow>,
+    rows: impl Iterator<Item = Row>,
+) -> HashMap<i64, InSeries> {
+    let known: HashMap<i64, Arc<Series>> =
+        rows.map(|row| (row.id, Arc::new(Series::from(row)))).collect();
+    let members = members.map(Membership::from);
+    let found = members.filter_map(|membership| {
+        let series = Arc::clone(known.get(&membership.series)?);
+        Some((membership.event, InSeries { series, membership }))
+    });
+    found.collect()
+}
+
+/// Reads the series of these events. Events without one have no entry.
+pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, InSeries>, DatabaseError> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let members: Vec<MemberRow> = on_backend!(db, conn => series_events::table
+        .filter(among(series_events::event_id, ids))
+        .load(conn)?);
+    let mut wanted: Vec<i64> = members.iter().map(|member| member.series).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    if wanted.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows: Vec<Row> = on_backend!(db, conn => series::table
+        .filter(among(series::id, &wanted))
+        .select(Row::as_select())
+        .load(conn)?);
+    Ok(by_event(members.into_iter(), rows.into_iter()))
+}
+
+/// Reads the series of an event, with the place of the event. `None` if it has none.
+pub fn of_event(db: &mut Db, id: i64) -> Result<Option<InSeries>, DatabaseError> {
+    Ok(of_events(db, &[id])?.remove(&id))
+}
+
+/// Reads a series.
+pub fn find(db: &mut Db, id: i64) -> Result<Option<Series>, DatabaseError> {
+    let row = series::table.find(id).select(Row::as_select()).first(db).optional()?;
+    Ok(row.map(|row: Row| row.into()))
+}
+
+/// Returns whether a series exists.
+pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
+    Ok(find(db, id)?.is_some())
+}
+
+/// Reads a series by its UID.
+pub fn find_by_uid(db: &mut Db, uid: &str) -> Result<Option<Series>, DatabaseError> {
+    let found = series::table.filter(series::uid.eq(uid));
+    let row = found.select(Row::as_select()).first(db).optional()?;
+    Ok(row.map(|row: Row| row.into()))
+}
+
+/// Stores a new series, and returns it with its id.
+pub fn insert(db: &mut Db, new: &Series) -> Result<Series, DatabaseError> {
+    let Row { uid, slug, timezone, duration, rule, rdates, exdates, .. } = row(new);
+    let columns = "uid, slug, timezone, all_day, start_local, end_local, duration, rule, rdates, \
+         exdates, most, made_until, due_utc, sequence";
+    let mut sql = Sql::new(db, &format!("insert into series ({columns}) values ("));
+    for text in [uid, slug, timezone] {
+        sql.bind(text).push(", ");
+    }
+    sql.push(if new.plan.all_day { "true, " } else { "false, " });
+    sql.value(new.plan.start_local).push(", ").value(new.plan.end_local);
+    for text in [duration, rule, rdates, exdates] {
+        sql.push(", ").bind(text);
+    }
+    sql.push(", ").value(new.most).push(", ").value(new.made_until).push(", ");
+    match new.due_utc {
+        Some(due) => sql.value(due),
+        None => sql.push("null"),
+    };
+    sql.push(", ").value(new.sequence).push(") returning id");
+    let id = sql.load_ids(db)?.pop().ok_or(DatabaseError::NotFound)?;
+    Ok(Series { id, ..new.clone() })
+}
+
+/// Changes a series.
+pub fn update(db: &mut Db, new: &Series) -> Result<(), DatabaseError> {
+    diesel::update(series::table.find(new.id)).set(row(new)).execute(db)?;
+    Ok(())
+}
+
+/// Removes a series. Its events stay, each on its own.
+pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
+    for member in members(db, id)? {
+        log_change(db, member.event, None)?;
+    }
+    Sql::new(db, &format!("delete from series_events where series_id = {id}")).execute(db)?;
+    diesel::delete(series::table.find(id)).execute(db)?;
+    Ok(())
+}
+
+/// Reads the places of all events of a series, in order of their occurrences.
+pub fn members(db: &mut Db, id: i64) -> Result<Vec<Membership>, DatabaseError> {
+    let found = series_events::table
+        .filter(series_events::series_id.eq(id))
+        .order(series_events::occurrence);
+    let rows: Vec<MemberRow> = found.load(db)?;
+    Ok(rows.into_iter().map(Membership::from).collect())
+}
+
+/// Puts an event at a place in a series, or changes its place.
+pub fn join(db: &mut Db, place: &Membership) -> Result<(), DatabaseError> {
+    let known: Option<MemberRow> = series_events::table.find(place.event).first(db).optional()?;
+    if known.is_some_and(|known| Membership::from(known) == *place) {
+        return Ok(());
+    }
+    // Another event may still have this place until it gets its own.
+    diesel::delete(
+        series_events::table.filter(
+            series_events::series_id
+                .eq(place.series)
+                .and(series_events::occurrence.eq(place.occurrence))
+                .and(series_events::event_id.ne(place.event)),
+        ),
+    )
+    .execute(db)?;
+    let text = "insert into series_events (event_id, series_id, occurrence, changed) values (";
+    let mut sql = Sql::new(db, text);
+    sql.value(place.event).push(", ").value(place.series).push(", ").value(place.occurrence);
+    sql.push(", ").bind(place.changed.join(",")).push(") on conflict (event_id) do update set ");
+    sql.push("series_id = excluded.series_id, occurrence = excluded.occurrence, ");
+    sql.push("changed = excluded.changed");
+    sql.execute(db)?;
+    log_change(db, place.event, None)
+}
+
+/// Takes all events out of a series, to give them other places.
+pub fn clear(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
+    diesel::delete(series_events::table.filter(series_events::series_id.eq(id))).execute(db)?;
+    Ok(())
+}
+
+/// Takes an event out of its series. The event stays.
+pub fn leave(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
+    let left = diesel::delete(series_events::table.find(event)).execute(db)?;
+    if left > 0 { log_change(db, event, None) } else { Ok(()) }
+}
+
+/// Excludes or includes the occurrence of an event that enters or leaves the trash.
+pub fn note_trash(db: &mut Db, event: &Event) -> Result<(), DatabaseError> {
+    let Some(InSeries { series, membership }) = of_event(db, event.id)? else { return Ok(()) };
+    let mut series = Series::clone(&series);
+    let key = series.plan.key(membership.occurrence);
+    let excluded = &mut series.plan.exdates;
+    match (event.status.is_trashed(), excluded.binary_search(&key)) {
+        (true, Err(place)) => excluded.insert(place, key),
+        (false, Ok(place)) => drop(excluded.remove(place)),
+        _ => return Ok(()),
+    }
+    series.sequence += 1;
+    update(db, &series)
+}
+
+/// Removes a series without events.
+pub fn remove_empty(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
+    let text = format!("select count(*) as n from series_events where series_id = {id}");
+    match Sql::new(db, &text).number(db)? {
+        0 => remove(db, id),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the ids of some series that need further events.
+pub fn due(db: &mut Db, now: i64, most: i64) -> Result<Vec<i64>, DatabaseError> {
+    let mut sql = Sql::new(db, "select id from series where due_utc <= ");
+    sql.value(now).push(" order by due_utc, id limit ").value(most);
+    sql.load_ids(db)
+}
+
+/// An event of a series, as feeds and pages need it.
+#[derive(QueryableByName)]
+pub struct Dated {
+    #[diesel(sql_type = BigInt)]
+    pub id: i64,
+    #[diesel(sql_type = BigInt)]
+    pub occurrence: i64,
+    #[diesel(sql_type = Text)]
+    pub changed: String,
+    #[diesel(sql_type = Text)]
+    pub status: String,
+    /// 1 if public lists include the event.
+    #[diesel(sql_type = BigInt)]
+    pub is_public: i64,
+    /// 1 if the event does not take place as announced.
+    #[diesel(sql_type = BigInt)]
+    pub has_status: i64,
+    #[diesel(sql_type = BigInt)]
+    pub modified_utc: i64,
+}
+
+impl Dated {
+    /// Returns whether the event is in the trash.
+    pub fn is_trashed(&self) -> bool {
+        Status::stored(self.status.clone()).is_trashed()
+    }
+}
+
+/// Reads all events of a series, in order of their occurrences.
+pub fn dated(db: &mut Db, id: i64) -> Result<Vec<Dated>, DatabaseError> {
+    let text = "select e.id as id, m.occurrence as occurrence, m.changed as changed, \
+         e.status as status, cast(e.pub as bigint) as is_public, \
+         cast((select count(*) from event_statuses s where s.event_id = e.id) as bigint) \
+         as has_status, e.modified_utc as modified_utc \
+         from series_events m join events e on e.id = m.event_id where m.series_id = ";
+    let mut sql = Sql::new(db, text);
+    sql.value(id).push(" order by m.occurrence");
+    sql.load(db)
+}
+
+/// Reads the ids of the next public events of a series that start after a moment.
+pub fn upcoming(
+    db: &mut Db,
+    id: i64,
+    after_utc: i64,
+    most: i64,
+) -> Result<Vec<i64>, DatabaseError> {
+    let text = "select e.id as id from series_events m join events e on e.id = m.event_id \
+         where e.pub = 1 and m.series_id = ";
+    let mut sql = Sql::new(db, text);
+    sql.value(id).push(" and e.start_utc > ").value(after_utc);
+    sql.push(" order by e.start_utc, e.id limit ").value(most);
+    sql.load_ids(db)
+}
+
+/// Returns the first event of the series with a slug that ends after a moment, or else the last
+/// one, among public events.
+pub fn next_of_slug(db: &mut Db, slug: &str, now: i64) -> Result<Option<i64>, DatabaseError> {
+    let text = "select e.id as id from series s join series_events m on m.series_id = s.id \
+         join events e on e.id = m.event_id where e.pub = 1 and s.slug = ";
+    let mut sql = Sql::new(db, text);
+    sql.bind(slug.to_owned()).push(" order by case when e.end_utc >= ").value(now);
+    sql.push(" then e.start_utc else 9000000000000 - e.start_utc end, e.id limit 1");
+    Ok(sql.load_ids(db)?.pop())
+}
+
+/// Returns those events that have a series, with its id.
+pub fn ids_of_events(db: &mut Db, ids: &[i64]) -> Result<Vec<(i64, i64)>, DatabaseError> {
+    let mut found = Vec::new();
+    if Sql::new(db, "select count(*) as n from series").number(db)? == 0 {
+        return Ok(found);
+    }
+    for ids in ids.chunks(1000) {
+        let some: Vec<(i64, i64)> = on_backend!(db, conn => series_events::table
+            .filter(among(series_events::event_id, ids))
+            .select((series_events::event_id, series_events::series_id))
+            .load(conn)?);
+        found.extend(some);
+    }
+    Ok(found)
+}

@@ -1,0 +1,286 @@
+//! Recurrences in writes and responses.
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::dates::{written, written_in};
+use super::reading::Errors;
+use super::values::{list, positive};
+use crate::model::included::InSeries;
+use crate::model::recurrence::{Rule, without_end};
+use crate::model::schedule::wall_seconds;
+use crate::model::series::{ListedDate, Plan, Recurrence, RuleEnd};
+use crate::model::when::{PointInTime, When};
+use crate::model::zone::Zone;
+
+/// The series of an event.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Series, example = json!({
+    "id": 3, "occurrence": "2027-03-16 18:00:00", "changed": ["title"],
+    "recurrence": {
+        "rrule": "FREQ=WEEKLY;BYDAY=TU", "until": "2027-06-30 23:59:59",
+        "exdates": ["2027-04-06 18:00:00"], "rdates": [],
+    },
+}))]
+pub struct SeriesJson {
+    /// Id of the series, for the filter `series` of lists.
+    pub id: i64,
+    /// Local start by the rule. The event itself may have been moved.
+    pub occurrence: String,
+    /// The fields that differ from the other events of the series. `dates` are start, end and zone.
+    pub changed: Vec<String>,
+    pub recurrence: RecurrenceJson,
+}
+
+/// How an event repeats. Dates are local times of the series.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Recurrence, example = json!({
+    "rrule": "FREQ=WEEKLY;BYDAY=TU", "count": 10, "exdates": [], "rdates": [],
+}))]
+pub struct RecurrenceJson {
+    /// Rule of RFC 5545 without `UNTIL` and `COUNT`; empty if all dates are in `rdates`.
+    pub rrule: String,
+    /// The last possible start; absent if the rule does not end, or ends after `count` events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// Number of events of the rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<usize>,
+    /// Dates of the rule without an event.
+    pub exdates: Vec<String>,
+    /// Further dates.
+    pub rdates: Vec<String>,
+}
+
+/// Renders the series of an event.
+pub fn series(one: &InSeries) -> SeriesJson {
+    let plan = &one.series.plan;
+    SeriesJson {
+        id: one.series.id,
+        occurrence: local(plan, one.membership.occurrence),
+        changed: one.membership.changed.clone(),
+        recurrence: recurrence(plan),
+    }
+}
+
+fn recurrence(plan: &Plan) -> RecurrenceJson {
+    let dates = |keys: &[String]| {
+        let moments = keys.iter().filter_map(|key| plan.moment(key));
+        moments.map(|moment| local(plan, moment)).collect()
+    };
+    RecurrenceJson {
+        rrule: without_end(&plan.rule),
+        until: plan.ends().map(|wall| written(wall_seconds(wall))),
+        count: plan.parsed().and_then(|rule| rule.count()),
+        exdates: dates(&plan.exdates),
+        rdates: dates(&plan.rdates),
+    }
+}
+
+fn local(plan: &Plan, moment: i64) -> String {
+    if plan.all_day { written(moment) } else { written_in(&plan.zone, moment) }
+}
+
+/// Writes a recurrence as lines of a calendar file, for tables.
+pub fn lines(plan: &Plan) -> String {
+    let mut lines = Vec::new();
+    if !plan.rule.is_empty() {
+        lines.push(format!("RRULE:{}", plan.rule));
+    }
+    for (name, keys) in [("RDATE", &plan.rdates), ("EXDATE", &plan.exdates)] {
+        if !keys.is_empty() {
+            lines.push(format!("{name}:{}", keys.join(",")));
+        }
+    }
+    lines.join("\n")
+}
+
+const NAME: &str = "recurrence";
+
+/// Decodes the recurrence of a write. Dates without a zone are local times of the event.
+pub fn decode(
+    errors: &mut Errors,
+    sent: Option<Value>,
+    zone: &Zone,
+    now: Timestamp,
+) -> Option<Recurrence> {
+    let decoded = match sent? {
+        Value::String(text) => of_lines(&text, zone, now),
+        Value::Object(members) => {
+            let member = |name: &str| members.get(name).filter(|value| !value.is_null());
+            let rule = match member("rrule") {
+                None => Ok(""),
+                Some(Value::String(text)) => Ok(text.as_str()),
+                Some(_) => Err("must have a text as rrule".to_owned()),
+            };
+            rule.and_then(|rule| {
+                let dates = |name| listed(member(name), name, zone, now);
+                let ends = (member("until"), member("count"));
+                of_parts(rule, ends, (dates("exdates")?, dates("rdates")?), zone, now)
+            })
+        }
+        _ => Err("must be an object with rrule, or a text".to_owned()),
+    };
+    decoded.map_err(|text| errors.fail(NAME, text)).ok()
+}
+
+/// Decodes the lines of a calendar file.
+fn of_lines(text: &str, zone: &Zone, now: Timestamp) -> Result<Recurrence, String> {
+    let (mut rule, mut exdates, mut rdates) = (String::new(), Vec::new(), Vec::new());
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (name, value) = line.split_once(':').unwrap_or(("RRULE", line));
+        let dates = |name| listed(Some(&Value::from(value)), name, zone, now);
+        match name.to_ascii_uppercase().as_str() {
+            "RRULE" if rule.is_empty() => value.clone_into(&mut rule),
+            "RRULE" => return Err("must have one rule".to_owned()),
+            "EXDATE" => exdates.extend(dates("EXDATE")?),
+            "RDATE" => rdates.extend(dates("RDATE")?),
+            _ => return Err("must have lines that begin with RRULE, EXDATE or RDATE".to_owned()),
+        }
+    }
+    of_parts(&rule, (None, None), (exdates, rdates), zone, now)
+}
+
+/// Checks the parts of a recurrence.
+fn of_parts(
+    rule: &str,
+    (until, count): (Option<&Value>, Option<&Value>),
+    (exdates, rdates): (Vec<ListedDate>, Vec<ListedDate>),
+    zone: &Zone,
+    now: Timestamp,
+) -> Result<Recurrence, String> {
+    let rule = rule.trim();
+    let rule = rule.strip_prefix("RRULE:").or(rule.strip_prefix("rrule:")).unwrap_or(rule);
+    if rule.is_empty() && rdates.is_empty() {
+        return Err("must have an rrule or rdates".to_owned());
+    }
+    let parsed = match rule.is_empty() {
+        true => None,
+        false => Some(Rule::parse(rule).ok_or(
+            "must have an rrule of RFC 5545 that repeats every minute or less often, such as \
+             FREQ=WEEKLY;BYDAY=TU",
+        )?),
+    };
+    let own_until = parsed.as_ref().and_then(|rule| rule.until.clone()).map(Value::from);
+    let own_count = parsed.as_ref().and_then(Rule::count);
+    let counted = |value: &Value| {
+        let count = positive(value).and_then(|count| usize::try_from(count).ok());
+        count.ok_or_else(|| "must have a positive integer as count".to_owned())
+    };
+    let count = count.map(counted).transpose()?.or(own_count);
+    let until = until.or(own_until.as_ref());
+    let end = match (until, count) {
+        (Some(_), Some(_)) => return Err("must have either until or count".to_owned()),
+        (_, Some(0)) => return Err("must have a positive integer as count".to_owned()),
+        (Some(until), None) => RuleEnd::Until(date(until, "until", zone, now)?),
+        (None, Some(count)) => RuleEnd::Count(count),
+        (None, None) => RuleEnd::Never,
+    };
+    Ok(Recurrence { rule: without_end(rule), end, exdates, rdates })
+}
+
+fn listed(
+    value: Option<&Value>,
+    name: &str,
+    zone: &Zone,
+    now: Timestamp,
+) -> Result<Vec<ListedDate>, String> {
+    let Some(value) = value else { return Ok(Vec::new()) };
+    let items = list(value).map_err(|text| format!("must have valid {name}: {text}"))?;
+    items.iter().map(|item| date(item, name, zone, now)).collect()
+}
+
+/// Decodes a date in the form of the API or of calendar files.
+fn date(value: &Value, name: &str, zone: &Zone, now: Timestamp) -> Result<ListedDate, String> {
+    let wrong = || format!("must have a date as {name}");
+    let text = match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(number) => number.to_string(),
+        _ => return Err(wrong()),
+    };
+    let day = ["%Y-%m-%d", "%Y%m%d"].iter().find_map(|form| Date::strptime(form, &text).ok());
+    if let Some(day) = day.filter(|_| text.len() == 10 || text.len() == 8) {
+        return Ok(ListedDate::Day(day));
+    }
+    let local = text.strip_suffix(['Z', 'z']).unwrap_or(&text);
+    if let Ok(wall) = DateTime::strptime("%Y%m%dT%H%M%S", local) {
+        return match local.len() == text.len() {
+            true => Ok(ListedDate::Wall(wall)),
+            false => Ok(ListedDate::Instant(wall_seconds(wall))),
+        };
+    }
+    let point = When::parse(&text).and_then(|when| when.resolve(zone, now));
+    match point.map_err(|_| wrong())? {
+        PointInTime::Wall(wall) => Ok(ListedDate::Wall(wall)),
+        PointInTime::Instant(at) => Ok(ListedDate::Instant(at.as_second())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(value: &Value) -> Result<Recurrence, String> {
+        let (zone, now) = (Zone::parse("Europe/Vienna").unwrap(), Timestamp::UNIX_EPOCH);
+        match value {
+            Value::String(text) => of_lines(text, &zone, now),
+            value => {
+                let dates = |name: &str| listed(value.get(name), name, &zone, now);
+                let ends = (value.get("until"), value.get("count"));
+                let rule = value["rrule"].as_str().unwrap_or_default();
+                of_parts(rule, ends, (dates("exdates")?, dates("rdates")?), &zone, now)
+            }
+        }
+    }
+
+    #[test]
+    fn objects_and_lines_mean_the_same() {
+        let day = ListedDate::Day(Date::new(2027, 3, 16).unwrap());
+        let at = ListedDate::Instant(1_805_302_800);
+        let expected = Recurrence {
+            rule: "FREQ=WEEKLY".to_owned(),
+            end: RuleEnd::Until(day),
+            exdates: vec![at],
+            rdates: vec![day],
+        };
+        for value in [
+            json!({"rrule": "FREQ=WEEKLY", "until": "2027-03-16", "rdates": ["2027-03-16"],
+                "exdates": "2027-03-16T18:00:00+01:00"}),
+            json!({"rrule": "RRULE:freq=weekly;until=20270316", "rdates": ["20270316"],
+                "exdates": ["20270316T170000Z"]}),
+            json!("RRULE:FREQ=WEEKLY;UNTIL=20270316\nEXDATE:20270316T170000Z\nRDATE:20270316"),
+        ] {
+            assert_eq!(of(&value), Ok(expected.clone()), "{value}");
+        }
+        let counted = of(&json!("FREQ=DAILY;COUNT=3")).unwrap();
+        assert_eq!((counted.rule.as_str(), counted.end), ("FREQ=DAILY", RuleEnd::Count(3)));
+    }
+
+    #[test]
+    fn faulty_recurrences_are_rejected() {
+        for (value, expected) in [
+            (json!({}), "must have an rrule or rdates"),
+            (json!(""), "must have an rrule or rdates"),
+            (json!({"rrule": "FREQ=SECONDLY"}), "must have an rrule of RFC 5545"),
+            (json!({"rrule": "weekly"}), "must have an rrule of RFC 5545"),
+            (json!({"rrule": "FREQ=DAILY", "count": 0}), "must have a positive integer as count"),
+            (json!({"rrule": "FREQ=DAILY;COUNT=0"}), "must have a positive integer as count"),
+            (
+                json!({"rrule": "FREQ=DAILY;COUNT=3", "until": "2027-04-01"}),
+                "must have either until",
+            ),
+            (json!({"rrule": "FREQ=DAILY", "until": "never"}), "must have a date as until"),
+            (json!({"rrule": "FREQ=DAILY", "exdates": [true]}), "must have a date as exdates"),
+            (json!("RRULE:FREQ=DAILY\nRRULE:FREQ=WEEKLY"), "must have one rule"),
+            (json!("EXRULE:FREQ=DAILY"), "must have lines that begin with"),
+        ] {
+            let error = of(&value).unwrap_err();
+            assert!(error.starts_with(expected), "{value}: {error}");
+        }
+    }
+}
