@@ -82,6 +82,10 @@ async fn fill(program: &Program) {
     change(ids[1], json!({"password": "secret"})).await;
     change(ids[5], json!({"event_status": "cancelled", "event_status_reason": "rain"})).await;
     call(&server, "DELETE", &format!("/events/{}", ids[2]), ADMIN_KEY, json!({})).await;
+    let weekly = json!({"title": "Weekly", "start_date": "2041-04-02", "end_date": "2041-04-02",
+        "recurrence": {"rrule": "FREQ=WEEKLY", "count": 3, "exdates": ["2041-04-09"]}});
+    let weekly = create(&server, "/events", weekly).await;
+    change(weekly, json!({"title": "First of all"})).await;
     let own = json!({"title": "Own", "start_date": "2041-05-01", "end_date": "2041-05-01"});
     call(&server, "POST", "/events", mark.trim(), own).await;
     // The last id belonged to an erased event and must not be reused.

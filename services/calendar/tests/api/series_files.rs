@@ -1,0 +1,267 @@
+//! Series in calendar files, tables, exports, pages and messages.
+
+use std::io::Cursor;
+
+use calendar::{LoadOptions, add_webhook, extend_series, load};
+use serde_json::{Value, json};
+use testkit::Exchange as _;
+
+use crate::app::App;
+use crate::imports::{counts, event, post};
+use crate::pages::page;
+use crate::series::{course, events, texts};
+
+/// Returns the lines of the components of a feed that tell one event from another.
+fn dates(feed: &str) -> Vec<String> {
+    let unfolded = feed.replace("\r\n ", "");
+    let entries = unfolded.split("BEGIN:VEVENT").skip(1);
+    let names = ["DTSTART", "RRULE", "EXDATE", "RDATE", "RECURRENCE-ID", "SUMMARY", "STATUS"];
+    let of = |entry: &str| {
+        let lines = entry.lines().filter(|line| names.iter().any(|name| line.starts_with(name)));
+        lines.collect::<Vec<_>>().join(" ")
+    };
+    entries.map(of).collect()
+}
+
+/// Creates a series with events that differ.
+async fn varied(app: &App) -> i64 {
+    let id =
+        course(app, json!({"recurrence": {"rrule": "FREQ=WEEKLY;BYDAY=TU", "count": 6}})).await;
+    let ids: Vec<i64> =
+        events(app, id).await.iter().map(|one| one["id"].as_i64().unwrap()).collect();
+    let patch = |at: usize, body: Value| {
+        let path = format!("/events/{}", ids[at]);
+        async move { app.patch(&path, &body).await.expect(200) }
+    };
+    patch(
+        1,
+        json!({"title": "Guest", "start_date": "2027-03-23 20:00", "end_date": "2027-03-23 21:00"}),
+    )
+    .await;
+    patch(2, json!({"status": "draft"})).await;
+    patch(3, json!({"event_status": "cancelled"})).await;
+    app.delete(&format!("/events/{}", ids[4])).await.expect(200);
+    id
+}
+
+#[actix_web::test]
+async fn feed_has_one_entry_with_a_rule_and_the_events_that_differ() {
+    let app = App::new().await;
+    let id = varied(&app).await;
+    app.event(json!({"title": "Fair"})).await;
+    let feed = app.get("/ical").await.expect(200);
+    assert_eq!(
+        dates(&feed.text),
+        [
+            "DTSTART:20270401T100000Z SUMMARY:Fair",
+            "DTSTART;TZID=Europe/Vienna:20270316T180000 RRULE:FREQ=WEEKLY;BYDAY=TU;COUNT=6 \
+             EXDATE;TZID=Europe/Vienna:20270330T180000,20270413T180000 SUMMARY:Yoga",
+            "RECURRENCE-ID;TZID=Europe/Vienna:20270323T180000 \
+             DTSTART;TZID=Europe/Vienna:20270323T200000 SUMMARY:Guest",
+            "RECURRENCE-ID;TZID=Europe/Vienna:20270406T180000 \
+             DTSTART;TZID=Europe/Vienna:20270406T180000 SUMMARY:Yoga STATUS:CANCELLED",
+        ]
+    );
+    let uids: Vec<&str> = feed.text.lines().filter(|line| line.starts_with("UID:")).collect();
+    assert!(uids[1] == uids[2] && uids[2] == uids[3], "{uids:?}");
+    assert_eq!(feed.text.matches("BEGIN:VTIMEZONE").count(), 1);
+    assert_eq!(feed.header("x-tec-total"), "5");
+    // A feed that has some events of a series has them as events of their own.
+    let some = app.get("/ical?search=guest").await.expect(200);
+    assert_eq!(dates(&some.text), ["DTSTART;TZID=Europe/Vienna:20270323T200000 SUMMARY:Guest"]);
+    let path = format!("/event/yoga/2027-03-16/?ical=1");
+    let one = page(&app, &path).await.expect(200);
+    assert_eq!(dates(&one.text), ["DTSTART;TZID=Europe/Vienna:20270316T180000 SUMMARY:Yoga"]);
+    // With all events of the list, the rule is enough, whatever the dates of the list are.
+    let title = app.get("/ical?start_date=2027-04-15").await.expect(200);
+    assert!(title.text.contains("RRULE:"), "{}", title.text);
+    assert_eq!(texts(&app, id, "title").await.len(), 5);
+}
+
+#[actix_web::test]
+async fn import_of_an_own_feed_with_series_changes_nothing() {
+    let app = App::new().await;
+    let id = varied(&app).await;
+    let days = json!({"title": "Days", "all_day": true, "timezone": "Asia/Tokyo", "start_date": "2027-05-01",
+        "end_date": "2027-05-02", "recurrence": {"rrule": "FREQ=MONTHLY", "count": 3}});
+    app.post("/events", &days).await.expect(201);
+    let night = json!({"title": "Night", "timezone": "America/New_York", "start_date": "2027-10-30 22:00",
+        "end_date": "2027-10-31 06:00", "recurrence": {"rrule": "FREQ=DAILY", "count": 10}});
+    app.post("/events", &night).await.expect(201);
+    let before = events(&app, id).await;
+    let rows = || ["events", "series", "series_events"].map(|table| app.rows(table));
+    let counted = rows();
+    app.clock.advance(3600);
+    for path in ["/ical", "/ical?search=yoga", "/ical?search=guest"] {
+        let feed = app.get(path).await.expect(200).text;
+        let done = post(&app, "editor", feed).await.expect(200);
+        let changed = ["created", "updated", "failed"].map(|name| done.json[name].clone());
+        assert_eq!(changed, [0, 0, 0], "{path}: {}", done.text);
+        assert_eq!(done.json["warnings"], json!([]), "{path}");
+    }
+    assert_eq!((events(&app, id).await, rows()), (before, counted));
+}
+
+#[actix_web::test]
+async fn feed_of_another_calendar_brings_its_series() {
+    let (app, other) = (App::new().await, App::new().await);
+    varied(&app).await;
+    let feed = app.get("/ical").await.expect(200).text;
+    let done = post(&other, "editor", feed.clone()).await.expect(200);
+    assert_eq!(
+        (&done.json["created"], &done.json["warnings"]),
+        (&json!(4), &json!([])),
+        "{}",
+        done.text
+    );
+    let again = other.get("/ical").await.expect(200).text;
+    assert_eq!(dates(&again), dates(&feed));
+    let id = other.get("/events?start_date=2027-03-16&end_date=2027-03-16").await.ids()[0];
+    let all = events(&other, id).await;
+    let changed: Vec<&Value> = all.iter().map(|one| &one["series"]["changed"]).collect();
+    // The website of an imported event is its page in the file.
+    let (moved, cancelled) =
+        (json!(["title", "website", "dates"]), json!(["website", "event_status"]));
+    assert_eq!(changed, [&json!([]), &moved, &cancelled, &json!([])]);
+    // A later change of the file reaches the other calendar.
+    let longer = feed.replace("COUNT=6", "COUNT=7").replace("SEQUENCE:", "SEQUENCE:9");
+    let done = post(&other, "editor", longer).await.expect(200);
+    assert_eq!(done.json["created"], 1, "{}", done.text);
+    assert_eq!(events(&other, id).await.len(), 5);
+}
+
+#[actix_web::test]
+async fn imported_rule_is_kept_and_extended() {
+    let app = App::with(&["--site-timezone=Europe/Vienna"]).await;
+    let entry = |rule: &str| {
+        event(&format!(
+            "UID:weekly\r\nDTSTART;TZID=Europe/Vienna:20270316T180000\r\nDURATION:PT90M\r\nSUMMARY:Yoga\r\n{rule}"
+        ))
+    };
+    let file = entry("RRULE:FREQ=WEEKLY\r\nEXDATE;TZID=Europe/Vienna:20270323T180000");
+    assert_eq!(counts(&app, &file).await, [103, 0, 0, 0, 0]);
+    let id = app.get("/events?start_date=2027-03-16&end_date=2027-03-16").await.ids()[0];
+    let shown = events(&app, id).await[0]["series"].clone();
+    assert_eq!(
+        shown["recurrence"],
+        json!({"rrule": "FREQ=WEEKLY", "exdates": ["2027-03-23 18:00:00"], "rdates": []})
+    );
+    assert!(app.get("/ical").await.text.contains("RRULE:FREQ=WEEKLY\r\n"));
+    app.clock.advance(28 * 24 * 3600);
+    extend_series(&app.state).await;
+    assert_eq!(app.rows("events"), 107);
+    assert_eq!(counts(&app, &file).await, [0, 0, 107, 0, 0]);
+    // A file without the rule leaves an event of its own.
+    assert_eq!(counts(&app, entry("X-NOTE:once")).await[2], 1);
+    assert_eq!(app.rows("series"), 0);
+    assert_eq!(app.get(&format!("/events/{id}")).await.json["series"], Value::Null);
+}
+
+#[actix_web::test]
+async fn rules_that_cannot_be_kept_are_imported_as_events() {
+    let app = App::new().await;
+    for (uid, more) in [
+        ("two", "RRULE:FREQ=DAILY;COUNT=2\r\nRRULE:FREQ=WEEKLY;COUNT=2"),
+        ("period", "RDATE;VALUE=PERIOD:20270402T100000Z/PT2H"),
+    ] {
+        let file =
+            event(&format!("UID:{uid}\r\nDTSTART:20270401T100000Z\r\nSUMMARY:{uid}\r\n{more}"));
+        assert!(counts(&app, file).await[0] > 1, "{uid}");
+    }
+    assert_eq!(app.rows("series"), 0);
+}
+
+#[actix_web::test]
+async fn change_of_a_series_sends_one_message() {
+    let app = App::new().await;
+    app.state
+        .pools
+        .write_blocking(|db| add_webhook(db, "https://mirror.example/hook", "whsec_x", 0))
+        .unwrap();
+    let id = course(&app, json!({})).await;
+    app.patch(&format!("/events/{id}"), &json!({"title": "New", "scope": "all"})).await.expect(200);
+    app.patch(&format!("/events/{id}"), &json!({"title": "One"})).await.expect(200);
+    app.delete(&format!("/events/{id}?scope=all")).await.expect(200);
+    assert_eq!(app.rows("webhook_outbox"), 4);
+    for (kind, number) in
+        [("series.created", 1), ("series.changed", 1), ("series.deleted", 1), ("event.changed", 1)]
+    {
+        let found = app.rows(&format!("webhook_outbox where payload like '%\"{kind}\"%'"));
+        assert_eq!(found, number, "{kind}");
+    }
+    let named = format!("webhook_outbox where payload like '%\"event\":{id},\"id\":1,%'");
+    assert_eq!(app.rows(&named), 3);
+}
+
+#[actix_web::test]
+async fn pages_show_how_often_and_when_next() {
+    let app = App::new().await;
+    let recurrence = json!({"rrule": "FREQ=WEEKLY;BYDAY=TU", "until": "2027-06-30"});
+    course(&app, json!({"recurrence": recurrence, "cost": "5"})).await;
+    let shown = page(&app, "/event/yoga/2027-03-23/").await.expect(200).text;
+    assert!(shown.contains("<dt>Repeats</dt><dd>Every Tuesday until 30 June 2027</dd>"), "{shown}");
+    assert!(
+        shown.contains(
+            "<a href=\"/event/yoga/2027-03-30/\">Tuesday, 30 March 2027, 18:00 – 19:30</a>"
+        )
+    );
+    assert_eq!(shown.matches("<li><a href=\"/event/yoga/").count(), 5);
+    let data =
+        shown.split("application/ld+json\">").nth(1).unwrap().split("</script>").next().unwrap();
+    let data: Value = serde_json::from_str(data).unwrap();
+    let series = &data["superEvent"];
+    assert_eq!((&series["@type"], &series["name"]), (&json!("EventSeries"), &json!("Yoga")));
+    let schedule = &series["eventSchedule"];
+    assert_eq!(
+        *schedule,
+        json!({"@type": "Schedule", "repeatFrequency": "P1W", "byDay": ["https://schema.org/Tuesday"],
+            "startDate": "2027-03-16", "endDate": "2027-06-30", "startTime": "18:00:00",
+            "endTime": "19:30:00", "scheduleTimezone": "Europe/Vienna"})
+    );
+    // The name of the series leads to its next event, and unknown dates are not found.
+    let next = page(&app, "/event/yoga/").await.expect(302);
+    assert_eq!(next.header("location"), "/event/yoga/2027-03-16/");
+    page(&app, "/event/yoga/2027-03-24/").await.expect(404);
+    page(&app, "/event/choir/").await.expect(404);
+    app.clock.advance(365 * 24 * 3600);
+    let last = page(&app, "/event/yoga/").await.expect(302);
+    assert_eq!(last.header("location"), "/event/yoga/2027-06-29/");
+    let over = page(&app, "/event/yoga/2027-06-29/").await.expect(200).text;
+    assert!(!over.contains("Next dates"));
+}
+
+#[actix_web::test]
+async fn protected_events_of_a_series_are_unlocked_at_their_page() {
+    let app = App::new().await;
+    course(&app, json!({"password": "secret", "description": "hidden"})).await;
+    let locked = page(&app, "/event/yoga/2027-03-23/").await.expect(403).text;
+    assert!(locked.contains("action=\"/event/yoga/2027-03-23/\""), "{locked}");
+    assert!(!locked.contains("Every Tuesday") && !locked.contains("Next dates"));
+    let form = app.server.request(reqwest::Method::POST, "/event/yoga/2027-03-23/");
+    let opened = crate::app::send(form.form(&[("password", "secret")])).await.expect(200);
+    assert!(opened.text.contains("hidden") && opened.text.contains("Every Tuesday"));
+}
+
+#[actix_web::test]
+async fn loaded_line_with_a_recurrence_is_a_series() {
+    let app = App::new().await;
+    let line = |title: &str, more: Value| {
+        let mut line = json!({"type": "event", "title": title, "timezone": "Europe/Vienna",
+            "external_id": "course-1", "start_date": "2027-03-16 18:00", "end_date": "2027-03-16 19:30",
+            "recurrence": {"rrule": "FREQ=WEEKLY", "count": 3}});
+        line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        line.to_string()
+    };
+    let run = |text: String, upsert: bool| {
+        let options = LoadOptions { upsert, ..LoadOptions::default() };
+        let loaded = load(&app.state, Cursor::new(text), options).unwrap();
+        (loaded.created, loaded.updated, loaded.unchanged, loaded.failed)
+    };
+    assert_eq!(run(line("Yoga", json!({})), false), (1, 0, 0, 0));
+    assert_eq!(run(line("Yoga", json!({})), true), (0, 0, 1, 0));
+    let longer = json!({"recurrence": {"rrule": "FREQ=WEEKLY", "count": 4}});
+    assert_eq!(run(line("Pilates", longer), true), (0, 1, 0, 0));
+    let id = app.get("/events?search=pilates").await.ids()[0];
+    assert_eq!(texts(&app, id, "title").await, vec!["Pilates"; 4]);
+    assert_eq!(run(line("x", json!({"recurrence": {"rrule": "FREQ=YEARLY;BYDAY=MO"}})), true).3, 1);
+}
