@@ -4,6 +4,7 @@ use jiff::civil::{Date, DateTime, Time};
 
 use super::event::{Event, Links};
 use super::event_status::EventStatus;
+use super::language::Language;
 use super::recurrence::{Rule, Wanted, without_end};
 use super::schedule::{instant_from_seconds, wall_from_seconds, wall_seconds};
 use super::slug::SEPARATOR;
@@ -246,11 +247,11 @@ impl Plan {
     }
 
     /// Describes how often the event takes place, and until when.
-    pub fn spoken(&self) -> String {
+    pub fn spoken(&self, language: Language) -> String {
         let last = self.ends().map(|wall| wall.date());
         match self.parsed() {
-            Some(rule) => rule.spoken(self.start(), last),
-            None => "On several dates".to_owned(),
+            Some(rule) => rule.spoken(self.start(), last, language),
+            None => language.words().repeatedly.to_owned(),
         }
     }
 
@@ -456,7 +457,7 @@ mod tests {
             let ends = series(rule).plan.ends();
             assert_eq!(ends, end.map(|end| end.parse().unwrap()), "{rule}");
         }
-        let spoken = series("FREQ=WEEKLY;UNTIL=20270630T215959Z").plan.spoken();
+        let spoken = series("FREQ=WEEKLY;UNTIL=20270630T215959Z").plan.spoken(Language::En);
         assert_eq!(spoken, "Every Tuesday until 30 June 2027");
     }
 

@@ -76,6 +76,11 @@ impl Count {
         Count { value, forms }
     }
 
+    /// Whether the number is 1.
+    pub fn is_one(self) -> bool {
+        self.value == 1
+    }
+
     /// Returns the plural form in English, German, Dutch and Swedish.
     pub fn simple(self) -> Simple {
         if self.value == 1 { Simple::One } else { Simple::Other }

@@ -12,4 +12,4 @@ mod words;
 pub use count::Count;
 pub use dates::capitalized;
 pub use languages::Language;
-pub use words::Words;
+pub use words::{Nth, Words};

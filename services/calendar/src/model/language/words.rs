@@ -4,6 +4,8 @@
 //! `translations` with a value of every message: the compiler rejects a file that lacks a message,
 //! has an unknown one, or does not use the parts of a message.
 
+use jiff::civil::Weekday;
+
 use super::count::Count;
 
 /// A message with a number, which selects its plural form.
@@ -11,6 +13,47 @@ type Counted = fn(Count) -> String;
 
 /// A message with a text.
 type With = fn(&str) -> String;
+
+/// Which weekday of a month.
+#[derive(Clone, Copy, Debug)]
+pub enum Nth {
+    First,
+    Second,
+    Third,
+    Fourth,
+    Fifth,
+    Last,
+}
+
+impl Nth {
+    /// Returns the number of a recurrence rule, where -1 is the last one.
+    pub fn new(number: i8) -> Option<Nth> {
+        Some(match number {
+            1 => Nth::First,
+            2 => Nth::Second,
+            3 => Nth::Third,
+            4 => Nth::Fourth,
+            5 => Nth::Fifth,
+            -1 => Nth::Last,
+            _ => return None,
+        })
+    }
+
+    /// Picks its word from all of them in order.
+    pub fn of(
+        self,
+        [first, second, third, fourth, fifth, last]: [&'static str; 6],
+    ) -> &'static str {
+        match self {
+            Nth::First => first,
+            Nth::Second => second,
+            Nth::Third => third,
+            Nth::Fourth => fourth,
+            Nth::Fifth => fifth,
+            Nth::Last => last,
+        }
+    }
+}
 
 /// The words of the pages in a language.
 #[derive(Debug)]
@@ -204,6 +247,40 @@ pub struct Words {
     pub website: &'static str,
     /// Link: the calendar file of an event.
     pub add_to_calendar: &'static str,
+    /// Fact: how often the event takes place.
+    pub repeats: &'static str,
+    /// Fact: the next dates of an event that repeats.
+    pub next_dates: &'static str,
+
+    // How often an event takes place.
+    /// Interval in hours.
+    pub every_hour: Counted,
+    /// Interval in days.
+    pub every_day: Counted,
+    /// Interval in weeks.
+    pub every_week: Counted,
+    /// Interval in months.
+    pub every_month: Counted,
+    /// Interval in years.
+    pub every_year: Counted,
+    /// Every week, on a list of weekdays.
+    pub every_weekday: With,
+    /// One of these intervals, and days within it.
+    pub often_on: fn(&str, &str) -> String,
+    /// A weekday of a month, with its name.
+    pub weekday_of_month: fn(Nth, Weekday, &str) -> String,
+    /// A day of a month.
+    pub day_of_month: fn(Count) -> String,
+    /// The last day of a month.
+    pub last_day: &'static str,
+    /// How often, and how many times in total.
+    pub times_in_total: fn(&str, Count) -> String,
+    /// How often, and the last day.
+    pub often_until: fn(&str, &str) -> String,
+    /// An event that takes place one time.
+    pub once: &'static str,
+    /// A rule without a description.
+    pub repeatedly: &'static str,
     /// Link: a map with the venue.
     pub show_on_map: &'static str,
     /// Parts of a place in one line: `Lantern Hall, Port Marrow`.

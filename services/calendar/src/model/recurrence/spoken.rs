@@ -3,29 +3,35 @@
 use jiff::civil::{Date, DateTime, Weekday};
 
 use super::rule::{Frequency, Rule};
-use crate::model::spoken::short_day;
+use crate::model::language::{Count, Language, Nth};
 
-/// The parts of a rule that can be put into words.
-struct Words<'r> {
+/// A rule, and what its description depends on.
+struct Spoken<'r> {
     rule: &'r Rule,
     start: DateTime,
+    language: Language,
 }
 
 impl Rule {
     /// Describes how often an event with this start takes place, and until when. A rule that has
     /// no short description is `Repeatedly`.
-    pub fn spoken(&self, start: DateTime, last: Option<Date>) -> String {
-        let often = Words { rule: self, start }.often().unwrap_or_else(|| "Repeatedly".to_owned());
+    pub fn spoken(&self, start: DateTime, last: Option<Date>, language: Language) -> String {
+        let words = language.words();
+        let often = Spoken { rule: self, start, language }.often();
+        let often = often.unwrap_or_else(|| words.repeatedly.to_owned());
         match (last, self.count) {
-            (Some(last), _) => format!("{often} until {}", short_day(last)),
-            (None, Some(1)) => "Once".to_owned(),
-            (None, Some(count)) => format!("{often}, {count} times"),
+            (Some(last), _) => (words.often_until)(&often, &language.short_day(last)),
+            (None, Some(1)) => words.once.to_owned(),
+            (None, Some(count)) => {
+                let count = i64::try_from(count).unwrap_or(i64::MAX);
+                (words.times_in_total)(&often, language.count(count))
+            }
             (None, None) => often,
         }
     }
 }
 
-impl Words<'_> {
+impl Spoken<'_> {
     /// Describes how often the event takes place. Returns `None` for rules with unusual parts.
     fn often(&self) -> Option<String> {
         let rule = self.rule;
@@ -37,51 +43,53 @@ impl Words<'_> {
         if is_unusual {
             return None;
         }
+        let words = self.language.words();
         let is_numbered = rule.by_day.iter().any(|(nth, _)| *nth != 0);
         let by_month = !rule.by_month.is_empty();
         let by_month_day = !rule.by_month_day.is_empty();
         match rule.frequency {
             Frequency::Minutely => None,
             Frequency::Hourly if rule.by_day.is_empty() && !by_month && !by_month_day => {
-                Some(self.every("hour"))
+                Some(self.every(words.every_hour))
             }
             Frequency::Hourly => None,
             _ if is_numbered && rule.frequency != Frequency::Monthly => None,
             Frequency::Daily | Frequency::Weekly if by_month || by_month_day => None,
-            Frequency::Daily if rule.by_day.is_empty() => Some(self.every("day")),
+            Frequency::Daily if rule.by_day.is_empty() => Some(self.every(words.every_day)),
             Frequency::Daily if rule.interval > 1 => None,
-            Frequency::Daily => Some(format!("Every {}", self.weekdays())),
-            Frequency::Weekly if rule.interval == 1 => Some(format!("Every {}", self.weekdays())),
-            Frequency::Weekly => Some(format!("{} on {}", self.every("week"), self.weekdays())),
+            Frequency::Daily => Some((words.every_weekday)(&self.weekdays())),
+            Frequency::Weekly if rule.interval == 1 => {
+                Some((words.every_weekday)(&self.weekdays()))
+            }
+            Frequency::Weekly => {
+                Some((words.often_on)(&self.every(words.every_week), &self.weekdays()))
+            }
             Frequency::Monthly if by_month => None,
             Frequency::Monthly => self.monthly(is_numbered),
             Frequency::Yearly if by_month_day || !rule.by_day.is_empty() || by_month => None,
-            Frequency::Yearly => {
-                Some(format!("{} on {}", self.every("year"), self.start.strftime("%-d %B")))
-            }
+            Frequency::Yearly => Some(self.every(words.every_year)),
         }
     }
 
     fn monthly(&self, is_numbered: bool) -> Option<String> {
-        let rule = self.rule;
-        let day = match (&*rule.by_day, &*rule.by_month_day) {
-            ([], []) => format!("day {}", self.start.day()),
-            ([], [-1]) => "the last day".to_owned(),
-            ([], [day]) if *day > 0 => format!("day {day}"),
+        let words = self.language.words();
+        let day_of_month = |day: i8| (words.day_of_month)(self.language.count(day.into()));
+        let day = match (&*self.rule.by_day, &*self.rule.by_month_day) {
+            ([], []) => day_of_month(self.start.day()),
+            ([], [-1]) => words.last_day.to_owned(),
+            ([], [day]) if *day > 0 => day_of_month(*day),
             ([(nth, weekday)], []) if is_numbered => {
-                format!("the {} {}", ordinal(*nth)?, name(*weekday))
+                let name = self.language.weekday(*weekday);
+                (words.weekday_of_month)(Nth::new(*nth)?, *weekday, name)
             }
             _ => return None,
         };
-        Some(format!("{} on {day}", self.every("month")))
+        Some((words.often_on)(&self.every(words.every_month), &day))
     }
 
     /// Returns `Every day` or `Every 3 days`.
-    fn every(&self, unit: &str) -> String {
-        match self.rule.interval {
-            1 => format!("Every {unit}"),
-            number => format!("Every {number} {unit}s"),
-        }
+    fn every(&self, unit: fn(Count) -> String) -> String {
+        unit(self.language.count(self.rule.interval))
     }
 
     /// Returns the weekdays of the rule, or that of the start.
@@ -91,36 +99,8 @@ impl Words<'_> {
             days.push(self.start.weekday());
         }
         days.sort_by_key(|day| day.to_monday_zero_offset());
-        let names: Vec<&str> = days.into_iter().map(name).collect();
-        match names.split_last() {
-            Some((last, [])) => (*last).to_owned(),
-            Some((last, others)) => format!("{} and {last}", others.join(", ")),
-            None => String::new(),
-        }
-    }
-}
-
-fn ordinal(nth: i8) -> Option<&'static str> {
-    Some(match nth {
-        1 => "first",
-        2 => "second",
-        3 => "third",
-        4 => "fourth",
-        5 => "fifth",
-        -1 => "last",
-        _ => return None,
-    })
-}
-
-fn name(weekday: Weekday) -> &'static str {
-    match weekday {
-        Weekday::Monday => "Monday",
-        Weekday::Tuesday => "Tuesday",
-        Weekday::Wednesday => "Wednesday",
-        Weekday::Thursday => "Thursday",
-        Weekday::Friday => "Friday",
-        Weekday::Saturday => "Saturday",
-        Weekday::Sunday => "Sunday",
+        let names: Vec<&str> = days.into_iter().map(|day| self.language.weekday(day)).collect();
+        self.language.list(&names)
     }
 }
 
@@ -148,14 +128,42 @@ mod tests {
             ("FREQ=MONTHLY;BYMONTHDAY=-1", None, "Every month on the last day"),
             ("FREQ=MONTHLY;BYDAY=2TU", None, "Every month on the second Tuesday"),
             ("FREQ=MONTHLY;INTERVAL=2;BYDAY=-1FR", None, "Every 2 months on the last Friday"),
-            ("FREQ=YEARLY", None, "Every year on 9 March"),
+            ("FREQ=YEARLY", None, "Every year"),
             ("FREQ=WEEKLY;COUNT=1", None, "Once"),
             ("FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=-1", Some(last), "Repeatedly until 30 June 2027"),
             ("FREQ=YEARLY;BYWEEKNO=20", None, "Repeatedly"),
             ("FREQ=MINUTELY;INTERVAL=90", None, "Repeatedly"),
         ] {
             let start = "2027-03-09T18:00".parse().unwrap();
-            assert_eq!(Rule::parse(rule).unwrap().spoken(start, last), expected, "{rule}");
+            assert_eq!(
+                Rule::parse(rule).unwrap().spoken(start, last, Language::En),
+                expected,
+                "{rule}"
+            );
+        }
+    }
+    #[test]
+    fn each_language_has_its_own_word_order_plurals_and_genders() {
+        let last = Date::new(2027, 6, 30).unwrap();
+        for (language, rule, last, expected) in [
+            (Language::De, "FREQ=WEEKLY", Some(last), "Jeden Dienstag bis 30. Juni 2027"),
+            (Language::De, "FREQ=MONTHLY;BYDAY=2TU", None, "Jeden Monat am zweiten Dienstag"),
+            (Language::Fr, "FREQ=WEEKLY", Some(last), "Chaque mardi jusqu’au 30 juin 2027"),
+            (Language::It, "FREQ=MONTHLY;BYDAY=-1SU", None, "Ogni mese: ultima domenica"),
+            (Language::Pt, "FREQ=MONTHLY;BYDAY=1SA", None, "Todos os meses: primeiro sábado"),
+            (Language::Pl, "FREQ=WEEKLY;INTERVAL=5", None, "Co 5 tygodni: wtorek"),
+            (Language::Cs, "FREQ=MONTHLY;BYDAY=2TU", None, "Každý měsíc: druhé úterý"),
+            (Language::Uk, "FREQ=DAILY;INTERVAL=2;COUNT=21", None, "Кожні 2 дні, усього 21 раз"),
+            (Language::Ja, "FREQ=WEEKLY", Some(last), "毎週火曜日（2027年6月30日まで）"),
+            (Language::Zh, "FREQ=MONTHLY;BYDAY=-1FR", None, "每月，最后一个星期五"),
+            (Language::Ar, "FREQ=WEEKLY;INTERVAL=2", None, "كل أسبوعين: الثلاثاء"),
+        ] {
+            let start = "2027-03-09T18:00".parse().unwrap();
+            assert_eq!(
+                Rule::parse(rule).unwrap().spoken(start, last, language),
+                expected,
+                "{rule}"
+            );
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::model::event::{Event, Links};
 use crate::model::html;
 use crate::model::image::web_url;
 use crate::model::included::{InSeries, Included};
+use crate::model::language::Language;
 use crate::model::schedule::instant_from_seconds;
 use crate::model::spoken;
 use crate::model::urls::Urls;
@@ -96,20 +97,20 @@ pub fn locked(event: &Event, included: &Included, context: EventContext<'_>) -> 
 }
 
 /// Describes how often the events of a series take place.
-fn repeats(one: &InSeries) -> String {
-    one.series.plan.spoken()
+fn repeats(one: &InSeries, language: Language) -> String {
+    one.series.plan.spoken(language)
 }
 
 /// Returns the path of an event's page, relative to the site.
 fn path_of(slug: &str) -> String {
-    let path = Urls { base: String::new(), alias: false }.event_page(slug);
+    let path = Urls { base: String::new(), alias: false, language: None }.event_page(slug);
     path.trim_start_matches('/').to_owned()
 }
 
 /// Renders links to the next dates of a series.
 pub fn dates(events: &[Event], view: RenderContext<'_>) -> Vec<Link> {
     let link = |event: &Event| Link {
-        text: spoken::span(&event.schedule),
+        text: spoken::span(&event.schedule, view.language),
         href: view.urls.event_page(&event.slug),
     };
     events.iter().map(link).collect()
@@ -140,7 +141,11 @@ pub fn event(event: &Event, included: &Included, context: EventContext<'_>) -> E
         categories: terms(&links.categories, included, view),
         tags: terms(&links.tags, included, view),
         locked: false,
-        repeats: included.series.get(&event.id).map(repeats).unwrap_or_default(),
+        repeats: included
+            .series
+            .get(&event.id)
+            .map(|one| repeats(one, view.language))
+            .unwrap_or_default(),
         status_reason: status.map(|status| html::plain(&status.reason)).unwrap_or_default(),
         data: match public {
             true => structured_data::event(event, links, included, absolute).to_string(),

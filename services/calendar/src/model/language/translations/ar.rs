@@ -124,6 +124,56 @@ pub static WORDS: Words = Words {
     organizer: "الجهة المنظِّمة",
     website: "الموقع الإلكتروني",
     add_to_calendar: "أضف إلى التقويم",
+    repeats: "التكرار",
+    next_dates: "المواعيد القادمة",
+
+    every_hour: |n| match n.arabic() {
+        Zero | One => "كل ساعة".to_owned(),
+        Two => "كل ساعتين".to_owned(),
+        Few => format!("كل {n} ساعات"),
+        Many | Other => format!("كل {n} ساعة"),
+    },
+    every_day: |n| match n.arabic() {
+        Zero | One => "كل يوم".to_owned(),
+        Two => "كل يومين".to_owned(),
+        Few => format!("كل {n} أيام"),
+        Many | Other => format!("كل {n} يومًا"),
+    },
+    every_week: |n| match n.arabic() {
+        Zero | One => "كل أسبوع".to_owned(),
+        Two => "كل أسبوعين".to_owned(),
+        Few => format!("كل {n} أسابيع"),
+        Many | Other => format!("كل {n} أسبوعًا"),
+    },
+    every_month: |n| match n.arabic() {
+        Zero | One => "كل شهر".to_owned(),
+        Two => "كل شهرين".to_owned(),
+        Few => format!("كل {n} أشهر"),
+        Many | Other => format!("كل {n} شهرًا"),
+    },
+    every_year: |n| match n.arabic() {
+        Zero | One => "كل سنة".to_owned(),
+        Two => "كل سنتين".to_owned(),
+        Few => format!("كل {n} سنوات"),
+        Many | Other => format!("كل {n} سنة"),
+    },
+    every_weekday: |days| format!("كل أسبوع: {days}"),
+    often_on: |often, days| format!("{often}: {days}"),
+    weekday_of_month: |nth, _, day| {
+        let nth = nth.of(["الأول", "الثاني", "الثالث", "الرابع", "الخامس", "الأخير"]);
+        format!("يوم {day} {nth}")
+    },
+    day_of_month: |day| format!("يوم {day}"),
+    last_day: "اليوم الأخير",
+    times_in_total: |often, n| match n.arabic() {
+        Zero | One => format!("{often}، مرة واحدة"),
+        Two => format!("{often}، مرتين"),
+        Few => format!("{often}، {n} مرات"),
+        Many | Other => format!("{often}، {n} مرة"),
+    },
+    often_until: |often, day| format!("{often} حتى {day}"),
+    once: "مرة واحدة",
+    repeatedly: "عدة مرات",
     show_on_map: "عرض على الخريطة",
     place_separator: "، ",
 

@@ -1,5 +1,7 @@
 //! Czech.
 
+use jiff::civil::Weekday;
+
 use super::super::count::Czech::{Few, One, Other};
 use super::super::words::Words;
 
@@ -110,6 +112,54 @@ pub static WORDS: Words = Words {
     organizer: "Pořadatel",
     website: "Web",
     add_to_calendar: "Přidat do kalendáře",
+    repeats: "Opakování",
+    next_dates: "Další termíny",
+
+    every_hour: |n| match n.czech() {
+        One => "Každou hodinu".to_owned(),
+        Few => format!("Každé {n} hodiny"),
+        Other => format!("Každých {n} hodin"),
+    },
+    every_day: |n| match n.czech() {
+        One => "Každý den".to_owned(),
+        Few => format!("Každé {n} dny"),
+        Other => format!("Každých {n} dní"),
+    },
+    every_week: |n| match n.czech() {
+        One => "Každý týden".to_owned(),
+        Few => format!("Každé {n} týdny"),
+        Other => format!("Každých {n} týdnů"),
+    },
+    every_month: |n| match n.czech() {
+        One => "Každý měsíc".to_owned(),
+        Few => format!("Každé {n} měsíce"),
+        Other => format!("Každých {n} měsíců"),
+    },
+    every_year: |n| match n.czech() {
+        One => "Každý rok".to_owned(),
+        Few => format!("Každé {n} roky"),
+        Other => format!("Každých {n} let"),
+    },
+    every_weekday: |days| format!("Každý týden: {days}"),
+    often_on: |often, days| format!("{often}: {days}"),
+    weekday_of_month: |nth, weekday, day| {
+        let nth = match weekday {
+            Weekday::Monday | Weekday::Tuesday => {
+                nth.of(["první", "druhé", "třetí", "čtvrté", "páté", "poslední"])
+            }
+            Weekday::Thursday | Weekday::Friday => {
+                nth.of(["první", "druhý", "třetí", "čtvrtý", "pátý", "poslední"])
+            }
+            _ => nth.of(["první", "druhá", "třetí", "čtvrtá", "pátá", "poslední"]),
+        };
+        format!("{nth} {day}")
+    },
+    day_of_month: |day| format!("{day}. den"),
+    last_day: "poslední den",
+    times_in_total: |often, n| format!("{often}, celkem {n}krát"),
+    often_until: |often, day| format!("{often} do {day}"),
+    once: "Jednou",
+    repeatedly: "Opakovaně",
     show_on_map: "Zobrazit na mapě",
     place_separator: ", ",
 

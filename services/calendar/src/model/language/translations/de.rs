@@ -110,6 +110,41 @@ pub static WORDS: Words = Words {
     organizer: "Veranstalter",
     website: "Website",
     add_to_calendar: "Zum Kalender hinzufügen",
+    repeats: "Wiederholung",
+    next_dates: "Nächste Termine",
+
+    every_hour: |n| match n.simple() {
+        One => "Jede Stunde".to_owned(),
+        Other => format!("Alle {n} Stunden"),
+    },
+    every_day: |n| match n.simple() {
+        One => "Jeden Tag".to_owned(),
+        Other => format!("Alle {n} Tage"),
+    },
+    every_week: |n| match n.simple() {
+        One => "Jede Woche".to_owned(),
+        Other => format!("Alle {n} Wochen"),
+    },
+    every_month: |n| match n.simple() {
+        One => "Jeden Monat".to_owned(),
+        Other => format!("Alle {n} Monate"),
+    },
+    every_year: |n| match n.simple() {
+        One => "Jedes Jahr".to_owned(),
+        Other => format!("Alle {n} Jahre"),
+    },
+    every_weekday: |days| format!("Jeden {days}"),
+    often_on: |often, days| format!("{often} am {days}"),
+    weekday_of_month: |nth, _, day| {
+        let nth = nth.of(["ersten", "zweiten", "dritten", "vierten", "fünften", "letzten"]);
+        format!("{nth} {day}")
+    },
+    day_of_month: |day| format!("{day}."),
+    last_day: "letzten Tag",
+    times_in_total: |often, n| format!("{often}, {n}-mal"),
+    often_until: |often, day| format!("{often} bis {day}"),
+    once: "Einmalig",
+    repeatedly: "Wiederholt",
     show_on_map: "Auf der Karte anzeigen",
     place_separator: ", ",
 

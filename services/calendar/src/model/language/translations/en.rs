@@ -108,6 +108,41 @@ pub static WORDS: Words = Words {
     organizer: "Organizer",
     website: "Website",
     add_to_calendar: "Add to calendar",
+    repeats: "Repeats",
+    next_dates: "Next dates",
+
+    every_hour: |n| match n.simple() {
+        One => "Every hour".to_owned(),
+        Other => format!("Every {n} hours"),
+    },
+    every_day: |n| match n.simple() {
+        One => "Every day".to_owned(),
+        Other => format!("Every {n} days"),
+    },
+    every_week: |n| match n.simple() {
+        One => "Every week".to_owned(),
+        Other => format!("Every {n} weeks"),
+    },
+    every_month: |n| match n.simple() {
+        One => "Every month".to_owned(),
+        Other => format!("Every {n} months"),
+    },
+    every_year: |n| match n.simple() {
+        One => "Every year".to_owned(),
+        Other => format!("Every {n} years"),
+    },
+    every_weekday: |days| format!("Every {days}"),
+    often_on: |often, days| format!("{often} on {days}"),
+    weekday_of_month: |nth, _, day| {
+        let nth = nth.of(["first", "second", "third", "fourth", "fifth", "last"]);
+        format!("the {nth} {day}")
+    },
+    day_of_month: |day| format!("day {day}"),
+    last_day: "the last day",
+    times_in_total: |often, n| format!("{often}, {n} times"),
+    often_until: |often, day| format!("{often} until {day}"),
+    once: "Once",
+    repeatedly: "Repeatedly",
     show_on_map: "Show on a map",
     place_separator: ", ",
 

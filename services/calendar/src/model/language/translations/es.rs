@@ -117,6 +117,41 @@ pub static WORDS: Words = Words {
     organizer: "Organizador",
     website: "Sitio web",
     add_to_calendar: "Añadir al calendario",
+    repeats: "Repetición",
+    next_dates: "Próximas fechas",
+
+    every_hour: |n| match n.southern() {
+        One => "Cada hora".to_owned(),
+        Many | Other => format!("Cada {n} horas"),
+    },
+    every_day: |n| match n.southern() {
+        One => "Cada día".to_owned(),
+        Many | Other => format!("Cada {n} días"),
+    },
+    every_week: |n| match n.southern() {
+        One => "Cada semana".to_owned(),
+        Many | Other => format!("Cada {n} semanas"),
+    },
+    every_month: |n| match n.southern() {
+        One => "Cada mes".to_owned(),
+        Many | Other => format!("Cada {n} meses"),
+    },
+    every_year: |n| match n.southern() {
+        One => "Cada año".to_owned(),
+        Many | Other => format!("Cada {n} años"),
+    },
+    every_weekday: |days| format!("Cada {days}"),
+    often_on: |often, days| format!("{often}, el {days}"),
+    weekday_of_month: |nth, _, day| {
+        let nth = nth.of(["primer", "segundo", "tercer", "cuarto", "quinto", "último"]);
+        format!("{nth} {day}")
+    },
+    day_of_month: |day| format!("día {day}"),
+    last_day: "último día",
+    times_in_total: |often, n| format!("{often}, {n} veces"),
+    often_until: |often, day| format!("{often} hasta el {day}"),
+    once: "Una sola vez",
+    repeatedly: "Varias veces",
     show_on_map: "Ver en el mapa",
     place_separator: ", ",
 

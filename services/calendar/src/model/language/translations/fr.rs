@@ -120,6 +120,41 @@ pub static WORDS: Words = Words {
     organizer: "Organisateur",
     website: "Site web",
     add_to_calendar: "Ajouter à l’agenda",
+    repeats: "Répétition",
+    next_dates: "Prochaines dates",
+
+    every_hour: |n| match n.western() {
+        One => "Toutes les heures".to_owned(),
+        Many | Other => format!("Toutes les {n} heures"),
+    },
+    every_day: |n| match n.western() {
+        One => "Tous les jours".to_owned(),
+        Many | Other => format!("Tous les {n} jours"),
+    },
+    every_week: |n| match n.western() {
+        One => "Toutes les semaines".to_owned(),
+        Many | Other => format!("Toutes les {n} semaines"),
+    },
+    every_month: |n| match n.western() {
+        One => "Tous les mois".to_owned(),
+        Many | Other => format!("Tous les {n} mois"),
+    },
+    every_year: |n| match n.western() {
+        One => "Tous les ans".to_owned(),
+        Many | Other => format!("Tous les {n} ans"),
+    },
+    every_weekday: |days| format!("Chaque {days}"),
+    often_on: |often, days| format!("{often}, le {days}"),
+    weekday_of_month: |nth, _, day| {
+        let nth = nth.of(["premier", "deuxième", "troisième", "quatrième", "cinquième", "dernier"]);
+        format!("{nth} {day}")
+    },
+    day_of_month: |day| format!("{day}"),
+    last_day: "dernier jour",
+    times_in_total: |often, n| format!("{often}, {n} fois"),
+    often_until: |often, day| format!("{often} jusqu’au {day}"),
+    once: "Une seule fois",
+    repeatedly: "Plusieurs fois",
     show_on_map: "Voir sur la carte",
     place_separator: ", ",
 

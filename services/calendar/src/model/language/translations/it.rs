@@ -1,5 +1,7 @@
 //! Italian.
 
+use jiff::civil::Weekday;
+
 use super::super::count::Romance::{Many, One, Other};
 use super::super::words::Words;
 
@@ -117,6 +119,44 @@ pub static WORDS: Words = Words {
     organizer: "Organizzatore",
     website: "Sito web",
     add_to_calendar: "Aggiungi al calendario",
+    repeats: "Ripetizione",
+    next_dates: "Prossime date",
+
+    every_hour: |n| match n.southern() {
+        One => "Ogni ora".to_owned(),
+        Many | Other => format!("Ogni {n} ore"),
+    },
+    every_day: |n| match n.southern() {
+        One => "Ogni giorno".to_owned(),
+        Many | Other => format!("Ogni {n} giorni"),
+    },
+    every_week: |n| match n.southern() {
+        One => "Ogni settimana".to_owned(),
+        Many | Other => format!("Ogni {n} settimane"),
+    },
+    every_month: |n| match n.southern() {
+        One => "Ogni mese".to_owned(),
+        Many | Other => format!("Ogni {n} mesi"),
+    },
+    every_year: |n| match n.southern() {
+        One => "Ogni anno".to_owned(),
+        Many | Other => format!("Ogni {n} anni"),
+    },
+    every_weekday: |days| format!("Ogni {days}"),
+    often_on: |often, days| format!("{often}: {days}"),
+    weekday_of_month: |nth, weekday, day| {
+        let nth = match weekday {
+            Weekday::Sunday => nth.of(["prima", "seconda", "terza", "quarta", "quinta", "ultima"]),
+            _ => nth.of(["primo", "secondo", "terzo", "quarto", "quinto", "ultimo"]),
+        };
+        format!("{nth} {day}")
+    },
+    day_of_month: |day| format!("giorno {day}"),
+    last_day: "ultimo giorno",
+    times_in_total: |often, n| format!("{often}, {n} volte"),
+    often_until: |often, day| format!("{often}, fino al giorno {day}"),
+    once: "Una sola volta",
+    repeatedly: "Più volte",
     show_on_map: "Mostra sulla mappa",
     place_separator: ", ",
 

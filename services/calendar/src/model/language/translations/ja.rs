@@ -98,6 +98,26 @@ pub static WORDS: Words = Words {
     organizer: "主催",
     website: "ウェブサイト",
     add_to_calendar: "カレンダーに追加",
+    repeats: "繰り返し",
+    next_dates: "今後の日程",
+
+    every_hour: |n| if n.is_one() { "毎時間".to_owned() } else { format!("{n}時間ごと") },
+    every_day: |n| if n.is_one() { "毎日".to_owned() } else { format!("{n}日ごと") },
+    every_week: |n| if n.is_one() { "毎週".to_owned() } else { format!("{n}週間ごと") },
+    every_month: |n| if n.is_one() { "毎月".to_owned() } else { format!("{n}か月ごと") },
+    every_year: |n| if n.is_one() { "毎年".to_owned() } else { format!("{n}年ごと") },
+    every_weekday: |days| format!("毎週{days}"),
+    often_on: |often, days| format!("{often}、{days}"),
+    weekday_of_month: |nth, _, day| {
+        let nth = nth.of(["第1", "第2", "第3", "第4", "第5", "最終"]);
+        format!("{nth}{day}")
+    },
+    day_of_month: |day| format!("{day}日"),
+    last_day: "末日",
+    times_in_total: |often, n| format!("{often}（全{n}回）"),
+    often_until: |often, day| format!("{often}（{day}まで）"),
+    once: "1回のみ",
+    repeatedly: "繰り返し開催",
     show_on_map: "地図で見る",
     place_separator: "、",
 

@@ -108,6 +108,41 @@ pub static WORDS: Words = Words {
     organizer: "Organisator",
     website: "Website",
     add_to_calendar: "Toevoegen aan agenda",
+    repeats: "Herhaling",
+    next_dates: "Volgende data",
+
+    every_hour: |n| match n.simple() {
+        One => "Elk uur".to_owned(),
+        Other => format!("Elke {n} uur"),
+    },
+    every_day: |n| match n.simple() {
+        One => "Elke dag".to_owned(),
+        Other => format!("Elke {n} dagen"),
+    },
+    every_week: |n| match n.simple() {
+        One => "Elke week".to_owned(),
+        Other => format!("Elke {n} weken"),
+    },
+    every_month: |n| match n.simple() {
+        One => "Elke maand".to_owned(),
+        Other => format!("Elke {n} maanden"),
+    },
+    every_year: |n| match n.simple() {
+        One => "Elk jaar".to_owned(),
+        Other => format!("Elke {n} jaar"),
+    },
+    every_weekday: |days| format!("Elke {days}"),
+    often_on: |often, days| format!("{often} op {days}"),
+    weekday_of_month: |nth, _, day| {
+        let nth = nth.of(["eerste", "tweede", "derde", "vierde", "vijfde", "laatste"]);
+        format!("de {nth} {day}")
+    },
+    day_of_month: |day| format!("dag {day}"),
+    last_day: "de laatste dag",
+    times_in_total: |often, n| format!("{often}, {n} keer"),
+    often_until: |often, day| format!("{often} tot en met {day}"),
+    once: "Eenmalig",
+    repeatedly: "Meerdere keren",
     show_on_map: "Op de kaart tonen",
     place_separator: ", ",
 

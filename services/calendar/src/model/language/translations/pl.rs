@@ -1,5 +1,7 @@
 //! Polish.
 
+use jiff::civil::Weekday;
+
 use super::super::count::Slavic::{Few, Many, One};
 use super::super::words::Words;
 
@@ -111,6 +113,51 @@ pub static WORDS: Words = Words {
     organizer: "Organizator",
     website: "Strona internetowa",
     add_to_calendar: "Dodaj do kalendarza",
+    repeats: "Powtarzanie",
+    next_dates: "Następne terminy",
+
+    every_hour: |n| match n.polish() {
+        One => "Co godzinę".to_owned(),
+        Few => format!("Co {n} godziny"),
+        Many => format!("Co {n} godzin"),
+    },
+    every_day: |n| match n.polish() {
+        One => "Codziennie".to_owned(),
+        Few => format!("Co {n} dni"),
+        Many => format!("Co {n} dni"),
+    },
+    every_week: |n| match n.polish() {
+        One => "Co tydzień".to_owned(),
+        Few => format!("Co {n} tygodnie"),
+        Many => format!("Co {n} tygodni"),
+    },
+    every_month: |n| match n.polish() {
+        One => "Co miesiąc".to_owned(),
+        Few => format!("Co {n} miesiące"),
+        Many => format!("Co {n} miesięcy"),
+    },
+    every_year: |n| match n.polish() {
+        One => "Co rok".to_owned(),
+        Few => format!("Co {n} lata"),
+        Many => format!("Co {n} lat"),
+    },
+    every_weekday: |days| format!("Co tydzień: {days}"),
+    often_on: |often, days| format!("{often}: {days}"),
+    weekday_of_month: |nth, weekday, day| {
+        let nth = match weekday {
+            Weekday::Wednesday | Weekday::Saturday | Weekday::Sunday => {
+                nth.of(["pierwsza", "druga", "trzecia", "czwarta", "piąta", "ostatnia"])
+            }
+            _ => nth.of(["pierwszy", "drugi", "trzeci", "czwarty", "piąty", "ostatni"]),
+        };
+        format!("{nth} {day}")
+    },
+    day_of_month: |day| format!("dzień {day}"),
+    last_day: "ostatni dzień",
+    times_in_total: |often, n| format!("{often}, {n} razy"),
+    often_until: |often, day| format!("{often} do {day}"),
+    once: "Jednorazowo",
+    repeatedly: "Wielokrotnie",
     show_on_map: "Pokaż na mapie",
     place_separator: ", ",
 

@@ -1,5 +1,7 @@
 //! Portuguese, as in Brazil.
 
+use jiff::civil::Weekday;
+
 use super::super::count::Romance::{Many, One, Other};
 use super::super::words::Words;
 
@@ -115,6 +117,46 @@ pub static WORDS: Words = Words {
     organizer: "Organizador",
     website: "Site",
     add_to_calendar: "Adicionar ao calendário",
+    repeats: "Repetição",
+    next_dates: "Próximas datas",
+
+    every_hour: |n| match n.western() {
+        One => "Todas as horas".to_owned(),
+        Many | Other => format!("A cada {n} horas"),
+    },
+    every_day: |n| match n.western() {
+        One => "Todos os dias".to_owned(),
+        Many | Other => format!("A cada {n} dias"),
+    },
+    every_week: |n| match n.western() {
+        One => "Todas as semanas".to_owned(),
+        Many | Other => format!("A cada {n} semanas"),
+    },
+    every_month: |n| match n.western() {
+        One => "Todos os meses".to_owned(),
+        Many | Other => format!("A cada {n} meses"),
+    },
+    every_year: |n| match n.western() {
+        One => "Todos os anos".to_owned(),
+        Many | Other => format!("A cada {n} anos"),
+    },
+    every_weekday: |days| format!("Todas as semanas: {days}"),
+    often_on: |often, days| format!("{often}: {days}"),
+    weekday_of_month: |nth, weekday, day| {
+        let nth = match weekday {
+            Weekday::Saturday | Weekday::Sunday => {
+                nth.of(["primeiro", "segundo", "terceiro", "quarto", "quinto", "último"])
+            }
+            _ => nth.of(["primeira", "segunda", "terceira", "quarta", "quinta", "última"]),
+        };
+        format!("{nth} {day}")
+    },
+    day_of_month: |day| format!("dia {day}"),
+    last_day: "último dia",
+    times_in_total: |often, n| format!("{often}, {n} vezes"),
+    often_until: |often, day| format!("{often}, até {day}"),
+    once: "Uma única vez",
+    repeatedly: "Várias vezes",
     show_on_map: "Ver no mapa",
     place_separator: ", ",
 

@@ -106,6 +106,41 @@ pub static WORDS: Words = Words {
     organizer: "Arrangör",
     website: "Webbplats",
     add_to_calendar: "Lägg till i kalendern",
+    repeats: "Upprepas",
+    next_dates: "Nästa datum",
+
+    every_hour: |n| match n.simple() {
+        One => "Varje timme".to_owned(),
+        Other => format!("Med {n} timmars mellanrum"),
+    },
+    every_day: |n| match n.simple() {
+        One => "Varje dag".to_owned(),
+        Other => format!("Med {n} dagars mellanrum"),
+    },
+    every_week: |n| match n.simple() {
+        One => "Varje vecka".to_owned(),
+        Other => format!("Med {n} veckors mellanrum"),
+    },
+    every_month: |n| match n.simple() {
+        One => "Varje månad".to_owned(),
+        Other => format!("Med {n} månaders mellanrum"),
+    },
+    every_year: |n| match n.simple() {
+        One => "Varje år".to_owned(),
+        Other => format!("Med {n} års mellanrum"),
+    },
+    every_weekday: |days| format!("Varje {days}"),
+    often_on: |often, days| format!("{often}: {days}"),
+    weekday_of_month: |nth, _, day| {
+        let nth = nth.of(["första", "andra", "tredje", "fjärde", "femte", "sista"]);
+        format!("{nth} {day}en")
+    },
+    day_of_month: |day| format!("dag {day}"),
+    last_day: "sista dagen",
+    times_in_total: |often, n| format!("{often}, {n} gånger"),
+    often_until: |often, day| format!("{often} till och med {day}"),
+    once: "En gång",
+    repeatedly: "Flera gånger",
     show_on_map: "Visa på karta",
     place_separator: ", ",
 

@@ -1,5 +1,7 @@
 //! Ukrainian.
 
+use jiff::civil::Weekday;
+
 use super::super::count::Slavic::{Few, Many, One};
 use super::super::words::Words;
 
@@ -111,6 +113,60 @@ pub static WORDS: Words = Words {
     organizer: "Організатор",
     website: "Вебсайт",
     add_to_calendar: "Додати до календаря",
+    repeats: "Повторення",
+    next_dates: "Наступні дати",
+
+    every_hour: |n| match n.ukrainian() {
+        One if n.is_one() => "Щогодини".to_owned(),
+        One => format!("Кожну {n} годину"),
+        Few => format!("Кожні {n} години"),
+        Many => format!("Кожні {n} годин"),
+    },
+    every_day: |n| match n.ukrainian() {
+        One if n.is_one() => "Щодня".to_owned(),
+        One => format!("Кожен {n} день"),
+        Few => format!("Кожні {n} дні"),
+        Many => format!("Кожні {n} днів"),
+    },
+    every_week: |n| match n.ukrainian() {
+        One if n.is_one() => "Щотижня".to_owned(),
+        One => format!("Кожен {n} тиждень"),
+        Few => format!("Кожні {n} тижні"),
+        Many => format!("Кожні {n} тижнів"),
+    },
+    every_month: |n| match n.ukrainian() {
+        One if n.is_one() => "Щомісяця".to_owned(),
+        One => format!("Кожен {n} місяць"),
+        Few => format!("Кожні {n} місяці"),
+        Many => format!("Кожні {n} місяців"),
+    },
+    every_year: |n| match n.ukrainian() {
+        One if n.is_one() => "Щороку".to_owned(),
+        One => format!("Кожен {n} рік"),
+        Few => format!("Кожні {n} роки"),
+        Many => format!("Кожні {n} років"),
+    },
+    every_weekday: |days| format!("Щотижня: {days}"),
+    often_on: |often, days| format!("{often}: {days}"),
+    weekday_of_month: |nth, weekday, day| {
+        let nth = match weekday {
+            Weekday::Wednesday | Weekday::Friday | Weekday::Saturday | Weekday::Sunday => {
+                nth.of(["перша", "друга", "третя", "четверта", "пʼята", "остання"])
+            }
+            _ => nth.of(["перший", "другий", "третій", "четвертий", "пʼятий", "останній"]),
+        };
+        format!("{nth} {day}")
+    },
+    day_of_month: |day| format!("{day}-й день"),
+    last_day: "останній день",
+    times_in_total: |often, n| match n.ukrainian() {
+        Few => format!("{often}, усього {n} рази"),
+        One => format!("{often}, усього {n} раз"),
+        Many => format!("{often}, усього {n} разів"),
+    },
+    often_until: |often, day| format!("{often} до {day}"),
+    once: "Один раз",
+    repeatedly: "Неодноразово",
     show_on_map: "Показати на карті",
     place_separator: ", ",
 

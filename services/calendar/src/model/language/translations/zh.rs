@@ -98,6 +98,26 @@ pub static WORDS: Words = Words {
     organizer: "主办方",
     website: "网站",
     add_to_calendar: "添加到日历",
+    repeats: "重复",
+    next_dates: "后续日期",
+
+    every_hour: |n| if n.is_one() { "每小时".to_owned() } else { format!("每{n}小时") },
+    every_day: |n| if n.is_one() { "每天".to_owned() } else { format!("每{n}天") },
+    every_week: |n| if n.is_one() { "每周".to_owned() } else { format!("每{n}周") },
+    every_month: |n| if n.is_one() { "每月".to_owned() } else { format!("每{n}个月") },
+    every_year: |n| if n.is_one() { "每年".to_owned() } else { format!("每{n}年") },
+    every_weekday: |days| format!("每{days}"),
+    often_on: |often, days| format!("{often}，{days}"),
+    weekday_of_month: |nth, _, day| {
+        let nth = nth.of(["第一个", "第二个", "第三个", "第四个", "第五个", "最后一个"]);
+        format!("{nth}{day}")
+    },
+    day_of_month: |day| format!("{day}日"),
+    last_day: "最后一天",
+    times_in_total: |often, n| format!("{often}，共{n}次"),
+    often_until: |often, day| format!("{often}，直到{day}"),
+    once: "仅一次",
+    repeatedly: "多次举行",
     show_on_map: "在地图上查看",
     place_separator: "，",
 
