@@ -134,6 +134,8 @@ impl Entry {
             },
         };
         let Starts { starts, repetition } = starts;
+        // With a date that cannot be read, the rule alone would give other occurrences.
+        let repetition = repetition.filter(|_| !unread.added && !unread.excluded);
         let duration = component.find("DURATION").and_then(|one| Length::read(one).ok());
         let length = match (component.find("DTEND"), duration, &start) {
             (None, Some(duration), Moment::Time(..)) => duration,

@@ -13,7 +13,7 @@ use super::{events, schema};
 const ROWS: i64 = 50;
 
 /// References between tables: (table, column, referenced table).
-const REFERENCES: [(&str, &str, &str); 29] = [
+const REFERENCES: [(&str, &str, &str); 30] = [
     ("images", "id", "entities"),
     ("events", "id", "entities"),
     ("venues", "id", "entities"),

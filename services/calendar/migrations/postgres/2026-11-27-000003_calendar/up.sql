@@ -450,7 +450,15 @@ CREATE TABLE series_events (
     changed TEXT NOT NULL
 );
 CREATE UNIQUE INDEX series_events_order ON series_events (series_id, occurrence);
-CREATE TRIGGER content_series AFTER INSERT OR UPDATE OR DELETE ON series
+CREATE TRIGGER content_series_insert AFTER INSERT ON series REFERENCING NEW TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION count_content();
-CREATE TRIGGER content_series_events AFTER INSERT OR UPDATE OR DELETE ON series_events
+CREATE TRIGGER content_series_update AFTER UPDATE ON series REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_series_delete AFTER DELETE ON series REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_series_events_insert AFTER INSERT ON series_events REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_series_events_update AFTER UPDATE ON series_events REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_series_events_delete AFTER DELETE ON series_events REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION count_content();

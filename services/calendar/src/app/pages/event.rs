@@ -32,8 +32,12 @@ pub async fn event_page(
         let event = found.iter().find(shown).ok_or(Error::NoRoute)?;
         let included = included.readable_by(&None);
         let (urls, links) = (context.urls.clone(), context.urls.relative());
-        let zone = &context.site.settings.site_timezone;
-        let absolute = RenderContext { urls: &urls, zone, currency: &context.site.currency };
+        let absolute = RenderContext {
+            urls: &urls,
+            zone: &context.site.settings.site_timezone,
+            currency: &context.site.currency,
+            language: context.language(),
+        };
         let view = RenderContext { urls: &links, ..absolute };
         let page = EventContext { view, absolute, now: context.now.as_second() };
         let is_open = opens(event, password.as_deref().unwrap_or_default());

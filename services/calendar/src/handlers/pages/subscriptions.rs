@@ -11,10 +11,13 @@ use shell::{base_url, read_body};
 
 use super::super::input::{from_form, head};
 use super::failure::failure;
+use super::frame::Frame;
 use super::site::SITE;
 use crate::app::Request;
 use crate::app::subscriptions::{self, Step};
 use crate::error::Error;
+use crate::model::language::Language;
+use crate::model::urls::Urls;
 use crate::state::State;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
@@ -51,7 +54,9 @@ fn finished(
     state: &State,
 ) -> HttpResponse {
     outcome.unwrap_or_else(|error| {
-        let mut response = failure(&error, &state.site.settings.site_name, &base_url(http));
+        let urls = Urls { base: base_url(http), alias: false, language: None };
+        let frame = Frame::new(&urls, Language::En);
+        let mut response = failure(&error, &state.site.settings.site_name, &frame);
         if matches!(error, Error::Unauthorized | Error::InvalidCredentials) {
             response.headers_mut().insert(WWW_AUTHENTICATE, ASKS);
         }
@@ -61,11 +66,11 @@ fn finished(
 
 async fn shown(http: &HttpRequest, state: &State) -> Result<HttpResponse, Error> {
     let input = head(http).await?;
-    let root = format!("{}/", input.request.urls.relative().base);
+    let frame = Frame::new(&input.request.urls, Language::En);
     let list = subscriptions::list(state, input.request).await?;
     let name = &state.site.settings.site_name;
-    let page = Page::new("Subscriptions").publisher(name, name).root(&root).wide().unindexed();
-    let main = SubscriptionsPage { subscriptions: &list.subscriptions, root: &root };
+    let page = frame.around(Page::new("Subscriptions").publisher(name, name).wide().unindexed());
+    let main = SubscriptionsPage { subscriptions: &list.subscriptions, root: &frame.root };
     Ok(SITE.respond(&page, &main))
 }
 

@@ -362,7 +362,7 @@ async fn import(
         Ok((acting_user(db, &own)?, Subscriber::of(db, &own)?))
     };
     let (user, subscriber) = state.pools.read(read).await?;
-    let urls = Urls { base: String::new(), alias: false };
+    let urls = Urls { base: String::new(), alias: false, language: None };
     let import = Import::new(user, urls, ImportLimits::default(), overview);
     let mut import = import.of_subscription(subscriber);
     for pass in import.passes() {
