@@ -38,14 +38,12 @@ pub fn copy_index(from: &Path, to: &Path) -> Result<(), EngineError> {
     }
 }
 
-/// Returns true if a later commit still has the rows of an earlier one unmodified. Removals and the end
-/// of a run overwrite rows in place.
+/// Returns true if a later commit still has the rows of an earlier one unmodified. Removals overwrite rows
+/// in place, and the end of a run may overwrite its own.
 fn keeps_rows(earlier: &Journal, later: &Journal) -> bool {
     let run = |journal: &Journal| journal.open.as_ref().map(|open| (open.run, open.first_row));
-    earlier.sequence == later.sequence
-        && run(earlier) == run(later)
-        && earlier.rows <= later.rows
-        && earlier.removal == later.removal
+    let keeps_run = earlier.open.is_none() || run(earlier) == run(later);
+    keeps_run && earlier.rows <= later.rows && earlier.removal == later.removal
 }
 
 /// Returns the journal of the last commit.
@@ -153,6 +151,11 @@ mod tests {
         assert!(!keeps(), "the rows of the run are blank");
 
         let copied = journal_of(folder.path()).unwrap();
+        writer.begin(2).unwrap();
+        assert!(
+            keeps_rows(&copied, &journal_of(folder.path()).unwrap()),
+            "a new run only adds rows"
+        );
         writer.remove(1, 1, Some("a/"), None).unwrap();
         assert!(!keeps_rows(&copied, &journal_of(folder.path()).unwrap()));
     }
