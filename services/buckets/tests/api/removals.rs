@@ -9,7 +9,6 @@ use buckets::jobs::{
 };
 use buckets::model::CrawlLists;
 use buckets::store::crawl_pages;
-use database::DatabaseError;
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
 use rstest::rstest;
@@ -101,21 +100,20 @@ fn removal_and_crawl_that_hides_its_bucket_do_not_block_each_other() {
         ..CrawlRequest::default()
     };
     add_crawls(&fixture.context, vec![of_bucket]).unwrap();
+    // Connections of their own, because writers of a process take turns.
+    let [mut crawler, mut watcher] = [(), ()].map(|()| fixture.context.pools.connect().unwrap());
+    crawler.batch_execute("BEGIN; UPDATE crawl SET outcome = 'refused'").unwrap();
     let context = fixture.context.clone();
-    let removing = fixture.context.pools.write_blocking(|db| -> Result<_, DatabaseError> {
-        db.batch_execute("UPDATE crawl SET outcome = 'refused'")?;
-        let remove = move || jobs::remove(&context, A, "", "asked", "tester");
-        let removing = std::thread::spawn(remove);
-        testkit::until_blocking("the removal waits for the crawl", || {
-            let waiting = "SELECT count(*) AS number FROM pg_stat_activity \
-                WHERE wait_event_type = 'Lock' AND datname = current_database()";
-            let found: Number = diesel::sql_query(waiting).get_result(db).unwrap();
-            found.number > 0
-        });
-        db.batch_execute("UPDATE bucket SET hidden_at = 1")?;
-        Ok(removing)
+    let remove = move || jobs::remove(&context, A, "", "asked", "tester");
+    let removing = std::thread::spawn(remove);
+    testkit::until_blocking("the removal waits for the crawl", || {
+        let waiting = "SELECT count(*) AS number FROM pg_stat_activity \
+            WHERE wait_event_type = 'Lock' AND datname = current_database()";
+        let found: Number = diesel::sql_query(waiting).get_result(&mut watcher).unwrap();
+        found.number > 0
     });
-    removing.unwrap().join().unwrap().unwrap();
+    crawler.batch_execute("UPDATE bucket SET hidden_at = 1; COMMIT").unwrap();
+    removing.join().unwrap().unwrap();
 }
 
 #[actix_web::test]
