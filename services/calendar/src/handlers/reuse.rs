@@ -176,7 +176,7 @@ fn key(http: &HttpRequest, login: Option<&str>, urls: &Urls) -> String {
     format!("{caller}\n{prefix}\n{language}\n{base}\n{path}\n{query}")
 }
 
-/// What the key of the answer to clients that have the content ends with.
+/// The suffix of the key of an answer to clients that have the content.
 const UNCHANGED: &str = "\n304";
 
 /// A complete answer, or one without a body to clients that have the content.
