@@ -108,7 +108,7 @@ async fn read(server: &Served, path: &str) -> Value {
 
 #[actix_web::test]
 async fn killed_run_is_completed_by_the_next_process_without_duplicates() {
-    const EVENTS: usize = 1500;
+    const EVENTS: usize = 300;
     let events: Vec<String> = (0..EVENTS)
         .map(|n| event(&format!("e{n}"), 5, "").replace("DTSTART:2027", "DTSTART:2047"))
         .collect();
