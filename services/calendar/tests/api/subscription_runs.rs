@@ -5,6 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use calendar::run_due_subscriptions;
+use database::Db;
 use futures_util::join;
 use parking_lot::Mutex;
 use reqwest::Method;
@@ -128,7 +129,12 @@ async fn killed_run_is_completed_by_the_next_process_without_duplicates() {
     assert!(!first.process().kill());
     drop(first);
     // The time of the lease passes.
-    program.database().run("update subscriptions set lease_until = 0");
+    let pools = program.database().open(&[&auth::MIGRATIONS, &calendar::MIGRATIONS]);
+    let end = |db: &mut Db| {
+        calendar::Sql::new(db, "update subscriptions set lease_until = 0").execute(db)
+    };
+    assert_eq!(pools.write_blocking(end).unwrap(), 1);
+    drop(pools);
     let second = program.serve(&[]);
     until("the run ends", async || {
         read(&second, "/subscriptions/1").await["last_run"]["outcome"] == "imported"
