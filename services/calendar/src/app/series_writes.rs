@@ -230,6 +230,8 @@ fn update_several(
     }
     let is_moved = differing.contains(&DATES);
     let is_planned = match &change.recurrence {
+        // Another rule need not match the old dates.
+        Some(recurrence) if is_moved => is_other(&place, recurrence).unwrap_or(true),
         Some(recurrence) => is_other(&place, recurrence)?,
         None => false,
     };

@@ -14,7 +14,7 @@ use crate::model::zone::Zone;
 pub struct Expansion {
     /// The moment, start and end of each occurrence, in ascending order.
     pub occurrences: Vec<(i64, Moment, Moment)>,
-    /// Which of the occurrences are known, and whether that are all.
+    /// The state of the series after the expansion.
     pub repetition: Repetition,
 }
 

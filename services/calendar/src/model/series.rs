@@ -5,7 +5,7 @@ use jiff::civil::{Date, DateTime, Time};
 use super::event::{Event, Links};
 use super::event_status::EventStatus;
 use super::language::Language;
-use super::recurrence::{Rule, Wanted, without_end};
+use super::recurrence::{Rule, Wanted};
 use super::schedule::{instant_from_seconds, wall_from_seconds, wall_seconds};
 use super::slug::SEPARATOR;
 use super::zone::Zone;
@@ -24,7 +24,7 @@ impl SeriesLimits {
     pub const IMPORTED: SeriesLimits = SeriesLimits { months: 24, most: 500 };
 }
 
-/// What repeats, when, and until when.
+/// The dates of a series: start, length, rule and listed dates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The zone in which the series repeats; UTC for whole days.
@@ -54,7 +54,7 @@ pub struct Series {
     pub uid: String,
     /// The beginning of the slugs of its events.
     pub slug: String,
-    /// What repeats, when, and until when.
+    /// The dates.
     pub plan: Plan,
     /// Maximum number of occurrences from the current day on.
     pub most: i64,
@@ -92,7 +92,7 @@ pub enum Reach {
 }
 
 impl Reach {
-    /// Parses a word of a request. Returns `None` for an unknown word.
+    /// Parses a scope of a request. Returns `None` for an unknown word.
     pub fn named(word: &str) -> Option<Reach> {
         Some(match word.trim().to_ascii_lowercase().as_str() {
             "this" => Reach::This,
@@ -253,13 +253,6 @@ impl Plan {
             Some(rule) => rule.spoken(self.start(), last, language),
             None => language.words().repeatedly.to_owned(),
         }
-    }
-
-    /// Returns whether both plans have the same dates, apart from excluded ones and the end.
-    pub fn repeats_like(&self, other: &Plan) -> bool {
-        without_end(&self.rule) == without_end(&other.rule)
-            && (&self.zone, self.all_day, self.start_local)
-                == (&other.zone, other.all_day, other.start_local)
     }
 }
 

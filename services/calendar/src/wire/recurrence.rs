@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn objects_and_lines_mean_the_same() {
         let day = ListedDate::Day(Date::new(2027, 3, 16).unwrap());
-        let at = ListedDate::Instant(1_805_302_800);
+        let at = ListedDate::Instant(1_805_216_400);
         let expected = Recurrence {
             rule: "FREQ=WEEKLY".to_owned(),
             end: RuleEnd::Until(day),
