@@ -11,7 +11,7 @@ use crate::imports::{counts, event, post};
 use crate::pages::page;
 use crate::series::{course, events, texts};
 
-/// Returns the lines of the components of a feed that tell one event from another.
+/// Returns the dates, titles and statuses of the entries of a feed.
 fn dates(feed: &str) -> Vec<String> {
     let unfolded = feed.replace("\r\n ", "");
     let entries = unfolded.split("BEGIN:VEVENT").skip(1);
