@@ -251,15 +251,17 @@ pub fn keep_packed(mut response: ServiceResponse) -> ServiceResponse {
         return response;
     }
     let (request, response) = response.into_parts();
-    let response = match whole(response) {
-        Ok((head, body)) => {
+    let (head, body) = split(response);
+    let body = match body {
+        Ok(body) => {
             let mut answer = Answer::clone(&answer);
             answer.packed.push((accepted, Form::new(head.headers(), body.clone())));
             put(&kept, key, answer);
-            head.set_body(BoxBody::new(body))
+            BoxBody::new(body)
         }
-        Err(response) => response,
+        Err(body) => body,
     };
+    let response = head.set_body(body);
     ServiceResponse::new(request, response)
 }
 
@@ -271,9 +273,10 @@ fn keep(kept: &PresentAnswers, mut key: String, response: HttpResponse) -> HttpR
         StatusCode::NOT_MODIFIED => key.push_str(UNCHANGED),
         _ => return response,
     }
-    let (head, body) = match whole(response) {
-        Ok(parts) => parts,
-        Err(response) => return response,
+    let (head, body) = split(response);
+    let body = match body {
+        Ok(body) => body,
+        Err(body) => return head.set_body(body),
     };
     if body.len() <= LONGEST && !is_private(head.headers()) {
         let tag = head.headers().get(ETAG).and_then(tag);
@@ -283,13 +286,10 @@ fn keep(kept: &PresentAnswers, mut key: String, response: HttpResponse) -> HttpR
     head.set_body(BoxBody::new(body))
 }
 
-/// Splits a response into its head and its body, or returns it if the body is not in memory.
-fn whole(response: HttpResponse) -> Result<(HttpResponse<()>, Bytes), HttpResponse> {
+/// Splits a response into its head and its body. The body is an error if it is not in memory.
+fn split(response: HttpResponse) -> (HttpResponse<()>, Result<Bytes, BoxBody>) {
     let (head, body) = response.into_parts();
-    match body.try_into_bytes() {
-        Ok(body) => Ok((head, body)),
-        Err(body) => Err(head.set_body(body)),
-    }
+    (head, body.try_into_bytes())
 }
 
 fn put(kept: &PresentAnswers, key: String, answer: Answer) {
