@@ -1,20 +1,20 @@
-//! The caller of a request.
 
 use std::sync::Arc;
 
 use crate::{Key, Remaining};
 
-/// The caller of a request, after the [`Gate`](crate::Gate) in the app data has admitted it.
+/// A caller that the [`Gate`](crate::Gate) in the app data has let through.
 ///
-/// As an extractor, it responds with 401 or 429 in the error format of the service. A request is
-/// charged once, even if its caller is extracted several times.
+/// As an extractor, it responds with 401 or 429 in the service's error format. Extracting it more
+/// than once charges the request only once.
 ///
-/// The extractors of a handler run concurrently, so an invalid query could be reported while the
-/// key is still being looked up. Wrap the other extractors in [`After`](crate::After).
+/// A handler's extractors run concurrently, so without care the client could hear about an invalid
+/// query while we're still looking up its key. To avoid that, wrap the other extractors in
+/// [`After`](crate::After).
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// The API key. `None` for an anonymous caller.
+    /// `None` for anonymous callers.
     pub key: Option<Arc<Key>>,
-    /// The remaining quota. `None` if the request was free.
+    /// Quota left, or `None` if the request was free.
     pub remaining: Option<Remaining>,
 }

@@ -1,11 +1,11 @@
-//! The cost of a request, and the bucket that pays for it.
+//! Request costs and the buckets that pay for them.
 
 use crate::{Quota, QuotaId, Rate};
 
-/// The cost of a request: `cost` tokens from a bucket that refills at `rate`.
+/// Takes `cost` tokens from a bucket that refills at `rate`.
 ///
-/// The [`Gate`](crate::Gate) decides who pays: a key or a client address. `purpose` and `name`
-/// select one of several buckets of the payer.
+/// The [`Gate`](crate::Gate) decides who pays: a key or a client address. A payer can have several
+/// buckets; `purpose` and `name` pick one.
 ///
 /// ```
 /// use auth::{Charge, Quota};
@@ -16,21 +16,20 @@ use crate::{Quota, QuotaId, Rate};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Charge {
-    /// The refill rate and the size of the bucket.
+    /// How fast the bucket refills, and its size.
     pub rate: Rate,
-    /// The number of tokens that the request costs. 0 if it is free.
+    /// Tokens charged per request. 0 means free.
     pub cost: u32,
-    /// The purpose of the bucket. Empty if the payer has only one bucket.
+    /// Picks a bucket by purpose. Empty if the payer has only one.
     pub purpose: &'static str,
-    /// A name that is known only at run time, such as a domain.
+    /// A name only known at run time, such as a domain.
     pub name: Option<String>,
 }
 
 impl Charge {
-    /// A free request.
     pub const FREE: Self = Self { rate: Rate::UNLIMITED, cost: 0, purpose: "", name: None };
 
-    /// Sets the cost. 0 means free.
+    /// Sets the number of tokens to charge. 0 means free.
     #[must_use]
     pub fn cost(self, tokens: u32) -> Self {
         Self { cost: tokens, ..self }
@@ -42,13 +41,13 @@ impl Charge {
         Self { purpose, ..self }
     }
 
-    /// Uses a separate bucket for a name, such as the domain that is searched.
+    /// Uses a separate bucket for a name, such as the domain being searched.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// Returns the id of the bucket of a payer.
+    /// Returns the ID of the payer's bucket for this charge.
     pub(crate) fn bucket(&self, payer: QuotaId) -> QuotaId {
         let bucket = payer.purpose(self.purpose);
         match &self.name {

@@ -8,12 +8,12 @@ use shell::Credentials;
 
 use crate::AuthError;
 
-/// The key of a request, before it is checked.
+/// A key taken from a request and not yet checked.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credential {
-    /// The text of the key.
+    /// The key as the client sent it.
     pub key: String,
-    /// The login that was sent with the key. The key is rejected if it belongs to another owner.
+    /// The login sent along with the key. If someone else owns the key, it is rejected.
     pub login: Option<String>,
 }
 
@@ -23,7 +23,7 @@ impl<T: Into<String>> From<T> for Credential {
     }
 }
 
-/// Omits the key, so that it is never logged.
+/// Leaves out the key, which must never be logged.
 impl std::fmt::Debug for Credential {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Credential").field("login", &self.login).finish_non_exhaustive()
@@ -34,7 +34,7 @@ fn malformed() -> AuthError {
     AuthError::Credentials(Credentials::Malformed)
 }
 
-/// Reads a header that must not be repeated. Returns `None` if it is missing or empty.
+/// Reads a header that may appear only once. Returns `None` if it is missing or empty.
 fn text<'r>(request: &'r HttpRequest, name: &HeaderName) -> Result<Option<&'r str>, AuthError> {
     let mut lines = request.headers().get_all(name);
     let Some(line) = lines.next() else { return Ok(None) };
@@ -45,7 +45,8 @@ fn text<'r>(request: &'r HttpRequest, name: &HeaderName) -> Result<Option<&'r st
     Ok(Some(text.trim()).filter(|text| !text.is_empty()))
 }
 
-/// Reads the key from a dedicated header. Returns `None` if it is missing or empty.
+/// Reads the key from a header of its own, such as `X-Api-Key`. Returns `None` if it is missing or
+/// empty.
 ///
 /// ```
 /// use actix_web::http::header::HeaderName;
@@ -67,7 +68,7 @@ pub fn header_key(
     Ok(text(request, name)?.map(Credential::from))
 }
 
-/// Reads the key from `Authorization: Bearer KEY`, ignoring the case of the scheme. Returns `None`
+/// Reads the key from `Authorization: Bearer KEY`. The scheme is case-insensitive. Returns `None`
 /// for other schemes.
 ///
 /// ```
@@ -90,9 +91,10 @@ pub fn bearer_key(request: &HttpRequest) -> Result<Option<Credential>, AuthError
         .map(Credential::from))
 }
 
-/// Reads the key from `Authorization`, either `Bearer KEY` or `Basic` with login and key.
+/// Reads the key from `Authorization`, which is either `Bearer KEY` or `Basic` with a login and the
+/// key.
 ///
-/// Spaces inside the key of `Basic` are removed, because keys are displayed in groups.
+/// Keys are displayed in groups of digits, so spaces in a `Basic` key are dropped.
 ///
 /// ```
 /// use actix_web::test::TestRequest;

@@ -1,11 +1,11 @@
-//! Errors of callers and keys.
+//! Authentication and key management errors.
 
 use database::DatabaseError;
 use shell::{Credentials, Fault};
 
 use crate::TooMany;
 
-/// The reason a request is rejected.
+/// Why a request was rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
     /// The credentials are missing or invalid.
@@ -14,7 +14,7 @@ pub enum AuthError {
     /// The quota is exhausted.
     #[error("the quota is used up")]
     TooMany(TooMany),
-    /// The key cannot be looked up, because the database failed.
+    /// The key couldn't be looked up because the database failed.
     #[error(transparent)]
     Store(#[from] DatabaseError),
 }
@@ -32,40 +32,39 @@ impl From<AuthError> for Fault {
     }
 }
 
-/// The reason a key or plan could not be created or changed, as a sentence for the
-/// operator.
+/// Why a key or plan could not be created or changed. The message is for the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// There is no plan with this code.
+    /// No plan has this code.
     #[error("there is no plan {0}")]
     NoPlan(String),
-    /// The plan is no longer offered.
+    /// The plan isn't offered any more.
     #[error("the plan {0} is hidden: it is not offered for new keys")]
     HiddenPlan(String),
-    /// There is no key with this id.
+    /// No key has this ID.
     #[error("there is no key {0}")]
     NoKey(i64),
-    /// The key is revoked or expired, so it cannot be renewed.
+    /// The key is revoked or expired, so it can't be renewed.
     #[error("the key {0} is revoked or expired: issue a new one")]
     Dead(i64),
-    /// Another transaction changed the key at the same time.
+    /// Another transaction changed the key in the meantime.
     #[error(
         "the key {0} was renewed or revoked by another command at the same time: nothing was changed"
     )]
     Changed(i64),
-    /// Too many keys were created for the owner.
+    /// The owner has been issued too many keys.
     #[error("too many keys were issued for this owner: try again in {retry_after} s")]
     TooManyKeys {
-        /// The number of seconds until another key can be created.
+        /// Seconds until another key can be created.
         retry_after: i64,
     },
-    /// The text does not have the format of a key.
+    /// The string is not formatted like a key.
     #[error("a key has 32 hexadecimal digits")]
     Malformed,
     /// A value violates a rule.
     #[error("{0}")]
     Invalid(String),
-    /// The source of random bits failed.
+    /// The system's random number generator failed.
     #[error("the operating system provides no random bits: {0}")]
     Random(String),
     /// The database failed.

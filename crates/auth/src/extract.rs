@@ -1,4 +1,4 @@
-//! Extractors for handlers.
+//! Extractors for request handlers.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,8 +10,8 @@ use shell::Fault;
 
 use crate::{Caller, Gate};
 
-/// An extractor that runs after the caller was admitted, so that 401 and 429 take precedence over
-/// errors in path, query and body. To wrap several extractors, use a tuple.
+/// Runs another extractor only after the caller was admitted, so 401 and 429 win over errors in the
+/// path, query or body. Use a tuple to wrap several extractors.
 ///
 /// ```
 /// use actix_web::web::Query;

@@ -1,4 +1,4 @@
-//! Authenticates and charges every request to a service with API keys.
+//! Authenticates and charges the requests to a service that uses API keys.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,29 +15,29 @@ use crate::{
 
 /// Identifies the caller and checks the quota, in these steps:
 ///
-/// 1. **Format.** A malformed key is charged to the client address and rejected with 401. Without a
-///    key, the address pays if the policy allows it; otherwise the response is 401.
-/// 2. **Look-up.** Done by this crate, or by the service together with its data.
-/// 3. **Rejected keys** (unknown, revoked, expired, or of an owner other than the login that was
-///    sent) are charged to the address and rejected with 401, or with 429 if the address cannot
-///    pay. A rejected key is never treated as an anonymous request.
-/// 4. **Quota.** A live key pays from its own bucket or from the bucket of its owner, regardless of
-///    the address. If it cannot pay, the response is 429.
+/// 1. **Format.** A malformed key is charged to the client address and rejected with 401. If there
+///    is no key, the address pays where the policy allows that, and otherwise the response is 401.
+/// 2. **Lookup.** Either this crate looks up the key, or the service does so while reading its own
+///    data.
+/// 3. **Rejected keys** (unknown, revoked, expired, or not owned by the login that came with it)
+///    are charged to the address and rejected with 401, or with 429 if the address cannot pay. A
+///    rejected key is never treated as an anonymous request.
+/// 4. **Quota.** A live key pays from its own bucket or its owner's, whatever the address. If it
+///    cannot pay, the response is 429.
 ///
-/// [`admit`](Self::admit) and the [`Caller`] extractor perform all four steps and store the caller
-/// in the request. [`present_key`](Self::present_key) performs only the first step and returns a
-/// [`Presented`]. The closure that reads the database uses it to perform the others.
+/// [`admit`](Self::admit) and the [`Caller`] extractor go through all four steps and store the
+/// caller in the request. [`present_key`](Self::present_key) stops after the first one and returns
+/// a [`Presented`], with which the closure that reads the database does the rest.
 ///
-/// [`admit`](Self::admit) stores the state of the bucket as [`Remaining`] in the extensions of the
-/// request, even if the request is rejected, for services that report it in every response.
+/// [`admit`](Self::admit) also stores the bucket's state as [`Remaining`] in the request
+/// extensions, even for a rejected request. Some services report it in every response.
 #[derive(Clone)]
 pub struct Gate {
     ledger: Arc<Ledger>,
     policy: Arc<dyn Policy>,
 }
 
-/// The caller of a request. Extractors that run concurrently wait for the first one to determine
-/// it.
+/// The caller, once known. Extractors run concurrently, and all but the first wait for it here.
 type Decision = Rc<OnceCell<Caller>>;
 
 fn decision(request: &HttpRequest) -> Decision {
@@ -57,17 +57,17 @@ fn note(request: &HttpRequest, state: Option<Remaining>) {
 }
 
 impl Gate {
-    /// Creates a gate for the app data, bare or in [`Data`](actix_web::web::Data).
+    /// Creates a gate to be put into the app data, with or without [`Data`](actix_web::web::Data).
     pub fn new(keys: KeyStore, quotas: Quotas, policy: impl Policy) -> Self {
         metrics::start();
         Self { ledger: Arc::new(Ledger { keys, quotas }), policy: Arc::new(policy) }
     }
 
-    /// Identifies the caller and charges the request. Later calls for the same request return the
-    /// same caller and do not charge again.
+    /// Identifies the caller and charges the request. Calling this again for the same request
+    /// returns the same caller without charging it twice.
     ///
     /// # Errors
-    /// Returns [`AuthError`], which is a [`Fault`](shell::Fault) for the client.
+    /// Returns an [`AuthError`], which converts to a [`Fault`](shell::Fault) for the client.
     pub async fn admit(&self, request: &HttpRequest) -> Result<Caller, AuthError> {
         let decision = decision(request);
         decision.get_or_try_init(|| self.decide(request)).await.cloned()
@@ -90,12 +90,12 @@ impl Gate {
             .map(|admitted| Caller { key: Some(admitted.holder), remaining: admitted.remaining })
     }
 
-    /// Reads the key of a request, for services that look it up themselves. Returns `None` if the
-    /// request does not have a key.
+    /// Reads the request's key, or returns `None` if there is none. For services that look up keys
+    /// themselves.
     ///
     /// # Errors
-    /// Returns [`AuthError::Credentials`] for a malformed key, which is charged to the address;
-    /// [`AuthError::TooMany`] if the address cannot pay.
+    /// Returns [`AuthError::Credentials`] if the key is malformed, and charges the address for it.
+    /// If the address cannot pay, the error is [`AuthError::TooMany`].
     pub fn present(&self, request: &HttpRequest) -> Result<Option<Presented>, AuthError> {
         match self.policy.credential(request) {
             Ok(None) => Ok(None),
@@ -115,17 +115,16 @@ impl Gate {
         }
     }
 
-    /// Reads the key of a request, for operations that require one.
+    /// Reads the request's key, for operations that require one.
     ///
     /// # Errors
-    /// Returns the errors of [`present`](Self::present), or `Missing` if there is no key. A request
-    /// without a key is not charged.
+    /// Returns the same errors as [`present`](Self::present), or `Missing` if there is no key,
+    /// which costs nothing.
     pub fn present_key(&self, request: &HttpRequest) -> Result<Presented, AuthError> {
         self.present(request)?.ok_or(AuthError::Credentials(Credentials::Missing))
     }
 
-    /// Charges a request to the client address, whether it has a key or not, for operations that do
-    /// not use keys.
+    /// Charges the client address and ignores any key. For operations that don't use keys.
     ///
     /// # Errors
     /// Returns [`AuthError::TooMany`], or `Missing` if the policy requires a key.

@@ -1,48 +1,45 @@
-//! API keys and the data stored for them.
+//! API keys and the data we store for them.
 
 use sha2::{Digest, Sha256};
 
 use crate::{KeyError, Plan, Quota};
 
-/// The length of a key in hexadecimal digits.
+/// Hex digits in a key.
 const DIGITS: usize = 32;
-/// The number of digits of a key that are shown to tell keys apart.
+/// How many digits of a key we show, so people can tell their keys apart.
 const HINT: usize = 6;
 
-/// A stored key. The text of the key itself is not stored.
+/// A stored key. Only its digest is stored, never the key itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// The id of the row. It also identifies the quota bucket.
+    /// The row ID, which also identifies the quota bucket.
     pub id: i64,
-    /// The owner of the key.
     pub owner: String,
-    /// The plan. `None` if the service takes the limits from elsewhere.
+    /// `None` if the service gets its limits from somewhere else.
     pub plan: Option<Plan>,
-    /// The first digits of the text.
+    /// The key's first digits.
     pub hint: String,
-    /// When the current text was created, in Unix seconds.
+    /// When the key was issued or last rotated, in Unix seconds.
     pub created_at: i64,
-    /// When the key expires, in Unix seconds. `None` if it does not.
+    /// When the key expires, in Unix seconds. `None` if it never does.
     pub expires_at: Option<i64>,
     /// When the key was revoked, in Unix seconds. `None` if it was not.
     pub revoked_at: Option<i64>,
-    /// When the key was last used, in Unix seconds. Recorded with a delay of up to a minute.
+    /// When the key was last used, in Unix seconds. Up to a minute out of date.
     pub last_used_at: Option<i64>,
 }
 
-/// The state of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyState {
     /// The key works.
     Live,
-    /// It has expired.
+    /// The key has expired.
     Expired,
-    /// Revoked by the operator or the owner.
+    /// The operator or the owner revoked the key.
     Revoked,
 }
 
 impl KeyState {
-    /// Returns the state as a word.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Live => "live",
@@ -53,7 +50,7 @@ impl KeyState {
 }
 
 impl Key {
-    /// Returns the quota of the key's plan. `None` if it does not have a plan.
+    /// Returns the quota of the key's plan, if it has one.
     pub fn quota(&self) -> Option<Quota> {
         self.plan.as_ref().map(Plan::quota)
     }
@@ -70,7 +67,7 @@ impl Key {
     }
 }
 
-/// Returns the SHA-256 of a key in lower case, which is stored instead of the key.
+/// Returns the SHA-256 of the lowercased key. This is what we store instead of the key.
 ///
 /// ```
 /// let lower = auth::digest("00112233445566778899aabbccddeeff");
@@ -80,7 +77,7 @@ pub fn digest(text: &str) -> [u8; 32] {
     Sha256::digest(text.to_ascii_lowercase()).into()
 }
 
-/// Returns whether a string has the format of a key: 32 hexadecimal digits in any case.
+/// Returns whether a string looks like a key, which is 32 hex digits in either case.
 ///
 /// ```
 /// assert!(auth::is_well_formed("00112233445566778899aAbBcCdDeEfF"));
@@ -90,7 +87,7 @@ pub fn is_well_formed(text: &str) -> bool {
     text.len() == DIGITS && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// Creates a key from 128 random bits of the operating system.
+/// Generates a key from 128 random bits supplied by the operating system.
 ///
 /// # Errors
 /// Returns [`KeyError::Random`] if the system provides no random bits.
@@ -100,7 +97,7 @@ pub(crate) fn new_key() -> Result<String, KeyError> {
     Ok(hex::encode(bits))
 }
 
-/// Returns the first digits of a key, which may be shown.
+/// Returns the first few digits of a key, which are safe to show.
 pub(crate) fn hint(text: &str) -> String {
     text.chars().take(HINT).collect::<String>().to_ascii_lowercase()
 }

@@ -14,15 +14,15 @@ use crate::memory::{Look, Memory};
 use crate::schema::api_key;
 use crate::{Key, KeyState, digest, is_well_formed};
 
-/// How often last uses are written, in seconds.
+/// Seconds between writes of last-used times.
 const FLUSH_EVERY: i64 = 60;
-/// Maximum number of last uses written in one transaction, so that other writers do not wait long.
+/// Last-used times per transaction. Kept small so other writers don't wait long.
 const BATCH: usize = 200;
 
-/// Looks up the keys of callers, and records their last use.
+/// Looks up callers' keys and records when they were last used.
 ///
-/// A key that any process revokes stops working immediately: keys are cached only if the database
-/// reports every change. Clones share the store.
+/// When any process revokes a key, the key stops working immediately, because we only cache keys if
+/// the database can report every change. Clones share the store.
 #[derive(Clone)]
 pub struct KeyStore {
     inner: Arc<Inner>,
@@ -37,7 +37,7 @@ struct Inner {
 }
 
 impl KeyStore {
-    /// Creates a store for a database that has the tables of [`MIGRATIONS`](crate::MIGRATIONS).
+    /// Creates a store on a database that has the tables from [`MIGRATIONS`](crate::MIGRATIONS).
     pub fn new(pools: Pools, clock: SharedClock) -> Self {
         let memory = Memory::of(&pools);
         let flushed_at = AtomicI64::new(clock.unix());
@@ -45,8 +45,8 @@ impl KeyStore {
         Self { inner: Arc::new(Inner { pools, clock, memory, used, flushed_at }) }
     }
 
-    /// Returns the live key with this text, ignoring case, and records its use. Returns `None` for
-    /// unknown, revoked, expired and malformed keys.
+    /// Finds a live key, ignoring case, and records its use. Returns `None` for unknown, revoked,
+    /// expired and malformed keys.
     ///
     /// # Errors
     /// Returns [`DatabaseError::Busy`] if the database is busy.
@@ -61,7 +61,7 @@ impl KeyStore {
         Ok(key)
     }
 
-    /// Returns the live key with this digest, from the cache or the database.
+    /// Finds the live key with this digest in the cache or the database.
     pub(crate) async fn look_up(
         &self,
         digest: &[u8; 32],
@@ -102,11 +102,11 @@ impl KeyStore {
         }
     }
 
-    /// Writes the last uses of keys. This happens automatically, at most once a minute. A service
-    /// can also call it when it stops.
+    /// Writes the pending last-used times. This happens automatically about once a minute, and a
+    /// service can also do it at shutdown.
     ///
     /// # Errors
-    /// Returns the errors of the database. The uses that were not written are lost.
+    /// Returns any database error. Times that weren't written yet are lost.
     pub async fn flush(&self) -> Result<(), DatabaseError> {
         let used: Vec<(i64, i64)> = self.used().drain().collect();
         for batch in used.chunks(BATCH) {
@@ -121,7 +121,7 @@ impl KeyStore {
     }
 }
 
-/// Writes last uses, unless another replica has already recorded a later one.
+/// Writes last-used times, unless another replica has already recorded a later one.
 fn note_all(db: &mut Db, used: &[(i64, i64)]) -> Result<(), DatabaseError> {
     transaction(db, |db| {
         for (id, at) in used {

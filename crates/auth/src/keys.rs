@@ -1,4 +1,4 @@
-//! Keys in the database: issue, rotate, revoke, list and find them.
+//! Issues, rotates, revokes, lists and finds keys in the database.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -15,7 +15,7 @@ fn key((id, owner, hint, created_at, expires_at, revoked_at, last_used_at, plan)
     Key { id, owner, plan, hint, created_at, expires_at, revoked_at, last_used_at }
 }
 
-/// The columns of [`Row`]. This is a macro, because their type is very long.
+/// The columns of a [`Row`]. This is a macro because the type would be huge.
 macro_rules! rows {
     () => {
         api_key::table.left_join(plan::table).select((
@@ -41,10 +41,11 @@ pub(crate) fn find_digest(
     Ok(row.map(key).filter(|key| key.state(now) == KeyState::Live))
 }
 
-/// Creates a key. Also returns its text, which cannot be shown again.
+/// Creates a key. Also returns the key as a string, which cannot be shown again.
 ///
 /// # Errors
-/// Returns [`KeyError::NoPlan`] and [`KeyError::HiddenPlan`] for a plan that is not offered.
+/// Returns [`KeyError::NoPlan`] and [`KeyError::HiddenPlan`] if the plan doesn't exist or isn't
+/// offered.
 pub fn issue(
     db: &mut Db,
     owner: &str,
@@ -57,14 +58,14 @@ pub fn issue(
     Ok((key, text))
 }
 
-/// Creates a key and revokes all older keys of the owner. Also returns the text and the number of
-/// revoked keys.
+/// Creates a key and revokes all of the owner's older ones. Also returns the key as a string and
+/// the number of keys revoked.
 ///
-/// If two transactions run concurrently, the second one waits for the first. If `limit` has already
-/// been reached in the current period, nothing changes.
+/// Of two concurrent transactions, the second waits for the first. If the owner has already reached
+/// `limit`, nothing changes.
 ///
 /// # Errors
-/// Returns the errors of [`issue`], or [`KeyError::TooManyKeys`].
+/// Returns the same errors as [`issue`], or [`KeyError::TooManyKeys`].
 pub fn issue_only(
     db: &mut Db,
     owner: &str,
@@ -90,28 +91,28 @@ pub fn issue_only(
     Ok((key, text, revoked))
 }
 
-/// The maximum number of new keys for an owner within a period.
+/// How many keys an owner can be issued within a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyLimit {
-    /// The number of keys, at least 1.
+    /// At least 1.
     pub most: i64,
-    /// The length of the period.
+    /// The period in seconds.
     pub seconds: i64,
 }
 
-/// Returns whether a string is a live key.
+/// Returns whether `text` is a live key.
 ///
 /// # Errors
-/// Returns the errors of the database.
+/// Returns any database error.
 pub fn is_live(db: &mut Db, text: &str, now: i64) -> Result<bool, DatabaseError> {
     Ok(find_digest(db, &digest(text), now)?.is_some())
 }
 
-/// Stores a key with a given text, such as the key of a service's first administrator.
+/// Stores a key that the caller provides, such as the one for a service's first administrator.
 ///
 /// # Errors
-/// Returns the errors of [`issue`], [`KeyError::Malformed`], or [`DatabaseError::Conflict`] if the
-/// key is already stored.
+/// Returns the same errors as [`issue`], [`KeyError::Malformed`], or [`DatabaseError::Conflict`] if
+/// the key is already stored.
 pub fn issue_with_text(
     db: &mut Db,
     text: &str,
@@ -147,7 +148,7 @@ pub fn issue_with_text(
     })
 }
 
-/// Replaces the text of a key. Its id, owner, plan, expiry and quota stay the same. The old text
+/// Replaces a key with a new one that has the same ID, owner, plan, expiry and quota. The old one
 /// stops working immediately.
 ///
 /// # Errors
@@ -161,7 +162,7 @@ pub fn rotate(db: &mut Db, id: i64, now: i64) -> Result<(Key, String), KeyError>
     let digest_before: Vec<u8> =
         api_key::table.find(id).select(api_key::digest).first(db).optional()?.unwrap_or_default();
     let text = new_key()?;
-    // PostgreSQL waits for concurrent changes of the row, and then evaluates the filter again.
+    // PostgreSQL waits for concurrent changes to the row and then re-evaluates the filter.
     let unchanged = api_key::table
         .find(id)
         .filter(api_key::digest.eq(digest_before).and(api_key::revoked_at.is_null()));
@@ -183,7 +184,7 @@ pub fn rotate(db: &mut Db, id: i64, now: i64) -> Result<(Key, String), KeyError>
 /// Revokes a key immediately. Returns false if it was already revoked.
 ///
 /// # Errors
-/// Returns [`KeyError::NoKey`].
+/// Returns [`KeyError::NoKey`] if there is no such key.
 pub fn revoke(db: &mut Db, id: i64, now: i64) -> Result<bool, KeyError> {
     let live = api_key::table.find(id).filter(api_key::revoked_at.is_null());
     if diesel::update(live).set(api_key::revoked_at.eq(now)).execute(db)? > 0 {
@@ -192,29 +193,28 @@ pub fn revoke(db: &mut Db, id: i64, now: i64) -> Result<bool, KeyError> {
     by_id(db, id)?.map(|_| false).ok_or(KeyError::NoKey(id))
 }
 
-/// Revokes all keys of an owner immediately. Returns the number of keys that were not already
-/// revoked.
+/// Immediately revokes all of an owner's keys. Returns how many weren't already revoked.
 ///
 /// # Errors
-/// Returns the errors of the database.
+/// Returns any database error.
 pub fn revoke_owner(db: &mut Db, owner: &str, now: i64) -> Result<usize, DatabaseError> {
     let keys = api_key::table.filter(api_key::owner.eq(owner).and(api_key::revoked_at.is_null()));
     Ok(diesel::update(keys).set(api_key::revoked_at.eq(now)).execute(db)?)
 }
 
-/// Returns all keys, oldest first, including expired and revoked ones.
+/// Lists all keys, including expired and revoked ones, oldest first.
 ///
 /// # Errors
-/// Returns the errors of the database.
+/// Returns any database error.
 pub fn list_keys(db: &mut Db) -> Result<Vec<Key>, DatabaseError> {
     let rows: Vec<Row> = rows!().order(api_key::id.asc()).load(db)?;
     Ok(rows.into_iter().map(key).collect())
 }
 
-/// Returns a live key by its id. `None` if it is unknown, expired or revoked.
+/// Finds a live key by ID. Returns `None` if it is unknown, expired or revoked.
 ///
 /// # Errors
-/// Returns the errors of the database.
+/// Returns any database error.
 pub fn find_live(db: &mut Db, id: i64, now: i64) -> Result<Option<Key>, DatabaseError> {
     Ok(by_id(db, id)?.filter(|key| key.state(now) == KeyState::Live))
 }

@@ -46,7 +46,7 @@ pub use settings::ServiceSettings;
 
 use database::Migrations;
 
-/// The tables for keys and plans. They must come first in the list that a service passes to
+/// Creates the tables for keys and plans. List these first when you call
 /// [`DatabaseSettings::open`](database::DatabaseSettings::open).
 pub static MIGRATIONS: Migrations = Migrations {
     sqlite: diesel_migrations::embed_migrations!("migrations/sqlite"),

@@ -1,4 +1,4 @@
-//! A cache of keys that is valid until the database changes.
+//! A key cache that stays valid until the database changes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,31 +10,30 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::Key;
 
-/// Maximum number of cached keys. Services that need more use PostgreSQL.
+/// Maximum number of cached keys. A service with more keys than this should be on PostgreSQL.
 const MOST: usize = 100_000;
 
-/// A cache of the keys in a SQLite file. It is cleared whenever the file changes.
+/// Caches the keys in a SQLite file and forgets them whenever the file changes.
 ///
-/// A key that another process revokes must stop working immediately. `PRAGMA data_version` reports
-/// whether any other connection, in any process, has committed since the last call. It reads only
-/// shared memory, and is therefore much cheaper than a query on another thread. PostgreSQL has no
-/// equivalent, so each look-up there is a query.
+/// When another process revokes a key, it must stop working immediately. `PRAGMA data_version`
+/// shows whether any other connection, in any process, has committed since the last call. It only
+/// reads shared memory, so it is much cheaper than a query on another thread. PostgreSQL has
+/// nothing like it, so there we query for every lookup.
 pub(crate) struct Memory {
     kept: Mutex<Kept>,
 }
 
 struct Kept {
-    /// A connection that never writes, because its own commits would not change the version.
+    /// This connection never writes, because its own commits wouldn't change the version.
     db: Db,
     version: i64,
     keys: HashMap<[u8; 32], Arc<Key>>,
 }
 
-/// The result of looking up a digest in the cache.
 pub(crate) enum Look {
     /// The key is cached.
     Known(Arc<Key>),
-    /// The database must be queried. Pass the version to [`Memory::keep`].
+    /// We have to query the database. Pass the version to [`Memory::keep`] afterwards.
     Ask(Option<i64>),
 }
 
@@ -81,7 +80,7 @@ impl Memory {
         }
     }
 
-    /// Caches a key from the database, unless the file has changed since it was queried.
+    /// Caches a key that was read from the database, unless the file has changed since.
     pub fn keep(&self, digest: [u8; 32], key: Arc<Key>, asked_at: i64) {
         let mut kept = self.kept();
         if kept.version == asked_at && kept.keys.len() < MOST {

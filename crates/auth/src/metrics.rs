@@ -1,4 +1,4 @@
-//! Metrics of keys and quotas.
+//! Metrics for keys and quotas.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use prometheus::{IntCounterVec, Opts};
 use shell::Credentials;
 use shell::metrics::register;
 
-/// The plan label of callers without a live key, whose address is charged.
+/// The plan label for callers without a live key, who are charged by address.
 pub(crate) const NO_PLAN: &str = "none";
 
 static KEYS_REFUSED: LazyLock<IntCounterVec> = LazyLock::new(|| {
@@ -19,7 +19,7 @@ static QUOTA_REFUSALS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     register(IntCounterVec::new(Opts::new("auth_quota_refusals_total", help), &["plan"]))
 });
 
-/// Registers the counters, so that they are visible before their first event.
+/// Registers the counters so they show up before the first event.
 pub(crate) fn start() {
     for fault in [Credentials::Malformed, Credentials::Refused, Credentials::Several] {
         KEYS_REFUSED.with_label_values(&[reason(fault)]);
@@ -27,7 +27,7 @@ pub(crate) fn start() {
     start_plan(NO_PLAN);
 }
 
-/// Creates the counter of a plan, so that it is visible before its first event.
+/// Creates a plan's counter so it shows up before the first event.
 pub(crate) fn start_plan(plan: &str) {
     QUOTA_REFUSALS.with_label_values(&[plan]);
 }

@@ -1,4 +1,4 @@
-//! Plans. The service creates the initial ones, and the operator changes them.
+//! Plans. The service seeds them, and the operator can change them later.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -7,31 +7,31 @@ use crate::schema::plan;
 use crate::turn::take_turn;
 use crate::{KeyError, Quota, metrics};
 
-/// A plan, which sets the limits of its keys.
+/// A plan sets the limits for its keys.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct Plan {
-    /// The short name for commands and for references from other tables.
+    /// Short name used in commands and by other tables.
     pub code: String,
     /// The display name.
     pub name: String,
-    /// The number of requests that a key regains per minute.
+    /// Requests a key regains per minute.
     #[diesel(deserialize_as = i64)]
     pub per_minute: u32,
-    /// The number of requests that a key with a full quota may make at once.
+    /// Requests a key with a full quota can make at once.
     #[diesel(deserialize_as = i64)]
     pub burst: u32,
-    /// The position in lists, in ascending order.
+    /// Sorts plans in lists, lowest first.
     #[diesel(deserialize_as = i64)]
     pub position: u32,
-    /// Whether the plan is no longer offered. Its keys keep working.
+    /// Whether the plan is no longer offered. Existing keys keep working.
     pub hidden: bool,
 }
 
 impl Plan {
-    /// Maximum value of `per_minute` and `burst`. The table also enforces it.
+    /// Upper limit for `per_minute` and `burst`. The table has a constraint for it, too.
     pub const MOST: u32 = 10_000_000;
 
-    /// Creates a plan for [`seed_plans`], which sets its position.
+    /// Creates a plan for [`seed_plans`], which fills in its position.
     pub fn new(code: &str, name: &str, per_minute: u32, burst: u32) -> Self {
         Self {
             code: code.to_owned(),
@@ -43,35 +43,34 @@ impl Plan {
         }
     }
 
-    /// Returns the quota of each key of this plan.
+    /// Returns the quota that each of the plan's keys gets.
     pub fn quota(&self) -> Quota {
         Quota { per_minute: self.per_minute, burst: self.burst }
     }
 }
 
-/// The changes of `plans set`. Fields that are `None` stay unchanged.
+/// Changes requested by `plans set`. Fields that are `None` stay unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanChange {
     /// The display name.
     pub name: Option<String>,
-    /// The number of requests regained per minute.
+    /// Requests regained per minute.
     pub per_minute: Option<u32>,
-    /// The number of requests that can be made at once.
+    /// Requests a key can make at once.
     pub burst: Option<u32>,
-    /// The position in lists.
+    /// Sorts plans in lists.
     pub position: Option<u32>,
     /// Whether the plan is no longer offered.
     pub hidden: Option<bool>,
 }
 
-/// Inserts the plans of a service if the table is empty. Returns whether it was empty.
+/// Inserts a service's initial plans if the table is empty. Returns whether anything was inserted.
 ///
-/// Later starts do not touch the table, so changes by the operator persist. Plans are listed in the
-/// order of the slice. Call this in a transaction
-/// ([`Pools::write_blocking`](database::Pools::write_blocking)).
+/// Later starts leave the table alone, so the operator's changes persist. Plans are listed in slice
+/// order. Call this in a transaction ([`Pools::write_blocking`](database::Pools::write_blocking)).
 ///
 /// # Errors
-/// Returns the errors of the database.
+/// Returns any database error.
 pub fn seed_plans(db: &mut Db, plans: &[Plan]) -> Result<bool, DatabaseError> {
     for plan in plans {
         metrics::start_plan(&plan.code);
@@ -82,7 +81,7 @@ pub fn seed_plans(db: &mut Db, plans: &[Plan]) -> Result<bool, DatabaseError> {
     let mut inserted = 0;
     for (place, seed) in (1_u32..).zip(plans) {
         let row = row(&Plan { position: place, ..seed.clone() });
-        // Another process may insert them at the same time.
+        // Another process may be inserting them too.
         inserted += on_backend!(db, conn => diesel::insert_into(plan::table)
             .values(&row)
             .on_conflict_do_nothing()
@@ -91,10 +90,10 @@ pub fn seed_plans(db: &mut Db, plans: &[Plan]) -> Result<bool, DatabaseError> {
     Ok(inserted > 0)
 }
 
-/// Returns all plans in their order, including hidden ones.
+/// Lists all plans by position, including hidden ones.
 ///
 /// # Errors
-/// Returns the errors of the database.
+/// Returns any database error.
 pub fn list_plans(db: &mut Db) -> Result<Vec<Plan>, DatabaseError> {
     Ok(plan::table.order((plan::position.asc(), plan::code.asc())).load(db)?)
 }
@@ -102,17 +101,18 @@ pub fn list_plans(db: &mut Db) -> Result<Vec<Plan>, DatabaseError> {
 /// Returns the plan with this code, even if it is hidden.
 ///
 /// # Errors
-/// Returns the errors of the database.
+/// Returns any database error.
 pub fn plan(db: &mut Db, code: &str) -> Result<Option<Plan>, DatabaseError> {
     Ok(plan::table.find(code).first(db).optional()?)
 }
 
-/// Changes a plan, or adds it. Also returns whether it was added. A new plan requires `per_minute`,
-/// which is also the default for `burst`, and is listed last by default.
+/// Changes or adds a plan. Also returns whether it was added. A new plan needs `per_minute`, which
+/// `burst` defaults to, and goes to the end of the list unless a position is set.
 ///
 /// # Errors
-/// Returns [`KeyError::Invalid`] if the code contains characters other than lower-case letters,
-/// digits, `-` and `_`, if the name is empty, or if a limit is 0 or above [`Plan::MOST`].
+/// Returns [`KeyError::Invalid`] if the code is empty, too long or contains anything but lowercase
+/// letters, digits, `-` and `_`, if the name is empty or too long, or if a limit is 0 or above
+/// [`Plan::MOST`]. A new plan without `per_minute` is invalid, too.
 pub fn set_plan(db: &mut Db, code: &str, change: PlanChange) -> Result<(Plan, bool), KeyError> {
     take_turn(db, "plans")?;
     let old = plan(db, code)?;
@@ -139,16 +139,16 @@ pub fn set_plan(db: &mut Db, code: &str, change: PlanChange) -> Result<(Plan, bo
     Ok((changed, is_new))
 }
 
-/// Hides a plan. Its keys keep working.
+/// Hides a plan. Existing keys keep working.
 ///
 /// # Errors
-/// Returns [`KeyError::NoPlan`].
+/// Returns [`KeyError::NoPlan`] if there is no such plan.
 pub fn hide_plan(db: &mut Db, code: &str) -> Result<(), KeyError> {
     let hidden = diesel::update(plan::table.find(code)).set(plan::hidden.eq(true)).execute(db)?;
     if hidden == 0 { Err(KeyError::NoPlan(code.to_owned())) } else { Ok(()) }
 }
 
-/// Returns the plan for a new key, if it is offered.
+/// Looks up a plan for a new key and makes sure it is offered.
 pub(crate) fn offered(db: &mut Db, code: &str) -> Result<Plan, KeyError> {
     match plan(db, code)? {
         None => Err(KeyError::NoPlan(code.to_owned())),

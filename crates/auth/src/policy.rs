@@ -1,40 +1,40 @@
-//! The parts of authentication that differ between services.
+//! The parts of authentication that each service decides for itself.
 
 use actix_web::HttpRequest;
 
 use crate::{AuthError, Charge, Credential, Key, Quota};
 
-/// Finds keys in requests and decides the charges.
+/// Finds keys in requests and decides what to charge.
 ///
-/// All methods receive the request, so rate, cost and bucket can differ between operations. The
-/// [`Gate`](crate::Gate) defines the order of the calls.
+/// All methods get the request, so the rate, cost and bucket can depend on the operation. See
+/// [`Gate`](crate::Gate) for the order of the calls.
 pub trait Policy: Send + Sync + 'static {
-    /// Reads the key of the request. `None` if the request does not have a key.
+    /// Reads the request's key, if any.
     ///
     /// [`header_key`](crate::header_key), [`bearer_key`](crate::bearer_key) and
     /// [`authorization_key`](crate::authorization_key) read the usual headers. The gate checks the
-    /// format of the key.
+    /// key's format.
     ///
     /// # Errors
-    /// Returns [`AuthError::Credentials`] if the value is not a key, which is charged like a
+    /// Returns [`AuthError::Credentials`] if the value is not a key. It is then charged like a
     /// rejected key.
     fn credential(&self, request: &HttpRequest) -> Result<Option<Credential>, AuthError>;
 
-    /// Returns the charge for a client address without a key. `None` if a key is required.
+    /// Returns the charge for an address that sent no key, or `None` if a key is required.
     fn anonymous(&self, request: &HttpRequest) -> Option<Charge> {
         let _ = request;
         None
     }
 
-    /// Returns the charge for a client address that sent a rejected key. It costs at least one
-    /// token, even if the operation is free.
+    /// Returns the charge for an address that sent a rejected key. At least one token is taken,
+    /// even if the operation is free.
     fn refused(&self, request: &HttpRequest) -> Charge;
 
-    /// Returns the charge for a live key. By default, this is one token at the rate of its plan, or
-    /// at 60 per minute if it does not have a plan.
+    /// Returns the charge for a live key. The default is one token at the plan's rate, or at 60 per
+    /// minute if the key doesn't have a plan.
     ///
-    /// Used only by [`Gate::admit`](crate::Gate::admit). A service that looks up keys itself
-    /// returns the charge in the [`Finding`](crate::Finding).
+    /// Only [`Gate::admit`](crate::Gate::admit) calls this. A service that looks up keys itself
+    /// puts the charge into the [`Finding`](crate::Finding).
     fn keyed(&self, request: &HttpRequest, key: &Key) -> Charge {
         let _ = request;
         key.quota().unwrap_or(Quota::per_minute(60)).into()

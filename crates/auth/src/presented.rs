@@ -1,4 +1,4 @@
-//! Keys of requests, from the look-up to the decision.
+//! Carries a request's key from the lookup to the decision.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use crate::{
     AuthError, Charge, Key, KeyStore, QuotaId, Quotas, Remaining, TooMany, digest, metrics,
 };
 
-/// The state shared by all charges.
+/// State that all charges share.
 pub(crate) struct Ledger {
     pub keys: KeyStore,
     pub quotas: Quotas,
 }
 
 impl Ledger {
-    /// Takes the cost of a request from a bucket, and stores the state of the bucket in `state`.
+    /// Takes a request's cost from a bucket and stores the bucket's state in `state`.
     pub fn take(
         &self,
         payer: QuotaId,
@@ -32,7 +32,7 @@ impl Ledger {
         outcome.map(Some)
     }
 
-    /// Charges a request without a live key to the bucket of the client address.
+    /// Charges a request without a live key to the client address.
     pub fn take_from_address(
         &self,
         address: IpAddr,
@@ -43,8 +43,8 @@ impl Ledger {
         paid.inspect_err(|_| metrics::count_quota_refusal(metrics::NO_PLAN))
     }
 
-    /// Charges a rejected key to the address. The cost is at least one token, because guessing keys
-    /// must not be free.
+    /// Charges a rejected key to the address. This always costs at least one token, because
+    /// guessing keys must not be free.
     pub fn refuse(
         &self,
         address: IpAddr,
@@ -61,38 +61,38 @@ impl Ledger {
     }
 }
 
-/// The result of looking up the key of a request. `H` is the type of the key's holder.
+/// Result of looking up a request's key. `H` is the type of the key's holder.
 ///
-/// Unknown, revoked and expired keys are all [`Refused`](Self::Refused).
+/// Unknown, revoked and expired keys all become [`Refused`](Self::Refused).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding<H> {
     /// The key works.
     Live {
-        /// The id of the key's row.
+        /// The key's row ID.
         id: i64,
-        /// The bucket that is charged: [`QuotaId::Key`] with the id of the row, or
-        /// [`QuotaId::Owner`] if all keys of an owner share one bucket.
+        /// The bucket to charge. Use [`QuotaId::Key`] with the row ID, or [`QuotaId::Owner`] if an
+        /// owner's keys share one bucket.
         payer: QuotaId,
         /// The charge for the key.
         charge: Charge,
-        /// The holder of the key.
+        /// Who holds the key.
         holder: H,
     },
-    /// The key is not stored but is accepted, for example a test key. The client address pays,
-    /// because anyone can invent such keys.
+    /// The key isn't stored but we accept it anyway, for example a test key. The client address
+    /// pays, because anyone can make up such keys.
     Guest {
         /// The charge for the address.
         charge: Charge,
-        /// The value that takes the place of a holder.
+        /// Used instead of a holder.
         holder: H,
     },
     /// The key does not work. The client address pays.
     Refused,
 }
 
-/// The holder of a key.
+/// The account or other data that a key belongs to.
 pub trait Holder {
-    /// Returns the code of the plan, for metrics. `None` if the key does not have a plan.
+    /// Returns the plan code for metrics, if the key has a plan.
     fn plan(&self) -> Option<&str>;
 }
 
@@ -114,62 +114,62 @@ impl Holder for Key {
     }
 }
 
-/// A caller that was admitted.
+/// A caller that was let through.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Admitted<H> {
-    /// The holder of the key.
+    /// Who holds the key.
     pub holder: H,
-    /// The remaining quota. `None` if the request was free.
+    /// Quota left, or `None` if the request was free.
     pub remaining: Option<Remaining>,
 }
 
-/// A well-formed key of a request, before it is looked up.
+/// A well-formed key from a request, not looked up yet.
 ///
-/// It does not borrow from the request, so it can be moved into the closure that reads the
-/// database. The service looks up [`digest`](Self::digest) in the same statement as the data of the
-/// request, and passes the result to [`admit`](Self::admit). That method consumes the key, so a
-/// request is charged only once.
+/// It doesn't borrow from the request, so it can move into the closure that reads the database.
+/// There, the service looks up [`digest`](Self::digest) together with the data it needs and passes
+/// the result to [`admit`](Self::admit), which takes `self`. That way a request can't be charged
+/// twice.
 pub struct Presented {
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) digest: [u8; 32],
     pub(crate) login: Option<String>,
     pub(crate) address: IpAddr,
     pub(crate) refused: Charge,
-    /// Receives the id of the key, for the access log.
+    /// Passes the key's ID to the access log.
     pub(crate) number: KeyNumber,
 }
 
 impl Presented {
-    /// Returns the digest of the key, as stored in `api_key.digest`.
+    /// Returns the key's digest, as stored in `api_key.digest`.
     pub fn digest(&self) -> &[u8; 32] {
         &self.digest
     }
 
-    /// Returns the client address, which is charged if the key is not.
+    /// Returns the client address, which pays if the key doesn't.
     pub fn address(&self) -> IpAddr {
         self.address
     }
 
-    /// Returns whether the key has this text, ignoring case. Runs in constant time.
+    /// Compares the key with `text` in constant time, ignoring case.
     pub fn is_text(&self, text: &str) -> bool {
         self.digest.ct_eq(&digest(text)).into()
     }
 
-    /// Returns whether the login that was sent with the key is its owner. True if no login was
-    /// sent.
+    /// Returns whether the login sent with the key is its owner. True if there was no login.
     pub(crate) fn fits_owner(&self, owner: &str) -> bool {
         self.login.as_ref().is_none_or(|login| login.as_bytes().ct_eq(owner.as_bytes()).into())
     }
 
-    /// Admits or rejects a request after the key was looked up.
+    /// Admits or rejects a request once the key was looked up.
     ///
     /// # Errors
-    /// Returns [`AuthError::Credentials`] for a rejected key, or [`AuthError::TooMany`].
+    /// Returns [`AuthError::Credentials`] if the key was rejected, or [`AuthError::TooMany`] if the
+    /// quota is used up.
     pub fn admit<H: Holder>(self, finding: Finding<H>) -> Result<Admitted<H>, AuthError> {
         self.decide(finding, &mut None)
     }
 
-    /// Admits or rejects a request, and stores the state of the charged bucket in `state`.
+    /// Admits or rejects a request and stores the charged bucket's state in `state`.
     pub(crate) fn decide<H: Holder>(
         self,
         finding: Finding<H>,

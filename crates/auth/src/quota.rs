@@ -1,26 +1,26 @@
-//! Token buckets, and the holders they belong to.
+//! Token buckets and who they belong to.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
-/// A token bucket with `burst` tokens that is refilled at `per_minute`. If `per_minute` is 0, it is
-/// unlimited.
+/// A token bucket that holds `burst` tokens and refills at `per_minute`. Unlimited if `per_minute`
+/// is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Quota {
-    /// The number of tokens regained per minute. 0 means unlimited.
+    /// Tokens regained per minute. 0 means unlimited.
     pub per_minute: u32,
-    /// The number of tokens in a full bucket. 0 counts as 1.
+    /// Tokens in a full bucket. 0 counts as 1.
     pub burst: u32,
 }
 
 impl Quota {
-    /// Creates a quota whose burst equals the refill of one minute.
+    /// Creates a quota whose burst is one minute's refill.
     pub fn per_minute(requests: u32) -> Self {
         Self { per_minute: requests, burst: requests }
     }
 
-    /// Returns the share of each of several replicas. The refill is divided, but the burst stays
-    /// the same, so that a burst is accepted by any one of them.
+    /// Returns each replica's share of this quota. The refill is divided between them, but the
+    /// burst isn't, so that any one replica can accept a full burst.
     ///
     /// ```
     /// let rate = auth::Quota::per_minute(10).shared_by(2);
@@ -31,12 +31,12 @@ impl Quota {
     }
 }
 
-/// A token bucket with the refill time of a single token, for limits that are not per minute.
+/// A token bucket defined by how long one token takes to refill, for limits that aren't per minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rate {
-    /// The time it takes to regain one token. Zero means unlimited.
+    /// How long it takes to regain one token. Zero means unlimited.
     pub every: Duration,
-    /// The number of tokens in a full bucket. 0 counts as 1.
+    /// Tokens in a full bucket. 0 counts as 1.
     pub burst: u32,
 }
 
@@ -44,7 +44,7 @@ impl Rate {
     /// No limit.
     pub const UNLIMITED: Self = Self { every: Duration::ZERO, burst: 0 };
 
-    /// Allows `count` requests per period, even all at once. 0 means unlimited.
+    /// Allows `count` requests per period, or all of them at once. 0 means unlimited.
     ///
     /// ```
     /// use std::time::Duration;
@@ -56,7 +56,7 @@ impl Rate {
         Self { every: period.checked_div(count).unwrap_or(Duration::ZERO), burst: count }
     }
 
-    /// Returns the share of each of several replicas, see [`Quota::shared_by`].
+    /// Returns each replica's share. See [`Quota::shared_by`].
     ///
     /// ```
     /// use std::time::Duration;
@@ -77,39 +77,38 @@ impl From<Quota> for Rate {
     }
 }
 
-/// The holder of a bucket.
+/// Identifies who a bucket belongs to.
 ///
-/// Limits with the same rate share their buckets, unless they have a different
-/// [`purpose`](Self::purpose).
+/// Two limits with the same rate share buckets unless their [`purpose`](Self::purpose) differs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum QuotaId {
-    /// A key, by the id of its row.
+    /// A key, by row ID.
     Key(i64),
-    /// An owner of keys, by an id of the service. A new key does not refill the bucket.
+    /// An owner of keys, by an ID the service defines. Issuing a new key doesn't refill the bucket.
     Owner(i64),
-    /// A client address. IPv6 addresses are counted by their /64 network, which belongs to one
-    /// subscriber.
+    /// A client address. IPv6 addresses count by their /64 network, because a subscriber usually
+    /// has a whole one.
     Address(IpAddr),
-    /// A holder with a purpose.
+    /// Another holder, for one purpose.
     For(&'static str, Box<QuotaId>),
-    /// A holder with a name, such as a domain.
+    /// Another holder, for one name, such as a domain.
     Part(Box<QuotaId>, String),
 }
 
 impl QuotaId {
-    /// Returns a holder with a separate bucket for a purpose. An empty purpose changes nothing.
+    /// Returns an ID with a separate bucket for a purpose. An empty purpose changes nothing.
     #[must_use]
     pub fn purpose(self, purpose: &'static str) -> Self {
         if purpose.is_empty() { self } else { Self::For(purpose, Box::new(self)) }
     }
 
-    /// Returns a holder with a separate bucket for a name.
+    /// Returns an ID with a separate bucket for a name.
     #[must_use]
     pub fn part(self, name: impl Into<String>) -> Self {
         Self::Part(Box::new(self), name.into())
     }
 
-    /// Replaces an address with the one that represents its network.
+    /// Replaces an address with the one that stands for its network.
     pub(crate) fn counted(self) -> Self {
         match self {
             Self::Address(address) => Self::Address(subscriber(address)),
@@ -120,7 +119,7 @@ impl QuotaId {
     }
 }
 
-/// Returns the first address of the subscriber's network.
+/// Returns the first address in the subscriber's network.
 fn subscriber(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
@@ -128,32 +127,31 @@ fn subscriber(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The state of a bucket after a request was charged.
+/// A bucket's state after charging a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remaining {
-    /// The number of tokens in the full bucket.
+    /// Tokens in a full bucket.
     pub limit: u32,
-    /// The number of tokens left.
+    /// Tokens left.
     pub remaining: u32,
-    /// The number of seconds until the bucket is full again.
+    /// Seconds until the bucket is full again.
     pub reset: u64,
 }
 
-/// The rejection of a request: the bucket does not have enough tokens.
+/// The request was rejected because the bucket doesn't have enough tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many requests, try again in {retry_after} s")]
 pub struct TooMany {
-    /// The number of seconds to wait, at least 1, until the request would succeed if nothing else
-    /// is charged.
+    /// Seconds to wait, at least 1, until the request would succeed if nothing else is charged.
     pub retry_after: u64,
-    /// The number of tokens in the full bucket.
+    /// Tokens in a full bucket.
     pub limit: u32,
-    /// The number of seconds until the bucket is full again.
+    /// Seconds until the bucket is full again.
     pub reset: u64,
 }
 
 impl TooMany {
-    /// Returns the state of the bucket, for headers of every response.
+    /// Returns the bucket's state, for headers that go into every response.
     pub fn remaining(self) -> Remaining {
         Remaining { limit: self.limit, remaining: 0, reset: self.reset }
     }

@@ -1,4 +1,4 @@
-//! The quota buckets of a service, which are kept in memory.
+//! A service's quota buckets, kept in memory.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -15,13 +15,13 @@ use parking_lot::RwLock;
 
 use crate::{QuotaId, Rate, Remaining, TooMany};
 
-/// How often full buckets are removed.
+/// How often we remove full buckets.
 const TIDY_EVERY: Duration = Duration::from_secs(60);
 
 type Limiter =
     RateLimiter<QuotaId, DefaultKeyedStateStore<QuotaId>, Steady, StateInformationMiddleware>;
 
-/// Makes governor use the shared clock, which tests can set.
+/// Makes governor use our shared clock, which tests can set.
 #[derive(Clone)]
 struct Steady(SharedClock);
 
@@ -35,9 +35,9 @@ impl governor::clock::Clock for Steady {
 
 /// The quota buckets of keys and addresses. Clones share them.
 ///
-/// A governor limiter has the same rate for all its holders, so there is one limiter for each
-/// distinct rate. Buckets that are full again are removed about once a minute. The memory therefore
-/// depends on the number of recent callers only.
+/// A governor limiter has a single rate, so we keep one limiter per distinct rate. Buckets that
+/// have filled up again are removed about once a minute, so memory only depends on the number of
+/// recent callers.
 ///
 /// ```
 /// use auth::{Quota, QuotaId, Quotas};
@@ -62,7 +62,7 @@ pub struct Quotas {
 struct Inner {
     clock: Steady,
     limiters: RwLock<HashMap<Rate, Arc<Limiter>>>,
-    /// The time of the next clean-up, in nanoseconds of the monotonic clock.
+    /// When to clean up next, in nanoseconds on the monotonic clock.
     tidy_at: AtomicU64,
 }
 
@@ -74,13 +74,13 @@ impl Quotas {
         Self { inner: Arc::new(Inner { clock, limiters: RwLock::default(), tidy_at }) }
     }
 
-    /// Takes `cost` tokens from the bucket of `id`, either all or none.
+    /// Takes `cost` tokens from the bucket of `id`, or none if there aren't enough.
     ///
-    /// A cost above the burst is reduced to the burst, because it could otherwise never succeed. A
-    /// cost of 0 counts as 1. An unlimited rate always succeeds.
+    /// A cost above the burst could never succeed, so it is capped at the burst. A cost of 0 counts
+    /// as 1. An unlimited rate always succeeds.
     ///
     /// # Errors
-    /// Returns [`TooMany`] if the bucket has fewer tokens.
+    /// Returns [`TooMany`] if the bucket doesn't have enough tokens.
     pub fn check(
         &self,
         id: QuotaId,
@@ -122,7 +122,7 @@ impl Quotas {
         self.len() == 0
     }
 
-    /// Removes the buckets that are full again. This happens automatically about once a minute.
+    /// Removes buckets that are full again. This happens automatically about once a minute.
     pub fn tidy(&self) {
         self.inner.tidy();
     }
@@ -160,8 +160,7 @@ impl Quotas {
 
     fn new_limiter(&self, rate: Rate) -> Limiter {
         let burst = NonZeroU32::new(rate.burst).unwrap_or(NonZeroU32::MIN);
-        // The library counts nanoseconds in 64 bits. The time to fill a whole bucket must fit into
-        // them.
+        // governor counts nanoseconds in a u64, so the time to fill a whole bucket has to fit.
         let longest = Duration::from_nanos(u64::MAX / 4 / u64::from(burst.get()));
         let quota = governor::Quota::with_period(rate.every.min(longest))
             .unwrap_or_else(|| governor::Quota::per_second(burst))
@@ -180,8 +179,7 @@ impl Inner {
             limiter.retain_recent();
             limiter.shrink_to_fit();
         }
-        // Also drops the rates of plans that were changed, unless a request is still using the
-        // limiter.
+        // This also drops the rates of changed plans, unless a request is still using the limiter.
         let mut known = self.limiters.write();
         known.retain(|_, limiter| !limiter.is_empty() || Arc::strong_count(limiter) > 1);
     }
@@ -197,7 +195,7 @@ fn refusal(rate: Rate, wait: Duration) -> TooMany {
     TooMany { retry_after: whole_seconds(wait).max(1), limit, reset: reset(rate, limit) }
 }
 
-/// Returns how many seconds it takes to regain this number of tokens.
+/// Returns how many seconds it takes to regain `tokens`.
 fn reset(rate: Rate, tokens: u32) -> u64 {
     whole_seconds(rate.every.saturating_mul(tokens))
 }

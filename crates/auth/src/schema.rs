@@ -1,4 +1,4 @@
-//! The two tables of this crate.
+//! This crate's two tables.
 #![allow(missing_docs)] // The macro writes items that cannot be documented.
 
 diesel::table! {

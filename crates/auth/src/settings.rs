@@ -1,4 +1,4 @@
-//! The settings of a service with keys.
+//! Settings for a service that uses keys.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,11 +21,11 @@ pub struct ServiceSettings<S: clap::Args> {
 }
 
 impl<S: clap::Args> ServiceSettings<S> {
-    /// Opens the database. Migrates it if the settings require that.
+    /// Opens the database, migrating it first if the settings say so.
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`DatabaseSettings::open`].
+    /// Returns the same errors as [`DatabaseSettings::open`].
     pub fn open(
         &self,
         info: &ServiceInfo,
@@ -38,7 +38,7 @@ impl<S: clap::Args> ServiceSettings<S> {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`DatabaseSettings::open_unchanged`].
+    /// Returns the same errors as [`DatabaseSettings::open_unchanged`].
     pub fn open_unchanged(
         &self,
         info: &ServiceInfo,
@@ -47,11 +47,11 @@ impl<S: clap::Args> ServiceSettings<S> {
         self.database.open_unchanged(&self.shell.data_dir, info.name, migrations)
     }
 
-    /// Describes the database for `serve --check`.
+    /// Describes the database in the output of `serve --check`.
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`DatabaseSettings::preview`].
+    /// Returns the same errors as [`DatabaseSettings::preview`].
     pub fn preview(
         &self,
         info: &ServiceInfo,
@@ -60,11 +60,11 @@ impl<S: clap::Args> ServiceSettings<S> {
         self.database.preview(&self.shell.data_dir, info.name, migrations)
     }
 
-    /// Runs the subcommand `migrate`.
+    /// Runs the `migrate` subcommand.
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`MigrateCommand::run`].
+    /// Returns the same errors as [`MigrateCommand::run`].
     pub fn migrate(
         &self,
         command: MigrateCommand,
@@ -74,12 +74,12 @@ impl<S: clap::Args> ServiceSettings<S> {
         command.run(&self.database, &self.shell.data_dir, info.name, migrations)
     }
 
-    /// Adds the database to a backup in `folder`. PostgreSQL has its own tools; in that case, a log
-    /// line says how to back it up.
+    /// Adds the database to a backup in `folder`. PostgreSQL has its own tools for this, so there
+    /// we only log how to back it up.
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`DatabaseSettings::back_up`].
+    /// Returns the same errors as [`DatabaseSettings::back_up`].
     pub fn back_up(&self, info: &ServiceInfo, folder: &Path) -> Result<(), DatabaseError> {
         let copy = folder.join(file_of(info));
         if !self.database.back_up(&self.shell.data_dir, info.name, &copy)? {
@@ -90,12 +90,12 @@ impl<S: clap::Args> ServiceSettings<S> {
         Ok(())
     }
 
-    /// Returns the file that [`restore`](Self::restore) would write, or `None` if the database is
-    /// restored with the tools of PostgreSQL.
+    /// Returns the file that [`restore`](Self::restore) would write, or `None` if the database has
+    /// to be restored with PostgreSQL's own tools.
     ///
     /// # Errors
     ///
-    /// Returns [`DatabaseError::Setup`] if the backup in `folder` is of a different kind of
+    /// Returns [`DatabaseError::Setup`] if the backup in `folder` is for the other kind of
     /// database.
     pub fn restored_file(
         &self,
@@ -114,12 +114,12 @@ impl<S: clap::Args> ServiceSettings<S> {
         }
     }
 
-    /// Restores the database from a backup in `folder`. PostgreSQL has its own tools; in that case,
-    /// a log line says so.
+    /// Restores the database from a backup in `folder`. PostgreSQL has its own tools for this, so
+    /// there we only log a hint.
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`DatabaseSettings::restore`].
+    /// Returns the same errors as [`DatabaseSettings::restore`].
     pub fn restore(&self, info: &ServiceInfo, folder: &Path) -> Result<(), DatabaseError> {
         self.database.restore(&self.shell.data_dir, info.name, &folder.join(file_of(info)))?;
         if self.database.file(&self.shell.data_dir, info.name)?.is_none() {

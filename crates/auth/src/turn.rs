@@ -1,12 +1,11 @@
-//! Serialises transactions that read and then write, on PostgreSQL. SQLite has only one writer
-//! anyway.
+//! Serializes read-then-write transactions on PostgreSQL. SQLite only has one writer anyway.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use sha2::{Digest, Sha256};
 
-/// Makes all other transactions that name the same `what` wait until this one ends.
+/// Makes every other transaction that uses the same `what` wait until this one is done.
 pub(crate) fn take_turn(db: &mut Db, what: &str) -> Result<(), DatabaseError> {
     let Db::Pg(conn) = db else { return Ok(()) };
     let digest: [u8; 32] = Sha256::digest(format!("auth {what}")).into();

@@ -1,21 +1,21 @@
-//! Files that are written atomically: they appear complete or not at all.
+//! Files that are written atomically, so they appear complete or not at all.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The mode of a new file before the umask is applied, the same as for [`File::create`].
+/// A new file's mode before the umask is applied. [`File::create`] uses the same one.
 const MODE: u32 = 0o666;
 
-/// The mode of a file that only its owner can read.
+/// Readable only by the owner.
 const PRIVATE: u32 = 0o600;
 
-/// A file that gets its final name only when it is complete.
+/// A file that only gets its final name once it is complete.
 ///
-/// Readers see either the old file or the new one, never a part of it, even after a power failure:
-/// [`Self::commit`] syncs the content, renames the file, and syncs the folder. If this value is
-/// dropped before that, the file is removed. A killed process leaves a file named `.….tmp`.
+/// Readers see either the old file or the new one, never half of it, even after a power failure.
+/// [`Self::commit`] syncs the content, renames the file and syncs the folder. Dropping the value
+/// without a commit removes the file, but a killed process leaves a `.….tmp` file behind.
 ///
 /// ```
 /// use std::io::Write;
@@ -37,11 +37,11 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Creates an empty file with a unique name in `folder`. The final path must be in the same
-    /// folder, because files cannot be renamed across file systems.
+    /// Creates an empty file with a unique name in `folder`. The final path should be in the same
+    /// folder, because files can't be renamed across file systems.
     ///
     /// # Errors
-    /// Returns an error if the folder cannot be written.
+    /// Returns an error if the folder is not writable.
     pub fn create_in(folder: &Path) -> io::Result<Self> {
         Self::create_with(folder, MODE)
     }
@@ -49,7 +49,7 @@ impl AtomicFile {
     /// Like [`create_in`](Self::create_in), but only the owner can read the file.
     ///
     /// # Errors
-    /// Returns an error if the folder cannot be written.
+    /// Returns an error if the folder is not writable.
     pub fn create_private_in(folder: &Path) -> io::Result<Self> {
         Self::create_with(folder, PRIVATE)
     }
@@ -64,8 +64,8 @@ impl AtomicFile {
         Ok(Self { file, temporary, named: false })
     }
 
-    /// Creates an empty file with a given name, or truncates the one that a killed process left.
-    /// Use it only if a single process writes to the folder at a time.
+    /// Creates an empty file with a given name, or truncates one that a killed process left behind.
+    /// Only use this if no other process writes to the folder.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
@@ -74,22 +74,22 @@ impl AtomicFile {
         Ok(Self { file, temporary, named: false })
     }
 
-    /// Returns the temporary path of the file, before it is committed.
+    /// Returns the file's temporary path.
     pub fn path(&self) -> &Path {
         &self.temporary
     }
 
-    /// Returns the open file, for positioned writes and to get its length.
+    /// Returns the open file, for positioned writes or to get its length.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Syncs the file and renames it to `path`, replacing an existing file.
+    /// Syncs the file and renames it to `path`, replacing any existing file.
     ///
     /// # Errors
-    /// Returns an error if the disk is full or failing, or if `path` is on another file system. The
-    /// file is then removed, and `path` is unchanged. If only the folder could not be synced, the
-    /// file is already at `path`.
+    /// Returns an error if the disk is full or fails, or if `path` is on another file system. In
+    /// that case the file is removed and `path` is unchanged. If only syncing the folder failed,
+    /// the file is already at `path`.
     pub fn commit(mut self, path: &Path) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(&self.temporary, path)?;
@@ -122,10 +122,10 @@ impl Drop for AtomicFile {
     }
 }
 
-/// Replaces the content of a file atomically. Creates the file if it does not exist.
+/// Atomically replaces a file's content, creating the file if needed.
 ///
 /// # Errors
-/// Returns an error if the folder cannot be written, or the disk is full. The old file is then
+/// Returns an error if the folder is not writable or the disk is full. The old file then stays
 /// unchanged.
 ///
 /// ```
@@ -143,11 +143,11 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     file.commit(path)
 }
 
-/// Copies a file atomically, so that the copy appears complete or not at all.
+/// Copies a file atomically. The copy is either complete or doesn't appear at all.
 ///
 /// # Errors
-/// Returns an error if `from` cannot be read, or the folder of `to` cannot be written. `to` is then
-/// unchanged.
+/// Returns an error if `from` cannot be read, or the folder of `to` is not writable. `to` then
+/// stays unchanged.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -164,7 +164,7 @@ pub fn copy_atomically(from: &Path, to: &Path) -> io::Result<()> {
     copy.commit(to)
 }
 
-/// Syncs a folder, so that renames in it survive a power failure.
+/// Syncs a folder to make renames in it survive a power failure.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be opened or synced.
@@ -172,7 +172,7 @@ pub fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Returns the parent folder of a path, or the current folder if the path does not contain any.
+/// Returns a path's parent folder, or the current folder if the path doesn't have one.
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,

@@ -1,15 +1,15 @@
-//! Detects files that are not text by their first bytes.
+//! Recognizes non-text files by their first bytes.
 
 use std::io;
 
-/// Number of bytes that [`refuse_archive`] examines.
+/// How many bytes [`refuse_archive`] looks at.
 pub const ARCHIVE_START: usize = 512;
 
-/// Rejects archives, documents, and compressed formats other than gzip and Zstandard, which are
-/// detected by their first bytes.
+/// Rejects archives, documents and any compressed format other than gzip and Zstandard, going by
+/// their first bytes.
 ///
 /// # Errors
-/// Returns a message for the operator, which contains the name of the format.
+/// Returns a message for the operator that mentions the format.
 pub fn refuse_archive(start: &[u8]) -> io::Result<()> {
     let advice = match start {
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => {

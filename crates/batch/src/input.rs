@@ -1,4 +1,4 @@
-//! Inputs of a command: files, pipes, folders and standard input.
+//! Command inputs, which can be files, pipes, folders or standard input.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -6,10 +6,10 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The name for standard input on a command line.
+/// How standard input is written on the command line.
 const STDIN: &str = "-";
 
-/// An input on a command line, which has been classified but not opened.
+/// An input from the command line that we have classified but not opened.
 ///
 /// ```
 /// use std::io::Read;
@@ -32,18 +32,18 @@ pub enum Input {
     Stdin,
     /// A regular file.
     File(PathBuf),
-    /// A pipe or a device, which can be read only once.
+    /// A pipe or device, which can only be read once.
     Stream(PathBuf),
     /// A folder.
     Folder(PathBuf),
 }
 
-/// A value that changes when the input is written, see [`Input::stamp`].
+/// Changes whenever the input is written. See [`Input::stamp`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputStamp(Option<(u64, u64, u64, (i64, i64))>);
 
 impl Input {
-    /// Classifies a path on a command line.
+    /// Classifies a path from the command line.
     ///
     /// # Errors
     /// Returns an error if the path does not exist or is not accessible.
@@ -80,7 +80,7 @@ impl Input {
         }
     }
 
-    /// Returns the length of a file in bytes, or `None` for other inputs.
+    /// Returns a file's length in bytes, or `None` for other inputs.
     pub fn length(&self) -> Option<u64> {
         match self {
             Self::File(path) => fs::metadata(path).ok().map(|data| data.len()),
@@ -93,11 +93,11 @@ impl Input {
         matches!(self, Self::File(_) | Self::Folder(_))
     }
 
-    /// Returns a value that changes when the file is written. For inputs other than files it is
-    /// always the same.
+    /// Returns a value that changes when the file is written. It is always the same for inputs that
+    /// aren't files.
     ///
-    /// If a list is read while it is still being downloaded, it ends early but looks complete. To
-    /// detect this, compare the stamps before and after reading.
+    /// A list that is read while it's still being downloaded looks complete but is cut short.
+    /// Comparing the stamps from before and after reading catches this.
     ///
     /// # Errors
     /// Returns an error if the file is not accessible.
@@ -118,8 +118,8 @@ impl Input {
         Ok(InputStamp(Some((found.dev(), found.ino(), found.len(), changed))))
     }
 
-    /// Opens the input without buffering it. An empty file with the extension of a compressed
-    /// format is an error, because it must have been truncated.
+    /// Opens the input, unbuffered. An empty `.gz` or `.zst` file is an error, because it must have
+    /// been truncated.
     ///
     /// # Errors
     /// Returns an error if the input cannot be opened or is a folder.

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-/// A timer that a loop polls.
+/// A timer for a loop to poll.
 ///
-/// Loaders use it to record their progress, flush or commit every few seconds. Each poll reads the
-/// clock once.
+/// Loaders use it to record progress, flush or commit every few seconds. Each poll costs one clock
+/// read.
 ///
 /// ```
 /// use std::time::Duration;
@@ -22,12 +22,12 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Starts the first interval now.
+    /// Starts the first interval.
     pub fn new(every: Duration) -> Self {
         Self { every, last: Instant::now() }
     }
 
-    /// Returns whether the interval has passed. If so, starts the next one.
+    /// Returns whether the interval is over, and if so, starts the next one.
     pub fn is_due(&mut self) -> bool {
         let due = self.last.elapsed() >= self.every;
         if due {
@@ -36,7 +36,7 @@ impl Interval {
         due
     }
 
-    /// Restarts the interval, because the work has been done for another reason.
+    /// Starts the interval over, for when the work was done for another reason.
     pub fn restart(&mut self) {
         self.last = Instant::now();
     }

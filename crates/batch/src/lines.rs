@@ -4,14 +4,14 @@ use std::io::{self, BufRead};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Reads lines without using more memory than a limit.
+/// Reads lines using a limited amount of memory.
 ///
-/// The input is untrusted: a file with one endless line must not exhaust the memory. A line within
-/// the limit is returned without its line ending (`\n` or `\r\n`, which does not count). For a
-/// longer line, only the beginning is returned and the rest is skipped. A byte order mark at the
-/// beginning of the input is dropped. Line numbers start at 1.
+/// The input isn't trusted, and a file with a single endless line must not use up all memory. A
+/// line within the limit is returned without its line ending (`\n` or `\r\n`), which doesn't count.
+/// For a longer one, we return the start and skip the rest. A byte order mark at the start of the
+/// input is dropped. Line numbers start at 1.
 ///
-/// A line that is completely in the buffer of the input is not copied.
+/// Lines that are entirely in the input's buffer aren't copied.
 ///
 /// ```
 /// use batch::{BoundedLines, Line};
@@ -27,9 +27,9 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 pub struct BoundedLines<R> {
     input: R,
     limit: usize,
-    /// The parts of a line that spans several buffers of the input.
+    /// A line that spans several of the input's buffers is put together here.
     joined: Vec<u8>,
-    /// The number of bytes in the input's buffer that were returned but not yet consumed.
+    /// Bytes in the input's buffer that were returned but not consumed yet.
     given: usize,
     number: u64,
 }
@@ -37,28 +37,28 @@ pub struct BoundedLines<R> {
 /// A line without its line ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Line<'a> {
-    /// A line within the limit.
+    /// The line is within the limit.
     Bytes(&'a [u8]),
-    /// A line that exceeds the limit.
+    /// The line exceeds the limit.
     TooLong {
-        /// Its first bytes, up to the limit.
+        /// The first bytes of the line, up to the limit.
         start: &'a [u8],
     },
 }
 
-/// The reason a line cannot be used as text.
+/// Why a line can't be used as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
     /// The line is longer than the limit.
     #[error("the line is too long")]
     TooLong,
-    /// Its bytes are not UTF-8.
+    /// The line is not valid UTF-8.
     #[error("the line is not UTF-8")]
     NotUtf8,
 }
 
 impl<'a> Line<'a> {
-    /// Returns the line as text.
+    /// Returns the line as a string.
     ///
     /// # Errors
     /// Returns an error if the line is too long or not UTF-8.
@@ -78,9 +78,9 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The location of the next line.
+/// Where the next line is.
 enum Found {
-    /// In the buffer of the input. Contains its length without and with the line feed.
+    /// In the input's buffer. The lengths are without and with the line feed.
     InBuffer {
         length: usize,
         with_end: usize,
@@ -91,12 +91,12 @@ enum Found {
 }
 
 impl<R: BufRead> BoundedLines<R> {
-    /// Reads lines of at most `limit` bytes from `input`.
+    /// Reads lines of up to `limit` bytes from `input`.
     pub fn new(input: R, limit: usize) -> Self {
         Self { input, limit, joined: Vec::new(), given: 0, number: 0 }
     }
 
-    /// Returns the number of the next line and the line, or `None` at the end of the input.
+    /// Returns the next line and its number, or `None` at the end of the input.
     ///
     /// # Errors
     /// Returns an error if the input cannot be read.
@@ -107,8 +107,8 @@ impl<R: BufRead> BoundedLines<R> {
         }))
     }
 
-    /// Returns the next line like [`Self::next_line`], but keeps a carriage return at its end. For
-    /// formats whose values can contain line endings.
+    /// Like [`Self::next_line`], but keeps a trailing carriage return. For formats that allow line
+    /// endings in values.
     ///
     /// # Errors
     /// Returns an error if the input cannot be read.
@@ -142,7 +142,7 @@ impl<R: BufRead> BoundedLines<R> {
         Ok(Some((self.number, line)))
     }
 
-    /// Returns the input, whose buffer still contains the last line that was returned.
+    /// Returns the input. Its buffer still contains the line that was returned last.
     ///
     /// ```
     /// let mut lines = batch::BoundedLines::new(std::io::BufReader::new(std::io::empty()), 9);
@@ -152,10 +152,10 @@ impl<R: BufRead> BoundedLines<R> {
         &mut self.input
     }
 
-    /// Finds the next line. Copies it only if it extends beyond the buffer of the input.
+    /// Finds the next line, copying it only if it doesn't fit in the input's buffer.
     fn find(&mut self) -> io::Result<Option<Found>> {
         self.joined.clear();
-        // A byte order mark and a carriage return do not count towards the limit.
+        // A byte order mark and a carriage return don't count towards the limit.
         let room = self.limit.saturating_add(BYTE_ORDER_MARK.len() + 1);
         let (mut any, mut too_long) = (false, false);
         loop {

@@ -1,15 +1,15 @@
-//! Output of a command: its result on standard output, everything else on standard error.
+//! Command output. Results go to standard output, everything else to standard error.
 
 use std::fmt::Display;
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-/// The output format of a command's result.
+/// How a command prints its result.
 ///
-/// With `--json` this is one line of JSON, otherwise human-readable text. The result goes to
-/// standard output. Notes go to standard error, and only with the text format. If the reader closes
-/// standard output, as `head` does, this is not a failure.
+/// With `--json` the result is one line of JSON, otherwise it is human-readable text. Results go to
+/// standard output. Notes go to standard error and are only printed with the text format. It is not
+/// an error if the reader closes standard output, as `head` does.
 ///
 /// ```
 /// use batch::Output;
@@ -35,12 +35,12 @@ pub enum Output {
 }
 
 impl Output {
-    /// Returns the format that the flag `--json` selects.
+    /// Returns the format for a given `--json` flag.
     pub const fn from_json_flag(json: bool) -> Self {
         if json { Self::Json } else { Self::Text }
     }
 
-    /// Prints `value` as JSON, or else `text`.
+    /// Prints `value` in JSON mode and `text` otherwise.
     ///
     /// # Errors
     /// Returns an error if standard output cannot be written, for example because the disk is full.
@@ -48,7 +48,7 @@ impl Output {
         unless_closed(self.write(&mut io::stdout().lock(), value, text))
     }
 
-    /// Writes the output of [`Self::print`] to `out`.
+    /// Like [`Self::print`], but writes to `out`.
     ///
     /// # Errors
     /// Returns an error if `out` cannot be written.
@@ -75,7 +75,7 @@ impl Output {
         out.flush()
     }
 
-    /// Prints the values as a JSON array, or else one line per value.
+    /// Prints a JSON array in JSON mode and one line per value otherwise.
     ///
     /// # Errors
     /// Returns an error if standard output cannot be written.
@@ -87,7 +87,7 @@ impl Output {
         unless_closed(self.write_list(&mut io::stdout().lock(), values, line))
     }
 
-    /// Writes the output of [`Self::print_list`] to `out`.
+    /// Like [`Self::print_list`], but writes to `out`.
     ///
     /// # Errors
     /// Returns an error if `out` cannot be written.
@@ -114,7 +114,7 @@ impl Output {
         out.flush()
     }
 
-    /// Logs a note for the operator with the target `notice`. Does nothing with the JSON format.
+    /// Logs a note for the operator with the `notice` target. Does nothing in JSON mode.
     pub fn note(self, text: impl Display) {
         if self == Self::Text {
             log::info!(target: "notice", "{text}");
@@ -129,10 +129,10 @@ fn unless_closed(written: io::Result<()>) -> io::Result<()> {
     })
 }
 
-/// Turns the error of an output that its reader has closed, as `head` does, into success.
+/// Ignores the error we get when a reader such as `head` closes our output.
 ///
 /// # Errors
-/// Returns the error of `outcome`, unless it is [`io::ErrorKind::BrokenPipe`].
+/// Returns the error in `outcome` unless it is [`io::ErrorKind::BrokenPipe`].
 ///
 /// ```
 /// use std::io;
@@ -155,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// A writer that fails with this kind of error, like a pipe without a reader or a full disk.
+    /// A writer that fails with this error, like a pipe without a reader or a full disk.
     struct Failing(io::ErrorKind);
 
     impl Write for Failing {

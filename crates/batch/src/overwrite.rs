@@ -1,21 +1,19 @@
-//! Prevents a command from writing to a file that it also reads.
+//! Stops a command from writing to a file that it also reads.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The path of standard input.
 const STDIN: &str = "/dev/stdin";
 
-/// Returns an error if a command would write to a file that it also reads.
+/// Checks that a command doesn't write to any file that it also reads.
 ///
-/// Files are compared by device and inode, so that links and other spellings of a path are
-/// detected. `-` among the inputs means standard input. Missing files, pipes and devices are always
-/// allowed.
+/// Files are compared by device and inode, which also catches links and different spellings of a
+/// path. The input `-` means standard input. Missing files, pipes and devices are always allowed.
 ///
 /// # Errors
-/// Returns an error if an output is also an input, or one of the files is not accessible.
+/// Returns an error if an output is also an input, or if one of the files is not accessible.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -56,7 +54,7 @@ fn message(output: &Path, input: &Path) -> String {
     format!("{output} is the same file as {input}: it would be written while it is read")
 }
 
-/// Returns the device and inode of a regular file. `None` for anything else and for missing files.
+/// Returns a regular file's device and inode, or `None` if it is missing or anything else.
 fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
     match fs::metadata(path) {
         Ok(found) if found.is_file() => Ok(Some((found.dev(), found.ino()))),

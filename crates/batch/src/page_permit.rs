@@ -1,4 +1,4 @@
-//! Limits the memory for pages: a page waits until enough memory of earlier pages is released.
+//! Limits the memory used for pages by making a page wait until earlier ones have released enough.
 
 use std::future::Future;
 use std::pin::pin;
@@ -9,41 +9,40 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How often a waiting thread calls its check.
+/// How often a waiting thread calls `check`.
 const CHECK: Duration = Duration::from_millis(50);
 
-/// The memory that the pages of a server may use at the same time. Clones share it.
+/// Memory that a server's pages can use at the same time. Clones share it.
 #[derive(Clone, Debug)]
 pub struct PagePermits {
     bytes: u32,
     free: Arc<Semaphore>,
 }
 
-/// The memory of one page, which is reserved until the last clone is dropped.
+/// Memory reserved for one page. It is released when the last clone is dropped.
 #[derive(Clone, Debug)]
 pub struct PagePermit {
-    /// `None` only if the semaphore was closed, which never happens.
+    /// Always `Some`, because the semaphore is never closed.
     _memory: Option<Arc<OwnedSemaphorePermit>>,
 }
 
 impl PagePermits {
-    /// Creates permits for this number of bytes. A page that needs more gets all of them.
+    /// Creates permits for `bytes` of memory. A page that needs more gets all of it.
     pub fn new(bytes: u32) -> Self {
         Self { bytes, free: Arc::new(Semaphore::new(bytes as usize)) }
     }
 
-    /// Waits for the memory of a page. Requests are served in order of arrival.
+    /// Waits for a page's memory, first come, first served.
     pub async fn acquire(&self, bytes: usize) -> PagePermit {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(self.bytes);
         let memory = Arc::clone(&self.free).acquire_many_owned(bytes).await;
         PagePermit { _memory: memory.ok().map(Arc::new) }
     }
 
-    /// Like [`acquire`](Self::acquire), but blocks the calling thread and calls `check` at
-    /// intervals.
+    /// Like [`acquire`](Self::acquire), but blocks the thread and calls `check` from time to time.
     ///
     /// # Errors
-    /// Returns the errors of `check`.
+    /// Returns any error from `check`.
     pub fn acquire_blocking<E>(
         &self,
         bytes: usize,
@@ -73,7 +72,7 @@ impl Wake for Unpark {
 mod tests {
     use super::*;
 
-    /// Acquires a permit if it is available without waiting.
+    /// Acquires a permit if that's possible without waiting.
     fn at_once(permits: &PagePermits, bytes: usize) -> Option<PagePermit> {
         permits.acquire_blocking(bytes, || Err(())).ok()
     }

@@ -1,4 +1,4 @@
-//! Sizes and counts in human-readable form.
+//! Human-readable sizes and counts.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,8 +7,8 @@ use indicatif::{HumanBytes, HumanCount};
 
 /// A size in bytes.
 ///
-/// Settings and flags specify it in bytes, or with `K`, `M` or `G` (powers of 1024, upper or lower
-/// case). It is printed with a suitable unit.
+/// Settings and flags take plain bytes or a `K`, `M` or `G` suffix in either case (powers of 1024).
+/// Displaying it picks a suitable unit.
 ///
 /// ```
 /// use batch::ByteSize;
@@ -20,17 +20,16 @@ use indicatif::{HumanBytes, HumanCount};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ByteSize(
-    /// The number of bytes.
     pub u64,
 );
 
 impl ByteSize {
-    /// Converts mebibytes, the unit of settings named `…_MB`. Saturates at the maximum.
+    /// Converts from MiB, the unit of the settings named `…_MB`. Saturates on overflow.
     pub const fn mib(mebibytes: u64) -> Self {
         Self(mebibytes.saturating_mul(1 << 20))
     }
 
-    /// Converts to `usize`. Saturates at the maximum.
+    /// Converts to `usize`. Saturates on overflow.
     pub fn in_memory(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }
@@ -42,13 +41,13 @@ impl fmt::Display for ByteSize {
     }
 }
 
-/// The reason a string is not a size.
+/// Why a string is not a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
-    /// The text is not digits followed by at most one letter.
+    /// The string isn't digits followed by at most one letter.
     #[error("expected a number of bytes, optionally followed by K, M or G")]
     Malformed,
-    /// The number of bytes does not fit into a `u64`.
+    /// The number of bytes doesn't fit in a `u64`.
     #[error("the number is too large")]
     TooLarge,
 }
@@ -56,10 +55,10 @@ pub enum SizeError {
 impl FromStr for ByteSize {
     type Err = SizeError;
 
-    /// Parses digits followed by at most one of `K`, `M` and `G`.
+    /// Parses digits with an optional `K`, `M` or `G` suffix.
     ///
     /// # Errors
-    /// Returns an error if the text is malformed, or the number does not fit into 64 bits.
+    /// Returns an error if the string is malformed, or the number doesn't fit in 64 bits.
     fn from_str(text: &str) -> Result<Self, SizeError> {
         let (digits, shift) = match text.as_bytes() {
             [.., b'K' | b'k'] => (&text[..text.len() - 1], 10),
@@ -75,14 +74,13 @@ impl FromStr for ByteSize {
     }
 }
 
-/// A count that is printed with commas as thousands separators.
+/// A count, displayed with commas as thousands separators.
 ///
 /// ```
 /// assert_eq!(batch::Count(1_234_567).to_string(), "1,234,567");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Count(
-    /// The number.
     pub u64,
 );
 

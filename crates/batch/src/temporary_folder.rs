@@ -1,4 +1,4 @@
-//! A folder for the temporary files of a command.
+//! A folder for a command's temporary files.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const LOCK_SUFFIX: &str = ".lock";
 
-/// A folder that is removed with its contents when the command ends.
+/// A temporary folder that is removed, contents and all, when dropped.
 ///
-/// A killed process leaves its folder behind. The next process that creates a folder with the same
-/// prefix and base removes it, like [`Self::remove_abandoned`]. Next to each folder is a lock file,
-/// which the operating system unlocks however the process ends. Other files in the base are not
-/// touched, so that several programs can share it.
+/// A killed process leaves its folder behind. The next process that creates one with the same
+/// prefix and base cleans it up, see [`Self::remove_abandoned`]. Each folder has a lock file next
+/// to it, which the operating system unlocks no matter how the process exits. Other files in the
+/// base aren't touched, so several programs can share it.
 ///
 /// ```
 /// use batch::TemporaryFolder;
@@ -34,11 +34,11 @@ pub struct TemporaryFolder {
 }
 
 impl TemporaryFolder {
-    /// Creates a folder in `base`. Creates `base` too if it is missing. Removes the folders of
-    /// processes that have ended.
+    /// Creates a folder in `base`, which is created, too, if it's missing. Also removes folders
+    /// left behind by processes that are gone.
     ///
     /// # Errors
-    /// Returns an error if `base` cannot be written.
+    /// Returns an error if `base` is not writable.
     pub fn create(base: &Path, prefix: &str) -> io::Result<Self> {
         fs::create_dir_all(base)?;
         Self::remove_abandoned(base, prefix)?;
@@ -51,7 +51,7 @@ impl TemporaryFolder {
         Ok(Self { path, lock_path, _lock: lock })
     }
 
-    /// Removes the folders of processes that have ended. Those of other users are kept.
+    /// Removes folders left behind by processes that are gone. Other users' folders are kept.
     ///
     /// # Errors
     /// Returns an error if `base` cannot be read, or a folder cannot be removed.
@@ -64,7 +64,7 @@ impl TemporaryFolder {
             let entry = entry?;
             let name = entry.file_name();
             let ours = name.to_str().is_some_and(|name| is_lock_name(name, prefix));
-            // Skips pipes, because opening them would block.
+            // Skip pipes, because opening one would block.
             if ours && entry.file_type()?.is_file() {
                 remove_if_abandoned(&entry.path()).or_else(unless_foreign)?;
             }
@@ -84,26 +84,26 @@ impl Drop for TemporaryFolder {
     }
 }
 
-/// Creates and locks a file with a new name. Returns its path and the file.
+/// Creates and locks a file with a new name.
 fn locked_file(base: &Path, prefix: &str) -> io::Result<(PathBuf, File)> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     loop {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = base.join(format!("{prefix}-{}-{number}{LOCK_SUFFIX}", std::process::id()));
         let file = match OpenOptions::new().write(true).create_new(true).open(&path) {
-            // A process in another container can have the same process id.
+            // A process in another container may have the same process ID.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
             file => file?,
         };
         file.lock()?;
-        // Another process may have removed the file as abandoned before it was locked.
+        // Another process may have taken the file for abandoned and removed it before we locked it.
         if is_still_at(&file, &path)? {
             return Ok((path, file));
         }
     }
 }
 
-/// Returns whether a name has the form `PREFIX-PROCESS-NUMBER.lock`.
+/// Returns whether a name looks like `PREFIX-PROCESS-NUMBER.lock`.
 fn is_lock_name(name: &str, prefix: &str) -> bool {
     let numbers = || {
         let rest = name.strip_suffix(LOCK_SUFFIX)?.strip_prefix(prefix)?.strip_prefix('-')?;
@@ -130,8 +130,8 @@ fn remove_if_abandoned(lock_path: &Path) -> io::Result<()> {
     remove(lock_path)
 }
 
-/// Removes a folder and then its lock file. If the folder cannot be removed, its lock file stays,
-/// so that the next command finds the folder.
+/// Removes a folder and then its lock file. If the folder can't be removed, the lock file stays, so
+/// the next command will find the folder.
 fn remove(lock_path: &Path) -> io::Result<()> {
     match fs::remove_dir_all(lock_path.with_extension("")) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
@@ -139,7 +139,7 @@ fn remove(lock_path: &Path) -> io::Result<()> {
     }
 }
 
-/// Ignores errors for files of other users and for files that another process has just removed.
+/// Ignores errors for other users' files and for files that another process has just removed.
 fn unless_foreign(error: io::Error) -> io::Result<()> {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::PermissionDenied => Ok(()),

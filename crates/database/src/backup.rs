@@ -11,9 +11,8 @@ use crate::connect::{Connector, Role};
 use crate::target::Target;
 use crate::{DatabaseError, Db, SqliteOptions};
 
-/// Writes a snapshot of the database to a new file. Other connections can read and write meanwhile:
-/// the copy contains everything that was committed before it began, and nothing that is committed
-/// later.
+/// Writes a snapshot of the database to a new file. Other connections can read and write in the
+/// meantime. The copy has everything committed before it started and nothing committed later.
 pub(crate) fn copy_file(connector: &Connector, to: &Path) -> Result<(), DatabaseError> {
     let failed = |why: String| {
         DatabaseError::Setup(format!("cannot copy the database to {}: {why}", to.display()))
@@ -24,11 +23,11 @@ pub(crate) fn copy_file(connector: &Connector, to: &Path) -> Result<(), Database
         .bind::<Text, _>(text)
         .execute(&mut conn)
         .map_err(|error| failed(error.to_string()))?;
-    // SQLite does not sync the new file itself.
+    // SQLite doesn't sync the new file itself.
     File::open(to).and_then(|file| file.sync_all()).map_err(|error| failed(error.to_string()))
 }
 
-/// Checks the structure of a database file.
+/// Checks a database file for corruption.
 fn check_file(path: &Path) -> Result<(), DatabaseError> {
     let connector =
         Connector { target: Target::Sqlite(path.to_owned()), sqlite: SqliteOptions::default() };
@@ -42,8 +41,8 @@ fn check_file(path: &Path) -> Result<(), DatabaseError> {
     }
 }
 
-/// Copies a file to the path of a database that does not exist yet, if the copy is intact. `from`
-/// is only read, because it may be on a read-only disk.
+/// Copies a file to the path of a database that doesn't exist yet, provided the copy is intact. We
+/// only read `from`, because it may be on a read-only disk.
 pub(crate) fn place_file(from: &Path, to: &Path) -> Result<(), DatabaseError> {
     let failed = |error: io::Error| {
         DatabaseError::Setup(format!("cannot write the database {}: {error}", to.display()))
@@ -64,7 +63,7 @@ pub(crate) fn place_file(from: &Path, to: &Path) -> Result<(), DatabaseError> {
         return Err(error);
     }
     let place = || -> io::Result<()> {
-        // SQLite would apply leftover journals of an earlier database to this one.
+        // SQLite would replay an earlier database's leftover journals into this one.
         for journal in ["-wal", "-shm", "-journal"] {
             let mut name = to.as_os_str().to_owned();
             name.push(journal);

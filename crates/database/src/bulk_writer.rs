@@ -1,4 +1,4 @@
-//! Large transactions on a SQLite file that no server uses.
+//! Large transactions on a SQLite file that no server is using.
 
 use std::fs::File;
 
@@ -6,29 +6,29 @@ use diesel::connection::SimpleConnection;
 
 use crate::{DatabaseError, Db, Pools, transaction};
 
-/// The size of the page cache in KiB. It is large enough for the indexes of a million rows, whose
-/// pages a load changes in random order.
+/// Page cache size in KiB. A load changes index pages in random order, and this is enough for the
+/// indexes of a million rows.
 const CACHE_KIB: u32 = 256 << 10;
 
-/// Once the WAL has this number of pages, a commit copies them to the database file.
+/// How many pages the WAL can have before a commit copies them to the database file.
 const WAL_PAGES: u32 = 256 << 10;
 
-/// A writer for transactions that hold the write lock for many seconds.
+/// A writer for transactions that may hold the write lock for many seconds.
 ///
-/// SQLite writes each page that a transaction changes twice, to the WAL and to the file. A load
-/// changes index pages in random order, so small transactions write the same pages again and again.
-/// A server that starts while the writer exists logs a warning.
+/// SQLite writes each changed page twice per transaction, once to the WAL and once to the file. A
+/// load changes index pages in random order, so with small transactions the same pages would be
+/// written over and over. A server that starts while the writer exists logs a warning.
 pub struct BulkWriter {
     db: Db,
     _server_lock: File,
 }
 
 impl BulkWriter {
-    /// Opens a writer, unless a server uses the file or the database is PostgreSQL, whose transactions
-    /// are cheap at any size.
+    /// Opens a writer. Returns `None` if a server is using the file, and for PostgreSQL, where
+    /// transactions of any size are cheap.
     ///
     /// # Errors
-    /// Returns [`DatabaseError::Setup`] with one sentence for the operator.
+    /// Returns [`DatabaseError::Setup`] with a one-line message for the operator.
     pub fn open(pools: &Pools) -> Result<Option<Self>, DatabaseError> {
         let Some(server_lock) = pools.lock_out_servers() else { return Ok(None) };
         let mut db = pools.connect()?;
@@ -40,11 +40,11 @@ impl BulkWriter {
         Ok(Some(Self { db, _server_lock: server_lock }))
     }
 
-    /// Runs a transaction.
+    /// Runs `work` in a transaction.
     ///
     /// # Errors
-    /// Returns the error of `work` after a rollback, or [`DatabaseError::Busy`] if another command
-    /// holds the write lock for a minute.
+    /// Returns the error from `work` after a rollback, or [`DatabaseError::Busy`] if another
+    /// command has held the write lock for a minute.
     pub fn write<T, E>(&mut self, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
     where
         E: From<DatabaseError>,
@@ -54,8 +54,7 @@ impl BulkWriter {
 }
 
 impl Drop for BulkWriter {
-    /// Copies the WAL to the database file and truncates it, so that the next reader does not have
-    /// to.
+    /// Copies the WAL to the database file and truncates it, so the next reader doesn't have to.
     fn drop(&mut self) {
         if let Db::Sqlite(conn) = &mut self.db
             && let Err(error) =

@@ -1,4 +1,4 @@
-//! The subcommand `migrate`.
+//! The `migrate` subcommand.
 
 use std::io::Write;
 use std::path::Path;
@@ -33,10 +33,10 @@ pub struct MigrateCommand {
 }
 
 impl MigrateCommand {
-    /// Runs the command for the service `name` with all its migration sources.
+    /// Migrates the database of the service `name`, using all of its migration sources.
     ///
     /// # Errors
-    /// Returns the errors of [`DatabaseSettings::migrate`], or an error if stdout cannot be
+    /// Returns the same errors as [`DatabaseSettings::migrate`], or an error if stdout cannot be
     /// written.
     pub fn run(
         self,

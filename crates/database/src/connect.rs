@@ -15,19 +15,19 @@ use crate::sqlite_hook::set_up_connections;
 use crate::target::Target;
 use crate::{DatabaseError, Db, SqliteOptions};
 
-/// PostgreSQL connections that were idle for longer than this are checked before use.
+/// PostgreSQL connections that were idle for longer than this get checked before use.
 const TRUSTED_IDLE: Duration = Duration::from_secs(1);
-/// PostgreSQL ends a transaction if its client is silent for this many milliseconds. Otherwise, a
-/// suspended process would keep its locks forever and block all writes of the service.
+/// After how many idle milliseconds PostgreSQL aborts an open transaction. Without this, a
+/// suspended process would keep its locks forever and block all of the service's writes.
 const IDLE_MS: u32 = 60_000;
-/// The statement timeout of pooled PostgreSQL connections in milliseconds.
+/// Statement timeout for pooled PostgreSQL connections, in milliseconds.
 const STATEMENT_MS: u32 = 30_000;
 
-/// After a checkpoint, SQLite truncates the WAL to this size in bytes.
+/// SQLite truncates the WAL to this many bytes after a checkpoint.
 const LONGEST_IDLE_WAL: u64 = 64 << 20;
 
-/// The pause before another attempt to configure a SQLite file. Two connections that change the
-/// journal mode would deadlock, so SQLite rejects one of them immediately, regardless of
+/// How long to wait before trying again to configure a SQLite file. If two connections change the
+/// journal mode at once they would deadlock, so SQLite rejects one of them right away, whatever the
 /// `busy_timeout`.
 const LOCKED_RETRY: Duration = Duration::from_millis(10);
 
@@ -41,7 +41,6 @@ pub(crate) enum Role {
     Job,
 }
 
-/// Opens connections to a database.
 #[derive(Clone, Debug)]
 pub(crate) struct Connector {
     pub target: Target,
@@ -49,7 +48,7 @@ pub(crate) struct Connector {
 }
 
 impl Connector {
-    /// Opens and configures a connection. The error text does not contain secrets.
+    /// Opens and configures a connection. Error messages never contain secrets.
     pub fn connect(&self, role: Role) -> Result<Db, DatabaseError> {
         match &self.target {
             Target::Sqlite(path) => self.open_file(path, role),
@@ -64,11 +63,10 @@ impl Connector {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(|error| setup(error.to_string()))?;
         }
-        // Creates the file with a mode that only the owner can read, regardless of the umask.
-        // SQLite gives the same mode to its journals, and reports an error if the file could not be
-        // created.
+        // Make the file readable only by its owner, whatever the umask. SQLite uses the same mode
+        // for its journals. If this fails, SQLite reports the error.
         let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-        // With a leading `./`, SQLite does not interpret `file:` or `:memory:` in the name.
+        // The leading `./` keeps SQLite from interpreting names like `file:` or `:memory:`.
         let name = if path.is_absolute() { path.to_path_buf() } else { Path::new(".").join(path) };
         let name = name.to_str().ok_or_else(|| setup("its name is not UTF-8".into()))?;
         set_up_connections();
@@ -88,7 +86,7 @@ impl Connector {
     }
 
     /// Returns the statements that configure a SQLite connection. The lock timeout comes first,
-    /// because the other statements may need it.
+    /// because the others may have to wait.
     fn pragmas(&self, role: Role) -> String {
         let mut sql = format!("PRAGMA busy_timeout = {};", wait_ms(role));
         if role != Role::Reader {
@@ -112,7 +110,7 @@ impl Connector {
     }
 }
 
-/// Returns how long a SQLite connection waits for a lock, in milliseconds.
+/// Returns how many milliseconds a SQLite connection waits for a lock.
 const fn wait_ms(role: Role) -> u64 {
     match role {
         Role::Reader | Role::Writer => 5_000,
@@ -120,7 +118,7 @@ const fn wait_ms(role: Role) -> u64 {
     }
 }
 
-/// Creates the error for a PostgreSQL connection, without the password.
+/// Creates an error for a PostgreSQL connection, leaving out the password.
 pub(crate) fn server_error(url: &str, text: &str) -> DatabaseError {
     let text = one_line(&redact(text, url));
     DatabaseError::Setup(format!("cannot connect to PostgreSQL: {text}"))
@@ -149,8 +147,8 @@ fn open_server(url: &str, role: Role) -> Result<Db, DatabaseError> {
     Ok(Db::Pg(conn))
 }
 
-/// Network timeouts in the units of libpq, which otherwise waits forever. An idle connection is
-/// probed after 5 s and closed if 3 probes, sent 2 s apart, are lost. Sent data must be
+/// Network timeouts in libpq's units, without which it would wait forever. An idle connection is
+/// probed after 5 s and closed if 3 probes, 2 s apart, go unanswered. Sent data must be
 /// acknowledged within 10 s.
 const NETWORK_LIMITS: [(&str, u32); 5] = [
     ("connect_timeout", 5),
@@ -160,7 +158,7 @@ const NETWORK_LIMITS: [(&str, u32); 5] = [
     ("tcp_user_timeout", 10_000),
 ];
 
-/// Adds the timeouts that a URL does not set.
+/// Adds any timeouts that the URL doesn't set.
 pub(crate) fn with_network_limits(url: &str) -> String {
     let mut limited = url.to_owned();
     for (name, value) in NETWORK_LIMITS {
@@ -172,7 +170,7 @@ pub(crate) fn with_network_limits(url: &str) -> String {
     limited
 }
 
-/// Removes parts of the URL, including the password, from an error message.
+/// Removes parts of the URL from an error message, including the password.
 fn redact(message: &str, url: &str) -> String {
     let parse_fault =
         ["URI", "percent-encoded", "missing \"=\"", "invalid port", "invalid integer"];
@@ -191,8 +189,8 @@ fn redact(message: &str, url: &str) -> String {
     }
 }
 
-/// Masks a word in a message with `***`. Occurrences inside other words are kept: a short password
-/// could otherwise garble the text, and the gaps would reveal it.
+/// Masks a word in a message with `***`, but not inside other words. A short password could
+/// otherwise garble the message, and the gaps would give it away.
 fn without_word(message: &str, word: &str) -> String {
     let mut shown = String::with_capacity(message.len());
     let mut rest = message;
@@ -213,7 +211,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A pooled connection, together with its health.
+/// A pooled connection and its health.
 pub(crate) struct Pooled {
     pub db: Db,
     used: Instant,
@@ -221,11 +219,11 @@ pub(crate) struct Pooled {
     dead: bool,
 }
 
-/// Opens and checks the connections of one pool.
+/// Opens and checks the connections in a pool.
 pub(crate) struct Manager {
     connector: Connector,
     role: Role,
-    /// Incremented when a connection breaks. Connections that are older than that must be checked.
+    /// Incremented whenever a connection breaks. Older connections must then be checked.
     epoch: Arc<AtomicU64>,
 }
 
@@ -235,10 +233,10 @@ impl Manager {
     }
 }
 
-/// Returns whether a connection from the pool can be used.
+/// Returns whether a connection from the pool still works.
 ///
-/// A ping costs a round trip, so only those PostgreSQL connections are checked that were idle or
-/// are older than the last broken connection.
+/// A ping costs a round trip, so we only check PostgreSQL connections that were idle or that
+/// predate the last broken one.
 pub(crate) fn is_alive(conn: &mut Pooled, epoch: &AtomicU64) -> bool {
     let now = epoch.load(Ordering::Relaxed);
     if matches!(conn.db, Db::Sqlite(_)) || (conn.epoch == now && conn.used.elapsed() < TRUSTED_IDLE)
@@ -277,7 +275,7 @@ impl r2d2::ManageConnection for Manager {
     }
 }
 
-/// Logs failed connection attempts of a pool. The waiting requests get `Busy`.
+/// Logs a pool's failed connection attempts. Waiting requests get `Busy`.
 #[derive(Debug)]
 pub(crate) struct LogAttempts;
 

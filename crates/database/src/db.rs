@@ -1,17 +1,17 @@
-//! The connection type that all query functions take.
+//! The connection type used by all query functions.
 
 use diesel::{PgConnection, SqliteConnection};
 
 pub use connection::{Db, MultiBackend};
 
-/// A separate module, because the derive generates public items without documentation.
+/// In a module of its own, because the derive generates undocumented public items.
 mod connection {
     #![allow(missing_docs, unused_qualifications)]
     use super::{PgConnection, SqliteConnection};
 
-    /// A connection to SQLite or PostgreSQL, which is also a diesel connection.
+    /// A diesel connection to either SQLite or PostgreSQL.
     ///
-    /// For statements that work only with the inner connections, match on it or use
+    /// For statements that only work with the inner connections, match on it or use
     /// [`on_backend!`](crate::on_backend).
     #[derive(diesel::MultiConnection)]
     pub enum Db {
@@ -32,7 +32,7 @@ pub enum Backend {
 }
 
 impl Db {
-    /// Returns the kind of database of this connection.
+    /// Returns the kind of database this connection uses.
     pub fn backend(&self) -> Backend {
         match self {
             Self::Sqlite(_) => Backend::Sqlite,
@@ -41,8 +41,7 @@ impl Db {
     }
 }
 
-/// Compiles an expression for each of the two inner connections, for statements that [`Db`] cannot
-/// run.
+/// Compiles an expression for both inner connection types, for statements that [`Db`] can't run.
 ///
 /// ```
 /// use diesel::prelude::*;

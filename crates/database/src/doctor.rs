@@ -1,4 +1,4 @@
-//! The subcommand `doctor` of a service whose only data is its database.
+//! The `doctor` subcommand for a service whose only data is its database.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -18,8 +18,8 @@ pub struct DoctorCommand {
 }
 
 impl DoctorCommand {
-    /// Runs the command on a database that was opened without changing it. The exit code is 1 if
-    /// there are faults.
+    /// Checks a database, which should be opened without changing it. The exit code is 1 if there
+    /// are faults.
     ///
     /// # Errors
     /// Returns an error if the database cannot be read or stdout cannot be written.

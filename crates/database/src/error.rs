@@ -1,4 +1,4 @@
-//! Errors of the database.
+//! Database errors.
 
 use std::error::Error as Cause;
 use std::io;
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use diesel::result::{DatabaseErrorKind, Error};
 use parking_lot::Mutex;
 
-/// The reason a database operation failed.
+/// Why a database operation failed.
 ///
-/// A service maps the first four variants to statuses of its API. `Broken` and `Setup` are for logs
-/// and for the operator.
+/// A service maps the first four variants to HTTP statuses. `Broken` and `Setup` are for the log
+/// and the operator.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatabaseError {
@@ -21,17 +21,17 @@ pub enum DatabaseError {
     #[error("the row conflicts with another one")]
     Conflict,
     /// Too many requests are waiting, another process holds the lock, or the server is unavailable.
-    /// The operation can be retried later.
+    /// Retry later.
     #[error("the database is busy or not reachable")]
     Busy,
-    /// The disk of the database, or of files stored with it, is full, read-only or failing. Reads
-    /// may still work. The cause is logged when this error is created.
+    /// The disk with the database or its files is full, read-only or failing. Reads may still work.
+    /// The cause was logged when this error was created.
     #[error("storage failed: {0}")]
     Storage(String),
-    /// Anything else. The cause is for the log and must never be sent to a client.
+    /// Anything else. The cause belongs in the log and must never be sent to a client.
     #[error("the database failed: {0}")]
     Broken(Box<dyn Cause + Send + Sync>),
-    /// The database cannot be used as configured. The text is a sentence for the operator.
+    /// The database can't be used as configured. The message is for the operator.
     #[error("{0}")]
     Setup(String),
 }
@@ -47,8 +47,9 @@ impl DatabaseError {
         Self::Broken(cause.into())
     }
 
-    /// Converts the error of a file that is stored with the database. If the disk is full,
-    /// read-only or failing, it becomes [`Storage`](Self::Storage), otherwise `Broken`.
+    /// Converts an I/O error for a file stored along with the database. It becomes
+    /// [`Storage`](Self::Storage) if the disk is full, read-only or failing, and `Broken`
+    /// otherwise.
     ///
     /// ```
     /// use std::io::{Error, ErrorKind};
@@ -66,16 +67,17 @@ impl DatabaseError {
         }
     }
 
-    /// Returns whether the same request can succeed later. If so, the status is 503 instead of 500.
+    /// Returns whether the same request may succeed later. Services then respond with 503 instead
+    /// of 500.
     pub fn is_temporary(&self) -> bool {
         matches!(self, Self::Busy | Self::Storage(_))
     }
 }
 
-/// The number of storage failures in this process, and the cause of the last one.
+/// How often storage has failed in this process, and the last cause.
 static STORAGE_FAILURES: Mutex<(u64, String)> = Mutex::new((0, String::new()));
 
-/// Returns the number of storage failures in this process, and the cause of the last one.
+/// Returns how often storage has failed in this process, and the last cause.
 pub(crate) fn storage_failures() -> (u64, String) {
     STORAGE_FAILURES.lock().clone()
 }
@@ -122,16 +124,16 @@ impl From<Error> for DatabaseError {
     }
 }
 
-/// The message of Citus when a server fails during a transaction. The connection is then lost.
+/// Citus's message when a server fails during a transaction. The connection is lost at that point.
 const WORKER_LOST: &str = "connection marked as essential";
 
-/// Time between two log lines about lost connections. While a server of a cluster is down, every
-/// request that needs it loses a connection.
+/// Minimum time between log lines about lost connections. While a cluster server is down, every
+/// request that needs it loses its connection.
 const LOG_LOSSES_EVERY: Duration = Duration::from_secs(10);
 
 static LAST_LOSS: Mutex<Option<Instant>> = Mutex::new(None);
 
-/// Logs a lost connection, unless another one was logged recently.
+/// Logs a lost connection, unless we logged one recently.
 fn log_loss(message: &str) {
     let mut last = LAST_LOSS.lock();
     if last.is_none_or(|last| last.elapsed() >= LOG_LOSSES_EVERY) {
@@ -141,11 +143,11 @@ fn log_loss(message: &str) {
     }
 }
 
-/// The message of PostgreSQL for a statement timeout.
+/// PostgreSQL's message for a statement timeout.
 const STATEMENT_TIMEOUT: &str = "canceling statement due to statement timeout";
 
-/// Returns whether a failure is transient. Neither database has an error kind for these failures,
-/// so the messages are compared. PostgreSQL must therefore report in English (`lc_messages`).
+/// Returns whether a failure is transient. Neither database has an error kind for these, so we have
+/// to compare messages. That's why PostgreSQL must report errors in English (`lc_messages`).
 fn is_passing(message: &str) -> bool {
     const PASSING: [&str; 6] = [
         "database is locked",
@@ -158,10 +160,9 @@ fn is_passing(message: &str) -> bool {
     PASSING.iter().any(|text| message.contains(text))
 }
 
-/// Returns whether a failure was caused by the disk: the SQLite messages for `SQLITE_FULL`,
-/// `SQLITE_READONLY`, `SQLITE_IOERR` and `SQLITE_CANTOPEN`, and the PostgreSQL classes 53
-/// (insufficient resources) and 58 (system error), whose messages end with the message of the
-/// operating system.
+/// Returns whether the disk caused a failure. Covers SQLite's messages for `SQLITE_FULL`,
+/// `SQLITE_READONLY`, `SQLITE_IOERR` and `SQLITE_CANTOPEN`, and the PostgreSQL error classes 53
+/// (insufficient resources) and 58 (system error), whose messages end with the operating system's.
 fn is_of_storage(message: &str) -> bool {
     const STORAGE: [&str; 9] = [
         "database or disk is full",

@@ -1,5 +1,5 @@
-//! A semaphore whose permits ("turns") go to callers round robin, so that a caller with many
-//! requests delays the others by at most one turn.
+//! A semaphore that hands out its permits ("turns") round robin, so a caller with many requests
+//! delays the others by one turn at most.
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -8,8 +8,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-/// A limited number of turns. Each caller holds at most one of them, and waiting callers are served
-/// round robin.
+/// A limited number of turns. Each caller gets at most one at a time, and waiting callers are
+/// served round robin.
 ///
 /// ```
 /// # async fn work(turns: &std::sync::Arc<database::FairTurns>) {
@@ -24,26 +24,26 @@ pub struct FairTurns {
     hasher: RandomState,
 }
 
-/// The caller. All requests with `None` share one position in the queue, and together may hold all
-/// turns.
+/// Identifies a caller. Requests with `None` share one position in the queue, and together they can
+/// take all turns.
 type Caller = Option<u64>;
 
 struct State {
     free: usize,
-    /// The callers that hold a turn.
+    /// Callers that have a turn.
     busy: HashSet<u64>,
-    /// The waiting requests of each caller, in order of arrival. The first caller is next.
+    /// Each caller's waiting requests in order of arrival. The first caller is next.
     waiting: VecDeque<(Caller, VecDeque<oneshot::Sender<Turn>>)>,
 }
 
-/// A permit. When it is dropped, the next caller gets it.
+/// A permit. Dropping it passes it on to the next caller.
 pub struct Turn {
     turns: Arc<FairTurns>,
     caller: Caller,
 }
 
 impl State {
-    /// Takes a free turn, unless the caller already holds one.
+    /// Takes a free turn unless the caller already has one.
     fn take(&mut self, caller: Caller) -> bool {
         if self.free == 0 || caller.is_some_and(|caller| self.busy.contains(&caller)) {
             return false;
@@ -53,7 +53,7 @@ impl State {
         true
     }
 
-    /// Returns the next waiting request and its caller. Cancelled requests are skipped.
+    /// Returns the next waiting request and its caller, skipping cancelled ones.
     fn next(&mut self) -> Option<(Caller, oneshot::Sender<Turn>)> {
         self.waiting.retain_mut(|(_, requests)| {
             requests.retain(|request| !request.is_closed());
@@ -78,14 +78,14 @@ impl FairTurns {
         Arc::new(Self { state, hasher: RandomState::new() })
     }
 
-    /// Takes a turn. Returns `None` if all are taken or the caller already holds one.
+    /// Takes a turn. Returns `None` if they are all taken or the caller already has one.
     pub fn try_take(self: &Arc<Self>, caller: Option<&str>) -> Option<Turn> {
         let caller = self.key(caller);
         let is_taken = self.state.lock().take(caller);
         is_taken.then(|| self.turn(caller))
     }
 
-    /// Waits for a turn. Requests of the same caller are served in order.
+    /// Waits for a turn. A caller's requests are served in order.
     pub async fn take(self: &Arc<Self>, caller: Option<&str>) -> Turn {
         let caller = self.key(caller);
         let receiver = {
@@ -103,7 +103,7 @@ impl FairTurns {
         };
         match receiver.await {
             Ok(turn) => turn,
-            // The sender is only dropped together with all turns.
+            // The sender is only dropped if the whole semaphore is.
             Err(_) => std::future::pending().await,
         }
     }
@@ -132,7 +132,7 @@ impl Drop for Turn {
             }
             next
         };
-        // A request that was cancelled in the meantime drops its turn, which is then passed on.
+        // If the request was cancelled in the meantime, its turn is dropped and passed on.
         if let Some((caller, next)) = next {
             let _ = next.send(self.turns.turn(caller));
         }
@@ -204,7 +204,7 @@ mod tests {
             let mut gone: Waiting<'_> = Box::pin(turns.take(Some("1")));
             assert!(poll(&mut gone).is_none());
         }
-        // This request is cancelled after it got a turn.
+        // This request is cancelled after it got its turn.
         let mut late: Waiting<'_> = Box::pin(turns.take(Some("1")));
         assert!(poll(&mut late).is_none());
         drop(taken);

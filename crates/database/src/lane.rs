@@ -1,4 +1,4 @@
-//! A pool of connections and its queue.
+//! A connection pool and its queue.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -24,7 +24,7 @@ pub(crate) struct Lane {
     queue: RwLock<Arc<Queue>>,
 }
 
-/// A pool, and the turns that grant access to it.
+/// A pool and the turns for using it.
 pub(crate) struct Queue {
     pool: r2d2::Pool<Manager>,
     turns: Arc<FairTurns>,
@@ -45,23 +45,22 @@ impl Lane {
         Self { connector, role, size, epoch, metrics, queue }
     }
 
-    /// Returns the queue for new requests.
+    /// Returns the queue that new requests should use.
     pub fn queue(&self) -> Arc<Queue> {
         Arc::clone(&self.queue.read())
     }
 
-    /// Replaces the queue. The connections of the old queue are closed when their work ends.
+    /// Replaces the queue. Connections in the old one are closed when their work is done.
     pub fn renew(&self) {
         let queue = Arc::new(Queue::new(&self.connector, self.role, self.size, &self.epoch));
         let mut present = self.queue.write();
         let old = std::mem::replace(&mut *present, queue);
         drop(present);
-        // Closing a connection writes to the network. If no thread can be started, the connections
-        // are closed here.
+        // Closing a connection writes to the network. If we can't start a thread, they are closed
+        // right here.
         let _ = std::thread::Builder::new().spawn(move || drop(old));
     }
 
-    /// Returns the current state of the pool.
     pub fn state(&self) -> PoolState {
         let queue = self.queue();
         let (name, size, state) = (self.metrics.name, queue.pool.max_size(), queue.pool.state());
@@ -94,7 +93,7 @@ impl Queue {
         let keep = connector.target.backend() == Backend::Sqlite;
         let idle = (!keep).then(|| Duration::from_secs(600));
         let age = (!keep).then(|| Duration::from_secs(3_600));
-        // While a server is unavailable, r2d2 pauses between attempts for at most half of this
+        // While a server is unavailable, r2d2 pauses between attempts for up to half of this
         // timeout.
         let pool = r2d2::Pool::builder()
             .max_size(u32::try_from(size).unwrap_or(u32::MAX))
@@ -108,7 +107,7 @@ impl Queue {
         Self { pool, turns: FairTurns::new(size), epoch: Arc::clone(epoch) }
     }
 
-    /// Takes a working connection from the pool. Broken connections are dropped.
+    /// Takes a working connection from the pool, dropping broken ones.
     pub fn take(&self, deadline: Instant) -> Result<PooledConnection<Manager>, DatabaseError> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -131,8 +130,8 @@ impl Queue {
         finish(&mut self.begin(deadline)?.db, work)
     }
 
-    /// Takes a connection and begins a write transaction. If the connection turns out to be broken,
-    /// takes another one.
+    /// Takes a connection and starts a write transaction. If the connection is broken, tries once
+    /// more with another one.
     pub fn begin(&self, deadline: Instant) -> Result<PooledConnection<Manager>, DatabaseError> {
         let mut conn = self.take(deadline)?;
         let Err(error) = begin(&mut conn.db) else { return Ok(conn) };

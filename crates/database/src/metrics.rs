@@ -1,4 +1,4 @@
-//! Metrics of the pools, in the default registry of the `prometheus` crate.
+//! Pool metrics, in the `prometheus` crate's default registry.
 
 use std::sync::{LazyLock, Weak};
 use std::time::{Duration, Instant};
@@ -15,9 +15,9 @@ pub(crate) struct PoolState {
     pub in_use: u32,
 }
 
-/// Pools that report their state.
+/// Pools that can report their state.
 pub(crate) trait Observed: Send + Sync {
-    /// Returns the current state of each pool.
+    /// Returns each pool's current state.
     fn states(&self) -> Vec<PoolState>;
 }
 
@@ -67,7 +67,7 @@ fn register(collector: Box<dyn Collector>) {
     }
 }
 
-/// Adds the pools of a service to the metrics.
+/// Adds a service's pools to the metrics.
 pub(crate) fn watch(pools: Observer) {
     let mut watched = STATES.lock();
     watched.retain(|pools| pools.strong_count() > 0);
@@ -91,7 +91,7 @@ impl PoolMetrics {
         }
     }
 
-    /// Counts a waiting request until the returned value is dropped.
+    /// Counts a request as waiting until the returned guard is dropped.
     pub(crate) fn wait(&self) -> Waiting<'_> {
         self.waiting.inc();
         Waiting { metrics: self, since: Instant::now() }
@@ -114,8 +114,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Collects the state of the pools only when metrics are requested, so that using the pools costs
-/// nothing.
+/// Reads the pools' state only when metrics are collected, so using the pools costs nothing.
 struct States {
     size: IntGaugeVec,
     open: IntGaugeVec,
@@ -129,7 +128,7 @@ impl Collector for States {
 
     fn collect(&self) -> Vec<MetricFamily> {
         let gauges = [&self.size, &self.open, &self.in_use];
-        // Held until the end, because concurrent collections would add to each other's sums.
+        // Held to the end, because concurrent collections would add to each other's sums.
         let watched = STATES.lock();
         gauges.into_iter().for_each(IntGaugeVec::reset);
         for pools in watched.iter().filter_map(Weak::upgrade) {

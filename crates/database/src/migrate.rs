@@ -1,4 +1,4 @@
-//! Applies the migrations that are compiled into the binary.
+//! Applies the migrations compiled into the binary.
 
 use diesel::backend::Backend;
 use diesel::connection::SimpleConnection;
@@ -8,7 +8,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 
 use crate::{DatabaseError, Db, transaction};
 
-/// A source of migrations, with the same versions for both databases. Create the fields with
+/// A set of migrations with the same versions for both databases. Create the fields with
 /// `diesel_migrations::embed_migrations!`.
 pub struct Migrations {
     /// The migrations for SQLite.
@@ -17,16 +17,16 @@ pub struct Migrations {
     pub postgres: EmbeddedMigrations,
 }
 
-/// The advisory lock that prevents concurrent migrations on PostgreSQL.
+/// The advisory lock that rules out concurrent migrations on PostgreSQL.
 const LOCK: i64 = 0x5175_696e_7465_7401;
 
-/// Applies the pending migrations of all sources in order. Returns the applied versions.
+/// Applies all pending migrations, source by source, and returns their versions.
 ///
-/// Several processes can call this concurrently: one migrates, and the others wait and then find
-/// nothing pending. On SQLite all migrations commit together, on PostgreSQL one by one.
+/// Several processes can call this at once. One of them migrates, and the others wait until there
+/// is nothing left to do. SQLite commits all migrations together, PostgreSQL one by one.
 ///
 /// # Errors
-/// Returns [`DatabaseError::Setup`] with the version of the failed migration and the cause.
+/// Returns [`DatabaseError::Setup`] with the failed migration's version and the cause.
 pub(crate) fn migrate(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     match db {
         Db::Sqlite(_) => migrate_file(db, sources),
@@ -37,8 +37,8 @@ pub(crate) fn migrate(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String
     }
 }
 
-/// Returns the pending versions in the order they would be applied. On PostgreSQL, the library
-/// creates its table of versions in order to read it; this is rolled back.
+/// Returns the pending versions in the order in which they would be applied. On PostgreSQL, diesel
+/// creates its version table just to read it, so we roll that back.
 pub(crate) fn pending(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     match db {
         Db::Sqlite(conn) => Ok(names(&pending_of(conn, sources.iter().map(|s| &s.sqlite))?)),
@@ -50,7 +50,7 @@ pub(crate) fn pending(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String
     }
 }
 
-/// Runs `work` in a transaction that is rolled back.
+/// Runs `work` in a transaction and rolls it back.
 fn without_changes<T>(
     conn: &mut PgConnection,
     work: impl FnOnce(&mut PgConnection) -> Result<T, DatabaseError>,
@@ -67,8 +67,8 @@ fn without_changes<T>(
     }
 }
 
-/// Runs `work` under a lock. Even listing the pending migrations needs the lock: it creates the
-/// table of versions, which fails if two processes do so concurrently.
+/// Runs `work` while holding the lock. Even listing pending migrations needs it, because that
+/// creates the version table, which fails if two processes do it at once.
 fn alone<T>(
     conn: &mut PgConnection,
     work: impl FnOnce(&mut PgConnection) -> Result<T, DatabaseError>,
@@ -76,14 +76,14 @@ fn alone<T>(
     conn.batch_execute(&format!("SELECT pg_advisory_lock({LOCK})"))?;
     let done = work(conn);
     let unlocked = conn.batch_execute(&format!("SELECT pg_advisory_unlock({LOCK})"));
-    // If both fail, the first failure is the cause.
+    // If both fail, report the first failure, which is the cause.
     let done = done?;
     unlocked?;
     Ok(done)
 }
 
-/// Migrates SQLite, which rebuilds a table to alter it. Foreign keys would prevent that, so they
-/// are disabled, and checked before the commit.
+/// Migrates SQLite. Altering a table there means rebuilding it, which foreign keys would prevent,
+/// so we turn them off and check them before the commit.
 fn migrate_file(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     if pending(db, sources)?.is_empty() {
         return Ok(Vec::new());
@@ -115,7 +115,7 @@ fn check_references(conn: &mut diesel::SqliteConnection) -> Result<(), DatabaseE
     Ok(())
 }
 
-/// Borrows a source, because the harness takes it by value.
+/// Borrows a source, because diesel's harness takes it by value.
 struct Embedded<'a>(&'a EmbeddedMigrations);
 
 impl<DB: Backend> MigrationSource<DB> for Embedded<'_> {

@@ -1,11 +1,11 @@
-//! Runs blocking work outside of the worker threads.
+//! Runs blocking work off the worker threads.
 
 use crate::DatabaseError;
 
-/// Runs `work` on a blocking thread. A panic is propagated to the caller.
+/// Runs `work` on a blocking thread. Panics propagate to the caller.
 ///
 /// # Errors
-/// Returns [`DatabaseError::Busy`] if the program is stopping.
+/// Returns [`DatabaseError::Busy`] if the program is shutting down.
 pub async fn off_worker<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, DatabaseError> {

@@ -1,4 +1,4 @@
-//! Connection pools with a queue that waits without blocking a thread.
+//! Connection pools whose queues don't block a thread while waiting.
 
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
@@ -21,21 +21,21 @@ use crate::{Backend, DatabaseError, Db};
 /// How long commands and jobs wait for a pooled connection.
 const BLOCKING_WAIT: Duration = Duration::from_secs(30);
 
-/// How long a request waits to start a long read. The reads ahead of it can take seconds.
+/// How long a request waits to start a long read. The reads ahead of it may take seconds.
 const LONG_READ_WAIT: Duration = Duration::from_secs(4);
 
-/// The connections of a service: many readers, and one writer (SQLite) or many (PostgreSQL). Long
-/// reads have additional connections, half as many, so that they do not delay other reads.
+/// A service's database connections. There are many readers, and one writer on SQLite or many on
+/// PostgreSQL. Long reads get their own connections, half as many, so they don't delay other reads.
 ///
 /// Clones share the pools. Readers reject writes. An async caller waits at most `DB_WAIT_MS` and
-/// then gets [`DatabaseError::Busy`]. The work runs on a blocking thread, and completes even if the
+/// then gets [`DatabaseError::Busy`]. Its work runs on a blocking thread and completes even if the
 /// caller is dropped.
 ///
-/// A PostgreSQL connection that broke while it was idle is replaced before use. When the server
-/// stops responding, waiting async callers get [`DatabaseError::Busy`] within about three seconds,
-/// and new ones immediately. The connections that are waiting for the server are abandoned, and
-/// their transactions are rolled back. Only if the server stops during a COMMIT can a write take
-/// effect although it was reported as failed.
+/// A PostgreSQL connection that broke while idle is replaced before use. If the server stops
+/// responding, waiting async callers get [`DatabaseError::Busy`] within about three seconds and new
+/// ones right away. Connections that are stuck waiting for the server are abandoned and their
+/// transactions roll back. A write that was reported as failed can only take effect if the server
+/// stopped during the COMMIT.
 #[derive(Clone)]
 pub struct Pools {
     inner: Arc<Inner>,
@@ -49,9 +49,9 @@ struct Inner {
     writers: Lane,
     wait: Duration,
     pulse: Arc<Pulse>,
-    /// Whether the last call of [`Pools::ready`] failed to reach the database.
+    /// Whether the last [`Pools::ready`] call couldn't reach the database.
     was_away: AtomicBool,
-    /// The lock that a server holds on a SQLite file.
+    /// The lock a server holds on its SQLite file.
     server_lock: Mutex<Option<File>>,
 }
 
@@ -84,7 +84,7 @@ impl Pools {
         self.inner.connector.target.backend()
     }
 
-    /// Returns the file of a SQLite database, or `None` for PostgreSQL.
+    /// Returns the SQLite file, or `None` for PostgreSQL.
     pub fn file(&self) -> Option<&Path> {
         match &self.inner.connector.target {
             Target::Sqlite(path) => Some(path),
@@ -92,12 +92,12 @@ impl Pools {
         }
     }
 
-    /// Registers a server on a SQLite file until the last clone of the pools is dropped. If another
-    /// server or a load is already using the file, logs a warning and returns false.
+    /// Marks the SQLite file as used by a server until the last clone of the pools is dropped. If
+    /// another server or a load is already using it, logs a warning and returns false.
     ///
-    /// The lock is shared between servers, so a server that starts before another one ends holds it
-    /// as well. A server that starts during a load gets the lock when the load ends. On a read-only
-    /// disk the lock cannot be taken, but servers cannot interfere with each other there.
+    /// Servers share the lock, so one that starts before another has stopped gets it as well. A
+    /// server that starts during a load gets it once the load is done. On a read-only disk the lock
+    /// can't be taken, but servers can't get in each other's way there either.
     pub fn register_server(&self) -> bool {
         let Some(lock) = self.server_file() else { return true };
         let is_alone = !matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
@@ -127,14 +127,14 @@ impl Pools {
         is_alone
     }
 
-    /// Takes the lock exclusively, which keeps it from servers until the returned file is dropped.
-    /// Returns `None` if a server or another caller is using the database, and on PostgreSQL.
+    /// Takes the lock exclusively, keeping servers out until the returned file is dropped. Returns
+    /// `None` if a server or another caller is using the database, and for PostgreSQL.
     pub fn lock_out_servers(&self) -> Option<File> {
         let lock = self.server_file()?;
         lock.try_lock().is_ok().then_some(lock)
     }
 
-    /// Opens the file that servers on a SQLite database lock.
+    /// Opens the lock file for servers that use a SQLite database.
     fn server_file(&self) -> Option<File> {
         let path = self.file()?.with_added_extension("server");
         let mut options = File::options();
@@ -145,7 +145,7 @@ impl Pools {
     /// Runs read-only queries, without a transaction.
     ///
     /// # Errors
-    /// Returns the error of `work`, or [`DatabaseError::Busy`] if no connection was free in time.
+    /// Returns the error from `work`, or [`DatabaseError::Busy`] if no connection was free in time.
     pub async fn read<T, E, F>(&self, work: F) -> Result<T, E>
     where
         F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
@@ -156,11 +156,11 @@ impl Pools {
         self.in_turn(|inner| &inner.readers, None, self.inner.wait, run).await
     }
 
-    /// Like [`read`](Self::read), for reads of many rows. They have their own connections and wait
-    /// longer for them.
+    /// Like [`read`](Self::read), but for reading many rows. These reads have their own connections
+    /// and wait longer for them.
     ///
     /// # Errors
-    /// Returns the error of `work`, or [`DatabaseError::Busy`] if no connection was free in time.
+    /// Returns the error from `work`, or [`DatabaseError::Busy`] if no connection was free in time.
     pub async fn read_long<T, E, F>(&self, work: F) -> Result<T, E>
     where
         F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
@@ -171,10 +171,10 @@ impl Pools {
         self.in_turn(|inner| &inner.long, None, self.inner.wait.max(LONG_READ_WAIT), run).await
     }
 
-    /// Runs `work` on a separate connection without limits. For background work of a server.
+    /// Runs `work` on a separate connection without any timeouts. For a server's background work.
     ///
     /// # Errors
-    /// Returns the error of `work`, or the errors of [`connect`](Self::connect).
+    /// Returns the error from `work`, or an error from [`connect`](Self::connect).
     pub async fn read_apart<T, E, F>(&self, work: F) -> Result<T, E>
     where
         F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
@@ -188,7 +188,7 @@ impl Pools {
     /// Runs `work` in a transaction that commits when it returns `Ok`.
     ///
     /// # Errors
-    /// Returns the error of `work` after a rollback, or [`DatabaseError::Busy`] if the write lock
+    /// Returns the error from `work` after a rollback, or [`DatabaseError::Busy`] if the write lock
     /// or a connection was not free in time.
     pub async fn write<T, E, F>(&self, work: F) -> Result<T, E>
     where
@@ -199,12 +199,12 @@ impl Pools {
         self.write_as(None, work).await
     }
 
-    /// Like [`write`](Self::write), for requests of a caller. Each caller uses one connection at a
-    /// time, and waiting callers are served round robin, so that the requests of one caller do not
-    /// delay all others.
+    /// Like [`write`](Self::write), but on behalf of a caller. Each caller gets one connection at a
+    /// time and waiting callers are served round robin, so a busy caller doesn't hold up everyone
+    /// else.
     ///
     /// # Errors
-    /// Returns the errors of [`write`](Self::write).
+    /// Returns the same errors as [`write`](Self::write).
     pub async fn write_as<T, E, F>(&self, caller: Option<&str>, work: F) -> Result<T, E>
     where
         F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
@@ -224,8 +224,7 @@ impl Pools {
         self.in_turn(|inner| &inner.writers, caller, self.inner.wait, run).await
     }
 
-    /// Waits for a turn in a lane and then runs blocking work. Fails as soon as PostgreSQL stops
-    /// responding.
+    /// Waits for a turn and then runs blocking work. Fails as soon as PostgreSQL stops responding.
     async fn in_turn<T, E>(
         &self,
         lane: fn(&Inner) -> &Lane,
@@ -270,7 +269,7 @@ impl Pools {
     /// Like [`read`](Self::read), but blocks the calling thread. For commands and jobs.
     ///
     /// # Errors
-    /// Returns the error of `work`, or [`DatabaseError::Busy`] if no connection was free in time.
+    /// Returns the error from `work`, or [`DatabaseError::Busy`] if no connection was free in time.
     pub fn read_blocking<T, E>(&self, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
     where
         E: From<DatabaseError>,
@@ -281,7 +280,7 @@ impl Pools {
     /// Like [`write`](Self::write), but blocks the calling thread. For commands and jobs.
     ///
     /// # Errors
-    /// Returns the errors of [`write`](Self::write).
+    /// Returns the same errors as [`write`](Self::write).
     pub fn write_blocking<T, E>(&self, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
     where
         E: From<DatabaseError>,
@@ -289,11 +288,12 @@ impl Pools {
         self.inner.writers.queue().transaction(Instant::now() + BLOCKING_WAIT, work)
     }
 
-    /// Like [`write_blocking`](Self::write_blocking), for writes at every start, such as initial
-    /// rows. If the database is read-only, logs a warning, skips the work and returns `None`.
+    /// Like [`write_blocking`](Self::write_blocking), but for writes that happen at every start,
+    /// such as seeding tables. If the database is read-only, logs a warning, skips the work and
+    /// returns `None`.
     ///
     /// # Errors
-    /// Returns the errors of [`write_blocking`](Self::write_blocking).
+    /// Returns the same errors as [`write_blocking`](Self::write_blocking).
     pub fn write_at_start<T, E>(
         &self,
         work: impl FnOnce(&mut Db) -> Result<T, E>,
@@ -314,36 +314,36 @@ impl Pools {
         }
     }
 
-    /// Opens a connection outside of the pools, for a long job.
+    /// Opens a connection outside the pools, for a long-running job.
     ///
     /// Each statement is committed separately unless [`transaction`](crate::transaction()) groups
-    /// them. There is no statement timeout. Waits for locks for up to a minute.
+    /// them. There is no statement timeout. It waits up to a minute for locks.
     ///
     /// # Errors
-    /// Returns [`DatabaseError::Setup`] with one sentence for the operator.
+    /// Returns [`DatabaseError::Setup`] with a one-line message for the operator.
     pub fn connect(&self) -> Result<Db, DatabaseError> {
         self.inner.connector.connect(Role::Job)
     }
 
-    /// Opens a read-only connection outside of the pools, with the same lock timeout. For a thread
-    /// that reads too often to use a pool.
+    /// Opens a read-only connection outside the pools, with the same lock timeout. For threads that
+    /// read so often that going through a pool is too slow.
     ///
     /// # Errors
-    /// Returns [`DatabaseError::Setup`] with one sentence for the operator.
+    /// Returns [`DatabaseError::Setup`] with a one-line message for the operator.
     pub fn connect_reader(&self) -> Result<Db, DatabaseError> {
         self.inner.connector.connect(Role::Reader)
     }
 
-    /// Checks whether the database responds and can be written, for readiness checks. Uses a
-    /// separate connection, so that busy pools do not affect the result.
+    /// Readiness check. Tests that the database responds and is writable. This uses a separate
+    /// connection, so busy pools don't affect the result.
     ///
-    /// Writing is tried at most every five seconds: by creating a small file next to a SQLite
-    /// database, and by a transaction after a request failed to write.
+    /// We try to write no more than every five seconds, by creating a small file next to the SQLite
+    /// database, and with a transaction after a request failed to write.
     ///
     /// # Errors
     /// Returns [`DatabaseError::Busy`] if the database does not respond within two seconds, and
-    /// [`DatabaseError::Storage`] if it cannot be written within another two seconds. The text of
-    /// the error does not contain paths.
+    /// [`DatabaseError::Storage`] if it isn't writable within another two. The message doesn't
+    /// contain paths.
     pub async fn ready(&self) -> Result<(), DatabaseError> {
         let ready = self.inner.pulse.ready().await;
         if self.backend() == Backend::Sqlite {
@@ -352,15 +352,14 @@ impl Pools {
         if matches!(ready, Err(DatabaseError::Busy)) {
             self.inner.was_away.store(true, Ordering::Relaxed);
         } else if self.inner.was_away.swap(false, Ordering::Relaxed) {
-            // After failed attempts, a pool pauses for up to two seconds. A new pool does not, so
-            // that a service that reports ready can serve requests immediately.
+            // After failed attempts, a pool pauses for up to two seconds. A new pool doesn't, so
+            // once we report ready we can serve requests right away.
             self.inner.renew();
         }
         ready
     }
 
-    /// Makes [`ready`](Self::ready) also check another folder of the service. Errors refer to it as
-    /// `name`.
+    /// Makes [`ready`](Self::ready) check one more of the service's folders. Errors call it `name`.
     pub fn watch_folder(&self, name: &'static str, folder: &Path) {
         self.inner.pulse.writability().watch(name, folder);
     }
@@ -373,7 +372,7 @@ impl std::fmt::Debug for Pools {
 }
 
 impl Inner {
-    /// Gives later requests new connections, because the current ones could wait for the server
+    /// Gives later requests new connections, because the current ones might wait for the server
     /// forever.
     fn abandon_connections(&self) {
         if self.pulse.note_hang() {

@@ -1,8 +1,8 @@
-//! Queries PostgreSQL with a deadline.
+//! Queries PostgreSQL, with a deadline.
 //!
-//! diesel uses the blocking calls of libpq, which have no response timeout. A peer that accepts
-//! connections and acknowledges data but never responds would block the calling thread forever.
-//! This module uses the non-blocking calls of libpq.
+//! diesel uses libpq's blocking calls, which have no response timeout. A peer that accepts
+//! connections and acknowledges data but never answers would block the thread forever, so here we
+//! use the non-blocking calls.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -15,39 +15,39 @@ use pq_sys::PostgresPollingStatusType::{
     PGRES_POLLING_OK, PGRES_POLLING_READING, PGRES_POLLING_WRITING,
 };
 
-/// Queries whether the server is a standby. The result is `t` or `f`.
+/// Asks whether the server is a standby. The result is `t` or `f`.
 const QUESTION: &CStr = c"SELECT pg_is_in_recovery()";
 
 pub(crate) struct Probe(NonNull<ffi::PGconn>);
 
-// SAFETY: a connection of libpq can be used from any thread, by one at a time, which `&mut self` ensures.
+// SAFETY: a libpq connection can be used from any thread, one at a time. `&mut self` ensures that.
 unsafe impl Send for Probe {}
 
 impl Drop for Probe {
     fn drop(&mut self) {
-        // SAFETY: the pointer is a connection that is closed here and nowhere else.
+        // SAFETY: the pointer is a connection that is only closed here.
         unsafe { ffi::PQfinish(self.0.as_ptr()) }
     }
 }
 
 impl Probe {
-    /// Connects before a deadline.
+    /// Connects, or gives up at the deadline.
     ///
     /// # Errors
-    /// Returns the text of libpq, which may contain parts of the URL, or reports that the deadline
-    /// has passed.
+    /// Returns libpq's message, which may contain parts of the URL, or says that the deadline has
+    /// passed.
     pub fn connect(url: &str, deadline: Instant) -> Result<Self, String> {
         let url = CString::new(url).map_err(|_| "the URL contains a NUL byte".to_owned())?;
-        // SAFETY: the text ends with a zero and lives through the call.
+        // SAFETY: the string is NUL-terminated and outlives the call.
         let started = unsafe { ffi::PQconnectStart(url.as_ptr()) };
         let probe = Self(NonNull::new(started).ok_or("out of memory")?);
         // SAFETY: the connection is valid.
         if unsafe { ffi::PQstatus(probe.0.as_ptr()) } == ffi::ConnStatusType::CONNECTION_BAD {
             return Err(probe.error());
         }
-        // SAFETY: the connection is valid, and the function has the signature that libpq calls.
+        // SAFETY: the connection is valid, and `ignore` has the signature libpq expects.
         unsafe { ffi::PQsetNoticeProcessor(probe.0.as_ptr(), Some(ignore), ptr::null_mut()) };
-        // The first call of PQconnectPoll must wait until the socket is writable.
+        // The first PQconnectPoll call must wait until the socket is writable.
         let mut wanted = PGRES_POLLING_WRITING;
         loop {
             let writes = wanted == PGRES_POLLING_WRITING;
@@ -67,14 +67,13 @@ impl Probe {
         }
     }
 
-    /// Queries whether the server is a standby. After an error, the connection must not be used
-    /// again.
+    /// Asks whether the server is a standby. Don't use the connection again after an error.
     ///
     /// # Errors
-    /// Returns the text of libpq, or reports that the deadline has passed.
+    /// Returns libpq's message, or says that the deadline has passed.
     pub fn is_standby(&mut self, deadline: Instant) -> Result<bool, String> {
         let conn = self.0.as_ptr();
-        // SAFETY: the connection is valid, the text ends with a zero.
+        // SAFETY: the connection is valid and the string is NUL-terminated.
         if unsafe { ffi::PQsendQuery(conn, QUESTION.as_ptr()) } != 1 {
             return Err(self.error());
         }
@@ -94,7 +93,7 @@ impl Probe {
         self.answer(deadline)
     }
 
-    /// Reads the response to its end, so that another query can follow.
+    /// Reads the whole response, so another query can follow.
     fn answer(&mut self, deadline: Instant) -> Result<bool, String> {
         let conn = self.0.as_ptr();
         let mut answer = None;
@@ -112,7 +111,8 @@ impl Probe {
             if result.is_null() {
                 return answer.ok_or_else(|| self.error());
             }
-            // SAFETY: the result is valid until it is cleared. Its field is read only if there is a row.
+            // SAFETY: the result is valid until it is cleared, and we only read its field if there
+            // is a row.
             unsafe {
                 if ffi::PQntuples(result) == 1 {
                     answer = Some(*ffi::PQgetvalue(result, 0, 0) == b't' as c_char);
@@ -122,11 +122,11 @@ impl Probe {
         }
     }
 
-    /// Waits until the socket can be read or written.
+    /// Waits until the socket is readable or writable.
     fn wait(&self, read: bool, write: bool, deadline: Instant) -> Result<(), String> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            // SAFETY: the connection is valid; the other two calls have no preconditions.
+            // SAFETY: the connection is valid, and the other two calls have no preconditions.
             let ready = unsafe {
                 let socket = ffi::PQsocket(self.0.as_ptr());
                 let end = ffi::PQgetCurrentTimeUSec().saturating_add(micros(left));
@@ -145,13 +145,13 @@ impl Probe {
     }
 
     fn error(&self) -> String {
-        // SAFETY: the connection is valid, and the text is copied before another call changes it.
+        // SAFETY: the connection is valid, and we copy the message before another call changes it.
         let text = unsafe { CStr::from_ptr(ffi::PQerrorMessage(self.0.as_ptr())) };
         text.to_string_lossy().into_owned()
     }
 }
 
-/// Discards warnings of the server, which libpq would otherwise write to stderr.
+/// Discards server warnings. libpq would print them to stderr.
 unsafe extern "C" fn ignore(_argument: *mut c_void, _message: *const c_char) {}
 
 fn micros(time: Duration) -> i64 {

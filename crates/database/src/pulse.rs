@@ -1,8 +1,8 @@
-//! Checks on a separate connection whether the database responds at all.
+//! Uses a separate connection to check whether the database responds at all.
 //!
-//! libpq waits for a response without a limit. A suspended server or a frozen machine still
-//! acknowledges the data it receives, so TCP options do not help. Waiting requests therefore check
-//! from time to time whether the server responds on another connection. If it does not, they fail.
+//! libpq waits for a response forever. TCP options don't help, because a suspended server or a
+//! frozen machine still acknowledges the data it receives. So a waiting request checks every now
+//! and then whether the server answers on another connection, and fails if it doesn't.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,38 +20,38 @@ use crate::target::Target;
 use crate::writability::Writability;
 use crate::{DatabaseError, Db};
 
-/// How long a request waits for PostgreSQL before it checks whether the server responds at all.
+/// How long a request waits for PostgreSQL before checking whether the server responds at all.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 const ANSWER: Duration = Duration::from_secs(2);
-/// A PostgreSQL query without a response after this time is abandoned together with its connection.
+/// If PostgreSQL hasn't answered a query by then, we drop it along with its connection.
 const GIVE_UP: Duration = Duration::from_secs(5);
-/// How long a response is reused when several requests check at the same time.
+/// How long an answer can be reused when several requests check at once.
 const FRESH: Duration = Duration::from_millis(500);
 
-/// The error if a server responds but cannot be written.
+/// Reported if a server responds but isn't writable.
 const STANDBY: &str = "the database is read-only: the server is a standby";
 
-/// Tracks whether a database responds.
+/// Keeps track of whether a database responds.
 ///
-/// At most one thread queries at a time. A query to PostgreSQL ends after [`GIVE_UP`]. A query to
-/// SQLite lasts as long as its disk hangs.
+/// Only one thread queries at a time. A PostgreSQL query ends after [`GIVE_UP`], a SQLite query
+/// takes as long as its disk hangs.
 #[derive(Debug)]
 pub(crate) struct Pulse {
     connector: Connector,
     writability: Writability,
     give_up: Duration,
-    /// Held during a trial write. Therefore, a disk that hangs blocks only one thread.
+    /// Held during a trial write, so a disk that hangs blocks only one thread.
     trials: Arc<tokio::sync::Mutex<()>>,
-    /// Set while the database does not respond.
+    /// Set while the database isn't responding.
     hangs: AtomicBool,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// The connection, while it is not in use.
+    /// The connection, when not in use.
     connection: Option<Connection>,
-    /// The last query.
+    /// The latest query.
     last: Option<Question>,
     answered: Option<Instant>,
 }
@@ -67,10 +67,10 @@ struct Question {
     answer: watch::Receiver<Option<Answer>>,
 }
 
-/// The response to a query: whether the server is a standby, or the reason it failed.
+/// The answer to a query, which is whether the server is a standby, or why the query failed.
 type Answer = Result<bool, String>;
 
-/// The reason the database did not respond.
+/// Why the database didn't answer.
 enum NoAnswer {
     /// The query timed out.
     Hangs,
@@ -92,12 +92,11 @@ impl Pulse {
         Arc::new(Self { connector, writability, give_up: GIVE_UP, trials, hangs, state })
     }
 
-    /// Returns the state of write checks.
     pub fn writability(&self) -> &Writability {
         &self.writability
     }
 
-    /// Rejects new work while the database does not respond.
+    /// Rejects new work while the database isn't responding.
     pub async fn admit(self: &Arc<Self>) -> Result<(), DatabaseError> {
         if !self.hangs.load(Ordering::Relaxed) {
             return Ok(());
@@ -105,18 +104,18 @@ impl Pulse {
         self.ask(Duration::ZERO).await.map(drop).map_err(|_| DatabaseError::Busy)
     }
 
-    /// Waits until the database stops responding, which is checked at intervals.
+    /// Checks at intervals and returns once the database stops responding.
     pub async fn lost(self: &Arc<Self>) {
         loop {
             tokio::time::sleep(CHECK_EVERY).await;
-            // A server that rejects new connections may still complete running statements.
+            // A server that rejects new connections may still finish the statements it is running.
             if matches!(self.ask(FRESH).await, Err(NoAnswer::Hangs)) {
                 return;
             }
         }
     }
 
-    /// Checks whether the database responds and can be written.
+    /// Checks that the database responds and is writable.
     pub async fn ready(self: &Arc<Self>) -> Result<(), DatabaseError> {
         match self.ask(Duration::ZERO).await {
             Ok(false) => self.writable().await,
@@ -129,8 +128,8 @@ impl Pulse {
         }
     }
 
-    /// Checks whether the database can be written. This check is separate, because requests must
-    /// not fail just because a disk is slow.
+    /// Checks that the database is writable. This is separate, because requests shouldn't fail just
+    /// because a disk is slow.
     async fn writable(self: &Arc<Self>) -> Result<(), DatabaseError> {
         let pulse = Arc::clone(self);
         let trial = async move {
@@ -147,13 +146,13 @@ impl Pulse {
         }
     }
 
-    /// Records that the database does not respond. Returns whether it responded before.
+    /// Records that the database isn't responding. Returns whether that is news.
     pub fn note_hang(&self) -> bool {
         !self.hangs.swap(true, Ordering::Relaxed)
     }
 
-    /// Sends a query, or waits for the response to the pending one. Reuses a previous response that
-    /// is not older than `fresh`.
+    /// Sends a query, or waits for one that is already pending. Reuses an answer if it isn't older
+    /// than `fresh`.
     async fn ask(self: &Arc<Self>, fresh: Duration) -> Result<bool, NoAnswer> {
         let Some(Question { asked, mut answer }) = self.question(fresh) else { return Ok(false) };
         let answered = answer.wait_for(Option::is_some);
@@ -163,7 +162,7 @@ impl Pulse {
                 Some(Err(cause)) => Err(NoAnswer::Refused(cause)),
                 None => Err(NoAnswer::Hangs),
             },
-            // The thread panicked, or could not be started.
+            // The thread panicked or couldn't be started.
             Ok(Err(_)) => Err(NoAnswer::Refused("the question was lost".to_owned())),
             Err(_) => Err(NoAnswer::Hangs),
         }
@@ -182,7 +181,7 @@ impl Pulse {
         state.last = Some(question.clone());
         let (connection, pulse) = (state.connection.take(), Arc::clone(self));
         drop(state);
-        // A dedicated thread, because it may wait for a long time and is never joined.
+        // Use a thread of its own, because it may wait for a long time and is never joined.
         let thread = std::thread::Builder::new().name("database-pulse".to_owned());
         let spawned = thread.spawn(move || {
             let answer = pulse.answer(connection);
@@ -195,7 +194,7 @@ impl Pulse {
         Some(question)
     }
 
-    /// Queries on the previous connection or on a new one, and waits for the response.
+    /// Queries on the kept connection or a new one, and waits for the answer.
     fn answer(&self, connection: Option<Connection>) -> Answer {
         let asked = match &self.connector.target {
             Target::Sqlite(_) => self.ask_file(connection),
@@ -212,7 +211,7 @@ impl Pulse {
         Ok(is_standby)
     }
 
-    /// Reads a row, which requires SQLite to read its file.
+    /// Reads a row, which forces SQLite to read its file.
     fn ask_file(&self, kept: Option<Connection>) -> Result<(Connection, bool), DatabaseError> {
         let question = || diesel::dsl::sql::<Bool>("(SELECT count(*) < 0 FROM sqlite_master)");
         if let Some(Connection::File(mut db)) = kept
@@ -236,7 +235,7 @@ impl Pulse {
         {
             return Ok((Connection::Server(probe), is_standby));
         }
-        // If the previous connection fails immediately, there is still time for a new one.
+        // If the kept connection fails right away, there is still time for a new one.
         let asked = Probe::connect(&with_network_limits(url), deadline).and_then(|mut probe| {
             let is_standby = probe.is_standby(deadline)?;
             Ok((Connection::Server(probe), is_standby))
@@ -250,8 +249,8 @@ impl Pulse {
 }
 
 impl Question {
-    /// Returns whether a thread is still waiting for the response. The thread drops the sender when
-    /// it ends.
+    /// Returns whether a thread is still waiting for the answer. The thread drops the sender when
+    /// it is done.
     fn is_open(&self) -> bool {
         self.answer.has_changed().is_ok()
     }
@@ -265,11 +264,11 @@ mod tests {
     use super::*;
     use crate::SqliteOptions;
 
-    /// Fails a test if a query hangs.
+    /// Makes a test fail if a query hangs.
     const TIMEOUT: Duration = Duration::from_secs(60);
 
-    /// Starts a peer that accepts connections but responds to the login at most, like a pooler
-    /// whose server hangs. Returns its port.
+    /// Starts a peer that accepts connections but never answers queries, like a pooler whose server
+    /// hangs. It may answer the login. Returns its port.
     fn silent_peer(answers_login: bool) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -300,7 +299,7 @@ mod tests {
             let pulse = Arc::new(Pulse { give_up, ..Arc::into_inner(pulse).unwrap() });
             for _ in 0..50 {
                 let Some(mut question) = pulse.question(Duration::ZERO) else { continue };
-                // The thread of a query holds a handle of the pulse until the response arrives.
+                // The query's thread keeps a handle to the pulse until the answer arrives.
                 assert!(Arc::strong_count(&pulse) <= 2, "{}", Arc::strong_count(&pulse));
                 let answer = question.answer.wait_for(Option::is_some);
                 let answer = tokio::time::timeout(TIMEOUT, answer).await.unwrap().unwrap().clone();

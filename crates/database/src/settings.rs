@@ -1,4 +1,4 @@
-//! Settings of the database.
+//! Database settings.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -75,11 +75,11 @@ impl std::fmt::Debug for DatabaseSettings {
 }
 
 impl DatabaseSettings {
-    /// Opens the database and makes sure that all migrations have been applied.
+    /// Opens the database and makes sure it is fully migrated.
     ///
-    /// Creates the folder and the file of SQLite if they are missing, and migrates it. Migrates
-    /// PostgreSQL only with `auto_migrate`, because several replicas may start while an older one
-    /// is still serving.
+    /// On SQLite, this creates the folder and the file if needed, and migrates it. PostgreSQL is
+    /// only migrated with `auto_migrate`, because replicas may be starting while an older one is
+    /// still serving.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -91,7 +91,7 @@ impl DatabaseSettings {
     /// ```
     ///
     /// # Errors
-    /// Returns [`DatabaseError::Setup`] with one sentence for the operator if the scheme is
+    /// Returns [`DatabaseError::Setup`] with a one-line message for the operator if the scheme is
     /// unknown, the file or server cannot be used, or migrations are pending.
     pub fn open(
         &self,
@@ -109,8 +109,8 @@ impl DatabaseSettings {
         Ok(self.pools(connector))
     }
 
-    /// Opens the database for a command that must not change it, such as a dry run. Neither creates
-    /// nor migrates the database.
+    /// Opens the database for a command that must not change it, such as a dry run. Never creates
+    /// or migrates it.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -123,8 +123,9 @@ impl DatabaseSettings {
     /// ```
     ///
     /// # Errors
-    /// Returns [`DatabaseError::Setup`] with one sentence for the operator if the database does not
-    /// exist, migrations are pending, the scheme is unknown, or the file or server cannot be used.
+    /// Returns [`DatabaseError::Setup`] with a one-line message for the operator if the database
+    /// does not exist, migrations are pending, the scheme is unknown, or the file or server cannot
+    /// be used.
     pub fn open_unchanged(
         &self,
         data_dir: &Path,
@@ -137,7 +138,7 @@ impl DatabaseSettings {
         Ok(self.pools(connector))
     }
 
-    /// Describes the database for `serve --check`, without creating or migrating it.
+    /// Describes the database in the output of `serve --check`, without creating or migrating it.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -150,7 +151,7 @@ impl DatabaseSettings {
     /// ```
     ///
     /// # Errors
-    /// Returns [`DatabaseError::Setup`] if `serve` would fail to open it.
+    /// Returns [`DatabaseError::Setup`] if `serve` couldn't open it.
     pub fn preview(
         &self,
         data_dir: &Path,
@@ -177,12 +178,12 @@ impl DatabaseSettings {
         })
     }
 
-    /// Migrates the database and returns the versions that were applied.
+    /// Migrates the database and returns the applied versions.
     ///
     /// Commands use [`MigrateCommand`](crate::MigrateCommand), which also prints them.
     ///
     /// # Errors
-    /// Returns [`DatabaseError::Setup`] with one sentence for the operator.
+    /// Returns [`DatabaseError::Setup`] with a one-line message for the operator.
     pub fn migrate(
         &self,
         data_dir: &Path,
@@ -192,7 +193,7 @@ impl DatabaseSettings {
         migrate(&mut self.connector(data_dir, name)?.connect(Role::Job)?, migrations)
     }
 
-    /// Returns the SQLite file of these settings if it does not exist yet, otherwise `None`.
+    /// Returns the path of the SQLite file if it doesn't exist yet, and `None` otherwise.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -213,8 +214,8 @@ impl DatabaseSettings {
         Ok(self.file(data_dir, name)?.filter(|path| !path.exists()))
     }
 
-    /// Copies a snapshot of the SQLite database to a new file, while others can read and write it.
-    /// Returns false for PostgreSQL, which has its own tools.
+    /// Copies a snapshot of the SQLite database to a new file while others keep using it. Returns
+    /// false for PostgreSQL, which has its own tools.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -229,8 +230,8 @@ impl DatabaseSettings {
     /// ```
     ///
     /// # Errors
-    /// Returns [`DatabaseError::Setup`] with one sentence for the operator if the database does not
-    /// exist, or if `to` already exists or cannot be written.
+    /// Returns [`DatabaseError::Setup`] with a one-line message for the operator if the database
+    /// does not exist, or if `to` already exists or is not writable.
     pub fn back_up(&self, data_dir: &Path, name: &str, to: &Path) -> Result<bool, DatabaseError> {
         self.refuse_missing(data_dir, name)?;
         let connector = self.connector(data_dir, name)?;
@@ -241,7 +242,7 @@ impl DatabaseSettings {
         Ok(copies)
     }
 
-    /// Returns the file of a SQLite database, or `None` for PostgreSQL.
+    /// Returns the path of the SQLite file, or `None` for PostgreSQL.
     ///
     /// # Errors
     /// Returns [`DatabaseError::Setup`] for an unknown scheme.
@@ -252,17 +253,16 @@ impl DatabaseSettings {
         })
     }
 
-    /// Checks a copy of a SQLite database and installs it as the database of these settings. Does
-    /// nothing for PostgreSQL.
+    /// Checks a copy of a SQLite database and puts it in place. Does nothing for PostgreSQL.
     ///
     /// # Errors
-    /// Returns [`DatabaseError::Setup`] with one sentence for the operator if the copy is damaged
-    /// or the folder cannot be written.
+    /// Returns [`DatabaseError::Setup`] with a one-line message for the operator if the copy is
+    /// damaged or the folder is not writable.
     pub fn restore(&self, data_dir: &Path, name: &str, from: &Path) -> Result<(), DatabaseError> {
         self.file(data_dir, name)?.map_or(Ok(()), |path| place_file(from, &path))
     }
 
-    /// Returns the database of these settings.
+    /// Returns the database that the settings point to.
     fn target(&self, data_dir: &Path, name: &str) -> Result<Target, DatabaseError> {
         match &self.database_url {
             Some(url) => Target::parse(url),
@@ -302,8 +302,8 @@ fn refuse_pending(
     )))
 }
 
-/// Validates the database URL on the command line, so that an invalid one is a usage error. The
-/// errors of clap would quote the URL, which may contain a password.
+/// Validates the database URL on the command line, so that an invalid one is a usage error. We do
+/// this ourselves because clap's errors would quote the URL, and it may contain a password.
 #[derive(Clone, Copy)]
 struct UrlParser;
 

@@ -1,17 +1,17 @@
-//! SQL that behaves the same in both databases.
+//! SQL that behaves the same on both databases.
 
 use diesel::dsl::{Escape, Like};
 use diesel::expression::Expression;
 use diesel::sql_types::Text;
 use diesel::{EscapeExpressionMethods, TextExpressionMethods};
 
-/// The type of [`starts_with`].
+/// Return type of [`starts_with`].
 pub type StartsWith<C> = Escape<Like<C, String>>;
 
-/// Matches columns that start with a string. `%`, `_` and `\` in the string are literal.
+/// Matches columns that start with a string, in which `%`, `_` and `\` are literal.
 ///
-/// PostgreSQL is case-sensitive, SQLite only for characters outside of ASCII. To get the same
-/// result from both, store a column that was case-folded in Rust, and fold the text too.
+/// PostgreSQL matches case-sensitively, but SQLite only does so outside ASCII. To get the same
+/// result from both, store a column that was case-folded in Rust and fold the string too.
 ///
 /// ```
 /// use diesel::prelude::*;
@@ -29,8 +29,8 @@ where
     column.like(format!("{}%", escape(start))).escape('\\')
 }
 
-/// Returns the pattern for `LIKE … ESCAPE '\'` that matches a string anywhere in the value. See
-/// [`starts_with`] for letter case.
+/// Returns a `LIKE … ESCAPE '\'` pattern that finds a string anywhere in a value. See
+/// [`starts_with`] about letter case.
 ///
 /// ```
 /// assert_eq!(database::contains_pattern("a_b"), r"%a\_b%");

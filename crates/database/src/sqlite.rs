@@ -1,21 +1,21 @@
-//! The tuning of SQLite.
+//! SQLite tuning.
 
 use std::time::Duration;
 
-/// The pause of a command between long transactions on SQLite, so that other writers, which poll
-/// every 100 ms, can take the lock.
+/// How long a command pauses between long SQLite transactions. Other writers poll for the lock
+/// every 100 ms, so this lets them get it.
 pub const WRITERS_GAP: Duration = Duration::from_millis(120);
 
-/// The tuning of SQLite.
+/// SQLite tuning options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SqliteOptions {
-    /// The page size of a new file in bytes. `None` for SQLite's default of 4096.
+    /// Page size of a new file in bytes. `None` means SQLite's default of 4096.
     pub page_size: Option<u32>,
-    /// The page cache of each connection in KiB.
+    /// Page cache per connection, in KiB.
     pub cache_kib: u32,
-    /// The number of bytes of the file that are memory-mapped.
+    /// How many bytes of the file to memory-map.
     pub mmap_bytes: u64,
-    /// Whether deleted rows are overwritten with zeros.
+    /// Whether to overwrite deleted rows with zeros.
     pub secure_delete: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Options of SQLite connections that diesel cannot set.
+//! SQLite connection options that diesel can't set.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int};
@@ -7,20 +7,19 @@ use std::sync::Once;
 
 use libsqlite3_sys as ffi;
 
-/// Sets options for all later SQLite connections of the process: statements keep their query plans,
-/// and the WAL files are kept.
+/// Makes all later SQLite connections in this process keep their query plans and WAL files.
 ///
-/// By default, SQLite uses the values of some parameters, such as the one of `LIMIT`, to plan a
-/// statement, and plans it again for each new value. Here, plans do not depend on such values,
-/// because the databases do not contain statistics.
+/// By default, SQLite plans a statement using the values of some parameters, such as `LIMIT`, and
+/// re-plans it whenever such a value changes. That gains us nothing, because our databases don't
+/// contain statistics.
 ///
-/// When the last connection is closed, the files `-wal` and `-shm` are kept, with an empty WAL. On
-/// a full or read-only disk they could not be created again, and SQLite cannot open the database
-/// without them, not even for reading.
+/// The `-wal` and `-shm` files stay when the last connection is closed, with an empty WAL. On a
+/// full or read-only disk they couldn't be created again, and without them SQLite can't open the
+/// database, not even for reading.
 pub(crate) fn set_up_connections() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the function has the signature that SQLite expects, and is static.
+        // SAFETY: the function is static and has the signature that SQLite expects.
         let code = unsafe { ffi::sqlite3_auto_extension(Some(set_up)) };
         if code != ffi::SQLITE_OK {
             log::warn!("SQLite connections lack their options: error {code}");
@@ -28,16 +27,16 @@ pub(crate) fn set_up_connections() {
     });
 }
 
-/// Called by SQLite for each connection that it opens.
+/// SQLite calls this for each connection it opens.
 unsafe extern "C" fn set_up(
     connection: *mut ffi::sqlite3,
     _message: *mut *mut c_char,
     _routines: *const ffi::sqlite3_api_routines,
 ) -> c_int {
     let mut stays: c_int = 1;
-    // SAFETY: the connection is being opened and has its file already. The first call reads an integer and
-    // does nothing if the database is not in a file. The second takes an integer and a pointer, which may
-    // be null.
+    // SAFETY: the connection is being opened and already has its file. The first call reads an
+    // integer, and does nothing if the database is not in a file. The second one takes an integer
+    // and a pointer, which may be null.
     unsafe {
         ffi::sqlite3_file_control(
             connection,
@@ -62,7 +61,8 @@ mod tests {
     fn a_statement_with_a_limit_is_planned_once() {
         set_up_connections();
         let (mut connection, mut statement) = (ptr::null_mut(), ptr::null_mut());
-        // SAFETY: the calls follow SQLite's documentation, texts end with a zero, and everything is closed.
+        // SAFETY: the calls follow SQLite's documentation, strings are NUL-terminated, and
+        // everything is closed.
         let planned_again = unsafe {
             assert_eq!(ffi::sqlite3_open(c":memory:".as_ptr(), &mut connection), ffi::SQLITE_OK);
             let text = c"SELECT 1 LIMIT ?";

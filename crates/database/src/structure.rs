@@ -1,4 +1,4 @@
-//! Checks the structure of a database, but not its contents.
+//! Checks a database's structure, but not its contents.
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -6,14 +6,14 @@ use diesel::sql_types::{BigInt, Text};
 
 use crate::{DatabaseError, Db};
 
-/// Maximum number of faults in a report.
+/// Maximum number of faults to report.
 const NAMED: i64 = 20;
 
-/// Returns the structural faults of a database as sentences, at most twenty.
+/// Returns up to twenty structural faults of each kind, as sentences.
 ///
-/// On SQLite, checks pages, indexes, and rows that refer to missing rows (`PRAGMA integrity_check`
-/// and `foreign_key_check`). This reads the whole file. On PostgreSQL, checks only for indexes that
-/// an interrupted statement left invalid. Use its tool `pg_amcheck` for everything else.
+/// On SQLite, this checks pages, indexes and foreign keys (`PRAGMA integrity_check` and
+/// `foreign_key_check`), which reads the whole file. On PostgreSQL, it only looks for indexes that
+/// an interrupted statement left invalid. Use `pg_amcheck` for everything else.
 ///
 /// # Errors
 /// Returns an error if the database cannot be read.

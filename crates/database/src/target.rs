@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 
 use crate::{Backend, DatabaseError};
 
-/// The database that a URL refers to, selected by its scheme.
+/// The database a URL points to, depending on its scheme.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// A SQLite file.
     Sqlite(PathBuf),
-    /// The URL of a PostgreSQL database. It may contain a password and is never printed.
+    /// A PostgreSQL URL. It may contain a password, so it is never printed.
     Postgres(String),
 }
 
 impl Target {
-    /// Parses a URL with the scheme `sqlite`, `postgres` or `postgresql`.
+    /// Parses a `sqlite`, `postgres` or `postgresql` URL.
     pub fn parse(url: &str) -> Result<Self, DatabaseError> {
         let url = url.trim();
         if url.is_empty() {
@@ -49,7 +49,7 @@ impl Target {
         }
     }
 
-    /// Returns the SQLite file `NAME.db` in a data folder, which is the default of every service.
+    /// Returns `NAME.db` in the data folder, which is every service's default.
     pub fn file_in(data_dir: &Path, name: &str) -> Self {
         Self::Sqlite(data_dir.join(format!("{name}.db")))
     }
@@ -64,7 +64,7 @@ impl std::fmt::Debug for Target {
     }
 }
 
-/// Returns whether a string can safely be printed as a scheme. Anything else could be part of a
+/// Returns whether a string is safe to print as a scheme. Anything else could be part of a
 /// password.
 fn is_scheme(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');

@@ -1,4 +1,4 @@
-//! Write transactions, and consistent reads.
+//! Write transactions and consistent reads.
 
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
@@ -8,15 +8,15 @@ use diesel::{RunQueryDsl, SqliteConnection};
 
 use crate::{DatabaseError, Db};
 
-/// Runs `work` in a transaction that takes the write lock at once. If `work` fails, the transaction
-/// is rolled back.
+/// Runs `work` in a transaction that takes the write lock up front. If `work` fails, the
+/// transaction is rolled back.
 ///
-/// SQLite's plain `BEGIN` takes the lock at the first write, and fails without waiting if another
-/// connection has written in between. `BEGIN IMMEDIATE` waits. Inside another transaction, this is
-/// a savepoint.
+/// With a plain `BEGIN`, SQLite takes the lock at the first write, and fails without waiting if
+/// another connection has written in the meantime. `BEGIN IMMEDIATE` waits. Inside another
+/// transaction, this creates a savepoint.
 ///
-/// On PostgreSQL the isolation level is READ COMMITTED, no matter what the server's default is: a
-/// transaction that first waits for an advisory lock must see the commits of the previous holder.
+/// On PostgreSQL we always use READ COMMITTED, whatever the server's default. A transaction that
+/// first waits for an advisory lock must see what the previous holder committed.
 ///
 /// ```
 /// use diesel::prelude::*;
@@ -28,8 +28,8 @@ use crate::{DatabaseError, Db};
 /// ```
 ///
 /// # Errors
-/// Returns the error of `work` after a rollback, or [`DatabaseError::Busy`] if the lock is not free
-/// in time.
+/// Returns the error from `work` after a rollback, or [`DatabaseError::Busy`] if it couldn't get
+/// the lock in time.
 pub fn transaction<T, E>(db: &mut Db, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
 where
     E: From<DatabaseError>,
@@ -38,7 +38,7 @@ where
     finish(db, work)
 }
 
-/// Begins a write transaction, or a savepoint inside one.
+/// Starts a write transaction, or a savepoint inside one.
 pub(crate) fn begin(db: &mut Db) -> Result<(), Error> {
     let begun = match db {
         Db::Sqlite(conn) => AnsiTransactionManager::begin_transaction_sql(conn, "BEGIN IMMEDIATE"),
@@ -53,7 +53,7 @@ pub(crate) fn begin(db: &mut Db) -> Result<(), Error> {
     }
 }
 
-/// Runs `work` in the transaction begun by [`begin`], then commits or rolls back.
+/// Runs `work` in the transaction that [`begin`] started, then commits or rolls back.
 pub(crate) fn finish<T, E>(db: &mut Db, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
 where
     E: From<DatabaseError>,
@@ -65,7 +65,7 @@ where
         }
         Err(error) => {
             if let Err(failed) = <Db as TransactionManager<Db>>::rollback_transaction(db) {
-                // The lost connection has already been logged, and the pool drops it.
+                // The lost connection was already logged, and the pool will drop it.
                 let level = if is_loss(&failed) { log::Level::Debug } else { log::Level::Warn };
                 log::log!(level, "a transaction could not be rolled back: {failed}");
             }
@@ -74,7 +74,7 @@ where
     }
 }
 
-/// Returns whether a rollback failed because the connection is lost.
+/// Returns whether a rollback failed because the connection was lost.
 fn is_loss(failed: &Error) -> bool {
     use DatabaseErrorKind::{ClosedConnection, UnableToSendCommand};
     matches!(
@@ -84,14 +84,13 @@ fn is_loss(failed: &Error) -> bool {
     )
 }
 
-/// Begins consistent reads, which last until [`end_reading`]. Do not begin a transaction before
-/// that.
+/// Starts consistent reads that last until [`end_reading`]. Don't start a transaction before that.
 ///
-/// SQLite locks its file for each statement outside of a transaction. Running many short reads in
-/// one transaction needs only a fraction of the system calls. On PostgreSQL this does nothing.
+/// Outside a transaction, SQLite locks its file for every statement. Running many short reads in
+/// one transaction takes a fraction of the system calls. This does nothing on PostgreSQL.
 ///
 /// # Errors
-/// Returns the errors of the database.
+/// Returns any database error.
 pub fn begin_reading(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Sqlite(conn) = db {
         Fixed::<BEGIN>.execute(conn)?;
@@ -99,10 +98,10 @@ pub fn begin_reading(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Ends consistent reads. After an error, drop the connection.
+/// Ends consistent reads. If this fails, drop the connection.
 ///
 /// # Errors
-/// Returns the errors of the database.
+/// Returns any database error.
 pub fn end_reading(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Sqlite(conn) = db {
         Fixed::<COMMIT>.execute(conn)?;
@@ -113,7 +112,7 @@ pub fn end_reading(db: &mut Db) -> Result<(), DatabaseError> {
 const BEGIN: usize = 0;
 const COMMIT: usize = 1;
 
-/// A statement without parameters that is prepared once per connection.
+/// A statement without parameters, prepared once per connection.
 struct Fixed<const STATEMENT: usize>;
 
 impl<const STATEMENT: usize> QueryId for Fixed<STATEMENT> {

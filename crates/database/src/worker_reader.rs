@@ -1,4 +1,4 @@
-//! Short reads on the worker threads of a server.
+//! Short reads on a server's worker threads.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -9,45 +9,45 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::transaction::{begin_reading, end_reading};
 use crate::{Backend, DatabaseError, Db, Pools};
 
-/// Values that a service caches on each worker's connection, such as rows that every request reads.
+/// Values a service caches on each worker's connection, such as rows that every request needs.
 pub trait ReaderCache: Default + 'static {
-    /// The type of the values that all connections share.
+    /// Values that all connections share.
     type Shared: 'static;
 
-    /// Updates the cache. Called at the start of each read transaction.
+    /// Brings the cache up to date. Called at the start of each read transaction.
     ///
     /// # Errors
-    /// Returns the errors of the database.
+    /// Returns any database error.
     fn refresh(&mut self, db: &mut Db, shared: &Self::Shared) -> Result<(), DatabaseError>;
 }
 
-/// Runs short reads where they are cheapest.
+/// Runs short reads wherever that is cheapest.
 ///
-/// On SQLite, a few point reads are cheaper than switching threads, so they run on a read-only
-/// connection of the worker thread. Requests that are ready at the same time share one read
-/// transaction, because SQLite locks its file for each transaction, and because one statement then
-/// keeps the cache up to date. The transaction ends before the thread polls for further requests,
-/// so those see all earlier commits. PostgreSQL reads go through the pool, without a cache.
+/// On SQLite, a few point reads cost less than switching threads, so they use a read-only
+/// connection right on the worker thread. Requests that are ready at the same time share a read
+/// transaction. SQLite then locks its file just once, and a single statement keeps the cache up to
+/// date. The transaction ends before the thread polls for more requests, so those see all earlier
+/// commits. PostgreSQL reads go through the pool and aren't cached.
 ///
-/// Clones share everything. The worker threads must run a [`LocalSet`](tokio::task::LocalSet), like
-/// those of actix.
+/// Clones share everything. Worker threads must run a [`LocalSet`](tokio::task::LocalSet), as they
+/// do in actix.
 pub struct WorkerReader<C: ReaderCache> {
     inner: Arc<Inner<C::Shared>>,
 }
 
 struct Inner<S> {
-    /// Identifies the reader within the process.
+    /// Identifies the reader within this process.
     id: u64,
     pools: Pools,
     shared: S,
 }
 
 struct Connection {
-    /// The reader that opened this connection.
+    /// The reader this connection belongs to.
     reader: u64,
     db: Db,
     cache: Box<dyn Any>,
-    /// True while a read transaction is open.
+    /// Whether a read transaction is open.
     open: bool,
 }
 
@@ -74,12 +74,12 @@ impl<C: ReaderCache> WorkerReader<C> {
         &self.inner.shared
     }
 
-    /// Runs all database work of a request on one connection. Only `short` work, a few point reads,
-    /// stays on the worker thread. It is complete when this function returns, before the future is
-    /// awaited.
+    /// Does all of a request's database work on one connection. On SQLite, `short` work (a few
+    /// point reads) stays on the worker thread and is done by the time this function returns,
+    /// before the future is awaited.
     ///
     /// # Errors
-    /// Returns the error of `work`, or the errors of [`Pools::read`].
+    /// Returns the error from `work`, or an error from [`Pools::read`].
     pub fn read<T, E, W>(
         &self,
         short: bool,
@@ -105,7 +105,7 @@ impl<C: ReaderCache> WorkerReader<C> {
             Read::Done(done)
         } else {
             let pools = pools.clone();
-            // Boxed, so that short reads do not carry the size of this future.
+            // Boxed so that short reads don't carry this future's size around.
             Read::Pooled(Box::pin(async move { pools.read(|db| work(db, None)).await }))
         };
         async move {
@@ -128,7 +128,7 @@ impl Connection {
         Ok(Box::new(Self { reader, db, cache, open: false }))
     }
 
-    /// Begins a read transaction unless one is open. If that fails, the connection is closed.
+    /// Starts a read transaction unless one is open. Closes the connection on failure.
     fn begin<C: ReaderCache>(
         mut self: Box<Self>,
         shared: &C::Shared,
@@ -141,13 +141,13 @@ impl Connection {
             cache.refresh(&mut self.db, shared)?;
         }
         self.open = true;
-        // Runs after the requests that are ready now, and before all that arrive later.
+        // Runs after all requests that are ready now and before any that arrive later.
         tokio::task::spawn_local(async { end() });
         Ok(self)
     }
 }
 
-/// Ends the read transaction. If that fails, the connection is closed.
+/// Ends the read transaction. Closes the connection on failure.
 fn end() {
     CONNECTION.with_borrow_mut(|own| {
         let Some(connection) = own.as_mut().filter(|connection| connection.open) else { return };

@@ -1,4 +1,5 @@
-//! Checks whether the disks can be written. They may become full or read-only while a server runs.
+//! Checks that the disks are writable. They may fill up or become read-only while a server is
+//! running.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -15,23 +16,23 @@ use crate::error::storage_failures;
 use crate::target::Target;
 use crate::{DatabaseError, Db};
 
-/// How long the result of a trial write stays valid. Trials are limited because each one writes to
-/// the disk.
+/// How long a trial write's result stays valid. Each trial writes to the disk, so we don't want too
+/// many.
 const VALID: Duration = Duration::from_secs(5);
-/// The content of a trial write: one block of most file systems.
+/// The data for a trial write. This is one block on most file systems.
 const BLOCK: [u8; 4_096] = [0; 4_096];
 
-/// Tracks whether a database and the folders of a service can be written.
+/// Keeps track of whether a service's database and folders are writable.
 #[derive(Debug)]
 pub(crate) struct Writability {
     folders: Mutex<Vec<FolderTrial>>,
     refusals: Mutex<Refusals>,
 }
 
-/// Failed writes of requests, which count until a trial write succeeds.
+/// Requests that failed to write. They count until a trial write succeeds.
 #[derive(Debug, Default)]
 struct Refusals {
-    /// The number of storage failures that occurred before the last successful trial.
+    /// The number of storage failures before the last successful trial.
     settled: u64,
     tried: Option<Instant>,
 }
@@ -52,8 +53,8 @@ impl Writability {
         self.folders.lock().push(FolderTrial::new(name, folder.to_owned()));
     }
 
-    /// Returns the reason something cannot be written, or `None` if everything can. Tries
-    /// to write at most once per [`VALID`].
+    /// Returns why something isn't writable, or `None` if everything is. Only tries to write once
+    /// per [`VALID`].
     pub fn fault(&self, connector: &Connector) -> Option<String> {
         let folder_fault = self.folders.lock().iter_mut().find_map(FolderTrial::fault);
         if folder_fault.is_some() {
@@ -80,7 +81,7 @@ fn folder_of(path: &Path) -> PathBuf {
     folder.unwrap_or(Path::new(".")).to_owned()
 }
 
-/// Commits a change that has no effect but must be written to the disk.
+/// Commits a change that does nothing but still has to reach the disk.
 fn write(connector: &Connector) -> Result<(), DatabaseError> {
     let mut db = connector.connect(Role::Writer)?;
     match &mut db {
@@ -98,7 +99,7 @@ fn write(connector: &Connector) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Tries at intervals whether a file can be created in a folder.
+/// Checks at intervals whether files can be created in a folder.
 #[derive(Debug)]
 struct FolderTrial {
     name: &'static str,
@@ -115,7 +116,7 @@ impl FolderTrial {
     fn fault(&mut self) -> Option<String> {
         if self.tried.is_none_or(|at| at.elapsed() >= VALID) {
             let before = self.fault.take();
-            // The result of the readiness check is public, so the error does not contain the path.
+            // The readiness check's result is public, so the error must not contain the path.
             let outcome = try_write(&self.folder);
             self.fault = outcome.as_ref().err().map(|error| describe(self.name, error));
             self.tried = Some(Instant::now());
@@ -141,7 +142,8 @@ fn describe(name: &str, error: &io::Error) -> String {
     }
 }
 
-/// Writes a block to a new file and removes it. Also succeeds if the folder does not exist yet.
+/// Writes a block to a new file and removes it again. Also succeeds if the folder doesn't exist
+/// yet.
 fn try_write(folder: &Path) -> io::Result<()> {
     let path = folder.join(format!(".write-trial-{}", std::process::id()));
     let options =
@@ -152,8 +154,8 @@ fn try_write(folder: &Path) -> io::Result<()> {
     };
     let written = file.write_all(&BLOCK).and_then(|()| file.sync_data());
     match fs::remove_file(&path) {
-        // In another container, a replica with the same process id shares the folder and has
-        // removed the file.
+        // The folder is shared with a replica in another container that has the same process ID,
+        // and it has removed the file.
         Err(error) if error.kind() == ErrorKind::NotFound => written,
         removed => written.and(removed),
     }

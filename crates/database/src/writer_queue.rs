@@ -1,4 +1,4 @@
-//! Transactions of long-running commands, with gaps for other writers and with retries while the
+//! Transactions for long-running commands. They leave gaps for other writers and retry while the
 //! database is busy.
 
 use std::thread;
@@ -6,30 +6,30 @@ use std::time::{Duration, Instant};
 
 use crate::{Backend, DatabaseError, Db, Pools, WRITERS_GAP};
 
-/// How long a command writes before it gives other writers access to SQLite. They wait for up to
-/// five seconds and get the lock in no particular order.
+/// How long a command writes before it lets other SQLite writers in. Those wait for up to five
+/// seconds and get the lock in no particular order.
 const SLICE: Duration = Duration::from_millis(400);
 
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
-/// Time between two log lines.
+/// Minimum time between log lines.
 const LOG_EVERY: Duration = Duration::from_secs(60);
 
-/// Counts attempts that found the database busy or unreachable.
+/// Tracks attempts that found the database busy or unreachable.
 #[derive(Clone, Debug, Default)]
 pub struct Retries {
     limit: Option<Duration>,
-    /// The times of the first attempt and of the last log line.
+    /// The time of the first attempt and of the last log line.
     began: Option<(Instant, Instant)>,
 }
 
 impl Retries {
-    /// Creates retries that end after `limit`. Those of [`default`](Self::default) never end.
+    /// Retries for up to `limit`. The [`default`](Self::default) retries forever.
     pub fn up_to(limit: Duration) -> Self {
         Self { limit: Some(limit), began: None }
     }
 
-    /// Pauses before the next attempt. Returns false if the limit has been reached. Logs a warning
-    /// the first time, and then once a minute.
+    /// Pauses before the next attempt, or returns false if the limit was reached. Logs a warning
+    /// the first time and then once a minute.
     pub fn pause(&mut self) -> bool {
         self.pause_with(&thread::sleep)
     }
@@ -50,7 +50,7 @@ impl Retries {
     }
 }
 
-/// Runs transactions one after another and lets other programs write in between.
+/// Runs a series of transactions and lets other programs write in between.
 ///
 /// ```
 /// use std::time::Duration;
@@ -72,7 +72,7 @@ pub struct WriterQueue<'p, E> {
     is_busy: fn(&E) -> bool,
     begin: Instant,
     slice: Duration,
-    /// Pauses. Tests record the pauses instead.
+    /// How to pause. Tests record the pauses instead.
     pause: &'p dyn Fn(Duration),
 }
 
@@ -85,11 +85,11 @@ impl<'p, E: From<DatabaseError>> WriterQueue<'p, E> {
 
     /// Runs a transaction.
     ///
-    /// A transaction whose commit was not acknowledged is run again, so `work` must be idempotent.
+    /// If the commit wasn't acknowledged, the transaction runs again, so `work` must be idempotent.
     ///
     /// # Errors
-    /// Returns the error of `work`, or [`DatabaseError::Busy`] when the retries have reached their
-    /// limit.
+    /// Returns the error from `work`, or [`DatabaseError::Busy`] if the database was busy for too
+    /// long.
     pub fn write<T>(&mut self, mut work: impl FnMut(&mut Db) -> Result<T, E>) -> Result<T, E> {
         let mut retries = self.retries.clone();
         let done = loop {

@@ -1,4 +1,4 @@
-//! Clocks: the system clock, and one that tests control.
+//! The system clock, and a clock that tests control.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -6,29 +6,26 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
 
-/// A source of the current time.
+/// Supplies the current time.
 pub trait Clock: Send + Sync {
-    /// Returns the current time.
     fn now(&self) -> Timestamp;
 
-    /// Returns the current time in Unix seconds, as stored in databases.
+    /// Returns the current time in Unix seconds, the format we store in databases.
     fn unix(&self) -> i64 {
         self.now().as_second()
     }
 
-    /// Returns a monotonic time for measuring durations. Its origin is arbitrary.
+    /// Returns a monotonic time with an arbitrary origin, for measuring durations.
     ///
-    /// The system clock can be set back while a service runs. A quota based on it would block its
-    /// callers until the old time is reached again.
+    /// The system clock may be set back while a service is running. A quota that relied on it would
+    /// then block callers until the clock has caught up.
     fn steady(&self) -> Duration {
         Duration::try_from(self.now().as_duration()).unwrap_or(Duration::ZERO)
     }
 }
 
-/// A shared clock.
 pub type SharedClock = Arc<dyn Clock>;
 
-/// The system clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -55,7 +52,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that moves only when a test moves it.
+/// A clock that only moves when a test moves it.
 ///
 /// ```
 /// use domain::{Clock, ManualClock};
@@ -71,7 +68,7 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// Creates a clock that shows `start`, which must be in the years 1678 to 2261.
+    /// Creates a clock set to `start`, which must be between the years 1678 and 2261.
     pub fn new(start: Timestamp) -> Self {
         Self { nanos: Arc::new(AtomicI64::new(nanoseconds(start))) }
     }
@@ -81,12 +78,11 @@ impl ManualClock {
         self.nanos.fetch_add(seconds.saturating_mul(1_000_000_000), Ordering::SeqCst);
     }
 
-    /// Sets the clock to `instant`.
     pub fn set(&self, instant: Timestamp) {
         self.nanos.store(nanoseconds(instant), Ordering::SeqCst);
     }
 
-    /// Returns this clock as a shared clock. Moving either of them moves both.
+    /// Returns this clock as a shared clock. Moving either one moves both.
     pub fn shared(&self) -> SharedClock {
         Arc::new(self.clone())
     }

@@ -1,16 +1,16 @@
-//! Digests that identify addresses and passwords.
+//! Digests of email addresses and passwords.
 
 use std::fmt;
 
 use md4::Md4;
 use sha1::{Digest, Sha1};
 
-/// A SHA-1 digest: 20 bytes, printed as 40 upper-case hexadecimal digits.
+/// A 20-byte SHA-1 digest, displayed as 40 uppercase hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sha1Digest(pub [u8; 20]);
 
 impl Sha1Digest {
-    /// Returns the digest of `bytes`.
+    /// Hashes `bytes`.
     ///
     /// ```
     /// let digest = domain::Sha1Digest::of(b"password");
@@ -20,7 +20,7 @@ impl Sha1Digest {
         Self(Sha1::digest(bytes.as_ref()).into())
     }
 
-    /// Returns the digest of the concatenation of `texts`.
+    /// Hashes the concatenation of `texts`.
     ///
     /// ```
     /// use domain::Sha1Digest;
@@ -34,13 +34,13 @@ impl Sha1Digest {
     }
 }
 
-/// An NTLM digest, which is the MD4 of the UTF-16LE password: 16 bytes, printed as 32 upper-case
-/// hexadecimal digits.
+/// An NTLM digest, which is the MD4 of the password in UTF-16LE. Displayed as 32 uppercase hex
+/// digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NtlmDigest(pub [u8; 16]);
 
 impl NtlmDigest {
-    /// Returns the digest of a password.
+    /// Hashes a password.
     ///
     /// ```
     /// let digest = domain::NtlmDigest::of("password");

@@ -1,36 +1,35 @@
-//! Domain names, normalised for comparison in the way that DNS compares them.
+//! Domain names, normalized so that they compare the way DNS compares them.
 
 use std::fmt;
 
-/// The reason a string is not a domain name.
+/// Why a string is not a domain name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DomainError {
-    /// The text is empty.
+    /// The string is empty.
     #[error("the domain name is empty")]
     Empty,
-    /// The name has more than 253 characters, or a label has more than 63.
+    /// The name has more than 253 characters, or one of its labels more than 63.
     #[error("the domain name is too long")]
     TooLong,
-    /// The name has only one label.
+    /// There is only one label.
     #[error("the domain name has fewer than two labels")]
     SingleLabel,
-    /// A label is empty, begins or ends with `-`, or contains a character other than `a-z`, `0-9`
-    /// and `-`.
+    /// A label is empty, starts or ends with `-`, or contains anything but `a-z`, `0-9` and `-`.
     #[error("the domain name has an invalid label")]
     InvalidLabel,
-    /// The last label consists only of digits, as in an IP address.
+    /// The last label is all digits, as in an IP address.
     #[error("the domain name ends in a number")]
     NumericTop,
 }
 
-/// A domain name: at least two A-labels in lower case, without a trailing dot.
+/// A domain name, stored as two or more lowercase A-labels without a trailing dot.
 ///
-/// Internationalised names are converted to A-labels (IDNA, UTS 46).
+/// Internationalized names are converted to A-labels (IDNA, UTS 46).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DomainName(String);
 
 impl DomainName {
-    /// Parses a domain name. Surrounding whitespace and one trailing dot are removed.
+    /// Parses a domain name. Surrounding whitespace and a trailing dot are stripped.
     ///
     /// ```
     /// use domain::DomainName;
@@ -57,12 +56,12 @@ impl DomainName {
         Ok(Self(name))
     }
 
-    /// Returns the name as text.
+    /// Returns the name as a string.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns whether `name`, which must be in lower case, is this domain or a subdomain of it.
+    /// Returns whether `name` is this domain or one of its subdomains. It must be lowercase.
     ///
     /// ```
     /// # use domain::DomainName;
@@ -82,7 +81,7 @@ fn check(name: &str) -> Result<(), DomainError> {
     }
     let mut labels = 0;
     let mut last = &b""[..];
-    // Iterating over bytes is faster than over characters, and loads check several hundred million
+    // Iterating over bytes is faster than over chars, and a load checks several hundred million
     // names.
     for label in name.as_bytes().split(|byte| *byte == b'.') {
         if label.len() > 63 {

@@ -1,45 +1,45 @@
-//! E-mail addresses, normalised so that they can be compared, hashed and stored.
+//! Email addresses, normalized so they can be compared, hashed and stored.
 
 use std::fmt;
 
 use crate::Sha1Digest;
 
-/// The reason a string is not an e-mail address.
+/// Why a string is not an email address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmailError {
-    /// The address has fewer than 3 or more than 254 bytes.
+    /// The address is shorter than 3 or longer than 254 bytes.
     #[error("the address must have 3 to 254 bytes")]
     Length,
-    /// The address does not contain `@`.
+    /// There is no `@`.
     #[error("the address has no @")]
     NoAt,
     /// The part before the last `@` is empty, is longer than 64 bytes, or contains whitespace or
     /// control characters.
     #[error("the part before the @ is invalid")]
     Local,
-    /// The part after the last `@` does not contain a dot, or has a label that is empty or longer
-    /// than 63 bytes.
+    /// The part after the last `@` doesn't contain a dot, contains an invalid character, or has a
+    /// label that is empty or longer than 63 bytes.
     #[error("the part behind the @ is invalid")]
     Domain,
 }
 
-/// A normalised e-mail address: trimmed and in Unicode lower case.
+/// An email address, trimmed and lowercased (Unicode).
 ///
-/// Aliases (`user+tag`, dots) are kept: two addresses are equal only if their normalised forms are
-/// equal. The domain does not have to be a valid host name, because leaked addresses contain `_` or
-/// IP addresses there. An internationalised domain is kept in Unicode, because the hash is computed
-/// over it. [`EmailAddress::domain`] returns the A-labels.
+/// Aliases (`user+tag`, dots) are kept, so two addresses are only equal if their normalized forms
+/// are. The domain doesn't have to be a valid host name, because leaked addresses have underscores
+/// or IP addresses there. An internationalized domain stays in Unicode, since that is what gets
+/// hashed. [`EmailAddress::domain`] returns the A-labels.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EmailAddress {
     text: String,
     at: usize,
-    /// The domain as A-labels if it is internationalised. `None` for an ASCII domain, which saves
-    /// memory in loads of millions of addresses.
+    /// The A-labels of an internationalized domain. `None` for an ASCII domain, which saves memory
+    /// when loading millions of addresses.
     a_labels: Option<String>,
 }
 
 impl EmailAddress {
-    /// Parses and normalises an address.
+    /// Parses and normalizes an address.
     ///
     /// ```
     /// use domain::EmailAddress;
@@ -86,12 +86,12 @@ impl EmailAddress {
         &self.text[..self.at]
     }
 
-    /// Returns the part after the last `@`, converted to A-labels.
+    /// Returns the part after the last `@`, as A-labels.
     pub fn domain(&self) -> &str {
         self.a_labels.as_deref().unwrap_or(&self.text[self.at + 1..])
     }
 
-    /// Returns the SHA-1 of the normalised address.
+    /// Returns the SHA-1 of the normalized address.
     ///
     /// ```
     /// let address = domain::EmailAddress::parse("Test@example.com")?;
@@ -103,8 +103,8 @@ impl EmailAddress {
     }
 }
 
-/// Returns whether a string has at least two labels of 1 to 63 visible ASCII characters. IDNA maps
-/// some characters to `@`, which is not allowed either.
+/// Returns whether a string has two or more labels of 1 to 63 visible ASCII characters. `@` isn't
+/// allowed either, because IDNA maps some characters to it.
 fn is_mail_domain(text: &str) -> bool {
     let mut labels = 0;
     for label in text.as_bytes().split(|byte| *byte == b'.') {

@@ -1,27 +1,27 @@
-//! The prefix of a digest that a range query reveals.
+//! The digest prefix that a range query reveals.
 
 use std::fmt;
 
-/// The reason a string is not a prefix.
+/// Why a string is not a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PrefixError {
-    /// The text does not have exactly 5 bytes.
+    /// The string is not exactly 5 bytes long.
     #[error("the prefix must have exactly 5 characters")]
     Length,
-    /// The text has five bytes, but not all of them are hexadecimal digits.
+    /// The string has 5 bytes, but they aren't all hex digits.
     #[error("the prefix must be hexadecimal")]
     NotHexadecimal,
 }
 
-/// The first 20 bits of a digest, written as 5 hexadecimal digits.
+/// The first 20 bits of a digest, written as 5 hex digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HashPrefix(u32);
 
 impl HashPrefix {
-    /// The number of possible prefixes.
+    /// How many prefixes there are.
     pub const COUNT: u32 = 1 << 20;
 
-    /// Parses 5 hexadecimal digits in upper or lower case.
+    /// Parses 5 hex digits in either case.
     ///
     /// ```
     /// use domain::{HashPrefix, PrefixError};

@@ -1,10 +1,10 @@
-//! Checks whether URLs and addresses are public.
+//! Checks that URLs and addresses are public.
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use url::{Host, Url};
 
-/// Parses an absolute `http` or `https` URL that does not contain a user name or password.
+/// Parses an absolute `http` or `https` URL without a user name or password.
 ///
 /// ```
 /// assert!(outbound::web_url("https://example.org/a").is_some());
@@ -21,8 +21,8 @@ pub(crate) fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https") && url.has_host() && anonymous
 }
 
-/// Returns whether the host of a URL may be public. The addresses of a host name are known only
-/// after it is resolved.
+/// Returns whether a URL's host could be public. For a host name we only know for sure after
+/// resolving it.
 ///
 /// ```
 /// let public = |text| outbound::web_url(text).is_some_and(|url| outbound::names_public_host(&url));
@@ -43,8 +43,7 @@ pub fn names_public_host(url: &Url) -> bool {
 }
 
 /// Returns whether an address is on the public internet. Loopback, private, link-local, shared,
-/// reserved and multicast addresses are not, nor are IPv6 addresses that embed such an IPv4
-/// address.
+/// reserved and multicast addresses aren't, and neither are NAT64 addresses that embed one.
 ///
 /// ```
 /// assert!(outbound::is_public([8, 8, 8, 8].into()));

@@ -11,18 +11,18 @@ use crate::failures::Failed;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
-    /// The timeout of an attempt. A timed-out attempt is retried later.
+    /// How long an attempt may take. If it times out, it is retried later.
     pub(crate) longest: Duration,
-    /// The timeout for a new receiver while the attempts of many others hang.
+    /// The same for new receivers while attempts to many others hang.
     pub(crate) longest_in_a_crowd: Duration,
-    /// Receivers that take longer than this are slow.
+    /// A receiver that takes longer than this is slow.
     pub(crate) slow_after: Duration,
-    /// New receivers that take longer than this free their slot for other new receivers.
+    /// A new receiver that takes longer than this gives up its slot to other new receivers.
     pub(crate) new_for: Duration,
-    /// The pauses between attempts to record the outcome while the outbox is unavailable. Without a
-    /// record, a message that was sent would be sent again.
+    /// Pauses between attempts to record the outcome while the outbox is unavailable. A message
+    /// that was sent but not recorded would be sent twice.
     pub(crate) pauses: [Duration; 4],
-    /// The time between two renewals of a claim.
+    /// How often a claim is renewed.
     pub(crate) renewal: Duration,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Ended<R> {
     pub(crate) noted: Result<(), OutboxError>,
 }
 
-/// Delivers a message once and records the outcome. Meanwhile, renews the claim.
+/// Delivers a message once and records the outcome, renewing the claim in the meantime.
 pub(crate) async fn attempt<O: Outbox>(
     times: Times,
     outbox: &O,
@@ -63,8 +63,8 @@ pub(crate) async fn attempt<O: Outbox>(
     }
 }
 
-/// Renews a claim until this future is dropped. A renewal that fails is repeated after the same
-/// interval; the claim lasts longer than several intervals.
+/// Renews a claim until this future is dropped. If renewing fails, we try again after the same
+/// interval, because a claim outlasts several intervals.
 async fn renew<O: Outbox>(times: Times, outbox: &O, message: &O::Message) -> Infallible {
     loop {
         tokio::time::sleep(times.renewal).await;
@@ -99,7 +99,7 @@ async fn deliver<O: Outbox>(
     Ended { receiver, failed, noted }
 }
 
-/// Records an outcome. Retries a few times if the outbox is unavailable.
+/// Records an outcome, retrying a few times if the outbox is unavailable.
 async fn note<O: Outbox>(
     times: Times,
     outbox: &O,

@@ -1,4 +1,4 @@
-//! HTTP clients that connect only to addresses that a [`Reach`] permits.
+//! HTTP clients that only connect to addresses that a [`Reach`] permits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::reach::{GuardedResolver, Reach};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Builds a client that does not use proxies, persistent connections, cookies or referrers.
+/// Builds a client without proxies, connection reuse, cookies and referrers.
 ///
 /// # Errors
 /// Returns an error if the TLS configuration is invalid.
@@ -25,13 +25,12 @@ pub(crate) fn build(reach: &Reach, user_agent: &str, redirect: Policy) -> reqwes
         .no_gzip()
         .no_brotli()
         .referer(false)
-        // Each connection serves only one request, so the address is checked for every request.
+        // Use a new connection per request, so that the address is checked every time.
         .pool_max_idle_per_host(0)
         .build()
 }
 
-/// Returns a builder with built-in certificate authorities, because the container images do not
-/// contain any.
+/// Returns a builder with built-in root certificates, because our container images don't have any.
 fn builder() -> ClientBuilder {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
@@ -42,7 +41,7 @@ fn builder() -> ClientBuilder {
             let tls = versions.with_root_certificates(roots).with_no_client_auth();
             Client::builder().tls_backend_preconfigured(tls)
         }
-        // Not reached, because the provider supports the default TLS versions.
+        // Never happens, because the provider supports the default TLS versions.
         Err(_) => Client::builder(),
     }
 }

@@ -1,4 +1,5 @@
-//! Outboxes: messages waiting in a table, their receivers, and the outcomes of delivery attempts.
+//! Outboxes, which are tables of waiting messages. Also defines their receivers and the outcomes of
+//! delivery attempts.
 
 use std::fmt::Display;
 use std::future::Future;
@@ -16,22 +17,23 @@ const WAITS: [Duration; 5] = {
     ]
 };
 
-/// The number of attempts before a message is abandoned.
+/// How often we try to deliver a message before giving up.
 pub const ATTEMPTS: u32 = 6;
 
-/// How many seconds an outbox postpones claimed messages. This is longer than an attempt, including
-/// the retries to record its outcome.
+/// How many seconds an outbox postpones a claimed message. This is longer than an attempt takes,
+/// including retries to record its outcome.
 pub const UNDER_WAY: i64 = 300;
 
-/// How many seconds a claim lasts in an outbox that renews claims. Messages claimed by a server
-/// that died become due again after this time.
+/// How many seconds a claim lasts if the outbox renews claims. Messages claimed by a server that
+/// died are due again after that.
 pub const CLAIM_SECONDS: i64 = 45;
 
-/// How many seconds a message is postponed if it cannot be delivered now, because the breach that
-/// it announces is hidden or this version cannot decode it.
+/// How many seconds to postpone a message that can't be delivered now, either because its breach is
+/// hidden or because this version can't decode it.
 pub const PUT_OFF: u64 = 600;
 
-/// Returns the delay after this number of failed attempts, or `None` if that was the last attempt.
+/// Returns how long to wait after the given number of failed attempts, or `None` if that was the
+/// last one.
 ///
 /// ```
 /// use std::time::Duration;
@@ -46,41 +48,41 @@ pub fn retry_after(failed: u32) -> Option<Duration> {
     WAITS.get(index).copied()
 }
 
-/// The reason a message was not delivered. The text is for the operator and does not
-/// contain any part of the message.
+/// Why a message was not delivered. The text is for the operator and never contains any of the
+/// message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeliveryError {
     /// A later attempt may succeed.
     #[error("{0}")]
     Temporary(String),
-    /// Later attempts would fail too.
+    /// Later attempts would fail, too.
     #[error("{0}")]
     Permanent(String),
-    /// The message cannot be delivered yet. This does not count as an attempt.
+    /// It is too early to deliver the message. This doesn't count as an attempt.
     #[error("{0}")]
     Early(String),
-    /// The receiver no longer wants the message, which is not an error.
+    /// The receiver doesn't want the message any more. This isn't an error.
     #[error("{0}")]
     Unwanted(String),
 }
 
 impl DeliveryError {
-    /// Creates a failure that a later attempt may avoid.
+    /// The delivery failed, but may succeed later.
     pub fn temporary(why: &str) -> Self {
         Self::Temporary(why.to_owned())
     }
 
-    /// Creates a failure that must not be retried.
+    /// The delivery failed and must not be retried.
     pub fn permanent(why: &str) -> Self {
         Self::Permanent(why.to_owned())
     }
 
-    /// Creates the outcome for a message that cannot be delivered yet.
+    /// The message can't be delivered yet.
     pub fn early(why: &str) -> Self {
         Self::Early(why.to_owned())
     }
 
-    /// Creates the outcome for a message that is dropped without an error.
+    /// The message is dropped, which is not an error.
     pub fn unwanted(why: &str) -> Self {
         Self::Unwanted(why.to_owned())
     }
@@ -89,31 +91,29 @@ impl DeliveryError {
 /// A message that is due for delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Due<R, M> {
-    /// The receiver of the message.
+    /// Who the message is for.
     pub receiver: R,
-    /// The message.
     pub message: M,
-    /// The number of failed attempts so far.
+    /// How many attempts have failed so far.
     pub failed: u32,
 }
 
-/// The maximum length of a reason, in characters.
+/// Maximum length of a reason in characters.
 const LONGEST_REASON: usize = 200;
 
-/// The outcome of a failed attempt, as an outbox stores it.
+/// A failed attempt, as stored in an outbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The time until the next attempt. `None` if the message is abandoned or dropped.
+    /// When to try again. `None` if we gave up or dropped the message.
     pub retry: Option<Duration>,
     /// Whether this counts as an attempt.
     pub counts: bool,
-    /// The reason, at most 200 characters long.
+    /// The reason, truncated to 200 characters.
     pub why: String,
 }
 
 impl Failure {
-    /// Creates the outcome for a message after this number of failed attempts, including the
-    /// current one.
+    /// Creates the outcome after the given number of failed attempts, including this one.
     ///
     /// ```
     /// use outbound::{ATTEMPTS, DeliveryError, Failure};
@@ -135,72 +135,70 @@ impl Failure {
         Self { retry, counts, why: error.to_string().chars().take(LONGEST_REASON).collect() }
     }
 
-    /// Returns the Unix time of the next attempt, if the last one was at `now`.
+    /// Returns when to try next, in Unix seconds, if this attempt was at `now`.
     pub fn next_try(&self, now: i64) -> Option<i64> {
         self.retry.and_then(|wait| now.checked_add_unsigned(wait.as_secs()))
     }
 }
 
-/// The maximum numbers of messages that are being sent at the same time.
+/// Limits how many messages are being sent at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// To receivers that respond quickly, and to new receivers, which use at most half of these
-    /// slots.
+    /// To quick receivers, and to new ones, which get up to half of these slots.
     pub quick: usize,
-    /// To receivers whose last attempt was slow.
+    /// To receivers that were slow the last time.
     pub slow: usize,
-    /// To a single receiver.
+    /// To any one receiver.
     pub each: usize,
-    /// To a single slow receiver.
+    /// To any one slow receiver.
     pub each_slow: usize,
 }
 
 impl Limits {
-    /// Limits for many independent receivers.
+    /// For many independent receivers.
     pub const MANY: Self = Self { quick: 16, slow: 16, each: 4, each_slow: 2 };
-    /// Limits for a single receiver that gets one message at a time, such as a mail server. If the
-    /// process is killed, at most this message is sent twice.
+    /// For a single receiver that takes one message at a time, such as a mail server. If the
+    /// process is killed, only this message may be sent twice.
     pub const ONE: Self = Self { quick: 1, slow: 1, each: 1, each_slow: 1 };
 }
 
-/// The reason the table of an outbox could not be read or written.
+/// Why an outbox's table couldn't be read or written.
 pub type OutboxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The claimed messages of an outbox.
+/// The messages claimed from an outbox.
 pub type Claimed<R, M> = Result<Vec<Due<R, M>>, OutboxError>;
 
 /// A table of waiting messages.
 pub trait Outbox: Sync {
-    /// The type of the messages.
     type Message: Send + Sync;
 
-    /// The type of the receivers. Its text form is for the log: an id or a host name, never an
-    /// e-mail address or the rest of a URL.
+    /// The type of the receivers. Its `Display` form goes to the log and must be an ID or a host
+    /// name, never an email address or a full URL.
     type Receiver: Clone + Eq + Hash + Display + Send + Sync;
 
-    /// Returns the maximum numbers of messages that are being sent at the same time.
+    /// Limits how many messages are being sent at the same time.
     fn limits(&self) -> Limits {
         Limits::MANY
     }
 
-    /// Returns the receivers that have due messages.
+    /// Returns the receivers that have messages due.
     fn receivers_due(
         &self,
     ) -> impl Future<Output = Result<Vec<Self::Receiver>, OutboxError>> + Send;
 
-    /// Claims due messages, at most the given number for each receiver, and postpones their next
-    /// attempt in the same transaction: by [`CLAIM_SECONDS`] if the outbox renews claims, otherwise
-    /// by [`UNDER_WAY`]. Other replicas do not claim them while this one may be working on them. If
-    /// this one dies, they become due again.
+    /// Claims up to the given number of due messages for each receiver. Their next attempt is
+    /// postponed in the same transaction, by [`CLAIM_SECONDS`] if the outbox renews claims and by
+    /// [`UNDER_WAY`] otherwise. This keeps other replicas from claiming them while we may be
+    /// working on them. If we die, they become due again.
     ///
-    /// Messages are decoded one by one. Those that this version cannot decode are postponed.
+    /// Messages are decoded one by one, and any that this version can't decode are postponed.
     fn claim(
         &self,
         shares: Vec<(Self::Receiver, usize)>,
     ) -> impl Future<Output = Claimed<Self::Receiver, Self::Message>> + Send;
 
-    /// Postpones the next attempt of a claimed message by another [`CLAIM_SECONDS`], because the
-    /// current attempt has not ended. Called every 10 seconds.
+    /// Postpones a claimed message by another [`CLAIM_SECONDS`] because the attempt isn't done yet.
+    /// Called every 10 seconds.
     fn renew_claim(
         &self,
         _message: &Self::Message,
@@ -224,7 +222,7 @@ pub trait Outbox: Sync {
 
 /// Delivers messages.
 pub trait Courier<M>: Sync {
-    /// Delivers a message once, after checking that the receiver still wants it. The attempt times
-    /// out after half a minute and is then retried later.
+    /// Tries once to deliver a message, after checking that the receiver still wants it. The
+    /// attempt times out after half a minute and is retried later.
     fn deliver(&self, message: &M) -> impl Future<Output = Result<(), DeliveryError>> + Send;
 }

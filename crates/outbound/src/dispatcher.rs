@@ -1,4 +1,4 @@
-//! Delivers the messages of an outbox: claims, sends and marks them.
+//! Delivers an outbox's messages. Claims them, sends them and records the outcome.
 
 use std::time::{Duration, Instant};
 
@@ -11,11 +11,11 @@ use crate::delivery::{Claimed, Courier, Due, Outbox, OutboxError};
 use crate::failures::Failures;
 use crate::lanes::{Lane, Lanes};
 
-/// Delivers the messages that are due now. Returns the number of claimed messages. Logs one line
-/// for each receiver with failures.
+/// Delivers all messages that are due now and returns how many were claimed. Logs one line per
+/// receiver that had failures.
 ///
 /// # Errors
-/// Returns the errors of the outbox.
+/// Returns any error from the outbox.
 pub async fn deliver_due<O: Outbox>(
     outbox: &O,
     courier: &impl Courier<O::Message>,
@@ -37,9 +37,9 @@ async fn deliver_within<O: Outbox>(
     dispatcher.error.map_or(Ok(dispatcher.claimed), Err)
 }
 
-/// Delivers forever: looks for due messages after each `pause`, and claims more whenever slots are
-/// free. For each receiver, logs at most one line per minute for retries and one for abandoned
-/// messages.
+/// Delivers messages forever. Looks for due messages after each `pause` and claims more whenever
+/// slots are free. Per receiver, it logs no more than one line a minute for retries and one for
+/// abandoned messages.
 pub async fn deliver_forever<O: Outbox>(
     outbox: &O,
     courier: &impl Courier<O::Message>,
@@ -64,15 +64,15 @@ pub async fn deliver_forever<O: Outbox>(
     }
 }
 
-/// A completed step of a dispatcher. Steps run concurrently.
+/// A step that a dispatcher has completed. Steps run concurrently.
 enum Step<'a, R, M> {
-    /// The receivers of due messages have been found.
+    /// We know which receivers have messages due.
     Found(Result<Vec<R>, OutboxError>),
-    /// The messages for these receivers have been claimed.
+    /// Messages for these receivers were claimed.
     Claimed(Vec<(R, usize)>, Claimed<R, M>),
-    /// An attempt, which began at this time, is taking long.
+    /// An attempt that started at this time is taking long.
     Late(R, Lane, Instant, BoxFuture<'a, Ended<R>>),
-    /// An attempt has ended. The flag is true if it was slow.
+    /// An attempt is over. The flag is true if it was slow.
     Ended(Ended<R>, Lane, bool),
 }
 
@@ -82,13 +82,13 @@ struct Dispatcher<'a, O: Outbox, C> {
     courier: &'a C,
     lanes: Lanes<O::Receiver>,
     steps: FuturesUnordered<BoxFuture<'a, Step<'a, O::Receiver, O::Message>>>,
-    /// Receivers that may have more due messages.
+    /// Receivers that may have more messages due.
     due: Vec<O::Receiver>,
     is_looking: bool,
     is_claiming: bool,
     claimed: usize,
     failures: Failures,
-    /// The last error of the outbox.
+    /// The outbox's last error.
     error: Option<OutboxError>,
 }
 
@@ -127,7 +127,7 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
         }
     }
 
-    /// Starts to look for receivers of due messages.
+    /// Starts looking for receivers that have messages due.
     fn look(&mut self) {
         if !self.is_looking {
             self.is_looking = true;
@@ -136,7 +136,7 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
         }
     }
 
-    /// Starts to claim messages for the free slots.
+    /// Starts claiming messages for the free slots.
     fn claim(&mut self) {
         if self.is_claiming {
             return;
@@ -162,8 +162,7 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
             Step::Claimed(shares, claimed) => {
                 self.is_claiming = false;
                 let claimed = self.unless_failed(claimed);
-                // A receiver that has fewer messages than its share does not have any further due
-                // messages.
+                // If a receiver got fewer messages than its share, it has none left.
                 for (receiver, share) in &shares {
                     if claimed.iter().filter(|due| due.receiver == *receiver).count() < *share {
                         self.due.retain(|other| other != receiver);
@@ -230,12 +229,12 @@ mod tests {
     use super::*;
     use crate::delivery::{DeliveryError, Failure, retry_after};
 
-    /// The number of waiting messages for each receiver, and the failures.
+    /// How many messages each receiver has waiting, and the failures.
     #[derive(Default)]
     struct Table {
         waiting: Mutex<HashMap<u32, usize>>,
         failures: Mutex<Vec<Failure>>,
-        /// The number of calls that fail before recording an outcome succeeds.
+        /// How many more times recording an outcome fails.
         failing_records: Mutex<usize>,
         renewals: Mutex<usize>,
         renewed: Notify,
@@ -292,8 +291,8 @@ mod tests {
         }
     }
 
-    /// Receivers from `first_good` on respond immediately. The others hang until the good ones have
-    /// received `expected` messages.
+    /// Receivers from `first_good` on respond at once. The others hang until the good ones have
+    /// `expected` messages.
     struct Hanging {
         first_good: u32,
         expected: usize,
@@ -327,7 +326,7 @@ mod tests {
     async fn a_hanging_receiver_does_not_delay_others() {
         let table = Table::new([(1, 100), (2, 400)]);
         assert_eq!(deliver_due(&table, &Hanging::new(2, 400)).await.unwrap(), 500);
-        // The last message to the second receiver released the first receiver.
+        // The last message to the second receiver released the first one.
         assert_eq!(*table.failures.lock(), []);
     }
 
@@ -357,11 +356,11 @@ mod tests {
         let times = Times { longest, longest_in_a_crowd: brief, new_for: brief, ..Times::USUAL };
         let claimed = deliver_within(times, &table, &Hanging::new(300, 1)).await;
         assert_eq!(claimed.unwrap(), 301);
-        // The good receiver released those attempts that began before the crowd built up.
+        // The good receiver released the attempts that started before the crowd built up.
         assert!(table.failures.lock().len() <= 300 - 64);
     }
 
-    /// Completes once its claim has been renewed twice.
+    /// Completes after its claim was renewed twice.
     struct Patient<'a>(&'a Table);
 
     impl Courier<u32> for Patient<'_> {

@@ -12,20 +12,20 @@ use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::rr::RData;
 
-/// The timeout of one query to one server.
+/// Timeout for one query to one server.
 const TIMEOUT: Duration = Duration::from_secs(3);
-/// The number of attempts per server.
+/// Attempts per server.
 const ATTEMPTS: usize = 2;
 
-/// The reason a query failed.
+/// The query failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the resolver does not answer: {0}")]
 pub struct DnsError(String);
 
 /// A DNS resolver. Clones share it.
 ///
-/// Nothing is cached, so that changed records are visible immediately. Responses that do not fit
-/// into a datagram are requested again over TCP.
+/// Nothing is cached, so record changes are visible immediately. Responses that don't fit in a
+/// datagram are fetched over TCP.
 #[derive(Clone)]
 pub struct Dns(Arc<TokioResolver>);
 
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Dns {
 }
 
 impl Dns {
-    /// Creates a resolver with the configuration of the operating system.
+    /// Creates a resolver from the operating system's configuration.
     ///
     /// # Errors
     /// Returns an error if the configuration cannot be read.
@@ -46,7 +46,7 @@ impl Dns {
         Ok(Self(Arc::new(builder.build().map_err(failed)?)))
     }
 
-    /// Creates a resolver that queries the server at this address.
+    /// Creates a resolver that queries the given server.
     ///
     /// # Errors
     /// Returns an error if the resolver cannot be created.
@@ -65,8 +65,7 @@ impl Dns {
         Ok(Self(Arc::new(builder.build().map_err(failed)?)))
     }
 
-    /// Returns the TXT records of a name, with the strings of each record joined. Empty if there
-    /// are none.
+    /// Looks up a name's TXT records, if any. The strings in each record are joined.
     ///
     /// # Errors
     /// Returns an error if the resolver fails or does not respond in time.
@@ -86,7 +85,7 @@ impl Dns {
         Ok(records.collect())
     }
 
-    /// Returns the addresses of a name. Empty if there are none.
+    /// Looks up a name's addresses, if any.
     ///
     /// # Errors
     /// Returns an error if the resolver fails or does not respond in time.
@@ -99,12 +98,12 @@ impl Dns {
     }
 }
 
-/// Adds a trailing dot to a name, so that the search domains of the system are not tried.
+/// Adds a trailing dot, so the system's search domains aren't tried.
 fn fully_qualified(name: &str) -> String {
     format!("{}.", name.trim_end_matches('.'))
 }
 
-/// Returns whether an error means that such records do not exist. REFUSED and SERVFAIL do not mean
+/// Returns whether an error means that there are no such records. REFUSED and SERVFAIL don't mean
 /// that.
 fn is_answer(error: &NetError) -> bool {
     error.is_no_records_found()

@@ -1,4 +1,4 @@
-//! Log lines for failed attempts: occasional lines per destination instead of one per message.
+//! Logs failed attempts occasionally per destination, instead of one line per message.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -6,25 +6,25 @@ use std::time::{Duration, Instant};
 
 use log::Level;
 
-/// The minimum time between two lines for a destination.
+/// Minimum time between two lines for a destination.
 const LOG_EVERY: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 pub(crate) struct Failed {
-    /// The destination, in a form that can be logged.
+    /// The destination in a form that may be logged.
     pub(crate) destination: String,
-    /// The number of the attempt, starting at 1.
+    /// Counts from 1.
     pub(crate) attempt: u32,
     /// Whether this was the last attempt.
     pub(crate) is_given_up: bool,
-    /// The reason.
+    /// Why it failed.
     pub(crate) why: String,
 }
 
-/// Failed attempts that have not been logged yet.
+/// Failed attempts that we haven't logged yet.
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
-    /// The number of attempts and the details of the last one, by destination and by whether the
+    /// The number of attempts and details of the last one, grouped by destination and whether the
     /// messages were abandoned.
     unlogged: BTreeMap<(String, bool), (u64, u32, String)>,
     logged: Option<Instant>,
@@ -43,7 +43,7 @@ impl Failures {
         }
     }
 
-    /// Logs all failures, unless some were logged recently.
+    /// Logs all failures, unless we logged some recently.
     pub(crate) fn log_if_due(&mut self) {
         let is_due = self.logged.is_none_or(|at| at.elapsed() >= LOG_EVERY);
         if is_due && !self.unlogged.is_empty() {

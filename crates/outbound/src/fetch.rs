@@ -12,37 +12,36 @@ use crate::address::web_url;
 use crate::client;
 use crate::reach::Reach;
 
-/// The reason a fetch failed.
+/// Why a fetch failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
     /// The URL is invalid or not permitted.
     #[error("the address may not be fetched")]
     Forbidden,
-    /// The host or the connection failed, a redirect is not permitted, or the response is
-    /// malformed.
+    /// The host or connection failed, a redirect is not permitted, or the response is malformed.
     #[error("the address gives no answer")]
     Unavailable,
     /// The response did not arrive in time.
     #[error("the address gives no answer in time")]
     TimedOut,
-    /// The response is larger than the caller's limit.
+    /// The response exceeds the caller's limit.
     #[error("the answer is too large")]
     TooLarge,
 }
 
-/// Decides whether a redirect may be followed. The arguments are the first URL and the target.
+/// Decides whether to follow a redirect, given the first URL and the target.
 pub type RedirectRule = fn(&Url, &Url) -> bool;
 
-/// The rules of a [`Fetcher`].
+/// Rules for a [`Fetcher`].
 #[derive(Clone, Debug)]
 pub struct FetchRules {
-    /// The value of the `User-Agent` header.
+    /// The `User-Agent` header.
     pub user_agent: &'static str,
-    /// The timeout of a whole fetch, including name resolution, redirects and body.
+    /// Timeout for the whole fetch, including name resolution, redirects and body.
     pub timeout: Duration,
-    /// The maximum number of redirects that are followed.
+    /// Maximum number of redirects to follow.
     pub redirects: usize,
-    /// The rule for redirects. In addition, each target must be permitted.
+    /// Which redirects to follow. Their targets must be permitted, too.
     pub redirect_rule: RedirectRule,
     /// Whether redirects are returned instead of being followed. A caller that requests the target
     /// itself learns whether the redirect is permanent; each request is checked like the first.
@@ -52,7 +51,7 @@ pub struct FetchRules {
 }
 
 impl FetchRules {
-    /// Creates rules with a timeout of ten seconds, three redirects to any permitted target, and
+    /// Creates rules with a ten-second timeout, up to three redirects to any permitted target, and
     /// any port.
     pub fn new(user_agent: &'static str) -> Self {
         Self {
@@ -88,21 +87,21 @@ impl Fetcher {
         Ok(Self { client, reach, rules })
     }
 
-    /// Fetches a whole document of at most `limit` bytes. Succeeds with any status.
+    /// Fetches a whole document of up to `limit` bytes. Any status counts as success.
     ///
     /// # Errors
-    /// Returns [`FetchError`].
+    /// Returns a [`FetchError`].
     pub async fn get(&self, address: &str, limit: usize) -> Result<Fetched, FetchError> {
         let download = self.open(address, None).await?;
         let (status, media_type) = (download.status(), download.media_type());
         Ok(Fetched { status, media_type, body: download.whole(limit).await? })
     }
 
-    /// Sends the request, with a `traceparent` if it belongs to a trace, and reads the response
-    /// headers. The caller can check them before reading the body.
+    /// Sends the request and reads the response headers, which the caller can check before reading
+    /// the body. If given, `traceparent` is sent along.
     ///
     /// # Errors
-    /// Returns [`FetchError`].
+    /// Returns a [`FetchError`].
     pub async fn open(
         &self,
         address: &str,
@@ -115,11 +114,11 @@ impl Fetcher {
         self.open_with(address, headers).await
     }
 
-    /// Sends the request with additional headers and reads the response headers. A redirect to
-    /// another host or port drops `Authorization`.
+    /// Sends the request with extra headers and reads the response headers. `Authorization` is
+    /// dropped on a redirect to another host or port.
     ///
     /// # Errors
-    /// Returns [`FetchError`].
+    /// Returns a [`FetchError`].
     pub async fn open_with(
         &self,
         address: &str,
@@ -155,12 +154,12 @@ fn follow(reach: &Reach, rules: &FetchRules, attempt: Attempt<'_>) -> reqwest::r
 }
 
 fn unavailable(error: reqwest::Error) -> FetchError {
-    // The URL is not logged, because it may contain a secret.
+    // Don't log the URL, because it may contain a secret.
     log::info!("an address was not fetched: {:?}", error.without_url());
     FetchError::Unavailable
 }
 
-/// A response whose headers have been read, but not its body.
+/// A response whose headers were read, but not its body.
 #[derive(Debug)]
 pub struct Download {
     response: Response,
@@ -173,31 +172,31 @@ impl Download {
         self.response.status().as_u16()
     }
 
-    /// Returns the media type in lower case without its parameters, or an empty string.
+    /// Returns the media type, lowercased and without parameters, or an empty string.
     pub fn media_type(&self) -> String {
         let named = self.response.headers().get(CONTENT_TYPE);
         let essence = named.and_then(|value| value.to_str().ok()?.split(';').next());
         essence.unwrap_or_default().trim().to_ascii_lowercase()
     }
 
-    /// Returns the value of a header, if it is present and is text.
+    /// Returns a header's value if it is present and valid as a string.
     pub fn header(&self, name: impl AsHeaderName) -> Option<&str> {
         self.response.headers().get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// Returns whether a truncated body would be detected: the response has a length or chunks, or
-    /// is an HTTP/2 stream, which marks its own end.
+    /// Returns whether we would notice a truncated body. We do if the response has a length, is
+    /// chunked, or is an HTTP/2 stream, which marks its own end.
     pub fn shows_its_end(&self) -> bool {
         self.response.content_length().is_some()
             || self.response.headers().contains_key(TRANSFER_ENCODING)
             || self.response.version() >= Version::HTTP_2
     }
 
-    /// Reads the whole body, which must not exceed `limit` bytes.
+    /// Reads the whole body of up to `limit` bytes.
     ///
     /// # Errors
-    /// Returns [`FetchError::TooLarge`] as early as possible, and otherwise
-    /// [`FetchError::Unavailable`] or [`FetchError::TimedOut`].
+    /// Returns [`FetchError::TooLarge`] as early as possible, or [`FetchError::Unavailable`] or
+    /// [`FetchError::TimedOut`].
     pub async fn whole(self, limit: usize) -> Result<Vec<u8>, FetchError> {
         if self.response.content_length().is_some_and(|length| length > limit as u64) {
             return Err(FetchError::TooLarge);
@@ -206,7 +205,7 @@ impl Download {
         if complete { Ok(bytes) } else { Err(FetchError::TooLarge) }
     }
 
-    /// Reads the first `limit` bytes of the body, or the whole body if it is shorter.
+    /// Reads up to `limit` bytes from the start of the body.
     ///
     /// # Errors
     /// Returns [`FetchError::Unavailable`] or [`FetchError::TimedOut`].
@@ -214,7 +213,7 @@ impl Download {
         Ok(self.read(limit).await?.0)
     }
 
-    /// Reads at most `limit` bytes of the body. Also returns whether that is the whole body.
+    /// Reads up to `limit` bytes of the body. Also returns whether that was all of it.
     async fn read(mut self, limit: usize) -> Result<(Vec<u8>, bool), FetchError> {
         let mut bytes = Vec::new();
         loop {
@@ -230,14 +229,13 @@ impl Download {
     }
 }
 
-/// A document that was fetched completely.
+/// A completely fetched document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
     /// The HTTP status.
     pub status: u16,
-    /// The media type in lower case without its parameters, or an empty string.
+    /// The media type, lowercased and without parameters, or an empty string.
     pub media_type: String,
-    /// The body.
     pub body: Vec<u8>,
 }
 

@@ -1,24 +1,24 @@
-//! Decides which receiver gets the next slot: round robin, with separate slots for slow and new
-//! receivers.
+//! Decides who gets the next slot. Receivers take turns, and slow and new ones have slots of their
+//! own.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use crate::delivery::Limits;
 
-/// Maximum number of messages that are being sent. Attempts that turn out to be slow leave the
-/// quick slots, so there can be more of them than slow slots.
+/// Maximum number of messages being sent. Attempts that turn out slow leave the quick slots, so
+/// there may be more of them than slow slots.
 const MOST: usize = 128;
 
-/// Maximum number of receivers that are remembered. If there are more, receivers are forgotten
-/// unless a message is being sent to them.
+/// How many receivers we remember. Beyond that, we forget all receivers that nothing is being sent
+/// to.
 const REMEMBERED: usize = 10_000;
 
-/// A kind of receiver, which has its own slots.
+/// Each kind of receiver has its own slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// The first attempt has not ended yet. Any number of these receivers may hang, so each gets
-    /// only one message, and together they share half of the quick slots and leave them soon.
+    /// The first attempt isn't over yet. Any number of these receivers may hang, so each only gets
+    /// one message. Together they share half of the quick slots, and they leave them soon.
     #[default]
     New,
     Quick,
@@ -29,11 +29,11 @@ pub(crate) enum Lane {
 struct Receiver {
     under_way: usize,
     lane: Lane,
-    /// When the receiver was last served, as a count of messages.
+    /// When the receiver was last served, counted in messages.
     served: u64,
 }
 
-/// The messages that are being sent, by receiver.
+/// The messages being sent, by receiver.
 #[derive(Debug)]
 pub(crate) struct Lanes<R> {
     limits: Limits,
@@ -52,7 +52,7 @@ struct Room {
 }
 
 impl Room {
-    /// Takes a slot and returns true if one is free.
+    /// Takes a slot if one is free, and returns whether it did.
     fn take(&mut self, lane: Lane) -> bool {
         let Self { new, quick, slow } = *self;
         match lane {
@@ -72,8 +72,8 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         Self { limits, receivers: HashMap::new(), new: 0, quick: 0, slow: 0, served: 0 }
     }
 
-    /// Returns the number of messages that each receiver can get now. Receivers get one message
-    /// each, round robin, until the slots are used up. Those that have waited longest come first.
+    /// Returns how many messages each receiver can get now. Receivers get one message each, round
+    /// robin, until the slots are used up. The one that has waited longest comes first.
     pub(crate) fn shares(&self, due: &[R]) -> Vec<(R, usize)> {
         let Limits { each, each_slow, .. } = self.limits;
         let most = |lane| match lane {
@@ -106,8 +106,7 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
     fn room(&self) -> Room {
         let Limits { quick, slow, .. } = self.limits;
         let all = MOST.saturating_sub(self.new + self.quick + self.slow);
-        // New receivers that hang become slow. Some room is kept for those that are known to be
-        // quick.
+        // New receivers that hang become slow. Keep some room for those known to be quick.
         let unproved = MOST.saturating_sub(quick + self.new + self.slow);
         Room {
             new: (quick / 2).max(1).saturating_sub(self.new).min(unproved),
@@ -116,12 +115,12 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         }
     }
 
-    /// Returns whether enough attempts hang that new receivers should get less time than others.
+    /// Returns whether enough attempts hang to give new receivers less time than others.
     pub(crate) fn is_crowded(&self) -> bool {
         self.slow >= MOST / 2
     }
 
-    /// Records that a message is now being sent to a receiver. Returns the lane.
+    /// Records that a message is being sent to a receiver, and returns its lane.
     pub(crate) fn begin(&mut self, receiver: &R) -> Lane {
         if self.receivers.len() >= REMEMBERED {
             self.receivers.retain(|_, state| state.under_way > 0);
@@ -135,8 +134,8 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         lane
     }
 
-    /// Records that an attempt is taking long and leaves its slot. Returns its new lane. A new
-    /// receiver counts as new until the attempt ends.
+    /// Records that an attempt is slow and leaves its slot, and returns its new lane. A new
+    /// receiver stays new until the attempt is over.
     pub(crate) fn slow_down(&mut self, receiver: &R, lane: Lane) -> Lane {
         if lane != Lane::New {
             self.mark(receiver, Lane::Slow);
@@ -175,7 +174,7 @@ mod tests {
 
     const LIMITS: Limits = Limits { quick: 6, slow: 2, each: 4, each_slow: 1 };
 
-    /// Creates lanes that know these receivers as quick.
+    /// Creates lanes in which these receivers are known to be quick.
     fn lanes_that_know<const N: usize>(receivers: [&'static str; N]) -> Lanes<&'static str> {
         let mut lanes = Lanes::new(LIMITS);
         for receiver in receivers {
@@ -242,7 +241,7 @@ mod tests {
         assert_eq!(lanes.shares(&["a", "b", "c", "d", "e"]), [("d", 3), ("e", 3)]);
         lanes.end(&"a", Lane::Slow, true);
         lanes.end(&"b", Lane::Slow, true);
-        // One of the two slow slots is free. The receiver that has waited longest gets it.
+        // One of the two slow slots is free and goes to the receiver that has waited longest.
         assert_eq!(lanes.shares(&["b", "c", "a"]), [("a", 1)]);
         assert_eq!(lanes.begin(&"a"), Lane::Slow);
         lanes.end(&"a", Lane::Slow, false);

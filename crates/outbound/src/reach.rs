@@ -1,4 +1,4 @@
-//! Decides which targets the service may connect to.
+//! Decides which targets a service may connect to.
 
 use std::collections::HashMap;
 use std::io;
@@ -13,21 +13,20 @@ use crate::dns::Dns;
 /// How host names are resolved.
 #[derive(Clone, Debug)]
 pub enum Names {
-    /// The resolver of the operating system.
+    /// Uses the operating system's resolver.
     System,
-    /// A given DNS resolver.
+    /// Uses this DNS resolver.
     Dns(Dns),
-    /// Only these names, for tests. A port other than 0 replaces the default port of a URL without
-    /// a port.
+    /// Only knows these names, for tests. A port other than 0 is used for URLs that don't have one.
     Fixed(HashMap<String, SocketAddr>),
 }
 
-/// The targets that the service may connect to.
+/// Which targets a service may connect to.
 #[derive(Clone, Debug)]
 pub struct Reach {
     /// How host names are resolved.
     pub names: Names,
-    /// Returns whether connections to this IP address are permitted.
+    /// Returns whether we may connect to this IP address.
     pub permitted: fn(IpAddr) -> bool,
     /// Returns whether users may enter this URL.
     pub nameable: fn(&Url) -> bool,
@@ -51,7 +50,7 @@ impl Reach {
         Self { names, ..self }
     }
 
-    /// Returns whether users may enter a URL: it must be `http` or `https`, and its host must not
+    /// Returns whether users may enter a URL. It must be `http` or `https`, and the host must not
     /// be known to be private.
     pub fn may_name(&self, url: &Url) -> bool {
         is_web(url) && (self.nameable)(url)
@@ -70,7 +69,7 @@ impl Reach {
     }
 }
 
-/// Resolves names and returns only permitted addresses.
+/// Resolves names to permitted addresses only.
 #[derive(Clone, Debug)]
 pub(crate) struct GuardedResolver(pub(crate) Reach);
 

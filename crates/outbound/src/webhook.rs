@@ -1,4 +1,4 @@
-//! Webhook signatures according to the Standard Webhooks specification.
+//! Webhook signatures as defined by the Standard Webhooks specification.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,12 +7,12 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
 const PREFIX: &str = "whsec_";
-/// The length of a new secret in bytes. The specification requires 24 to 64.
+/// Length of a new secret in bytes. The spec requires 24 to 64.
 const BYTES: usize = 32;
-/// The prefix of HMAC-SHA-256 signatures.
+/// Marks an HMAC-SHA-256 signature.
 const VERSION: &str = "v1,";
 
-/// The shared secret of a webhook.
+/// A webhook's shared secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookSecret(Vec<u8>);
 
@@ -23,17 +23,17 @@ impl std::fmt::Debug for WebhookSecret {
 }
 
 impl WebhookSecret {
-    /// Creates a random secret.
+    /// Generates a random secret.
     ///
     /// # Errors
-    /// Returns an error if the random source of the operating system fails.
+    /// Returns an error if the operating system's random number generator fails.
     pub fn generate() -> Result<Self, getrandom::Error> {
         let mut bytes = vec![0; BYTES];
         getrandom::fill(&mut bytes)?;
         Ok(Self(bytes))
     }
 
-    /// Parses a secret in the format of [`WebhookSecret::text`].
+    /// Parses a secret in the format that [`WebhookSecret::text`] returns.
     ///
     /// ```
     /// use outbound::WebhookSecret;
@@ -47,12 +47,12 @@ impl WebhookSecret {
         (24..=64).contains(&bytes.len()).then_some(Self(bytes))
     }
 
-    /// Returns the secret as text: `whsec_` and Base64.
+    /// Returns the secret as `whsec_` followed by Base64.
     pub fn text(&self) -> String {
         format!("{PREFIX}{}", STANDARD.encode(&self.0))
     }
 
-    /// Signs a message, consisting of its id, the Unix time of the attempt and the exact body.
+    /// Signs a message's ID, the Unix time of the attempt and the exact body.
     ///
     /// ```
     /// use outbound::{Signature, WebhookSecret};
@@ -63,7 +63,7 @@ impl WebhookSecret {
     /// assert_eq!(signature.as_str(), "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
     /// ```
     pub fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> Signature {
-        // HMAC accepts keys of any length.
+        // HMAC accepts keys of any length, so this never happens.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else {
             return Signature(String::new());
         };
@@ -73,8 +73,7 @@ impl WebhookSecret {
         Signature(format!("{VERSION}{}", STANDARD.encode(mac.finalize().into_bytes())))
     }
 
-    /// Returns whether a header contains the signature of a message. This is the check that a
-    /// receiver performs.
+    /// Returns whether a header contains a message's signature. This is how receivers check it.
     pub fn verifies(&self, header: &str, id: &str, timestamp: i64, body: &[u8]) -> bool {
         let expected = self.sign(id, timestamp, body);
         let expected = expected.as_str().as_bytes();
@@ -83,12 +82,12 @@ impl WebhookSecret {
     }
 }
 
-/// The value of the header `webhook-signature`.
+/// The value of a `webhook-signature` header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature(String);
 
 impl Signature {
-    /// Returns the signature as text: `v1,` and Base64.
+    /// Returns the signature as `v1,` followed by Base64.
     pub fn as_str(&self) -> &str {
         &self.0
     }

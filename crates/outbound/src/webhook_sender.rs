@@ -15,20 +15,19 @@ use crate::webhook::WebhookSecret;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A message for a webhook.
+/// A message to send to a webhook.
 #[derive(Clone, Debug)]
 pub struct WebhookMessage {
-    /// The URL of the receiver.
+    /// The receiver's URL.
     pub url: String,
-    /// The secret that signs the message.
+    /// Signs the message.
     pub secret: WebhookSecret,
-    /// The message id, which is the same in all attempts, so that receivers can detect duplicates.
+    /// The message ID. It is the same in every attempt, so receivers can detect duplicates.
     pub id: String,
-    /// The Unix time of this attempt.
+    /// When this attempt was made, in Unix seconds.
     pub timestamp: i64,
-    /// The JSON body.
     pub body: String,
-    /// The `traceparent` of the request that caused the message, if it belongs to a trace.
+    /// The `traceparent` of the request that caused the message, if it was part of a trace.
     pub traceparent: Option<String>,
 }
 
@@ -48,19 +47,19 @@ impl WebhookSender {
         Ok(Self { client: client::build(&reach, user_agent, Policy::none())?, reach })
     }
 
-    /// Returns whether webhooks may be sent to a URL. Checks only the text of the URL.
+    /// Returns whether webhooks may be sent to a URL. This only looks at the URL itself.
     pub fn may_name(&self, url: &str) -> bool {
         web_url(url).is_some_and(|url| self.reach.may_name(&url))
     }
 
-    /// Sends a message once. It counts as delivered if the receiver responds with 2xx within ten
-    /// seconds.
+    /// Tries once to send a message. It counts as delivered if the receiver responds with 2xx
+    /// within ten seconds.
     ///
     /// # Errors
-    /// Returns [`DeliveryError::Temporary`] if a later attempt may succeed. This includes targets
-    /// that are not permitted, so that a server started with the wrong setting does not lose
-    /// messages. Returns [`DeliveryError::Permanent`] if the URL is invalid or the receiver
-    /// responds with 410.
+    /// Returns [`DeliveryError::Temporary`] if a later attempt may succeed. That includes targets
+    /// that aren't permitted, so that starting a server with a wrong setting doesn't lose messages.
+    /// Returns [`DeliveryError::Permanent`] if the URL is invalid or the receiver responds with
+    /// 410.
     pub async fn send(&self, message: &WebhookMessage) -> Result<(), DeliveryError> {
         let url = web_url(&message.url);
         let url = url.ok_or_else(|| DeliveryError::permanent("the URL is not a web address"))?;

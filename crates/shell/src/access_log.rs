@@ -1,7 +1,7 @@
-//! The access log, with one line per request.
+//! The access log, which has one line per request.
 //!
-//! A line contains the client (the part that `LOG_CLIENT` allows), the number of the API key, the
-//! route pattern (never the actual path, query or parameters) and the outcome.
+//! A line contains as much of the client address as `LOG_CLIENT` allows, the API key's number, the
+//! route pattern and the outcome. The actual path, query and parameters are never logged.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -22,16 +22,15 @@ use parking_lot::Mutex;
 
 use crate::{LogClient, RequestId, TraceContext, spans};
 
-/// The log target of these lines.
 const TARGET: &str = "access";
-/// Maximum number of lines for unreadable requests in one burst.
+/// Maximum burst of lines about unreadable requests.
 const BURST: u32 = 20;
-/// Maximum length of the part of a user agent that is shown, in bytes.
+/// How many bytes of a user agent we show.
 const LONGEST_AGENT: usize = 200;
 
-/// The number of the API key of a request, for the access log.
+/// The number of a request's API key, for the access log.
 ///
-/// The key itself is never logged, not even in part.
+/// The key itself is never logged, not even partially.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -46,8 +45,7 @@ const LONGEST_AGENT: usize = 200;
 pub struct KeyNumber(Arc<OnceLock<i64>>);
 
 impl KeyNumber {
-    /// Returns the cell that holds the key number of this request. The number can be set from
-    /// another thread.
+    /// Returns the request's cell for the key number. It can be set from another thread.
     pub fn of(request: &HttpRequest) -> Self {
         let mut extensions = request.extensions_mut();
         if let Some(number) = extensions.get::<Self>() {
@@ -58,18 +56,17 @@ impl KeyNumber {
         number
     }
 
-    /// Sets the number. Later calls have no effect.
+    /// Sets the number, unless it is already set.
     pub fn set(&self, number: i64) {
         let _ = self.0.set(number);
     }
 
-    /// Returns the number if it is set.
     pub fn get(&self) -> Option<i64> {
         self.0.get().copied()
     }
 }
 
-/// The client of a request, as shown in the access log.
+/// The client as it appears in the access log.
 pub(crate) struct Client {
     address: Option<String>,
     agent: Option<HeaderValue>,
@@ -85,7 +82,7 @@ impl Client {
     }
 }
 
-/// Returns the part of an address that is logged. `None` if addresses are not logged.
+/// Returns as much of an address as we log, or `None` if addresses aren't logged.
 fn shown_part(address: IpAddr, shown: LogClient) -> Option<String> {
     let network = match (shown, address) {
         (LogClient::None, _) => return None,
@@ -96,7 +93,8 @@ fn shown_part(address: IpAddr, shown: LogClient) -> Option<String> {
     Some(network.ok()?.trunc().to_string())
 }
 
-/// Returns the beginning of a user agent, without terminal control characters.
+/// Returns the start of a user agent, with control characters masked so they can't mess up a
+/// terminal.
 fn cleaned(agent: &HeaderValue) -> String {
     let bytes = agent.as_bytes();
     let shown = &bytes[..bytes.len().min(LONGEST_AGENT)];
@@ -107,7 +105,7 @@ fn cleaned(agent: &HeaderValue) -> String {
     shown.iter().map(printable).collect()
 }
 
-/// The line of one request and its response.
+/// The line for a request and its response.
 pub(crate) struct Line {
     pub(crate) id: RequestId,
     pub(crate) trace: Option<TraceContext>,
@@ -118,12 +116,12 @@ pub(crate) struct Line {
     pub(crate) key: Option<i64>,
     pub(crate) note: &'static str,
     pub(crate) started: Instant,
-    /// The number of lines that were suppressed before this one.
+    /// How many lines were suppressed before this one.
     pub(crate) suppressed: u64,
 }
 
 impl Line {
-    /// Creates the line for a request whose method and path could not be read.
+    /// Creates the line for a request whose method and path couldn't be read.
     pub(crate) fn unreadable(
         id: RequestId,
         status: StatusCode,
@@ -135,8 +133,8 @@ impl Line {
         Self { id, trace, method, path, status, client, key, note, started, suppressed }
     }
 
-    /// Writes the line, unless too many such lines were written recently: a client needs only a few
-    /// bytes to cause one. The next line contains the number of suppressed lines.
+    /// Writes the line unless there were too many like it recently, because it only takes a client
+    /// a few bytes to cause one. The next line reports how many were suppressed.
     pub(crate) fn write_limited(mut self, bytes: usize) {
         static ALLOWANCE: Mutex<Option<Allowance>> = Mutex::new(None);
         let now = Instant::now();
@@ -147,8 +145,8 @@ impl Line {
         }
     }
 
-    /// Writes the line now if the length of the body is known; otherwise returns a body that writes
-    /// the line when it ends.
+    /// Writes the line now if the body's length is known. Otherwise, returns a body that writes the
+    /// line when it is done.
     pub(crate) fn write_with(self, body: BoxBody) -> BoxBody {
         match body.size() {
             _ if self.method == "HEAD" => self.write(0),
@@ -161,7 +159,7 @@ impl Line {
         body
     }
 
-    /// Writes the line of a response with a body of this many bytes, and sends its span.
+    /// Writes the line for a response with this body size and sends its span.
     pub(crate) fn write(&self, bytes: u64) {
         if let Some(trace) = self.trace {
             spans::send(&spans::Ended {
@@ -214,7 +212,7 @@ impl Line {
     }
 }
 
-/// A rate limit for lines: a burst of [`BURST`] and then one per second.
+/// Rate limit for lines, with a burst of [`BURST`] and then one per second.
 struct Allowance {
     left: u32,
     refilled: Instant,
@@ -226,8 +224,8 @@ impl Allowance {
         Self { left: BURST, refilled: now, suppressed: 0 }
     }
 
-    /// Takes a permit for one line. Returns the number of lines suppressed since the last permit,
-    /// or `None` if this line must be suppressed too.
+    /// Takes a permit for one line. Returns how many lines were suppressed since the last permit,
+    /// or `None` if this line must be suppressed, too.
     fn take(&mut self, now: Instant) -> Option<u64> {
         let seconds = now.saturating_duration_since(self.refilled).as_secs();
         self.refilled += Duration::from_secs(seconds);
@@ -242,7 +240,7 @@ impl Allowance {
     }
 }
 
-/// A body of unknown length. Its line is written when it ends or is dropped.
+/// A body of unknown length. Its line is written once it is dropped.
 struct Counted {
     body: BoxBody,
     bytes: u64,

@@ -1,4 +1,4 @@
-//! Wraps a service in the layers of the shell, in the right order.
+//! Wraps a service in the shell's layers, in the right order.
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
@@ -38,15 +38,15 @@ pub(crate) struct Context<S> {
     pub(crate) draining: Draining,
     pub(crate) operations: Arc<Operations>,
     pub(crate) docs: Option<Arc<Docs>>,
-    /// The part of client addresses in the access log. `None` if there is no access log.
+    /// How much of a client address the access log shows. `None` if there is no access log.
     pub(crate) access_log: Option<LogClient>,
 }
 
-/// Properties of a request before any layer changed them.
+/// Properties of a request from before any layer changed it.
 struct Seen {
     method: Method,
     uri: Uri,
-    /// The id that the client sent.
+    /// The ID the client sent.
     id: Option<RequestId>,
     trace: Option<TraceContext>,
     /// The client, if there is an access log.
@@ -54,11 +54,11 @@ struct Seen {
     started: Instant,
 }
 
-/// Marks a request that arrived as `HEAD`.
+/// Marks requests that arrived as `HEAD`.
 struct HeadRequest;
 
-/// Returns whether a request arrived as `HEAD`. Handlers see it as `GET`, and can use this function
-/// to skip building the body.
+/// Returns whether a request arrived as `HEAD`. Handlers see a `GET`, and can skip building the
+/// body if this returns true.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -69,7 +69,7 @@ pub fn is_head(request: &HttpRequest) -> bool {
     request.extensions().contains::<HeadRequest>()
 }
 
-/// Builds the application of one worker. The layer that is added last sees a request first.
+/// Builds a worker's application. The layer added last sees a request first.
 pub(crate) fn build<S: Service>(
     context: &Context<S>,
 ) -> App<
@@ -101,16 +101,17 @@ pub(crate) fn build<S: Service>(
         .wrap(from_fn(move |request, next| oversee(outer.clone(), request, next)))
 }
 
-/// The outermost layer: health checks, the redirect to HTTPS, panics, metrics and the access log.
+/// The outermost layer handles health checks, the redirect to HTTPS, panics, metrics and the access
+/// log.
 ///
-/// The id of a request is created when it is first needed: by an error, the log or a handler.
+/// A request's ID is created when an error, the log or a handler first needs it.
 async fn oversee<S: Service>(
     context: Rc<Context<S>>,
     request: ServiceRequest,
     next: Next,
 ) -> Result<ServiceResponse, Error> {
     if is_for_server(&request) {
-        // Boxed, because it would make the future of every request larger.
+        // Boxed because it would make every request's future larger.
         return Ok(Box::pin(answer_for_server(context, request)).await);
     }
     let started = Instant::now();
@@ -134,17 +135,17 @@ async fn oversee<S: Service>(
     let mut response = match context.edge.redirect(&request) {
         Some(target) => {
             let moved = target.as_deref().and_then(moved);
-            // A redirect needs a usable host.
+            // We can't redirect without a usable host.
             let unusable = || Fault::Unreadable(StatusCode::BAD_REQUEST);
             let answer = moved.unwrap_or_else(|| unusable().response(request.request()));
             request.into_response(answer)
         }
         None => {
-            // A panic drops the request. Keeping a clone would prevent the inner layers from
-            // modifying the request, so the response to a panic is built without it.
+            // A panic drops the request. We don't keep a clone, because then the inner layers
+            // couldn't modify the request, so the response to a panic has to do without it.
             let answer = answer(&context.service, request, &next);
             let answer = match seen.trace {
-                // Boxed, because it would make the future of every request larger.
+                // Boxed because it would make every request's future larger.
                 Some(trace) => Box::pin(trace.within(answer)).left_future(),
                 None => answer.right_future(),
             };
@@ -158,8 +159,8 @@ async fn oversee<S: Service>(
     Ok(finish(&context, response, seen))
 }
 
-/// Returns whether a request is for the server itself, so that path rules and transport rules do
-/// not apply: health checks and `OPTIONS *`.
+/// Returns whether a request is a health check or `OPTIONS *`. Those are for the server itself, so
+/// rules about paths and HTTPS don't apply.
 fn is_for_server(request: &ServiceRequest) -> bool {
     health::is_health(request.path())
         || request.method() == Method::OPTIONS && request.path() == "*"
@@ -182,8 +183,7 @@ async fn answer_for_server<S: Service>(
     response
 }
 
-/// Returns the early response of the service ([`Service::first`]), or else that of the inner
-/// layers.
+/// Returns the service's early response ([`Service::first`]), or else the inner layers' response.
 fn answer<S: Service>(
     service: &S,
     request: ServiceRequest,
@@ -243,7 +243,7 @@ fn finish<S: Service>(
     if status.is_server_error() {
         report(&response, &id);
     }
-    // Clients can send any word as the method. Only known methods are shown.
+    // Clients can send any word as a method, so only known methods are shown.
     let method = metrics::method_label(&method);
     metrics::count(&response, method, elapsed);
     let Some(client) = client else { return response };
@@ -263,7 +263,7 @@ fn finish<S: Service>(
     response.map_body(|_, body| line.write_with(body))
 }
 
-/// Returns the route pattern of the operation, or else the pattern that the router matched.
+/// Returns the operation's route pattern, or else the pattern the router matched.
 fn pattern(operations: &Operations, request: &HttpRequest) -> Cow<'static, str> {
     if let Some(metrics::RouteLabel(route)) = request.extensions().get() {
         return Cow::Borrowed(*route);
@@ -276,7 +276,7 @@ fn pattern(operations: &Operations, request: &HttpRequest) -> Cow<'static, str> 
     }
 }
 
-/// Logs the cause of a 5xx once, with the request id that the client gets.
+/// Logs a 5xx's cause once, along with the request ID that the client gets.
 fn report(response: &ServiceResponse, id: &RequestId) {
     if let Some(error) = response.response().error() {
         let status = response.status().as_u16();
@@ -284,7 +284,8 @@ fn report(response: &ServiceResponse, id: &RequestId) {
     }
 }
 
-/// The inner layer: CORS and preflight requests, `HEAD` as `GET`, path rules, compression.
+/// The inner layer handles CORS and preflight requests, turns `HEAD` into `GET`, and applies path
+/// rules and compression.
 async fn shape<S: Service>(
     context: Rc<Context<S>>,
     mut request: ServiceRequest,
@@ -314,7 +315,7 @@ async fn shape<S: Service>(
     Ok(response)
 }
 
-/// Changes the path of a request before routing. The query stays unchanged.
+/// Changes a request's path before routing. The query stays the same.
 fn rewrite(request: &mut ServiceRequest, mut path: String) {
     if let Some(query) = request.uri().query() {
         path.push('?');
@@ -329,8 +330,8 @@ fn rewrite(request: &mut ServiceRequest, mut path: String) {
     }
 }
 
-/// Responds to requests without a route: with 405 if the path has other methods, otherwise with
-/// 404.
+/// Responds to requests without a route, with 405 if the path has other methods and with 404
+/// otherwise.
 async fn unrouted(request: HttpRequest) -> HttpResponse {
     let allow = operations(&request).methods_of(request.path());
     let fault = if allow.is_empty() { Fault::NotFound } else { Fault::MethodNotAllowed { allow } };

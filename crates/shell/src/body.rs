@@ -12,12 +12,12 @@ use futures_util::StreamExt;
 
 use crate::Fault;
 
-/// Reads a whole body of at most `limit` bytes.
+/// Reads a whole body of up to `limit` bytes.
 ///
 /// # Errors
-/// Returns [`Fault::PayloadTooLarge`] for a longer body, [`Fault::MalformedBody`] if the transfer
-/// is interrupted, [`Fault::Unreadable`] if it stalls, and [`Fault::Unavailable`] if the connection
-/// holds too much memory.
+/// Returns [`Fault::PayloadTooLarge`] if the body is longer, [`Fault::MalformedBody`] if the
+/// transfer is interrupted, [`Fault::Unreadable`] if it stalls, and [`Fault::Unavailable`] if the
+/// connection uses too much memory.
 pub async fn read_body(
     request: &HttpRequest,
     payload: &mut Payload,
@@ -41,7 +41,7 @@ pub async fn read_body(
     Ok(body.freeze())
 }
 
-/// Converts an error of the body stream to a fault.
+/// Converts a body stream error to a fault.
 fn broken(error: &PayloadError) -> Fault {
     match error {
         PayloadError::Io(error) if error.kind() == ErrorKind::TimedOut => {

@@ -1,9 +1,8 @@
-//! `Cache-Control` and `Vary` of responses that depend on the caller.
+//! `Cache-Control` and `Vary` for responses that depend on the caller.
 
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, VARY};
 
-/// The request headers that the responses for a path depend on, and whether the request has any of
-/// them.
+/// Which request headers a path's responses depend on, and whether the request has any of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallerDependence<'s> {
     names: &'s [HeaderName],
@@ -15,11 +14,11 @@ impl<'s> CallerDependence<'s> {
         Self { names, named_caller: names.iter().any(|name| request.contains_key(name)) }
     }
 
-    /// Keeps the response out of shared caches if the caller sent credentials. Otherwise adds the
-    /// headers to `Vary`.
+    /// Keeps the response out of shared caches if the caller sent credentials, and adds the headers
+    /// to `Vary`.
     ///
-    /// Responses that are `no-store` need neither. Responses that are `public` are the same for all
-    /// callers.
+    /// Does nothing for `no-store` responses, and for `public` ones, which are the same for every
+    /// caller.
     pub(crate) fn mark(self, answer: &mut HeaderMap) {
         if self.names.is_empty() || contains(answer, &CACHE_CONTROL, "no-store") {
             return;
@@ -36,19 +35,19 @@ impl<'s> CallerDependence<'s> {
                 vary.push(name.to_owned());
             }
         }
-        // One header field, because nginx ignores any further `Vary` fields.
+        // Use a single header field, because nginx ignores any `Vary` after the first.
         if let Ok(vary) = HeaderValue::try_from(vary.join(", ")) {
             answer.insert(VARY, vary);
         }
     }
 }
 
-/// Returns whether a comma-separated list in a header contains a word, ignoring case.
+/// Returns whether a header's comma-separated list contains a word, ignoring case.
 fn contains(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     items(headers, name).any(|item| item.eq_ignore_ascii_case(word))
 }
 
-/// Returns the items of a comma-separated list, which may be split over several header fields.
+/// Returns the items in a comma-separated list, which may span several header fields.
 fn items<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h str> + use<'h> {
     let values = headers.get_all(name).filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).map(str::trim).filter(|item| !item.is_empty())
@@ -60,7 +59,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns `Cache-Control` and `Vary` after marking a response that had these values before.
+    /// Returns `Cache-Control` and `Vary` after marking a response that had the given values.
     fn marked(caching: &str, vary: &str, sent: &[&str]) -> (String, String) {
         let names = [AUTHORIZATION, COOKIE];
         let (mut request, mut answer) = (HeaderMap::new(), HeaderMap::new());

@@ -1,7 +1,7 @@
-//! The part of the command line that all services share.
+//! The command line that all services share.
 //!
-//! Settings are flags and environment variables. A flag overrides the environment, which overrides the default.
-//! Without a subcommand, `serve` runs.
+//! Settings come from flags and environment variables. Flags win over the environment, which wins
+//! over the defaults. The default subcommand is `serve`.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
@@ -69,7 +69,7 @@ impl CommonCommand {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`serve`](crate::serve), [`print_openapi`], [`healthcheck`],
+    /// Returns the same errors as [`serve`](crate::serve), [`print_openapi`], [`healthcheck`],
     /// [`Cli::back_up`] and [`Cli::restore`].
     pub fn run<S: Service, C: Cli>(
         self,
@@ -89,9 +89,9 @@ impl CommonCommand {
     }
 }
 
-/// A setting that the command line accepts but the service cannot use, such as one that requires
-/// another setting. The process ends with exit code 2, as for a usage error. The text must not
-/// quote secrets.
+/// A setting that the command line accepts but the service can't use, for example because it needs
+/// another one. The process exits with code 2, as for a usage error. The message must not quote
+/// secrets.
 #[derive(Debug)]
 pub struct SettingError(pub String);
 
@@ -103,25 +103,25 @@ impl std::fmt::Display for SettingError {
 
 impl std::error::Error for SettingError {}
 
-/// The command line of one service.
+/// A service's command line.
 pub trait Cli: clap::Parser {
-    /// The constants of the service.
+    /// The service's constants.
     const INFO: ServiceInfo;
 
     /// Returns the shared settings.
     fn shell(&self) -> &ShellSettings;
 
-    /// Checks everything that `serve` uses in addition to the shared settings, such as the
-    /// database, for `serve --check`. Must not create or change anything.
+    /// Checks for `serve --check` everything that `serve` uses besides the shared settings, such as
+    /// the database. Must not create or change anything.
     fn preview(&self, preview: &mut Preview);
 
-    /// Copies all data of the service into a folder, for the command `backup`.
+    /// Copies all of the service's data into a folder, for the `backup` command.
     ///
     /// # Errors
     /// The error is printed as one line on stderr.
     fn back_up(&self, folder: &Path) -> anyhow::Result<()>;
 
-    /// Restores a backup, for the command `restore`. The service must not have data yet.
+    /// Restores a backup, for the `restore` command. The service must not have any data yet.
     ///
     /// # Errors
     /// The error is printed as one line on stderr.
@@ -130,15 +130,15 @@ pub trait Cli: clap::Parser {
     /// Runs the selected command.
     ///
     /// # Errors
-    /// The error is printed as one line on stderr. The exit code is 2 for a [`SettingError`],
-    /// otherwise 1.
+    /// The error is printed as one line on stderr. The exit code is 2 for a [`SettingError`] and 1
+    /// for anything else.
     fn run(self) -> anyhow::Result<ExitCode>;
 }
 
-/// The `main` function of a service: parses the command line, starts logging and runs the command.
+/// A service's `main` function. Parses the command line, starts logging and runs the command.
 ///
-/// The exit code is 2 for a usage error or an invalid setting, and 1 for any other error. Otherwise
-/// the command decides.
+/// The exit code is 2 for a usage error or an invalid setting, and 1 for any other error. If there
+/// is no error, the command decides.
 pub fn main<C: Cli>() -> ExitCode {
     signals::hold();
     logs::queue();
@@ -189,7 +189,7 @@ pub fn main<C: Cli>() -> ExitCode {
     code
 }
 
-/// Returns the message of a usage error as one line.
+/// Returns a usage error's message as one line.
 fn usage_fault(error: &clap::Error) -> String {
     let text = error.to_string();
     let fault = text.split("\n\n").next().unwrap_or_default();
@@ -197,10 +197,10 @@ fn usage_fault(error: &clap::Error) -> String {
     fault.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Parses a command line with the defaults of the service.
+/// Parses a command line using the service's defaults.
 ///
 /// # Errors
-/// Returns usage errors, and the output of `--help` and `--version`.
+/// Returns usage errors, but also the output of `--help` and `--version`.
 pub fn parse<C: Cli>(
     arguments: impl IntoIterator<Item = std::ffi::OsString>,
 ) -> Result<C, clap::Error> {
@@ -212,21 +212,21 @@ struct Parsed<C> {
     cli: C,
     /// Whether the command is `serve`.
     serves: bool,
-    /// The settings and their values, for `serve --check`.
+    /// The settings and their values, if `serve --check` was requested.
     checked: Option<Vec<(String, String)>>,
 }
 
-/// Returns the command line of a service with its defaults.
+/// Returns the service's command line with its defaults filled in.
 fn command<C: Cli>() -> clap::Command {
     let info = C::INFO;
     let command = C::command().name(info.name).about(info.about).version(info.version);
     settings::with_defaults(command, &info)
 }
 
-/// Parses a command line with the defaults of the service.
+/// Parses a command line using the service's defaults.
 fn parse_command<C: Cli>(arguments: Vec<std::ffi::OsString>) -> Result<Parsed<C>, clap::Error> {
     let command = command::<C>();
-    // These commands do not open the database, so an invalid URL does not matter.
+    // These commands don't open the database, so they don't care if its URL is invalid.
     let mut lenient = without_empty_variables(command.clone(), &[]);
     if let Ok(mut matches) = lenient.try_get_matches_from_mut(&arguments)
         && matches.subcommand_name().is_some_and(|name| WITHOUT_DATABASE.contains(&name))
@@ -247,15 +247,14 @@ fn parse_command<C: Cli>(arguments: Vec<std::ffi::OsString>) -> Result<Parsed<C>
     Ok(Parsed { cli, serves: serves && !checks, checked })
 }
 
-/// The id of the database setting.
 const DATABASE_URL: &str = "database_url";
 
-/// Commands that do not open the database.
+/// Commands that don't open the database.
 const WITHOUT_DATABASE: [&str; 5] = ["completions", "healthcheck", "licenses", "man", "openapi"];
 
-/// Ignores empty environment variables, except those of the settings in `except`: deployments often
-/// define variables without a value. An empty database URL is kept and then rejected, because each
-/// replica would otherwise silently create its own database.
+/// Ignores environment variables that are empty, which is common in deployments, except for the
+/// settings in `except`. An empty database URL is kept and then rejected, because otherwise each
+/// replica would silently create a database of its own.
 fn without_empty_variables(command: clap::Command, except: &'static [&str]) -> clap::Command {
     let command = command.mut_args(|arg| {
         let is_empty = arg.get_env().and_then(std::env::var_os).is_some_and(|v| v.is_empty());
@@ -267,7 +266,7 @@ fn without_empty_variables(command: clap::Command, except: &'static [&str]) -> c
     command.mut_subcommands(|command| without_empty_variables(command, except))
 }
 
-/// Replaces the usage line of an error, because the one from clap also lists settings from the
+/// Replaces an error's usage line, because clap's also lists settings that come from the
 /// environment.
 fn with_plain_usage(
     mut error: clap::Error,
@@ -287,7 +286,7 @@ fn with_plain_usage(
     error
 }
 
-/// Returns the settings for an empty command line.
+/// Returns the settings you get with an empty command line.
 pub fn defaults<S: clap::Args>() -> S {
     #[derive(clap::Parser)]
     struct Defaults<S: clap::Args> {
@@ -298,7 +297,7 @@ pub fn defaults<S: clap::Args>() -> S {
     defaults.settings
 }
 
-/// Prints the OpenAPI document of a service.
+/// Prints a service's OpenAPI document.
 ///
 /// # Errors
 /// Returns an error if stdout cannot be written.
@@ -307,7 +306,7 @@ fn print_openapi<S: Service>() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Requests `/readyz` on the admin address. The exit code is 0 if the server is ready, otherwise 1.
+/// Requests `/readyz` on the admin address. The exit code is 0 if the server is ready and 1 if not.
 ///
 /// # Errors
 /// Returns an error if the server does not respond.
@@ -320,13 +319,13 @@ fn healthcheck(settings: &ShellSettings) -> anyhow::Result<ExitCode> {
     let reply = ask(address).with_context(|| format!("no answer from {address}"))?;
     let Some(status) = reply.split(' ').nth(1) else { bail!("no HTTP answer from {address}") };
     let body = reply.split_once("\r\n\r\n").map_or("", |(_, body)| body.trim());
-    // The exit code matters even if the text cannot be printed.
+    // The exit code matters even if we can't print the text.
     let _ = writeln!(std::io::stdout(), "{body}");
     Ok(if status == "200" { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Returns the loopback address if the address is unspecified (`0.0.0.0` or `::`), because clients
-/// cannot connect to that one.
+/// Replaces an unspecified address (`0.0.0.0` or `::`) with the loopback address, because clients
+/// can't connect to the former.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),

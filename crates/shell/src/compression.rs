@@ -1,7 +1,7 @@
 //! Compresses long responses.
 //!
-//! This is not a middleware: most responses are short, and another layer would cost more than it
-//! saves.
+//! This is not a middleware, because most responses are short and another layer would cost more
+//! than it saves.
 
 use std::sync::LazyLock;
 
@@ -18,22 +18,22 @@ use tokio::sync::Semaphore;
 
 use crate::packing;
 
-/// Minimum length of a response that is compressed, in bytes.
+/// Minimum length of a response to compress, in bytes.
 const SHORTEST: u64 = 1024;
-/// Responses above this length are compressed on a blocking thread, in bytes.
+/// Responses longer than this many bytes are compressed on a blocking thread.
 const LONG: usize = 64 << 10;
 
 /// Permits for compressing long responses on blocking threads. Without a limit, more of them would
-/// wait in memory.
+/// pile up in memory.
 static PERMITS: LazyLock<Semaphore> = LazyLock::new(|| {
     Semaphore::new(std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
 });
 
-/// Returns the coding that the client prefers, if the response should be compressed.
+/// Returns the client's preferred coding if the response should be compressed.
 ///
-/// Short bodies, compressed media types and responses that already have a coding are not
-/// compressed. A handler opts out with `Content-Encoding: identity`, which is removed before the
-/// response is sent.
+/// We leave short bodies, compressed media types and responses that already have a coding alone. A
+/// handler opts out with `Content-Encoding: identity`, which is removed before the response is
+/// sent.
 pub(crate) fn coding_for(response: &mut ServiceResponse) -> Option<ContentEncoding> {
     let is_long = match response.response().body().size() {
         BodySize::None => false,
@@ -52,8 +52,8 @@ pub(crate) fn coding_for(response: &mut ServiceResponse) -> Option<ContentEncodi
     preferred(response.request())
 }
 
-/// Compresses a response. A body in memory is compressed as a whole, so only the compressed form is
-/// kept for a slow client.
+/// Compresses a response. If its body is in memory, we compress it as a whole, so that only the
+/// compressed form has to wait for a slow client.
 pub(crate) async fn apply(response: ServiceResponse, coding: ContentEncoding) -> ServiceResponse {
     let (request, response) = response.into_parts();
     let (mut response, body) = response.into_parts();
@@ -93,7 +93,7 @@ fn mark(headers: &mut HeaderMap, coding: ContentEncoding) {
     headers.append(VARY, HeaderValue::from_static("accept-encoding"));
 }
 
-/// Makes the entity tag weak. A strong tag identifies exact bytes, which differ between codings.
+/// Makes the entity tag weak. A strong one identifies the exact bytes, which depend on the coding.
 fn weaken_tag(headers: &mut HeaderMap) {
     let strong = headers.get(ETAG).filter(|tag| tag.as_bytes().starts_with(b"\""));
     let weak = strong.map(|tag| [b"W/", tag.as_bytes()].concat());
@@ -102,15 +102,15 @@ fn weaken_tag(headers: &mut HeaderMap) {
     }
 }
 
-/// Returns whether the content has a media type that is already compressed.
+/// Returns whether the content is of a media type that is already compressed.
 fn is_dense(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
     kind.starts_with(b"video/")
         || (kind.starts_with(b"image/") && !kind.starts_with(b"image/svg+xml"))
 }
 
-/// Returns the coding that a client prefers. `None` if it prefers the plain body, or accepts only
-/// unsupported codings.
+/// Returns the client's preferred coding, or `None` if it prefers a plain body or only accepts
+/// codings we don't support.
 fn preferred(request: &HttpRequest) -> Option<ContentEncoding> {
     let supported =
         [Encoding::identity(), Encoding::brotli(), Encoding::gzip(), Encoding::deflate()];

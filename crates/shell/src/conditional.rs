@@ -1,4 +1,5 @@
-//! Conditional requests: entity tags, `If-None-Match`, `If-Match`, `If-Modified-Since`, 304.
+//! Conditional requests, with entity tags, `If-None-Match`, `If-Match`, `If-Modified-Since` and 304
+//! responses.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -8,12 +9,12 @@ use actix_web::http::header::{
 };
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 
-/// Maximum length of an entity tag, without its quotes.
+/// Maximum length of an entity tag without quotes.
 const LONGEST: usize = 64;
-/// The last second of the year 9999, the latest HTTP date.
+/// The last second of the year 9999, which is the latest HTTP date.
 const LAST_SECOND: i64 = 253_402_300_799;
 
-/// An entity tag, stored inline without allocation.
+/// An entity tag, stored inline.
 ///
 /// ```
 /// use shell::EntityTag;
@@ -31,7 +32,7 @@ pub struct EntityTag {
 }
 
 impl EntityTag {
-    /// Creates a tag from a string. Keeps only visible characters except quotes, 64 at most.
+    /// Creates a tag from a string, keeping the first 64 visible characters other than quotes.
     ///
     /// ```
     /// assert_eq!(shell::EntityTag::new("5-1772366400").strong(), b"\"5-1772366400\"");
@@ -41,7 +42,7 @@ impl EntityTag {
         Self::of_bytes(visible)
     }
 
-    /// Creates a tag from the first 32 bytes of a digest, as hexadecimal digits.
+    /// Creates a tag from the first 32 bytes of a digest, in hex.
     pub fn of_digest(digest: &[u8]) -> Self {
         let digit = |number: u8| b"0123456789abcdef"[usize::from(number & 15)];
         Self::of_bytes(digest.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]))
@@ -59,12 +60,12 @@ impl EntityTag {
         Self { bytes, length: length + 1 }
     }
 
-    /// Returns the strong form, which identifies one representation byte by byte.
+    /// Returns the strong form, which identifies one exact representation.
     pub fn strong(&self) -> &[u8] {
         &self.bytes[2..self.length]
     }
 
-    /// Returns the weak form, which identifies all representations with the same content, such as
+    /// Returns the weak form, which stands for all representations of the same content, such as
     /// compressed ones.
     pub fn weak(&self) -> &[u8] {
         &self.bytes[..self.length]
@@ -88,13 +89,12 @@ impl EntityTag {
         header(self.weak())
     }
 
-    /// Returns whether the values of an `If-None-Match` header contain this tag, strong or weak, or
-    /// are `*`.
+    /// Returns whether an `If-None-Match` header's values contain this tag, weak or strong, or `*`.
     pub fn is_listed<'v>(&self, values: impl IntoIterator<Item = &'v [u8]>) -> bool {
         values.into_iter().any(|value| items(value).any(|item| self.matches(item, true)))
     }
 
-    /// Returns whether one item of a list is this tag. Weak items match if `weakly` is true.
+    /// Returns whether a list item is this tag. Weak items only match if `weakly` is true.
     fn matches(&self, item: &[u8], weakly: bool) -> bool {
         let strong = match item.strip_prefix(b"W/") {
             Some(rest) if weakly => rest,
@@ -108,7 +108,7 @@ fn header(tag: &[u8]) -> HeaderValue {
     HeaderValue::from_bytes(tag).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
 }
 
-/// Returns the items of a list of tags. Commas inside quotes are not separators.
+/// Splits a list of tags. Commas inside quotes don't separate.
 fn items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut quoted = false;
     let parts = value.split(move |byte| {
@@ -118,8 +118,7 @@ fn items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     parts.map(<[u8]>::trim_ascii)
 }
 
-/// The entity tag and the modification time of a response, which clients send back in conditional
-/// requests.
+/// A response's entity tag and modification time, which clients send back in conditional requests.
 ///
 /// ```
 /// use actix_web::HttpResponse;
@@ -141,17 +140,18 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// Creates validators with a strong tag, for a response that has only one representation.
+    /// Uses a strong tag, for responses that have only one representation.
     pub fn strong(tag: EntityTag) -> Self {
         Self { tag, weak: false, sent: None, asked: None }
     }
 
-    /// Creates validators with a weak tag, for a response that can be sent compressed or plain.
+    /// Uses a weak tag, for responses that may be sent compressed or plain.
     pub fn weak(tag: EntityTag) -> Self {
         Self { weak: true, ..Self::strong(tag) }
     }
 
-    /// Sets the modification time in Unix seconds, for `Last-Modified` and `If-Modified-Since`.
+    /// Sets the modification time in Unix seconds. It is sent as `Last-Modified` and compared with
+    /// `If-Modified-Since`.
     ///
     /// ```
     /// use actix_web::test::TestRequest;
@@ -167,8 +167,8 @@ impl Validators {
         Self { sent: Some(seconds), asked: Some(seconds), ..self }
     }
 
-    /// Sets the modification time for `Last-Modified` only, because the content can change without
-    /// a newer time.
+    /// Sets the modification time in Unix seconds, but only for `Last-Modified`. Use this if the
+    /// content can change without a newer time.
     ///
     /// ```
     /// use actix_web::test::TestRequest;
@@ -190,8 +190,8 @@ impl Validators {
         is_known(headers, &self.tag, self.asked)
     }
 
-    /// Responds with 304 if the client already has the response, otherwise with the result of
-    /// `whole`. Adds the validators and `Cache-Control` to either.
+    /// Responds with 304 if the client already has the response, and with the result of `whole`
+    /// otherwise. Adds the validators and `Cache-Control` either way.
     pub fn answer(
         &self,
         request: &HttpRequest,
@@ -213,8 +213,8 @@ impl Validators {
     }
 }
 
-/// Returns whether the client already has the response with this tag, or one that is not older than
-/// `modified` (Unix seconds). Does not allocate.
+/// Returns whether the client already has a response with this tag or, if it sent no tags, one that
+/// isn't older than `modified` (Unix seconds). Doesn't allocate.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -232,8 +232,8 @@ pub fn is_known(headers: &HeaderMap, tag: &EntityTag, modified: Option<i64>) -> 
     since.zip(modified).is_some_and(|(since, modified)| since >= modified)
 }
 
-/// Returns whether `If-Match` allows the request to change a resource with this tag: the header is
-/// missing, is `*`, or contains the strong tag.
+/// Returns whether `If-Match` lets the request change a resource with this tag. It does if the
+/// header is missing, is `*`, or contains the strong tag.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -260,7 +260,7 @@ pub fn http_date(seconds: i64) -> Option<HeaderValue> {
     HeaderValue::from_str(&text).ok()
 }
 
-/// Parses an HTTP date in any of the three forms that servers must accept, and returns Unix seconds.
+/// Parses an HTTP date in any of the three formats that servers must accept. Returns Unix seconds.
 ///
 /// ```
 /// assert_eq!(shell::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));

@@ -1,16 +1,16 @@
-//! Cross-origin rules, chosen per request.
+//! CORS rules, chosen per request.
 //!
-//! The middleware `actix-cors` does not let a service choose the preflight status, the header
-//! values, and a different rule per operation (docs/decisions/0103-own-cors-layer.md).
+//! With the `actix-cors` middleware, a service can't choose the preflight status, the header values
+//! or a different rule per operation (docs/decisions/0103-own-cors-layer.md).
 
 use actix_web::HttpResponse;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 
-/// A cross-origin rule that allows pages of any origin to read responses.
+/// A CORS rule that lets pages from any origin read responses.
 ///
-/// All strings are header values. Headers with an empty value are not sent.
+/// All strings are header values. Empty ones aren't sent.
 #[derive(Clone, Copy, Debug)]
 pub struct CorsRule {
     /// Value of `access-control-allow-methods` (preflight).
@@ -21,12 +21,13 @@ pub struct CorsRule {
     pub expose: &'static str,
     /// Value of `access-control-max-age` in seconds (preflight).
     pub max_age: Option<u32>,
-    /// Status of the preflight response.
+    /// Status for preflight responses.
     pub preflight: u16,
 }
 
 impl CorsRule {
-    /// Returns whether a request is a preflight: `OPTIONS` with `Access-Control-Request-Method`.
+    /// Returns whether a request is a preflight, i.e. `OPTIONS` with
+    /// `Access-Control-Request-Method`.
     pub(crate) fn is_preflight(request: &ServiceRequest) -> bool {
         request.method() == Method::OPTIONS
             && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
@@ -45,7 +46,7 @@ impl CorsRule {
         request.into_response(response)
     }
 
-    /// Adds the headers that every response under this rule has.
+    /// Adds the headers that every response gets under this rule.
     pub(crate) fn mark(&self, headers: &mut HeaderMap) {
         put(headers, header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
         put(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, self.expose);

@@ -12,14 +12,15 @@ use utoipa_swagger_ui::Config;
 use crate::Fault;
 use crate::pages::Content;
 
-/// The content policy of the pages: files of this service, and the inline styles of Swagger UI.
+/// Content security policy for the pages. Allows this service's files and Swagger UI's inline
+/// styles.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
     img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
-/// Caches revalidate every response.
+/// Caches must revalidate every response.
 const CACHING: &str = "no-cache";
 
-/// The document and the files of Swagger UI. Each is compressed only once.
+/// The document and Swagger UI's files, each compressed only once.
 pub(crate) struct Docs {
     document: Content,
     config: Arc<Config<'static>>,
@@ -30,13 +31,13 @@ impl Docs {
     pub(crate) fn new(document: String) -> Self {
         Self {
             document: Content::new("application/json", document),
-            // Relative to the pages, so it is valid below any path of a proxy.
+            // Relative to the pages, so it works below any path on a proxy.
             config: Arc::new(Config::from("../openapi.json")),
             files: Mutex::default(),
         }
     }
 
-    /// Registers the routes of the document and the pages.
+    /// Registers the routes for the document and the pages.
     pub(crate) fn serve(self: &Arc<Self>, config: &mut web::ServiceConfig) {
         let (docs, pages) = (Arc::clone(self), Arc::clone(self));
         let document = move |request: HttpRequest| {
@@ -60,7 +61,7 @@ impl Docs {
         }
     }
 
-    /// Returns a file of Swagger UI, or `None` for an unknown name, which is not cached.
+    /// Returns a Swagger UI file, or `None` for an unknown name. Misses aren't cached.
     fn file(&self, name: &str) -> Option<Arc<Content>> {
         let mut files = self.files.lock();
         if let Some(file) = files.get(name) {
@@ -78,7 +79,7 @@ impl Docs {
     }
 }
 
-/// Adds the security headers of the pages.
+/// Adds the pages' security headers.
 fn protect(response: &mut HttpResponseBuilder) {
     for (name, value) in
         [(header::CONTENT_SECURITY_POLICY, POLICY), (header::REFERRER_POLICY, "no-referrer")]

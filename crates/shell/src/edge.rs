@@ -1,5 +1,5 @@
-//! The origin of a request behind proxies: scheme, client address, and the public address of the
-//! service.
+//! Works out where a request behind proxies comes from: its scheme, client address, and the
+//! service's public address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::{ShellSettings, TlsMode, connection};
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// The settings of these rules, stored in the app data.
+/// The settings for these rules, kept in the app data.
 #[derive(Clone, Debug)]
 pub(crate) struct Edge {
     mode: TlsMode,
     trusted: Arc<[IpNet]>,
     public_url: Option<Arc<str>>,
-    /// The path of `PUBLIC_URL` without a trailing slash: empty, or for example `/breaches`.
+    /// The path in `PUBLIC_URL` without a trailing slash, such as `/breaches`, or empty.
     base_path: Arc<str>,
     https_port: Option<u16>,
     own_certificate: bool,
@@ -41,9 +41,9 @@ impl Edge {
         }
     }
 
-    /// Returns whether responses have `Strict-Transport-Security`. Those with a certificate of the
-    /// local CA do not: browsers would reject plain HTTP from all other services of this host for a
-    /// year.
+    /// Returns whether to send `Strict-Transport-Security`. We don't with a certificate from the
+    /// local CA, because for a year, browsers would then reject plain HTTP from everything else on
+    /// this host.
     pub(crate) fn has_hsts(&self) -> bool {
         match self.mode {
             TlsMode::Native => self.own_certificate,
@@ -76,8 +76,8 @@ impl Edge {
         }
     }
 
-    /// Returns the target of the 301 for a request over plain HTTP, or `None` if the request is
-    /// served. The inner `None` means that the request does not contain a usable host.
+    /// Returns where to redirect a plain HTTP request (301), or `None` to serve it. An inner `None`
+    /// means that the request doesn't have a usable host.
     pub(crate) fn redirect(&self, request: &ServiceRequest) -> Option<Option<String>> {
         if self.mode == TlsMode::Off {
             return None;
@@ -102,7 +102,7 @@ impl Edge {
         }))
     }
 
-    /// Prefixes a `Location` that is a path within the service with the path of `PUBLIC_URL`.
+    /// Adds the path in `PUBLIC_URL` to a `Location` that is a path within the service.
     pub(crate) fn complete_location(&self, headers: &mut HeaderMap) {
         if self.base_path.is_empty() {
             return;
@@ -116,11 +116,11 @@ impl Edge {
         }
     }
 
-    /// Returns the client address that quotas are charged to: the peer, or the last hop before the
-    /// trusted proxies.
+    /// Returns the client address that quotas are charged to. This is the peer, or the last hop
+    /// before the trusted proxies.
     ///
-    /// The list is read from the end, because each hop is believed only if a trusted proxy reported
-    /// it. If a hop cannot be parsed, the proxy that added it is the client.
+    /// We read the list from the end, because we only believe a hop that a trusted proxy reported.
+    /// If a hop can't be parsed, the client is the proxy that added it.
     fn client_ip(
         &self,
         trusted_peer: bool,
@@ -148,8 +148,7 @@ impl Edge {
     }
 }
 
-/// Returns the address of a hop, or `None` if it cannot be parsed. Some proxies add a port or
-/// brackets.
+/// Returns a hop's address, or `None` if it can't be parsed. Some proxies add a port or brackets.
 fn hop_address(hop: &[u8]) -> Option<IpAddr> {
     let text = str::from_utf8(hop).ok()?;
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
@@ -157,12 +156,12 @@ fn hop_address(hop: &[u8]) -> Option<IpAddr> {
     bare.parse().ok().or_else(with_port).map(|address: IpAddr| address.to_canonical())
 }
 
-/// A host, with or without a port, that is safe to use in links: it does not contain `@` or
-/// characters that must be escaped.
+/// A host with or without a port that is safe to use in links, meaning that it contains neither `@`
+/// nor anything that needs escaping.
 struct Host<'t> {
     /// The host and the port.
     text: &'t str,
-    /// The host without the port. IPv6 addresses are in brackets.
+    /// The host without the port. IPv6 addresses keep their brackets.
     name: &'t str,
 }
 
@@ -191,8 +190,8 @@ impl<'t> Host<'t> {
     }
 }
 
-/// Returns the host of a request, or `localhost` if the request does not contain any. Returns
-/// `None` if the host is invalid.
+/// Returns a request's host, or `localhost` if it doesn't have one. Returns `None` if the host is
+/// invalid.
 fn host_of<'r>(headers: &'r HeaderMap, authority: Option<&'r Authority>) -> Option<Host<'r>> {
     match (headers.get(header::HOST), authority) {
         (Some(host), _) => host.to_str().ok().and_then(Host::parse),
@@ -201,7 +200,7 @@ fn host_of<'r>(headers: &'r HeaderMap, authority: Option<&'r Authority>) -> Opti
     }
 }
 
-/// Returns the address of the client: the peer, or the address that trusted proxies report.
+/// Returns the client's address, which is the peer's or the one that trusted proxies report.
 pub fn client_ip(request: &HttpRequest) -> IpAddr {
     match request.app_data::<Edge>() {
         Some(edge) => {
@@ -212,7 +211,7 @@ pub fn client_ip(request: &HttpRequest) -> IpAddr {
     }
 }
 
-/// Returns whether the request used HTTPS to this process or to a trusted proxy.
+/// Returns whether the request used HTTPS, either to this process or to a trusted proxy.
 pub fn is_https(request: &HttpRequest) -> bool {
     let transport = connection::transport(request);
     request.app_data::<Edge>().map_or(transport.secure, |edge| {
@@ -220,8 +219,8 @@ pub fn is_https(request: &HttpRequest) -> bool {
     })
 }
 
-/// Returns the URL under which the client reaches the service, without a trailing slash:
-/// `PUBLIC_URL`, or the scheme and host of the request.
+/// Returns the URL the client uses to reach the service, without a trailing slash. This is
+/// `PUBLIC_URL`, or else the request's scheme and host.
 pub fn base_url(request: &HttpRequest) -> String {
     if let Some(url) = request.app_data::<Edge>().and_then(|edge| edge.public_url.as_deref()) {
         return url.to_owned();
@@ -232,10 +231,10 @@ pub fn base_url(request: &HttpRequest) -> String {
     format!("{scheme}://{}", host.text)
 }
 
-/// Returns the path of `PUBLIC_URL`, below which a proxy serves the service: empty, or for example
-/// `/breaches`, without a trailing slash.
+/// Returns the path in `PUBLIC_URL`, under which a proxy serves the service. It is empty or
+/// something like `/breaches`, without a trailing slash.
 ///
-/// Links, forms and cookies of pages must include it. The shell adds it to a `Location` that is a
+/// Links, forms and cookies on pages must include it. The shell adds it to any `Location` that is a
 /// path.
 ///
 /// ```
@@ -382,7 +381,7 @@ mod tests {
             (&["2001:db8::7"], "2001:db8::7"),
             (&["::ffff:203.0.113.9"], "203.0.113.9"),
             (&["203.0.113.7", "203.0.113.9,10.2.2.2", " , 10.3.3.3 ,"], "203.0.113.9"),
-            // Everything before an unparsable hop was not written by a trusted proxy.
+            // A trusted proxy wrote nothing of what comes before an unparsable hop.
             (&["203.0.113.9, unknown"], "10.1.1.1"),
             (&["203.0.113.9, unknown, 10.2.2.2"], "10.2.2.2"),
             (&["203.0.113.9, 10.2.2.2:99999"], "10.1.1.1"),

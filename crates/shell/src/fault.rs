@@ -1,4 +1,4 @@
-//! Failures outside handlers. Their responses have the error format of the service.
+//! Failures outside of handlers. Their responses use the service's error format.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,36 +10,34 @@ use serde_json::Value;
 
 use crate::RequestId;
 
-/// The reason the credentials of a request are rejected.
+/// Why a request's credentials are rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credentials {
-    /// Credentials are required, but were not sent.
+    /// Credentials are required but weren't sent.
     Missing,
-    /// They do not have the format of a key.
+    /// The credentials aren't formatted like a key.
     Malformed,
-    /// Unknown, revoked or expired.
+    /// The key is unknown, revoked or expired.
     Refused,
-    /// More than one was sent.
+    /// More than one key was sent.
     Several,
 }
 
-/// A value that violates a rule. The service builds its own message from the code, the limits and
-/// the value.
+/// A value that breaks a rule. From the code, limits and value, a service builds its own message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Violation {
-    /// The name of the parameter or member in the contract. Empty if the violation concerns the
-    /// whole input.
+    /// The parameter or member's name in the API. Empty if the violation is about the whole input.
     pub field: String,
     /// A machine-readable code, such as `range` or `required`.
     pub code: Cow<'static, str>,
     /// A human-readable message.
     pub message: String,
-    /// The value that was sent: decoded text, JSON for other JSON values, or the raw text if it
-    /// cannot be decoded.
+    /// The value that was sent. This is decoded text, JSON for other JSON values, or the raw value
+    /// if it can't be decoded.
     pub sent: Option<Box<str>>,
-    /// The name that was sent, if it was sent.
+    /// The name as it was sent, if it was.
     pub name: Option<Box<str>>,
-    /// Limits of the rule, such as `min` and `max`.
+    /// The rule's limits, such as `min` and `max`.
     pub limits: Box<[(Cow<'static, str>, Value)]>,
 }
 
@@ -58,7 +56,7 @@ impl Violation {
         Self { field: field.into(), code: code.into(), message: message.into(), ..Self::default() }
     }
 
-    /// Returns a limit of the rule.
+    /// Looks up one of the rule's limits.
     ///
     /// ```
     /// let mut violation = shell::Violation::new("limit", "range", "");
@@ -70,64 +68,64 @@ impl Violation {
     }
 }
 
-/// A failure that occurred before the handler: in the shell, in an extractor or in the key check.
+/// A failure before the handler runs, either in the shell, in an extractor or in the key check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// No route has this path.
     NotFound,
-    /// The path exists, but not with this method.
+    /// The path exists, but doesn't support this method.
     MethodNotAllowed {
-        /// The methods that this path supports.
+        /// The methods the path supports.
         allow: Vec<Method>,
     },
     /// Credentials are missing or wrong.
     Unauthorized(Credentials),
     /// The caller's quota is used up.
     TooManyRequests {
-        /// The number of seconds until a request can succeed, at least 1.
+        /// Seconds until a request can succeed, at least 1.
         retry_after: u64,
     },
-    /// Path parameters violate a rule.
+    /// Path parameters break a rule.
     InvalidPath(Vec<Violation>),
-    /// Query parameters violate a rule.
+    /// Query parameters break a rule.
     InvalidQuery(Vec<Violation>),
-    /// Members of the body violate a rule.
+    /// Members of the body break a rule.
     InvalidBody(Vec<Violation>),
-    /// The body is not well-formed. Line and column are counted from 1.
+    /// The body is not well-formed. Line and column count from 1.
     MalformedBody {
-        /// The message of the parser.
+        /// The parser's message.
         message: String,
-        /// Line of the error.
+        /// Where the error is.
         line: usize,
-        /// Column of the error.
+        /// Where the error is.
         column: usize,
     },
-    /// The operation does not accept the media type of the body.
+    /// The operation doesn't accept the body's media type.
     UnsupportedMediaType,
-    /// The body is larger than allowed.
+    /// The body is too large.
     PayloadTooLarge {
         /// Maximum size in bytes.
         limit: usize,
     },
-    /// The service is temporarily unable to respond.
+    /// The service can't respond at the moment.
     Unavailable {
-        /// How many seconds clients should wait before they retry.
+        /// How many seconds clients should wait before retrying.
         retry_after: u64,
     },
-    /// The HTTP parser could not read the request: 400, 408, 414 or 431.
+    /// The HTTP parser couldn't read the request. The status is 400, 408, 414 or 431.
     Unreadable(StatusCode),
-    /// A bug or a failed dependency. The text is for the log only and is never sent to the client.
+    /// A bug or a failed dependency. The text is only for the log and never sent to the client.
     Internal(String),
 }
 
-/// The parts of a failed request that an error format can use.
+/// What an error format can use of a failed request.
 #[derive(Clone, Debug)]
 pub struct RequestInfo {
-    /// The method that was sent.
+    /// The method as sent.
     pub method: Method,
-    /// The target that was sent, or the target after the path rules changed it.
+    /// The request target, either as sent or after the path rules changed it.
     pub uri: Uri,
-    /// The id of the request in the log.
+    /// The request's ID in the log.
     pub id: RequestId,
 }
 
@@ -142,14 +140,14 @@ impl RequestInfo {
     }
 }
 
-/// Converts faults to responses with the error body of a service.
+/// Converts faults to responses that use a service's error body.
 pub trait ErrorFormat: Send + Sync {
-    /// Returns the response to `fault`: status, headers and body.
+    /// Returns the response for `fault`.
     fn respond(&self, fault: &Fault, request: &RequestInfo) -> HttpResponse;
 }
 
 impl Fault {
-    /// Returns the response to this fault in the format of the service.
+    /// Returns this fault's response in the service's format.
     pub fn response(&self, request: &HttpRequest) -> HttpResponse {
         if let Self::Internal(cause) = self {
             log::error!(request_id = crate::request_id(request).to_string().as_str(); "{cause}");

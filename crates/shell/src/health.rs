@@ -1,4 +1,4 @@
-//! The health checks `/healthz` and `/readyz`.
+//! The `/healthz` and `/readyz` health checks.
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{CACHE_CONTROL, ContentType};
@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use crate::Service;
 use crate::connection::Drain;
 
-/// A flag that is set while the server drains.
+/// Set while the server drains.
 #[derive(Clone, Debug)]
 pub(crate) struct Draining(watch::Sender<bool>);
 
@@ -27,14 +27,13 @@ impl Draining {
         *self.0.borrow()
     }
 
-    /// Returns a receiver that connections use to wait for the flag.
+    /// Returns a receiver for connections that wait for the flag.
     pub(crate) fn signal(&self) -> Drain {
         Drain::new(self.0.subscribe())
     }
 }
 
-/// Returns whether a path belongs to a health check. Health checks are answered before all other
-/// layers.
+/// Returns whether a path is a health check. These are answered before any other layer runs.
 pub(crate) fn is_health(path: &str) -> bool {
     matches!(path, "/healthz" | "/readyz")
 }

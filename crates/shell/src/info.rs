@@ -1,4 +1,4 @@
-//! The constants of a service.
+//! A service's constants.
 
 use clap::ValueEnum;
 
@@ -13,33 +13,33 @@ pub enum TlsMode {
     Native,
 }
 
-/// The constants of a service.
+/// A service's constants.
 #[derive(Clone, Copy, Debug)]
 pub struct ServiceInfo {
-    /// Name of the binary, of its data folder and of its database, such as `passwords`.
+    /// The name of the binary, its data folder and its database, such as `passwords`.
     pub name: &'static str,
-    /// Display name, such as `Password range service`.
+    /// The display name, such as `Password range service`.
     pub title: &'static str,
     /// One sentence for `--help`.
     pub about: &'static str,
-    /// Version of the binary, usually `env!("CARGO_PKG_VERSION")`.
+    /// The binary's version, usually `env!("CARGO_PKG_VERSION")`.
     pub version: &'static str,
-    /// Port of plain HTTP.
+    /// The plain HTTP port.
     pub http_port: u16,
-    /// Port of HTTPS in the TLS mode `native`.
+    /// The HTTPS port in `native` TLS mode.
     pub https_port: u16,
-    /// Port of health and metrics.
+    /// The port for health checks and metrics.
     pub admin_port: u16,
-    /// The default of `TLS_MODE`.
+    /// The default `TLS_MODE`.
     pub tls_mode: TlsMode,
-    /// Files and folders in the data folder whose names do not begin with the name of the service,
-    /// such as `media`.
+    /// Files and folders in the data folder whose names don't start with the service's name, such
+    /// as `media`.
     pub files: &'static [&'static str],
 }
 
 impl ServiceInfo {
-    /// Creates the constants of a service with the usual ports (HTTPS 400 and admin 1000 above
-    /// HTTP) and without TLS.
+    /// Creates a service's constants without TLS and with the usual ports, where HTTPS is 400 and
+    /// admin 1000 above HTTP.
     ///
     /// ```
     /// use shell::{ServiceInfo, TlsMode};
@@ -73,17 +73,18 @@ impl ServiceInfo {
         Self { tls_mode, ..self }
     }
 
-    /// Sets the files and folders in the data folder whose names do not begin with the name of the
-    /// service.
+    /// Sets which files and folders in the data folder have names that don't start with the
+    /// service's name.
     pub const fn files(self, files: &'static [&'static str]) -> Self {
         Self { files, ..self }
     }
 }
 
-/// The body of errors in the OpenAPI document.
+/// The error body in the OpenAPI document.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorBody {
-    /// Name of a schema among the components of [`Service::document`](crate::Service::document).
+    /// The name of a schema among the components in
+    /// [`Service::document`](crate::Service::document).
     pub schema: &'static str,
     /// Its media type, such as `application/json`.
     pub media_type: &'static str,

@@ -1,4 +1,4 @@
-//! The addresses that a server listens on.
+//! The addresses a server listens on.
 
 use std::fmt;
 use std::fs::File;
@@ -12,20 +12,20 @@ use std::str::FromStr;
 use anyhow::Context as _;
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// Length of the queue of connections that wait to be accepted.
+/// How many connections can wait to be accepted.
 const BACKLOG: i32 = 1024;
-/// Permissions of a Unix socket: the user and the group of the service can connect.
+/// Unix socket permissions. The service's user and group can connect.
 const UNIX_SOCKET_MODE: u32 = 0o660;
 
-/// Maximum length of the path of a Unix socket, without the terminating NUL byte.
+/// Maximum length of a Unix socket's path without the terminating NUL.
 const MAX_UNIX_PATH: usize = 107;
 
-/// One address of `BIND`, `TLS_BIND` or `ADMIN_BIND`.
+/// One of the addresses in `BIND`, `TLS_BIND` or `ADMIN_BIND`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListenAddress {
     /// An IP address and a port.
     Ip(SocketAddr),
-    /// `HOST:PORT`, for every IP address that the name resolves to.
+    /// `HOST:PORT`, which means every IP address that the name resolves to.
     Name(String),
     /// `unix:/PATH`.
     Unix(PathBuf),
@@ -73,7 +73,7 @@ impl fmt::Display for ListenAddress {
 }
 
 impl ListenAddress {
-    /// Returns the IP addresses. The list is empty for a Unix socket.
+    /// Returns the IP addresses, or an empty list for a Unix socket.
     ///
     /// # Errors
     /// Returns an error if the name cannot be resolved.
@@ -105,8 +105,8 @@ impl Listener {
     }
 }
 
-/// Binds every address of a setting. If a host name resolves to several addresses, those that this
-/// machine does not have are skipped, as long as at least one can be bound.
+/// Binds every address in a setting. If a host name resolves to addresses that this machine doesn't
+/// have, those are skipped as long as we can bind at least one.
 ///
 /// # Errors
 /// Returns an error if an address cannot be bound.
@@ -136,7 +136,7 @@ pub(crate) fn bind(addresses: &[ListenAddress], setting: &str) -> anyhow::Result
     Ok(listeners)
 }
 
-/// Binds a TCP address. `[::]` also accepts IPv4 connections, unless the setting contains an IPv4
+/// Binds a TCP address. `[::]` also accepts IPv4 connections, unless the setting has an IPv4
 /// address with the same port.
 fn bind_tcp(address: SocketAddr, all: &[ListenAddress]) -> Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
@@ -150,11 +150,11 @@ fn bind_tcp(address: SocketAddr, all: &[ListenAddress]) -> Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Binds a Unix socket. Replaces the socket of a killed process, but no other kind of file and no
-/// socket in use.
+/// Binds a Unix socket. If a killed process left its socket behind, we replace it, but never a
+/// socket in use or any other kind of file.
 ///
-/// If several processes start at once, one of them gets the socket. The others wait for its lock
-/// and then find that the socket is in use.
+/// If several processes start at once, one of them gets the socket. The others wait for the lock
+/// and then find the socket in use.
 fn bind_unix(path: &Path) -> Result<UnixListener> {
     let mut options = File::options();
     let lock = options.write(true).create(true).truncate(false).mode(0o600).open(lock_of(path))?;
@@ -176,8 +176,8 @@ fn bind_unix(path: &Path) -> Result<UnixListener> {
     Ok(listener)
 }
 
-/// Returns the path of the lock file of a Unix socket. The file is never removed, because another
-/// process may be waiting for its lock.
+/// Returns the path of a Unix socket's lock file. We never remove it, because another process may
+/// be waiting for the lock.
 fn lock_of(path: &Path) -> PathBuf {
     let mut path = path.to_owned().into_os_string();
     path.push(".lock");

@@ -2,7 +2,7 @@
 
 use actix_web::http::header::HeaderValue;
 
-/// Returns the media type of a `Content-Type` without its parameters. Letter case is preserved.
+/// Returns the media type in a `Content-Type` without its parameters. Keeps letter case.
 ///
 /// ```
 /// use actix_web::http::header::HeaderValue;
@@ -14,8 +14,8 @@ pub fn essence(value: &HeaderValue) -> Option<&str> {
     Some(value.to_str().ok()?.split(';').next().unwrap_or_default().trim())
 }
 
-/// Returns whether a `Content-Type` is JSON in UTF-8: `application/json`, `text/json` or
-/// `application/*+json`. Any other `charset` is rejected.
+/// Returns whether a `Content-Type` means JSON, which is `application/json`, `text/json` or
+/// `application/*+json`. Any `charset` other than UTF-8 is rejected.
 ///
 /// ```
 /// use actix_web::http::header::HeaderValue;
@@ -45,9 +45,9 @@ pub fn is_json(value: &HeaderValue) -> bool {
     json && !parts.any(foreign)
 }
 
-/// Returns whether the values of an `Accept-Encoding` header list a coding with a weight above 0.
+/// Returns whether an `Accept-Encoding` header lists a coding with a weight above 0.
 ///
-/// `*` is ignored, and codings that are not listed are not accepted. Does not allocate.
+/// `*` is ignored, and codings that aren't listed aren't accepted. Doesn't allocate.
 ///
 /// ```
 /// use shell::media::accepts_coding;
@@ -69,7 +69,7 @@ pub fn accepts_coding<'a>(values: impl IntoIterator<Item = &'a [u8]>, coding: &s
     false
 }
 
-/// Returns whether a parameter is `q=0`, with up to three decimal zeros.
+/// Returns whether a parameter is a weight of zero, such as `q=0` or `q=0.000`.
 fn is_zero_weight(parameter: &[u8]) -> bool {
     let parameter = parameter.trim_ascii();
     let Some((name, value)) = parameter.split_first() else { return false };

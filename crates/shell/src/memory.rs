@@ -1,10 +1,8 @@
-//! Returns freed memory to the system: long buffers immediately, the rest after a peak of
-//! connections.
+//! Returns freed memory to the system. Long buffers go back immediately, the rest after a peak.
 //!
-//! The allocator of glibc keeps freed memory for later allocations. That is right between two
-//! requests, but after two hundred hostile connections the process would keep their memory forever.
-//! The allocator also keeps memory for each thread, which is too much for buffers of several
-//! megabytes.
+//! glibc's allocator keeps freed memory for later. Between two requests that's what we want, but
+//! after two hundred hostile connections the process would sit on their memory forever. It also
+//! does this per thread, which is too much for buffers of several megabytes.
 #![cfg_attr(all(target_os = "linux", target_env = "gnu"), allow(unsafe_code))]
 
 use std::time::Duration;
@@ -12,17 +10,17 @@ use std::time::Duration;
 use crate::connection::{self, Load};
 
 const PAUSE: Duration = Duration::from_secs(2);
-/// The minimum load that counts as a peak: this number of connections, or this number of bytes held
-/// for their clients.
+/// We call it a peak if there are at least this many connections, or this many bytes in memory for
+/// their clients.
 const PEAK: Load = Load { connections: 64, bytes: 8 << 20 };
 
-/// The maximum load since memory was last returned to the system.
+/// The maximum load since we last returned memory to the system.
 #[derive(Default)]
 struct Peak(Load);
 
 impl Peak {
-    /// Records the current load. Returns true once after each peak, when the load has dropped to a
-    /// quarter of it.
+    /// Records the current load. Returns true once per peak, when the load has dropped to a quarter
+    /// of it.
     fn has_ended(&mut self, now: Load) -> bool {
         let most = &mut self.0;
         most.connections = most.connections.max(now.connections);
@@ -37,7 +35,7 @@ impl Peak {
     }
 }
 
-/// Returns memory to the system after each peak, until the server stops.
+/// Returns memory to the system after each peak, for as long as the server runs.
 pub(crate) async fn trim_after_peaks() {
     let mut peak = Peak::default();
     loop {
@@ -48,26 +46,26 @@ pub(crate) async fn trim_after_peaks() {
     }
 }
 
-/// Allocates every long buffer with its own mapping, so that its memory returns to the system as
-/// soon as the buffer is freed.
+/// Gives every long buffer a mapping of its own, so its memory goes back to the system as soon as
+/// it is freed.
 ///
-/// By default, glibc raises the threshold to the size of the largest buffer that was freed, up to
-/// 32 MiB.
+/// By default, glibc raises the threshold to the size of the largest buffer freed so far, up to 32
+/// MiB.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn map_long_buffers_separately() {
     const LONG: libc::c_int = 512 << 10;
-    // SAFETY: the function takes two numbers and changes parameters of the allocator under its lock.
+    // SAFETY: the function takes two numbers and changes the allocator's parameters under its lock.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, LONG);
-        // Twice the threshold, the ratio that glibc uses.
+        // glibc also sets this to twice the threshold.
         libc::mallopt(libc::M_TRIM_THRESHOLD, 2 * LONG);
     }
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn trim() {
-    // SAFETY: the function takes a number, locks each arena while it works on it, and does not touch allocated
-    // memory.
+    // SAFETY: the function takes a number, locks each arena while working on it, and doesn't touch
+    // allocated memory.
     unsafe { libc::malloc_trim(0) };
 }
 
@@ -91,7 +89,7 @@ mod tests {
             pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
         };
         map_long_buffers_separately();
-        // By default, the allocator would now keep every freed buffer up to this size.
+        // By default, the allocator would keep every freed buffer up to this size from now on.
         drop(std::hint::black_box(vec![1_u8; 4 * BUFFER]));
         let together = std::sync::Barrier::new(THREADS + 1);
         let (before, after) = std::thread::scope(|scope| {

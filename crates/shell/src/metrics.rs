@@ -1,4 +1,4 @@
-//! Prometheus metrics, served on the admin port only.
+//! Prometheus metrics, which are only served on the admin port.
 //!
 //! Labels are route patterns, methods and status codes, never paths, keys or parameters.
 
@@ -19,8 +19,8 @@ use prometheus::{
 
 use crate::{Operation, operations};
 
-/// The route label of a response that the service's own middleware sends before routing. It is
-/// stored in the extensions of the request.
+/// The route label for responses that a service's own middleware sends before routing. It goes into
+/// the request extensions.
 #[derive(Clone, Copy, Debug)]
 pub struct RouteLabel(pub &'static str);
 
@@ -75,7 +75,7 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
     }
 });
 
-/// Registers a collector that was built from constants, and returns it.
+/// Registers and returns a collector that is built from constants.
 ///
 /// ```
 /// use std::sync::LazyLock;
@@ -91,8 +91,8 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
 /// ```
 ///
 /// # Panics
-/// Returns an error if names or labels are invalid, or another collector has the same name. They
-/// are constants, so the first use in a test shows the fault.
+/// Panics if a name or label is invalid or another collector has the same name. They are constants,
+/// so the first test that uses them shows the mistake.
 pub fn register<C: Collector + Clone + 'static>(collector: prometheus::Result<C>) -> C {
     registered(&METRICS.registry, collector)
 }
@@ -107,7 +107,7 @@ fn registered<C: Collector + Clone + 'static>(
     collector
 }
 
-/// Returns the registry of this process, for a service's own metrics.
+/// Returns this process's registry, for a service's own metrics.
 pub fn registry() -> &'static Registry {
     &METRICS.registry
 }
@@ -121,7 +121,7 @@ struct Handles {
 }
 
 thread_local! {
-    /// The metrics by route. Looking up a metric by its labels costs more than counting.
+    /// Metrics by route, because looking up a metric by its labels costs more than counting.
     static HANDLES: RefCell<HashMap<Box<str>, Vec<Handles>>> = RefCell::default();
 }
 
@@ -142,8 +142,8 @@ pub(crate) fn count(response: &ServiceResponse, method: &'static str, elapsed: D
         if let Some(known) = routes.get_mut(own) {
             return add(known, own);
         }
-        // The router also knows routes that are not operations, such as files. A path without
-        // parameters is its own pattern, which is found above after the first request.
+        // The router also knows routes that aren't operations, such as files. A path without
+        // parameters is its own pattern, so after the first request we find it above.
         let pattern = if template.is_some() { None } else { request.match_pattern() };
         let route = template.or(pattern.as_deref()).unwrap_or("unmatched");
         match routes.get_mut(route) {
@@ -173,7 +173,7 @@ fn handles_of<'a>(
     &known[at]
 }
 
-/// Counts a request whose handler panicked.
+/// Counts a request whose handler has panicked.
 pub(crate) fn count_panic(method: &'static str, route: Option<&str>, elapsed: Duration) {
     let route = route.unwrap_or("unmatched");
     let status = StatusCode::INTERNAL_SERVER_ERROR;
@@ -181,7 +181,7 @@ pub(crate) fn count_panic(method: &'static str, route: Option<&str>, elapsed: Du
     METRICS.seconds.with_label_values(&[method, route]).observe(elapsed.as_secs_f64());
 }
 
-/// Counts a request that the HTTP parser could not read.
+/// Counts a request that the HTTP parser couldn't read.
 pub(crate) fn count_parser_fault(status: StatusCode) {
     METRICS.requests.with_label_values(&["other", "unreadable", status.as_str()]).inc();
 }
@@ -194,17 +194,17 @@ pub(crate) fn set_build(service: &str, version: &str) {
     BUILD.with_label_values(&[service, version]).set(1);
 }
 
-/// Sets the metric with the expiry time of the server's certificate, in Unix seconds.
+/// Sets the metric for when the server's certificate expires, in Unix seconds.
 pub(crate) fn set_certificate_end(instant: i64) {
     METRICS.certificate_end.set(instant);
 }
 
-/// Returns the counter of log lines that could not be written to stderr.
+/// Returns the counter for log lines that couldn't be written to stderr.
 pub(crate) fn lost_lines() -> &'static IntCounter {
     &METRICS.lost_lines
 }
 
-/// Returns all metrics in the text format.
+/// Returns all metrics in the Prometheus text format.
 pub(crate) fn render() -> Vec<u8> {
     let mut text = Vec::new();
     let mut families = METRICS.registry.gather();
@@ -217,7 +217,7 @@ pub(crate) fn render() -> Vec<u8> {
     text
 }
 
-/// Replaces the processor time, because the library reports whole seconds only.
+/// Replaces the CPU time, because the library only reports whole seconds.
 fn add_fractions(families: &mut [MetricFamily]) {
     let Some(seconds) = cpu_seconds() else { return };
     let named = |family: &&mut MetricFamily| family.name() == "process_cpu_seconds_total";
@@ -228,19 +228,17 @@ fn add_fractions(families: &mut [MetricFamily]) {
     }
 }
 
-/// Returns the processor time of this process in seconds. Linux counts it in hundredths of a
-/// second.
+/// Returns this process's CPU time in seconds. Linux counts it in hundredths of a second.
 fn cpu_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The second field is a name in parentheses, which may contain any characters. User and system
-    // time are fields 14 and 15.
+    // The second field is a name in parentheses that may contain anything. User and system time are
+    // fields 14 and 15.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
     let mut ticks = || fields.next()?.parse::<f64>().ok();
     Some((ticks()? + ticks()?) / 100.0)
 }
 
-/// Returns the label for a method. Unknown methods share one label, so that clients cannot create
-/// labels.
+/// Returns a method's label. Unknown methods share one, so clients can't create labels.
 pub(crate) fn method_label(method: &actix_web::http::Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",
@@ -266,7 +264,7 @@ mod tests {
                 text.lines().filter_map(|line| line.strip_prefix("process_cpu_seconds_total "));
             values.next().unwrap().parse().unwrap()
         };
-        // Rendering itself takes processor time.
+        // Rendering takes some CPU time itself.
         assert!((0..1_000_000).any(|_| seconds().fract() > 0.0));
     }
 }

@@ -6,10 +6,10 @@ use utoipa::openapi::{ContentBuilder, LicenseBuilder, OpenApi, Ref, RefOr, Respo
 
 use crate::{ErrorBody, Service, routes};
 
-/// The licence of all services, as an SPDX expression.
+/// The license of all services as an SPDX expression.
 const LICENSE: &str = "MIT OR Apache-2.0";
 
-/// Returns the OpenAPI document of a service, including the paths of its routes.
+/// Returns a service's OpenAPI document, including the paths of its routes.
 pub fn document<S: Service>() -> OpenApi {
     let mut document = S::document();
     routes::document(&mut document, S::operations);
@@ -23,8 +23,8 @@ pub fn document<S: Service>() -> OpenApi {
     document
 }
 
-/// Adds the parts that all documents share: licence, server, and an empty security requirement for
-/// operations that do not declare any.
+/// Adds what all documents share, which is the license, the server, and an empty security
+/// requirement for operations that don't declare any.
 fn add_common_parts(document: &mut OpenApi) {
     let license = LicenseBuilder::new().name(LICENSE).identifier(Some(LICENSE)).build();
     document.info.license = Some(license);
@@ -36,8 +36,7 @@ fn add_common_parts(document: &mut OpenApi) {
     }
 }
 
-/// Adds the statuses that every operation can return. Operations with a request body have
-/// additional ones.
+/// Adds the statuses that any operation can return. Operations with a request body get more.
 fn add_statuses(operation: &mut Operation, shared: &[StatusCode]) {
     let body_statuses = [StatusCode::PAYLOAD_TOO_LARGE];
     let body_statuses = body_statuses.iter().filter(|_| operation.request_body.is_some());
@@ -65,9 +64,9 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     .flatten()
 }
 
-/// Completes the responses of an operation. A response without a description gets the reason phrase
-/// of its status: OpenAPI 3.1 requires a description, and client generators reject documents
-/// without it. An error response without a body gets the error body of the service.
+/// Completes an operation's responses. If a response has no description, we use the reason phrase
+/// of its status, because OpenAPI 3.1 requires a description and client generators reject documents
+/// without it. If an error response has no body, it gets the service's error body.
 fn complete(operation: &mut Operation, error_body: Option<ErrorBody>) {
     for (status, response) in &mut operation.responses.responses {
         let RefOr::T(response) = response else { continue };
@@ -88,8 +87,8 @@ fn complete(operation: &mut Operation, error_body: Option<ErrorBody>) {
     }
 }
 
-/// Returns the document of a service that a proxy serves below `base_path` (without a trailing
-/// slash). The server URLs in it contain the path.
+/// Returns the document for a service that a proxy serves below `base_path` (without a trailing
+/// slash), which becomes part of the server URLs.
 pub(crate) fn openapi_below<S: Service>(base_path: &str) -> String {
     if base_path.is_empty() {
         return openapi::<S>();
@@ -103,8 +102,8 @@ pub(crate) fn openapi_below<S: Service>(base_path: &str) -> String {
     written(&document)
 }
 
-/// Returns the document as JSON with a trailing newline: the output of `NAME openapi`, and the
-/// content of `openapi.json` in the repository.
+/// Returns the document as JSON with a trailing newline. This is what `NAME openapi` prints and
+/// what `openapi.json` in the repository contains.
 pub fn openapi<S: Service>() -> String {
     written(&document::<S>())
 }

@@ -7,12 +7,12 @@ use actix_web::web::Bytes;
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 
-/// Brotli quality for a body that is compressed for a single response: about as fast as fast gzip.
+/// Brotli quality for compressing a body for a single response. About as fast as fast gzip.
 const QUICK_BROTLI: i32 = 3;
-/// Brotli quality for a body that is compressed once for all responses.
+/// Brotli quality for compressing a body once for all responses.
 const THOROUGH_BROTLI: i32 = 9;
 
-/// Compresses a body for one response. Returns `None` for an unsupported coding.
+/// Compresses a body for a single response. Returns `None` if we don't support the coding.
 pub(crate) fn quickly(coding: ContentEncoding, plain: &[u8]) -> Option<Bytes> {
     let level = Compression::fast();
     let packed = match coding {
@@ -26,14 +26,14 @@ pub(crate) fn quickly(coding: ContentEncoding, plain: &[u8]) -> Option<Bytes> {
         _ => None,
     };
     packed.map(|mut packed| {
-        // The memory accounting counts the length, not the capacity.
+        // Memory accounting counts the length, not the capacity.
         packed.shrink_to_fit();
         Bytes::from(packed)
     })
 }
 
-/// Compresses a body for all responses. Returns `None` for an unsupported coding and if the result
-/// is not shorter.
+/// Compresses a body for all responses. Returns `None` if we don't support the coding, or if the
+/// result isn't shorter.
 pub(crate) fn thoroughly(coding: ContentEncoding, plain: &[u8]) -> Option<Bytes> {
     let packed = match coding {
         ContentEncoding::Gzip => gzip(plain, Compression::best()),
@@ -51,7 +51,7 @@ fn gzip(plain: &[u8], level: Compression) -> Option<Vec<u8>> {
 
 fn brotli(plain: &[u8], quality: i32) -> Option<Vec<u8>> {
     let mut packed = Vec::with_capacity(plain.len() / 4);
-    // A window larger than the body only wastes memory.
+    // A window larger than the body would only waste memory.
     let window = (usize::BITS - plain.len().leading_zeros()).clamp(16, 22);
     let parameters = brotli::enc::BrotliEncoderParams {
         quality,

@@ -1,4 +1,4 @@
-//! `serve --check`: shows everything that a server would use, without serving or changing anything.
+//! `serve --check`, which shows everything a server would use without serving or changing anything.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -7,8 +7,7 @@ use clap::ArgMatches;
 
 use crate::{ListenAddress, ServiceInfo, ShellSettings, TlsMode, server, tls};
 
-/// The parts that a server would use, each with a description or a failure, in the order of the
-/// report.
+/// What a server would use. Each part has a description or an error, in report order.
 ///
 /// ```
 /// let mut preview = shell::Preview::default();
@@ -32,8 +31,8 @@ impl Preview {
     }
 }
 
-/// Returns the name and the value of each setting of a command line, sorted by name. Values of
-/// secrets are hidden.
+/// Returns the name and value of each setting on a command line, sorted by name. Secret values are
+/// hidden.
 pub(crate) fn values(command: &clap::Command, matches: &ArgMatches) -> Vec<(String, String)> {
     let shown = |arg: &clap::Arg| {
         let name = arg.get_env()?.to_str()?.to_owned();
@@ -50,7 +49,7 @@ pub(crate) fn values(command: &clap::Command, matches: &ArgMatches) -> Vec<(Stri
     values
 }
 
-/// Prints the settings and the results. `own` adds the parts of the service. The exit code is 2 if
+/// Prints the settings and the results. `own` adds the service's own parts. The exit code is 2 if
 /// `serve` would fail.
 ///
 /// # Errors
@@ -94,7 +93,7 @@ fn examine(info: &ServiceInfo, settings: &ShellSettings) -> Preview {
     preview
 }
 
-/// Resolves listen addresses. Does not bind them, because a running server may use them.
+/// Resolves listen addresses, but doesn't bind them, because a running server may be using them.
 fn resolved(addresses: &[ListenAddress]) -> anyhow::Result<String> {
     let mut all = Vec::new();
     for address in addresses {

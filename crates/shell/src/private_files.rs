@@ -1,4 +1,4 @@
-//! Makes new files and the data folder accessible to the user of the process only.
+//! Makes sure that only the process's user can access new files and the data folder.
 #![allow(unsafe_code)]
 
 use std::fs::{self, File, Permissions};
@@ -9,31 +9,31 @@ use std::sync::OnceLock;
 
 use crate::ServiceInfo;
 
-/// Permissions of all users except the owner.
+/// Permissions for everyone but the owner.
 const OTHERS_AND_GROUP: u32 = 0o077;
-/// Permissions of users who are neither the owner nor in the group.
+/// Permissions for users who are neither the owner nor in the group.
 const OTHERS: u32 = 0o007;
-/// The set-group-ID bit: new files get the group of the folder, which is thus shared with that
-/// group on purpose.
+/// The set-group-ID bit. It makes new files belong to the folder's group, so the folder is meant to
+/// be shared with that group.
 const SET_GROUP: u32 = 0o2000;
-/// The sticky bit: only the owner of a file may remove it. Set for folders of many users, such as
-/// `/tmp`.
+/// The sticky bit, with which only a file's owner may remove it. It is used on shared folders such
+/// as `/tmp`.
 const STICKY: u32 = 0o1000;
 
-/// Names that the data folder of any service may contain and that do not begin with its name.
+/// Names in any service's data folder that don't start with the service's name.
 const DATA_FILES: [&str; 2] = ["tls", "lost+found"];
 const TLS_FILES: [&str; 5] = ["ca-key.pem", "ca.pem", "cert.pem", "key.pem", "lock"];
 
-/// The umask at the start of the process.
+/// The umask the process was started with.
 static INHERITED: OnceLock<u32> = OnceLock::new();
 
-/// Sets the umask of the process to 077, so that all files and folders that it creates are private.
-/// In a data folder with the set-group-ID bit, the group keeps its access.
+/// Sets the process's umask to 077 to make all files and folders it creates private. If the data
+/// folder has the set-group-ID bit, the group keeps its access.
 ///
-/// Also removes the access of other users from an existing data folder and TLS folder, if the
-/// folder belongs to this user and is empty or contains only files of the service. Other folders
-/// are not changed: neither those of other users, such as a volume that is mounted read-only, nor
-/// those with another purpose, such as `/srv`.
+/// If the data folder and the TLS folder already exist, other users lose access to them as well,
+/// provided the folder belongs to this user and is empty or contains nothing but the service's
+/// files. We leave other folders alone, whether they belong to another user, like a read-only
+/// volume, or serve another purpose, like `/srv`.
 pub(crate) fn keep_private(info: &ServiceInfo, data_dir: &Path, tls_dir: &Path) {
     let shared = fs::metadata(data_dir).is_ok_and(|folder| folder.mode() & SET_GROUP != 0);
     let inherited = tighten_umask(if shared { OTHERS } else { OTHERS_AND_GROUP });
@@ -59,8 +59,8 @@ fn report(setting: &str, folder: &Path, closed: io::Result<Closing>) {
     }
 }
 
-/// Gives an output file for the operator the permissions that the original umask allows. Pipes and
-/// devices are not changed.
+/// Gives the operator's output file the permissions that the original umask allows. Leaves pipes
+/// and devices alone.
 ///
 /// # Errors
 /// Returns an error if the permissions cannot be read or changed.
@@ -72,7 +72,7 @@ pub fn follow_umask(file: &File) -> io::Result<()> {
     }
 }
 
-/// Gives an output folder for the operator the permissions that the original umask allows.
+/// Gives the operator's output folder the permissions that the original umask allows.
 ///
 /// # Errors
 /// Returns an error if the permissions cannot be changed.
@@ -81,22 +81,20 @@ pub fn folder_follows_umask(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(0o777 & !umask))
 }
 
-/// The outcome of closing a folder to other users.
+/// The result of closing a folder to other users.
 #[derive(Debug, PartialEq, Eq)]
 enum Closing {
-    /// Other users do not have access, or the folder belongs to another user.
+    /// Other users don't have access, or the folder isn't ours.
     Unneeded,
     Done,
-    /// The folder was not changed because it contains this file, which does not belong to the
-    /// service.
+    /// The folder wasn't changed because it has this file, which isn't the service's.
     OtherFile(String),
 }
 
-/// Removes the access of other users from a folder of this user, if all names in the folder satisfy
-/// `is_own`.
+/// Takes away other users' access to a folder of this user, if all names in it satisfy `is_own`.
 fn close(folder: &Path, is_own: impl Fn(&str) -> bool) -> io::Result<Closing> {
     let Ok(found) = fs::metadata(folder) else { return Ok(Closing::Unneeded) };
-    // This entry belongs to the effective user of the process.
+    // This entry belongs to the process's effective user.
     let own = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == found.uid());
     let mode = found.mode() & 0o7777;
     let closed = mode & !if mode & SET_GROUP != 0 { OTHERS } else { OTHERS_AND_GROUP };
@@ -116,8 +114,8 @@ fn close(folder: &Path, is_own: impl Fn(&str) -> bool) -> io::Result<Closing> {
 
 /// Adds bits to the umask and returns the previous one.
 fn tighten_umask(bits: u32) -> u32 {
-    // SAFETY: umask has no preconditions and cannot fail. Adding bits takes two calls; the threads for the log and
-    // for signals, which may run already, create no files.
+    // SAFETY: umask has no preconditions and can't fail. Adding bits takes two calls, but the log
+    // and signal threads, which may already be running, don't create files.
     unsafe {
         let before = libc::umask(OTHERS_AND_GROUP);
         libc::umask(before | bits);

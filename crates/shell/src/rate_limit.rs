@@ -14,16 +14,16 @@ use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimit {
-    /// Maximum number of requests in a burst.
+    /// Maximum burst of requests.
     pub limit: u32,
-    /// The number of remaining requests.
+    /// Requests left.
     pub remaining: u32,
     /// Seconds until the full limit is available again.
     pub reset: u64,
 }
 
 impl RateLimit {
-    /// The names of the headers, for documents.
+    /// The header names, for documentation.
     pub const NAMES: [&'static str; 3] =
         ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
 

@@ -1,4 +1,4 @@
-//! Man pages, shell completions and the licences of the libraries, for packages.
+//! Man pages, shell completions and library licenses, for packagers.
 
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
-/// The licences of the libraries, written by `scripts/licenses`.
+/// The library licenses, written by `scripts/licenses`.
 const LICENSES: &str = include_str!("../../../THIRD-PARTY.txt");
 
-/// Prints the completions of a command line for a shell.
+/// Prints a command line's shell completions.
 ///
 /// # Errors
 /// Returns an error if stdout cannot be written.
@@ -32,7 +32,7 @@ pub(crate) fn write_manual(command: clap::Command, folder: &Path) -> anyhow::Res
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the notices and licences that must be distributed with the program.
+/// Prints the notices and licenses that must be distributed with the program.
 ///
 /// # Errors
 /// Returns an error if stdout cannot be written.
@@ -40,8 +40,7 @@ pub(crate) fn print_licenses() -> anyhow::Result<ExitCode> {
     print(LICENSES.as_bytes())
 }
 
-/// Returns the name under which the program was started. Packages install it under a different
-/// name.
+/// Returns the name the program was started as. Packages install it under a different name.
 fn program_name() -> String {
     let path = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
@@ -50,7 +49,7 @@ fn program_name() -> String {
 fn print(text: &[u8]) -> anyhow::Result<ExitCode> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text).and_then(|()| stdout.flush()) {
-        // The reader was closed, for example a pager.
+        // The reader, such as a pager, was closed.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
         written => written?,
     }

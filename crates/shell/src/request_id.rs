@@ -1,4 +1,4 @@
-//! Request ids, which connect a response to its log lines.
+//! Request IDs, which connect a response with its log lines.
 
 use std::cell::Cell;
 use std::fmt;
@@ -9,14 +9,14 @@ use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::{HttpMessage, HttpRequest};
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
-/// Maximum length of an id from a client, in bytes.
+/// Maximum length of a client's ID in bytes.
 const LONGEST: usize = 128;
 
-/// The id of a request: the `x-request-id` from the client or a proxy if it is well-formed,
-/// otherwise 32 hexadecimal digits.
+/// A request's ID. This is the `x-request-id` from the client or a proxy if it is well-formed, and
+/// 32 hex digits otherwise.
 ///
-/// A well-formed id has 1 to 128 letters, digits and `-._~:+/=@`. This allows UUIDs, trace ids and
-/// base64, and cannot be used to forge log lines.
+/// A well-formed id has 1 to 128 letters, digits and
+/// `-._~A well-formed ID has 1 to 128 letters, digits and `-._
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId {
     number: u128,
@@ -27,17 +27,17 @@ thread_local! {
     static NEXT: Cell<u128> = Cell::new(random_start());
 }
 
-/// Returns a random first id for a worker, so that ids are not repeated by other workers or after a
-/// restart.
+/// Returns a random ID for a worker to start with, so that IDs don't repeat in other workers or
+/// after a restart.
 fn random_start() -> u128 {
     let (high, low) = (RandomState::new().hash_one(0_u8), RandomState::new().hash_one(1_u8));
     u128::from(high) << 64 | u128::from(low)
 }
 
 impl RequestId {
-    /// Creates a new id. Ids are unique, but not secret.
+    /// Creates a new ID. IDs are unique but not secret.
     pub fn next() -> Self {
-        // An odd constant with well-distributed bits: consecutive ids differ in every digit.
+        // An odd constant with well-distributed bits, so consecutive IDs look very different.
         const STEP: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
         NEXT.with(|next| {
             let number = next.get();
@@ -46,18 +46,18 @@ impl RequestId {
         })
     }
 
-    /// Returns the id that the client sent, or a new one.
+    /// Returns the client's ID, or a new one.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         Self::sent(headers).unwrap_or_else(Self::next)
     }
 
-    /// Returns the id that the client sent, if it is well-formed.
+    /// Returns the client's ID if it is well-formed.
     pub(crate) fn sent(headers: &HeaderMap) -> Option<Self> {
         let sent = headers.get(HEADER).and_then(well_formed)?;
         Some(Self { sent: Some(sent.into()), ..Self::next() })
     }
 
-    /// Returns a number that is unique to this request, even if the client sent an id.
+    /// Returns a number that is unique to this request, even if the client sent an ID.
     pub fn value(&self) -> u128 {
         self.number
     }
@@ -73,7 +73,7 @@ impl RequestId {
     }
 }
 
-/// Returns the text of an id if it is well-formed.
+/// Returns an ID as a string if it is well-formed.
 fn well_formed(value: &HeaderValue) -> Option<&str> {
     let text = value.to_str().ok()?;
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:+/=@".contains(&byte);
@@ -97,7 +97,7 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// Returns the id of a request. The first call creates it.
+/// Returns a request's ID. The first call creates it.
 pub fn request_id(request: &HttpRequest) -> RequestId {
     if let Some(id) = known(request) {
         return id;
@@ -107,7 +107,7 @@ pub fn request_id(request: &HttpRequest) -> RequestId {
     id
 }
 
-/// Returns the id of a request if it has already been created.
+/// Returns a request's ID if it was already created.
 pub(crate) fn known(request: &HttpRequest) -> Option<RequestId> {
     request.extensions().get::<RequestId>().cloned()
 }

@@ -24,12 +24,12 @@ use crate::{
     supervisor, tls,
 };
 
-/// How long queued connections are still accepted when the listeners close.
+/// How long we still accept queued connections when closing the listeners.
 const LAST_ACCEPTS: Duration = Duration::from_millis(100);
-/// A socket filter that drops packets with SYN and without ACK. Handshakes in progress are
-/// completed and accepted. A new client repeats its SYN a second later, when the listener is closed
-/// and rejects it. Without the filter, closing a listener resets the connections in its queue, so
-/// that a rolling restart loses requests.
+/// A socket filter that drops packets with SYN but without ACK. Closing a listener resets the
+/// connections in its queue, so without this filter a rolling restart would lose requests. With it,
+/// handshakes in progress are completed and accepted, and new clients repeat their SYN a second
+/// later. By then, the listener is closed and rejects it.
 const NO_NEW_CONNECTIONS: [SockFilter; 5] = {
     const FLAGS: u32 = 13; // Offset in the TCP header.
     const SYN: u32 = 0x02;
@@ -45,16 +45,15 @@ const NO_NEW_CONNECTIONS: [SockFilter; 5] = {
         statement(BPF_RET | BPF_K, u32::MAX),
     ]
 };
-/// File descriptors reserved for files, databases and the admin port.
+/// File descriptors set aside for files, databases and the admin port.
 const SPARE_DESCRIPTORS: u64 = 256;
-/// Minimum number of file descriptors that must be left for files, databases, the admin port and
-/// connections.
+/// How many file descriptors must be left for files, databases, the admin port and connections.
 const FEWEST_DESCRIPTORS: u64 = 64;
-/// File descriptors used by the event loop of one thread.
+/// File descriptors that a thread's event loop uses.
 const DESCRIPTORS_OF_A_THREAD: u64 = 4;
-/// Maximum number of file descriptors of the main thread's runtime.
+/// How many file descriptors the main thread's runtime uses at most.
 const DESCRIPTORS_OF_THE_RUNTIME: u64 = 8;
-/// Maximum number of connections to the admin port. They use descriptors from the reserve.
+/// Maximum connections to the admin port. They use descriptors from the reserve.
 const ADMIN_CONNECTIONS: usize = 64;
 
 /// Starts servers.
@@ -63,11 +62,11 @@ pub struct Server;
 
 /// A running server.
 pub struct Running {
-    /// The first address of plain HTTP. Port 0 if there is none (`BIND=unix:…`).
+    /// The first plain HTTP address, or port 0 if there is none (`BIND=unix:…`).
     pub http: SocketAddr,
-    /// Address of HTTPS in the TLS mode `native`.
+    /// The HTTPS address in `native` TLS mode.
     pub https: Option<SocketAddr>,
-    /// Address of health and metrics.
+    /// The address for health checks and metrics.
     pub admin: SocketAddr,
     main: ServerHandle,
     side: ServerHandle,
@@ -75,20 +74,20 @@ pub struct Running {
     tasks: Vec<JoinHandle<()>>,
     draining: Draining,
     drain: Duration,
-    /// The listeners for requests. They get the filter before they are closed.
+    /// Listeners for requests. They get the filter before they are closed.
     listeners: Vec<TcpListener>,
     unix_sockets: Vec<PathBuf>,
-    /// The URLs of plain HTTP, HTTPS and the admin port.
+    /// URLs for plain HTTP, HTTPS and the admin port.
     addresses: [String; 3],
     certificates: Option<tls::Tls>,
 }
 
 impl Server {
-    /// Binds the listeners and starts to serve. Must be called inside an actix system.
+    /// Binds the listeners and starts serving. Must be called inside an actix system.
     ///
     /// # Errors
-    /// Returns an error if an address cannot be bound, a certificate cannot be used, or the limit
-    /// of open files is too low.
+    /// Returns an error if an address cannot be bound, a certificate cannot be used, or the open
+    /// file limit is too low.
     pub async fn start<S: Service>(
         settings: &ShellSettings,
         service: S,
@@ -101,8 +100,8 @@ impl Server {
         service: S,
         certificates: Option<tls::Tls>,
     ) -> anyhow::Result<Running> {
-        // The default for HTTP clients in services and tests. It has no effect if a provider is
-        // already installed.
+        // The default for HTTP clients in services and tests. Does nothing if a provider is already
+        // installed.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         spans::start(settings.otlp_endpoint.as_deref(), settings.otlp_ratio, &S::INFO)?;
         connection::show_metrics();
@@ -214,7 +213,7 @@ impl Server {
 
 impl Running {
     /// Reports not ready and asks clients to close their connections for `DRAIN_SECONDS`, then
-    /// finishes the open requests and stops.
+    /// finishes open requests and stops.
     pub async fn stop(self) {
         self.draining.begin();
         tokio::time::sleep(self.drain).await;
@@ -229,7 +228,7 @@ impl Running {
         self.end().await;
     }
 
-    /// Reloads the certificate and its key. If they cannot be used, the current ones stay in use.
+    /// Reloads the certificate and key. If they aren't usable, we keep the current ones.
     pub fn reload(&self) {
         let Some(tls) = &self.certificates else {
             log::info!("SIGHUP: there is no certificate to reload, TLS_MODE is not native");
@@ -241,7 +240,7 @@ impl Running {
         }
     }
 
-    /// Waits until the server ends on its own, and returns the reason.
+    /// Waits until the server stops by itself, and returns the reason.
     async fn failed(&mut self) -> anyhow::Error {
         match (&mut self.main_task).await {
             Ok(Ok(())) => anyhow!("the server stopped unexpectedly"),
@@ -269,8 +268,8 @@ impl Running {
         let _ = web::block(spans::flush).await;
     }
 
-    /// Removes the Unix sockets while the server still listens on them. Later, the files could
-    /// belong to the next server.
+    /// Removes the Unix sockets while the server is still listening on them. Later on, the files
+    /// could belong to the next server.
     fn remove_sockets(&self) {
         for path in &self.unix_sockets {
             if let Err(error) = std::fs::remove_file(path) {
@@ -280,7 +279,7 @@ impl Running {
     }
 }
 
-/// Loads the certificates in the TLS mode `native`. May wait for another process that creates them.
+/// Loads certificates in `native` TLS mode. May wait for another process that is creating them.
 fn certificates(settings: &ShellSettings) -> anyhow::Result<Option<tls::Tls>> {
     (settings.tls_mode == TlsMode::Native).then(|| tls::Tls::open(settings)).transpose()
 }
@@ -292,22 +291,22 @@ fn first_address(listeners: &[Listener]) -> Option<SocketAddr> {
     })
 }
 
-/// Serves until SIGTERM or SIGINT.
+/// Runs a server until SIGTERM or SIGINT.
 ///
 /// # Errors
 /// See [`Server::start`].
 pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result<ExitCode> {
-    // The runtime would panic if the limit of open files were too low.
+    // If the open file limit is too low, the runtime would panic.
     open_files(settings.worker_count(), DESCRIPTORS_OF_THE_RUNTIME)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the runtime")?;
     actix_web::rt::System::with_tokio_rt(|| runtime).block_on(async {
-        // Worker threads may still drop thread-locals while the process exits. Dropping the last
-        // handle of the system there would wake the runtime and abort the process.
+        // Worker threads may still drop thread-locals while the process exits. If that dropped the
+        // system's last handle, it would wake the runtime and abort the process.
         std::mem::forget(actix_web::rt::System::current());
         let mut hangups = Hangups::subscribe();
         let certificates = certificates(settings)?;
-        // Once a port is open, it accepts requests, which the shutdown must finish.
+        // As soon as a port is open it accepts requests, which the shutdown then has to finish.
         let mut stop = std::pin::pin!(signals::stop());
         let mut running = Server::start_with(settings, service, certificates).await?;
         announce::<S>(settings, &running);
@@ -334,12 +333,12 @@ pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result
         }
         log::info!("stopped");
         logs::flush();
-        // A hanging blocking task would keep the runtime, and thus the process, alive.
+        // A blocking task that hangs would keep the runtime alive, and with it the process.
         std::process::exit(0)
     })
 }
 
-/// Ends the process if the graceful stop takes longer than `limit`.
+/// Exits the process if stopping gracefully takes longer than `limit`.
 fn end_after(limit: Duration) {
     std::thread::spawn(move || {
         std::thread::sleep(limit);
@@ -363,17 +362,17 @@ fn announce<S: Service>(settings: &ShellSettings, running: &Running) {
     log::info!("health and metrics on {admin}");
 }
 
-/// Raises the limit of open files as far as possible. Returns the new limit.
+/// Raises the open file limit as far as possible and returns it.
 ///
 /// # Errors
-/// Returns an error if the limit is too low for the threads of the server and `more` files.
+/// Returns an error if the limit is too low for the server's threads and `more` files.
 pub(crate) fn open_files(workers: usize, more: u64) -> anyhow::Result<u64> {
     let limit = rlimit::increase_nofile_limit(u64::MAX).unwrap_or_else(|error| {
         log::warn!("the limit of open files cannot be raised: {error}");
         1024
     });
     let open = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count) as u64;
-    // The admin port and the two listener threads have event loops too.
+    // The admin port and the two listener threads have event loops, too.
     let threads = DESCRIPTORS_OF_A_THREAD * (workers as u64 + 3);
     let needed = open + more + threads + FEWEST_DESCRIPTORS;
     if limit < needed {
@@ -385,8 +384,8 @@ pub(crate) fn open_files(workers: usize, more: u64) -> anyhow::Result<u64> {
     Ok(limit)
 }
 
-/// Returns the maximum number of connections: `MAX_CONNECTIONS`, or fewer if the limit of open
-/// files requires it.
+/// Returns the maximum number of connections. This is `MAX_CONNECTIONS`, or less if the open file
+/// limit requires it.
 fn connections(settings: &ShellSettings, limit: u64) -> usize {
     let wanted = u64::from(settings.max_connections);
     let room = limit.saturating_sub(SPARE_DESCRIPTORS).max(limit / 2).max(1);
@@ -396,7 +395,8 @@ fn connections(settings: &ShellSettings, limit: u64) -> usize {
     usize::try_from(wanted.min(room)).unwrap_or(usize::MAX)
 }
 
-/// Returns `MAX_CONNECTIONS_PER_ADDRESS`. On a small server, one address may use all connections.
+/// Returns `MAX_CONNECTIONS_PER_ADDRESS`. On a small server, a single address may use all
+/// connections.
 fn connections_per_address(settings: &ShellSettings) -> u32 {
     const LEAST: u32 = 64;
     let share = || (settings.max_connections / 8).max(LEAST);

@@ -13,62 +13,62 @@ use utoipa::openapi::OpenApi;
 use crate::info::{ErrorBody, ServiceInfo};
 use crate::{ErrorFormat, Routes, Shell};
 
-/// The remaining middleware and the handler.
+/// The rest of the middleware, and the handler.
 pub type Next = actix_web::middleware::Next<BoxBody>;
 
 /// A service that the shell can run.
 pub trait Service: Clone + Send + Sync + 'static {
-    /// The constants of this service.
+    /// This service's constants.
     const INFO: ServiceInfo;
 
-    /// Returns the OpenAPI document without its paths: info, tags, security schemes. The shell adds licence and
-    /// server.
+    /// Returns the OpenAPI document without its paths, but with info, tags and security schemes.
+    /// The shell adds the license and the server.
     fn document() -> OpenApi;
 
-    /// Returns the statuses that every operation can return in addition to those that it declares.
-    /// The shell adds 413 to operations with a request body.
+    /// Returns the statuses that any operation can return on top of those it declares. The shell
+    /// adds 413 to operations with a request body.
     fn shared_statuses() -> &'static [StatusCode] {
         &[StatusCode::INTERNAL_SERVER_ERROR, StatusCode::SERVICE_UNAVAILABLE]
     }
 
-    /// Returns the body of error responses in the document, for operations that do not declare one.
-    /// An error whose description contains "empty" does not get it.
+    /// Returns the documented body for error responses of operations that don't declare one. Errors
+    /// with "empty" in their description don't get it.
     fn error_body() -> Option<ErrorBody> {
         None
     }
 
-    /// Adds parts that several operations share to the finished document, such as response headers.
+    /// Adds what several operations share to the finished document, such as response headers.
     fn amend(document: &mut OpenApi) {
         let _ = document;
     }
 
-    /// Adds every operation of the service, in the order of the documentation.
+    /// Adds all of the service's operations, in documentation order.
     fn operations(routes: &mut Routes<'_>);
 
-    /// Registers the state that handlers and extractors use.
+    /// Registers state for handlers and extractors.
     fn state(&self, config: &mut actix_web::web::ServiceConfig);
 
-    /// Returns the error format for failures outside handlers.
+    /// Returns the format for failures outside of handlers.
     fn errors(&self) -> Arc<dyn ErrorFormat>;
 
-    /// Returns the request headers that identify the caller, such as `Authorization`, if responses
-    /// at a path depend on the caller.
+    /// If a path's responses depend on the caller, returns the request headers that identify it,
+    /// such as `Authorization`.
     ///
-    /// The shell sets `private, no-cache` for requests with one of them, and adds their names to
-    /// `Vary` of all other responses. It does not change responses that are `no-store` or `public`.
+    /// The shell adds them to the response's `Vary`, and if the request has one of them, also sets
+    /// `private, no-cache`. It leaves `no-store` and `public` responses alone.
     fn credentials(&self, path: &str) -> &[HeaderName] {
         let _ = path;
         &[]
     }
 
-    /// Returns the layers of the shell that are enabled, and their rules.
+    /// Returns which of the shell's layers are enabled, and their rules.
     fn shell(&self) -> Shell {
         Shell::default()
     }
 
-    /// Answers a request before middleware and routing, for the most frequent operations.
-    /// Compression, CORS and path rules of the shell do not apply to these responses. Returns
-    /// `None` for all other requests.
+    /// Answers a request before middleware and routing, which is for the most frequent operations.
+    /// The shell's compression, CORS and path rules don't apply to these responses. Returns `None`
+    /// for all other requests.
     ///
     /// Add such an operation with [`Routes::answered_first`].
     fn first(&self, request: &ServiceRequest) -> Option<HttpResponse> {
@@ -76,8 +76,8 @@ pub trait Service: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Runs the service's own middleware, after health checks and the redirect to HTTPS, and before
-    /// CORS and routing.
+    /// Runs the service's own middleware. It comes after health checks and the redirect to HTTPS,
+    /// and before CORS and routing.
     fn around(
         &self,
         request: ServiceRequest,
@@ -86,13 +86,13 @@ pub trait Service: Clone + Send + Sync + 'static {
         Box::pin(async move { next.call(request).await })
     }
 
-    /// Checks whether the service is ready. Returns the reason if it is not.
+    /// Checks whether the service is ready, and returns the reason if it isn't.
     fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {
         Box::pin(async { Ok(()) })
     }
 
-    /// Returns the dependency that a ready service cannot reach, for operators. `/readyz` reports
-    /// it and still returns 200, because another replica would not be better off.
+    /// Returns a dependency that a ready service can't reach, for operators. `/readyz` mentions it
+    /// but still returns 200, because another replica wouldn't be any better off.
     fn missing(&self) -> Option<String> {
         None
     }

@@ -154,7 +154,7 @@ fn ratio(text: &str) -> Result<f64, String> {
 }
 
 impl ShellSettings {
-    /// Returns settings for tests: free ports, no TLS, one worker, no access log.
+    /// Returns settings for tests, with free ports, one worker, and neither TLS nor an access log.
     pub fn for_tests(data_dir: &Path) -> Self {
         let free = vec![ListenAddress::Ip((Ipv4Addr::LOCALHOST, 0).into())];
         Self {
@@ -192,7 +192,7 @@ impl ShellSettings {
         self.workers.map_or_else(cores, usize::from).clamp(1, 512)
     }
 
-    /// Returns the path of `PUBLIC_URL` without a trailing slash: empty, or for example
+    /// Returns the path in `PUBLIC_URL` without a trailing slash. It is empty or something like
     /// `/breaches`.
     pub(crate) fn base_path(&self) -> String {
         let url = self.public_url.as_deref().unwrap_or_default();
@@ -200,13 +200,13 @@ impl ShellSettings {
         behind_scheme.find('/').map_or("", |at| &behind_scheme[at..]).to_owned()
     }
 
-    /// Returns the folder of the local CA and certificate.
+    /// Returns the folder for the local CA and certificate.
     pub fn tls_folder(&self) -> PathBuf {
         self.tls_dir.clone().unwrap_or_else(|| self.data_dir.join("tls"))
     }
 }
 
-/// Sets the defaults of a service for the arguments of [`ShellSettings`].
+/// Sets a service's defaults for the [`ShellSettings`] arguments.
 pub(crate) fn with_defaults(command: clap::Command, info: &ServiceInfo) -> clap::Command {
     let address = |port: u16| format!("127.0.0.1:{port}");
     let mode = info.tls_mode.to_possible_value().map_or_else(String::new, |v| v.get_name().into());
@@ -230,11 +230,11 @@ fn tcp_address(text: &str) -> Result<ListenAddress, String> {
     }
 }
 
-/// Parses an address or a CIDR block. IPv4-mapped ones are converted to IPv4, like the addresses of
-/// clients.
+/// Parses an address or a CIDR block. IPv4-mapped ones are converted to IPv4, as we do with client
+/// addresses.
 ///
 /// # Errors
-/// Returns an error if the text is neither.
+/// Returns an error if `text` is neither.
 pub fn network(text: &str) -> Result<IpNet, String> {
     let network = text
         .parse::<IpNet>()

@@ -6,29 +6,28 @@ use actix_web::dev::ServiceRequest;
 use crate::params::Rules;
 use crate::{CorsRule, PathRules};
 
-/// The layers that a service can configure or disable.
+/// Layers that a service can configure or turn off.
 #[derive(Clone, Copy)]
 pub struct Shell {
-    /// Whether responses of 1 KiB or more are compressed (gzip, brotli) if the client accepts it.
+    /// Whether to compress responses of 1 KiB or more if the client accepts it.
     ///
     /// A handler opts out with `Content-Encoding: identity`.
     pub compression: bool,
-    /// Returns the CORS rule for a request. `None` means no CORS headers and no preflight
-    /// responses.
+    /// Returns a request's CORS rule. `None` means no CORS headers and no preflight responses.
     pub cors: fn(&ServiceRequest) -> Option<&'static CorsRule>,
-    /// The path rules. By default, trailing slashes are dropped.
+    /// Path rules. The default drops trailing slashes.
     pub paths: PathRules,
-    /// The rules that extractors use to read parameters.
+    /// Rules for reading parameters in extractors.
     pub rules: Rules,
-    /// Whether `/openapi.json` and `/docs/` are served.
+    /// Whether to serve `/openapi.json` and `/docs/`.
     pub docs: bool,
-    /// Whether a handler is dropped as soon as its client closes the connection.
+    /// Whether to drop a handler as soon as its client closes the connection.
     ///
-    /// Useful for services with long-running requests. A client that closes only its sending side
-    /// then does not get a response.
+    /// This is for services with long-running requests. The downside is that clients that only
+    /// close their sending side don't get a response.
     pub stop_when_client_leaves: bool,
-    /// Returns a suffix for the message "request" in the access log, such as ", padded". It must
-    /// not contain data from the client.
+    /// Returns a suffix for the "request" message in the access log, such as ", padded". It must
+    /// not contain anything the client sent.
     pub log_note: fn(&HttpRequest) -> &'static str,
 }
 

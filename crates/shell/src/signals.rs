@@ -1,10 +1,9 @@
-//! Handles SIGTERM, SIGINT and SIGHUP, from the first line of `main` on.
+//! Handles SIGTERM, SIGINT and SIGHUP right from the start of `main`.
 //!
-//! `main` blocks the three signals, so the kernel keeps those that arrive while the command line is
-//! parsed. A server then receives them on a dedicated thread. Before the server opens its ports,
-//! SIGTERM and SIGINT end the process at once with exit code 0; afterwards they stop it gracefully.
-//! SIGHUP is kept until the server runs. Other commands unblock the signals and keep their default
-//! actions.
+//! `main` blocks the three signals, so the kernel holds on to any that arrive while we parse the
+//! command line. A server then receives them on a thread of its own. SIGTERM and SIGINT stop it
+//! gracefully, or exit immediately with code 0 if its ports aren't open yet. SIGHUP has to wait
+//! until the server runs. Other commands unblock the signals and keep their default actions.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -18,31 +17,31 @@ use tokio::sync::watch;
 
 use crate::logs;
 
-/// The name of the signal that stopped the server, once there is one.
+/// The name of the signal that stopped the server, if any.
 static STOP: LazyLock<watch::Sender<Option<&str>>> = LazyLock::new(|| watch::Sender::new(None));
-/// The number of SIGHUP signals received.
+/// How many SIGHUPs were received.
 static HANGUPS: LazyLock<watch::Sender<u64>> = LazyLock::new(|| watch::Sender::new(0));
-/// The phase, which decides what SIGTERM and SIGINT do: one of the constants below. The first one
-/// to replace [`STARTING`] wins.
+/// One of the phases below, which determines what SIGTERM and SIGINT do. The first to replace
+/// [`STARTING`] wins.
 static PHASE: AtomicU8 = AtomicU8::new(STARTING);
-/// The signal ends the process at once.
+/// A signal ends the process immediately.
 const STARTING: u8 = 0;
-/// The server handles the signal.
+/// The server handles signals.
 const SERVING: u8 = 1;
-/// The process is ending.
+/// The process is exiting.
 const ENDING: u8 = 2;
 
-/// Blocks the signals in this thread and in the threads that it creates.
+/// Blocks the signals in this thread and in threads it creates.
 pub(crate) fn hold() {
     change_mask(SIG_BLOCK);
 }
 
-/// Unblocks the signals. Pending ones now take their default action.
+/// Unblocks the signals. Any that are pending take their default action now.
 pub(crate) fn release() {
     change_mask(SIG_UNBLOCK);
 }
 
-/// Starts the thread that receives the blocked signals.
+/// Starts the thread that receives blocked signals.
 ///
 /// # Errors
 /// Returns an error if the thread cannot be created.
@@ -52,7 +51,7 @@ pub(crate) fn receive() -> io::Result<()> {
 }
 
 /// Waits for SIGTERM or SIGINT and returns its name. From this call on, even before the first poll,
-/// the caller is responsible for stopping the server. Does not return if a signal is already ending
+/// the caller is responsible for stopping the server. Never returns if a signal is already ending
 /// the process.
 pub(crate) fn stop() -> impl Future<Output = &'static str> {
     let mut stop = STOP.subscribe();
@@ -70,12 +69,12 @@ pub(crate) fn stop() -> impl Future<Output = &'static str> {
     }
 }
 
-/// Receives SIGHUP signals, which ask a server to reload its files.
+/// Receives SIGHUPs, which ask a server to reload its files.
 #[derive(Debug)]
 pub struct Hangups(watch::Receiver<u64>);
 
 impl Hangups {
-    /// Subscribes to SIGHUP. If one has already arrived, [`next`](Self::next) returns at once.
+    /// Subscribes to SIGHUP. If one has already arrived, [`next`](Self::next) returns immediately.
     pub fn subscribe() -> Self {
         let mut hangups = HANGUPS.subscribe();
         if *hangups.borrow() > 0 {
@@ -110,18 +109,18 @@ fn receive_forever() {
         if begin(ENDING).is_ok() {
             log::info!("{name}: the start was ended");
             logs::flush();
-            // SAFETY: the function ends the process. It runs no exit handlers, which could meet the threads that
-            // are still starting the server.
+            // SAFETY: the function ends the process. It doesn't run exit handlers, which could
+            // interfere with threads that are still starting the server.
             unsafe { libc::_exit(0) };
         }
         STOP.send_replace(Some(name));
     }
 }
 
-/// Ends the phase [`STARTING`] and begins `phase`.
+/// Moves from [`STARTING`] to `phase`.
 ///
 /// # Errors
-/// Returns the current phase if [`STARTING`] has already ended.
+/// Returns the current phase if it isn't [`STARTING`] any more.
 fn begin(phase: u8) -> Result<u8, u8> {
     PHASE.compare_exchange(STARTING, phase, Ordering::SeqCst, Ordering::SeqCst)
 }
@@ -137,14 +136,14 @@ fn wait() -> io::Result<c_int> {
 }
 
 fn change_mask(how: c_int) {
-    // SAFETY: the set is valid during the call, and the old mask is not asked for. The call fails only for an
-    // unknown `how`.
+    // SAFETY: the set is valid during the call, and we don't ask for the old mask. The call only
+    // fails if `how` is unknown.
     unsafe { libc::pthread_sigmask(how, &handled(), ptr::null_mut()) };
 }
 
 fn handled() -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
-    // SAFETY: `sigemptyset` initialises the set, and the numbers are valid signals.
+    // SAFETY: `sigemptyset` initializes the set, and the numbers are valid signals.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
         for signal in [SIGTERM, SIGINT, SIGHUP] {

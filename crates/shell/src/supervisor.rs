@@ -1,4 +1,4 @@
-//! Messages to systemd (`Type=notify`). Without `NOTIFY_SOCKET` they have no effect.
+//! Notifies systemd (`Type=notify`). Does nothing without `NOTIFY_SOCKET`.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ pub(crate) fn ready() {
     send(&[NotifyState::Ready]);
 }
 
-/// Reports that files are being reloaded because of SIGHUP. Call [`ready`] afterwards.
+/// Reports that files are being reloaded after a SIGHUP. Call [`ready`] afterwards.
 pub(crate) fn reloading() {
     match NotifyState::monotonic_usec_now() {
         Ok(now) => send(&[NotifyState::Reloading, now]),
@@ -22,8 +22,8 @@ pub(crate) fn stopping() {
     send(&[NotifyState::Stopping]);
 }
 
-/// Sends a keep-alive message twice per `WatchdogSec` while the main thread runs. Systemd restarts
-/// a server that stops sending. Does nothing if the watchdog is not enabled.
+/// Sends a keep-alive message twice per `WatchdogSec` as long as the main thread runs. If they
+/// stop, systemd restarts the server. Does nothing if the watchdog is off.
 pub(crate) async fn keep_alive() {
     let Some(limit) = sd_notify::watchdog_enabled().filter(|limit| *limit > Duration::ZERO) else {
         return;

@@ -1,4 +1,4 @@
-//! Certificates: from the operator, or from a local CA that is created at the first start.
+//! Certificates, either the operator's or from a local CA that is created at the first start.
 
 use std::collections::BTreeSet;
 use std::fs::{self, TryLockError};
@@ -28,15 +28,15 @@ use crate::{ListenAddress, ShellSettings, metrics};
 const CA_NAME: &str = "Quintet local CA";
 const CA_DAYS: i64 = 3650;
 const LEAF_DAYS: i64 = 397;
-/// A certificate is renewed this many days before it expires. A CA is renewed if it would expire
-/// before a new certificate.
+/// How many days before its expiry a certificate is renewed. A CA is renewed if it would expire
+/// before a new certificate does.
 const RENEW_DAYS: i64 = 67;
 const DAY: i64 = 86_400;
-/// A renewed certificate keeps the names of the previous one only if there are fewer than this.
-/// Each container has its own host name, so the names would otherwise accumulate.
+/// A renewed certificate keeps its predecessor's names if there are fewer than this. Each container
+/// has its own host name, so they would pile up otherwise.
 const MOST_NAMES: usize = 64;
 
-/// The certificate and key of the server, which can be reloaded.
+/// The server's certificate and key, which can be reloaded.
 pub(crate) struct Tls {
     configuration: Arc<ServerConfig>,
     current: Arc<Current>,
@@ -72,12 +72,12 @@ impl Tls {
         Ok(Self { configuration: Arc::new(configuration), current, settings: settings.clone() })
     }
 
-    /// Returns the configuration for listeners.
+    /// Returns the listeners' configuration.
     pub(crate) fn configuration(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.configuration)
     }
 
-    /// Reloads the certificate and its key.
+    /// Reloads the certificate and key.
     ///
     /// # Errors
     /// Returns a message for the operator. The current certificate stays in use.
@@ -89,7 +89,7 @@ impl Tls {
     }
 }
 
-/// Describes the certificate for `serve --check`, without creating one.
+/// Describes the certificate in the output of `serve --check`, without creating one.
 ///
 /// # Errors
 /// Returns a message for the operator.
@@ -107,8 +107,8 @@ pub(crate) fn preview(settings: &ShellSettings) -> anyhow::Result<String> {
     Ok(format!("`serve` makes one in {}, signed by a local CA", folder.display()))
 }
 
-/// Loads the certificate and its key and checks that clients can use them. Also returns the expiry
-/// time of the certificate in Unix seconds.
+/// Loads the certificate and key and makes sure that clients can use them. Also returns when the
+/// certificate expires, in Unix seconds.
 fn certified(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {
     match (&settings.tls_cert, &settings.tls_key) {
         (Some(cert), Some(key)) => read_pair(cert, key),
@@ -116,7 +116,7 @@ fn certified(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {
     }
 }
 
-/// Reads a certificate chain and its key. Also returns the expiry time of the certificate in Unix
+/// Reads a certificate chain and its key. Also returns when the certificate expires, in Unix
 /// seconds.
 fn read_pair(cert: &Path, key: &Path) -> anyhow::Result<(CertifiedKey, i64)> {
     let chain = CertificateDer::pem_file_iter(cert)
@@ -145,7 +145,7 @@ fn private_key(path: &Path) -> anyhow::Result<PrivateKeyDer<'static>> {
     PrivateKeyDer::from_pem_slice(&text).with_context(failed)
 }
 
-/// Returns the expiry time of a certificate in Unix seconds.
+/// Returns when a certificate expires, in Unix seconds.
 ///
 /// # Errors
 /// Returns an error if the certificate is not valid now.
@@ -167,11 +167,11 @@ fn validity(certificate: &CertificateDer<'_>) -> anyhow::Result<Validity> {
     Ok(parsed.validity().clone())
 }
 
-/// Returns the certificate in the TLS folder. Creates it if it is missing, expires soon, lacks a
-/// name, does not match its key, or was not signed by the CA in the folder.
+/// Returns the certificate in the TLS folder. Creates one if it is missing, expires soon, lacks a
+/// name, doesn't match its key, or wasn't signed by the folder's CA.
 ///
-/// Several servers can share the folder and start at once. One of them creates the certificate
-/// under a lock, and the others read it.
+/// Several servers can share the folder and start at the same time. One of them takes the lock and
+/// creates the certificate, and the others read it.
 fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {
     let folder = settings.tls_folder();
     let names = names(settings);
@@ -189,7 +189,7 @@ fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, 
     if let Some(usable) = usable_pair(&folder, &names) {
         return Ok(usable);
     }
-    // The folder may be shared with a server that has other names. The new certificate is valid for
+    // We may share the folder with a server that has other names, so the new certificate covers
     // both.
     let others = Some(names_in(&cert)).filter(|others| others.len() < MOST_NAMES);
     let names = names.into_iter().chain(others.into_iter().flatten()).collect::<BTreeSet<_>>();
@@ -199,8 +199,8 @@ fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, 
     read_pair(&cert, &key)
 }
 
-/// Returns the certificate and key in a TLS folder if they match, were signed by its CA, and are
-/// valid for all of these names and for long enough.
+/// Returns the certificate and key in a TLS folder if they match, were signed by its CA, cover all
+/// of the names, and are valid for long enough.
 fn usable_pair(folder: &Path, names: &[String]) -> Option<(CertifiedKey, i64)> {
     let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
     let lasts = is_valid_for(&cert, RENEW_DAYS) && covers(&cert, names);
@@ -208,7 +208,7 @@ fn usable_pair(folder: &Path, names: &[String]) -> Option<(CertifiedKey, i64)> {
     is_trusted(&pair.0.cert, &folder.join("ca.pem")).then_some(pair)
 }
 
-/// Returns whether a client that trusts the CA in a file accepts a certificate chain.
+/// Returns whether a client that trusts the CA in a file would accept a certificate chain.
 fn is_trusted(chain: &[CertificateDer<'_>], ca: &Path) -> bool {
     let (Some((leaf, rest)), Ok(ca)) = (chain.split_first(), CertificateDer::from_pem_file(ca))
     else {
@@ -224,8 +224,8 @@ fn is_trusted(chain: &[CertificateDer<'_>], ca: &Path) -> bool {
     )
 }
 
-/// Refuses to replace a certificate or CA that was not created by this program, or whose CA key is
-/// lost: clients would not trust a new CA, and the key of a foreign CA would be destroyed.
+/// Refuses to replace a certificate or CA that we didn't create or whose CA key is lost. Clients
+/// wouldn't trust a new CA, and we'd destroy the key of someone else's.
 fn refuse_foreign(folder: &Path) -> anyhow::Result<()> {
     let [cert, ca, ca_key] = ["cert.pem", "ca.pem", "ca-key.pem"].map(|name| folder.join(name));
     for path in [&cert, &ca] {
@@ -264,21 +264,21 @@ fn lock(folder: &Path) -> anyhow::Result<fs::File> {
             log::info!("waiting for {}: another process is making a certificate", path.display());
             file.lock()?;
         }
-        // Some network file systems do not support locks. Each file is still replaced atomically,
-        // and a pair that does not match is created again.
+        // Some network file systems don't support locks. Each file is still replaced atomically,
+        // and a pair that doesn't match is created again.
         Err(TryLockError::Error(error)) if has_no_locks(&error) => {}
         Err(TryLockError::Error(error)) => return Err(error.into()),
     }
     Ok(file)
 }
 
-/// Returns whether an error means that the file system does not support locks. NFS without its lock service
-/// returns `ENOLCK`.
+/// Returns whether an error means that the file system doesn't support locks. NFS without its lock
+/// service returns `ENOLCK`.
 fn has_no_locks(error: &std::io::Error) -> bool {
     error.kind() == ErrorKind::Unsupported || error.raw_os_error() == Some(libc::ENOLCK)
 }
 
-/// Returns whether a file contains a certificate that is valid now and for at least this number of
+/// Returns whether a file contains a certificate that is valid now and for at least `days` more
 /// days.
 fn is_valid_for(path: &Path, days: i64) -> bool {
     let certificate = CertificateDer::from_pem_file(path).ok();
@@ -289,13 +289,13 @@ fn is_valid_for(path: &Path, days: i64) -> bool {
     })
 }
 
-/// Returns whether the certificate in a file is valid for all of these names and addresses.
+/// Returns whether the certificate in a file covers all of these names and addresses.
 fn covers(path: &Path, names: &[String]) -> bool {
     let known = names_in(path);
     names.iter().all(|name| known.contains(name))
 }
 
-/// Returns the names and addresses of the certificate in a file. Empty if there is none.
+/// Returns the names and addresses in a file's certificate, if any.
 fn names_in(path: &Path) -> Vec<String> {
     let Ok(certificate) = CertificateDer::from_pem_file(path) else { return Vec::new() };
     let Ok((_, parsed)) = X509Certificate::from_der(&certificate) else { return Vec::new() };
@@ -322,9 +322,9 @@ fn ca_parameters() -> anyhow::Result<CertificateParams> {
     Ok(parameters)
 }
 
-/// Returns the CA in this folder. It is created at the first start, and replaced if it expires
-/// before the certificates that it signs or does not match its key. If only its certificate is
-/// missing, the certificate is created again for the existing key, so clients still trust it.
+/// Returns the folder's CA. It is created at the first start, and replaced if it doesn't match its
+/// key or would expire before the certificates it signs. If only its certificate is missing, we
+/// recreate it from the existing key, so clients still trust it.
 fn local_ca(folder: &Path) -> anyhow::Result<Issuer<'static, KeyPair>> {
     let (cert, key) = (folder.join("ca.pem"), folder.join("ca-key.pem"));
     let parameters = ca_parameters()?;
@@ -347,7 +347,7 @@ fn local_ca(folder: &Path) -> anyhow::Result<Issuer<'static, KeyPair>> {
     Ok(Issuer::new(parameters, pair))
 }
 
-/// Returns the key of a CA. `None` if it is missing, cannot be read, or is damaged.
+/// Returns a CA's key, or `None` if it is missing, unreadable or damaged.
 fn read_ca_key(path: &Path) -> Option<KeyPair> {
     KeyPair::from_pem(&fs::read_to_string(path).ok()?).ok()
 }
@@ -378,8 +378,8 @@ fn issue(
     write(cert, &certificate.pem(), 0o644)
 }
 
-/// Sets the validity period: it begins at the midnight (UTC) before one hour ago, so that clients
-/// with a slow clock accept it, and ends at the midnight before `days` have passed.
+/// Sets the validity period. It starts at the midnight (UTC) before one hour ago, so that clients
+/// whose clocks are slow accept it, and ends at the last midnight before `days` have passed.
 fn valid_for(parameters: &mut CertificateParams, days: i64) {
     let day = |offset: i64| {
         let date = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second() + offset)
@@ -396,7 +396,7 @@ fn valid_for(parameters: &mut CertificateParams, days: i64) {
     parameters.not_after = day(days * DAY);
 }
 
-/// Returns the names and addresses under which clients can reach this machine, locally or over the
+/// Returns the names and addresses that clients can use for this machine, locally or over the
 /// network.
 fn names(settings: &ShellSettings) -> Vec<String> {
     let mut names = BTreeSet::from(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
@@ -426,8 +426,8 @@ fn names(settings: &ShellSettings) -> Vec<String> {
     names.into_iter().collect()
 }
 
-/// Replaces a file atomically. The temporary file has a unique name, in case the file system does not support
-/// locks.
+/// Replaces a file atomically. The temporary file has a unique name in case the file system doesn't
+/// support locks.
 fn write(path: &Path, text: &str, mode: u32) -> anyhow::Result<()> {
     let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
     let mut options = fs::OpenOptions::new();

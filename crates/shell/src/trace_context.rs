@@ -1,4 +1,4 @@
-//! W3C trace contexts, which connect the log lines of several services.
+//! W3C trace contexts, which connect several services' log lines.
 
 use std::fmt;
 use std::future::Future;
@@ -8,31 +8,30 @@ use actix_web::http::header::{HeaderMap, HeaderName};
 use crate::RequestId;
 
 const HEADER: HeaderName = HeaderName::from_static("traceparent");
-/// Length of a version 00 `traceparent`: `00-TRACE-PARENT-FLAGS`.
+/// Length of a version 00 `traceparent`, `00-TRACE-PARENT-FLAGS`.
 const LENGTH: usize = 55;
-/// The flag "sampled", the only one in version 00.
+/// The "sampled" flag, which is the only one in version 00.
 const SAMPLED: u8 = 1;
 
 tokio::task_local! {
     static CURRENT: TraceContext;
 }
 
-/// The trace of a request that had a valid `traceparent`, and the span of the request in this
-/// trace.
+/// The trace that a request belongs to, and the request's span in it.
 ///
-/// Its text form is the `traceparent` of requests that are sent while this request is handled. The
-/// source is <https://www.w3.org/TR/trace-context/>.
+/// Displays as the `traceparent` for requests that we send while handling this one. See
+/// <https://www.w3.org/TR/trace-context/>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceContext {
     trace: u128,
-    /// The span of the caller, if the caller sent one.
+    /// The caller's span, if it sent one.
     parent: Option<u64>,
     span: u64,
     flags: u8,
 }
 
 impl TraceContext {
-    /// Returns the context of a request with these headers, with a new span. `None` if
+    /// Reads a request's context from its headers and gives it a new span. Returns `None` if
     /// `traceparent` is missing, invalid or repeated.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         let mut sent = headers.get_all(HEADER);
@@ -41,16 +40,16 @@ impl TraceContext {
         Some(Self { trace, parent: Some(parent), span: next_span(), flags: flags & SAMPLED })
     }
 
-    /// Returns the context of a request that starts a new trace.
+    /// Creates the context for a request that starts a new trace.
     #[cfg(feature = "otlp")]
     pub(crate) fn root(is_sampled: impl Fn(u128) -> bool) -> Self {
-        // A trace id of zeros is invalid.
+        // A trace ID must not be zero.
         let trace = RequestId::next().value().max(1);
         Self { trace, parent: None, span: next_span(), flags: is_sampled(trace).into() }
     }
 
-    /// Returns the context of the request that this task handles. `None` if the request does not
-    /// have one, and on other threads.
+    /// Returns the context of the request this task is handling. `None` if it doesn't have one, and
+    /// on other threads.
     pub fn current() -> Option<Self> {
         CURRENT.try_with(|context| *context).ok()
     }
@@ -75,18 +74,18 @@ impl TraceContext {
         self.span
     }
 
-    /// Returns whether the span of the request must be sent to a collector.
+    /// Returns whether the request's span has to be sent to a collector.
     #[cfg(feature = "otlp")]
     pub(crate) fn is_sampled(self) -> bool {
         self.flags & SAMPLED != 0
     }
 
-    /// Returns the id of the trace as 32 hexadecimal digits.
+    /// Returns the trace ID as 32 hex digits.
     pub(crate) fn trace_id(self) -> String {
         format!("{:032x}", self.trace)
     }
 
-    /// Returns the id of the span as 16 hexadecimal digits.
+    /// Returns the span ID as 16 hex digits.
     pub(crate) fn span_id(self) -> String {
         format!("{:016x}", self.span)
     }
@@ -98,13 +97,12 @@ impl fmt::Display for TraceContext {
     }
 }
 
-/// Returns a new span id, which is never zero, because zero is invalid.
+/// Returns a new span ID. It is never zero, because that's invalid.
 fn next_span() -> u64 {
     (RequestId::next().value() as u64).max(1)
 }
 
-/// Parses a `traceparent` and returns the trace, the parent and the flags. Later versions may have
-/// more fields.
+/// Parses a `traceparent` into trace, parent and flags. Later versions may have more fields.
 fn parse(text: &[u8]) -> Option<(u128, u64, u8)> {
     let (known, more) = text.split_at_checked(LENGTH)?;
     let lower = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');

@@ -15,9 +15,8 @@ use crate::must::must;
 pub struct Answer {
     /// The HTTP status.
     pub status: u16,
-    /// The headers.
     pub headers: HeaderMap,
-    /// The raw body, which is not decompressed.
+    /// The raw body. It isn't decompressed.
     pub body: Vec<u8>,
 }
 
@@ -61,7 +60,7 @@ impl Answer {
         }
     }
 
-    /// Checks the status and returns the response, for further checks.
+    /// Checks the status and returns the response for more checks.
     ///
     /// # Panics
     /// Panics if the status differs.
@@ -72,8 +71,8 @@ impl Answer {
         self
     }
 
-    /// Formats the status, the given headers and the body, for snapshots. Missing headers are
-    /// omitted. JSON is indented.
+    /// Formats the status, the given headers (if present) and the body for snapshots. JSON is
+    /// indented.
     pub fn shown(&self, headers: &[&str]) -> String {
         let mut shown = self.status.to_string();
         for name in headers {
@@ -90,7 +89,7 @@ impl Answer {
     }
 }
 
-/// Extension methods for requests, for [`TestServer`](crate::TestServer) and any other client.
+/// Extension methods for requests from [`TestServer`](crate::TestServer) or any other client.
 ///
 /// ```no_run
 /// use testkit::Exchange;

@@ -1,10 +1,10 @@
-//! Compares the OpenAPI document in the repository with the code.
+//! Compares the repository's OpenAPI document with the code.
 
 use std::path::Path;
 
 use shell::Service;
 
-/// Compares the OpenAPI document generated from the code with the file in the repository.
+/// Compares the OpenAPI document that the code generates with the file in the repository.
 ///
 /// ```no_run
 /// # fn test<S: shell::Service>() {

@@ -1,4 +1,4 @@
-//! A separate database for every test.
+//! Gives every test a database of its own.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -12,17 +12,17 @@ use diesel::{Connection, PgConnection};
 use crate::Folder;
 use crate::must::must;
 
-/// The environment variable with the URL of the PostgreSQL server for tests.
+/// The environment variable with the PostgreSQL server's URL.
 const SERVER: &str = "TEST_DATABASE_URL";
-/// The environment variable with the URLs of the Citus workers, separated by commas, if that server
-/// is the coordinator of a Citus cluster.
+/// The environment variable with the Citus workers' URLs, separated by commas, if that server is a
+/// Citus coordinator.
 const WORKERS: &str = "TEST_CITUS_WORKERS";
 
 /// An empty database, which is removed at the end of the test.
 ///
-/// It is either a SQLite file in a temporary folder or a database on the PostgreSQL server in
-/// `TEST_DATABASE_URL`, so that the same tests run on both. With `TEST_CITUS_WORKERS`, that server
-/// is the coordinator of a Citus cluster, and the database is created on all servers of the
+/// It is either a SQLite file in a temporary folder, or a database on the PostgreSQL server in
+/// `TEST_DATABASE_URL`. That way the same tests run on both. With `TEST_CITUS_WORKERS`, that server
+/// is the coordinator of a Citus cluster, and the database is created on every server in the
 /// cluster.
 ///
 /// ```
@@ -57,7 +57,7 @@ impl Default for Database {
 }
 
 impl Database {
-    /// Creates an empty database. It is on PostgreSQL if `TEST_DATABASE_URL` is set.
+    /// Creates an empty database, on PostgreSQL if `TEST_DATABASE_URL` is set.
     ///
     /// # Panics
     /// Panics if it cannot be created.
@@ -83,7 +83,7 @@ impl Database {
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
         let count = COUNTER.fetch_add(1, Ordering::Relaxed);
         let name = format!("quintet_{}_{count}_{nanos}", std::process::id());
-        // template0 does not allow connections, which would prevent the copy.
+        // template0 doesn't allow connections, which would get in the way of copying it.
         let create = format!("CREATE DATABASE {name} TEMPLATE template0");
         execute(server, &create);
         let url = with_database(server, &name);
@@ -105,12 +105,12 @@ impl Database {
         Self { url, folder: Folder::new(), server: Some(server) }
     }
 
-    /// Returns the URL in the format of `DATABASE_URL`.
+    /// Returns the URL in `DATABASE_URL` format.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Returns the address of the PostgreSQL server. `None` for SQLite, and for a server on a Unix
+    /// Returns the PostgreSQL server's address. `None` for SQLite and for a server on a Unix
     /// socket.
     pub fn server_address(&self) -> Option<SocketAddr> {
         let (host, _) = self.authority()?;
@@ -129,7 +129,7 @@ impl Database {
         DatabaseSettings { database_url: Some(url), ..self.settings() }
     }
 
-    /// Returns the host and port in the URL, and their offset.
+    /// Returns the URL's host and port, and their offset in it.
     fn authority(&self) -> Option<(&str, usize)> {
         self.server.as_ref()?;
         let start = self.url.find("://")? + 3;
@@ -138,7 +138,7 @@ impl Database {
         Some((&self.url[at..end], at))
     }
 
-    /// Returns a temporary folder that contains the database, for use as `DATA_DIR`.
+    /// Returns a temporary folder that contains the database. Use it as `DATA_DIR`.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -148,8 +148,8 @@ impl Database {
         self.url.strip_prefix("sqlite://").map(PathBuf::from)
     }
 
-    /// Returns settings that open this database: four readers, automatic migration, and timeouts
-    /// that suffice on a busy machine.
+    /// Returns settings for this database, with four readers, automatic migration, and timeouts
+    /// that are long enough for a busy machine.
     pub fn settings(&self) -> DatabaseSettings {
         DatabaseSettings {
             database_url: Some(self.url.clone()),
@@ -168,8 +168,8 @@ impl Database {
         execute(&self.url, statements);
     }
 
-    /// Opens and migrates the database. Each call returns separate pools, like a second process
-    /// would have.
+    /// Opens and migrates the database. Each call returns separate pools, as if there were a second
+    /// process.
     ///
     /// # Panics
     /// Panics if it cannot be opened or a migration fails.
@@ -182,7 +182,7 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         let Some(Server { url, workers, name }) = &self.server else { return };
-        // FORCE closes connections that are still open in pools of the test.
+        // FORCE closes connections that the test's pools still have open.
         let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
         for url in std::iter::once(url).chain(workers) {
             let dropped = PgConnection::establish(url).map(|mut conn| conn.batch_execute(&sql));
@@ -193,7 +193,7 @@ impl Drop for Database {
     }
 }
 
-/// Runs one statement on the server. Retries a few times if the server is busy.
+/// Runs a statement on the server, retrying a few times in case it is busy.
 fn execute(server: &str, sql: &str) {
     let mut attempts = 0;
     loop {
@@ -210,7 +210,7 @@ fn execute(server: &str, sql: &str) {
     }
 }
 
-/// Returns the host and the port in a server URL.
+/// Returns the host and port in a server URL.
 fn host_and_port(server: &str) -> (&str, &str) {
     let rest = server.split_once("://").map_or(server, |(_, rest)| rest);
     let authority = rest.split(['/', '?']).next().unwrap_or_default();

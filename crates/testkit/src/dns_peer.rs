@@ -17,10 +17,9 @@ const AAAA: u16 = 28;
 const NO_ERROR: u8 = 0;
 const SERVER_FAILURE: u8 = 2;
 const NO_SUCH_NAME: u8 = 3;
-/// The flag for a truncated response.
+/// Flags a truncated response.
 const TRUNCATED: u8 = 0b10;
-/// The maximum size of a datagram without extensions, in bytes. Longer responses are requested
-/// again over TCP.
+/// Maximum datagram size without extensions, in bytes. Longer responses are fetched over TCP.
 const DATAGRAM: usize = 512;
 
 #[derive(Debug, Default)]
@@ -30,7 +29,7 @@ struct Zone {
     questions: usize,
 }
 
-/// A DNS server on the loopback interface, over UDP and TCP. Tests set its records.
+/// A DNS server on the loopback interface that supports UDP and TCP. Tests set its records.
 ///
 /// ```
 /// let dns = testkit::DnsPeer::start();
@@ -44,7 +43,7 @@ pub struct DnsPeer {
 }
 
 impl DnsPeer {
-    /// Starts the server on a free port. It runs until the process ends.
+    /// Starts the server on a free port. It runs until the process exits.
     ///
     /// # Panics
     /// Panics if no port is free for both UDP and TCP.
@@ -84,7 +83,7 @@ impl DnsPeer {
         self.zone.lock()
     }
 
-    /// Replaces the TXT records of a name. Texts longer than 255 bytes become several strings.
+    /// Replaces a name's TXT records. Anything longer than 255 bytes is split into several strings.
     pub fn set_txt(&self, name: &str, texts: &[&str]) {
         let data = texts.iter().map(|text| {
             let strings = text.as_bytes().chunks(255).flat_map(|part| {
@@ -96,7 +95,7 @@ impl DnsPeer {
         self.replace(name, TXT, data.collect());
     }
 
-    /// Replaces the addresses of a name.
+    /// Replaces a name's address.
     pub fn set_address(&self, name: &str, address: IpAddr) {
         let record = match address {
             IpAddr::V4(ip) => (A, ip.octets().to_vec()),
@@ -112,7 +111,7 @@ impl DnsPeer {
         records.extend(new);
     }
 
-    /// Sets whether the server responds to queries with SERVFAIL.
+    /// Sets whether the server answers queries with SERVFAIL.
     pub fn set_failing(&self, fails: bool) {
         self.zone().fails = fails;
     }
@@ -150,7 +149,7 @@ fn serve(mut stream: TcpStream, zone: &Mutex<Zone>) {
     }
 }
 
-/// Returns the offset of the end of the question section.
+/// Returns where the question section ends.
 fn question_end(message: &[u8]) -> usize {
     let mut at = 12;
     while message.get(at).is_some_and(|length| *length != 0) {
@@ -159,7 +158,7 @@ fn question_end(message: &[u8]) -> usize {
     at + 5
 }
 
-/// Returns the name in the question, in lower case.
+/// Returns the name in the question, lowercased.
 fn name_of(message: &[u8]) -> String {
     let mut labels = Vec::new();
     let mut at = 12;
@@ -171,7 +170,7 @@ fn name_of(message: &[u8]) -> String {
     labels.join(".")
 }
 
-/// Returns the response to a message with one question, or `None` if the message is malformed.
+/// Returns the response to a message with one question, or `None` if it is malformed.
 fn reply(zone: &Mutex<Zone>, message: &[u8]) -> Option<Vec<u8>> {
     let end = question_end(message);
     let kind = message.get(end - 4..end - 2)?;
@@ -190,7 +189,7 @@ fn reply(zone: &Mutex<Zone>, message: &[u8]) -> Option<Vec<u8>> {
     reply.extend([0; 4]);
     reply.extend(&message[12..end]);
     for (kind, data) in records {
-        // A pointer to the name at byte 12, class IN, a TTL of one minute.
+        // A pointer to the name at byte 12, class IN, and a one-minute TTL.
         reply.extend([0xc0, 12]);
         reply.extend(kind.to_be_bytes());
         reply.extend([0, 1, 0, 0, 0, 60]);

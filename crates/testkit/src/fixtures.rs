@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::must::must;
 use crate::{Folder, Program};
 
-/// The data of a service in `fixtures/VERSION`, as written by that version.
+/// A service's data in `fixtures/VERSION`, as that version wrote it.
 ///
 /// ```no_run
 /// use testkit::{Fixture, Program};
@@ -25,7 +25,7 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// Returns the fixtures of a service, one per version.
+    /// Returns a service's fixtures, one per version.
     ///
     /// # Panics
     /// Panics if there are none.
@@ -38,7 +38,7 @@ impl Fixture {
         all
     }
 
-    /// Restores the backup into the empty data folder of a program.
+    /// Restores the backup into a program's empty data folder.
     ///
     /// # Panics
     /// Panics if the program rejects the backup.
@@ -59,7 +59,7 @@ impl Fixture {
     }
 
     /// Creates a PostgreSQL database from the dump and restores the other files. Returns `None` if
-    /// the tests run on SQLite.
+    /// tests are running on SQLite.
     ///
     /// # Panics
     /// Panics if the server rejects the dump.

@@ -22,7 +22,7 @@ impl Folder {
     /// Creates an empty folder.
     ///
     /// # Panics
-    /// Panics if the system's temporary folder cannot be written.
+    /// Panics if the system's temporary folder is not writable.
     #[expect(clippy::new_without_default, reason = "it makes something outside the process")]
     pub fn new() -> Self {
         Self(must("make a temporary folder", TempDir::with_prefix("quintet-")))
@@ -38,7 +38,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// Writes a file and returns its path. Creates parent folders if necessary.
+    /// Writes a file, creating parent folders as needed, and returns its path.
     ///
     /// # Panics
     /// Panics if the file cannot be written.
@@ -52,7 +52,8 @@ impl Folder {
         path
     }
 
-    /// Returns the paths below the folder that other users can access, each with its mode.
+    /// Finds everything in the folder that other users can access, and returns the paths with their
+    /// modes.
     ///
     /// ```
     /// use std::fs::{Permissions, set_permissions};
@@ -71,7 +72,7 @@ impl Folder {
         let (mut open, mut folders) = (Vec::new(), vec![self.path().to_owned()]);
         while let Some(folder) = folders.pop() {
             for entry in must("read a folder", std::fs::read_dir(folder)).flatten() {
-                // The file may have been removed in the meantime.
+                // The file may be gone by now.
                 let Ok(found) = entry.metadata() else { continue };
                 if found.is_dir() {
                     folders.push(entry.path());

@@ -1,4 +1,4 @@
-//! An HTTP server for tests, for example as the receiver of a webhook.
+//! An HTTP server for tests that can receive webhooks, for example.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use crate::must::must;
 
-/// The timeout for idle connections.
+/// Timeout for idle connections.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A request that an [`HttpPeer`] received.
@@ -20,7 +20,7 @@ pub struct PeerRequest {
     pub method: String,
     /// The path and query.
     pub target: String,
-    /// The headers. Their names are in lower case.
+    /// The headers, with lowercase names.
     pub headers: HashMap<String, String>,
     /// The body.
     pub body: String,
@@ -52,8 +52,8 @@ pub enum PeerAnswer {
 
 type Handler = dyn Fn(&PeerRequest) -> PeerAnswer + Send + Sync;
 
-/// An HTTP server on the loopback interface that responds with the result of a function and records
-/// its requests.
+/// An HTTP server on the loopback interface. It calls a function for the response and records all
+/// requests.
 ///
 /// ```
 /// use testkit::{HttpPeer, PeerAnswer};
@@ -73,7 +73,7 @@ pub struct HttpPeer {
 }
 
 impl HttpPeer {
-    /// Starts the server on a free port. It runs until the process ends.
+    /// Starts the server on a free port. It runs until the process exits.
     ///
     /// # Panics
     /// Panics if there is no free port.
@@ -96,7 +96,7 @@ impl HttpPeer {
         self.address
     }
 
-    /// Returns the URL of a path. Its host is an IP address.
+    /// Returns a path's URL, which has an IP address as its host.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
@@ -112,7 +112,7 @@ fn serve(stream: TcpStream, answer: &Handler, log: &Mutex<Vec<PeerRequest>>) {
     let _ = stream.set_write_timeout(Some(PATIENCE));
     let Some(request) = read(&stream) else { return };
     log.lock().push(request.clone());
-    // The client may already have closed the connection.
+    // The client may have closed the connection already.
     let _ = write(&stream, answer(&request));
 }
 

@@ -1,4 +1,4 @@
-//! Checks the links of a service that a proxy serves below a path.
+//! Checks the links of a service that is behind a proxy, below a path.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -8,21 +8,21 @@ use url::Url;
 use crate::Answer;
 use crate::must::must;
 
-/// The maximum number of pages per crawl.
+/// Maximum number of pages per crawl.
 const MOST: usize = 400;
-/// The maximum number of pages whose paths differ only in digits, such as calendar months.
+/// Maximum number of pages whose paths only differ in digits, such as calendar months.
 const ALIKE: usize = 6;
 
-/// Crawls all pages that are reachable from some paths, and checks that everything stays below
-/// `PUBLIC_URL`: links, forms, images, styles, scripts, redirects, cookies, and the servers in the
+/// Crawls all pages reachable from `paths` and checks that everything stays below `PUBLIC_URL`.
+/// This covers links, forms, images, styles, scripts, redirects, cookies, and the servers in the
 /// OpenAPI document. Returns the visited paths.
 ///
-/// `get` requests a path from the service directly. It acts as a proxy that serves the service
-/// below `public_url` and strips the path of that URL. The starting paths may fail; all others must
+/// `get` requests a path directly from the service, like a proxy would that serves it below
+/// `public_url` and strips that URL's path. The starting paths may fail, but all others must
 /// succeed or require a password.
 ///
 /// # Panics
-/// Panics if a link leads outside of the service or is broken.
+/// Panics if a link leads outside the service or is broken.
 pub async fn links_below(
     public_url: &str,
     paths: &[&str],
@@ -50,7 +50,7 @@ struct Walk {
     root: Url,
     seen: BTreeSet<String>,
     next: VecDeque<(Url, String)>,
-    /// The number of pages by path. In these paths, every digit was replaced with 0.
+    /// How many pages each path has, with every digit in the path replaced by 0.
     shapes: BTreeMap<String, usize>,
 }
 
@@ -64,7 +64,7 @@ impl Walk {
         &url[url::Position::BeforePath..url::Position::AfterQuery][self.root.path().len() - 1..]
     }
 
-    /// Checks a link and returns its target, or `None` for another host or scheme.
+    /// Checks a link and returns its target, or `None` if it has another host or scheme.
     fn check(&self, from: &str, base: &str, link: &str) -> Option<Url> {
         let base = must(base, Url::parse(base));
         let mut url = must(link, base.join(link));
@@ -119,7 +119,7 @@ impl Walk {
         } else if kind.starts_with("application/json") && path.ends_with("/openapi.json") {
             let document = answer.json();
             for server in document["servers"].as_array().into_iter().flatten() {
-                // Clients append a path of the document, which begins with a slash.
+                // Clients append one of the document's paths, which start with a slash.
                 let server = server["url"].as_str().unwrap_or_default().trim_end_matches('/');
                 self.check(path, url.as_str(), &format!("{server}/"));
             }
@@ -127,7 +127,7 @@ impl Walk {
         }
     }
 
-    /// Checks a script: Swagger UI must load its document by a relative URL, and scripts must not
+    /// Checks a script. Swagger UI must load its document from a relative URL, and scripts must not
     /// use absolute paths.
     fn read_script(&mut self, path: &str, script: &str) {
         if path.ends_with("/swagger-initializer.js") {
@@ -144,7 +144,7 @@ impl Walk {
     }
 }
 
-/// Returns the attributes of a page that contain URLs, unescaped.
+/// Returns a page's attributes that contain URLs, unescaped.
 fn attributes(html: &str) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     for (name, mark) in [

@@ -1,15 +1,15 @@
-//! Checks that logs do not contain secrets.
+//! Checks that logs don't contain secrets.
 
 use reqwest::Method;
 
 use crate::{Exchange, Served, until_blocking};
 
-/// Sends requests to a server that logs everything, and checks that no log line contains one of the
-/// `secrets` or a query string. The requests belong to a trace, and their log lines must contain
-/// its id. Returns the lines of the access log.
+/// Sends requests to a server that logs everything, and checks that no log line contains any of the
+/// `secrets` or a query string. The requests belong to a trace, and their log lines must have its
+/// ID. Returns the access log lines.
 ///
-/// `paths` may have query strings. A parameter name without a value is added to each. The server
-/// needs `RUST_LOG=trace`.
+/// `paths` may have query strings, and a parameter name without a value is added to each. The
+/// server needs `RUST_LOG=trace`.
 ///
 /// # Panics
 /// Panics if a line contains a secret or a query string.

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-/// Returns the value of a result, or panics with the failed action and the error.
+/// Returns the result's value, or panics with what was tried and the error.
 #[track_caller]
 pub(crate) fn must<T, E: Display>(tried: &str, outcome: Result<T, E>) -> T {
     match outcome {

@@ -12,12 +12,12 @@ use reqwest::{Client, Method, RequestBuilder};
 use crate::must::must;
 use crate::server::client;
 
-/// The maximum time that a process may run.
+/// Maximum time a process may run.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// How often a process is polled.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// A running process, which is killed when this value is dropped.
+/// A running process that is killed on drop.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
@@ -38,13 +38,13 @@ impl Process {
         self.child.id()
     }
 
-    /// Returns whether the process has ended.
+    /// Returns whether the process has exited.
     pub fn has_ended(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(Some(_)))
     }
 
-    /// Waits for the process to end and returns the exit code. `None` if a signal ended the
-    /// process.
+    /// Waits for the process to exit and returns its exit code, or `None` if it was killed by a
+    /// signal.
     ///
     /// # Panics
     /// Panics if it hangs.
@@ -53,7 +53,7 @@ impl Process {
         self.wait_measured().0
     }
 
-    /// Waits for the process to end. Returns the exit code and the peak memory in MiB.
+    /// Waits for the process to exit. Returns its exit code and peak memory in MiB.
     #[track_caller]
     pub(crate) fn wait_measured(&mut self) -> (Option<i32>, u64) {
         let (begin, mut peak) = (Instant::now(), 0);
@@ -78,7 +78,7 @@ impl Process {
         assert!(must("send a signal", kill.status()).success(), "no such process");
     }
 
-    /// Kills the process with SIGKILL. Returns true if the process had already ended.
+    /// Kills the process with SIGKILL. Returns true if it had already exited.
     pub fn kill(&mut self) -> bool {
         let ended = self.has_ended();
         let _ = self.child.kill();
@@ -86,8 +86,7 @@ impl Process {
         ended
     }
 
-    /// Kills the process as soon as a condition is met. Returns false if the process ended before
-    /// that.
+    /// Kills the process as soon as a condition is met. Returns false if it exited before that.
     ///
     /// # Panics
     /// Panics if the process hangs and the condition is never met.
@@ -119,23 +118,23 @@ impl Drop for Process {
     }
 }
 
-/// A running server, which is killed when this value is dropped.
+/// A running server that is killed on drop.
 #[derive(Debug)]
 pub struct Served {
     process: Process,
     http: SocketAddr,
     admin: SocketAddr,
     log: Arc<Mutex<String>>,
-    /// The remainder of the log, if it is not being read.
+    /// The rest of the log, unless it is being read.
     unread: Option<Lines<BufReader<ChildStderr>>>,
     client: Client,
 }
 
 impl Served {
-    /// Starts a server, and waits until its addresses appear in the log.
+    /// Starts a server and waits until its addresses show up in the log.
     ///
     /// # Panics
-    /// Panics if the addresses do not appear, which requires `RUST_LOG=info`.
+    /// Panics if they don't, which requires `RUST_LOG=info`.
     #[track_caller]
     pub fn start(command: Command) -> Self {
         let mut served = Self::start_unread(command);
@@ -185,27 +184,27 @@ impl Served {
         });
     }
 
-    /// Closes a log that is not being read, so that the server cannot write to it any longer.
+    /// Closes a log that isn't being read, so the server can't write to it any more.
     pub fn close_log(&mut self) {
         self.unread = None;
     }
 
-    /// Returns the address of plain HTTP.
+    /// Returns the plain HTTP address.
     pub fn http(&self) -> SocketAddr {
         self.http
     }
 
-    /// Returns the address of health and metrics.
+    /// Returns the address for health checks and metrics.
     pub fn admin(&self) -> SocketAddr {
         self.admin
     }
 
-    /// Returns the process of the server.
+    /// Returns the server process.
     pub fn process(&mut self) -> &mut Process {
         &mut self.process
     }
 
-    /// Returns the log that was read so far.
+    /// Returns what was read of the log so far.
     pub fn log(&self) -> MutexGuard<'_, String> {
         self.log.lock()
     }
@@ -215,12 +214,12 @@ impl Served {
         self.request(Method::GET, path)
     }
 
-    /// Creates a request with any method.
+    /// Creates a request with the given method.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("http://{}{path}", self.http))
     }
 
-    /// Returns the current value of a metric.
+    /// Returns a metric's current value.
     ///
     /// # Panics
     /// Panics if there is no such metric.
@@ -234,7 +233,7 @@ impl Served {
     /// Stops the server with SIGTERM and returns the exit code.
     ///
     /// # Panics
-    /// Panics if it does not end.
+    /// Panics if it doesn't exit.
     #[track_caller]
     pub fn stop(mut self) -> Option<i32> {
         self.process.signal("TERM");

@@ -1,4 +1,4 @@
-//! Runs the binary of a service: its commands, servers and crashes.
+//! Runs a service's binary, including its commands, servers and crashes.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::must::must;
 use crate::{Folder, Process, Served};
 
-/// The binary of a service, with a separate data folder and settings.
+/// A service's binary with a data folder and settings of its own.
 ///
 /// ```no_run
 /// use testkit::{Program, until_blocking};
@@ -36,21 +36,21 @@ pub struct Program {
     database: Option<crate::Database>,
 }
 
-/// The outcome of a process.
+/// What a process returned and printed.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// The exit code. `None` if a signal ended the process.
+    /// The exit code, or `None` if the process was killed by a signal.
     pub code: Option<i32>,
-    /// The output on stdout.
+    /// Everything on stdout.
     pub out: String,
-    /// The output on stderr.
+    /// Everything on stderr.
     pub errors: String,
-    /// The peak memory in MiB, or 0 if it cannot be measured.
+    /// Peak memory in MiB, or 0 if it can't be measured.
     pub peak_mib: u64,
 }
 
 impl Ran {
-    /// Returns the stdout of a successful command.
+    /// Returns a successful command's stdout.
     ///
     /// # Panics
     /// Panics if the command failed.
@@ -74,7 +74,7 @@ impl Program {
         .setting("RUST_LOG", "info")
     }
 
-    /// Adds a separate database, which is migrated automatically.
+    /// Adds a database of its own, which is migrated automatically.
     #[cfg(feature = "database")]
     #[must_use]
     pub fn with_database(self) -> Self {
@@ -83,14 +83,14 @@ impl Program {
         Self { database: Some(database), ..program }
     }
 
-    /// Sets an environment variable, replacing an earlier value.
+    /// Sets an environment variable, replacing any earlier value.
     #[must_use]
     pub fn setting(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.settings.push((name.into(), value.into()));
         self
     }
 
-    /// Returns the folder of the test, which is the default `DATA_DIR`.
+    /// Returns the test's folder, which is the default `DATA_DIR`.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
@@ -98,13 +98,13 @@ impl Program {
     /// Returns the database.
     ///
     /// # Panics
-    /// Panics if the program was created without a database.
+    /// Panics if the program doesn't have one.
     #[cfg(feature = "database")]
     pub fn database(&self) -> &crate::Database {
         must("find the database", self.database.as_ref().ok_or("the program has none"))
     }
 
-    /// Returns the command with the settings of the program, for further changes.
+    /// Returns the command with the program's settings, for more changes.
     pub fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
         let mut command = Command::new(&self.binary);
         command.env("DATA_DIR", self.folder.path()).args(arguments).stdin(Stdio::null());
@@ -112,7 +112,7 @@ impl Program {
         command
     }
 
-    /// Runs the command until it ends.
+    /// Runs a command until it exits.
     ///
     /// # Panics
     /// Panics if it cannot be started or hangs.
@@ -121,13 +121,13 @@ impl Program {
         self.run_command(self.command(arguments))
     }
 
-    /// Runs a modified [`command`](Self::command) until it ends.
+    /// Runs a modified [`command`](Self::command) until it exits.
     ///
     /// # Panics
     /// Panics if it cannot be started or hangs.
     #[track_caller]
     pub fn run_command(&self, mut command: Command) -> Ran {
-        // Unlike pipes, files accept any amount of output without being read.
+        // Unlike pipes, files take any amount of output without being read.
         let folder = Folder::new();
         let (out, errors) = (folder.join("stdout"), folder.join("stderr"));
         let file = |path: &Path| must("make a file for output", File::create(path));
@@ -140,7 +140,7 @@ impl Program {
         Ran { code, out: text(&out), errors: text(&errors), peak_mib }
     }
 
-    /// Runs the command until it ends and returns its stdout.
+    /// Runs a command until it exits and returns its stdout.
     ///
     /// # Panics
     /// Panics if it fails.
@@ -149,7 +149,7 @@ impl Program {
         self.run(arguments).done()
     }
 
-    /// Runs the command with the additional argument `--json` and returns its output.
+    /// Runs a command with `--json` and returns its output.
     ///
     /// # Panics
     /// Panics if it fails or the output is not JSON.
@@ -159,7 +159,7 @@ impl Program {
         must("read the output as JSON", serde_json::from_str(&printed))
     }
 
-    /// Runs the command until it ends, with `input` on stdin.
+    /// Runs a command until it exits, with `input` on stdin.
     ///
     /// # Panics
     /// Panics if it cannot be started.
@@ -170,7 +170,7 @@ impl Program {
         let mut child = must("start the program", command.spawn());
         let stdin = child.stdin.take();
         let output = std::thread::scope(|scope| {
-            // The program may close the pipe before it has read everything.
+            // The program may close the pipe before reading everything.
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
             must("run the program", child.wait_with_output())
         });
@@ -179,7 +179,7 @@ impl Program {
         Ran { code, out, errors, peak_mib: 0 }
     }
 
-    /// Starts the command and discards its output.
+    /// Starts a command and discards its output.
     ///
     /// # Panics
     /// Panics if it cannot be started.
@@ -192,13 +192,13 @@ impl Program {
     /// Starts a server on free ports, without TLS by default.
     ///
     /// # Panics
-    /// Panics if the addresses do not appear in the log.
+    /// Panics if the addresses don't show up in the log.
     #[track_caller]
     pub fn serve(&self, arguments: &[&str]) -> Served {
         Served::start(self.serving(arguments))
     }
 
-    /// Returns the command that [`serve`](Self::serve) runs, for further changes.
+    /// Returns the command that [`serve`](Self::serve) would run, for more changes.
     pub fn serving(&self, arguments: &[&str]) -> Command {
         let mut command = self.command(&["serve"]);
         let free = "127.0.0.1:0";

@@ -1,6 +1,6 @@
 //! Reproducible random numbers.
 
-/// A random number generator whose output depends only on its seed (SplitMix64).
+/// A random number generator whose output only depends on its seed (SplitMix64).
 ///
 /// ```
 /// let (mut one, mut other) = (testkit::Random::new(7), testkit::Random::new(7));

@@ -1,4 +1,4 @@
-//! Sends raw bytes over a socket, for requests that client libraries cannot send.
+//! Sends raw bytes over a socket, for requests that client libraries can't send.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

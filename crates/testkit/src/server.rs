@@ -1,4 +1,4 @@
-//! A server on free ports, with a client.
+//! A server on free ports, and a client for it.
 
 use reqwest::{Client, Method, RequestBuilder};
 use shell::{Running, Server, Service, ShellSettings};
@@ -6,9 +6,9 @@ use shell::{Running, Server, Service, ShellSettings};
 use crate::must::must;
 use crate::{Folder, RawAnswer, exchange};
 
-/// A service that runs on free loopback ports in the actix system of the test.
+/// A service running on free loopback ports in the test's actix system.
 ///
-/// Use it in tests marked `#[actix_web::test]`. The client neither follows redirects nor decompresses
+/// Use it in tests marked `#[actix_web::test]`. The client doesn't follow redirects or decompress
 /// bodies.
 ///
 /// ```no_run
@@ -27,7 +27,7 @@ pub struct TestServer {
 }
 
 impl TestServer {
-    /// Starts `service` with settings for tests.
+    /// Starts `service` with test settings.
     ///
     /// # Panics
     /// Panics if the server cannot start.
@@ -35,7 +35,7 @@ impl TestServer {
         Self::start_with(service, |_| ()).await
     }
 
-    /// Starts `service` after changing the settings for tests.
+    /// Starts `service` with modified test settings.
     ///
     /// # Panics
     /// Panics if the server cannot start.
@@ -51,17 +51,17 @@ impl TestServer {
         Self { running, client: client(), _folder: folder }
     }
 
-    /// Returns the URL of a path on the plain HTTP port.
+    /// Returns a path's URL on the plain HTTP port.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.running.http)
     }
 
-    /// Returns the URL of a path on the admin port.
+    /// Returns a path's URL on the admin port.
     pub fn admin_url(&self, path: &str) -> String {
         format!("http://{}{path}", self.running.admin)
     }
 
-    /// Returns the addresses of the server.
+    /// Returns the server's addresses.
     pub fn running(&self) -> &Running {
         &self.running
     }
@@ -101,7 +101,7 @@ impl TestServer {
         self.request(Method::DELETE, path)
     }
 
-    /// Creates a request with any method.
+    /// Creates a request with the given method.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, self.url(path))
     }
@@ -127,9 +127,9 @@ impl TestServer {
     }
 }
 
-/// Returns a client that neither follows redirects nor decompresses bodies.
+/// Returns a client that doesn't follow redirects or decompress bodies.
 pub fn client() -> Client {
-    // Fails if a provider is already installed.
+    // This fails if a provider is already installed, which is fine.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let client =
         Client::builder().redirect(reqwest::redirect::Policy::none()).no_gzip().no_brotli();

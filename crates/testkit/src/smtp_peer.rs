@@ -9,19 +9,19 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::must::must;
 
-/// An e-mail that was received.
+/// A received email.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mail {
     /// The envelope sender.
     pub from: String,
     /// The envelope recipients.
     pub to: Vec<String>,
-    /// The headers and the body, with `\n` as line ending.
+    /// Headers and body, with `\n` line endings.
     pub text: String,
 }
 
 impl Mail {
-    /// Returns the text after decoding quoted-printable.
+    /// Returns the message with quoted-printable decoded.
     pub fn plain(&self) -> String {
         let mut bytes = Vec::new();
         let mut rest = self.text.as_bytes();
@@ -41,7 +41,7 @@ impl Mail {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Returns the first word of the text that begins with this prefix, such as a link.
+    /// Returns the first word that starts with this prefix, such as a link.
     pub fn find(&self, beginning: &str) -> Option<String> {
         let plain = self.plain();
         let word = plain.split_whitespace().find(|word| word.starts_with(beginning));
@@ -74,7 +74,7 @@ pub struct SmtpPeer {
 }
 
 impl SmtpPeer {
-    /// Starts the server on a free port. It runs until the process ends.
+    /// Starts the server on a free port. It runs until the process exits.
     ///
     /// # Panics
     /// Panics if there is no free port.
@@ -86,14 +86,14 @@ impl SmtpPeer {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let kept = Arc::clone(&kept);
-                // The sender may already have closed the connection.
+                // The sender may have closed the connection already.
                 std::thread::spawn(move || serve(&stream, &kept));
             }
         });
         Self { address, post }
     }
 
-    /// Returns the address in the format of the setting, such as `smtp://127.0.0.1:2525`.
+    /// Returns the address in the setting's format, such as `smtp://127.0.0.1:2525`.
     pub fn url(&self) -> String {
         format!("smtp://{}", self.address)
     }
@@ -102,13 +102,13 @@ impl SmtpPeer {
         self.post.lock()
     }
 
-    /// Returns the e-mails received so far.
+    /// Returns all emails received so far.
     pub fn mails(&self) -> Vec<Mail> {
         self.post().mails.clone()
     }
 
-    /// Responds to every recipient with this line, such as `451 later` or `550 no such user`.
-    /// `None` accepts recipients again.
+    /// Answers every recipient with this line, such as `451 later` or `550 no such user`. `None`
+    /// accepts recipients again.
     pub fn refuse(&self, answer: Option<&str>) {
         self.post().refusal = answer.map(str::to_owned);
     }

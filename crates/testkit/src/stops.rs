@@ -10,18 +10,17 @@ use std::time::Duration;
 
 use crate::{Program, until_blocking};
 
-/// The environment variable with the number of stops. The default is [`STOPS`].
+/// The environment variable for the number of stops. The default is [`STOPS`].
 const VARIABLE: &str = "STOPS";
-/// The default number of stops, which is small to keep the tests short.
+/// How often to stop by default. This is low to keep tests short.
 const STOPS: u32 = 2;
-/// The number of clients of each kind: those with a persistent connection, and those with a new
-/// connection for each request.
+/// Clients of each kind, which either keep a connection or open a new one for each request.
 const CLIENTS: usize = 4;
-/// The maximum wait for a response.
+/// How long to wait for a response.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Starts and stops the server of a program `STOPS` times while clients send requests over
-/// persistent and new connections. Every request must get a complete response that is not a 5xx.
+/// Starts and stops a program's server `STOPS` times while clients send requests over persistent
+/// and new connections. Every request must get a complete response other than 5xx.
 ///
 /// ```no_run
 /// use testkit::Program;
@@ -31,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// ```
 ///
 /// # Panics
-/// Panics if a request is lost, or if the server does not end with exit code 0.
+/// Panics if a request is lost, or if the server doesn't exit with code 0.
 #[track_caller]
 pub fn stop_under_load(program: &Program, path: &str, headers: &[(&str, &str)]) {
     let stops = std::env::var(VARIABLE).ok().and_then(|text| text.parse().ok()).unwrap_or(STOPS);
@@ -64,7 +63,7 @@ pub fn stop_under_load(program: &Program, path: &str, headers: &[(&str, &str)]) 
     println!("{stops} stops, {total} requests, none lost");
 }
 
-/// Returns the error of a client, if it failed.
+/// Returns a client's error, if it failed.
 fn loss(client: JoinHandle<Result<(), String>>) -> Option<String> {
     match client.join() {
         Ok(result) => result.err(),
@@ -72,7 +71,7 @@ fn loss(client: JoinHandle<Result<(), String>>) -> Option<String> {
     }
 }
 
-/// Sends requests until the server no longer listens.
+/// Sends requests until the server stops listening.
 struct Client {
     address: SocketAddr,
     request: Arc<str>,
@@ -82,7 +81,7 @@ struct Client {
 
 impl Client {
     fn run(&self) -> Result<(), String> {
-        // If the connection fails, no request was sent, so none was lost.
+        // If connecting fails, no request was sent, so none was lost.
         while let Ok(stream) = TcpStream::connect(self.address) {
             let kind = if self.keeps { "kept" } else { "fresh" };
             self.ask(stream).map_err(|error| format!("on a {kind} connection: {error}"))?;
@@ -90,8 +89,8 @@ impl Client {
         Ok(())
     }
 
-    /// Sends requests over one connection until the server asks to close it, or only one request if
-    /// the client does not keep connections.
+    /// Sends requests over a connection until the server asks to close it, or just one if the
+    /// client doesn't keep connections.
     fn ask(&self, stream: TcpStream) -> io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
         let mut stream = BufReader::new(stream);
@@ -106,7 +105,7 @@ impl Client {
     }
 }
 
-/// Reads one response. Returns whether it is the last one on the connection.
+/// Reads a response. Returns whether it is the last one on the connection.
 fn read_answer(stream: &mut BufReader<TcpStream>) -> io::Result<bool> {
     let (mut length, mut chunked, mut closes) = (0, false, false);
     let mut line = String::new();

@@ -11,8 +11,8 @@ use crate::must::must;
 
 /// Forwards loopback connections to a server until it is frozen.
 ///
-/// A frozen connection stays open but does not forward anything, like a connection to a server that
-/// SIGSTOP has suspended: the operating system still acknowledges data.
+/// A frozen connection stays open but doesn't forward anything. It behaves like a connection to a
+/// server suspended by SIGSTOP, for which the operating system still acknowledges data.
 ///
 /// ```
 /// use std::io::{Read, Write};
@@ -47,7 +47,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Gate {
     frozen: bool,
-    /// Connections with a number below this one stay frozen forever.
+    /// Connections with lower numbers than this stay frozen forever.
     stranded: u64,
 }
 
@@ -79,7 +79,7 @@ impl TcpProxy {
         Self { address, shared }
     }
 
-    /// Returns the address for clients.
+    /// Returns the address to connect to.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -89,12 +89,12 @@ impl TcpProxy {
         self.shared.change(|gate| gate.frozen = true);
     }
 
-    /// Resumes forwarding, starting with the data that was sent in the meantime.
+    /// Resumes forwarding, starting with whatever was sent in the meantime.
     pub fn thaw(&self) {
         self.shared.change(|gate| gate.frozen = false);
     }
 
-    /// Freezes the existing connections forever, and forwards new ones.
+    /// Freezes existing connections forever, but forwards new ones.
     pub fn strand(&self) {
         let opened = self.shared.opened.load(Ordering::Relaxed);
         self.shared.change(|gate| *gate = Gate { frozen: false, stranded: opened });
@@ -108,7 +108,7 @@ impl Drop for TcpProxy {
             let _ = socket.shutdown(Shutdown::Both);
         }
         self.shared.change(|gate| *gate = Gate::default());
-        // Wakes the listener thread, which then ends.
+        // Wakes the listener thread, which then stops.
         let _ = TcpStream::connect(self.address);
     }
 }

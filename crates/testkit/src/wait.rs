@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The pause between two checks, during which other tasks can run.
+/// The pause between checks, which lets other tasks run.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Waits until a condition is met.

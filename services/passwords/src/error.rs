@@ -17,7 +17,7 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const ALLOW: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("30");
 
-/// The reason a request does not get a range.
+/// Why a request does not get a range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// `REQUIRE_USER_AGENT` is on and the request has no user agent.

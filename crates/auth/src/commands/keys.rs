@@ -59,7 +59,7 @@ impl KeysCommand {
     /// Runs the command and prints its data to stdout.
     ///
     /// # Errors
-    /// Returns one sentence for the operator; the exit code is 1.
+    /// Returns a one-line message for the operator; the exit code is 1.
     pub fn run(self, pools: &Pools, owners: &dyn Owners, now: i64) -> anyhow::Result<ExitCode> {
         self.run_to(pools, owners, now, &mut std::io::stdout().lock())
     }
@@ -67,7 +67,7 @@ impl KeysCommand {
     /// Runs the command and writes its data to `out`.
     ///
     /// # Errors
-    /// Returns one sentence for the operator.
+    /// Returns a one-line message for the operator.
     pub fn run_to(
         self,
         pools: &Pools,
@@ -129,10 +129,10 @@ impl IssueOrder<'_> {
     }
 }
 
-/// Parses an instant, or a day, which means the end of that day. Returns Unix seconds.
+/// Parses either an instant or a day, which stands for the end of that day. Returns Unix seconds.
 ///
 /// # Errors
-/// Returns an error if the text is neither.
+/// Returns an error if `text` is neither.
 pub fn parse_until(text: &str) -> Result<i64, String> {
     if let Ok(instant) = text.parse::<Timestamp>() {
         return Ok(instant.as_second());
@@ -140,8 +140,8 @@ pub fn parse_until(text: &str) -> Result<i64, String> {
     let day = text.parse::<Date>().map_err(|_| {
         "write a day as 2027-12-31 or an instant as 2027-12-31T12:00:00Z".to_owned()
     })?;
-    // Keys without an end date often use the last days of the calendar, whose midnight cannot be
-    // represented as an instant.
+    // Keys that "never expire" are often given the last day of the calendar, and the midnight after
+    // it doesn't fit in an instant.
     let end = day.tomorrow().and_then(|next| next.to_zoned_datetime(TimeZone::UTC));
     Ok(end.map_or(Timestamp::MAX, |midnight| midnight.timestamp()).as_second())
 }

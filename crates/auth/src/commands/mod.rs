@@ -1,4 +1,4 @@
-//! The subcommands `keys` and `plans`.
+//! The `keys` and `plans` subcommands.
 
 mod keys;
 mod owners;

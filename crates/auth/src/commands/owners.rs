@@ -1,17 +1,17 @@
-//! The owners of keys.
+//! Who can own a key.
 
 use anyhow::bail;
 use database::Db;
 
-/// The owners of a service's keys.
+/// Decides who can own a service's keys.
 pub trait Owners {
-    /// Returns the owner in the form that is stored with the key.
+    /// Normalizes an owner to the form stored with the key.
     ///
     /// # Errors
-    /// Returns a sentence for the operator if there is no such owner.
+    /// Returns a one-line message for the operator if there is no such owner.
     fn canonical(&self, db: &mut Db, owner: &str) -> anyhow::Result<String>;
 
-    /// Returns the default plan of new keys. `None` if keys do not have plans.
+    /// Returns the plan new keys get by default, or `None` if this service's keys have no plans.
     fn default_plan(&self) -> Option<&str> {
         None
     }
@@ -22,10 +22,10 @@ pub trait Owners {
     }
 }
 
-/// Owners with any name of 1 to 200 characters on one line.
+/// Accepts any single-line owner name of 1 to 200 characters.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AnyOwner {
-    /// The default plan of new keys. `None` if keys do not have plans.
+    /// The plan new keys get by default, or `None` if keys don't have plans.
     pub default_plan: Option<&'static str>,
 }
 

@@ -78,18 +78,20 @@ pub enum PlansCommand<X: clap::Args = NoColumns> {
     },
 }
 
-/// A service's own columns for plans, stored in a separate table with the plan's code as its key.
+/// A service's own plan columns, kept in a separate table that is keyed by plan code.
 pub trait PlanColumns<X> {
-    /// Writes the columns after the plan itself, in the same transaction. The plan may be new.
+    /// Writes the columns. Runs right after the plan itself was written, in the same transaction;
+    /// the plan may be new.
     ///
     /// # Errors
-    /// Returns a sentence for the operator. The transaction is rolled back.
+    /// Returns a one-line message for the operator. The transaction is rolled back.
     fn set(&self, db: &mut Db, code: &str, flags: &X) -> anyhow::Result<()>;
 
-    /// Returns the name and value of each column for `plans list`, in the same order for every plan.
+    /// Returns each column's name and value for `plans list`. The order must be the same for every
+    /// plan.
     ///
     /// # Errors
-    /// Returns the errors of the database.
+    /// Returns any database error.
     fn show(&self, db: &mut Db, code: &str) -> anyhow::Result<Vec<(&'static str, Value)>> {
         let _ = (db, code);
         Ok(Vec::new())
@@ -113,7 +115,7 @@ impl<X: clap::Args> PlansCommand<X> {
     /// Runs the command and prints its data to stdout.
     ///
     /// # Errors
-    /// Returns one sentence for the operator; the exit code is 1.
+    /// Returns a one-line message for the operator; the exit code is 1.
     pub fn run(self, pools: &Pools, columns: &dyn PlanColumns<X>) -> anyhow::Result<ExitCode> {
         self.run_to(pools, columns, &mut std::io::stdout().lock())
     }
@@ -121,7 +123,7 @@ impl<X: clap::Args> PlansCommand<X> {
     /// Runs the command and writes its data to `out`.
     ///
     /// # Errors
-    /// Returns one sentence for the operator.
+    /// Returns a one-line message for the operator.
     pub fn run_to(
         self,
         pools: &Pools,

@@ -1,4 +1,4 @@
-//! Copies and hard links of files.
+//! Copies and hard-links files.
 
 use std::fmt;
 use std::fs;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ByteSize, Count, copy_atomically, sync_folder};
 
-/// The number of files and their total size in bytes.
+/// Number of files and their total size in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Size {
     files: u64,
@@ -33,7 +33,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// Returns the size of a file, or of all files below a folder.
+/// Returns the size of a file, or of everything in a folder.
 pub(super) fn size_of(path: &Path) -> io::Result<Size> {
     if path.is_file() {
         return Ok(Size { files: 1, bytes: fs::metadata(path)?.len() });
@@ -51,8 +51,8 @@ pub(super) fn is_free(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Calls `work` with the name and path of each file in a folder. Hidden files are skipped. A
-/// missing folder counts as empty.
+/// Calls `work` with the name and path of each file in a folder. Skips hidden files. A missing
+/// folder counts as empty.
 pub(super) fn each_file(
     folder: &Path,
     mut work: impl FnMut(&str, &Path) -> io::Result<()>,
@@ -72,8 +72,8 @@ pub(super) fn each_file(
     Ok(())
 }
 
-/// Creates a hard link to a file that never changes. Copies the file if links are not possible, for
-/// example across file systems. An existing file is kept.
+/// Hard-links a file that never changes, or copies it where that isn't possible, for example across
+/// file systems. An existing file is kept.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read or written.

@@ -1,4 +1,3 @@
-//! The manifest of a backup.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::copying::Size;
 
-/// The file name of the manifest in a backup.
 pub(super) const MANIFEST: &str = "backup.json";
-/// The version of the backup layout. Later versions of the program can read all earlier layouts.
+/// Version of the backup layout. Newer versions of the program can read all older layouts.
 pub(super) const FORMAT: u32 = 1;
 
 /// Describes a backup and its parts.

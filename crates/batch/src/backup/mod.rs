@@ -23,9 +23,9 @@ const LOCK: &str = ".lock";
 
 /// A backup that is being written.
 ///
-/// It is written to a sibling of the target folder and renamed when it is complete, so that an
-/// interrupted backup cannot be mistaken for a complete one. The next backup to the same folder
-/// removes the remains.
+/// We write to a sibling of the target folder and rename it when it's complete, so an interrupted
+/// backup can't be mistaken for a complete one. The next backup to the same folder cleans up what
+/// is left.
 ///
 /// ```
 /// use batch::{Backup, Restore};
@@ -54,11 +54,11 @@ pub struct Backup {
 }
 
 impl Backup {
-    /// Begins a backup of a service. The target folder must be empty or must not exist yet.
+    /// Starts backing up a service. The target folder must be empty or not exist yet.
     ///
     /// # Errors
-    /// Returns an error if the folder is not empty, its parent cannot be written, or another
-    /// process is writing a backup to it.
+    /// Returns an error if the folder is not empty, its parent is not writable, or another process
+    /// is writing a backup to it.
     pub fn begin(target: &Path, service: &str, version: &str) -> anyhow::Result<Self> {
         if !copying::is_free(target)? {
             bail!("{} has files: name a new folder", target.display());
@@ -87,20 +87,20 @@ impl Backup {
         Ok(backup)
     }
 
-    /// Returns the folder that the backup is being written to.
+    /// Returns the folder the backup is being written to.
     pub fn folder(&self) -> &Path {
         &self.staging
     }
 
-    /// Returns the path of a part while the backup is being written.
+    /// Returns a part's path while the backup is being written.
     pub fn path(&self, part: &str) -> PathBuf {
         self.staging.join(part)
     }
 
-    /// Adds files that never change, such as those named after their content. They become hard
-    /// links if the file system permits, otherwise copies. Skips files that are already in the
-    /// backup, hidden files, which are unfinished, and files that are removed meanwhile. A missing
-    /// folder counts as empty.
+    /// Adds files that never change, such as files named after their hash. They are hard-linked if
+    /// the file system allows it, and copied otherwise. Skips files that are already in the backup,
+    /// files that disappear in the meantime, and hidden files, because those are unfinished. A
+    /// missing folder counts as empty.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read or written.
@@ -108,7 +108,8 @@ impl Backup {
         self.add(part, from, link_or_copy)
     }
 
-    /// Adds copies of one file or of the files in a folder. Use it for files that may change later.
+    /// Adds a copy of a file, or of all files in a folder. Use this for files that may change
+    /// later.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read or written.
@@ -132,7 +133,7 @@ impl Backup {
         each_file(from, |name, path| {
             fs::create_dir_all(&to)?;
             match add(path, &to.join(name)) {
-                // The file was removed after the folder was listed.
+                // The file was removed after we listed the folder.
                 Err(error) if error.kind() == ErrorKind::NotFound && !path.exists() => Ok(()),
                 added => added,
             }
@@ -140,7 +141,7 @@ impl Backup {
         .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))
     }
 
-    /// Removes a part, so that it can be written again.
+    /// Removes a part so it can be written again.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be changed.
@@ -154,7 +155,7 @@ impl Backup {
     /// Syncs the backup, gives the folder its final name, and reports the size.
     ///
     /// # Errors
-    /// Returns an error if the disk is full or failing.
+    /// Returns an error if the disk is full or fails.
     pub fn finish(self) -> anyhow::Result<()> {
         let Self { target, staging, service, version, .. } = &self;
         let finish = || -> io::Result<Size> {
@@ -171,8 +172,8 @@ impl Backup {
             let manifest = Manifest { format: FORMAT, service, version, parts };
             copying::sync_folders(staging)?;
             write_atomically(&staging.join(MANIFEST), &serde_json::to_vec_pretty(&manifest)?)?;
-            // The rename replaces an empty folder. The lock is released last, because another
-            // backup would otherwise empty the folder.
+            // Renaming replaces an empty folder. The lock goes last, because otherwise another
+            // backup would empty the folder.
             fs::rename(staging, target)?;
             fs::remove_file(target.join(LOCK))?;
             sync_folder(target.parent().filter(|folder| *folder != "").unwrap_or(Path::new(".")))?;

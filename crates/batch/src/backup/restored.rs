@@ -17,11 +17,11 @@ pub struct Restore {
 }
 
 impl Restore {
-    /// Opens the backup of a service and checks its files against its manifest.
+    /// Opens a service's backup and checks its files against the manifest.
     ///
     /// # Errors
     /// Returns an error if the folder does not contain a complete backup of this service, or if
-    /// files are missing in the backup.
+    /// files are missing from it.
     pub fn open(folder: &Path, service: &str) -> anyhow::Result<Self> {
         let path = folder.join(MANIFEST);
         let manifest =
@@ -57,7 +57,7 @@ impl Restore {
         self.path(part).exists()
     }
 
-    /// Checks that the targets are empty folders or do not exist, because a restore never replaces
+    /// Checks that each target is missing or an empty folder, because restoring never replaces
     /// files.
     ///
     /// # Errors
@@ -75,8 +75,8 @@ impl Restore {
         Ok(())
     }
 
-    /// Restores a folder of files that never change, as links or copies. If the backup does not
-    /// contain the part, nothing is restored.
+    /// Restores a folder of files that never change, by linking or copying them. Does nothing if
+    /// the backup doesn't have the part.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read or written.
@@ -84,8 +84,8 @@ impl Restore {
         self.add(part, to, link_or_copy)
     }
 
-    /// Restores copies of one file or of the files in a folder. If the backup does not contain the
-    /// part, nothing is restored.
+    /// Restores a file, or all files in a folder, by copying. Does nothing if the backup doesn't
+    /// have the part.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read or written.

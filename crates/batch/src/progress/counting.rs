@@ -1,4 +1,4 @@
-//! Counts the bytes that are read from an input.
+//! Counts the bytes read from an input.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -15,7 +15,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct ByteCounter(Arc<AtomicU64>);
 
 impl ByteCounter {
-    /// Adds to the count.
     pub fn add(&self, bytes: u64) {
         self.0.fetch_add(bytes, Ordering::Relaxed);
     }
@@ -26,10 +25,9 @@ impl ByteCounter {
     }
 }
 
-/// A reader that counts the bytes that are read through it.
+/// A reader that counts the bytes passing through it.
 ///
-/// Place it below buffering and decompression, so that the count can be compared with the length of
-/// the file.
+/// Put it below any buffering and decompression, so you can compare the count with the file length.
 ///
 /// ```
 /// use std::io::Read;
@@ -49,7 +47,7 @@ pub struct CountingReader<R> {
 }
 
 impl<R> CountingReader<R> {
-    /// Creates a reader that reads from `inner` and adds the number of bytes to `bytes`.
+    /// Wraps `inner` and adds the bytes read to `bytes`.
     pub fn new(inner: R, bytes: ByteCounter) -> Self {
         Self { inner, bytes }
     }

@@ -1,4 +1,4 @@
-//! Computes rates and remaining times, and formats the lines that report them.
+//! Computes rates and remaining times, and formats progress lines.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use indicatif::FormattedDuration;
 
 use crate::sizes::{ByteSize, Count};
 
-/// The unit of an amount.
+/// The unit that progress is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes, printed in KiB, MiB and so on.
     Bytes,
-    /// Anything else. The name is in the plural.
+    /// Anything else, by its plural name.
     Items(&'static str),
 }
 
@@ -32,7 +32,7 @@ impl Unit {
     }
 }
 
-/// The progress after a certain time.
+/// How far the work has come after a certain time.
 ///
 /// ```
 /// use std::time::Duration;
@@ -46,9 +46,9 @@ impl Unit {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// The amount of work done, including work from an earlier run.
+    /// Work done so far, including work from an earlier run.
     pub done: u64,
-    /// The amount done in an earlier run, which is excluded from the rate.
+    /// Work done in an earlier run. It doesn't count towards the rate.
     pub resumed_from: u64,
     /// The total amount of work, if known.
     pub total: Option<u64>,
@@ -57,15 +57,15 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Returns the average rate, or `None` as long as nothing has been done.
+    /// Returns the average rate, or `None` if nothing was done yet.
     pub fn per_second(self) -> Option<f64> {
         let done = self.done.saturating_sub(self.resumed_from);
         let known = done > 0 && !self.elapsed.is_zero();
         known.then(|| done as f64 / self.elapsed.as_secs_f64())
     }
 
-    /// Returns the remaining time in whole seconds at the current rate. `None` if the rate or the
-    /// total is unknown.
+    /// Estimates the remaining time in whole seconds. Returns `None` if the rate or the total is
+    /// unknown.
     ///
     /// ```
     /// # use batch::Progress;
@@ -144,7 +144,7 @@ mod tests {
                 1_999_999,
                 "1,999,999 of 2,000,000 accounts (99 %), 200,000/s, 00:00:01 left",
             ),
-            // A file that has grown, and one of unknown size.
+            // A file that has grown, and one whose size is unknown.
             (9, 20, "20 of 9 accounts (100 %), 2/s"),
             (0, 12_345, "12,345 accounts, 1,235/s"),
         ] {

@@ -9,16 +9,15 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::measure::{Progress, Unit};
 
-/// The interval between updates on a terminal.
 const ON_TERMINAL: Duration = Duration::from_secs(1);
 /// The default interval between log lines.
 const ELSEWHERE: Duration = Duration::from_secs(10);
 
-/// Reports the progress of one phase of a command on standard error.
+/// Reports on standard error how far a phase of a command has come.
 ///
 /// On a terminal, it redraws a bar every second. Elsewhere, it logs a line every ten seconds, or at
-/// the interval set with [`Self::every`]. A phase that ends before the first report prints nothing.
-/// Threads can share a reporter by reference. Most calls only read the clock.
+/// the interval set with [`Self::every`]. A phase that finishes before the first report prints
+/// nothing. Threads can share a reporter by reference. Most calls just read the clock.
 ///
 /// ```
 /// use batch::{ProgressReporter, Unit};
@@ -40,9 +39,9 @@ pub struct ProgressReporter {
     done: AtomicU64,
     started: Instant,
     every: Duration,
-    /// The time of the next report, in milliseconds since the start.
+    /// When the next report is due, in milliseconds since the start.
     due: AtomicU64,
-    /// Additional text for the reports, see [`Self::set_with`].
+    /// Extra text for the reports. See [`Self::set_with`].
     details: Mutex<String>,
     display: Display,
 }
@@ -56,7 +55,8 @@ enum Display {
 }
 
 impl ProgressReporter {
-    /// Begins a phase. Its name is a present participle. `total` is the amount of work, if known.
+    /// Starts a phase. Its name should be a present participle, such as "loading". `total` is the
+    /// amount of work, if known.
     pub fn new(phase: impl Into<String>, unit: Unit, total: Option<u64>) -> Self {
         let phase = phase.into();
         let (display, every) = if io::stderr().is_terminal() {
@@ -97,8 +97,7 @@ impl ProgressReporter {
         }
     }
 
-    /// Sets the amount of work of an earlier run, which counts as done but is excluded from the
-    /// rate.
+    /// Sets how much work an earlier run has done. It counts as done, but not towards the rate.
     ///
     /// ```
     /// use batch::{ProgressReporter, Unit};
@@ -113,7 +112,7 @@ impl ProgressReporter {
         self
     }
 
-    /// Adds the amount done since the last call. Reports if a report is due.
+    /// Adds the amount done since the last call, and reports if it's time.
     ///
     /// ```
     /// # let progress = batch::ProgressReporter::new("reading", batch::Unit::Bytes, None);
@@ -131,7 +130,7 @@ impl ProgressReporter {
         }
     }
 
-    /// Sets the total amount done. Reports if a report is due.
+    /// Sets the total amount done, and reports if it's time.
     pub fn set(&self, done: u64) {
         self.done.store(done, Ordering::Relaxed);
         if self.becomes_due() {
@@ -139,8 +138,8 @@ impl ProgressReporter {
         }
     }
 
-    /// Like [`Self::set`], and sets additional text for this and later reports. `details` is called
-    /// only if a report is due.
+    /// Like [`Self::set`], but also sets extra text for this and later reports. `details` is only
+    /// called if it's time to report.
     pub fn set_with(&self, done: u64, details: impl FnOnce() -> String) {
         self.done.store(done, Ordering::Relaxed);
         if self.becomes_due() {
@@ -149,7 +148,7 @@ impl ProgressReporter {
         }
     }
 
-    /// Sets the additional text without reporting, for the last line.
+    /// Sets the extra text without reporting, so that it appears in the last line.
     pub fn set_details(&self, details: impl Into<String>) {
         *self.details() = details.into();
     }
@@ -164,8 +163,8 @@ impl ProgressReporter {
         }
     }
 
-    /// Ends the phase. Prints the elapsed time if something was reported before. A reporter that is
-    /// only dropped, because of an error, prints nothing.
+    /// Ends the phase, and prints how long it took if anything was reported before. If an error
+    /// drops the reporter instead, nothing is printed.
     pub fn finish(self) {
         if self.due.load(Ordering::Relaxed) <= milliseconds(self.every) {
             return;
@@ -174,7 +173,7 @@ impl ProgressReporter {
         match &self.display {
             Display::Terminal(bar) => {
                 bar.finish_and_clear();
-                // The work continues even if the terminal is closed.
+                // Keep working even if the terminal was closed.
                 let _ = writeln!(io::stderr(), "{line}");
             }
             Display::Log => log::info!("{line}"),
@@ -183,8 +182,8 @@ impl ProgressReporter {
         }
     }
 
-    /// Returns whether a report is due. If so, schedules the next one. Only one of several threads
-    /// gets true.
+    /// Returns whether a report is due, and if so, schedules the next one. Only one thread gets
+    /// `true`.
     fn becomes_due(&self) -> bool {
         let due = self.due.load(Ordering::Relaxed);
         let elapsed = self.started.elapsed();
@@ -265,7 +264,7 @@ mod tests {
         lines.lock().clone()
     }
 
-    /// Moves the start time of a reporter back by `time`.
+    /// Moves a reporter's start time back by `time`.
     fn after(mut progress: ProgressReporter, time: Duration) -> ProgressReporter {
         progress.started = Instant::now().checked_sub(time).unwrap();
         progress

@@ -1,12 +1,12 @@
-//! A record that consists of a key and a string.
+//! A record made of a key and a string.
 
 use std::cmp::Ordering;
 use std::io::{self, Read, Write};
 
 use super::record::Record;
 
-/// A key and a string. In a run file, the key is followed by the length of the string in two bytes
-/// and the string.
+/// A key and a string. A run file contains the key, the string's length in two bytes, and the
+/// string.
 ///
 /// ```
 /// use batch::{KeyedText, Record};
@@ -16,9 +16,9 @@ use super::record::Record;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyedText {
-    /// The sort key, which is compared first.
+    /// The sort key.
     pub key: i64,
-    /// The text, which orders records with the same key. At most 65535 bytes.
+    /// Orders records that have the same key. At most 65,535 bytes.
     pub text: Vec<u8>,
 }
 
@@ -41,7 +41,7 @@ impl Record for KeyedText {
     }
 }
 
-/// Writes a record without copying the text.
+/// Writes a record without copying the string.
 pub(super) fn write(out: &mut impl Write, key: i64, text: &[u8]) -> io::Result<()> {
     out.write_all(&key.to_le_bytes())?;
     out.write_all(&u16::try_from(text.len()).map_err(io::Error::other)?.to_le_bytes())?;

@@ -8,10 +8,10 @@ use std::io;
 
 use super::record::{Record, Source};
 
-/// Merges the records of several sorted sources, which are read on demand.
+/// Merges several sorted sources, reading them on demand.
 ///
-/// Equal records are returned in the order of their sources. The merge holds one record per source
-/// and one additional record, apart from the buffers of the sources.
+/// Equal records come out in source order. Apart from the sources' buffers, only one record per
+/// source and one more are in memory.
 ///
 /// ```
 /// # use batch::{Record, RunWriter};
@@ -52,7 +52,7 @@ struct Head<S: Source> {
 }
 
 impl<S: Source> Merge<S> {
-    /// Reads the first record of each source.
+    /// Starts a merge by reading each source's first record.
     ///
     /// # Errors
     /// Returns an error if a source cannot be read.
@@ -77,7 +77,7 @@ impl<S: Source> Merge<S> {
         let number = head.number;
         self.begun = true;
         std::mem::swap(&mut self.current, &mut head.record);
-        // When the modified head is dropped, the heap restores its order.
+        // Dropping the modified head makes the heap restore its order.
         let Head { record, source, .. } = &mut *head;
         if !source.next(record)? {
             PeekMut::pop(head);
@@ -85,7 +85,8 @@ impl<S: Source> Merge<S> {
         Ok(Some((&self.current, number)))
     }
 
-    /// Returns the next record that differs from the previous one, or `None` at the end.
+    /// Skips to the next record that differs from the previous one and returns it, or `None` at the
+    /// end.
     ///
     /// # Errors
     /// Returns an error if a source cannot be read.
@@ -123,7 +124,7 @@ impl<S: Source> Merge<S> {
         }
     }
 
-    /// Returns the record that [`Self::next`] will return.
+    /// Returns the record that [`Self::next`] will return next, if any.
     ///
     /// ```
     /// # use batch::{Merge, Record, RunWriter};
@@ -146,7 +147,7 @@ impl<S: Source> Merge<S> {
         self.heads.peek().map(|head| &head.record)
     }
 
-    /// Returns the number of sources that are not exhausted.
+    /// Returns the number of sources that still have records.
     pub fn sources(&self) -> usize {
         self.heads.len()
     }
@@ -159,7 +160,7 @@ impl<S: Source> fmt::Debug for Merge<S> {
 }
 
 impl<S: Source> Ord for Head<S> {
-    /// Reversed, because the heap returns the greatest element first.
+    /// Reversed, because the heap returns its greatest element first.
     fn cmp(&self, other: &Self) -> Ordering {
         other.record.compare(&self.record).then_with(|| other.number.cmp(&self.number))
     }

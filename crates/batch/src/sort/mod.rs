@@ -1,4 +1,4 @@
-//! External sorting: writes sorted runs to disk and merges them while they are read.
+//! External sorting. Sorted runs are written to disk and merged while reading.
 
 mod keyed_text;
 mod merge;

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::io::{self, Read, Write};
 
-/// A record that can be sorted: defines its order and its representation in a file.
+/// A record that can be sorted and stored in a file.
 ///
-/// Records must have a fixed length or begin with their length, because the file does not have any
-/// other structure.
+/// The file contains nothing but the records, so they must have a fixed length or start with their
+/// length.
 ///
 /// ```
 /// use std::cmp::Ordering;
@@ -33,10 +33,10 @@ use std::io::{self, Read, Write};
 /// }
 /// ```
 pub trait Record: Default {
-    /// Compares two records. Records that compare as equal may still differ.
+    /// Compares two records. Records that compare equal may still differ.
     fn compare(&self, other: &Self) -> Ordering;
 
-    /// Appends the record to a file.
+    /// Writes the record to a file.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
@@ -70,8 +70,7 @@ pub trait Source {
     /// The type of the records.
     type Record: Record;
 
-    /// Replaces `record` with the next one. At the end, returns false and leaves `record`
-    /// unchanged.
+    /// Replaces `record` with the next one. Returns false at the end and leaves `record` unchanged.
     ///
     /// # Errors
     /// Returns an error if the records cannot be read.

@@ -1,4 +1,4 @@
-//! Runs: sorted records in an unnamed file.
+//! Sorted runs of records in unnamed files.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek};
@@ -7,9 +7,9 @@ use std::path::Path;
 
 use super::record::{Record, Source};
 
-/// Writes a run, that is, a file of sorted records.
+/// Writes a run, which is a file of sorted records.
 ///
-/// The file is unnamed, so that it disappears however the process ends.
+/// The file is unnamed, so it disappears no matter how the process exits.
 ///
 /// ```
 /// # use batch::{Record, RunWriter};
@@ -46,15 +46,15 @@ impl<R: Record> RunWriter<R> {
         Ok(Self { out, records: 0, record: PhantomData })
     }
 
-    /// Appends a record, which must not be less than the previous one.
+    /// Appends a record. It must not be less than the previous one.
     ///
     /// # Errors
-    /// Returns an error if the disk is full or failing.
+    /// Returns an error if the disk is full or fails.
     pub fn push(&mut self, record: &R) -> io::Result<()> {
         self.push_with(|out| record.write_to(out))
     }
 
-    /// Appends a record by calling `write`.
+    /// Appends a record that `write` writes.
     pub(super) fn push_with(
         &mut self,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -63,10 +63,10 @@ impl<R: Record> RunWriter<R> {
         write(&mut self.out)
     }
 
-    /// Flushes the run and makes it readable.
+    /// Flushes the run so it can be read.
     ///
     /// # Errors
-    /// Returns an error if the disk is full or failing.
+    /// Returns an error if the disk is full or fails.
     pub fn finish(self) -> io::Result<Run<R>> {
         let mut file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.rewind()?;
@@ -74,7 +74,7 @@ impl<R: Record> RunWriter<R> {
     }
 }
 
-/// A run on disk. Until it is read, it uses a file descriptor but no buffer.
+/// A run on disk. It uses a file descriptor, but no buffer until it is read.
 #[derive(Debug)]
 pub struct Run<R> {
     file: File,
@@ -88,7 +88,7 @@ impl<R: Record> Run<R> {
         self.records
     }
 
-    /// Reads the run from its beginning with a buffer of `buffer` bytes.
+    /// Reads the run from the start, using a buffer of `buffer` bytes.
     pub fn read(self, buffer: usize) -> RunReader<R> {
         let input = BufReader::with_capacity(buffer, self.file);
         RunReader { input, left: self.records, record: PhantomData }

@@ -1,4 +1,4 @@
-//! Sorts pairs of a key and a string, and removes duplicates, in bounded memory.
+//! Sorts and deduplicates pairs of a key and a string in bounded memory.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,27 +9,26 @@ use super::record::Source;
 use super::run::{Run, RunReader, RunWriter};
 use crate::sizes::ByteSize;
 
-/// Maximum size of a file buffer in bytes.
+/// Maximum file buffer size in bytes.
 const BUFFER: usize = 256 * 1024;
-/// Maximum number of runs that are merged at once, which also limits the number of open files.
+/// Maximum number of runs merged at once, which also limits the number of open files.
 const WIDTH: usize = 64;
 /// Minimum budget in bytes.
 const LEAST_BUDGET: usize = 64 * 1024;
 
-/// A record in memory: its key and the offset of its text.
+/// A record in memory, with the offset of its string.
 #[derive(Clone, Copy)]
 struct Entry {
     key: i64,
     at: u32,
 }
 
-/// Collects pairs of a key and a string. Returns them ordered by key and then by string, without
-/// duplicates.
+/// Collects pairs of a key and a string, then returns them without duplicates, ordered by key and
+/// string.
 ///
-/// Loaders use hashes as keys, so that a table in key order is updated page by page. Records stay
-/// in memory up to a budget. Beyond it, sorted runs are written to unnamed files, and at most 64 of
-/// them are merged at once. All strings are in one buffer, and are compared only if their keys are
-/// equal.
+/// Loaders use hashes as keys, so that they update a table in key order, page by page. Records stay
+/// in memory up to a budget. Once it is used up, sorted runs go to unnamed files, of which up to 64
+/// are merged at once. All strings share one buffer and are only compared if their keys are equal.
 ///
 /// ```
 /// use batch::{ByteSize, Sorter};
@@ -51,13 +50,13 @@ pub struct Sorter {
     budget: usize,
     texts: Vec<u8>,
     entries: Vec<Entry>,
-    /// The runs on disk, each with the number of times it was merged. These numbers never increase
-    /// from the first run to the last.
+    /// The runs on disk, each with how often it was merged. These numbers never increase from the
+    /// first run to the last.
     runs: Vec<(u32, Run<KeyedText>)>,
 }
 
 impl Sorter {
-    /// Creates a sorter that keeps about `budget` in memory, 64 KiB to 4 GiB, and writes the rest
+    /// Creates a sorter that keeps about `budget` in memory (64 KiB to 4 GiB) and spills the rest
     /// to unnamed files in `folder`.
     pub fn new(folder: PathBuf, budget: ByteSize) -> Self {
         let budget = budget.in_memory().clamp(LEAST_BUDGET, u32::MAX as usize);
@@ -67,7 +66,7 @@ impl Sorter {
     /// Adds a record.
     ///
     /// # Errors
-    /// Returns an error if the text has more than 65535 bytes, or the disk is full or failing.
+    /// Returns an error if the string is longer than 65,535 bytes, or the disk is full or fails.
     pub fn push(&mut self, key: i64, text: &[u8]) -> io::Result<()> {
         let size = u16::try_from(text.len()).map_err(io::Error::other)?;
         let entry = size_of::<Entry>();
@@ -91,10 +90,10 @@ impl Sorter {
         Ok(())
     }
 
-    /// Ends the collection of records. Frees the memory unless it contains all records.
+    /// Finishes adding records. Frees the memory unless all records are in it.
     ///
     /// # Errors
-    /// Returns an error if the disk is full or failing.
+    /// Returns an error if the disk is full or fails.
     pub fn finish(mut self) -> io::Result<Sorted> {
         if self.runs.is_empty() {
             self.sort();
@@ -105,8 +104,8 @@ impl Sorter {
         self.spill()?;
         (self.texts, self.entries) = (Vec::new(), Vec::new());
         while self.runs.len() > WIDTH {
-            // The last runs are the smallest. Merges as few of them as possible to keep `WIDTH`
-            // runs, but at most `WIDTH` at once.
+            // The last runs are the smallest. Merge just enough of them to end up with `WIDTH`
+            // runs, but no more than `WIDTH` at once.
             self.merge_from((self.runs.len() - WIDTH).max(WIDTH - 1))?;
         }
         let runs = std::mem::take(&mut self.runs);
@@ -115,8 +114,8 @@ impl Sorter {
 
     fn sort(&mut self) {
         let texts = &self.texts;
-        // Keys are hashes and nearly always different, so sorting by key first rarely needs to read
-        // a string.
+        // Keys are hashes and rarely collide, so sorting by key first means we seldom look at a
+        // string.
         self.entries.sort_unstable_by_key(|entry| entry.key);
         for same_key in self.entries.chunk_by_mut(|a, b| a.key == b.key) {
             if same_key.len() > 1 {
@@ -144,8 +143,8 @@ impl Sorter {
         Ok(())
     }
 
-    /// Merges the runs from `start` on into one. Their buffers use the memory budget of the
-    /// records.
+    /// Merges all runs from `start` on into one. The merge buffers take over the records' memory
+    /// budget.
     fn merge_from(&mut self, start: usize) -> io::Result<()> {
         (self.texts, self.entries) = (Vec::new(), Vec::new());
         let runs = self.runs.split_off(start);
@@ -167,8 +166,8 @@ impl Sorter {
         RunWriter::create_in(&self.folder, self.buffer())
     }
 
-    /// Returns the size of a file buffer. The files that are merged and the one that is written
-    /// share the budget.
+    /// Returns the file buffer size. The budget is shared by the files being merged and the one
+    /// being written.
     fn buffer(&self) -> usize {
         (self.budget / (WIDTH + 1)).min(BUFFER)
     }
@@ -209,14 +208,14 @@ impl Source for Texts {
     }
 }
 
-/// The records of a [`Sorter`], ordered by key and then by text, without duplicates.
+/// The records from a [`Sorter`], ordered by key and string, without duplicates.
 pub struct Sorted {
     merge: Merge<Texts>,
     in_memory: bool,
 }
 
 impl Sorted {
-    /// Returns the next key and text, or `None` at the end.
+    /// Returns the next key and string, or `None` at the end.
     ///
     /// # Errors
     /// Returns an error if the disk is failing.
@@ -225,7 +224,7 @@ impl Sorted {
         Ok(record.map(|record| (record.key, record.text.as_slice())))
     }
 
-    /// Returns whether the records are in memory and not on disk.
+    /// Returns whether the records are in memory rather than on disk.
     pub fn is_in_memory(&self) -> bool {
         self.in_memory
     }

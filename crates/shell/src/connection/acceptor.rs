@@ -1,4 +1,4 @@
-//! The service that receives accepted sockets from actix-server.
+//! The service that gets accepted sockets from actix-server.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -21,17 +21,17 @@ use actix_web::Error;
 use actix_web::dev::{AppConfig, ServiceResponse};
 use futures_util::future::LocalBoxFuture;
 
-/// Serves HTTP/1.1 on one socket until it ends.
+/// Serves HTTP/1.1 on a socket until it is closed.
 type Http1 = dyn Fn(Guard, Option<SocketAddr>) -> LocalBoxFuture<'static, ()>;
 
-/// The sockets of one listener on one worker.
+/// Handles one listener's sockets on one worker.
 struct Acceptor<A> {
     entrance: Entrance,
     app: Tracked<A>,
     http1: Rc<Http1>,
 }
 
-/// Returns the service factory of a listener. `app` builds one application per worker.
+/// Returns a listener's service factory. `app` builds one application per worker.
 pub(crate) fn listener<F, I, S, IO>(
     entrance: Entrance,
     app: F,
@@ -62,7 +62,7 @@ where
     })
 }
 
-/// Returns the HTTP/1.1 dispatcher for an application.
+/// Returns an application's HTTP/1.1 dispatcher.
 async fn http1<A>(entrance: &Entrance, app: Tracked<A>) -> Result<Rc<Http1>, ()>
 where
     A: Service<Request, Response = ServiceResponse, Error = Error> + 'static,
@@ -72,7 +72,7 @@ where
     let expectation = Expectation(app.clone());
     let service = HttpService::build()
         .keep_alive(KEEP_ALIVE)
-        // The guard sets a deadline for every head, including the first.
+        // The guard sets deadlines for all request heads, including the first.
         .client_request_timeout(std::time::Duration::ZERO)
         .client_disconnect_timeout(LINGER)
         .h1_allow_half_closed(entrance.half_closed)

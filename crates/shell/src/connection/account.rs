@@ -1,4 +1,4 @@
-//! Counts open connections and requests, and the memory that they occupy.
+//! Counts open connections and requests, and the memory they use.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,15 +11,15 @@ use prometheus::IntGauge;
 
 use super::pipeline::Expected;
 
-/// Maximum number of bytes held for one connection: responses that the client has not read yet, and
-/// request bodies.
+/// Maximum bytes in memory for one connection. This counts request bodies and responses the client
+/// hasn't read yet.
 const HELD_BY_CONNECTION: usize = 24 << 20;
-/// Maximum number of bytes held for all connections of the process.
+/// Maximum bytes in memory for all of the process's connections.
 const HELD_BY_PROCESS: usize = 128 << 20;
-/// If more bytes than this are held for all connections, those that hold a lot of memory must keep
-/// the minimum rate.
+/// When all connections together use more bytes than this, those that use a lot must keep up a
+/// minimum rate.
 const PRESSURE: usize = 32 << 20;
-/// A connection holds a lot of memory if it holds more bytes than this.
+/// A connection that uses more bytes than this uses a lot.
 const MUCH: usize = 512 << 10;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -33,12 +33,12 @@ fn gauge(name: &str, help: &str) -> IntGauge {
     crate::metrics::register(IntGauge::new(name, help))
 }
 
-/// The open connections at one point in time.
+/// How much is open at some point in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Load {
     /// Number of open connections.
     pub(crate) connections: usize,
-    /// Bytes held for them.
+    /// Bytes of memory they use.
     pub(crate) bytes: usize,
 }
 
@@ -48,36 +48,36 @@ pub(crate) fn load() -> Load {
     Load { connections, bytes: HELD.load(Ordering::Relaxed) }
 }
 
-/// Registers the metrics of connections, so they are shown before the first connection.
+/// Registers the connection metrics, so they show up before the first connection.
 pub(crate) fn show_metrics() {
     LazyLock::force(&OPEN_CONNECTIONS);
     LazyLock::force(&OPEN_REQUESTS);
     super::peers::show_metrics();
 }
 
-/// A connection, shared by its socket, its requests and its responses.
+/// A connection, shared by its socket, requests and responses.
 pub(crate) struct Connection {
     /// Whether the connection uses TLS.
     secure: bool,
-    /// Whether the client uses TLS to connect to the proxy, according to the PROXY protocol header.
+    /// Whether the client uses TLS to the proxy, according to the PROXY protocol header.
     pub(super) tls_at_proxy: Cell<bool>,
     /// Whether the peer is a proxy on a Unix socket.
     pub(super) trusted_peer: Cell<bool>,
     open: Cell<usize>,
-    /// The number of requests that the application has received.
+    /// How many requests have reached the application.
     pub(super) served: Cell<u64>,
-    /// Whether a part of a response may still be unsent.
+    /// Whether some of a response may still be unsent.
     pub(super) unflushed: Cell<bool>,
-    /// The size of the HTTP/1.1 response that is being written, in bytes. It counts as held while
-    /// the client is slow.
+    /// Size in bytes of the HTTP/1.1 response being written. It counts as memory in use while the
+    /// client is slow.
     pub(super) sending: Cell<usize>,
-    /// The kind of body that follows the head of the last HTTP/1.1 request.
+    /// The kind of body after the last HTTP/1.1 request head.
     pub(super) expected: Cell<Expected>,
     /// Whether the application has read the whole body.
     pub(super) body_is_read: Cell<bool>,
-    /// Bytes that the client has read.
+    /// Bytes the client has read.
     pub(super) taken: Cell<u64>,
-    /// Number of HTTP/2 frames without effect.
+    /// HTTP/2 frames that had no effect.
     idle_frames: Cell<usize>,
     held: Arc<AtomicUsize>,
 }
@@ -105,7 +105,7 @@ impl Connection {
         self.open.get() == 0
     }
 
-    /// Returns whether no request is open and all responses have been sent.
+    /// Returns whether no request is open and all responses were sent.
     pub(super) fn is_at_rest(&self) -> bool {
         self.is_idle() && !self.unflushed.get()
     }
@@ -115,30 +115,30 @@ impl Connection {
         self.open.get()
     }
 
-    /// Returns whether the connection or the process holds too much memory.
+    /// Returns whether the connection or the process uses too much memory.
     pub(super) fn is_full(&self) -> bool {
         self.is_full_beside(0)
     }
 
-    /// Returns whether the connection or the process holds too much memory without this response,
-    /// so that even the longest response can be sent if nothing else is held.
+    /// Returns whether the connection or the process uses too much memory, not counting this
+    /// response. Even the longest response can therefore be sent if nothing else is in memory.
     pub(super) fn is_full_beside(&self, answer: usize) -> bool {
         let (own, all) = (self.held.load(Ordering::Relaxed), HELD.load(Ordering::Relaxed));
         own.saturating_sub(answer) > HELD_BY_CONNECTION
             || all.saturating_sub(answer) > HELD_BY_PROCESS
     }
 
-    /// Returns whether the connection must keep the minimum rate under memory pressure.
+    /// Returns whether the connection must keep up the minimum rate under memory pressure.
     pub(super) fn holds_much(&self) -> bool {
         self.held.load(Ordering::Relaxed) > MUCH
     }
 
-    /// Returns whether all connections together hold so much memory that the minimum rate applies.
+    /// Returns whether all connections together use enough memory for the minimum rate to apply.
     pub(super) fn is_under_pressure() -> bool {
         HELD.load(Ordering::Relaxed) > PRESSURE
     }
 
-    /// Counts received frames and returns the number of those without effect.
+    /// Counts received frames and returns how many had no effect.
     pub(super) fn count_frames(&self, frames: usize) -> usize {
         self.idle_frames.set(self.idle_frames.get().saturating_add(frames));
         self.idle_frames.get()
@@ -156,10 +156,10 @@ impl Drop for Connection {
     }
 }
 
-/// A request, from its arrival in the application until its response is sent or dropped.
+/// A request from when it reaches the application until its response was sent or dropped.
 pub(super) struct OpenRequest {
     pub(super) connection: Option<Rc<Connection>>,
-    /// The memory of the request body that the application has read.
+    /// Memory used by what the application has read of the request body.
     pub(super) body: Option<Rc<Held>>,
 }
 
@@ -184,7 +184,7 @@ impl Drop for OpenRequest {
     }
 }
 
-/// Bytes that count as held for a connection until this value is dropped.
+/// Memory that a connection uses until this value is dropped.
 pub(super) struct Held {
     connection: Arc<AtomicUsize>,
     bytes: Cell<usize>,
@@ -207,8 +207,7 @@ impl Held {
         self.bytes.get()
     }
 
-    /// Attaches this value to a buffer, so that its bytes count as held until the last slice of the
-    /// buffer is dropped.
+    /// Ties this value to a buffer, so its bytes count until the buffer's last slice is dropped.
     pub(super) fn around(self, buffer: Bytes) -> Bytes {
         struct Counted {
             buffer: Bytes,
@@ -236,9 +235,9 @@ impl Drop for Held {
 pub(crate) struct Transport {
     /// The connection uses TLS.
     pub(crate) secure: bool,
-    /// The client uses TLS to connect to a proxy that sends the PROXY protocol.
+    /// The client uses TLS to a proxy that speaks the PROXY protocol.
     pub(crate) tls_at_proxy: bool,
-    /// The request came from a proxy on a Unix socket, which is trusted.
+    /// The request came from a trusted proxy on a Unix socket.
     pub(crate) trusted_peer: bool,
 }
 

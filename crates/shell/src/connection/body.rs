@@ -13,8 +13,8 @@ use futures_util::Stream;
 use super::account::{Connection, Held};
 use super::progress::Progress;
 
-/// A body that fails when less than 1 KiB arrives within one period, or when its connection holds
-/// too much memory.
+/// A body that fails if less than 1 KiB arrives within a period, or if its connection uses too much
+/// memory.
 pub(super) struct Timed<S> {
     body: S,
     progress: Progress,
@@ -23,7 +23,7 @@ pub(super) struct Timed<S> {
 }
 
 impl<S> Timed<S> {
-    /// `held` counts the bytes that were read. It lives as long as the request, which may keep all of them.
+    /// `held` counts the bytes read. It lives as long as the request, which may keep them all.
     pub(super) fn new(
         body: S,
         period: Duration,
@@ -33,10 +33,10 @@ impl<S> Timed<S> {
         Self { body, progress: Progress::new(period), connection, held }
     }
 
-    /// Counts the bytes of a chunk as held.
+    /// Counts a chunk's memory.
     ///
     /// # Errors
-    /// Returns an error if the connection holds too much memory.
+    /// Returns an error if the connection uses too much memory.
     fn count(&mut self, bytes: usize) -> io::Result<()> {
         self.progress.moved(bytes);
         let (Some(connection), Some(held)) = (&self.connection, &self.held) else { return Ok(()) };
@@ -71,8 +71,7 @@ impl<S: Stream<Item = Result<Bytes, PayloadError>> + Unpin> Stream for Timed<S> 
     }
 }
 
-/// The body of an HTTP/2 request. Reading a chunk enlarges the flow-control window for the next
-/// one.
+/// An HTTP/2 request body. Reading a chunk makes room in the flow-control window for the next one.
 pub(super) struct Received(pub(super) h2::RecvStream);
 
 impl Stream for Received {

@@ -1,4 +1,3 @@
-//! The settings shared by all sockets of a listener.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -21,7 +20,7 @@ impl Drain {
         Self(receiver)
     }
 
-    /// Waits until draining begins.
+    /// Waits until draining starts.
     pub(super) async fn begun(&mut self) {
         if self.0.wait_for(|draining| *draining).await.is_err() {
             std::future::pending::<()>().await;
@@ -29,13 +28,13 @@ impl Drain {
     }
 }
 
-/// The settings shared by all sockets of a listener.
+/// Settings shared by all of a listener's sockets.
 #[derive(Clone)]
 pub(crate) struct Entrance {
     pub(crate) limits: Limits,
     pub(crate) tls: Option<Arc<ServerConfig>>,
     pub(crate) peers: Peers,
-    /// Whether connections of trusted peers begin with a PROXY protocol header.
+    /// Whether connections from trusted peers start with a PROXY protocol header.
     pub(crate) proxy_protocol: bool,
     pub(crate) faults: Arc<ParserFaults>,
     pub(crate) drain: Drain,
@@ -44,9 +43,9 @@ pub(crate) struct Entrance {
 }
 
 impl Entrance {
-    /// Runs a step that precedes the first request of a connection, such as the TLS handshake.
+    /// Runs a step before a connection's first request, such as the TLS handshake.
     ///
-    /// Returns `None` when the step takes longer than `HEAD_TIMEOUT`, or when the server stops first.
+    /// Returns `None` if the step takes longer than `HEAD_TIMEOUT` or the server stops first.
     pub(super) async fn limit<T>(&self, step: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;
@@ -55,7 +54,7 @@ impl Entrance {
         }
     }
 
-    /// Waits until the server stops and the connections have had time for one last request.
+    /// Waits until the server is stopping and connections have had time for one last request.
     pub(super) async fn stopped(&self) {
         self.stopping.notified().await;
         sleep(LAST_REQUESTS).await;

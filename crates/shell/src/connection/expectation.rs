@@ -1,9 +1,9 @@
-//! Requests whose client waits before it sends the body (`Expect: 100-continue`).
+//! Requests with `Expect: 100-continue`, whose clients wait before sending the body.
 //!
-//! The dispatcher of actix-http writes `100 Continue` as soon as its service for such requests
-//! returns. This service starts the application, and returns when the application reads the body.
-//! An application that needs only the head has responded by then, for example because the path is
-//! unknown, a key is missing or the body is too long. The client then gets that response instead.
+//! actix-http's dispatcher writes `100 Continue` once its service for such requests returns. Our
+//! service starts the application and returns when the application reads the body. If the head is
+//! enough for a response, for example because the path is unknown, a key is missing or the body is
+//! too long, the application has responded by then, and the client gets that response instead.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -38,7 +38,7 @@ where
     A::Future: 'static,
 {
     type Response = Request;
-    /// The response of an application that does not read the body.
+    /// The response, if the application doesn't read the body.
     type Error = Response<BoxBody>;
     type Future = LocalBoxFuture<'static, Result<Request, Self::Error>>;
 
@@ -71,7 +71,7 @@ where
     }
 }
 
-/// A body that reports when the application starts to wait for it.
+/// A body that reports when the application starts waiting for it.
 struct Awaited {
     payload: Payload,
     is_awaited: Rc<Cell<bool>>,

@@ -1,15 +1,15 @@
-//! Counts the frames that an HTTP/2 connection receives.
+//! Counts the frames an HTTP/2 connection receives.
 
-/// Length of the preface at the beginning of a connection, in bytes.
+/// Length of the preface that starts a connection, in bytes.
 const PREFACE: usize = 24;
-/// Length of a frame header, in bytes. Its first three bytes are the length of the payload.
+/// Length of a frame header in bytes. The first three are the payload length.
 const HEAD: usize = 9;
 
-/// Counts frames in a byte stream that arrives in chunks of any size.
+/// Counts frames in a byte stream that arrives in arbitrary chunks.
 pub(super) struct Frames {
     /// Bytes until the next frame header.
     skip: usize,
-    /// Bytes of the header that have arrived, and the payload length in them.
+    /// How much of the header has arrived, and the payload length it contains.
     head: usize,
     length: usize,
 }
@@ -19,7 +19,7 @@ impl Frames {
         Self { skip: PREFACE, head: 0, length: 0 }
     }
 
-    /// Returns the number of frames whose header ends in these bytes.
+    /// Returns how many frame headers are completed by these bytes.
     pub(super) fn count(&mut self, mut bytes: &[u8]) -> usize {
         let mut frames = 0;
         loop {

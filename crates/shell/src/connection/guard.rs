@@ -27,8 +27,8 @@ use super::pipeline::{Pipeline, Turn};
 use super::progress::Progress;
 use super::socket::{Protocol, Socket};
 
-/// A socket with the deadlines of its connection. It tracks request heads and parser errors for
-/// HTTP/1.1 only.
+/// A socket with its connection's deadlines. Request heads and parser errors are only tracked for
+/// HTTP/1.1.
 pub(super) struct Guard {
     socket: Socket,
     pub(super) connection: Rc<Connection>,
@@ -36,46 +36,45 @@ pub(super) struct Guard {
     peer: Option<SocketAddr>,
     limits: Limits,
     faults: Arc<ParserFaults>,
-    /// The deadline for the next request to reach the application. Applies while no request is
-    /// open.
+    /// When the next request must have reached the application. Applies while no request is open.
     deadline: Instant,
-    /// Wakes the connection at the deadline or earlier. It is not reset for each request, because
-    /// that would cost more than reading the request.
+    /// Wakes the connection at the deadline or earlier. Resetting it for each request would cost
+    /// more than reading the request.
     alarm: Pin<Box<Sleep>>,
     alarm_is_set: bool,
     head_state: Head,
-    /// The memory of a long head that is still incomplete.
+    /// Memory used by a long head that isn't complete yet.
     head: Option<Held>,
     pipeline: Pipeline,
-    /// The deadline for the remainder of a body whose request has been answered.
+    /// Deadline for the rest of a body whose request was already answered.
     linger: Option<Instant>,
-    /// The number of requests that the application had received when the state was last updated.
+    /// How many requests the application had received at the last update.
     served: u64,
     write: Progress,
     rate: MinimumRate,
     frames: Frames,
-    /// Whether the client has stopped reading. No further requests are read until it resumes.
+    /// Whether the client has stopped reading. Until it resumes, we don't read requests from it.
     stuck: bool,
-    /// The memory of the response that an HTTP/1.1 client is not reading.
+    /// Memory used by the response that an HTTP/1.1 client isn't reading.
     waiting: Option<Held>,
-    /// The unsent part of a response that replaces the one of the parser.
+    /// The unsent rest of a response that replaces the parser's.
     reply: Bytes,
     closed: bool,
 }
 
-/// The state of an HTTP/1.1 connection between two requests.
+/// Where an HTTP/1.1 connection is between two requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Head {
     /// A request is open, and its head is complete.
     Served,
-    /// No byte of the next head has arrived.
+    /// Nothing of the next head has arrived.
     Awaited,
-    /// Some bytes have arrived. `line` is the number of bytes of an incomplete request line.
+    /// Some bytes have arrived. `line` is how many bytes of an incomplete request line we have.
     Begun { line: Option<usize>, length: usize },
 }
 
 impl Guard {
-    /// Creates the guard of a connection whose protocol is known. Also returns its permit.
+    /// Creates a guard once the protocol is known. Also returns the connection's permit.
     pub(super) fn new(
         opened: Opened,
         connection: Rc<Connection>,
@@ -110,8 +109,8 @@ impl Guard {
         (guard, permit)
     }
 
-    /// Updates the state after requests have reached the application. Some may have been answered
-    /// already.
+    /// Updates the state after requests have reached the application. Some may already have been
+    /// answered.
     fn note_served(&mut self) {
         let served = self.connection.served.get();
         if served != self.served {
@@ -123,7 +122,7 @@ impl Guard {
         }
     }
 
-    /// Tracks the bytes of a request head. Returns a status if the head is rejected.
+    /// Tracks a request head's bytes. Returns a status if the head is rejected.
     fn note_head(&mut self, bytes: &[u8]) -> Option<StatusCode> {
         if !self.connection.is_idle() {
             return None;
@@ -153,8 +152,7 @@ impl Guard {
         None
     }
 
-    /// Returns whether the deadline of the next request has passed. Called when there is nothing to
-    /// read.
+    /// Returns whether the next request is past its deadline. Called when there is nothing to read.
     fn head_is_late(&mut self, context: &mut Context<'_>) -> bool {
         self.note_served();
         if !self.connection.is_idle() {
@@ -172,14 +170,14 @@ impl Guard {
             if now >= self.deadline {
                 return true;
             }
-            // All later deadlines are at least this far in the future.
+            // All later deadlines are at least this far away.
             self.alarm.as_mut().reset(self.deadline.min(now + self.limits.head));
         }
         self.alarm_is_set = true;
         false
     }
 
-    /// Ends the connection with a response. Sends as much of it as the socket accepts immediately.
+    /// Ends the connection with a response, sending as much of it as the socket takes right away.
     fn end_with(&mut self, status: StatusCode, context: &mut Context<'_>) {
         self.closed = true;
         let since = self.deadline.checked_sub(self.limits.head).unwrap_or_else(Instant::now);
@@ -191,7 +189,7 @@ impl Guard {
         self.reply = reply;
     }
 
-    /// Sends the remainder of the response of `end_with`.
+    /// Sends the rest of the response from `end_with`.
     fn poll_reply(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.reply.is_empty() {
             match self.socket.poll_write(context, &self.reply) {
@@ -228,12 +226,12 @@ impl Guard {
             self.stuck = false;
             self.waiting = None;
             self.rate.reset();
-            // Reading was suspended without registering a waker.
+            // We stopped reading without registering a waker.
             context.waker().wake_by_ref();
         }
     }
 
-    /// Returns whether the dispatcher gets the bytes that were read.
+    /// Returns whether to pass the bytes just read to the dispatcher.
     ///
     /// # Errors
     /// Returns an error if the connection must be cut.
@@ -251,7 +249,8 @@ impl Guard {
                 if self.connection.is_idle() {
                     let now = Instant::now();
                     let late = now > *self.linger.get_or_insert(now + LINGER);
-                    // The dispatcher waits for the end of the connection if it has not read the body in time.
+                    // If the dispatcher hasn't read the body in time, it waits for the connection
+                    // to end.
                     self.closed = late || self.pipeline.body_is_over();
                 }
                 Ok(true)
@@ -295,7 +294,7 @@ impl Guard {
         match turn {
             Turn::Now(_) => return Poll::Ready(Ok(())),
             Turn::Next => context.waker().wake_by_ref(),
-            // The flush of the response wakes the task.
+            // Flushing the response wakes the task.
             Turn::Answered => {}
         }
         Poll::Pending
@@ -370,7 +369,8 @@ impl AsyncWrite for Guard {
                 this.write.moved(sent);
                 this.connection.taken.update(|taken| taken + sent as u64);
                 this.resume(context);
-                // Each KiB justifies one frame: clients open their windows by at least that much.
+                // Each KiB accounts for one frame, since clients open their windows by at least
+                // that much.
                 this.connection.count_useful(sent.div_ceil(1024));
                 Poll::Ready(Ok(sent))
             }

@@ -1,8 +1,8 @@
 //! The HTTP/2 dispatcher.
 //!
-//! The dispatcher in actix does not announce a stream limit, builds complete responses before the
-//! client reads any part of them, and never sends GOAWAY. This dispatcher passes requests to the
-//! same application within the limits of the parent module.
+//! The one in actix doesn't announce a stream limit, builds whole responses before the client has
+//! read any of them, and never sends GOAWAY. Ours passes requests to the same application, within
+//! the parent module's limits.
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -29,22 +29,22 @@ use super::limits::{KEEP_ALIVE, LAST_REQUESTS, Limits};
 use super::minimum_rate::MinimumRate;
 use super::tracked::{STREAM_SIZE, Tracked, Watched};
 
-/// Bytes of a request body that a client can send before the application reads them.
+/// How much of a request body a client can send before the application reads it, in bytes.
 const REQUEST_WINDOW: u32 = 64 << 10;
-/// Unread bytes of all request bodies of one connection.
+/// The same for all request bodies on a connection.
 const CONNECTION_WINDOW: u32 = 256 << 10;
-/// Size of the chunks that are passed to the connection, in bytes.
+/// Size of the chunks passed to the connection, in bytes.
 const CHUNK: usize = 16 << 10;
-/// Bytes of responses that the connection can queue.
+/// How many bytes of responses the connection can queue.
 const SEND_BUFFER: usize = 64 << 10;
-/// Maximum size of the header list of a request, as HTTP/2 counts it.
+/// Maximum size of a request's header list, as HTTP/2 counts it.
 const LARGEST_HEAD: u32 = 64 << 10;
-/// Frames of a request in addition to those of its body: headers, priority, end of stream.
+/// Frames per request apart from its body, such as headers, priority and end of stream.
 const FRAMES_OF_A_REQUEST: usize = 8;
-/// Minimum length of a chunk of a response that counts as held, in bytes.
+/// Response chunks shorter than this many bytes aren't counted as memory in use.
 const COUNTED: usize = 4 << 10;
 
-/// Serves one connection until it ends.
+/// Serves a connection until it ends.
 pub(super) async fn serve<A>(
     io: Guard,
     app: Tracked<A>,
@@ -88,7 +88,7 @@ pub(super) async fn serve<A>(
                     None => return,
                 };
                 connection.count_useful(FRAMES_OF_A_REQUEST);
-                // Handlers of streams that were reset may still run.
+                // Handlers of reset streams may still be running.
                 let crowded = connection.open() >= 2 * limits.streams as usize;
                 if crowded || connection.is_full() {
                     respond.send_reset(Reason::REFUSED_STREAM);
@@ -114,8 +114,8 @@ pub(super) async fn serve<A>(
                 served = connection.served.get();
                 let is_unused = rests && served == before;
                 if rests && stopping || is_unused && (draining || served == 0) {
-                    // Does not wait for an acknowledgement. GOAWAY identifies the last accepted
-                    // request, so the client can retry all later ones.
+                    // Don't wait for an acknowledgement. GOAWAY identifies the last request we
+                    // accepted, so the client can retry all later ones.
                     closing = true;
                     server.abrupt_shutdown(Reason::NO_ERROR);
                 } else if is_unused {
@@ -213,7 +213,7 @@ impl Sending {
         let mut body = pin!(body);
         let (mut chunk, mut sent) = (Bytes::new(), 0);
         loop {
-            // Produces the next chunk of the body only when the window has room for it.
+            // Only produce the next chunk once the window has room for it.
             let wanted = known.map_or(CHUNK, |known| (known - sent).min(CHUNK));
             let room = self.room(wanted, length).await?;
             while chunk.is_empty() {
@@ -236,7 +236,7 @@ impl Sending {
         }
     }
 
-    /// Returns a chunk of a response that counts as held until the connection has written it.
+    /// Makes a response chunk count as memory in use until the connection has written it.
     fn counted(&self, part: Bytes, held: Option<Held>) -> Bytes {
         match held {
             _ if part.len() < COUNTED => part,
@@ -252,8 +252,8 @@ impl Sending {
     /// Waits until the window has room, and returns the number of bytes that can be sent.
     ///
     /// # Errors
-    /// Returns the reason if the response must be cut: the client does not read, reads too slowly,
-    /// or has left.
+    /// Returns a reason if the response must be cut off because the client isn't reading, reads too
+    /// slowly, or has left.
     async fn room(&mut self, wanted: usize, length: usize) -> Result<usize, Reason> {
         self.stream.reserve_capacity(wanted.max(1));
         if self.stream.capacity() > 0 {
@@ -264,7 +264,7 @@ impl Sending {
         let room = poll_fn(|context| {
             loop {
                 return match stream.poll_capacity(context) {
-                    // A new call is needed to register the waker.
+                    // We need to call it again to register the waker.
                     Poll::Ready(Some(Ok(0))) => continue,
                     Poll::Pending
                         if rate.is_missed(context, connection)

@@ -1,24 +1,24 @@
-//! The limits of a connection.
+//! Connection limits.
 
 use std::time::Duration;
 
 use crate::ShellSettings;
 
-/// How long an idle connection is kept after a request. `HEAD_TIMEOUT` is added for the next head.
+/// How long to keep an idle connection after a request. `HEAD_TIMEOUT` is added for the next head.
 pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(5);
-/// How long the remainder of a body is read after its request was answered. If the connection were
-/// closed at once, the client would get an error while it sends, and would not see the response.
+/// How long to read the rest of a body whose request was already answered. If we closed the
+/// connection right away, the client would get an error while sending and never see the response.
 pub(super) const LINGER: Duration = Duration::from_secs(5);
-/// How long the server accepts a last request on each connection after it has begun to stop. The
-/// request may be in transit, or follow a TLS handshake.
+/// How long a stopping server accepts one last request per connection. It may be in transit or
+/// follow a TLS handshake.
 pub(super) const LAST_REQUESTS: Duration = Duration::from_millis(500);
-/// Maximum length of a request line, in bytes. Longer ones are rejected with 414.
+/// Maximum request line length in bytes. Longer ones get a 414.
 pub(super) const LONGEST_REQUEST_LINE: usize = 48 << 10;
-/// Request heads above this size count as held, in bytes.
+/// Request heads larger than this many bytes count as memory in use.
 pub(super) const USUAL_HEAD: usize = 8 << 10;
 
-/// Maximum number of HTTP/2 frames that do not advance a request, body or response, such as empty
-/// ones. Flow control does not limit them, and each occupies memory until its stream is read.
+/// Maximum number of HTTP/2 frames that don't advance a request, body or response, such as empty
+/// ones. Flow control doesn't limit them, and each uses memory until its stream is read.
 pub(super) const MOST_IDLE_FRAMES: usize = 4096;
 
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct Limits {
     pub(super) body: Duration,
     pub(super) write: Duration,
     pub(super) streams: u32,
-    /// Whether a handler is dropped when its client resets the stream or closes the connection.
+    /// Whether to drop a handler when its client resets the stream or closes the connection.
     pub(super) stop_when_client_leaves: bool,
 }
 

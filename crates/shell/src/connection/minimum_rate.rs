@@ -1,5 +1,4 @@
-//! The minimum rate for clients to read responses when the process holds a lot of memory for
-//! connections.
+//! Makes clients read responses at a minimum rate when connections use a lot of memory.
 
 use std::pin::Pin;
 use std::task::Context;
@@ -11,25 +10,25 @@ use super::account::Connection;
 
 /// How often the rate is measured.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Bytes that a client must read within one period.
+/// How many bytes a client must read per period.
 const LEAST: u64 = 64 << 10;
 
 /// Measures how fast a slow client reads.
 #[derive(Default)]
 pub(super) struct MinimumRate {
     timer: Option<Pin<Box<Sleep>>>,
-    /// Bytes that the client had read at the beginning of the period.
+    /// Bytes the client had read at the start of the period.
     taken: u64,
 }
 
 impl MinimumRate {
-    /// Stops measuring, because the service is no longer waiting for the client.
+    /// Stops measuring because we're no longer waiting for the client.
     pub(super) fn reset(&mut self) {
         self.timer = None;
     }
 
-    /// Returns whether a connection that holds a lot of memory reads too slowly under memory
-    /// pressure. Called while waiting for its client. Closing slow connections frees memory for
+    /// Returns whether a connection that uses a lot of memory reads too slowly while memory is
+    /// scarce. Called while waiting for its client. Closing slow connections frees memory for
     /// clients that read quickly.
     pub(super) fn is_missed(&mut self, context: &mut Context<'_>, connection: &Connection) -> bool {
         if !connection.holds_much() {

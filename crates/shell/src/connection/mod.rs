@@ -1,7 +1,7 @@
-//! Limits of connections: their number, their deadlines and the memory that they occupy.
+//! Limits the number of connections, their deadlines and the memory they use.
 //!
-//! actix serves HTTP/1.1 and HTTP/2, but it has a deadline only for the first request head. This
-//! module is between its listener and its dispatchers and limits every connection:
+//! actix serves HTTP/1.1 and HTTP/2, but only has a deadline for the first request head. This
+//! module sits between its listener and its dispatchers and limits every connection:
 //!
 //! | Limit | Setting | When it is reached |
 //! |---|---|---|
@@ -15,18 +15,18 @@
 //! | bytes held for clients: unread responses, request bodies | 24 MiB per connection, 128 MiB per process; above 32 MiB, connections that hold more than 512 KiB must read 64 KiB/s | stream reset or refused, connection cut, 503 for a body |
 //! | HTTP/2 frames without effect | 4096 per connection | the connection is cut |
 //!
-//! A socket passes through these modules: `acceptor` (the service that receives sockets from
-//! actix-server), `opening` (PROXY header, TLS handshake, choice of the protocol), `guard` (the
-//! socket with its deadlines), then `pipeline` and the dispatcher of actix for HTTP/1.1 or `http2`
-//! for HTTP/2, and `tracked` (the application with its accounting). `expectation` handles requests
-//! with `Expect: 100-continue`.
+//! A socket first goes to `acceptor`, the service that gets sockets from actix-server. `opening`
+//! then reads the PROXY header, does the TLS handshake and picks the protocol, and `guard` wraps
+//! the socket with its deadlines. HTTP/1.1 continues with `pipeline` and actix's dispatcher, HTTP/2
+//! with `http2`. In the end, `tracked` runs the application and does the accounting. `expectation`
+//! handles requests with `Expect: 100-continue`.
 //!
 //! # Assumptions about actix-http and actix-server
 //!
-//! The HTTP/1.1 dispatcher of actix-http is used unchanged, but this module relies on behaviour
-//! that is not documented. After an upgrade of actix-http, actix-server or h2, review the changes
-//! to the code named here (`h1/dispatcher.rs`, `h1/encoder.rs` and `accept.rs` there) and run the
-//! tests in the last column; they are in `crates/shell/tests/shell` unless another file is named.
+//! We use actix-http's HTTP/1.1 dispatcher unchanged, but rely on undocumented behavior. After
+//! upgrading actix-http, actix-server or h2, review their changes (in `h1/dispatcher.rs`,
+//! `h1/encoder.rs` and `accept.rs`) and run the tests in the last column. Unless a file is given,
+//! they are in `crates/shell/tests/shell`.
 //!
 //! | Assumption | Used in | Tests that fail when it no longer holds |
 //! |---|---|---|

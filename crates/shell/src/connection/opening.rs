@@ -1,4 +1,5 @@
-//! The beginning of a connection: PROXY protocol header, TLS handshake, choice of the protocol.
+//! Opens a connection by reading the PROXY protocol header, doing the TLS handshake and picking the
+//! protocol.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,49 +17,49 @@ use super::limits::KEEP_ALIVE;
 use super::peers::PeerPermit;
 use super::socket::{Protocol, Socket, Stream};
 
-/// Maximum length of a version 1 header, including its line end, in bytes.
+/// Maximum length of a version 1 header in bytes, including its line ending.
 const LONGEST_V1: usize = 107;
-/// Length of a version 2 header before its addresses, in bytes.
+/// Length in bytes of a version 2 header up to its addresses.
 const V2_PREFIX: usize = 16;
-/// Maximum length of a version 2 header after its prefix (addresses and extensions), in bytes.
+/// Maximum length in bytes of the addresses and extensions in a version 2 header.
 const LONGEST_V2: usize = 4096;
 /// Size of the first read, which detects the protocol. A typical request head fits.
 const FIRST_READ: usize = 8 << 10;
-/// The first bytes of an HTTP/2 client.
+/// The first bytes an HTTP/2 client sends.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// The type of the version 2 extension that describes TLS between client and proxy.
+/// The version 2 extension that describes TLS between client and proxy.
 const TLV_SSL: u8 = 0x20;
-/// The bit in the first byte of that extension that is set if the client used TLS.
+/// Set in that extension's first byte if the client used TLS.
 const CLIENT_SSL: u8 = 0x01;
 
 /// A connection whose protocol is known.
 pub(super) struct Opened {
     pub(super) socket: Socket,
     pub(super) protocol: Protocol,
-    /// The address of the client, according to the socket or the proxy.
+    /// The client's address, according to the socket or the proxy.
     pub(super) peer: Option<SocketAddr>,
     pub(super) permit: Option<PeerPermit>,
     /// When the first bytes of a request arrived, if they were read to detect the protocol.
     pub(super) begun: Option<Instant>,
 }
 
-/// The content of a PROXY protocol header.
+/// The contents of a PROXY protocol header.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Announced {
-    /// The address of the client. `None` if the proxy opened the connection for itself.
+    /// The client's address. `None` if the proxy opened the connection for itself.
     client: Option<SocketAddr>,
-    /// Whether the client used TLS to connect to the proxy.
+    /// Whether the client used TLS to the proxy.
     tls: bool,
 }
 
-/// Reads everything before the first request. Returns `None` if the connection ends before that.
+/// Reads everything up to the first request. Returns `None` if the connection ends before that.
 pub(super) async fn open(
     mut stream: Stream,
     entrance: &Entrance,
     connection: &Connection,
 ) -> Option<Opened> {
     let mut peer = stream.peer().ok()?;
-    // A local proxy is trusted: the permissions of the socket decide which users can connect.
+    // A local proxy is trusted, because the socket's permissions decide who can connect.
     let trusted = peer.is_none_or(|peer| entrance.peers.trusts(peer.ip()));
     if entrance.proxy_protocol && trusted {
         let since = std::time::Instant::now();
@@ -66,7 +67,7 @@ pub(super) async fn open(
             Some(Ok(announced)) => announced,
             Some(Err(error)) => {
                 log::debug!("a connection without a PROXY protocol header was closed: {error}");
-                // A health probe may connect and disconnect without sending anything.
+                // Health probes may connect and disconnect without sending anything.
                 if error.kind() == io::ErrorKind::InvalidData {
                     entrance.faults.report(StatusCode::BAD_REQUEST, peer, since);
                 }
@@ -110,9 +111,9 @@ pub(super) async fn open(
     Some(Opened { socket, protocol, peer, permit, begun })
 }
 
-/// Detects the protocol of a connection without TLS. HTTP/2 clients with "prior knowledge" (RFC
-/// 9113, section 3.3) begin with their preface, which is not an HTTP/1.1 request. Returns `None` if
-/// the connection ends before the protocol is known.
+/// Detects the protocol on a connection without TLS. HTTP/2 clients with "prior knowledge" (RFC
+/// 9113, section 3.3) start with a preface that is not an HTTP/1.1 request. Returns `None` if the
+/// connection ends before we know the protocol.
 async fn plain(io: Stream, entrance: &Entrance) -> Option<(Socket, Protocol, Option<Instant>)> {
     let (mut first, mut begun) = (BytesMut::new(), None);
     let mut deadline = Instant::now() + KEEP_ALIVE + entrance.limits.head;
@@ -131,11 +132,11 @@ async fn plain(io: Stream, entrance: &Entrance) -> Option<(Socket, Protocol, Opt
                 log::debug!("a connection ended: {error}");
                 return None;
             }
-            // Nothing arrived in time. If a request has begun, the guard responds to it.
+            // Nothing arrived in time. If a request has started, the guard responds to it.
             Err(_) if first.is_empty() => return None,
             Err(_) => break,
         }
-        // Allocates only for connections that have sent something.
+        // Only allocate for connections that have sent something.
         first.reserve(FIRST_READ);
         match io.try_read(&mut first) {
             Ok(0) if first.is_empty() => return None,
@@ -156,7 +157,7 @@ async fn plain(io: Stream, entrance: &Entrance) -> Option<(Socket, Protocol, Opt
     Some((Socket::Plain { io, first: first.freeze() }, protocol, begun))
 }
 
-/// Reads a header of either version, without reading any bytes after it.
+/// Reads a header of either version, but nothing after it.
 async fn read_header(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Announced> {
     // Even the shortest version 1 header is longer than this prefix.
     let mut bytes = vec![0; ppp::v2::PROTOCOL_PREFIX.len()];

@@ -1,5 +1,5 @@
-//! Responses to requests that the HTTP parser cannot read. The responses that the dispatcher writes
-//! itself are detected and replaced by responses in the format of the service.
+//! Responses to requests that the HTTP parser can't read. We recognize the dispatcher's own
+//! responses and replace them with ones in the service's format.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -14,10 +14,10 @@ use actix_web::web::Bytes;
 use crate::access_log::{Client, Line};
 use crate::{ErrorFormat, Fault, LogClient, RequestId, RequestInfo, metrics};
 
-/// Responds to errors of the HTTP parser, which never reach the application, and reports them.
+/// Responds to HTTP parser errors, which never reach the application, and reports them.
 pub(crate) struct ParserFaults {
     errors: Arc<dyn ErrorFormat>,
-    /// The part of client addresses in the access log. `None` if there is no access log.
+    /// How much of a client address the access log shows. `None` if there is no access log.
     access_log: Option<LogClient>,
 }
 
@@ -26,7 +26,7 @@ impl ParserFaults {
         Self { errors, access_log }
     }
 
-    /// Returns the complete response in the format of the service, and reports the error.
+    /// Returns a complete response in the service's format, and reports the error.
     pub(super) fn answer(
         &self,
         status: StatusCode,
@@ -35,7 +35,7 @@ impl ParserFaults {
     ) -> Bytes {
         let info = RequestInfo { method: Method::GET, uri: Uri::default(), id: RequestId::next() };
         let fault = match status {
-            // There is no memory for its head, because other connections hold too much.
+            // Other connections use so much memory that there is none for its head.
             StatusCode::SERVICE_UNAVAILABLE => Fault::Unavailable { retry_after: 1 },
             _ => Fault::Unreadable(status),
         };
@@ -44,7 +44,7 @@ impl ParserFaults {
         answer
     }
 
-    /// Reports an error whose connection is closed without a response.
+    /// Reports an error after which the connection is closed without a response.
     pub(super) fn report(&self, status: StatusCode, peer: Option<SocketAddr>, since: Instant) {
         self.count(status, peer, since, RequestId::next(), 0);
     }
@@ -66,14 +66,13 @@ impl ParserFaults {
     }
 }
 
-/// Maximum length of the responses that the dispatcher writes itself, in bytes: a status line,
+/// Maximum length in bytes of the dispatcher's own responses, which consist of a status line,
 /// length, date and `connection: close`.
 const LONGEST: usize = 160;
 
-/// Returns the status if the bytes are a response that the dispatcher writes itself, otherwise
-/// `None`.
+/// Returns the status if the bytes are one of the dispatcher's own responses.
 ///
-/// Only such responses are short, do not have a body and are written while no request is open.
+/// No other responses are short, have an empty body and are written while no request is open.
 pub(super) fn status(bytes: &[u8]) -> Option<StatusCode> {
     if bytes.len() > LONGEST || !bytes.ends_with(b"\r\n\r\n") {
         return None;
@@ -83,7 +82,7 @@ pub(super) fn status(bytes: &[u8]) -> Option<StatusCode> {
     status.is_client_error().then_some(status)
 }
 
-/// Serialises the last response on a connection. Also returns the length of its body.
+/// Serializes the last response on a connection. Also returns its body length.
 fn written(status: StatusCode, response: HttpResponse, info: &RequestInfo) -> (Bytes, usize) {
     let (response, body) = response.into_parts();
     let body = body.try_into_bytes().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Counts the open connections of each client address.
+//! Counts open connections per client address.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -15,7 +15,7 @@ static REFUSED: LazyLock<IntCounter> = LazyLock::new(|| {
     ))
 });
 
-/// Registers the metric, so that it is shown before the first connection is rejected.
+/// Registers the metric, so it shows up before the first connection is rejected.
 pub(super) fn show_metrics() {
     LazyLock::force(&REFUSED);
 }
@@ -29,7 +29,7 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    /// Allows `most` connections per address. Addresses in `trusted` are not limited.
+    /// Allows `most` connections per address, or any number from `trusted` addresses.
     pub(crate) fn new(most: u32, trusted: &[IpNet]) -> Self {
         Self { most, trusted: trusted.into(), open: Arc::default() }
     }
@@ -39,8 +39,7 @@ impl Peers {
         self.trusted.iter().any(|network| network.contains(&address))
     }
 
-    /// Counts a connection of `address` until the permit is dropped. Returns `None` if the limit is
-    /// reached.
+    /// Counts a connection from `address` until the permit is dropped. Returns `None` at the limit.
     pub(super) fn admit(&self, address: IpAddr) -> Option<PeerPermit> {
         if self.trusts(address) {
             return Some(PeerPermit { network: None, peers: self.clone() });
@@ -57,8 +56,8 @@ impl Peers {
     }
 }
 
-/// Returns an IPv4 address unchanged, and the /64 network of an IPv6 address, because clients can
-/// choose the lower 64 bits.
+/// Returns the /64 network of an IPv6 address, because clients can choose the lower 64 bits. IPv4
+/// addresses stay the same.
 fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -69,7 +68,7 @@ fn network_of(address: IpAddr) -> IpAddr {
     }
 }
 
-/// A permit for one connection, which counts towards the limit of its address.
+/// Permits one connection, counted towards its address's limit.
 pub(super) struct PeerPermit {
     network: Option<IpAddr>,
     peers: Peers,

@@ -1,41 +1,41 @@
-//! Passes the pipelined requests of an HTTP/1.1 client to the dispatcher one at a time.
+//! Passes an HTTP/1.1 client's pipelined requests to the dispatcher one at a time.
 //!
-//! The dispatcher parses all requests in its buffer before it answers the first one, which takes
-//! several kilobytes of memory for a request of forty bytes. Therefore the dispatcher gets one
-//! head, and the next one when that request has been answered. Further bytes from the socket wait
-//! here unparsed, and nothing more is read meanwhile.
+//! The dispatcher parses all requests in its buffer before it answers the first one, and a
+//! forty-byte request then takes several kilobytes of memory. So we pass it one head at a time, and
+//! the next one once that request was answered. Until then, more bytes from the socket wait here
+//! unparsed, and we stop reading.
 //!
-//! Offers to upgrade to HTTP/2 (`h2c`) are removed from heads: the dispatcher cannot accept them
-//! and would close the connection after its response.
+//! We also remove offers to upgrade to HTTP/2 (`h2c`). The dispatcher can't accept them and would
+//! close the connection after responding.
 
 use actix_web::web::BytesMut;
 use memchr::{memchr, memchr_iter};
 use tokio::io::ReadBuf;
 
-/// The bytes that follow the head of the last request.
+/// The bytes expected after the last request's head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Expected {
     /// The next request head.
     #[default]
     Nothing,
-    /// A body, with this number of bytes still missing.
+    /// A body with this many bytes still missing.
     Bytes(u64),
-    /// A body whose length is unknown until it is parsed.
+    /// A body whose length we only know once it is parsed.
     Unknown,
 }
 
-/// The bytes that the dispatcher gets now.
+/// Which bytes the dispatcher gets now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// The first bytes, this many and at least one.
+    /// The first bytes, as many as given but at least one.
     Now(usize),
-    /// None, because the dispatcher must first parse the bytes that it has.
+    /// None, because the dispatcher has to parse the bytes it has first.
     Next,
     /// None until the current request is answered.
     Answered,
 }
 
-/// The content of the current line of an incomplete head.
+/// The current line of an incomplete head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
     Empty,
@@ -43,7 +43,7 @@ enum Line {
     Text,
 }
 
-/// The bytes of a connection that are waiting for the dispatcher.
+/// A connection's bytes that are waiting for the dispatcher.
 #[derive(Debug)]
 pub(super) struct Pipeline {
     waiting: BytesMut,
@@ -51,7 +51,7 @@ pub(super) struct Pipeline {
     handed: bool,
     expected: Expected,
     line: Line,
-    /// Whether the last bytes that the dispatcher received belong to a head.
+    /// Whether the last bytes the dispatcher received belong to a head.
     gave_head: bool,
 }
 
@@ -71,37 +71,36 @@ impl Pipeline {
         self.waiting.is_empty()
     }
 
-    /// Returns whether the last bytes that the dispatcher received belong to a head. The remainder
-    /// of a body can still arrive after its request was answered.
+    /// Returns whether the last bytes the dispatcher received belong to a head. The rest of a body
+    /// may still arrive after its request was answered.
     pub(super) fn gave_head(&self) -> bool {
         self.gave_head
     }
 
-    /// Returns whether a body of known length has been received completely.
+    /// Returns whether a body of known length is complete.
     pub(super) fn body_is_over(&self) -> bool {
         self.expected == Expected::Bytes(0)
     }
 
-    /// Records that the application received a request that is followed by these bytes.
+    /// Records that the application got a request that is followed by these bytes.
     pub(super) fn begin(&mut self, expected: Expected) {
         self.expected = expected;
     }
 
-    /// Records that the application has read a body of unknown length to its end.
+    /// Records that the application has read all of a body of unknown length.
     pub(super) fn end_body(&mut self) {
         if self.expected == Expected::Unknown {
             self.expected = Expected::Nothing;
         }
     }
 
-    /// Records that the socket is drained for now: the dispatcher parses the bytes that it has.
+    /// Records that the socket has nothing more for now, so the dispatcher parses the bytes it has.
     pub(super) fn stop_reading(&mut self) {
         self.handed = false;
     }
 
-    /// Keeps in the buffer those bytes after `before` that the dispatcher gets now, and moves the
-    /// others to the queue. The socket has just filled the buffer. `idle` is true if no request is
-    /// open.
+    /// Called after the socket has filled the buffer. Of the bytes after `before`, keeps those that
+    /// the dispatcher gets now and queues the others. `idle` is true if no request is open.
     pub(super) fn hold_back(
         &mut self,
         buffer: &mut ReadBuf<'_>,
@@ -116,7 +115,7 @@ impl Pipeline {
         turn
     }
 
-    /// Moves those waiting bytes that the dispatcher gets now into the buffer.
+    /// Moves the waiting bytes that the dispatcher gets now into the buffer.
     pub(super) fn resume(&mut self, buffer: &mut ReadBuf<'_>, idle: bool) -> Turn {
         let mut waiting = std::mem::take(&mut self.waiting);
         let length = waiting.len().min(buffer.remaining());
@@ -138,13 +137,13 @@ impl Pipeline {
         }
         self.gave_head = false;
         match &mut self.expected {
-            // The dispatcher discards a body that the application did not read.
+            // The dispatcher discards a body that the application hasn't read.
             Expected::Bytes(left) if *left > 0 => {
                 let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
                 *left -= taken as u64;
                 return Turn::Now(taken);
             }
-            // It also discards the remainder of a body of unknown length.
+            // It also discards the rest of a body of unknown length.
             Expected::Unknown => {}
             _ if idle => {
                 self.expected = Expected::Nothing;
@@ -161,7 +160,8 @@ impl Pipeline {
         Turn::Now(end.unwrap_or(bytes.len()))
     }
 
-    /// Returns the end of the first blank line: of a head, or after the last chunk of a body.
+    /// Returns the end of the first blank line, which ends a head or follows the last chunk of a
+    /// body.
     fn blank_line(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut begin = 0;
         for end in memchr_iter(b'\n', bytes) {
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(bytes, body);
     }
 
-    /// Returns the bytes that the dispatcher gets for each request. The input arrives in chunks of
+    /// Returns the bytes that the dispatcher gets for each request. Input arrives in chunks of
     /// `part` bytes, and each request is answered before the dispatcher reads again.
     fn requests(bytes: &[u8], part: usize, expected: &[Expected]) -> Vec<String> {
         let mut pipeline = Pipeline::new();

@@ -1,4 +1,4 @@
-//! Deadlines that are extended as long as a transfer makes progress.
+//! Deadlines that move as long as a transfer makes progress.
 
 use std::pin::Pin;
 use std::task::Context;
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep};
 
-/// Bytes that must be transferred within one period of `BODY_TIMEOUT` or `WRITE_TIMEOUT`.
+/// Bytes to transfer within each `BODY_TIMEOUT` or `WRITE_TIMEOUT` period.
 const PROGRESS: usize = 1024;
 
-/// The deadline of a transfer that must transfer at least [`PROGRESS`] bytes in each period.
+/// Deadline for a transfer, which must move at least [`PROGRESS`] bytes per period.
 pub(super) struct Progress {
     timer: Pin<Box<Sleep>>,
     period: Duration,
@@ -22,7 +22,7 @@ impl Progress {
         Self { timer: Box::pin(sleep(period)), period, moved: 0, armed: false }
     }
 
-    /// Counts transferred bytes. The period ends once there are enough.
+    /// Counts transferred bytes, and ends the period once there are enough.
     pub(super) fn moved(&mut self, bytes: usize) {
         self.moved = self.moved.saturating_add(bytes);
         if self.moved >= PROGRESS {
@@ -30,13 +30,13 @@ impl Progress {
         }
     }
 
-    /// Ends the period. The next one begins with the next wait.
+    /// Ends the period. The next one starts with the next wait.
     pub(super) fn reset(&mut self) {
         self.moved = 0;
         self.armed = false;
     }
 
-    /// Returns whether the period has expired. Called while waiting for the transfer.
+    /// Returns whether the period is over. Called while waiting for the transfer.
     pub(super) fn is_over(&mut self, context: &mut Context<'_>) -> bool {
         if !self.armed {
             self.armed = true;

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::server::TlsStream;
 
-/// A socket that a listener has accepted.
+/// A socket accepted by a listener.
 pub(crate) enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
@@ -29,7 +29,7 @@ impl From<UnixStream> for Stream {
 }
 
 impl Stream {
-    /// Returns the address of the peer, or `None` for a Unix socket.
+    /// Returns the peer's address, or `None` for a Unix socket.
     pub(super) fn peer(&self) -> io::Result<Option<SocketAddr>> {
         match self {
             Self::Tcp(stream) => stream.peer_addr().map(Some),
@@ -45,7 +45,7 @@ impl Stream {
         }
     }
 
-    /// Reads available bytes into the spare capacity of a buffer.
+    /// Reads what is available into a buffer's spare capacity.
     pub(super) fn try_read(&self, buffer: &mut BytesMut) -> io::Result<usize> {
         match self {
             Self::Tcp(stream) => stream.try_read_buf(buffer),
@@ -108,7 +108,7 @@ pub(super) enum Protocol {
 }
 
 pub(super) enum Socket {
-    /// Without TLS. The bytes in `first` were read to detect the protocol, and are delivered again.
+    /// Without TLS. The bytes in `first` were read to detect the protocol and are delivered again.
     Plain { io: Stream, first: Bytes },
     /// With TLS.
     Secure(Box<TlsStream<Stream>>),

@@ -1,4 +1,4 @@
-//! Wraps the application to track its open requests.
+//! Wraps the application to keep track of its open requests.
 
 use std::pin::Pin;
 use std::rc::Rc;
@@ -19,19 +19,19 @@ use super::body::Timed;
 use super::limits::Limits;
 use super::pipeline::Expected;
 
-/// Assumed size of a response of unknown length, in bytes, including the buffers of the compressor.
+/// Assumed size in bytes of a response of unknown length, including the compressor's buffers.
 pub(super) const STREAM_SIZE: usize = 1 << 20;
-/// Maximum length of the slices that an HTTP/1.1 connection gets, in bytes. The dispatcher copies
-/// each slice.
+/// Maximum length in bytes of the slices an HTTP/1.1 connection gets. The dispatcher copies each
+/// one.
 const SLICE: usize = 128 << 10;
 
-/// The response of the application. Its head is complete, its body is sent later.
+/// The application's response. Its head is complete, and its body is sent later.
 pub(super) type Answer = LocalBoxFuture<'static, Result<Response<Watched>, Response<BoxBody>>>;
 
-/// A request that the application has begun to handle before the dispatcher passes it on.
+/// A request that the application has started on before the dispatcher passes it along.
 pub(super) struct Begun(pub(super) Answer);
 
-/// The application of a worker, shared by its connections.
+/// A worker's application, shared by its connections.
 pub(super) struct Tracked<A> {
     app: Rc<A>,
     limits: Limits,
@@ -57,7 +57,7 @@ pub(super) fn connection(request: &Request) -> Option<Rc<Connection>> {
     }
 }
 
-/// Returns the kind of body that an HTTP/1.1 client sends after the head of a request.
+/// Returns what kind of body an HTTP/1.1 client sends after a request head.
 fn expected(request: &mut Request) -> Expected {
     if matches!(request.payload(), Payload::None) {
         return Expected::Nothing;
@@ -115,11 +115,11 @@ where
     }
 }
 
-/// The body of a response. Its request stays open until the body is sent.
+/// A response body that keeps its request open until it was sent.
 pub(super) struct Watched {
     body: BoxBody,
     _open: OpenRequest,
-    /// The connection, if bodies are passed to it in slices (HTTP/1.1).
+    /// The connection, if it gets the body in slices (HTTP/1.1).
     writer: Option<Rc<Connection>>,
     rest: Bytes,
 }

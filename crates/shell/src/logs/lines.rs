@@ -1,10 +1,10 @@
-//! Writes lines to stderr, through a bounded queue and a thread if necessary.
+//! Writes lines to stderr, optionally through a bounded queue and a thread.
 //!
-//! A command waits until each line is written. This preserves the order of its output, and a slow
-//! reader slows the command down. If stderr accepts nothing for a second, the command stops waiting
-//! until stderr works again. A server never waits. Lines that do not fit into the queue or cannot
-//! be written are lost. The metric `log_lines_lost_total` counts them, and a line reports their
-//! number when stderr works again.
+//! A command waits until each line is written, which keeps its output in order and lets a slow
+//! reader slow it down. If stderr doesn't accept anything for a second, the command stops waiting
+//! until stderr works again. A server never waits. Lines that don't fit in the queue or can't be
+//! written are lost. They are counted by `log_lines_lost_total`, and once stderr works again, a
+//! line reports how many there were.
 
 use std::io::{self, ErrorKind, Write};
 use std::time::{Duration, Instant};
@@ -13,12 +13,12 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::metrics;
 
-/// The pause before a retry if stderr is a full pipe in non-blocking mode.
+/// How long to wait before retrying if stderr is a full, non-blocking pipe.
 const PAUSE: Duration = Duration::from_millis(10);
-/// How long a command waits for the reader of stderr.
+/// How long a command waits for stderr's reader.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Writes lines to one output, and queues them if necessary.
+/// Writes lines to an output, with or without a queue.
 pub(super) struct Lines {
     state: Mutex<State>,
     changed: Condvar,
@@ -26,21 +26,21 @@ pub(super) struct Lines {
 }
 
 struct State {
-    /// Whether a thread writes the lines. Otherwise `push` does.
+    /// Whether a thread writes the lines. If not, `push` does.
     is_queued: bool,
     /// Whether `push` waits until the lines are written.
     waits: bool,
-    /// Whether a wait timed out and nothing has been written since.
+    /// Whether a wait timed out and nothing was written since.
     is_stalled: bool,
     /// Whether the thread is writing lines from the queue.
     is_writing: bool,
     waiting: Vec<u8>,
-    /// The number of lost lines that have not been reported yet.
+    /// Lost lines that we haven't reported yet.
     lost: u64,
 }
 
 impl Lines {
-    /// Writes lines directly. A queue that is created later has a capacity of `room` bytes.
+    /// Writes lines directly. If a queue is created later, it can hold `room` bytes.
     pub(super) const fn new(room: usize) -> Self {
         let state = State {
             is_queued: false,
@@ -53,7 +53,7 @@ impl Lines {
         Self { state: Mutex::new(state), changed: Condvar::new(), room }
     }
 
-    /// Queues complete lines, or writes them to `out` if there is no queue. Never fails.
+    /// Queues whole lines, or writes them to `out` if there is no queue. Never fails.
     pub(super) fn push(&self, lines: &[u8], out: impl Write) {
         let mut state = self.state();
         if !state.is_queued {
@@ -71,17 +71,19 @@ impl Lines {
         }
     }
 
-    /// From now on, `push` does not wait until the lines are written.
+    /// Makes `push` stop waiting until lines are written.
     pub(super) fn never_wait(&self) {
         self.state().waits = false;
     }
 
-    /// Creates the queue and a thread that writes its lines to `out` until the process ends.
+    /// Creates the queue and a thread that writes its lines to `out` until the process exits.
     ///
-    /// `report` returns the line that reports a number of lost lines. A second call has no effect.
+    /// `report` formats the line that reports a number of lost lines. Calling this again does
+    /// nothing.
     ///
     /// # Errors
-    /// Returns an error if the thread cannot be created. Lines are then still written directly.
+    /// Returns an error if the thread cannot be created. In that case, lines are still written
+    /// directly.
     pub(super) fn queue(
         &'static self,
         out: impl Write + Send + 'static,
@@ -96,7 +98,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Waits until all queued lines are written, but no longer than `limit`.
+    /// Waits up to `limit` until all queued lines are written.
     pub(super) fn flush(&self, limit: Duration) {
         self.wait(&mut self.state(), limit);
     }
@@ -121,7 +123,7 @@ impl Lines {
             batch.clear();
             let lost = self.take(&mut batch);
             if is_torn {
-                // Only part of the last line was written. Ends that line.
+                // The last line was only partially written. Finish it.
                 is_torn = !write_all(&mut out, b"\n").is_empty();
             }
             let left = write_all(&mut out, &batch);
@@ -146,7 +148,7 @@ impl Lines {
         }
     }
 
-    /// Waits for lines and appends them to `batch`. Returns the number of lost lines to report.
+    /// Waits for lines and appends them to `batch`. Returns how many lost lines to report.
     fn take(&self, batch: &mut Vec<u8>) -> u64 {
         let mut state = self.state();
         self.changed.wait_while(&mut state, |state| state.waiting.is_empty());
@@ -160,7 +162,7 @@ impl Lines {
     }
 }
 
-/// Writes until an error. Returns the bytes that were not written.
+/// Writes until something fails, and returns what wasn't written.
 fn write_all(mut out: impl Write, mut bytes: &[u8]) -> &[u8] {
     while !bytes.is_empty() {
         match out.write(bytes) {
@@ -174,7 +176,7 @@ fn write_all(mut out: impl Write, mut bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// Returns the number of lines that end in `bytes`.
+/// Returns how many lines end within `bytes`.
 fn count(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
@@ -209,7 +211,7 @@ mod tests {
         lines.take_while(|line| line != "last").collect()
     }
 
-    /// An output that fails while `is_full` is set, and accepts at most `most` bytes at a time.
+    /// An output that fails while `is_full` is set and takes up to `most` bytes at a time.
     #[derive(Clone)]
     struct Disk {
         is_full: Arc<AtomicBool>,
@@ -224,7 +226,7 @@ mod tests {
             }
             let taken = bytes.len().min(self.most);
             self.content.lock().extend_from_slice(&bytes[..taken]);
-            // The disk is full after a short write.
+            // A short write means that the disk is full now.
             self.is_full.store(taken < bytes.len(), Ordering::SeqCst);
             Ok(taken)
         }
@@ -241,7 +243,7 @@ mod tests {
         lines.queue(to, report).unwrap();
         let line = [[b'x'; 99].as_slice(), b"\n"].concat();
         let before = metrics::lost_lines().get();
-        // More than fits into the pipe and the queue.
+        // More than the pipe and the queue can take.
         for _ in 0..5_000 {
             lines.push(&line, io::sink());
         }
@@ -277,7 +279,7 @@ mod tests {
         assert!(lines.state().waiting.is_empty() && !lines.state().is_writing, "not written");
         lines.push(&[b'\n'; 200_000], io::sink());
         assert!(lines.state().is_stalled);
-        // Each of these would wait for the reader.
+        // Each of these would have to wait for the reader.
         for _ in 0..1_000 {
             lines.push(b"x\n", io::sink());
         }

@@ -1,9 +1,10 @@
 //! Log lines on stderr, as text or as one JSON object per line.
 //!
-//! All output to stderr goes through this module: log lines, messages of commands (log lines with
-//! the target `notice`, which `RUST_LOG` does not filter and which are printed without a prefix in
-//! text format), the error that ends the process, and panics. Writing never fails: a process that
-//! cannot write to stderr still does its work and ends with its exit code.
+//! Everything we print to stderr goes through this module. That includes log lines, panics and the
+//! error that ends the process. Messages from commands are log lines with the target `notice`.
+//! `RUST_LOG` doesn't filter them, and the text format prints them without a prefix. Writing never
+//! fails, so a process that can't write to stderr still does its work and exits with the right
+//! code.
 
 mod lines;
 
@@ -23,22 +24,22 @@ use serde_json::{Map, Value as Json};
 use self::lines::Lines;
 use crate::LogFormat;
 
-/// The target of messages from commands.
+/// The target for messages from commands.
 const NOTICE: &str = "notice";
-/// The target of the line that reports lost lines.
+/// The target for the line that reports lost lines.
 const LOGS: &str = "logs";
-/// The shared crates. Lines from these crates and from the service itself can have any level.
+/// Our shared crates. Lines from these and from the service itself can have any level.
 const SHARED: [&str; 6] = ["auth", "batch", "database", "domain", "outbound", "shell"];
-/// Capacity of the queue in bytes, enough for a few thousand lines.
+/// How many bytes the queue can hold, which is a few thousand lines.
 const ROOM: usize = 1 << 20;
-/// How long a process waits at exit until its last lines are written.
+/// How long an exiting process waits until its last lines are written.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
 static LINES: Lines = Lines::new(ROOM);
-/// The format of lines, set when logging starts.
+/// The line format, set when logging starts.
 static FORMAT: OnceLock<LogFormat> = OnceLock::new();
 
-/// Receives the output of the logger.
+/// Takes the logger's output.
 struct Sink;
 
 impl Write for Sink {
@@ -52,13 +53,12 @@ impl Write for Sink {
     }
 }
 
-/// Starts logging for a service. A second call has no effect.
+/// Starts logging for a service. Calling this again does nothing.
 ///
-/// Lines from libraries below the level `info` are dropped, because some contain data of clients at
-/// `trace`.
+/// We drop lines from libraries below `info`, because at `trace` some of them contain client data.
 ///
 /// # Errors
-/// Returns an error if `RUST_LOG` is invalid. The library would print it without regard to
+/// Returns an error if `RUST_LOG` is invalid. The library would print this itself, ignoring
 /// `format`.
 pub(crate) fn start(format: LogFormat, service: &'static str) -> Result<(), String> {
     let filter = std::env::var("RUST_LOG").unwrap_or_default();
@@ -66,10 +66,10 @@ pub(crate) fn start(format: LogFormat, service: &'static str) -> Result<(), Stri
         return Err(format!("RUST_LOG: {error}"));
     }
     let mut builder = Builder::new();
-    // Its lines about threads and sockets repeat those of this crate. RUST_LOG can enable them.
+    // What it says about threads and sockets repeats our own lines. RUST_LOG can turn it on.
     builder.filter_module("actix_server", LevelFilter::Warn);
-    // It logs malformed requests as errors. The shell already answers and counts them, and writes
-    // them to the access log.
+    // It logs malformed requests as errors. The shell already answers and counts them, and puts
+    // them in the access log.
     builder.filter_module("actix_http::h1::dispatcher", LevelFilter::Off);
     if has_colours() {
         builder.write_style(WriteStyle::Always);
@@ -97,8 +97,8 @@ pub(crate) fn start(format: LogFormat, service: &'static str) -> Result<(), Stri
     Ok(())
 }
 
-/// Starts the thread that writes the lines, so that a stalled reader of stderr delays a command by
-/// a second at most.
+/// Starts the thread that writes lines, so a stalled stderr reader can't delay a command for more
+/// than a second.
 pub(crate) fn queue() {
     let report = move |lost: u64| {
         let format = FORMAT.get().copied().unwrap_or(LogFormat::Text);
@@ -118,16 +118,16 @@ pub(crate) fn queue() {
             }
         }
     };
-    // If the thread cannot be created, lines are written directly.
+    // If the thread can't be created, lines are written directly.
     let _ = LINES.queue(stderr(), report);
 }
 
-/// From now on, a line never waits for the reader of stderr.
+/// From now on, log lines never wait for stderr's reader.
 pub(crate) fn never_wait() {
     LINES.never_wait();
 }
 
-/// Waits at most a second until the queue is written.
+/// Waits up to a second until the queue is written.
 pub(crate) fn flush() {
     LINES.flush(LAST_LINES);
 }
@@ -136,14 +136,14 @@ pub(crate) fn refuse(format: LogFormat, fault: &str) {
     fail(format, "usage", fault);
 }
 
-/// Prints a usage error with the coloured text of the command-line parser.
+/// Prints a usage error, using the command-line parser's colored text.
 pub(crate) fn refuse_with(text: &clap::builder::StyledStr) {
     let text = if has_colours() { text.ansi().to_string() } else { text.to_string() };
     LINES.push(text.as_bytes(), stderr());
     flush();
 }
 
-/// Prints the error that ends the process. `RUST_LOG` does not filter it.
+/// Prints the error that ends the process. `RUST_LOG` doesn't filter this.
 pub(crate) fn fail(format: LogFormat, target: &str, message: &str) {
     let line = match format {
         LogFormat::Text => format!("error: {message}\n"),
@@ -158,10 +158,10 @@ pub(crate) fn fail(format: LogFormat, target: &str, message: &str) {
     flush();
 }
 
-/// Prints a panic. The hook of the standard library would wait for the reader of stderr.
+/// Prints a panic. The standard library's hook would wait for stderr's reader.
 fn report_panic(format: LogFormat, panic: &PanicHookInfo<'_>) {
     if format == LogFormat::Json {
-        // Location and message without a backtrace, which would need several lines.
+        // Location and message only, because a backtrace takes several lines.
         let text = panic.to_string().replace('\n', " ");
         let arguments = format_args!("{text}");
         let mut record = Record::builder();
@@ -176,7 +176,7 @@ fn report_panic(format: LogFormat, panic: &PanicHookInfo<'_>) {
         }
         LINES.push(text.as_bytes(), stderr());
     }
-    // The process ends with the main thread.
+    // The process exits along with the main thread.
     if std::thread::current().name() == Some("main") {
         flush();
     }
@@ -188,16 +188,15 @@ fn may_be_shown(record: &Record<'_>, service: &str) -> bool {
     record.level() <= Level::Info || krate == service || SHARED.contains(&krate)
 }
 
-/// Returns whether lines have colours: stderr is a terminal, and the environment does not disable
-/// them.
+/// Returns whether lines are colored, which requires a terminal and an environment that doesn't
+/// turn colors off.
 fn has_colours() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
     stderr().is_terminal() && !is_set("NO_COLOR") && !is_dumb
 }
 
-/// Returns the log format from the command line or the environment. Used before the settings are
-/// parsed.
+/// Reads the log format from the command line or the environment, before the settings are parsed.
 pub(crate) fn format_of(arguments: &[OsString], variable: Option<&OsStr>) -> LogFormat {
     let mut asked = variable.and_then(OsStr::to_str);
     let mut rest = arguments.iter().filter_map(|argument| argument.to_str());
@@ -227,12 +226,12 @@ fn write_text(
     usual.format(out, record)
 }
 
-/// Writes the fields of a line as ` name=value`.
+/// Writes a line's fields as ` name=value`.
 fn write_members(out: &mut Formatter, source: &dyn Source) -> std::io::Result<()> {
     source.visit(&mut Words(out)).map_err(std::io::Error::other)
 }
 
-/// Writes the fields of a text line. Values that are not one plain word are quoted.
+/// Writes a text line's fields, quoting values that aren't a single plain word.
 struct Words<'a>(&'a mut Formatter);
 
 impl<'kvs> VisitSource<'kvs> for Words<'_> {
@@ -246,7 +245,7 @@ impl<'kvs> VisitSource<'kvs> for Words<'_> {
     }
 }
 
-/// Returns whether a string is one word without quotes and control characters.
+/// Returns whether a string is a single word without quotes and control characters.
 fn is_plain(text: &str) -> bool {
     !text.is_empty()
         && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\=".contains(&byte))

@@ -1,4 +1,4 @@
-//! Constant bodies, which are compressed once, shared, and revalidated by their digest.
+//! Constant bodies. They are compressed once, shared, and revalidated by digest.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -14,10 +14,10 @@ use sha2::{Digest, Sha256};
 use super::headers::protect;
 use crate::packing;
 
-/// Minimum length of a body that is compressed, in bytes.
+/// Minimum length of a body to compress, in bytes.
 const SHORTEST_COMPRESSED: usize = 512;
 
-/// Content with its digest and its compressed forms, which are created on first use.
+/// Content with its digest and its compressed forms, which are created when first needed.
 pub(crate) struct Content {
     media_type: Cow<'static, str>,
     digest: String,
@@ -42,7 +42,7 @@ impl Content {
         }
     }
 
-    /// Returns the first 16 hexadecimal digits of the SHA-256 of the content.
+    /// Returns the first 16 hex digits of the content's SHA-256.
     pub(super) fn digest(&self) -> &str {
         &self.digest
     }
@@ -55,7 +55,7 @@ impl Content {
         add: fn(&mut HttpResponseBuilder),
     ) -> HttpResponse {
         let (body, coding) = self.form_for(request);
-        // A strong tag must be different for each coding.
+        // Strong tags must differ between codings.
         let tag = match coding {
             Some(coding) => EntityTag::new_strong(format!("{}-{coding}", self.digest)),
             None => EntityTag::new_strong(self.digest.clone()),
@@ -81,8 +81,8 @@ impl Content {
         response.content_type(&*self.media_type).body(body.clone())
     }
 
-    /// Returns the form that the client prefers, with the name of its coding. `None` if it is not
-    /// compressed.
+    /// Returns the form the client prefers and the name of its coding, or `None` for the plain
+    /// form.
     fn form_for(&self, request: &HttpRequest) -> (&Bytes, Option<&'static str>) {
         if self.plain.len() < SHORTEST_COMPRESSED {
             return (&self.plain, None);
@@ -102,11 +102,11 @@ impl Content {
     }
 }
 
-/// A style sheet, script or image. Its URL contains its digest.
+/// A style sheet, script or image whose URL contains its digest.
 pub(super) struct Asset {
-    /// The name in the service, such as `check.js`.
+    /// Its name in the service, such as `check.js`.
     pub(super) name: &'static str,
-    /// The name in URLs, such as `check.0123456789abcdef.js`.
+    /// Its name in URLs, such as `check.0123456789abcdef.js`.
     pub(super) file: String,
     content: Content,
 }
@@ -132,7 +132,7 @@ impl Asset {
     }
 }
 
-/// A page that is rendered once and is the same for all readers.
+/// A page that is rendered once and is the same for everyone.
 pub struct FixedPage(Content);
 
 impl FixedPage {

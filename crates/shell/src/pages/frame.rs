@@ -1,4 +1,4 @@
-//! The frame around the content of a page.
+//! The frame around a page's content.
 
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
@@ -11,7 +11,6 @@ use super::page::Page;
 use super::site::{Link, Site};
 use crate::{EntityTag, Validators};
 
-/// The media type of pages.
 const HTML: &str = "text/html; charset=utf-8";
 
 #[derive(Template)]
@@ -31,7 +30,7 @@ impl<T: Template> Frame<'_, T> {
         self.page.publisher.map_or(self.site.about, |publisher| publisher.about)
     }
 
-    /// Returns the JSON-LD with every `<` escaped, so that it cannot end the surrounding element.
+    /// Returns the JSON-LD with every `<` escaped, so it can't end the element it is in.
     fn linked_data(&self) -> Option<String> {
         self.page.linked_data.map(|json| json.replace('<', "\\u003c"))
     }
@@ -82,9 +81,10 @@ impl Site {
         }))
     }
 
-    /// Renders a page for one request. The caller can change the status and the caching headers.
+    /// Renders a page for a single request. The caller can change the status and the caching
+    /// headers.
     ///
-    /// The response is `no-store` by default, because it may contain private data.
+    /// By default the response is `no-store`, because it may contain private data.
     pub fn respond(&self, page: &Page<'_>, main: &impl Template) -> HttpResponse {
         match self.render(page, main) {
             Ok(html) => {
@@ -101,8 +101,8 @@ impl Site {
         }
     }
 
-    /// Renders a page that is the same for all readers. It has an entity tag, and the response is
-    /// 304 if the client already has the page.
+    /// Renders a page that is the same for everyone. It has an entity tag, so the response is 304
+    /// if the client already has the page.
     pub fn respond_shared(
         &self,
         request: &HttpRequest,
@@ -113,7 +113,7 @@ impl Site {
             Ok(html) => html,
             Err(error) => return failed(error),
         };
-        // A weak tag, because the response may be sent compressed.
+        // The tag is weak because the response may be compressed.
         let validators = Validators::weak(EntityTag::of_digest(&Sha256::digest(&html)[..16]));
         validators.answer(request, "public, no-cache", |mut response| {
             protect(&mut response);

@@ -1,16 +1,16 @@
-//! The security headers of pages.
+//! Security headers for pages.
 
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 
 use super::page::Page;
 
-/// The content policy of pages: only files of the service, nothing inline.
+/// Content security policy for pages. Only allows the service's own files and nothing inline.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
     connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; \
     frame-ancestors 'none'";
 
-/// Adds the security headers of pages to a response.
+/// Adds the pages' security headers to a response.
 pub(super) fn protect(response: &mut HttpResponseBuilder) {
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -21,8 +21,8 @@ pub(super) fn protect(response: &mut HttpResponseBuilder) {
     }
 }
 
-/// Adapts the policy to a page with images of other origins, or for frames of other sites. Values
-/// that are not origins are ignored.
+/// Adapts the policy for a page that shows images from other origins or can be framed by other
+/// sites. Values that aren't origins are ignored.
 pub(super) fn adapt(response: &mut HttpResponse, page: &Page<'_>) {
     if page.image_origins.is_empty() && page.embedding.is_none() {
         return;

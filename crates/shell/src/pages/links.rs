@@ -6,10 +6,10 @@ use std::fmt::Display;
 
 use askama::{Result, Values, get_value};
 
-/// The name of the template value that contains the root of the site.
+/// The template value that contains the site's root.
 const ROOT: &str = "root";
 
-/// The root of the site, as a template value.
+/// The site's root as a template value.
 pub(super) struct Root(pub(super) String);
 
 impl Values for Root {
@@ -18,13 +18,13 @@ impl Values for Root {
     }
 }
 
-/// Returns the link to a path of the site: `{{ "/sign-in"|shell::pages::link }}`.
+/// Template filter that links to a path on the site, as in `{{ "/sign-in"|shell::pages::link }}`.
 ///
-/// The link is relative to the [`root`](super::Page::root) of the page. Without a
-/// [`Site`](super::Site), the path is returned unchanged.
+/// The link is relative to the page's [`root`](super::Page::root). Outside of a
+/// [`Site`](super::Site), the path stays unchanged.
 ///
 /// # Errors
-/// Never returns an error, but `askama` requires filters to return a result.
+/// Never fails, but `askama` requires filters to return a result.
 #[askama::filter_fn]
 pub fn link(path: impl Display, values: &dyn Values) -> Result<String> {
     let root = get_value::<String>(values, ROOT).map_or("/", String::as_str);

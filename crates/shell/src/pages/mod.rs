@@ -1,13 +1,13 @@
-//! Web pages, with a small design system that all services share.
+//! Web pages and the small design system that all services share.
 //!
-//! A [`Site`] contains everything that the pages of a service have in common: name, [`Accent`],
-//! icon, navigation, scripts and additional style sheets. A [`Page`] is the frame around one
-//! template. Styles and scripts are served below `/assets/` under names that contain a digest of
-//! their content, so browsers cache them permanently. The content policy of every page allows only
-//! files of the service, and therefore neither inline styles nor inline scripts.
+//! A [`Site`] has everything that a service's pages share, such as the name, [`Accent`], icon,
+//! navigation, scripts and extra style sheets. A [`Page`] is the frame around a template. Styles
+//! and scripts are served from `/assets/`. Their names contain a digest of the content, so browsers
+//! can cache them forever. Every page's content security policy only allows the service's own
+//! files, which rules out inline styles and scripts.
 //!
-//! A page that never changes needs only a few lines. Its content is an `askama` template, which
-//! escapes every value:
+//! A page that never changes only takes a few lines. Its content is an `askama` template, which
+//! escapes all values:
 //!
 //! ```
 //! use std::sync::LazyLock;
@@ -39,18 +39,18 @@
 //! # assert_eq!(shell::Operations::of(operations).iter().count(), 2);
 //! ```
 //!
-//! [`Site::respond`] renders a page with the values of a request. [`Site::respond_shared`] is for
-//! pages that are the same for all readers, and allows clients to cache them.
+//! [`Site::respond`] renders a page for a single request. [`Site::respond_shared`] is for pages
+//! that are the same for everyone, and lets clients cache them.
 //!
-//! A proxy can serve the site below a path, the one in `PUBLIC_URL`. Pass the path to
-//! [`Page::root`], and use the filter [`struct@link`] in templates for every link and form of the
-//! site: `<a href="{{ "/sign-in"|shell::pages::link }}">`.
+//! A proxy can serve the site below the path in `PUBLIC_URL`. Pass that path to [`Page::root`], and
+//! use the [`struct@link`] filter for every link and form in your templates:
+//! `<a href="{{ "/sign-in"|shell::pages::link }}">`.
 //!
 //! # Classes
 //!
-//! The style sheet is in `src/pages/style`: `tokens.css` (light and dark colours, space, type), `elements.css`
-//! (plain HTML: headings, tables, forms, focus, print) and `components.css`. Plain elements need no class. In
-//! addition, there are these classes:
+//! The style sheet is in `src/pages/style`. `tokens.css` has the light and dark colors, spacing and
+//! type, `elements.css` styles plain HTML (headings, tables, forms, focus, print), and
+//! `components.css` adds these classes:
 //!
 //! | Class | Use |
 //! |---|---|

@@ -1,6 +1,6 @@
-//! The properties of a page.
+//! Page properties.
 
-/// A feed or calendar that clients can discover from the page.
+/// A feed or calendar that clients can discover on the page.
 #[derive(Clone, Copy)]
 pub(super) struct Feed<'a> {
     pub(super) media_type: &'a str,
@@ -8,7 +8,7 @@ pub(super) struct Feed<'a> {
     pub(super) href: &'a str,
 }
 
-/// The publisher of the content, if it is not the service itself.
+/// Who publishes the content, if it isn't the service itself.
 #[derive(Clone, Copy)]
 pub(super) struct Publisher<'a> {
     pub(super) name: &'a str,
@@ -49,9 +49,9 @@ pub(super) struct Embedding<'a> {
     pub(super) ancestors: &'a str,
 }
 
-/// The frame of one page.
+/// The frame around a page's content.
 ///
-/// Every `href` is relative to the root of the site, without a leading slash.
+/// Every `href` is relative to the site's root and has no leading slash.
 #[derive(Clone)]
 pub struct Page<'a> {
     pub(super) title: &'a str,
@@ -76,9 +76,9 @@ pub struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// Creates a page that can be at any path of the site.
+    /// Creates a page that can be anywhere on the site.
     ///
-    /// Its links begin with `/`. Set [`Page::root`] if a proxy serves the site below a path.
+    /// Its links start with `/`. Set [`Page::root`] if a proxy serves the site below a path.
     pub fn new(title: &'a str) -> Self {
         Self {
             title,
@@ -103,7 +103,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Creates the page at the root of the site. Its links are relative and work below any path.
+    /// Creates the page at the site's root. Its links are relative, so they work below any path.
     pub fn home(title: &'a str) -> Self {
         Self { root: "./", ..Self::new(title) }
     }
@@ -113,7 +113,7 @@ impl<'a> Page<'a> {
         Self { description, ..self }
     }
 
-    /// Sets the language of the content. The default is `en`.
+    /// Sets the content's language. The default is `en`.
     pub fn language(self, language: &'a str) -> Self {
         Self { language, ..self }
     }
@@ -143,7 +143,7 @@ impl<'a> Page<'a> {
         Self { root, ..self }
     }
 
-    /// Marks the link in the navigation that leads to this page.
+    /// Marks the navigation link that leads to this page.
     pub fn current(self, href: &'a str) -> Self {
         Self { current: Some(href), ..self }
     }
@@ -153,31 +153,31 @@ impl<'a> Page<'a> {
         Self { wide: true, ..self }
     }
 
-    /// Runs a script of the site once the document is parsed.
+    /// Runs one of the site's scripts once the document is parsed.
     pub fn script(mut self, name: &'static str) -> Self {
         self.scripts.push(name);
         self
     }
 
-    /// Adds a feed or a calendar with the same content.
+    /// Adds a feed or calendar with the same content.
     pub fn feed(mut self, media_type: &'a str, title: &'a str, href: &'a str) -> Self {
         self.feeds.push(Feed { media_type, title, href });
         self
     }
 
-    /// Shows the name and description of a publisher in place of the service.
+    /// Shows a publisher's name and description instead of the service's.
     pub fn publisher(self, name: &'a str, about: &'a str) -> Self {
         Self { publisher: Some(Publisher { name, about }), ..self }
     }
 
-    /// Sets the canonical URL of this content.
+    /// Sets the content's canonical URL.
     pub fn canonical(self, url: &'a str) -> Self {
         Self { canonical: Some(url), ..self }
     }
 
-    /// Shows only the content, for frames of the sites in `ancestors`: the sources of a
-    /// `frame-ancestors` directive. The page has this style sheet of the site and no other, and this
-    /// class on its root element. Its links open a new tab.
+    /// Shows only the content, for use in frames on the sites in `ancestors`, which are
+    /// `frame-ancestors` sources. The page uses only this style sheet from the site and has this
+    /// class on its root element. Links open in a new tab.
     pub fn embedded(self, style: &'static str, class: &'a str, ancestors: &'a str) -> Self {
         Self { embedding: Some(Embedding { style, class, ancestors }), ..self }
     }
@@ -187,7 +187,7 @@ impl<'a> Page<'a> {
         Self { unindexed: true, ..self }
     }
 
-    /// Adds an Open Graph property, such as `og:title`. Empty content is ignored.
+    /// Adds an Open Graph property, such as `og:title`, unless the content is empty.
     pub fn property(mut self, name: &'a str, content: &'a str) -> Self {
         if !content.is_empty() {
             self.properties.push((name, content));
@@ -195,8 +195,8 @@ impl<'a> Page<'a> {
         self
     }
 
-    /// Adds JSON-LD. The content policy allows it, because browsers do not execute it. Every `<` is
-    /// escaped.
+    /// Adds JSON-LD, with every `<` escaped. The content security policy allows it because browsers
+    /// don't execute it.
     pub fn linked_data(self, json: &'a str) -> Self {
         Self { linked_data: Some(json), ..self }
     }

@@ -1,4 +1,4 @@
-//! The parts that all pages of a service share.
+//! What all of a service's pages share.
 
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, web};
@@ -6,7 +6,7 @@ use actix_web::{HttpRequest, web};
 use super::asset::Asset;
 use crate::Fault;
 
-/// The style sheet of all services.
+/// The style sheet that all services use.
 pub(super) const STYLE: &str = concat!(
     include_str!("style/tokens.css"),
     include_str!("style/elements.css"),
@@ -15,7 +15,7 @@ pub(super) const STYLE: &str = concat!(
 
 const FOLDER: &str = "/assets/";
 
-/// The accent colour of a service.
+/// A service's accent color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accent {
     /// Blue.
@@ -31,7 +31,7 @@ pub enum Accent {
 }
 
 impl Accent {
-    /// Returns the CSS class that sets the colour tokens.
+    /// Returns the CSS class that sets the color tokens.
     pub(super) fn class(self) -> &'static str {
         match self {
             Self::Blue => "accent-blue",
@@ -42,7 +42,7 @@ impl Accent {
         }
     }
 
-    /// Returns the colour that light pages use, for the icon.
+    /// Returns the color on light pages, for use in the icon.
     pub(super) fn colour(self) -> &'static str {
         match self {
             Self::Blue => "#0b5cad",
@@ -59,7 +59,7 @@ pub(super) struct Link {
     pub(super) href: &'static str,
 }
 
-/// The parts that all pages of a service share.
+/// What all of a service's pages share.
 pub struct Site {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
@@ -67,14 +67,14 @@ pub struct Site {
     pub(super) icon: &'static str,
     pub(super) links: Vec<Link>,
     assets: Vec<Asset>,
-    /// The style sheets of every page.
+    /// Style sheets that go on every page.
     styles: Vec<&'static str>,
 }
 
 impl Site {
-    /// Creates a site with the name of its service and a one-line description.
+    /// Creates a site with a service's name and a one-line description.
     ///
-    /// The last link of its navigation leads to the API documentation.
+    /// The last navigation link leads to the API documentation.
     pub fn new(name: &'static str, about: &'static str, accent: Accent) -> Self {
         let links = vec![Link { text: "API", href: "docs/" }];
         let assets = vec![Asset::new("quintet.css", STYLE)];
@@ -82,7 +82,7 @@ impl Site {
         Self { name, about, accent, icon: "", links, assets, styles }.icon("M5 5h14v14H5z")
     }
 
-    /// Sets the icon of the service, an SVG path in a square of 24 by 24.
+    /// Sets the service's icon, an SVG path on a 24 by 24 grid.
     pub fn icon(mut self, icon: &'static str) -> Self {
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\">\
@@ -96,7 +96,7 @@ impl Site {
         self.asset("icon.svg", text)
     }
 
-    /// Adds a link to the navigation. `href` is relative to the root of the site.
+    /// Adds a navigation link. `href` is relative to the site's root.
     pub fn link(mut self, text: &'static str, href: &'static str) -> Self {
         self.links.insert(self.links.len() - 1, Link { text, href });
         self
@@ -108,12 +108,12 @@ impl Site {
         self.asset(name, content)
     }
 
-    /// Adds a script. A page selects it with `Page::script`.
+    /// Adds a script. Pages opt in with `Page::script`.
     pub fn script(self, name: &'static str, content: &'static [u8]) -> Self {
         self.asset(name, content)
     }
 
-    /// Adds the style sheet of embedded pages, which `Page::embedded` names.
+    /// Adds a style sheet for embedded pages. Pages use it through `Page::embedded`.
     pub fn embedded_style(self, name: &'static str, content: &'static [u8]) -> Self {
         self.asset(name, content)
     }
@@ -123,14 +123,14 @@ impl Site {
         self
     }
 
-    /// Returns the address of an asset, relative to the root of the site.
+    /// Returns an asset's address relative to the site's root.
     pub(super) fn href(&self, name: &str) -> String {
         let asset = self.assets.iter().find(|asset| asset.name == name);
         debug_assert!(asset.is_some(), "the site has no asset {name}");
         asset.map_or_else(String::new, |asset| format!("{}{}", &FOLDER[1..], asset.file))
     }
 
-    /// Returns the address of the icon, relative to the root of the site.
+    /// Returns the icon's address relative to the site's root.
     pub fn icon_href(&self) -> String {
         self.href("icon.svg")
     }
@@ -139,8 +139,7 @@ impl Site {
         self.styles.iter().map(|name| self.href(name))
     }
 
-    /// Returns whether a request path belongs to an asset, for services that check paths before
-    /// routing.
+    /// Returns whether a request path is an asset, for services that check paths before routing.
     pub fn has(&self, path: &str) -> bool {
         path.strip_prefix(FOLDER).is_some_and(|file| self.find(file).is_some())
     }

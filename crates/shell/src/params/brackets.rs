@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// Maximum depth of brackets in a name. Deeper ones are dropped.
+/// Maximum depth of brackets in a name. Anything deeper is dropped.
 const MAX_DEPTH: usize = 4;
 
-/// Builds lists and objects from names with brackets. If a name repeats, its last value wins.
+/// Builds lists and objects from names with brackets. If a name repeats, the last value wins.
 ///
-/// `a[]=1&a[]=2` and `a[0]=1&a[1]=2` are lists, `a[b]=1` is an object. Brackets can be nested four
-/// levels deep.
+/// `a[]=1&a[]=2` and `a[0]=1&a[1]=2` become lists, and `a[b]=1` becomes an object. Brackets nest up
+/// to four levels deep.
 ///
 /// ```
 /// use serde_json::json;
@@ -41,7 +41,7 @@ fn split_name(name: &str) -> (&str, Vec<&str>) {
     (&name[..at], keys)
 }
 
-/// The value of a name while pairs are read.
+/// A name's value while pairs are being read.
 enum Node {
     Text(String),
     Branch(Branch),
@@ -56,13 +56,13 @@ struct Branch {
 }
 
 impl Branch {
-    /// Inserts a value below its keys. Empty brackets stand for the largest number so far plus one.
+    /// Inserts a value below its keys. Empty brackets mean one more than the largest number so far.
     fn insert(&mut self, key: &str, deeper: &[&str], value: &str) {
         let next = self.largest.map_or(Some(0), |largest| largest.checked_add(1));
         let number = if key.is_empty() { next } else { key.parse().ok() };
         let key = match (key, number) {
             ("", Some(number)) => number.to_string(),
-            // There is no number after the largest one.
+            // The largest number has no successor.
             ("", None) => return,
             (key, _) => key.to_owned(),
         };
@@ -86,7 +86,8 @@ impl Node {
         Node::Branch(Branch::default())
     }
 
-    /// Converts a branch to an object, or to a list in numeric order if all its keys are numbers.
+    /// Converts a branch to an object, or to a list in numeric order if all of its keys are
+    /// numbers.
     fn value(self) -> Value {
         let members = match self {
             Node::Text(text) => return Value::from(text),

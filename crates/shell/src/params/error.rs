@@ -1,4 +1,4 @@
-//! The error for a value that cannot be deserialised.
+//! The error for values that can't be deserialized.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display};
@@ -6,7 +6,7 @@ use std::fmt::{self, Display};
 use serde::de::{self, Expected, Unexpected};
 use serde_json::Value;
 
-/// Delimits the code in the text of an error from [`reject`].
+/// Delimits the code in an error message from [`reject`].
 const MARK: char = '\u{1f}';
 
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Failure {
         }
     }
 
-    /// Prepends the name of an enclosing field.
+    /// Puts the name of an enclosing field in front.
     pub(super) fn within(mut self, name: &str) -> Self {
         self.field = match self.field.as_str() {
             "" => name.to_owned(),
@@ -83,7 +83,7 @@ impl de::Error for Failure {
 
 /// Returns an error with a custom code, for `Deserialize` implementations.
 ///
-/// Errors from plain `de::Error::custom` have the code `invalid`.
+/// With plain `de::Error::custom`, the code is `invalid`.
 ///
 /// ```
 /// use serde::{Deserialize, Deserializer};

@@ -16,13 +16,13 @@ use super::reader::read_validated;
 use super::rules::Rules;
 use crate::{Fault, Violation, media, read_body};
 
-/// Maximum size of a JSON body or form, in bytes.
+/// Maximum size of a JSON body or form in bytes.
 const BODY_LIMIT: usize = 1 << 20;
 
-/// Maximum depth of nested arrays and objects.
+/// How deep arrays and objects may nest.
 const DEEPEST: usize = 32;
 
-/// The rules for services that did not register any.
+/// Rules for services that didn't register any.
 static PLAIN: Rules = Rules::PLAIN;
 
 fn rules(request: &HttpRequest) -> &Rules {
@@ -46,19 +46,19 @@ macro_rules! wrapper {
 }
 
 wrapper! {
-    /// Query parameters of one operation, read by the [`Rules`] in the app data.
+    /// An operation's query parameters, read using the [`Rules`] in the app data.
     Query
 }
 wrapper! {
-    /// Path parameters of one operation, read by the [`Rules`] in the app data.
+    /// An operation's path parameters, read using the [`Rules`] in the app data.
     Path
 }
 wrapper! {
-    /// A JSON body of one operation, at most 1 MiB and 32 levels deep.
+    /// An operation's JSON body, which may be up to 1 MiB and 32 levels deep.
     Json
 }
 wrapper! {
-    /// A form (`application/x-www-form-urlencoded`) of one operation, at most 1 MiB.
+    /// An operation's form (`application/x-www-form-urlencoded`) of up to 1 MiB.
     Form
 }
 
@@ -111,7 +111,7 @@ async fn json<T: DeserializeOwned + Validate>(
     read_validated(&input, rules(request)).into_result().map_err(Fault::InvalidBody)
 }
 
-/// Converts a violation that concerns the whole body: it is malformed, or is not an object.
+/// Converts a violation about the whole body, which is malformed or not an object.
 fn broken(violation: Violation) -> Fault {
     let number = |name| violation.limit(name).and_then(serde_json::Value::as_u64);
     match (number("line"), number("column")) {

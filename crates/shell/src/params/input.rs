@@ -1,4 +1,4 @@
-//! The names and values of the parameters of a request.
+//! The names and values of a request's parameters.
 
 use std::borrow::Cow;
 
@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use super::rules::{Names, Repeated, Rules};
 use crate::Violation;
 
-/// The parameters of a request in the order sent, from its query, path, form or JSON body.
+/// A request's parameters in the order sent. They may come from the query, path, form or JSON body.
 ///
-/// Only values that must be decoded are copied.
+/// Values are only copied if they need decoding.
 #[derive(Clone, Debug, Default)]
 pub struct Input<'a> {
     entries: Vec<(Cow<'a, str>, Given<'a>)>,
@@ -20,15 +20,15 @@ pub struct Input<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Given<'a> {
     Text(Cow<'a, str>),
-    /// The raw value. Its decoded bytes are not valid UTF-8.
+    /// The raw value, because it decodes to invalid UTF-8.
     Undecodable(&'a str),
     Json(&'a Value),
 }
 
 impl<'a> Input<'a> {
-    /// Decodes a query or a form: `%XX`, and `+` as a space.
+    /// Decodes a query or a form, including `%XX` and `+` for a space.
     ///
-    /// A parameter whose name is not valid UTF-8 is kept without a name.
+    /// If a parameter's name is not valid UTF-8, the parameter is kept without a name.
     ///
     /// ```
     /// use shell::params::{Input, Rules};
@@ -51,7 +51,7 @@ impl<'a> Input<'a> {
         input
     }
 
-    /// Decodes the variable segments of a routed path.
+    /// Decodes the variable segments in a routed path.
     ///
     /// ```
     /// use actix_web::test::TestRequest;
@@ -68,7 +68,7 @@ impl<'a> Input<'a> {
         Self { entries: entries.collect() }
     }
 
-    /// Takes the members of a JSON object. `null` counts as missing.
+    /// Uses the members of a JSON object. `null` counts as missing.
     ///
     /// ```
     /// use serde_json::json;
@@ -82,7 +82,7 @@ impl<'a> Input<'a> {
         Self::members(members.iter())
     }
 
-    /// Takes pairs of a name and a JSON value. Names can repeat.
+    /// Uses pairs of a name and a JSON value. Names may repeat.
     ///
     /// ```
     /// use serde_json::json;
@@ -104,7 +104,7 @@ impl<'a> Input<'a> {
         Self { entries: members.into_iter().map(entry).collect() }
     }
 
-    /// Adds a text parameter, such as a variable segment of the path.
+    /// Adds a text parameter, such as a variable path segment.
     ///
     /// ```
     /// use shell::params::{Input, Rules};
@@ -118,7 +118,7 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// Appends the parameters of another input.
+    /// Appends another input's parameters.
     ///
     /// ```
     /// use shell::params::{Input, Rules};
@@ -133,9 +133,9 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// Returns the text of a parameter, following the rules for names and repetitions.
+    /// Returns a parameter's text, following the rules for names and repetition.
     ///
-    /// For parameters outside of operations, such as API keys. Operations use
+    /// This is for parameters that aren't part of an operation, such as API keys. Operations use
     /// [`read`](super::read).
     ///
     /// ```
@@ -151,7 +151,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns the names and strings in the order sent. Skips values that are not strings.
+    /// Returns all names and strings in the order sent, skipping values that aren't strings.
     ///
     /// ```
     /// use shell::params::Input;
@@ -197,7 +197,7 @@ impl<'a> Input<'a> {
         .map(|(_, given)| given)
     }
 
-    /// Returns the name, in the spelling of the client, of the value that counts.
+    /// Returns the client's spelling of the name whose value counts.
     pub(super) fn name_sent(&self, name: &str, rules: &Rules) -> Option<&str> {
         let mut named = self.named(name, rules.names);
         match rules.repeated {
@@ -218,7 +218,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Decodes one name or value of a form. A `%` without two hexadecimal digits is kept.
+/// Decodes a name or value in a form. A `%` without two hex digits is kept.
 fn decode(text: &str) -> Option<Cow<'_, str>> {
     if text.contains('+') {
         let blanks = text.replace('+', " ");

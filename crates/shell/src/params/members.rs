@@ -1,4 +1,4 @@
-//! Parses the members of a JSON object, including repeated names.
+//! Parses a JSON object's members, including repeated names.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use crate::Violation;
 
-/// Parses the members of a JSON object in the order sent. Names can repeat.
+/// Parses a JSON object's members in the order sent. Names may repeat.
 ///
-/// A byte order mark is skipped. The code of the violation is `empty` (no body or `null`), `encoding`, `depth` (more
-/// than `deepest` levels), `syntax` or `object` (another kind of value). All except `empty` and `object` have the
-/// limits `line` and `column`, counted from 1 and in bytes.
+/// A byte order mark is skipped. The violation's code is `empty` (no body or `null`), `encoding`,
+/// `depth` (more than `deepest` levels), `syntax` or `object` (some other kind of value). Unless it
+/// is `empty` or `object`, its limits are `line` and `column`, which are in bytes and count from 1.
 ///
 /// ```
 /// use shell::params::{Input, Rules, members};
@@ -26,7 +26,7 @@ use crate::Violation;
 /// ```
 ///
 /// # Errors
-/// Returns an error if the body cannot be read as a JSON object.
+/// Returns an error if the body is not a valid JSON object.
 pub fn members(bytes: &[u8], deepest: usize) -> Result<Vec<(String, Value)>, Violation> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = str::from_utf8(bytes).map_err(|error| {
@@ -56,15 +56,15 @@ fn placed(code: &'static str, message: &str, (line, column): (usize, usize)) -> 
     Violation { limits, ..Violation::new("", code, message) }
 }
 
-/// Returns the line and column of the byte that follows `before`, counted like `serde_json` does.
+/// Returns the line and column of the byte after `before`, counting the way `serde_json` does.
 fn place(before: &[u8]) -> (usize, usize) {
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
     let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
     (line, column)
 }
 
-/// Returns the text before the first bracket that exceeds the maximum depth. Brackets in strings do
-/// not count.
+/// Returns everything before the first bracket that exceeds the maximum depth. Brackets in strings
+/// don't count.
 fn too_deep(text: &[u8], deepest: usize) -> Option<&[u8]> {
     let (mut depth, mut quoted, mut escaped) = (0usize, false, false);
     for (at, byte) in text.iter().enumerate() {
@@ -83,7 +83,7 @@ fn too_deep(text: &[u8], deepest: usize) -> Option<&[u8]> {
     None
 }
 
-/// A parsed JSON value. Objects keep all members, including repeated names.
+/// A parsed JSON value. Objects keep all members, even if names repeat.
 enum Whole {
     Members(Vec<(String, Value)>),
     Null,

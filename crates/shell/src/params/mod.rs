@@ -1,12 +1,12 @@
-//! Reads the parameters of all operations, based on serde and `validator`.
+//! Reads operations' parameters, using serde and `validator`.
 //!
-//! A service declares its [`Rules`] once, and a struct for each operation that derives
-//! `Deserialize` and `IntoParams`. The same struct documents and reads the parameters. The
-//! extractors [`Query`], [`Path`], [`Json`] and [`Form`] respond to violations in the service's
-//! error format. [`read`] and [`read_validated`] are for services with their own order of checks;
-//! structs with `validator` rules also derive `Validate`.
+//! A service declares its [`Rules`] once, plus a struct per operation that derives `Deserialize`
+//! and `IntoParams`. That way the same struct documents and reads the parameters. If there are
+//! violations, the [`Query`], [`Path`], [`Json`] and [`Form`] extractors respond in the service's
+//! error format. Services that check things in an order of their own use [`read`] and
+//! [`read_validated`]. Structs with `validator` rules also derive `Validate`.
 //!
-//! # Codes of violations
+//! # Violation codes
 //!
 //! | Code | Meaning | Limits |
 //! |---|---|---|

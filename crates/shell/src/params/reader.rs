@@ -13,16 +13,15 @@ use super::validation;
 use super::value::{Members, OneValue};
 use crate::Violation;
 
-/// The result of reading parameters: a value, violations, or both.
+/// The result of reading parameters, which is a value, violations, or both.
 ///
-/// If only some fields have violations, the value exists and these fields are empty. A service can
-/// then continue with checks that need more than the request.
+/// If only some fields have violations, there still is a value with these fields left empty. A
+/// service can then go ahead with checks that need more than the request.
 #[derive(Clone, Debug)]
 pub struct Reading<T> {
-    /// The parameters. `None` if a field that is not an `Option` and does not have a default is
-    /// missing.
+    /// The parameters. `None` if a field is missing that is neither an `Option` nor has a default.
     pub value: Option<T>,
-    /// The violations, in the order of the declared fields.
+    /// The violations, in field declaration order.
     pub violations: Vec<Violation>,
 }
 
@@ -39,7 +38,7 @@ impl<T> Reading<T> {
     }
 }
 
-/// Deserialises the parameters of an operation.
+/// Deserializes an operation's parameters.
 ///
 /// To find all violations, every field must be an `Option` or have a `serde(default)`.
 pub fn read<'de, T>(input: &'de Input<'_>, rules: &'de Rules) -> Reading<T>
@@ -49,10 +48,10 @@ where
     read_and_check(input, rules, |_| None)
 }
 
-/// Deserialises and validates the parameters of an operation, like [`read`].
+/// Like [`read`], but also validates the parameters.
 ///
-/// Mark required fields with `#[validate(required)]`. A violation of [`Validate`] is reported under
-/// the contract name of the field if both names differ only in case, `-` and `_`.
+/// Mark required fields with `#[validate(required)]`. A [`Validate`] violation is reported under
+/// the field's serialized name if the two names only differ in case, `-` and `_`.
 ///
 /// ```
 /// use serde::Deserialize;
@@ -120,7 +119,7 @@ where
     Reading { value, violations }
 }
 
-/// Returns violations for names without a field, if the rules reject them.
+/// Returns violations for names that aren't fields, if the rules reject those.
 fn unknown(fields: Fields<'_, '_>) -> Vec<Violation> {
     let Unknown::Refused(most) = fields.rules.unknown else { return Vec::new() };
     let declared = fields.declared.get();
@@ -129,7 +128,7 @@ fn unknown(fields: Fields<'_, '_>) -> Vec<Violation> {
     names.map(|name| Violation::new(name, "unknown", "the name is not known")).collect()
 }
 
-/// Repeats the deserialisation, each time without the fields that failed so far.
+/// Repeats the deserialization, each time leaving out the fields that failed so far.
 fn without_faulty<'de, T: Deserialize<'de>>(
     mut fields: Fields<'_, 'de>,
     first: Failure,
@@ -178,18 +177,18 @@ fn in_order(mut found: Vec<Violation>, fields: Fields<'_, '_>) -> Vec<Violation>
     found
 }
 
-/// A deserialiser that presents an input as the fields of a struct.
+/// A deserializer that presents an input as a struct's fields.
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'c, 'de> {
     pub(super) input: &'de Input<'de>,
     pub(super) rules: &'de Rules,
     pub(super) declared: &'c Cell<&'static [&'static str]>,
-    /// A bit mask of the declared fields that are skipped.
+    /// Bit mask of the declared fields to skip.
     pub(super) skipped: u128,
 }
 
 impl<'de> Fields<'_, 'de> {
-    /// Returns the declared fields that are present in the input.
+    /// Returns the declared fields that the input has.
     fn present(
         self,
         declared: &'static [&'static str],
@@ -210,7 +209,7 @@ impl<'de> Fields<'_, 'de> {
     }
 }
 
-/// Returns the bit of a declared field in a mask, or 0 if the mask is too short for it.
+/// Returns a declared field's bit in a mask, or 0 if the mask is too short.
 fn bit(at: usize) -> u128 {
     u32::try_from(at).ok().and_then(|at| 1u128.checked_shl(at)).unwrap_or(0)
 }
@@ -219,7 +218,7 @@ impl<'de> Deserializer<'de> for Fields<'_, 'de> {
     type Error = Failure;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        // Only structs declare their fields.
+        // Only structs tell us their fields.
         self.deserialize_struct("", &[], visitor)
     }
 

@@ -1,6 +1,6 @@
-//! Rules for reading the parameters of a service.
+//! Rules for reading a service's parameters.
 
-/// The rules for reading the parameters of a service. Each service has one constant.
+/// Rules for reading a service's parameters. Each service has one such constant.
 ///
 /// ```
 /// use shell::params::{Empty, Names, Numbers, Repeated, Rules};
@@ -18,29 +18,29 @@
 pub struct Rules {
     /// How names are compared.
     pub names: Names,
-    /// The value that wins if a name repeats.
+    /// Which value wins if a name repeats.
     pub repeated: Repeated,
-    /// How an empty value is treated.
+    /// What to do with an empty value.
     pub empty: Empty,
-    /// How a name without a field is treated.
+    /// What to do with a name that isn't a field.
     pub unknown: Unknown,
-    /// How a value that is not UTF-8 is treated.
+    /// What to do with a value that isn't UTF-8.
     pub undecodable: Undecodable,
-    /// How a list is written.
+    /// How lists are written.
     pub lists: Lists,
-    /// How a whole number is written.
+    /// How whole numbers are written.
     pub numbers: Numbers,
-    /// How the words of an enum are compared.
+    /// How an enum's words are compared.
     pub words: Words,
-    /// The words of a boolean. Letter case is ignored.
+    /// The words for booleans, ignoring letter case.
     pub booleans: &'static [(&'static str, bool)],
-    /// How many violations are reported.
+    /// How many violations to report.
     pub faults: Faults,
 }
 
 impl Rules {
-    /// Exact names, the first value wins, empty values are kept, booleans are `true` and `false`,
-    /// all violations are reported.
+    /// Names are exact, the first value wins, empty values are kept, booleans are `true` and
+    /// `false`, and all violations are reported.
     pub const PLAIN: Self = Self {
         names: Names::Exact,
         repeated: Repeated::First,
@@ -66,7 +66,7 @@ impl Default for Rules {
 pub enum Names {
     /// Exactly.
     Exact,
-    /// Ignoring ASCII letter case.
+    /// Ignoring ASCII case.
     IgnoringCase,
 }
 
@@ -79,79 +79,78 @@ impl Names {
     }
 }
 
-/// The value that wins if a name repeats.
+/// Which value wins if a name repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeated {
-    /// The first one sent.
+    /// The first.
     First,
-    /// The last one sent.
+    /// The last.
     Last,
 }
 
-/// How an empty value is treated.
+/// How to treat an empty value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Empty {
     /// The parameter counts as missing.
     Absent,
-    /// The value is kept like any other.
+    /// Like any other value.
     Kept,
 }
 
-/// How a name without a field is treated.
+/// How to treat a name that isn't a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// It is ignored.
+    /// Ignores it.
     Ignored,
-    /// It is a violation with the code `unknown`. At most this number of them is reported, before
-    /// all other violations.
+    /// Reports it as a violation with the code `unknown`. No more than this number are reported,
+    /// ahead of all other violations.
     Refused(usize),
 }
 
-/// How a value that is not UTF-8 is treated.
+/// How to treat a value that isn't UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undecodable {
-    /// It is a violation of its parameter (code `encoding`). It is ignored if no field has this
-    /// name.
+    /// Reports a violation of its parameter with the code `encoding`, or ignores it if no field has
+    /// this name.
     Parameter,
-    /// The whole input is rejected with a single violation, which contains the name of the
-    /// parameter.
+    /// Rejects the whole input with a single violation that contains the parameter's name.
     Input,
 }
 
-/// How a list is written. JSON arrays are lists under every rule.
+/// How lists are written. JSON arrays are always lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lists {
-    /// As comma-separated items in one value. Items are trimmed, and empty ones are dropped.
+    /// As a single value with commas. Items are trimmed, and empty ones are dropped.
     Commas,
-    /// As a repeated name with one item each.
+    /// By repeating the name, with one item each.
     Values,
 }
 
-/// How a whole number is written.
+/// How whole numbers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
-    /// In the syntax of [`str::parse`]. Surrounding spaces are allowed.
+    /// Anything [`str::parse`] accepts, with optional spaces around it.
     Parsed,
-    /// As 1 to this number of digits.
+    /// 1 to this number of digits.
     Digits(usize),
 }
 
-/// How words of an enum (unit variants) are compared.
+/// How an enum's words (unit variants) are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
     /// Exactly.
     Exact,
-    /// Ignoring ASCII letter case.
+    /// Ignoring ASCII case.
     IgnoringCase,
-    /// Ignoring ASCII letter case and surrounding spaces.
+    /// Ignoring ASCII case and surrounding spaces.
     Trimmed,
 }
 
-/// How many violations are reported.
+/// How many violations to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Faults {
-    /// All, in the order of the declared fields.
+    /// All of them, in field declaration order.
     All,
-    /// The first one in that order.
+    /// Only the first one in that order.
     First,
 }

@@ -1,4 +1,4 @@
-//! Converts errors of `validator` to violations with the names of the contract.
+//! Converts `validator` errors to violations that use the API's names.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use validator::{ValidationError, ValidationErrors, ValidationErrorsKind};
 
 use crate::Violation;
 
-/// The name under which `validator` reports errors of schema functions.
+/// The name `validator` uses for errors from schema functions.
 const WHOLE: &str = "__all__";
 
-/// Adds the violations of fields that do not have one yet.
+/// Adds violations for fields that don't have one yet.
 pub(super) fn collect(
     errors: &ValidationErrors,
     declared: &'static [&'static str],
@@ -57,7 +57,7 @@ fn violation(error: &ValidationError, field: String) -> Violation {
     }
 }
 
-/// Returns whether two spellings refer to the same field. Case, `-`, `_` and `r#` are ignored.
+/// Returns whether two spellings mean the same field. Ignores case, `-`, `_` and `r#`.
 fn alike(one: &str, other: &str) -> bool {
     let letters = |text: &'_ str| -> Vec<u8> {
         let text = text.strip_prefix("r#").unwrap_or(text);
@@ -66,7 +66,7 @@ fn alike(one: &str, other: &str) -> bool {
     letters(one) == letters(other)
 }
 
-/// Returns the violation of one field. For schema functions that compare several fields.
+/// Creates a violation for a single field, in a schema function that compares several.
 ///
 /// With `skip_on_field_errors = false`, the function also runs if some fields have violations.
 ///

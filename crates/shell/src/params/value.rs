@@ -1,4 +1,4 @@
-//! Deserialises one value into the type of its field.
+//! Deserializes a single value into its field's type.
 
 use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde::de::{
@@ -15,7 +15,7 @@ use super::rules::{Lists, Numbers, Rules, Words};
 pub(super) struct OneValue<'de> {
     kind: Kind<'de>,
     rules: &'de Rules,
-    /// The whole input, to find the other values of the same name.
+    /// The whole input, for finding the name's other values.
     all: Option<(&'de Input<'de>, &'static str)>,
 }
 
@@ -41,7 +41,7 @@ impl<'de> OneValue<'de> {
         }
     }
 
-    /// Parses a whole number according to the rules of the service.
+    /// Parses a whole number by the service's rules.
     fn whole<N: std::str::FromStr>(self, text: &str) -> Result<N, Failure> {
         let digits = match self.rules.numbers {
             Numbers::Parsed => text.trim(),
@@ -223,7 +223,7 @@ pub(super) struct Members<'de, I> {
     value: Option<Member<'de>>,
 }
 
-/// The name and value of a member, or the reason its value cannot be read.
+/// A member's name and value, or why the value can't be read.
 type Member<'de> = (&'de str, Result<OneValue<'de>, Failure>);
 
 impl<'de, I: Iterator<Item = Member<'de>>> Members<'de, I> {

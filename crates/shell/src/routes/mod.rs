@@ -1,5 +1,4 @@
-//! The operations of a service. Routing and documentation use the same list of registered
-//! operations.
+//! A service's operations. Routing and documentation share the same list.
 
 mod operation;
 mod register;

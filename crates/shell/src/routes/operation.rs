@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use actix_web::http::Method;
 
-/// A path of the service, with its methods and an optional attached value.
+/// One of the service's paths with its methods, and optionally an attached value.
 #[derive(Clone)]
 pub struct Operation {
     pub(super) template: String,
@@ -33,7 +33,7 @@ impl Operation {
         Self { template, segments, methods, id, summary, tag, attached: None }
     }
 
-    /// Attaches a value of the service, such as the required permission or the cost.
+    /// Attaches a value that the service defines, such as a required permission or a cost.
     ///
     /// See [`Routes`](crate::Routes) for an example.
     pub fn attach<A: Send + Sync + 'static>(&mut self, value: A) -> &mut Self {
@@ -51,7 +51,7 @@ impl Operation {
         &self.methods
     }
 
-    /// Returns the `operationId` in the document. `None` for a page.
+    /// Returns the `operationId` in the document, or `None` for a page.
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }

@@ -11,10 +11,11 @@ use utoipa_actix_web::OpenApiFactory;
 use super::operation::Operation;
 use crate::pages::Site;
 
-/// Collects the operations of a service in the order of its documentation.
+/// Collects a service's operations, in documentation order.
 ///
-/// Each operation is served, documented in OpenAPI, and part of [`Operations`](crate::Operations),
-/// which is used for 405 responses, canonical paths and the redaction of the access log.
+/// Each operation is served, documented in OpenAPI, and becomes part of
+/// [`Operations`](crate::Operations), which we need for 405 responses, canonical paths and
+/// redacting the access log.
 ///
 /// ```
 /// use actix_web::get;
@@ -57,12 +58,12 @@ pub struct Routes<'a> {
     described: Described,
 }
 
-/// The purpose of a pass over the routes of a service.
+/// What we want from a pass over a service's routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pass {
-    /// Lists and documents the routes without serving them.
+    /// Lists and documents the routes, but doesn't serve them.
     Describe,
-    /// Serves the frequent ones, so that routers try them first.
+    /// Serves the frequent ones, so that the router tries them first.
     Frequent,
     /// Serves the others.
     Others,
@@ -80,7 +81,7 @@ impl<'a> Routes<'a> {
         Self { config, pass, described: Described::default() }
     }
 
-    /// Adds a handler and its `utoipa::path`.
+    /// Adds a handler along with its `utoipa::path`.
     pub fn add<F>(&mut self, handler: F) -> &mut Operation
     where
         F: HttpServiceFactory + OpenApiFactory + 'static,
@@ -88,7 +89,7 @@ impl<'a> Routes<'a> {
         self.register(handler, Pass::Others)
     }
 
-    /// Adds a handler for frequent requests, which routers try before all others.
+    /// Adds a handler for frequent requests, which the router tries before all others.
     ///
     /// ```
     /// # use actix_web::get;
@@ -108,8 +109,8 @@ impl<'a> Routes<'a> {
     }
 
     /// Adds an operation that [`Service::first`](crate::Service::first) answers before routing. It
-    /// is documented and listed, but does not have a handler. `documented` is the struct that
-    /// `utoipa::path` generates for a function: `__path_` and the name of the function.
+    /// is documented and listed, but doesn't have a handler. `documented` is the struct that
+    /// `utoipa::path` generates for a function, named `__path_` plus the function's name.
     ///
     /// ```
     /// # use actix_web::HttpResponse;
@@ -129,7 +130,7 @@ impl<'a> Routes<'a> {
         &mut self.described.operations[at]
     }
 
-    /// Serves a page, which is not part of the document.
+    /// Serves a page. Pages aren't part of the document.
     ///
     /// ```
     /// use actix_web::web;
@@ -146,13 +147,13 @@ impl<'a> Routes<'a> {
         }
     }
 
-    /// Serves the assets of the pages.
+    /// Serves a site's assets.
     pub fn assets(&mut self, site: &'static Site) {
         self.described.operations.push(Operation::new("/assets/{file}", Vec::new(), None));
         self.configure(|config| site.serve(config));
     }
 
-    /// Serves routes that are not operations, such as files. They are neither documented nor listed.
+    /// Serves routes that aren't operations, such as files. These aren't documented or listed.
     ///
     /// ```
     /// use actix_web::web;
@@ -181,7 +182,7 @@ impl<'a> Routes<'a> {
         &mut self.described.operations[at]
     }
 
-    /// Lists and documents the operations of a handler. Returns the index of the first one.
+    /// Lists and documents a handler's operations. Returns the index of the first one.
     fn describe(&mut self, handler: &impl OpenApiFactory) -> usize {
         let at = self.described.operations.len();
         if self.pass != Pass::Describe {
@@ -201,7 +202,7 @@ impl<'a> Routes<'a> {
     }
 }
 
-/// Returns the operation of a path, with the id, summary and tag of its first method.
+/// Describes a path's operation, using the ID, summary and tag of its first method.
 fn described(template: &str, item: &PathItem) -> Operation {
     let mut methods = Vec::new();
     let mut first = None;
@@ -233,7 +234,7 @@ fn described(template: &str, item: &PathItem) -> Operation {
 
 pub(super) fn describe(register: impl FnOnce(&mut Routes<'_>)) -> Described {
     let mut described = Described::default();
-    // actix provides a configuration only while it builds an application, which is dropped here.
+    // actix only gives us a configuration while building an application, which we drop right away.
     let _ = App::new().configure(|config| {
         let mut routes = Routes::new(config, Pass::Describe);
         register(&mut routes);
@@ -242,7 +243,7 @@ pub(super) fn describe(register: impl FnOnce(&mut Routes<'_>)) -> Described {
     described
 }
 
-/// Serves the operations that `add` registers, the frequent ones first.
+/// Serves the operations that `add` registers, frequent ones first.
 pub(crate) fn serve(config: &mut ServiceConfig, add: fn(&mut Routes<'_>)) {
     for pass in [Pass::Frequent, Pass::Others] {
         add(&mut Routes::new(config, pass));

@@ -1,4 +1,4 @@
-//! The table of operations: canonical paths, redaction and allowed methods.
+//! The table of operations, for canonical paths, redaction and allowed methods.
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
@@ -11,38 +11,39 @@ use super::register::{Routes, describe};
 use super::tree::Tree;
 
 const DOCUMENT: &str = "/openapi.json";
-/// The path prefix of Swagger UI.
+/// Swagger UI's path prefix.
 const DOCS: &str = "/docs/";
-/// The replacement for unknown path segments in the access log.
+/// Replaces unknown path segments in the access log.
 const HIDDEN: &str = "{hidden}";
 
-/// The spellings of a path that are equivalent. [`Operations::canonical`] returns the documented one.
+/// Which spellings of a path are equivalent. [`Operations::canonical`] returns the documented one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathRules {
-    /// Whether the case of literal segments is ignored. The case of parameters is always kept.
+    /// Whether to ignore case in literal segments. Parameters always keep their case.
     pub ignore_case: bool,
     /// How trailing slashes are treated.
     pub trailing_slash: TrailingSlash,
-    /// The replacement for an empty parameter, which routers do not match. Without it, such a path is not found.
+    /// Replaces an empty parameter, which the router wouldn't match. If this is `None`, such a path
+    /// is not found.
     pub empty_parameter: Option<&'static str>,
 }
 
-/// How trailing slashes of a path are treated.
+/// How trailing slashes are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrailingSlash {
     /// They are part of the path.
     Kept,
-    /// All are dropped, even from unknown paths. `/docs/` keeps its slash.
+    /// All are dropped, even from unknown paths. Only `/docs/` keeps its slash.
     Dropped,
-    /// One is dropped if the path of the operation ends in a literal segment.
+    /// A single one is dropped if the operation's path ends in a literal segment.
     OneDropped,
 }
 
 impl PathRules {
-    /// Paths are not changed.
+    /// Leaves paths alone.
     pub const EXACT: Self =
         Self { ignore_case: false, trailing_slash: TrailingSlash::Kept, empty_parameter: None };
-    /// Trailing slashes are dropped.
+    /// Drops trailing slashes.
     pub const NO_TRAILING_SLASH: Self =
         Self { trailing_slash: TrailingSlash::Dropped, ..Self::EXACT };
 }
@@ -53,7 +54,7 @@ impl Default for PathRules {
     }
 }
 
-/// The operations of a service, in registration order.
+/// A service's operations, in registration order.
 #[derive(Clone, Debug, Default)]
 pub struct Operations {
     operations: Vec<Operation>,
@@ -64,7 +65,7 @@ pub struct Operations {
 
 static NONE: LazyLock<Arc<Operations>> = LazyLock::new(Arc::default);
 
-/// Returns the operations of the service that received a request.
+/// Returns the operations of the service that is handling a request.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -87,7 +88,7 @@ impl Operations {
         Self { operations, tree, rules: PathRules::EXACT, docs: false }
     }
 
-    /// Sets the path rules of the service.
+    /// Sets the service's path rules.
     ///
     /// ```
     /// use shell::{Operations, PathRules};
@@ -118,12 +119,12 @@ impl Operations {
         self.operations.iter()
     }
 
-    /// Returns the first operation at a path, regardless of methods.
+    /// Returns the first operation at a path, whatever its methods.
     pub fn find(&self, path: &str) -> Option<&Operation> {
         self.locate(path).map(|(operation, _)| operation)
     }
 
-    /// Returns whether a path leads exactly to the OpenAPI document or to a page of Swagger UI.
+    /// Returns whether a path is the OpenAPI document or a Swagger UI page.
     ///
     /// ```
     /// let operations = shell::Operations::default();
@@ -141,7 +142,7 @@ impl Operations {
 
     /// Returns the canonical path if it differs from `path`.
     ///
-    /// Literal segments get their documented case. Parameters are kept byte for byte.
+    /// Literal segments get their documented case. Parameters stay exactly the same.
     pub fn canonical(&self, path: &str) -> Option<String> {
         let rules = self.rules;
         if rules == PathRules::EXACT || (path.ends_with('/') && self.is_template(path)) {
@@ -159,8 +160,8 @@ impl Operations {
         }
     }
 
-    /// Returns a path as shown in the access log: the pattern of its operation. In an unknown path,
-    /// only words that occur in operations are kept.
+    /// Returns what the access log shows for a path, which is its operation's pattern. In an
+    /// unknown path, we only keep words that occur in operations.
     pub fn redact(&self, path: &str) -> Cow<'_, str> {
         match self.locate(path) {
             Some((operation, _)) => Cow::Borrowed(operation.template()),
@@ -171,7 +172,7 @@ impl Operations {
         }
     }
 
-    /// Returns the methods of a path. Empty if the path does not have a route.
+    /// Returns a path's methods, or nothing if it doesn't have a route.
     pub(crate) fn methods_of(&self, path: &str) -> Vec<Method> {
         if self.docs && (path == DOCUMENT || path.starts_with(DOCS)) {
             return vec![Method::GET, Method::HEAD];
@@ -193,7 +194,7 @@ impl Operations {
         found
     }
 
-    /// Returns the methods of all operations.
+    /// Returns all operations' methods.
     pub(crate) fn methods(&self) -> Vec<Method> {
         let mut found = vec![Method::GET, Method::HEAD];
         for method in self.operations.iter().flat_map(|operation| &operation.methods) {
@@ -204,14 +205,14 @@ impl Operations {
         found
     }
 
-    /// Returns whether a path is the path of an operation without parameters.
+    /// Returns whether an operation without parameters has exactly this path.
     fn is_template(&self, path: &str) -> bool {
         self.operations
             .iter()
             .any(|operation| operation.template == path && !operation.has_parameters())
     }
 
-    /// Returns the operation of a path, and the path without the trailing slashes that are ignored.
+    /// Returns a path's operation, and the path without ignored trailing slashes.
     fn locate<'p>(&self, path: &'p str) -> Option<(&Operation, &'p str)> {
         let rules = self.rules;
         let trimmed = match rules.trailing_slash {
@@ -228,7 +229,7 @@ impl Operations {
         Some((self.fitting(trimmed, ends_in_literal)?, trimmed))
     }
 
-    /// Returns the first operation that is accepted and matches the path exactly.
+    /// Returns the first accepted operation that matches exactly this path.
     fn fitting(&self, path: &str, accepted: impl Fn(&Operation) -> bool) -> Option<&Operation> {
         let rules = self.rules;
         let empty = rules.empty_parameter.is_some();
@@ -239,14 +240,14 @@ impl Operations {
         self.operations.get(place)
     }
 
-    /// Returns the canonical spelling of a path that is not an operation.
+    /// Returns the canonical spelling of a path that isn't an operation.
     fn other<'p>(&self, path: &'p str, rules: PathRules) -> Option<Cow<'p, str>> {
         let docs = path.get(..DOCS.len()).is_some_and(|start| match rules.ignore_case {
             true => start.eq_ignore_ascii_case(DOCS),
             false => start == DOCS,
         });
         if docs {
-            // All file names of Swagger UI are lower-case.
+            // Swagger UI's file names are all lowercase.
             let lower = || Cow::Owned(path.to_ascii_lowercase());
             return Some(if rules.ignore_case { lower() } else { Cow::Borrowed(path) });
         }
@@ -264,7 +265,8 @@ impl Operations {
         dropped.then_some(Cow::Borrowed(trimmed))
     }
 
-    /// Returns a segment of an unknown path if an operation contains it, otherwise [`HIDDEN`].
+    /// Returns a segment of an unknown path if some operation contains it, and [`HIDDEN`]
+    /// otherwise.
     fn known_word(&self, part: &str) -> &str {
         let literals = self.operations.iter().flat_map(|operation| &operation.segments);
         let literals = literals.filter_map(|segment| match segment {
@@ -276,8 +278,8 @@ impl Operations {
     }
 }
 
-/// Returns whether the literal segments of a path have the documented case, and no parameter is
-/// empty unless `empty` is true.
+/// Returns whether a path's literal segments have the documented case. Unless `empty` is true, no
+/// parameter may be empty.
 fn is_spelled(operation: &Operation, path: &str, empty: bool) -> bool {
     let mut parts = operation.template.split('/').zip(path.split('/'));
     parts.all(|(known, part)| match Segment::is_parameter(known) {
@@ -286,7 +288,7 @@ fn is_spelled(operation: &Operation, path: &str, empty: bool) -> bool {
     })
 }
 
-/// Returns a path in the documented spelling of its operation.
+/// Spells a path the way its operation is documented.
 fn spelled(operation: &Operation, path: &str, rules: PathRules) -> String {
     let parts = operation.template.split('/').zip(path.split('/'));
     joined(parts.map(|(known, part)| {

@@ -2,19 +2,19 @@
 
 use super::operation::{Operation, Segment};
 
-/// A node of the tree: all paths with the same prefix.
+/// A node in the tree, for all paths with the same prefix.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
-    /// The next nodes by literal segment, in lower case.
+    /// Next nodes by literal segment, in lowercase.
     words: Vec<(String, Tree)>,
     /// The next node if the segment is a parameter.
     parameter: Option<Box<Tree>>,
-    /// The indexes of the operations whose path ends here, in registration order.
+    /// Indexes of the operations whose path ends here, in registration order.
     ends: Vec<usize>,
 }
 
 impl Tree {
-    /// Builds the tree of operations. Each is identified by its index.
+    /// Builds a tree that identifies operations by index.
     pub(super) fn of(operations: &[Operation]) -> Self {
         let mut tree = Self::default();
         for (place, operation) in operations.iter().enumerate() {
@@ -37,8 +37,8 @@ impl Tree {
         &mut self.words[at].1
     }
 
-    /// Returns the first index of a matching operation that is accepted, ignoring case. Literal
-    /// segments take precedence over parameters.
+    /// Returns the index of the first matching operation that is accepted. Ignores case, and
+    /// prefers literal segments to parameters.
     ///
     /// Parameters match an empty segment only if `empty` is true.
     pub(super) fn first(
@@ -47,7 +47,7 @@ impl Tree {
         empty: bool,
         accepted: &mut impl FnMut(usize) -> bool,
     ) -> Option<usize> {
-        // Segments are so short that a vectorised search would cost more.
+        // Segments are so short that a vectorized search would cost more.
         let end = path.bytes().position(|byte| byte == b'/').unwrap_or(path.len());
         let (part, rest) = path.split_at(end);
         let rest = rest.strip_prefix('/');

@@ -1,4 +1,4 @@
-//! The contents of a span.
+//! What goes into a span.
 
 use std::time::Instant;
 
@@ -6,17 +6,17 @@ use actix_web::http::StatusCode;
 
 use crate::{RequestId, TraceContext};
 
-/// A request whose response has been sent. Contains the same fields as its line in the access log.
+/// A request whose response was sent, with the same fields as its access log line.
 #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "the exporter reads them"))]
 pub(crate) struct Ended<'l> {
     pub(crate) trace: TraceContext,
     pub(crate) id: &'l RequestId,
     pub(crate) method: &'static str,
-    /// The pattern of the route.
+    /// The route's pattern.
     pub(crate) route: &'l str,
     pub(crate) status: StatusCode,
     pub(crate) bytes: u64,
-    /// The part of the client address that may be shown.
+    /// As much of the client address as may be shown.
     pub(crate) client: Option<&'l str>,
     pub(crate) started: Instant,
 }

@@ -1,6 +1,6 @@
-//! Spans of requests, for an OpenTelemetry collector that supports OTLP over HTTP.
+//! Request spans for an OpenTelemetry collector that supports OTLP over HTTP.
 //!
-//! Programs built without the cargo feature `otlp` do not send spans, and reject `OTLP_ENDPOINT`.
+//! Without the `otlp` cargo feature, programs don't send spans and reject `OTLP_ENDPOINT`.
 
 mod ended;
 #[cfg(feature = "otlp")]
@@ -11,11 +11,11 @@ use actix_web::http::header::HeaderMap;
 pub(crate) use self::ended::Ended;
 use crate::{ServiceInfo, TraceContext};
 
-/// Starts to send spans to a collector. `ratio` is the share of requests without `traceparent` that
-/// is sent.
+/// Starts sending spans to a collector. Of the requests without a `traceparent`, the fraction
+/// `ratio` is sent.
 ///
 /// # Errors
-/// Returns an error if the client for the collector cannot be created.
+/// Returns an error if the collector client cannot be created.
 pub(crate) fn start(
     endpoint: Option<&str>,
     ratio: f64,
@@ -29,7 +29,8 @@ pub(crate) fn start(
     Ok(())
 }
 
-/// Returns the trace context of a request: from its `traceparent`, or a new one if spans are sent.
+/// Returns a request's trace context, either from its `traceparent` or, if we send spans, a new
+/// one.
 pub(crate) fn trace_of(headers: &HeaderMap) -> Option<TraceContext> {
     let sent = TraceContext::of(headers);
     #[cfg(feature = "otlp")]
@@ -37,14 +38,14 @@ pub(crate) fn trace_of(headers: &HeaderMap) -> Option<TraceContext> {
     sent
 }
 
-/// Queues the span of a request for the collector.
+/// Queues a request's span for the collector.
 pub(crate) fn send(ended: &Ended<'_>) {
     #[cfg(feature = "otlp")]
     otlp::send(ended);
     let _ = ended;
 }
 
-/// Sends the queued spans. Takes at most a few seconds.
+/// Sends the queued spans, which takes a few seconds at most.
 pub(crate) fn flush() {
     #[cfg(feature = "otlp")]
     otlp::flush();

@@ -1,4 +1,4 @@
-//! The OpenTelemetry exporter behind the cargo feature `otlp`.
+//! The OpenTelemetry exporter behind the `otlp` cargo feature.
 
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
@@ -17,22 +17,23 @@ use opentelemetry_sdk::trace::{
 use super::ended::Ended;
 use crate::{ServiceInfo, TraceContext};
 
-/// The path for traces at a collector.
+/// A collector's path for traces.
 const PATH: &str = "/v1/traces";
-/// How long the process waits for the collector when it ends.
+/// How long an exiting process waits for the collector.
 const LAST_SPANS: Duration = Duration::from_secs(5);
 
 static EXPORTER: OnceLock<Exporter> = OnceLock::new();
 
 struct Exporter {
-    /// Queues at most 2,048 spans, sends them from its own thread, and drops those that do not fit.
+    /// Queues up to 2,048 spans, sends them from a thread of its own, and drops those that don't
+    /// fit.
     processor: BatchSpanProcessor,
     scope: InstrumentationScope,
-    /// A new trace is sampled if the lower 64 bits of its id are below this number.
+    /// A new trace is sampled if the lower 64 bits of its ID are below this number.
     threshold: f64,
 }
 
-/// Starts the thread that sends spans. A second call has no effect.
+/// Starts the thread that sends spans. Calling this again does nothing.
 ///
 /// # Errors
 /// Returns an error if the client cannot be created.
@@ -52,14 +53,14 @@ pub(super) fn start(endpoint: &str, ratio: f64, service: &ServiceInfo) -> anyhow
     Ok(())
 }
 
-/// Returns the context of a request without `traceparent`. `None` if spans are not sent.
+/// Returns the context for a request without a `traceparent`, or `None` if we don't send spans.
 pub(super) fn new_trace() -> Option<TraceContext> {
     EXPORTER
         .get()
         .map(|exporter| TraceContext::root(|trace| ((trace as u64) as f64) < exporter.threshold))
 }
 
-/// Queues the span of a request.
+/// Queues a request's span.
 pub(super) fn send(ended: &Ended<'_>) {
     let Some(exporter) = EXPORTER.get().filter(|_| ended.trace.is_sampled()) else { return };
     let end_time = SystemTime::now();

@@ -8,7 +8,7 @@ use crate::store::{Corpus, KindFolder, activate_all};
 
 /// Checks a file like a server would, makes `CURRENT` refer to it, and returns its path.
 ///
-/// A file outside of the data folder is first copied into it.
+/// A file outside the data folder is first copied into it.
 ///
 /// # Errors
 /// Returns an error if the file is damaged, or the data folder is not writable.

@@ -69,7 +69,7 @@ impl Partitions {
     /// Adds an entry.
     ///
     /// # Errors
-    /// Returns an error if the disk is full or failing.
+    /// Returns an error if the disk is full or fails.
     pub fn add(&mut self, entry: &Entry) -> anyhow::Result<()> {
         let partition = self.spread.partition(entry);
         let buffer = &mut self.buffers[partition];
@@ -97,7 +97,7 @@ impl Partitions {
     /// Flushes all buffers and returns the length of each file.
     ///
     /// # Errors
-    /// Returns an error if the disk is full or failing.
+    /// Returns an error if the disk is full or fails.
     pub fn finish(mut self) -> anyhow::Result<Vec<u64>> {
         for partition in 0..self.buffers.len() {
             if !self.buffers[partition].is_empty() {

@@ -72,7 +72,7 @@ impl Partition {
     /// Sorts the records in runs of at most `limit` and merges them.
     ///
     /// # Errors
-    /// Returns an error if the disk is full or failing, or the error of `consume`.
+    /// Returns an error if the disk is full or fails, or the error of `consume`.
     pub fn merge(
         &self,
         mut consume: impl FnMut(Vec<Entry>) -> anyhow::Result<()>,

@@ -172,7 +172,7 @@ impl Source {
     /// read again, sorts them and runs `work` again.
     ///
     /// # Errors
-    /// Returns the errors of `work`.
+    /// Returns any error from `work`.
     pub fn with_retry<T>(
         &self,
         partitioned: Option<&(Partitioned, Tally)>,

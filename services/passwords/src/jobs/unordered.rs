@@ -170,7 +170,7 @@ impl Partitioned {
     /// `consume`.
     ///
     /// # Errors
-    /// Returns an error if the disk is full or failing, or an error of `finish` or `consume`.
+    /// Returns an error if the disk is full or fails, or an error of `finish` or `consume`.
     pub fn read<T: Send>(
         &self,
         kind: Kind,

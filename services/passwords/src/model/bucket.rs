@@ -11,7 +11,7 @@ pub const ENDS_BYTES: usize = 32;
 /// The maximum number of entries in a bucket.
 pub const BUCKET_LIMIT: usize = u16::MAX as usize;
 
-/// The reason the bytes of a bucket are invalid.
+/// Why the bytes of a bucket are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BucketError {
     /// The bucket is too short for its ends or tails.

@@ -37,7 +37,7 @@ pub struct Header {
     pub note: String,
 }
 
-/// The reason a header is invalid.
+/// Why a header is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
     /// The magic number is missing.

@@ -29,7 +29,7 @@ pub const EMPTY_DIGEST: BucketDigest = [0xda, 0x39, 0xa3, 0xee, 0x5e, 0x6b, 0x4b
 #[derive(Debug)]
 pub struct Index(Vec<u8>);
 
-/// The reason an index does not match its corpus.
+/// Why an index does not match its corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
     /// The length of the region is wrong.

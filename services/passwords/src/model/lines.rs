@@ -3,7 +3,7 @@
 use super::entry::{Entry, MAX_COUNT};
 use super::kind::Kind;
 
-/// The reason a line is invalid.
+/// Why a line is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
     /// The part before the colon is not a digest of this kind. Contains the expected number of

@@ -78,7 +78,7 @@ impl Contents {
 /// corpus. Writing the header afterwards does not need any additional disk space.
 ///
 /// # Errors
-/// Returns an error if the disk is full or failing.
+/// Returns an error if the disk is full or fails.
 pub fn write_index(file: &File, index: &Index, length: u64) -> io::Result<()> {
     file.set_len(length)?;
     file.write_all_at(index.as_bytes(), HEADER_BYTES as u64)?;

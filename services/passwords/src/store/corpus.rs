@@ -17,7 +17,7 @@ use crate::model::{
 /// The number of buckets that are checked against their digests before a corpus is served.
 const SPOT_CHECKS: usize = 64;
 
-/// The reason a file cannot be used as a corpus.
+/// Why a file cannot be used as a corpus.
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
     /// The file cannot be opened or read.
@@ -74,7 +74,7 @@ pub enum CorpusError {
     },
 }
 
-/// The reason a bucket cannot be used.
+/// Why a bucket cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BucketProblem {
     /// It cannot be read.

@@ -99,7 +99,7 @@ impl PartialCorpus {
     /// Appends the next range.
     ///
     /// # Errors
-    /// Returns an error if the disk is full or failing.
+    /// Returns an error if the disk is full or fails.
     pub fn append(&mut self, encoded: &Encoded, tag: &[u8]) -> anyhow::Result<()> {
         let (entries, digest) = match encoded.buckets.first() {
             Some(bucket) => (bucket.entries as u32, bucket.digest),
@@ -111,7 +111,7 @@ impl PartialCorpus {
     /// Appends the next range, with a bucket from another corpus.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::append`].
+    /// Returns the same errors as [`Self::append`].
     pub fn copy(&mut self, bytes: &[u8], digest: BucketDigest, tag: &[u8]) -> anyhow::Result<()> {
         self.add(bytes, contents::entries_of(bytes), digest, tag)
     }
@@ -134,7 +134,7 @@ impl PartialCorpus {
     /// Syncs everything: first the buckets, and then their log records.
     ///
     /// # Errors
-    /// Returns an error if the disk is full or failing.
+    /// Returns an error if the disk is full or fails.
     pub fn checkpoint(&mut self) -> anyhow::Result<()> {
         let (data_path, log_path) = paths(&self.folder);
         let mut write_data = || {
@@ -156,7 +156,7 @@ impl PartialCorpus {
     /// additional disk space. After a crash, this can be repeated.
     ///
     /// # Errors
-    /// Returns an error if the disk is full or failing.
+    /// Returns an error if the disk is full or fails.
     pub fn complete(mut self, note: &str, built_at: i64) -> anyhow::Result<CompleteMirror> {
         self.checkpoint()?;
         let (data_path, log_path) = paths(&self.folder);

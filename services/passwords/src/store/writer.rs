@@ -85,7 +85,7 @@ impl CorpusWriter {
     /// Appends buckets, which must follow all buckets appended before.
     ///
     /// # Errors
-    /// Returns an error if the disk is full or failing, or the buckets are out of order.
+    /// Returns an error if the disk is full or fails, or the buckets are out of order.
     pub fn append(&mut self, encoded: &Encoded) -> anyhow::Result<()> {
         for bucket in &encoded.buckets {
             let (length, entries) = (bucket.length as u64, bucket.entries as u32);
@@ -97,7 +97,7 @@ impl CorpusWriter {
     /// Appends a bucket from another corpus.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::append`].
+    /// Returns the same errors as [`Self::append`].
     pub fn copy(&mut self, prefix: u32, bytes: &[u8], digest: BucketDigest) -> anyhow::Result<()> {
         if bytes.is_empty() {
             return Ok(());
@@ -121,7 +121,7 @@ impl CorpusWriter {
     /// space.
     ///
     /// # Errors
-    /// Returns an error if the disk is full or failing.
+    /// Returns an error if the disk is full or fails.
     pub fn complete(self, note: &str, built_at: i64) -> anyhow::Result<CompleteCorpus> {
         let temporary = self.file.get_ref().path().to_owned();
         let unwritable = || unwritable(&temporary);

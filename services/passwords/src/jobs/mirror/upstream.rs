@@ -49,7 +49,7 @@ pub struct Range {
     pub received: u64,
 }
 
-/// The reason a request failed.
+/// Why a request failed.
 #[derive(Debug)]
 pub enum Failure {
     /// The service is busy or slow, and may ask for a pause.
