@@ -1,3 +1,4 @@
+//! Request callers.
 
 use std::sync::Arc;
 

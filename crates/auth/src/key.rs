@@ -14,6 +14,7 @@ const HINT: usize = 6;
 pub struct Key {
     /// The row ID, which also identifies the quota bucket.
     pub id: i64,
+    /// Who owns the key.
     pub owner: String,
     /// `None` if the service gets its limits from somewhere else.
     pub plan: Option<Plan>,
@@ -29,6 +30,7 @@ pub struct Key {
     pub last_used_at: Option<i64>,
 }
 
+/// Whether a key works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyState {
     /// The key works.
@@ -40,6 +42,7 @@ pub enum KeyState {
 }
 
 impl KeyState {
+    /// Returns the state's name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Live => "live",

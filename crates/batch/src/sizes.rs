@@ -20,6 +20,7 @@ use indicatif::{HumanBytes, HumanCount};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ByteSize(
+    /// The size in bytes.
     pub u64,
 );
 
@@ -81,6 +82,7 @@ impl FromStr for ByteSize {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Count(
+    /// The count.
     pub u64,
 );
 

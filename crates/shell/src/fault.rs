@@ -118,7 +118,7 @@ pub enum Fault {
     Internal(String),
 }
 
-/// What an error format can use of a failed request.
+/// Describes a failed request for an error format.
 #[derive(Clone, Debug)]
 pub struct RequestInfo {
     /// The method as sent.

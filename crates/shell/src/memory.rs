@@ -46,8 +46,8 @@ pub(crate) async fn trim_after_peaks() {
     }
 }
 
-/// Gives every long buffer a mapping of its own, so its memory goes back to the system as soon as
-/// it is freed.
+/// Gives every long buffer a mapping of its own, so its memory goes back to the system once the
+/// buffer is freed.
 ///
 /// By default, glibc raises the threshold to the size of the largest buffer freed so far, up to 32
 /// MiB.

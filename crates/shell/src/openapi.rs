@@ -64,9 +64,9 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     .flatten()
 }
 
-/// Completes an operation's responses. If a response has no description, we use the reason phrase
-/// of its status, because OpenAPI 3.1 requires a description and client generators reject documents
-/// without it. If an error response has no body, it gets the service's error body.
+/// Completes an operation's responses. A response without a description gets the reason phrase of
+/// its status. OpenAPI 3.1 requires a description and client generators reject documents without
+/// it. If an error response has no body, it gets the service's error body.
 fn complete(operation: &mut Operation, error_body: Option<ErrorBody>) {
     for (status, response) in &mut operation.responses.responses {
         let RefOr::T(response) = response else { continue };

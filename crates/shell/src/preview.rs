@@ -7,7 +7,7 @@ use clap::ArgMatches;
 
 use crate::{ListenAddress, ServiceInfo, ShellSettings, TlsMode, server, tls};
 
-/// What a server would use. Each part has a description or an error, in report order.
+/// The things a server would use. Each part has a description or an error, in report order.
 ///
 /// ```
 /// let mut preview = shell::Preview::default();

@@ -15,8 +15,8 @@ const LONGEST: usize = 128;
 /// A request's ID. This is the `x-request-id` from the client or a proxy if it is well-formed, and
 /// 32 hex digits otherwise.
 ///
-/// A well-formed id has 1 to 128 letters, digits and
-/// `-._~A well-formed ID has 1 to 128 letters, digits and `-._
+/// A well-formed ID is 1 to 128 characters long. It may contain ASCII letters, digits and the
+/// punctuation in UUIDs, trace IDs and base64, which isn't enough to forge log lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId {
     number: u128,

@@ -36,7 +36,7 @@ pub struct Program {
     database: Option<crate::Database>,
 }
 
-/// What a process returned and printed.
+/// The outcome of a process.
 #[derive(Clone, Debug)]
 pub struct Ran {
     /// The exit code, or `None` if the process was killed by a signal.

@@ -1,4 +1,4 @@
-//! Settings of the service.
+//! The service's settings.
 
 use shell::Switch;
 

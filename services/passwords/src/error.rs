@@ -1,4 +1,4 @@
-//! The errors of the service, with status and text.
+//! The service's errors with their statuses and texts.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,32 +17,32 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const ALLOW: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("30");
 
-/// Why a request does not get a range.
+/// Why a request doesn't get a range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// `REQUIRE_USER_AGENT` is on and the request has no user agent.
+    /// `REQUIRE_USER_AGENT` is on, but the request doesn't have a user agent.
     #[error("Access denied due to missing user-agent.")]
     MissingUserAgent,
-    /// The path is not below `/range/`.
+    /// The path isn't below `/range/`.
     #[error("Invalid API query")]
     InvalidQuery,
-    /// Ranges support only GET and HEAD.
+    /// Ranges only support GET and HEAD.
     #[error("Only GET requests can be used to query ranges, but this request used the {0} verb")]
     OnlyGet(Method),
-    /// The prefix does not have exactly 5 bytes.
+    /// The prefix isn't exactly 5 bytes long.
     #[error("The hash prefix was not in a valid format")]
     PrefixFormat,
-    /// The prefix contains characters that are not hexadecimal digits.
+    /// The prefix contains characters other than hex digits.
     #[error("The hash prefix was not valid hexadecimal")]
     PrefixNotHexadecimal,
     /// No corpus of this kind is loaded.
     #[error("The {} corpus is not available", .0.label())]
     NotLoaded(Kind),
-    /// Other connections use all the memory for responses. Contains the number of seconds to wait
-    /// before a retry.
+    /// Other connections are using up all the memory for responses. Contains how many seconds to
+    /// wait before retrying.
     #[error("The service is busy")]
     Busy(u64),
-    /// The bucket cannot be read. The cause is logged.
+    /// The bucket can't be read. The cause is in the log.
     #[error("Internal error")]
     Internal,
 }
@@ -61,7 +61,6 @@ impl Error {
         }
     }
 
-    /// Returns the response.
     pub fn response(&self) -> HttpResponse {
         let mut response = plain(self.status(), self.to_string());
         match self {
@@ -87,7 +86,7 @@ fn plain(status: StatusCode, text: impl Into<Cow<'static, str>>) -> HttpResponse
     response
 }
 
-/// Adds the headers that every response has.
+/// Adds the headers that all responses have.
 pub fn add_shared_headers(headers: &mut HeaderMap) {
     headers.insert(header::VARY, HeaderValue::from_static("Add-Padding, Accept-Encoding"));
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
@@ -95,7 +94,7 @@ pub fn add_shared_headers(headers: &mut HeaderMap) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
 }
 
-/// The documented error responses of each operation.
+/// Every operation's documented error responses.
 pub struct Failures;
 
 impl IntoResponses for Failures {
@@ -120,7 +119,7 @@ impl IntoResponses for Failures {
     }
 }
 
-/// Formats failures outside of handlers in the same plain-text format.
+/// Formats failures outside of handlers as plain text, too.
 pub struct ErrorBodies;
 
 impl ErrorFormat for ErrorBodies {

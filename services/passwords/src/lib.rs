@@ -1,12 +1,12 @@
 //! The password range service. Clients look up how often a password was exposed, without revealing
 //! the password.
 //!
-//! A client hashes a password and sends the first five hexadecimal digits of the hash. The service
-//! returns all hashes in its corpus that begin with this prefix, each with a count. A corpus is one
-//! immutable file per kind of hash, which this binary builds from lists.
+//! A client hashes a password and sends the first five hex digits of the hash. The service returns
+//! every hash in its corpus that starts with this prefix, along with a count. Each kind of hash has
+//! a corpus, which is an immutable file that this binary builds from lists.
 //!
-//! `docs/architecture.md` describes the modules. [`model`] contains the layout of a corpus,
-//! rendering, compression, padding and the parsing of lists.
+//! See `docs/architecture.md` for the modules. [`model`] has the corpus layout, rendering,
+//! compression, padding and list parsing.
 
 mod app;
 mod cli;

@@ -1,4 +1,4 @@
-//! Metrics: loads, failures and the corpora in use.
+//! Metrics for loads, failures and the corpora in use.
 
 use std::sync::LazyLock;
 
@@ -26,7 +26,7 @@ fn gauge(name: &str, help: &str) -> IntGaugeVec {
     register(IntGaugeVec::new(Opts::new(name, help), &["kind"]))
 }
 
-/// Creates the counters with the value 0. Otherwise, an alert on an increase would miss the first
+/// Creates the counters with a value of 0. Otherwise, an alert on an increase would miss the first
 /// event.
 pub fn show() {
     for kind in Kind::ALL {
@@ -37,7 +37,7 @@ pub fn show() {
     }
 }
 
-/// Counts an attempt to load a corpus, with the result `loaded` or `refused`.
+/// Counts an attempt to load a corpus. The result is `loaded` or `refused`.
 pub fn count_load(kind: Kind, result: &str) {
     LOADS.with_label_values(&[kind.name(), result]).inc();
 }
@@ -47,7 +47,7 @@ pub fn count_failure(kind: Kind) {
     FAILURES.with_label_values(&[kind.name()]).inc();
 }
 
-/// Publishes the metrics of the corpus that is now in use.
+/// Publishes the metrics for the corpus that is now in use.
 pub fn describe_corpus(header: &Header) {
     let entries = i64::try_from(header.entries).unwrap_or(i64::MAX);
     ENTRIES.with_label_values(&[header.kind.name()]).set(entries);

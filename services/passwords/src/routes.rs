@@ -1,4 +1,4 @@
-//! All operations of the service, and the additional information about them in the access log.
+//! The service's operations, and what the access log adds about them.
 
 use actix_web::{HttpRequest, web};
 use shell::Routes;
@@ -8,16 +8,16 @@ use crate::model::Kind;
 
 pub use crate::handlers::{add_worker, answer_first};
 
-/// Registers the operations, which [`answer_first`] handles before routing, and the page.
+/// Registers the page and the operations. [`answer_first`] handles the latter before routing.
 pub fn register(routes: &mut Routes<'_>) {
     routes.answered_first(handlers::__path_get_password_range);
     routes.answered_first(handlers::__path_get_ntlm_range);
-    // The page is not part of the OpenAPI document.
+    // The page isn't part of the OpenAPI document.
     routes.page("/", web::get().to(handlers::check_page));
     routes.assets(&handlers::SITE);
 }
 
-/// Returns the extra field of the access log: the kind of hash, and whether padding was requested.
+/// Returns what the access log adds, which is the kind of hash and whether padding was requested.
 pub fn note(request: &HttpRequest) -> &'static str {
     let Some((route, _)) = handlers::route(request.path()) else { return "" };
     let is_ntlm = route != handlers::RANGE || handlers::kind(request.uri().query()) == Kind::Ntlm;

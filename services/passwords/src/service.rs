@@ -1,4 +1,4 @@
-//! Connects the service to the shell.
+//! Connects the service with the shell.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ pub struct Passwords {
 }
 
 impl Passwords {
-    /// Loads the active corpora in a data folder. A missing corpus is not an error, because one may
-    /// be activated later.
+    /// Loads a data folder's active corpora. It isn't an error if one is missing, because it may be
+    /// activated later.
     pub fn open(settings: &Settings, data_dir: &Path) -> Self {
         metrics::show();
         let state = Arc::new(State::new(settings.clone()));
@@ -33,12 +33,12 @@ impl Passwords {
         Self { state, reloader }
     }
 
-    /// Returns the state shared by all workers.
+    /// Returns the state that all workers share.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Loads the corpora that were activated since the last check, or all corpora if `all` is true.
+    /// Loads the corpora activated since the last check, or all of them if `all` is true.
     pub fn reload(&self, all: bool) {
         self.reloader.look(all);
     }

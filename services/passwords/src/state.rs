@@ -1,4 +1,4 @@
-//! The state of the service.
+//! The service's state.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -12,12 +12,12 @@ use crate::config::Settings;
 use crate::model::Kind;
 use crate::store::Corpus;
 
-/// The last second of the year 9999, which is the latest time that an HTTP date can express.
+/// The last second of the year 9999, which is the latest that an HTTP date can express.
 const LAST_SECOND: i64 = 253_402_300_799;
-/// Means that no bucket is failing. The value is never a prefix.
+/// Means that no bucket is failing. This is never a valid prefix.
 const NONE_FAILING: u32 = u32::MAX;
 
-/// A loaded corpus, which is replaced as a whole.
+/// A loaded corpus, which is always replaced as a whole.
 pub struct Snapshot {
     corpus: Corpus,
     built_at: i64,
@@ -36,25 +36,25 @@ impl Snapshot {
         &self.corpus
     }
 
-    /// Returns the build time in Unix seconds, limited to the range of HTTP dates.
+    /// Returns the build time in Unix seconds, clamped to what an HTTP date can express.
     pub fn built_at(&self) -> i64 {
         self.built_at
     }
 }
 
-/// A worker's cached view of the snapshot of one kind. Until the snapshot is replaced, reading the
-/// view costs one atomic load and does not change a reference count.
+/// A worker's cached view of a kind's snapshot. Until that is replaced, reading costs one atomic
+/// load and doesn't change a reference count.
 pub type SnapshotReader = Cache<Arc<ArcSwapOption<Snapshot>>, Option<Arc<Snapshot>>>;
 
-/// The state shared by all workers.
+/// State shared by all workers.
 pub struct State {
     settings: Settings,
     snapshots: [Arc<ArcSwapOption<Snapshot>>; 2],
-    /// For each kind, the prefix of a bucket that could not be served, or [`NONE_FAILING`].
+    /// For each kind, the prefix of a bucket that couldn't be served, or [`NONE_FAILING`].
     failing: [AtomicU32; 2],
-    /// For each kind, whether the activated corpus could not be loaded.
+    /// For each kind, whether the activated corpus couldn't be loaded.
     unusable: [AtomicBool; 2],
-    /// Notifies the workers when a corpus is replaced.
+    /// Notifies workers when a corpus is replaced.
     exchanges: watch::Sender<()>,
 }
 
@@ -77,12 +77,12 @@ impl State {
         &self.settings
     }
 
-    /// Returns the corpus of a kind that is in use, if there is one.
+    /// Returns the corpus of a kind that is in use, if any.
     pub fn snapshot(&self, kind: Kind) -> Option<Arc<Snapshot>> {
         self.snapshots[kind.position()].load_full()
     }
 
-    /// Returns a cached view of the corpus of a kind, for a worker that reads it repeatedly.
+    /// Returns a cached view of a kind's corpus, for a worker that reads it over and over.
     pub fn reader(&self, kind: Kind) -> SnapshotReader {
         Cache::new(self.snapshots[kind.position()].clone())
     }
@@ -101,29 +101,29 @@ impl State {
         self.exchanges.subscribe()
     }
 
-    /// Returns whether the activated corpus of a kind could not be loaded. An earlier one may still
-    /// be in use.
+    /// Returns whether a kind's activated corpus couldn't be loaded. An earlier one may still be in
+    /// use.
     pub fn is_unusable(&self, kind: Kind) -> bool {
         self.unusable[kind.position()].load(Ordering::Relaxed)
     }
 
-    /// Sets whether the activated corpus of a kind could not be loaded.
+    /// Sets whether a kind's activated corpus couldn't be loaded.
     pub fn set_unusable(&self, kind: Kind, unusable: bool) {
         self.unusable[kind.position()].store(unusable, Ordering::Relaxed);
     }
 
-    /// Returns the prefix of a bucket that could not be served, if there is one.
+    /// Returns the prefix of a bucket that couldn't be served, if any.
     pub fn failing(&self, kind: Kind) -> Option<HashPrefix> {
         HashPrefix::from_value(self.failing[kind.position()].load(Ordering::Relaxed))
     }
 
-    /// Records the prefix of a bucket that could not be served.
+    /// Records the prefix of a bucket that couldn't be served.
     pub fn set_failing(&self, kind: Kind, prefix: HashPrefix) {
         self.failing[kind.position()].store(prefix.value(), Ordering::Relaxed);
     }
 
-    /// Records that the bucket of a prefix could be read again. The failure of another bucket, which
-    /// a request may have recorded since, is kept.
+    /// Records that a prefix's bucket can be read again. If a request has since recorded another
+    /// bucket's failure, that is kept.
     pub fn clear_failing(&self, kind: Kind, prefix: HashPrefix) {
         let failing = &self.failing[kind.position()];
         let _ = failing.compare_exchange(

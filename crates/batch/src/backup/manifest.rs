@@ -1,3 +1,4 @@
+//! Backup manifests.
 
 use std::collections::BTreeMap;
 

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct ByteCounter(Arc<AtomicU64>);
 
 impl ByteCounter {
+    /// Adds `bytes` to the count.
     pub fn add(&self, bytes: u64) {
         self.0.fetch_add(bytes, Ordering::Relaxed);
     }

@@ -66,7 +66,7 @@ pub(crate) fn start(format: LogFormat, service: &'static str) -> Result<(), Stri
         return Err(format!("RUST_LOG: {error}"));
     }
     let mut builder = Builder::new();
-    // What it says about threads and sockets repeats our own lines. RUST_LOG can turn it on.
+    // Its lines about threads and sockets repeat our own. RUST_LOG can turn them on.
     builder.filter_module("actix_server", LevelFilter::Warn);
     // It logs malformed requests as errors. The shell already answers and counts them, and puts
     // them in the access log.

@@ -51,7 +51,7 @@ pub(super) struct Embedding<'a> {
 
 /// The frame around a page's content.
 ///
-/// Every `href` is relative to the site's root and has no leading slash.
+/// Every `href` is relative to the site's root and doesn't start with a slash.
 #[derive(Clone)]
 pub struct Page<'a> {
     pub(super) title: &'a str,

@@ -1,4 +1,4 @@
-//! What all of a service's pages share.
+//! Everything that a service's pages share.
 
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, web};
@@ -59,7 +59,7 @@ pub(super) struct Link {
     pub(super) href: &'static str,
 }
 
-/// What all of a service's pages share.
+/// Everything that a service's pages share.
 pub struct Site {
     pub(super) name: &'static str,
     pub(super) about: &'static str,

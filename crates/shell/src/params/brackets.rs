@@ -62,7 +62,7 @@ impl Branch {
         let number = if key.is_empty() { next } else { key.parse().ok() };
         let key = match (key, number) {
             ("", Some(number)) => number.to_string(),
-            // The largest number has no successor.
+            // There is nothing after the largest number.
             ("", None) => return,
             (key, _) => key.to_owned(),
         };

@@ -20,11 +20,11 @@ pub struct Rules {
     pub names: Names,
     /// Which value wins if a name repeats.
     pub repeated: Repeated,
-    /// What to do with an empty value.
+    /// How to treat an empty value.
     pub empty: Empty,
-    /// What to do with a name that isn't a field.
+    /// How to treat a name that isn't a field.
     pub unknown: Unknown,
-    /// What to do with a value that isn't UTF-8.
+    /// How to treat a value that isn't UTF-8.
     pub undecodable: Undecodable,
     /// How lists are written.
     pub lists: Lists,

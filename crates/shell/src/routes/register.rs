@@ -58,7 +58,7 @@ pub struct Routes<'a> {
     described: Described,
 }
 
-/// What we want from a pass over a service's routes.
+/// The purpose of a pass over a service's routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pass {
     /// Lists and documents the routes, but doesn't serve them.

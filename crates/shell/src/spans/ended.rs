@@ -1,4 +1,4 @@
-//! What goes into a span.
+//! The contents of a span.
 
 use std::time::Instant;
 

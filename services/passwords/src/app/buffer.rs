@@ -3,23 +3,22 @@
 use std::cell::RefCell;
 use std::mem;
 
-/// Maximum number of spare buffers that a thread keeps. Responses that wait for a slow client own
-/// theirs.
+/// Spare buffers a thread keeps. Responses that wait for a slow client have their own.
 const MOST_KEPT: usize = 32;
-/// Maximum length of a buffer that is kept, in bytes. Longer ones are freed.
+/// Maximum length in bytes of a buffer that we keep. Longer ones are freed.
 const LONGEST_KEPT: usize = 1 << 18;
 /// Minimum difference between two buffer lengths, in bytes.
 const SHORTEST_STEP: usize = 1 << 10;
 
 thread_local! {
-    /// The most recently used buffer is last.
+    /// The most recently used one is last.
     static SPARE: RefCell<Vec<Box<[u8]>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A buffer for one response. It may still contain bytes of an earlier response.
+/// A response buffer. It may still contain an earlier response's bytes.
 ///
-/// It is only slightly longer than requested, because its length counts towards the memory limit
-/// while it waits for a slow client.
+/// It is only slightly longer than requested, because while it waits for a slow client, its length
+/// counts towards the memory limit.
 pub struct Buffer {
     bytes: Box<[u8]>,
     length: usize,
@@ -55,7 +54,7 @@ impl Buffer {
     }
 }
 
-/// Rounds `room` up by at most an eighth, so that responses of similar length share a few buffers,
+/// Rounds `room` up by at most an eighth. Responses of similar length then share a few buffers,
 /// which stay in the CPU cache.
 fn length_for(room: usize) -> usize {
     room.next_multiple_of((room.next_power_of_two() / 16).max(SHORTEST_STEP))
@@ -73,11 +72,11 @@ impl Drop for Buffer {
         if bytes.len() > LONGEST_KEPT {
             return;
         }
-        // Fails when the thread ends. Spare buffers are not needed then.
+        // This fails when the thread exits, but then we don't need spare buffers.
         let _ = SPARE.try_with(|spare| {
             let mut spare = spare.borrow_mut();
             if spare.len() >= MOST_KEPT {
-                // Drop the oldest buffer, because its length may never be requested again.
+                // Drop the oldest buffer, because its length may never be needed again.
                 drop(spare.remove(0));
             }
             spare.push(bytes);

@@ -1,4 +1,4 @@
-//! Use cases: reading a range and checking readiness.
+//! The use cases, which are reading a range and checking readiness.
 
 mod buffer;
 mod ranges;

@@ -1,4 +1,4 @@
-//! Reads the range of a prefix as a response body: its lines, padding and compression.
+//! Reads a prefix's range as a response body, including padding and compression.
 
 use domain::HashPrefix;
 
@@ -7,26 +7,25 @@ use crate::model::gzip::{self, Trailer};
 use crate::model::{Bucket, Kind, Padder, render};
 use crate::store::{BucketProblem, Corpus};
 
-/// The client's choice of padding, according to the request header.
+/// Whether the client wants padding, going by the request header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding {
-    /// The header is missing, so caches can store the response.
+    /// There is no header, so caches may store the response.
     NotMentioned,
-    /// The header has a value other than `true`.
+    /// The header says something other than `true`.
     NotWanted,
-    /// The header is `true`.
+    /// The header says `true`.
     Wanted,
 }
 
 /// A response body.
 pub struct Body {
-    /// The bytes.
     pub bytes: Buffer,
     /// Whether the bytes are compressed with gzip.
     pub compressed: bool,
 }
 
-/// Reads ranges for one worker and reuses its buffers.
+/// Reads ranges for a worker and reuses its buffers.
 pub struct RangeReader {
     verify: bool,
     bucket: Vec<u8>,
@@ -34,7 +33,7 @@ pub struct RangeReader {
 }
 
 impl RangeReader {
-    /// Creates a reader. If `verify` is true, it checks each bucket against its digest.
+    /// Creates a reader. If `verify` is true, every bucket is checked against its digest.
     pub fn new(verify: bool) -> Self {
         Self { verify, bucket: Vec::new(), padder: None }
     }
@@ -74,7 +73,7 @@ impl RangeReader {
     }
 }
 
-/// Returns the gzip trailer of a response. Uses the cached trailer of the bucket if there is one.
+/// Returns a response's gzip trailer, using the bucket's cached trailer if there is one.
 fn trailer(
     corpus: &Corpus,
     prefix: HashPrefix,
@@ -118,8 +117,8 @@ fn filler(padder: &mut Option<Padder>, kind: Kind, n: usize) -> Result<&[u8], Bu
     Ok(padder.bytes(kind, lines)?)
 }
 
-/// Writes the lines of a bucket and its padding, without a separator after the last line. Returns
-/// the length.
+/// Writes a bucket's lines and its padding, without a separator after the last line. Returns the
+/// length.
 fn write_text(bucket: &Bucket<'_>, filler: &[u8], out: &mut [u8]) -> Result<usize, BucketProblem> {
     let mut length = render::bucket(bucket, out)?;
     length += render::padding(bucket.kind(), filler, &mut out[length..]);
@@ -138,7 +137,7 @@ mod tests {
 
     const PREFIX: u32 = 0x5BAA6;
 
-    /// Creates a corpus with this number of digests, which all have the same prefix.
+    /// Creates a corpus of `digests` digests that all have the same prefix.
     fn corpus(data: &Path, kind: Kind, digests: usize) -> Corpus {
         let mut random = Random::new(5);
         let mut entries: Vec<Entry> = (0..digests)
@@ -180,7 +179,7 @@ mod tests {
                 (empty, Padding::Wanted, false),
                 (empty, Padding::Wanted, true),
             ];
-            // In the second round, the buffers still contain bytes of the first round.
+            // In the second round, the buffers still contain bytes from the first.
             for (prefix, padding, wants_gzip) in [asked, asked].concat() {
                 let sent = reader.read(&corpus, full, padding, false).unwrap();
                 drop(sent);

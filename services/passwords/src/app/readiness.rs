@@ -1,4 +1,4 @@
-//! Readiness of the service.
+//! Service readiness.
 
 use domain::HashPrefix;
 
@@ -7,18 +7,18 @@ use crate::model::Kind;
 use crate::state::State;
 use crate::store::BucketProblem;
 
-/// Records that a bucket could not be served. The prefix is not logged.
+/// Records that a bucket couldn't be served. We don't log the prefix.
 pub fn note_failure(state: &State, kind: Kind, prefix: HashPrefix, problem: &BucketProblem) {
     state.set_failing(kind, prefix);
     metrics::count_failure(kind);
     log::error!("a bucket of the {} corpus cannot be served: {problem}", kind.label());
 }
 
-/// Checks that the service can respond to requests.
+/// Checks that the service can answer requests.
 ///
 /// # Errors
-/// Returns an error if no corpus is loaded, if an activated corpus cannot be used and no earlier
-/// one is in use, or if a bucket that failed still cannot be read.
+/// Returns an error if no corpus is loaded, if an activated corpus isn't usable and there is no
+/// earlier one to fall back on, or if a bucket that failed still can't be read.
 pub fn readiness(state: &State) -> Result<(), String> {
     let mut loaded = false;
     for kind in Kind::ALL {
@@ -30,7 +30,7 @@ pub fn readiness(state: &State) -> Result<(), String> {
         };
         loaded = true;
         let Some(prefix) = state.failing(kind) else { continue };
-        // Retry the bucket that failed, because the disk may have recovered.
+        // Try the failed bucket again, because the disk may have recovered.
         if snapshot.corpus().sound_bytes(prefix, &mut Vec::new()).is_err() {
             return Err(format!("the {} corpus cannot be read", kind.label()));
         }

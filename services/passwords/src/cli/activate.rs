@@ -1,4 +1,4 @@
-//! The subcommand `activate`.
+//! The `activate` subcommand.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ pub struct Activate {
 }
 
 impl Activate {
-    /// Activates the file and prints its path.
+    /// Activates a corpus file and prints its path.
     pub fn run(&self, data_dir: &Path) -> anyhow::Result<()> {
         let path = jobs::activate(&self.file, data_dir)?;
         Ok(Output::Text.print(&path, path.display())?)

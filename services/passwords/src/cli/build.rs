@@ -1,4 +1,4 @@
-//! The subcommand `build`.
+//! The `build` subcommand.
 
 use std::path::Path;
 

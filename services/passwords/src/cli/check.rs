@@ -1,4 +1,4 @@
-//! The subcommand `check`.
+//! The `check` subcommand.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use batch::{BoundedLines, Line, until_closed};
 use crate::jobs::{LINE_LIMIT, Lookup, open_corpus};
 use crate::model::Kind;
 
-/// Exit code if at least one password was found.
+/// The exit code if any password was found.
 const FOUND: u8 = 10;
 
 /// Options of `check`.
@@ -30,7 +30,7 @@ pub struct Check {
 impl Check {
     /// Reads passwords from a prompt or from standard input and prints the count of each.
     ///
-    /// The exit code is 0 if none was found, otherwise 10.
+    /// The exit code is 10 if any were found and 0 if not.
     pub fn run(&self, data_dir: &Path) -> anyhow::Result<ExitCode> {
         let mut found = false;
         until_closed(self.print(data_dir, &mut found))?;
@@ -52,7 +52,7 @@ impl Check {
             answer(line.as_bytes())?;
         } else {
             batch::refuse_overwriting(&["/dev/stdout"], ["-"])?;
-            // Strips only line endings and a byte-order mark, like `build`.
+            // Only strip line endings and a byte order mark, as `build` does.
             let mut lines = BoundedLines::new(io::stdin().lock(), LINE_LIMIT);
             while let Some((number, line)) =
                 lines.next_with_return().context("cannot read standard input")?

@@ -1,4 +1,4 @@
-//! The subcommand `export`.
+//! The `export` subcommand.
 
 use std::path::PathBuf;
 
@@ -38,7 +38,8 @@ pub struct Export {
 }
 
 impl Export {
-    /// Exports the corpus and prints a report: a JSON object, or a sentence and the path.
+    /// Exports the corpus and prints a report, either as a JSON object or as a sentence and the
+    /// path.
     pub fn run(&self) -> anyhow::Result<()> {
         // The path may be a pipe, such as `/dev/stdout`.
         until_closed(self.write())

@@ -1,4 +1,4 @@
-//! The subcommand `info`.
+//! The `info` subcommand.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ struct Description {
 }
 
 impl Info {
-    /// Prints the header of the corpus.
+    /// Prints the corpus header.
     pub fn run(&self) -> anyhow::Result<()> {
         let corpus = Corpus::open(&self.file, 0)?;
         let description = Description::of(corpus.header())?;

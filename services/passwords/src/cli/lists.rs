@@ -1,4 +1,4 @@
-//! Options and reports that `build` and `merge` share.
+//! Options and reports shared by `build` and `merge`.
 
 use std::path::PathBuf;
 
@@ -99,7 +99,7 @@ impl From<MergeArgument> for CountMerge {
 }
 
 impl Lists {
-    /// Converts the options to the options of the job.
+    /// Converts to job options.
     pub fn to_job(&self) -> jobs::Lists {
         jobs::Lists {
             input_format: self.input_format.map(|format| match format {
@@ -124,7 +124,7 @@ impl Lists {
         }
     }
 
-    /// Prints a report: a JSON object on one line, or a sentence and the path.
+    /// Prints a report, either as a JSON object on one line or as a sentence and the path.
     pub fn print(&self, built: &Built) -> anyhow::Result<()> {
         let output = Output::from_json_flag(self.json);
         output.note(format_args!(

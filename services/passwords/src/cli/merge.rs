@@ -1,4 +1,4 @@
-//! The subcommand `merge`.
+//! The `merge` subcommand.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub struct Merge {
 }
 
 impl Merge {
-    /// Merges and prints a report of the new corpus.
+    /// Merges and prints a report on the new corpus.
     pub fn run(&self, data_dir: &Path, clock: &dyn Clock) -> anyhow::Result<()> {
         let (base, mode) = (self.base.clone(), self.mode.into());
         let job = jobs::Merge { base, mode, lists: self.lists.to_job() };

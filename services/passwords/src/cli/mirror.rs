@@ -1,4 +1,4 @@
-//! The subcommand `mirror`.
+//! The `mirror` subcommand.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -64,8 +64,8 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// Fetches, builds and activates each kind and prints a report for each. `kinds` are the kinds
-    /// in the settings.
+    /// Fetches, builds and activates each kind, and prints a report for each. `kinds` are the kinds
+    /// from the settings.
     pub fn run(&self, kinds: &[Kind], data_dir: &Path, clock: &dyn Clock) -> anyhow::Result<()> {
         let timeout = Duration::from_secs(self.timeout);
         let ca_file = self.ca_file.as_deref();

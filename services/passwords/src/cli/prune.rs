@@ -1,4 +1,4 @@
-//! The subcommand `prune`.
+//! The `prune` subcommand.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub struct Prune {
 }
 
 impl Prune {
-    /// Removes unused files and prints the path of each.
+    /// Removes unused files and prints their paths.
     pub fn run(&self, data_dir: &Path) -> anyhow::Result<()> {
         let tmp = self.tmp.clone().unwrap_or_else(|| jobs::default_tmp(data_dir));
         let mut removed = Vec::new();

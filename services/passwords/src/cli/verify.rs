@@ -1,4 +1,4 @@
-//! The subcommand `verify`.
+//! The `verify` subcommand.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use batch::Output;
 use super::threads::cores;
 use crate::jobs::{self, Findings};
 
-/// Exit code for a damaged corpus.
+/// The exit code for a damaged corpus.
 const DAMAGED: u8 = 10;
 
 /// Options of `verify`.
@@ -35,7 +35,7 @@ impl Verify {
     }
 }
 
-/// Formats each problem on its own line, followed by a verdict.
+/// Formats each problem on a line of its own, followed by a verdict.
 struct Text<'a>(&'a Findings);
 
 impl fmt::Display for Text<'_> {

@@ -1,4 +1,4 @@
-//! Answers requests before they are routed, with the checks in the order of the contract.
+//! Answers requests before routing. The order of the checks is part of the API.
 
 use actix_web::dev::ServiceRequest;
 use actix_web::http::{Method, header};
@@ -8,7 +8,7 @@ use shell::metrics::RouteLabel;
 use super::{range, reply};
 use crate::error::Error;
 
-/// Applies the contract's checks in order. Returns `None` for the page, which the router handles.
+/// Applies the API's checks in order. Returns `None` for the page, which the router handles.
 pub fn answer_first(request: &ServiceRequest, require_user_agent: bool) -> Option<HttpResponse> {
     let method = request.method();
     if method == Method::OPTIONS {

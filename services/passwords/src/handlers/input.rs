@@ -8,7 +8,7 @@ use crate::model::Kind;
 
 const ADD_PADDING: HeaderName = HeaderName::from_static("add-padding");
 
-/// Returns the client's choice of padding from the headers.
+/// Reads from the headers whether the client wants padding.
 pub fn padding(headers: &HeaderMap) -> Padding {
     match headers.get(&ADD_PADDING) {
         None => Padding::NotMentioned,
@@ -23,7 +23,7 @@ pub fn takes_gzip(headers: &HeaderMap) -> bool {
     media::accepts_coding(values, "gzip")
 }
 
-/// Returns NTLM if the first `mode` parameter decodes to exactly `ntlm`, otherwise SHA-1.
+/// Returns NTLM if the first `mode` parameter decodes to exactly `ntlm`, and SHA-1 otherwise.
 pub fn kind(query: Option<&str>) -> Kind {
     let pairs = query.unwrap_or_default().split('&');
     let mut pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
@@ -33,7 +33,7 @@ pub fn kind(query: Option<&str>) -> Kind {
     }
 }
 
-/// Returns whether the form-encoded text decodes to `expected`.
+/// Returns whether a form-encoded string decodes to `expected`.
 fn is(encoded: &str, expected: &[u8]) -> bool {
     let digit = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
     let mut rest = encoded.as_bytes();

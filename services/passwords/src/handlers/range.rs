@@ -12,10 +12,10 @@ use crate::model::Kind;
 
 /// The route pattern.
 pub const RANGE: &str = "/range/{prefix}";
-/// The route pattern for clients that cannot send `mode`.
+/// The route pattern for clients that can't send `mode`.
 pub const NTLM_RANGE: &str = "/ntlm/range/{prefix}";
 
-/// Returns the route pattern of a path, and the prefix in the path.
+/// Returns a path's route pattern and the prefix in it.
 pub fn route(path: &str) -> Option<(&'static str, &str)> {
     if let Some(prefix) = path.strip_prefix("/range/") {
         return Some((RANGE, prefix));

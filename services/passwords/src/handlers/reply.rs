@@ -15,7 +15,7 @@ const PLAIN_TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=ut
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 
-/// Returns the response with a range.
+/// Returns the response for a range.
 pub fn ok(
     body: Body,
     padding: Padding,

@@ -1,4 +1,4 @@
-//! The state of a worker thread. With it, a request neither takes a lock nor changes a reference
+//! Worker thread state. It lets us handle a request without taking a lock or changing a reference
 //! count.
 
 use std::cell::RefCell;
@@ -14,22 +14,22 @@ use crate::app::RangeReader;
 use crate::model::Kind;
 use crate::state::{Snapshot, SnapshotReader, State};
 
-/// The state of one worker.
+/// A worker's state.
 pub struct Worker {
-    /// The state shared by all workers.
+    /// State shared by all workers.
     pub state: Arc<State>,
     /// This worker's cached view of the corpora in use.
     pub kinds: [KindReader; 2],
     /// Reads response bodies.
     pub reader: RangeReader,
-    /// The `Cache-Control` header of responses that can be cached.
+    /// The `Cache-Control` header for cacheable responses.
     pub cache_control: HeaderValue,
 }
 
-/// The worker state in the application data.
+/// The worker state in the app data.
 pub type WorkerCell = Rc<RefCell<Worker>>;
 
-/// Adds the worker state to the application data. Must be called on the worker's thread.
+/// Adds the worker state to the app data. Must be called on the worker's thread.
 pub fn add_worker(config: &mut ServiceConfig, state: Arc<State>) {
     let max_age = format!("public, max-age={}", state.settings().max_age);
     let exchanges = state.exchanges();
@@ -45,8 +45,9 @@ pub fn add_worker(config: &mut ServiceConfig, state: Arc<State>) {
     config.app_data(worker);
 }
 
-/// Updates the cached view of a worker whenever a corpus is replaced. Otherwise, an idle worker
-/// would keep the old corpus alive, in memory or as a deleted file that takes disk space.
+/// Updates a worker's cached view whenever a corpus is replaced. Otherwise an idle worker would
+/// keep the old corpus around, either in memory or as a deleted file that still takes up disk
+/// space.
 async fn follow(worker: Weak<RefCell<Worker>>, mut exchanges: watch::Receiver<()>) {
     while exchanges.changed().await.is_ok() {
         let Some(worker) = worker.upgrade() else { return };
@@ -56,13 +57,13 @@ async fn follow(worker: Weak<RefCell<Worker>>, mut exchanges: watch::Receiver<()
     }
 }
 
-/// The corpus of one kind that is in use, as last seen by a worker.
+/// The corpus of a kind that is in use, as last seen by a worker.
 pub struct KindReader {
     latest: SnapshotReader,
     current: Option<Current>,
 }
 
-/// A corpus and the headers of its responses.
+/// A corpus and its response headers.
 pub struct Current {
     /// The corpus.
     pub snapshot: Arc<Snapshot>,
@@ -71,7 +72,7 @@ pub struct Current {
 }
 
 impl KindReader {
-    /// Returns the corpus in use, if there is one.
+    /// Returns the corpus in use, if any.
     #[inline]
     pub fn current(&mut self) -> Option<&Current> {
         let latest = self.latest.load().as_ref()?;

@@ -6,9 +6,9 @@ use anyhow::Context;
 
 use crate::store::{Corpus, KindFolder, activate_all};
 
-/// Checks a file like a server would, makes `CURRENT` refer to it, and returns its path.
+/// Checks a file the way a server would, makes `CURRENT` point to it, and returns its path.
 ///
-/// A file outside the data folder is first copied into it.
+/// A file outside the data folder is copied into it first.
 ///
 /// # Errors
 /// Returns an error if the file is damaged, or the data folder is not writable.

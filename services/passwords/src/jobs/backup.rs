@@ -8,13 +8,13 @@ use batch::{Backup, Restore};
 use crate::model::Kind;
 use crate::store::{CURRENT, KindFolder};
 
-/// How many times the files of a kind are listed, because other commands may change them meanwhile.
+/// How often we list the files of a kind. Other commands may change them in the meantime.
 const ATTEMPTS: u32 = 5;
 
-/// Adds the corpora of all kinds to a backup. They are linked, because corpora never change.
+/// Adds the corpora of all kinds to a backup. We link them, because a corpus never changes.
 ///
 /// # Errors
-/// Returns an error if a file cannot be read or written, or if `CURRENT` refers to a missing file.
+/// Returns an error if a file cannot be read or written, or if `CURRENT` points to a missing file.
 pub fn back_up(data_dir: &Path, backup: &Backup) -> anyhow::Result<()> {
     Kind::ALL
         .into_iter()
@@ -27,12 +27,12 @@ fn back_up_kind(folder: &KindFolder, backup: &Backup) -> anyhow::Result<()> {
     for _ in 0..ATTEMPTS {
         backup.discard(kind)?;
         if folder.current()?.is_none() {
-            // The corpora have never been served.
+            // These corpora were never served.
             return backup.link(kind, folder.path());
         }
         backup.copy(&current, &folder.path().join(CURRENT))?;
         backup.link(kind, folder.path())?;
-        // The corpus may have been replaced and removed after `CURRENT` was read.
+        // The corpus may have been replaced and removed after we read `CURRENT`.
         let copied = KindFolder::new(backup.folder(), folder.kind());
         if copied.current()?.is_some_and(|corpus| corpus.exists()) {
             return Ok(());
@@ -41,12 +41,12 @@ fn back_up_kind(folder: &KindFolder, backup: &Backup) -> anyhow::Result<()> {
     bail!("{} names a missing file", folder.path().join(CURRENT).display())
 }
 
-/// Returns the folders that [`restore`] writes.
+/// Returns the folders that [`restore`] writes to.
 pub fn kind_folders(data_dir: &Path) -> [PathBuf; 2] {
     Kind::ALL.map(|kind| KindFolder::new(data_dir, kind).path().to_owned())
 }
 
-/// Restores the corpora of a backup.
+/// Restores a backup's corpora.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read or written.

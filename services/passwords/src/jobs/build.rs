@@ -9,20 +9,20 @@ use super::source::{Lists, Source};
 use crate::model::{CountMerge, Entry, Kind};
 use crate::store::{CorpusWriter, Encoded, KindFolder, activate_all};
 
-/// The options of a build.
+/// Build options.
 #[derive(Clone, Debug)]
 pub struct Build {
-    /// The kinds to build. If empty, the kind of hash lists is detected, and both kinds are built
-    /// from passwords.
+    /// The kinds to build. If empty, the kind of a hash list is detected, and password lists build
+    /// both.
     pub kinds: Vec<Kind>,
-    /// How to combine the counts of a digest that occurs in several inputs.
+    /// How to combine the counts if several inputs have the same digest.
     pub on_duplicate: CountMerge,
     /// The inputs and their formats.
     pub lists: Lists,
 }
 
 impl Build {
-    /// Builds a corpus of each kind and returns a report for each.
+    /// Builds a corpus of each kind and reports on each.
     ///
     /// # Errors
     /// Returns an error if the input is invalid or empty, the disk is full, or another build is
@@ -34,7 +34,7 @@ impl Build {
         mut report: impl FnMut(&Built) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let source = Source::new(&self.lists, &self.kinds, self.on_duplicate, data_dir)?;
-        // Acquire the locks first, because a build without write access should fail before hours of
+        // Take the locks first. If we can't write, a build should fail before it spends hours
         // reading.
         let folders: Vec<KindFolder> =
             source.kinds.iter().map(|kind| KindFolder::new(data_dir, *kind)).collect();

@@ -4,17 +4,17 @@ use std::io::Read;
 
 use anyhow::{Context, bail};
 
-/// The maximum length of a line in bytes.
+/// Maximum line length in bytes.
 pub const LINE_LIMIT: usize = 16 << 20;
-/// The maximum length of a run of lines with the same prefix, in bytes. Longer runs are split.
+/// Maximum length in bytes of a run of lines with the same prefix. Longer runs are split.
 const RUN_LIMIT: usize = 8 << 20;
 
-/// The positions where a chunk can end.
+/// Where a chunk can end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// After any line.
     Line,
-    /// Between two lines whose first five characters differ.
+    /// Between two lines with different prefixes (first five characters).
     Prefix,
 }
 
@@ -23,7 +23,7 @@ pub enum Cut {
 pub struct Chunk {
     /// The lines.
     pub text: Vec<u8>,
-    /// Whether the last prefix can continue in the next chunk.
+    /// Whether the last prefix may continue in the next chunk.
     pub open_end: bool,
 }
 
@@ -38,7 +38,7 @@ pub struct Chunks<R> {
 }
 
 impl<R: Read> Chunks<R> {
-    /// Creates a reader of chunks. `name` refers to the input in errors.
+    /// Creates a chunk reader. `name` is what errors call the input.
     pub fn new(reader: R, name: &str, size: usize, cut: Cut) -> Self {
         Self { reader, name: name.to_owned(), size, cut, rest: Vec::new(), ended: false }
     }
@@ -93,8 +93,8 @@ impl<R: Read> Chunks<R> {
     }
 }
 
-/// Returns the offset of the last run of lines with the same prefix. Lines without a prefix belong
-/// to the adjacent run.
+/// Returns where the last run of lines with the same prefix starts. Lines without a prefix belong
+/// to the run next to them.
 fn start_of_last_run(text: &[u8]) -> usize {
     let mut run: Option<[u8; 5]> = None;
     let mut start = text.len();

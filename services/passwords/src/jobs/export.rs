@@ -1,4 +1,4 @@
-//! Exports a corpus to a list that can be used to build the same corpus again.
+//! Exports a corpus as a list from which the same corpus can be built again.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, IntoInnerError, Write};
@@ -15,17 +15,17 @@ use crate::store::Corpus;
 /// Writes `HASH:COUNT` lines to a file, in order.
 ///
 /// # Errors
-/// Returns an error if the corpus is damaged, or the file cannot be written.
+/// Returns an error if the corpus is damaged, or the file is not writable.
 pub fn export_hashes(corpus: &Corpus, path: &Path) -> anyhow::Result<Exported> {
     let name = path.display().to_string();
     let unwritable = || format!("cannot write {name}");
     batch::refuse_overwriting(&[path], [corpus.path()])?;
-    // Writes directly to a pipe or device, but replaces a file atomically.
+    // Write straight to a pipe or device, but replace a file atomically.
     let prefixes = if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         let file = OpenOptions::new().write(true).open(path).with_context(unwritable)?;
         write_hashes(corpus, &mut BufWriter::with_capacity(1 << 20, file), &name)?
     } else {
-        // Resolves a link, so that it still leads to the file.
+        // Resolve links, so that they keep pointing to the file.
         let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let folder = place.parent().filter(|folder| *folder != Path::new(""));
         let file = AtomicFile::create_in(folder.unwrap_or(Path::new(".")));
@@ -49,7 +49,7 @@ pub fn export_to_stdout(corpus: &Corpus) -> anyhow::Result<()> {
     write_hashes(corpus, &mut BufWriter::new(io::stdout().lock()), "standard output").map(drop)
 }
 
-/// Writes the text of each non-empty prefix. Returns the number of non-empty prefixes.
+/// Writes the text of each non-empty prefix, and returns how many there are.
 fn each_text(
     corpus: &Corpus,
     mut write: impl FnMut(HashPrefix, &[u8]) -> anyhow::Result<()>,

@@ -1,9 +1,9 @@
 //! Exports a corpus to a folder that a static web server can serve.
 //!
-//! The manifest lists each range with the lengths of its files and its entity tag, so that the next
-//! export writes only the ranges that have changed. A journal next to it lists the ranges of an
-//! unfinished export. Before a listed range is replaced, the journal marks it, so that an
-//! interrupted export never leaves an incorrect entry.
+//! The manifest lists each range with its entity tag and the lengths of its files, so the next
+//! export only has to write ranges that have changed. Next to it is a journal of the ranges in an
+//! unfinished export. Before a listed range is replaced, we mark it in the journal, so an
+//! interrupted export never leaves a wrong entry behind.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -18,24 +18,24 @@ use crate::app::{Body, Padding, RangeReader};
 use crate::model::{BucketDigest, EMPTY_DIGEST, Kind, PREFIXES, gzip, lower_hex};
 use crate::store::Corpus;
 
-/// The file that lists the exported ranges.
+/// Lists the exported ranges.
 pub(super) const MANIFEST: &str = "manifest.tsv";
-/// The file with the changes of an unfinished export.
+/// Contains the changes in an unfinished export.
 pub(super) const JOURNAL: &str = "manifest.journal";
 /// Marks a range in the journal while its files are being replaced.
 const REPLACED: &str = "-";
-/// The temporary file for a range, which then replaces the final file.
+/// A range's temporary file, which then replaces the final one.
 const DRAFT: &str = ".draft";
-/// The size of the chunks that are written to the journal, in bytes.
+/// How many bytes we write to the journal at once.
 const PIECE: usize = 32 << 10;
 
-/// Writes `PREFIX.txt` with the response of the service for each non-empty prefix and, if `gzip` is
-/// true, `PREFIX.txt.gz` with the compressed response. Files of ranges that have not changed since the
-/// last export to the folder are kept.
+/// For each non-empty prefix, writes the service's response to `PREFIX.txt` and, if `gzip` is true,
+/// the compressed response to `PREFIX.txt.gz`. Files of ranges that haven't changed since the last
+/// export to the folder are kept.
 ///
 /// # Errors
-/// Returns an error if the corpus is damaged, if the folder contains ranges of the other kind or is
-/// not writable, or if another export is writing to it.
+/// Returns an error if the corpus is damaged, if the folder is not writable or contains ranges of
+/// the other kind, or if another export is writing to it.
 pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Result<Exported> {
     let unwritable = || format!("cannot write {}", folder.display());
     if !folder.exists() {
@@ -60,8 +60,8 @@ pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Resu
             continue;
         }
         if digest == EMPTY_DIGEST && known.is_none() {
-            // An interrupted export can leave files that it has not listed, or that it has marked
-            // but not removed.
+            // An interrupted export may leave files that it hasn't listed yet, or that it has
+            // marked but not removed.
             if resumed {
                 export.remove(prefix).with_context(unwritable)?;
             }
@@ -81,7 +81,7 @@ pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Resu
         }
     }
     progress.finish();
-    // The manifest must not name files that a power failure could still take back.
+    // The manifest must not list files that could still be lost in a power failure.
     sync_folder(folder).with_context(unwritable)?;
     write_manifest(kind, folder, &ranges).with_context(unwritable)?;
     journal.finish().with_context(unwritable)?;
@@ -108,7 +108,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     Ok(rustix::fs::syncfs(File::open(folder)?)?)
 }
 
-/// Writes the names of the files to the disk.
+/// Syncs the file names.
 #[cfg(not(target_os = "linux"))]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
@@ -125,13 +125,13 @@ fn lock(folder: &Path) -> anyhow::Result<File> {
     }
 }
 
-/// The files of an exported range.
+/// An exported range's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Range {
     digest: BucketDigest,
-    /// The length of the text in bytes.
+    /// Length of the plain file in bytes.
     plain: u32,
-    /// The length of the compressed text in bytes, or 0 if there is none.
+    /// Length of the compressed file in bytes, or 0 if there is none.
     packed: u32,
 }
 
@@ -141,8 +141,8 @@ impl Range {
         format!("{prefix}\t{plain}\t{packed}\t{}\n", lower_hex(&digest))
     }
 
-    /// Parses a line of a manifest or journal. The range is `None` if its files are being replaced. Returns
-    /// `None` for an incomplete line.
+    /// Parses a line in a manifest or journal. The range is `None` if its files are being replaced.
+    /// Returns `None` for an incomplete line.
     fn parse(line: &str) -> Option<(HashPrefix, Option<Self>)> {
         let mut cells = line.split('\t');
         let prefix = HashPrefix::parse(cells.next()?).ok()?;
@@ -157,7 +157,7 @@ impl Range {
     }
 }
 
-/// Reads the exported ranges of a folder, indexed by prefix, from the manifest and the journal.
+/// Reads a folder's exported ranges from the manifest and the journal, indexed by prefix.
 fn known_ranges(kind: Kind, folder: &Path) -> anyhow::Result<Vec<Option<Range>>> {
     let mut ranges = vec![None; PREFIXES];
     for name in [MANIFEST, JOURNAL] {
@@ -200,7 +200,7 @@ fn write_manifest(kind: Kind, folder: &Path, ranges: &[Option<Range>]) -> io::Re
     file.commit(&folder.join(MANIFEST))
 }
 
-/// The journal of an export.
+/// An export's journal.
 struct Journal {
     file: File,
     path: PathBuf,
@@ -208,7 +208,7 @@ struct Journal {
 }
 
 impl Journal {
-    /// Creates the journal, or opens the journal of an interrupted export to continue it.
+    /// Creates the journal, or opens an interrupted export's journal to continue it.
     fn open(kind: Kind, folder: &Path) -> io::Result<Self> {
         let path = folder.join(JOURNAL);
         let mut file =
@@ -227,13 +227,13 @@ impl Journal {
         Ok(Self { file, path, unwritten })
     }
 
-    /// Records in the journal that the files of a range are about to be replaced.
+    /// Records that a range's files are about to be replaced.
     fn mark(&mut self, prefix: HashPrefix) -> io::Result<()> {
         self.unwritten.push_str(&format!("{prefix}\t{REPLACED}\n"));
         self.write()
     }
 
-    /// Records in the journal that a range was written.
+    /// Records that a range was written.
     fn note(&mut self, prefix: HashPrefix, range: Range) -> io::Result<()> {
         self.unwritten.push_str(&range.line(prefix));
         if self.unwritten.len() < PIECE { Ok(()) } else { self.write() }
@@ -245,7 +245,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Removes the journal after the export is complete.
+    /// Removes the journal once the export is complete.
     fn finish(self) -> io::Result<()> {
         fs::remove_file(self.path)
     }
@@ -260,12 +260,12 @@ struct Export<'a> {
 }
 
 impl Export<'_> {
-    /// Returns the paths of the plain and the compressed file of a range.
+    /// Returns the paths of a range's plain and compressed file.
     fn paths(&self, prefix: HashPrefix) -> [PathBuf; 2] {
         [".txt", ".txt.gz"].map(|ending| self.folder.join(format!("{prefix}{ending}")))
     }
 
-    /// Returns whether the folder contains the files of a listed range, in the requested formats.
+    /// Returns whether the folder has a listed range's files in the requested formats.
     fn has(&self, prefix: HashPrefix, range: Range) -> bool {
         let wants_packed = self.gzip && range.plain as usize >= gzip::SHORTEST;
         let is = |path: &Path, length: u32| {
@@ -277,7 +277,7 @@ impl Export<'_> {
             && (!wants_packed || is(&packed, range.packed))
     }
 
-    /// Writes the files of a range.
+    /// Writes a range's files.
     fn write(&mut self, prefix: HashPrefix, digest: BucketDigest) -> anyhow::Result<Range> {
         let text = self.read(prefix, false)?;
         let [plain, packed] = self.paths(prefix);
@@ -300,7 +300,7 @@ impl Export<'_> {
         Ok(body.map_err(|cause| self.corpus.problem(prefix.value(), cause))?)
     }
 
-    /// Replaces a file atomically. Returns its length.
+    /// Replaces a file atomically and returns its length.
     fn replace(&self, path: &Path, body: &Body) -> anyhow::Result<u32> {
         let (draft, bytes) = (self.folder.join(DRAFT), body.bytes.as_ref());
         let write = || {
@@ -313,7 +313,7 @@ impl Export<'_> {
         Ok(u32::try_from(bytes.len())?)
     }
 
-    /// Removes the files of a range that has become empty.
+    /// Removes the files of a range that is now empty.
     fn remove(&self, prefix: HashPrefix) -> io::Result<()> {
         self.paths(prefix).iter().try_for_each(|path| remove(path))
     }

@@ -1,10 +1,10 @@
-//! Detects byte-order marks and compressed files from the first bytes of a list.
+//! Detects byte order marks and compressed files by a list's first bytes.
 
 use anyhow::bail;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The first bytes of compressed formats, and a command that decompresses them to standard output.
+/// How compressed formats start, and a command that decompresses them to standard output.
 const PACKED: [(&[u8], &str); 5] = [
     (b"\x1F\x8B", "gzip -dc"),
     (b"\x28\xB5\x2F\xFD", "zstd -dc"),
@@ -12,17 +12,17 @@ const PACKED: [(&[u8], &str); 5] = [
     (b"PK\x03\x04", "unzip -p"),
     (b"7z\xBC\xAF\x27\x1C", "7z x -so"),
 ];
-/// The bytes that follow the first four bytes of bzip2, which are letters and a digit.
+/// What follows the first four bytes of bzip2, which are letters and a digit.
 const BZIP2_BLOCK: &[u8] = b"1AY&SY";
 
-/// The number of bytes examined.
+/// How many bytes we look at.
 pub const LOOKED_AT: usize = 16;
 
-/// Returns the length of the byte-order mark, or 0 if there is none.
+/// Returns the length of the byte order mark, or 0 if there is none.
 ///
 /// # Errors
-/// Returns an error if the input is compressed, or is text in an encoding other than UTF-8. `name`
-/// refers to the input in the error.
+/// Returns an error if the input is compressed, or is UTF-16 text. `name` is what the error calls
+/// the input.
 pub fn check(name: &str, head: &[u8]) -> anyhow::Result<usize> {
     if let Some(unpack) = unpacker(head) {
         bail!("{name} is compressed; decompress it first: `{unpack} FILE | passwords build … -`");

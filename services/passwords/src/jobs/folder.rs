@@ -1,4 +1,4 @@
-//! Reads folders with one file per prefix, as written by mirroring clients.
+//! Reads folders with one file per prefix, the way mirroring clients write them.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, TryLockError};
@@ -18,29 +18,29 @@ use super::worker_pool::{WorkerPool, in_order};
 use crate::model::lines::{self, Form};
 use crate::model::{Entry, Kind, PREFIXES, sort_and_add_up};
 
-/// The number of files that a thread reads in one batch.
+/// How many files a thread reads per batch.
 const BATCH: usize = 32;
-/// Files with entity tags that the official downloader and `export` write next to the ranges.
+/// Files with entity tags that the official downloader and `export` write alongside the ranges.
 const SIDE_FILES: [&str; 3] = ["sha1.index", "ntlm.index", MANIFEST];
-/// The maximum size of a file in bytes. It is larger than any response of the service.
+/// Maximum file size in bytes, which is larger than any of the service's responses.
 const FILE_LIMIT: u64 = 64 << 20;
 
-/// The parameters of a pass over a folder.
+/// Parameters for a pass over a folder.
 #[derive(Clone, Copy)]
 pub struct FolderPass<'a> {
     /// The folder.
     pub path: &'a Path,
-    /// The kind of its files.
+    /// The kind of the files.
     pub kind: Kind,
-    /// How lines are read.
+    /// How to read lines.
     pub reading: Reading,
     /// The worker threads.
     pub pool: WorkerPool,
-    /// Reports the progress.
+    /// Reports progress.
     pub progress: &'a ProgressReporter,
 }
 
-/// Identifies the content of a file without reading the file.
+/// Identifies a file's content without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     inode: u64,
@@ -55,7 +55,7 @@ impl Stamp {
     }
 }
 
-/// The files that a thread reads in one batch.
+/// The files that a thread reads as one batch.
 #[derive(Default)]
 struct Batch {
     tally: Tally,
@@ -67,8 +67,8 @@ struct Batch {
 ///
 /// # Errors
 /// Returns an error if a file cannot be read, a file name does not contain a prefix, two files have
-/// the same prefix, a line is invalid, or another program changes the folder. Also returns the
-/// errors of `finish` and `consume`.
+/// the same prefix, a line is invalid, or another program changes the folder. Also returns any
+/// error from `finish` and `consume`.
 pub fn read<T: Send>(
     pass: FolderPass<'_>,
     finish: impl Fn(Vec<Entry>) -> anyhow::Result<T> + Sync,
@@ -102,7 +102,7 @@ pub fn read<T: Send>(
     Ok(total)
 }
 
-/// Prevents `export` from writing to the folder until the returned file is closed.
+/// Keeps `export` from writing to the folder until the returned file is closed.
 fn lock(folder: &Path) -> anyhow::Result<File> {
     let name = folder.display();
     let file = File::open(folder).with_context(|| format!("cannot read {name}"))?;
@@ -110,14 +110,14 @@ fn lock(folder: &Path) -> anyhow::Result<File> {
         Err(TryLockError::WouldBlock) => {
             bail!("an export is writing to {name}: run the command again when it has finished")
         }
-        // If locks are not supported, as on some network file systems, changes are detected at the
+        // Where locks aren't supported, as on some network file systems, we detect changes at the
         // end.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }
 
-/// Compares the files in a folder with those that were read. This is necessary because downloaders
-/// do not lock the folder.
+/// Compares a folder's files with those we have read. This is needed because downloaders don't lock
+/// the folder.
 fn require_unchanged(folder: &Path, seen: &[(HashPrefix, Stamp)]) -> anyhow::Result<()> {
     let (files, _) = files_of(folder)?;
     let changed = |what: String| {
@@ -176,9 +176,9 @@ fn text_of(path: &Path) -> anyhow::Result<(Stamp, Vec<u8>)> {
     Ok((stamp, text))
 }
 
-/// Returns all range files by prefix. They are named `PREFIX` or `PREFIX.txt`, optionally with
-/// `.gz`, and are in the folder or its direct subfolders. Plain files take precedence over their
-/// compressed copies. Also returns the side files of downloaders.
+/// Finds all range files, by prefix. They are named `PREFIX` or `PREFIX.txt`, optionally with
+/// `.gz`, and are in the folder or right in one of its subfolders. Plain files win over their
+/// compressed copies. Also returns downloaders' side files.
 fn files_of(folder: &Path) -> anyhow::Result<(BTreeMap<HashPrefix, PathBuf>, Vec<PathBuf>)> {
     if folder.join(JOURNAL).exists() {
         bail!("{} is an unfinished export: run the export again first", folder.display());
@@ -218,7 +218,7 @@ fn add(files: &mut BTreeMap<HashPrefix, PathBuf>, path: PathBuf) -> anyhow::Resu
     let Ok(prefix) = HashPrefix::parse(stem) else {
         bail!("{} is not named PREFIX or PREFIX.txt", path.display());
     };
-    // This is the compressed copy of a plain file.
+    // This is a plain file's compressed copy.
     if name.ends_with(".gz") && path.with_extension("").is_file() {
         return Ok(());
     }
@@ -228,7 +228,7 @@ fn add(files: &mut BTreeMap<HashPrefix, PathBuf>, path: PathBuf) -> anyhow::Resu
     Ok(())
 }
 
-/// Detects the kind of a folder from the first of its files that contains a digest.
+/// Detects a folder's kind from the first file that contains a digest.
 ///
 /// # Errors
 /// Returns an error if the folder or a file cannot be read.
@@ -285,7 +285,7 @@ mod tests {
         let changes: [(&str, Change); 4] = [
             ("00000.txt changed", |folder| fs::write(folder.join("00000.txt"), "").unwrap()),
             ("00001.txt changed", |folder| {
-                // The file keeps its length.
+                // The file's length stays the same.
                 fs::rename(folder.join("00001.txt"), folder.join("moved")).unwrap();
                 fs::write(folder.join("00001.txt"), LINE).unwrap();
                 fs::remove_file(folder.join("moved")).unwrap();

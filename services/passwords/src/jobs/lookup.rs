@@ -14,18 +14,18 @@ const DIALECT: Dialect = Dialect { encoding: Encoding::Utf8, with_counts: false 
 /// Looks up passwords or hashes in a corpus.
 pub struct Lookup {
     corpus: Corpus,
-    /// Whether the lines are hashes and not passwords.
+    /// Whether lines are hashes rather than passwords.
     hashes: bool,
     buffer: Vec<u8>,
 }
 
 impl Lookup {
-    /// Creates a lookup in `corpus`. `hashes` says whether the lines are hashes.
+    /// Creates a lookup in `corpus`. `hashes` says whether lines are hashes.
     pub fn new(corpus: Corpus, hashes: bool) -> Self {
         Self { corpus, hashes, buffer: Vec::new() }
     }
 
-    /// Returns the count of the password or hash in a line.
+    /// Looks up the password or hash in a line and returns its count.
     ///
     /// # Errors
     /// Returns an error if the corpus is damaged, or the line is invalid.
@@ -34,7 +34,7 @@ impl Lookup {
         let hash = self.entry(kind, line)?.hash;
         match self.corpus.find(&hash[..kind.hash_bytes()], &mut self.buffer) {
             Ok(count) => Ok(count.unwrap_or(0)),
-            // The message does not contain the prefix, because it reveals part of the password.
+            // The message must not contain the prefix, because it reveals part of the password.
             Err(cause) => bail!("cannot look up in {}: {cause}", self.corpus.path().display()),
         }
     }
@@ -47,15 +47,15 @@ impl Lookup {
         match plaintext::line(line, DIALECT) {
             Line::Password { bytes, text, .. } => Ok(plaintext::entry(kind, &bytes, &text, 1)),
             Line::Empty | Line::NoCount => Ok(plaintext::entry(kind, b"", "", 1)),
-            // SHA-1 is computed over bytes, which may be text in another encoding.
+            // SHA-1 is computed over bytes, which may be text in some other encoding.
             Line::NotText(bytes) if kind == Kind::Sha1 => Ok(plaintext::entry(kind, &bytes, "", 1)),
             Line::NotText(_) => bail!("the password is not UTF-8"),
         }
     }
 }
 
-/// Opens the given corpus file, or else the active corpus of `kind`, or else the first active
-/// corpus.
+/// Opens the given corpus file. Without a file, opens the active corpus of `kind`, or the first
+/// active corpus if `kind` is `None`.
 ///
 /// # Errors
 /// Returns an error if there is no such file or corpus, or if it is damaged.

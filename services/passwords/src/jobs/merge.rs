@@ -1,4 +1,4 @@
-//! Merges a corpus with lists into a new corpus.
+//! Merges a corpus and lists into a new corpus.
 
 use std::path::{Path, PathBuf};
 
@@ -11,15 +11,15 @@ use super::source::{Lists, Source};
 use crate::model::{Bucket, CountMerge, Entry, PREFIXES, bucket_digest, merge_sorted};
 use crate::store::{BucketProblem, Corpus, CorpusWriter, Encoded, KindFolder, activate_all};
 
-/// The number of bytes of the base that are copied at once.
+/// How many bytes of the base we copy at once.
 const COPIED_AT_ONCE: u64 = 1 << 20;
 
-/// The options of a merge.
+/// Merge options.
 #[derive(Clone, Debug)]
 pub struct Merge {
-    /// The old corpus, which is not modified.
+    /// The old corpus. It isn't modified.
     pub base: PathBuf,
-    /// How to combine the counts of a digest that occurs in both.
+    /// How to combine the counts if both have the same digest.
     pub mode: CountMerge,
     /// The inputs and their formats.
     pub lists: Lists,
@@ -34,7 +34,7 @@ impl Merge {
     pub fn run(&self, data_dir: &Path, clock: &dyn Clock) -> anyhow::Result<Built> {
         let base = Corpus::open(&self.base, 0)?;
         let kind = base.kind();
-        // Inputs are merged with each other in the same way as with the base.
+        // Inputs are merged with each other the same way as with the base.
         let mut source = Source::new(&self.lists, &[kind], self.mode, data_dir)?;
         if self.lists.note.is_none() {
             source.note = joined_note(&base.header().note, &source.note);
@@ -63,7 +63,7 @@ fn joined_note(old: &str, new: &str) -> String {
     if old.is_empty() { new.to_owned() } else { format!("{old} + {new}") }
 }
 
-/// Iterates over the base and the additions together, in prefix order.
+/// Walks the base and the additions together, in prefix order.
 struct Walk<'a> {
     base: &'a Corpus,
     writer: CorpusWriter,
@@ -103,7 +103,7 @@ impl<'a> Walk<'a> {
         Ok(Bucket::parse(self.base.kind(), bytes)?.entries(value)?)
     }
 
-    /// Copies buckets unchanged, after checking their digests.
+    /// Checks the digests of buckets and copies them unchanged.
     fn copy_to(&mut self, end: usize) -> anyhow::Result<()> {
         let index = self.base.index();
         while self.next < end {

@@ -1,4 +1,4 @@
-//! Reads a sorted hash list in one pass with all threads.
+//! Reads a sorted hash list in one pass, using all threads.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -12,13 +12,12 @@ use super::worker_pool::{WorkerPool, in_order};
 use crate::model::lines::{self, Form, LineError};
 use crate::model::{Entry, Kind, add_up_sorted};
 
-/// The number of bytes that a thread parses at once.
+/// How many bytes a thread parses at once.
 pub const CHUNK: usize = 1 << 20;
 
-/// The error for a line that sorts before the previous one.
+/// The error for a line that is out of order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disorder {
-    /// The input.
     pub input: String,
     /// The line number, starting at 1.
     pub line: u64,
@@ -32,20 +31,20 @@ impl fmt::Display for Disorder {
 
 impl std::error::Error for Disorder {}
 
-/// The parameters of an ordered pass.
+/// Parameters for an ordered pass.
 #[derive(Clone, Copy)]
 pub struct Pass<'a> {
     /// The list.
     pub input: &'a Input,
-    /// The kind of the list.
+    /// The list's kind.
     pub kind: Kind,
-    /// How lines are read.
+    /// How to read lines.
     pub reading: Reading,
     /// The worker threads.
     pub pool: WorkerPool,
-    /// The number of bytes that a thread parses at once.
+    /// How many bytes a thread parses at once.
     pub chunk: usize,
-    /// Reports the progress.
+    /// Reports progress.
     pub progress: &'a ProgressReporter,
 }
 
@@ -59,7 +58,8 @@ struct Piece<T> {
     content: Content<T>,
 }
 
-/// Complete prefixes, already finished by the thread that parsed them, or part of a single prefix.
+/// Either complete prefixes, already finished by the thread that parsed them, or part of a single
+/// prefix.
 enum Content<T> {
     Whole(T),
     Part(Vec<Entry>),
@@ -67,11 +67,12 @@ enum Content<T> {
 
 /// Reads a sorted list.
 ///
-/// `finish` runs on the worker threads with the ascending entries of complete prefixes. `consume`
-/// receives the results in order.
+/// `finish` runs on the worker threads and gets the ascending entries of complete prefixes.
+/// `consume` gets the results in order.
 ///
 /// # Errors
-/// Returns [`BadLine`], [`Disorder`], an error of the input, or an error of `finish` or `consume`.
+/// Returns [`BadLine`], [`Disorder`], an error from the input, or an error from `finish` or
+/// `consume`.
 pub fn read<T: Send>(
     pass: Pass<'_>,
     finish: impl Fn(Vec<Entry>) -> anyhow::Result<T> + Sync,
@@ -114,8 +115,8 @@ fn parse<T>(
     Ok(Piece { tally, first, last, disorder, error: parsed.error, open_end, content })
 }
 
-/// Joins the results of chunks: tracks line numbers, checks the order between chunks, and joins
-/// prefixes that span several chunks.
+/// Joins the results for chunks. Keeps track of line numbers, checks the order between chunks, and
+/// joins prefixes that span several of them.
 struct Joint<'a> {
     name: &'a str,
     tally: Tally,

@@ -9,22 +9,22 @@ use batch::TemporaryFolder;
 
 use crate::model::{Entry, Kind, RECORD_BYTES};
 
-/// The maximum number of partitions for one kind.
+/// Maximum number of partitions per kind.
 pub const MOST: usize = 4096;
-/// The number and size of partitions for one kind.
+/// The number and size of a kind's partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spread {
-    /// The base-2 logarithm of the number of partitions.
+    /// Base-2 logarithm of the number of partitions.
     pub bits: u32,
-    /// The total size of all write buffers in bytes.
+    /// Total size of all write buffers in bytes.
     pub buffers: usize,
 }
 
 impl Spread {
-    /// Chooses the number of partitions so that several of them fit into `memory` at once.
+    /// Chooses the number of partitions so that several of them fit in `memory` at once.
     ///
-    /// `input` is the size of all inputs in bytes, if known. `records` is the total size of their
-    /// records in bytes.
+    /// `input` is the total size of the inputs in bytes, if known, and `records` that of their
+    /// records.
     pub fn choose(input: Option<u64>, records: u64, memory: u64) -> Self {
         let wanted = match input {
             Some(input) => (4 * input).max(8 * records).div_ceil(memory.max(1)),
@@ -44,7 +44,7 @@ impl Spread {
     }
 }
 
-/// Distributes the entries of one kind from one group of inputs to partitions.
+/// Distributes the entries of one kind in a group of inputs to partitions.
 pub struct Partitions {
     folder: PathBuf,
     kind: Kind,
@@ -52,12 +52,12 @@ pub struct Partitions {
     spread: Spread,
     room: usize,
     buffers: Vec<Vec<u8>>,
-    /// The length of each file.
+    /// Each file's length.
     written: Vec<u64>,
 }
 
 impl Partitions {
-    /// Creates empty partitions for a group.
+    /// Creates a group's empty partitions.
     pub fn new(folder: &TemporaryFolder, kind: Kind, group: usize, spread: Spread) -> Self {
         let room = (spread.buffers / spread.partitions()).clamp(RECORD_BYTES * 16, 256 << 10);
         let folder = folder.path().to_owned();
@@ -85,8 +85,8 @@ impl Partitions {
 
     fn write_out(&mut self, partition: usize) -> anyhow::Result<()> {
         let path = partition_path(&self.folder, self.kind, self.group, partition);
-        // The file is opened for each write, because thousands of open partitions would exceed the
-        // limit of open files.
+        // We open the file for each write, because thousands of open partitions would exceed the
+        // open file limit.
         let written = OpenOptions::new().create(true).append(true).open(&path);
         let written = written.and_then(|mut file| file.write_all(&self.buffers[partition]));
         self.written[partition] += self.buffers[partition].len() as u64;
@@ -94,7 +94,7 @@ impl Partitions {
         written.with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Flushes all buffers and returns the length of each file.
+    /// Flushes all buffers and returns each file's length.
     ///
     /// # Errors
     /// Returns an error if the disk is full or fails.
@@ -108,7 +108,7 @@ impl Partitions {
     }
 }
 
-/// Returns the path of a partition.
+/// Returns a partition's path.
 pub fn partition_path(folder: &Path, kind: Kind, group: usize, partition: usize) -> PathBuf {
     folder.join(format!("{kind}-{group}-{partition:04}"))
 }

@@ -10,11 +10,11 @@ use super::source::remove_temporary_files;
 use crate::model::Kind;
 use crate::store::{KindFolder, remove_partial, tags_path};
 
-/// Removes the oldest corpora, except those that `CURRENT` refers to, and the remains of crashes,
-/// including those in `tmp`.
+/// Removes the oldest corpora, except those `CURRENT` points to, and whatever crashes left behind,
+/// including in `tmp`.
 ///
-/// Keeps `keep` corpora of each kind, including the one in use. Calls `removed` with each path that
-/// was removed. Keeps the data of an unfinished mirror unless `unfinished` is true.
+/// Keeps `keep` corpora of each kind, including the one in use. Also keeps an unfinished mirror's
+/// data unless `unfinished` is true. Calls `removed` with each removed path.
 ///
 /// # Errors
 /// Returns an error if another command has locked the folder, or a file cannot be removed.

@@ -1,4 +1,4 @@
-//! Merges several sorted inputs. Each is read ahead by its own thread.
+//! Merges several sorted inputs, each of which is read ahead on its own thread.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Scope;
@@ -8,15 +8,15 @@ use anyhow::{anyhow, bail};
 use super::tally::Tally;
 use crate::model::{CountMerge, Entry, merge_sorted};
 
-/// The maximum number of inputs merged at once.
+/// Maximum number of inputs to merge at once.
 pub const MOST: usize = 64;
 
-/// A sorted input, which is read ahead by one batch.
+/// A sorted input that is read ahead by one batch.
 pub struct ReadAhead {
     batches: Receiver<anyhow::Result<Event>>,
     batch: Vec<Entry>,
     at: usize,
-    /// The totals, once the input has been read completely.
+    /// The totals, once the whole input was read.
     end: Option<Tally>,
 }
 
@@ -26,7 +26,7 @@ enum Event {
 }
 
 impl ReadAhead {
-    /// Starts reading in a thread. `read` passes the ascending entries of complete prefixes to its
+    /// Starts reading on a thread. `read` passes the ascending entries of complete prefixes to its
     /// argument.
     pub fn start<'scope, R>(scope: &'scope Scope<'scope, '_>, read: R) -> Self
     where
@@ -55,7 +55,7 @@ impl ReadAhead {
                 Ok(Ok(Event::Batch(batch))) => (self.batch, self.at) = (batch, 0),
                 Ok(Ok(Event::End(tally))) => self.end = Some(tally),
                 Ok(Err(error)) => return Err(error),
-                // If the channel is closed without totals, the thread panicked.
+                // If the channel is closed without totals, the thread has panicked.
                 Err(_) => bail!("a reading thread stopped early"),
             }
         }
@@ -71,10 +71,10 @@ impl ReadAhead {
     }
 }
 
-/// Merges all inputs, prefix by prefix. Within a prefix, the inputs are merged in their order.
+/// Merges all inputs, prefix by prefix. Within a prefix, they are merged in order.
 ///
 /// # Errors
-/// Returns an error of an input or of `consume`.
+/// Returns any error from an input or from `consume`.
 pub fn merge(
     mut inputs: Vec<ReadAhead>,
     merge: CountMerge,

@@ -1,4 +1,4 @@
-//! Opens the input lists.
+//! Opens input lists.
 
 use std::io::{Cursor, Read};
 
@@ -10,26 +10,26 @@ use crate::model::Kind;
 use crate::model::lines::{self, Form, LineError};
 use crate::model::plaintext::Dialect;
 
-/// The number of bytes at the beginning of a stream that are examined to detect its kind.
+/// How much of a stream's start we look at to detect its kind, in bytes.
 const HEAD: u64 = 64 << 10;
 
-/// The format of an input.
+/// An input's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputFormat {
     /// `HASH:COUNT` lines.
     Hashes,
-    /// One file per prefix, in the format of the service.
+    /// One file per prefix, in the service's format.
     Folder,
     /// One password per line.
     Plaintext,
 }
 
-/// How the lines of all inputs are read.
+/// How to read the lines in all inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// Whether invalid lines are counted and skipped.
+    /// Whether to count and skip invalid lines.
     pub lenient: bool,
-    /// The format of password lists.
+    /// The format for password lists.
     pub dialect: Dialect,
 }
 
@@ -45,7 +45,7 @@ pub struct BadLine {
     pub cause: LineError,
 }
 
-/// Determines the kind of input at a path from the command line.
+/// Determines what kind of input a path on the command line is.
 ///
 /// # Errors
 /// Returns an error if the path does not exist.
@@ -53,8 +53,8 @@ pub fn input_at(path: &std::path::Path) -> anyhow::Result<Input> {
     Input::at(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Runs `read` on an input. Fails if the file changed meanwhile, because a list that is still being
-/// written is incomplete.
+/// Runs `read` on an input. Fails if the file changes in the meantime, because a list that is still
+/// being written is incomplete.
 ///
 /// # Errors
 /// Returns an error if the file changed, or the error of `read`.
@@ -68,7 +68,7 @@ pub fn unchanged<T>(input: &Input, read: impl FnOnce() -> anyhow::Result<T>) -> 
     Ok(done)
 }
 
-/// Opens a list at its first line, after a byte-order mark.
+/// Opens a list at its first line, skipping a byte order mark.
 ///
 /// # Errors
 /// Returns an error if the list cannot be opened, is a folder, is compressed, or is not UTF-8 text.
@@ -85,7 +85,7 @@ pub fn open(input: &Input) -> anyhow::Result<Box<dyn Read + Send>> {
     Ok(Box::new(Cursor::new(head.split_off(mark)).chain(reader)))
 }
 
-/// Opens a hash list and detects its kind from its first digest.
+/// Opens a hash list and detects its kind from the first digest.
 ///
 /// # Errors
 /// Returns an error if the list cannot be read or is not of the requested kind.
@@ -108,8 +108,8 @@ pub fn open_hashes(
     Ok((Box::new(Cursor::new(head).chain(reader)), wanted.or(found)))
 }
 
-/// Returns an error for the first line that should contain a digest. An empty list does not have
-/// such a line.
+/// Returns an error for the first line that should contain a digest. An empty list doesn't have
+/// one.
 fn no_digest(input: &Input, head: &[u8]) -> anyhow::Result<()> {
     let mut lines = head.split(|byte| *byte == b'\n');
     match lines.position(|line| !line.trim_ascii().is_empty()) {

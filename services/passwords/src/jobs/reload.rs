@@ -1,4 +1,4 @@
-//! Replaces corpora while the service runs.
+//! Replaces corpora while the service is running.
 
 use std::io;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::metrics;
 use crate::state::State;
 use crate::store::{BucketProblem, Corpus, CorpusError, KindFolder, Signature};
 
-/// Checks for newly activated corpora and loads them.
+/// Looks for newly activated corpora and loads them.
 pub struct Reloader {
     state: Arc<State>,
     folders: Vec<KindFolder>,
@@ -21,11 +21,11 @@ pub struct Reloader {
     seen: Mutex<Vec<Seen>>,
 }
 
-/// The result of the last check of a folder.
+/// What the last check of a folder found.
 #[derive(Clone, Default)]
 struct Seen {
     signature: Option<Signature>,
-    /// Whether the corpus could not be read. If so, the next check retries.
+    /// Whether the corpus couldn't be read. If so, the next check tries again.
     unreadable: bool,
 }
 
@@ -40,10 +40,11 @@ impl Reloader {
         Self { state, folders, memory_limit, seen }
     }
 
-    /// Loads the corpus that `CURRENT` refers to if it has changed, or always if `all` is true.
+    /// Loads the corpus that `CURRENT` points to if it has changed, or in any case if `all` is
+    /// true.
     ///
-    /// If the corpus is invalid, this is logged and counted, and the old one stays in use. If it
-    /// cannot be read, this is logged and counted once, and each later check retries.
+    /// If the corpus is invalid, we log and count that, and keep using the old one. If it can't be
+    /// read, we log and count that once, and try again on each later check.
     pub fn look(&self, all: bool) {
         let mut seen = self.seen.lock();
         for (folder, seen) in self.folders.iter().zip(seen.iter_mut()) {
@@ -80,7 +81,7 @@ impl Reloader {
     }
 }
 
-/// Opens the active corpus in a folder.
+/// Opens a folder's active corpus.
 fn load(folder: &KindFolder, memory_limit: u64) -> anyhow::Result<Option<Corpus>> {
     let Some(path) = folder.current()? else { return Ok(None) };
     let corpus = Corpus::open(&path, memory_limit)?;
@@ -91,8 +92,8 @@ fn load(folder: &KindFolder, memory_limit: u64) -> anyhow::Result<Option<Corpus>
     Ok(Some(corpus))
 }
 
-/// Describes the active corpus of each kind for `serve --check`. Does not read the data into
-/// memory.
+/// Describes each kind's active corpus in the output of `serve --check`, without reading the data
+/// into memory.
 pub fn preview(settings: &Settings, data_dir: &Path, preview: &mut Preview) {
     for kind in &settings.kinds {
         let folder = KindFolder::new(data_dir, *kind);
@@ -110,7 +111,7 @@ pub fn preview(settings: &Settings, data_dir: &Path, preview: &mut Preview) {
     }
 }
 
-/// Returns whether the cause is an I/O error. It may be temporary, such as a lack of file
+/// Returns whether the cause is an I/O error. It may be temporary, such as running out of file
 /// descriptors or a failing network disk.
 fn is_unreadable(error: &anyhow::Error) -> bool {
     let of_corpus = matches!(
@@ -133,7 +134,7 @@ fn announce(corpus: &Corpus) {
 /// separate thread.
 pub async fn watch(reloader: Arc<Reloader>, interval: u64) {
     let mut hangups = Hangups::subscribe();
-    // With interval 0, the timer is still polled but never fires.
+    // An interval of 0 means never, for which we use a timeout of 136 years.
     let period = if interval == 0 { u64::from(u32::MAX) } else { interval };
     let period = Duration::from_secs(period);
     loop {
@@ -157,7 +158,7 @@ mod tests {
     fn what_cannot_be_read_is_tried_again_and_damage_is_not() {
         let data = tempfile::tempdir().unwrap();
         let folder = data.path().join(Kind::Sha1.name());
-        // A folder can be opened but not read, even by root.
+        // Not even root can read a folder as a file.
         fs::create_dir_all(folder.join("unreadable.pwr")).unwrap();
         fs::write(folder.join("damaged.pwr"), "PWRANGE").unwrap();
         let settings = Settings { kinds: vec![Kind::Sha1], ..Settings::default() };

@@ -1,4 +1,4 @@
-//! Reports of builds, merges and exports.
+//! Reports on builds, merges and exports.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::model::{Header, lower_hex};
 pub struct CorpusFile {
     /// `sha1` or `ntlm`.
     pub kind: &'static str,
-    /// The id of the corpus, which depends only on its content.
+    /// The corpus ID, which only depends on the content.
     pub corpus_id: String,
     /// The path of the file.
     pub path: PathBuf,
@@ -38,18 +38,18 @@ impl CorpusFile {
 /// A new corpus.
 #[derive(Debug, Serialize)]
 pub struct Built {
-    /// The file of the corpus.
+    /// The corpus file.
     #[serde(flatten)]
     pub file: CorpusFile,
-    /// The number of entries in the smallest bucket.
+    /// Entries in the smallest bucket.
     pub smallest_bucket: u32,
-    /// The number of entries in the largest bucket.
+    /// Entries in the largest bucket.
     pub largest_bucket: u32,
-    /// Peak memory of the process in bytes, if the system reports it.
+    /// The process's peak memory in bytes, if the system reports it.
     pub peak_memory: Option<u64>,
-    /// Whether `CURRENT` refers to this corpus.
+    /// Whether `CURRENT` points to this corpus.
     pub activated: bool,
-    /// The totals of the inputs.
+    /// Totals for the inputs.
     pub read: Tally,
 }
 
@@ -67,32 +67,32 @@ impl Built {
     }
 }
 
-/// A corpus that was exported.
+/// An exported corpus.
 #[derive(Debug, Serialize)]
 pub struct Exported {
     /// `sha1` or `ntlm`.
     pub kind: &'static str,
-    /// The id of the corpus. A corpus built from the export has the same id.
+    /// The corpus ID. A corpus built from the export has the same one.
     pub corpus_id: String,
-    /// The written file or folder.
+    /// The file or folder that was written.
     pub path: PathBuf,
     /// The number of digests.
     pub entries: u64,
     /// The number of non-empty prefixes.
     pub prefixes: u32,
-    /// The changes in the folder, if the corpus was exported to a folder.
+    /// Changes in the folder, if the corpus was exported to one.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
 }
 
-/// The changes in an exported folder, as numbers of ranges.
+/// How many ranges changed in an exported folder.
 #[derive(Debug, Default, Serialize)]
 pub struct Changes {
-    /// The number of ranges that were written.
+    /// Ranges that were written.
     pub written: u32,
-    /// The number of ranges that were kept.
+    /// Ranges that were kept.
     pub unchanged: u32,
-    /// The number of ranges that were removed because they are empty now.
+    /// Ranges that were removed because they are empty now.
     pub removed: u32,
 }
 

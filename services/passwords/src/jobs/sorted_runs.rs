@@ -1,4 +1,4 @@
-//! Sorts the records of one partition, in memory or by an external merge sort.
+//! Sorts a partition's records, either in memory or with an external merge sort.
 
 use std::cmp::Ordering;
 use std::fs::{self, File};
@@ -11,29 +11,28 @@ use batch::{Merge, Record, Run, RunReader, RunWriter};
 use crate::model::Entry;
 use crate::model::{CountMerge, RECORD_BYTES, add_counts, merge_sorted, sort_and_add_up};
 
-/// The number of entries that a merge passes on at once. A batch is extended to the end of its
-/// prefix.
+/// How many entries a merge passes on at once. A batch is extended to the end of its prefix.
 const BATCH: usize = 1 << 16;
 const READ_BUFFER: usize = 128 << 10;
 const WRITE_BUFFER: usize = 256 << 10;
 const UNREADABLE_RUN: &str = "cannot read a sorted run";
 
-/// The records of one partition: one file for each group.
+/// A partition's records, with one file per group.
 pub struct Partition {
-    /// The files in the order of their groups.
+    /// The files in group order.
     pub files: Vec<RecordFile>,
-    /// How to combine the counts from several groups.
+    /// How to combine counts from several groups.
     pub merge: CountMerge,
-    /// The maximum number of records in memory.
+    /// Maximum number of records in memory.
     pub limit: usize,
 }
 
-/// A file of records and its expected length. Programs that clean temporary folders may delete or
-/// truncate the file while a command runs.
+/// A file of records and how long it should be. Programs that clean up temporary folders may delete
+/// or truncate it while a command is running.
 pub struct RecordFile {
     /// The path.
     pub path: PathBuf,
-    /// The expected length in bytes. If it is 0, the file does not exist.
+    /// Expected length in bytes. If it is 0, the file doesn't exist.
     pub bytes: u64,
 }
 
@@ -43,12 +42,12 @@ impl Partition {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
-    /// Returns whether all records fit into memory.
+    /// Returns whether all records fit in memory.
     pub fn fits(&self) -> bool {
         self.bytes() / RECORD_BYTES as u64 <= self.limit as u64
     }
 
-    /// Loads and sorts all records, and removes their files.
+    /// Loads and sorts all records and removes their files.
     pub fn load(&self) -> anyhow::Result<Vec<Entry>> {
         let mut merged: Vec<Entry> = Vec::new();
         for file in &self.files {
@@ -69,10 +68,10 @@ impl Partition {
         Ok(merged)
     }
 
-    /// Sorts the records in runs of at most `limit` and merges them.
+    /// Sorts the records in runs of up to `limit` and merges them.
     ///
     /// # Errors
-    /// Returns an error if the disk is full or fails, or the error of `consume`.
+    /// Returns an error if the disk is full or fails, or any error from `consume`.
     pub fn merge(
         &self,
         mut consume: impl FnMut(Vec<Entry>) -> anyhow::Result<()>,
@@ -122,8 +121,8 @@ impl Record for Sorted {
     }
 }
 
-/// Splits a file of records into sorted runs and then removes the file. Equal digests in a run are
-/// added up first, so that a frequent password takes little space.
+/// Splits a file of records into sorted runs and removes it. Equal digests in a run are added up
+/// first, so a frequent password doesn't take much space.
 fn write_runs(file: &RecordFile, limit: usize) -> anyhow::Result<Vec<Run<Sorted>>> {
     let (mut runs, path) = (Vec::new(), &file.path);
     let Some(mut records) = Records::open(file)? else { return Ok(runs) };
@@ -158,8 +157,8 @@ fn write_run(partition: &Path, entries: &[Entry]) -> anyhow::Result<Run<Sorted>>
     write().with_context(|| format!("cannot write a sorted run to {}", folder.display()))
 }
 
-/// Returns the smallest digest of all runs. Its counts are added up within a group and merged
-/// between groups. `groups` contains the group of each run.
+/// Returns the smallest digest in all runs. Its counts are added up within a group and merged
+/// between groups. `groups` has each run's group.
 fn next_merged(
     runs: &mut Merge<RunReader<Sorted>>,
     groups: &[usize],
@@ -189,7 +188,7 @@ struct Records {
 }
 
 impl Records {
-    /// Opens a file. Returns `None` if it does not contain any records.
+    /// Opens a file, or returns `None` if it doesn't have any records.
     fn open(file: &RecordFile) -> anyhow::Result<Option<Self>> {
         let RecordFile { path, bytes } = file;
         if *bytes == 0 {

@@ -1,4 +1,4 @@
-//! Reads the input lists as entries in the order of their digests.
+//! Reads input lists as entries in digest order.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -16,10 +16,10 @@ use super::worker_pool::WorkerPool;
 use crate::model::plaintext::{Dialect, Encoding};
 use crate::model::{CountMerge, Entry, Kind};
 
-/// The name prefix of folders with temporary files.
+/// Name prefix of folders with temporary files.
 const TMP_PREFIX: &str = "build";
 
-/// Removes the temporary files of builds that were killed.
+/// Removes temporary files that killed builds left behind.
 ///
 /// # Errors
 /// Returns an error if the files cannot be removed.
@@ -31,33 +31,33 @@ pub fn remove_temporary_files(tmp: &Path) -> anyhow::Result<()> {
 /// The inputs and their formats.
 #[derive(Clone, Debug)]
 pub struct Lists {
-    /// The format of the inputs. If `None`, `folder` for folders and `hashes` for files.
+    /// The input format. By default, folders are `folder` and files are `hashes`.
     pub input_format: Option<InputFormat>,
-    /// Whether hash lists can be in any order.
+    /// Whether hash lists may be in any order.
     pub unordered: bool,
-    /// Whether invalid lines are counted and skipped.
+    /// Whether to count and skip invalid lines.
     pub lenient: bool,
     /// The character encoding of password lists.
     pub encoding: Encoding,
-    /// Whether each line of a password list begins with a count and one space.
+    /// Whether each line of a password list starts with a count and a space.
     pub with_counts: bool,
     /// Maximum memory for sorting.
     pub memory: ByteSize,
-    /// The folder for temporary files. If `None`, `tmp` in the data folder.
+    /// The folder for temporary files. Defaults to `tmp` in the data folder.
     pub tmp: Option<PathBuf>,
     /// The number of threads for parsing, hashing and sorting.
     pub threads: usize,
-    /// Whether the new corpus is served from now on.
+    /// Whether to start serving the new corpus.
     pub activate: bool,
-    /// Whether inputs without digests are accepted.
+    /// Whether to accept inputs without digests.
     pub allow_empty: bool,
-    /// The source of the data. If `None`, the names of the inputs.
+    /// Where the data comes from. Defaults to the inputs' names.
     pub note: Option<String>,
     /// Files, folders, or `-` for standard input.
     pub inputs: Vec<PathBuf>,
 }
 
-/// The inputs of a command, after they have been examined.
+/// A command's inputs, after we have examined them.
 pub struct Source {
     inputs: Vec<Input>,
     format: InputFormat,
@@ -70,15 +70,15 @@ pub struct Source {
     allow_empty: bool,
     /// The kinds to build.
     pub kinds: Vec<Kind>,
-    /// The source note of the new corpus.
+    /// The new corpus's source note.
     pub note: String,
 }
 
-/// How to read entries in the order of their digests.
+/// How to read entries in digest order.
 pub enum Ordered<'a> {
-    /// The inputs are sorted already.
+    /// The inputs are already sorted.
     Passes(&'a Source),
-    /// The inputs were sorted by this command.
+    /// This command has sorted the inputs.
     Sorted(&'a (Partitioned, Tally)),
 }
 
@@ -86,8 +86,8 @@ impl Source {
     /// Examines the inputs.
     ///
     /// # Errors
-    /// Returns an error if an input does not exist, the inputs do not fit together, or the kind of
-    /// an input is unknown.
+    /// Returns an error if an input does not exist, the inputs don't go together, or an input's
+    /// kind is unknown.
     pub fn new(
         lists: &Lists,
         kinds: &[Kind],
@@ -136,7 +136,8 @@ impl Source {
         })
     }
 
-    /// Partitions the inputs if they may be unsorted.
+    /// Partitions the inputs if they may be unsorted, or if there are too many to read side by
+    /// side.
     ///
     /// # Errors
     /// Returns an error if the input is invalid or the disk is full.
@@ -145,7 +146,7 @@ impl Source {
         if needed { self.partition().map(Some) } else { Ok(None) }
     }
 
-    /// Removes the temporary files of killed builds.
+    /// Removes temporary files that killed builds left behind.
     ///
     /// # Errors
     /// Returns an error if the files cannot be removed.
@@ -168,8 +169,8 @@ impl Source {
         partitioning.run(folder)
     }
 
-    /// Runs `work` on the entries. If it turns out that a list is not sorted, and all lists can be
-    /// read again, sorts them and runs `work` again.
+    /// Runs `work` on the entries. If a list turns out to be unsorted and all lists can be read
+    /// again, sorts them and runs `work` once more.
     ///
     /// # Errors
     /// Returns any error from `work`.
@@ -193,12 +194,12 @@ impl Source {
         }
     }
 
-    /// Returns an error for inputs without digests of a kind, unless they are allowed. Such a list
-    /// is often the result of a failed producer, and an empty corpus would report every password as
+    /// Makes sure the inputs have digests of a kind, unless they may be empty. An empty list often
+    /// means that whatever made it has failed, and an empty corpus would report every password as
     /// safe.
     ///
     /// # Errors
-    /// Returns an error if there are no digests and an empty input is not allowed.
+    /// Returns an error if there are no digests and empty inputs aren't allowed.
     pub fn require_digests(&self, kind: Kind, found: bool, read: Tally) -> anyhow::Result<()> {
         if found || self.allow_empty {
             return Ok(());
@@ -219,7 +220,7 @@ impl Ordered<'_> {
     /// Reads all entries of a kind. See [`ordered::read`] for `finish` and `consume`.
     ///
     /// # Errors
-    /// Returns an error if the input is invalid or the disk is full, or an error of `finish` or
+    /// Returns an error if the input is invalid or the disk is full, or any error from `finish` or
     /// `consume`.
     pub fn read<T: Send>(
         &self,
@@ -283,7 +284,7 @@ fn file_name(input: &Input) -> String {
     name.map_or_else(|| input.to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Returns the kind that several hash lists have in common.
+/// Returns the kind that all hash lists have in common.
 fn common_kind(inputs: &[Input], wanted: Option<Kind>) -> anyhow::Result<Kind> {
     let mut kind = wanted;
     for input in inputs {

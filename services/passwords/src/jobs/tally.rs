@@ -1,4 +1,4 @@
-//! Totals of the lines read.
+//! Totals for the lines read.
 
 use std::fmt;
 
@@ -6,23 +6,23 @@ use serde::Serialize;
 
 use crate::model::lines::Parsed;
 
-/// Totals of the lines read.
+/// Totals for the lines read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// The number of lines, including empty ones.
+    /// Lines, including empty ones.
     pub lines: u64,
-    /// The number of lines with count 0, which are padding that was saved with a response.
+    /// Lines with count 0, which are padding that was saved along with a response.
     pub dropped: u64,
-    /// The number of invalid lines that were skipped because of `--lenient`.
+    /// Invalid lines that `--lenient` skipped.
     pub skipped: u64,
-    /// The number of passwords that are invalid in the encoding.
+    /// Passwords that are invalid in the encoding.
     pub not_text: u64,
-    /// The number of empty passwords.
+    /// Empty passwords.
     pub empty: u64,
 }
 
 impl Tally {
-    /// Adds the totals of another part of the input.
+    /// Adds another part's totals.
     pub fn add(&mut self, other: Self) {
         self.lines += other.lines;
         self.dropped += other.dropped;
@@ -31,7 +31,7 @@ impl Tally {
         self.empty += other.empty;
     }
 
-    /// Returns the totals of a parsed block of a hash list.
+    /// Returns a parsed block's totals.
     pub fn of(parsed: &Parsed) -> Self {
         Self {
             lines: parsed.lines,

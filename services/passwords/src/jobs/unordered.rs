@@ -1,4 +1,4 @@
-//! Reads unordered inputs: partitions them, then sorts each partition.
+//! Reads unordered inputs by partitioning them and then sorting each partition.
 
 use anyhow::anyhow;
 use batch::{Input, ProgressReporter, TemporaryFolder, Unit};
@@ -16,17 +16,17 @@ use crate::model::lines::{self, Form, LineError};
 use crate::model::plaintext::{self, Line};
 use crate::model::{CountMerge, Entry, Kind, RECORD_BYTES};
 
-/// The parameters of an unordered pass.
+/// Parameters for an unordered pass.
 pub struct Partitioning<'a> {
     /// The lists.
     pub inputs: &'a [Input],
     /// Their format.
     pub format: InputFormat,
-    /// The kinds to read: one for hashes, one or both for passwords.
+    /// The kinds to read. Hashes have one, passwords one or both.
     pub kinds: &'a [Kind],
-    /// How lines are read.
+    /// How to read lines.
     pub reading: Reading,
-    /// How to combine the counts of several inputs.
+    /// How to combine counts from several inputs.
     pub merge: CountMerge,
     /// Maximum memory for sorting, in bytes.
     pub memory: u64,
@@ -37,7 +37,7 @@ pub struct Partitioning<'a> {
 /// All entries on disk, partitioned by their leading bits.
 pub struct Partitioned {
     folder: TemporaryFolder,
-    /// The length of each file, by group, kind and partition.
+    /// Each file's length, by group, kind and partition.
     lengths: Vec<Vec<(Kind, Vec<u64>)>>,
     spread: Spread,
     merge: CountMerge,
@@ -52,8 +52,8 @@ impl Partitioning<'_> {
     /// Returns an error if the input cannot be read, a line is invalid, or the disk is full.
     pub fn run(&self, folder: TemporaryFolder) -> anyhow::Result<(Partitioned, Tally)> {
         let spread = self.spread();
-        // Counts within one input are always added. For other merge modes, each input needs its own
-        // group.
+        // Counts within an input are always added up. For other merge modes, each input needs a
+        // group of its own.
         let apart = self.merge != CountMerge::Sum;
         let mut total = Tally::default();
         let mut lengths = Vec::new();
@@ -76,7 +76,7 @@ impl Partitioning<'_> {
     fn spread(&self) -> Spread {
         let input: Option<u64> = self.inputs.iter().map(Input::length).sum();
         let bytes = input.unwrap_or(0);
-        // A line with a hash has at least 32 characters, one with a password about 9.
+        // A line has at least 32 characters with a hash, and about 9 with a password.
         let records = match self.format {
             InputFormat::Plaintext => bytes / 8 * RECORD_BYTES as u64,
             InputFormat::Hashes | InputFormat::Folder => bytes / 32 * RECORD_BYTES as u64,
@@ -170,7 +170,7 @@ impl Partitioned {
     /// `consume`.
     ///
     /// # Errors
-    /// Returns an error if the disk is full or fails, or an error of `finish` or `consume`.
+    /// Returns an error if the disk is full or fails, or any error from `finish` or `consume`.
     pub fn read<T: Send>(
         &self,
         kind: Kind,
@@ -225,7 +225,7 @@ impl Partitioned {
     }
 }
 
-/// Rejects folders as password lists.
+/// Makes sure that no password list is a folder.
 ///
 /// # Errors
 /// Returns an error if one of the inputs is a folder.

@@ -1,4 +1,4 @@
-//! Reads a whole corpus file and reports each damaged bucket.
+//! Reads a whole corpus file and reports every damaged bucket.
 
 use std::path::{Path, PathBuf};
 
@@ -10,9 +10,9 @@ use super::worker_pool::{WorkerPool, in_order};
 use crate::model::{Bucket, PREFIXES, bucket_digest, lower_hex};
 use crate::store::{BucketProblem, Corpus, CorpusError};
 
-/// The number of prefixes that a thread checks at once.
+/// How many prefixes a thread checks at once.
 const BLOCK: usize = 256;
-/// The maximum number of problems in a report.
+/// Maximum number of problems to list.
 const MOST_LISTED: usize = 20;
 
 /// The result of a check.
@@ -20,30 +20,30 @@ const MOST_LISTED: usize = 20;
 pub struct Findings {
     /// The corpus file.
     pub file: PathBuf,
-    /// Whether no problem was found.
+    /// Whether the file has no problems.
     pub good: bool,
-    /// The id of the corpus, which depends only on its content.
+    /// The corpus ID, which only depends on the content.
     pub corpus_id: Option<String>,
-    /// The number of digests according to the header.
+    /// The number of digests, going by the header.
     pub entries: Option<u64>,
-    /// The number of buckets read.
+    /// Buckets read.
     pub buckets_checked: usize,
-    /// The number of problems.
+    /// How many problems there are.
     pub damaged: usize,
     /// The first problems, up to a limit.
     pub problems: Vec<Problem>,
 }
 
-/// A damaged bucket, or a problem of the whole file.
+/// A damaged bucket, or a problem with the whole file.
 #[derive(Debug, Serialize)]
 pub struct Problem {
-    /// The prefix, or `None` if the problem concerns the whole file.
+    /// The prefix, or `None` if the problem is with the whole file.
     pub prefix: Option<String>,
     /// The cause.
     pub reason: String,
 }
 
-/// Checks a file: only its header and index if `quick` is true, otherwise also every bucket.
+/// Checks a file's header and index and, unless `quick` is true, every bucket.
 ///
 /// # Errors
 /// Returns an error if the file cannot be opened or read.

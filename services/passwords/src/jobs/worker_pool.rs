@@ -11,18 +11,17 @@ use parking_lot::Mutex;
 type Job<I> = (u64, I);
 type Done<T> = (u64, anyhow::Result<T>);
 
-/// The size of a worker pool.
+/// How large a worker pool is.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerPool {
-    /// The number of worker threads, in addition to the producer and to the calling thread, which
-    /// consumes.
+    /// Worker threads. These are on top of the producer and the calling thread, which consumes.
     pub threads: usize,
-    /// Maximum number of items that are produced but not yet consumed. This limits the memory.
+    /// How many items may be produced but not consumed yet. This limits memory.
     pub window: usize,
 }
 
 impl WorkerPool {
-    /// Creates a pool of `threads` with some slack between producer and consumer.
+    /// Creates a pool of `threads` with some slack between the producer and the consumer.
     pub fn of(threads: usize) -> Self {
         Self { threads: threads.max(1), window: 2 * threads.max(1) + 2 }
     }
@@ -32,8 +31,8 @@ impl WorkerPool {
 /// the calling thread.
 ///
 /// # Errors
-/// Returns the first error of `consume`, of `work` in item order, or of `produce`. After an error,
-/// no more items are produced.
+/// Returns the first error from `consume`, from `work` in item order, or from `produce`. Nothing
+/// more is produced after an error.
 pub fn in_order<I: Send, T: Send>(
     pool: WorkerPool,
     produce: impl FnMut() -> anyhow::Result<Option<I>> + Send,
@@ -86,7 +85,7 @@ fn work_all<I, T>(
     loop {
         let job = queue.lock().recv();
         let Ok((number, item)) = job else { return };
-        // Each item must get a result, or the consumer would wait forever.
+        // Every item must get a result, or the consumer would wait forever.
         let result = catch_unwind(AssertUnwindSafe(|| work(item)))
             .unwrap_or_else(|_| Err(anyhow!("a worker thread panicked")));
         if done.send((number, result)).is_err() {

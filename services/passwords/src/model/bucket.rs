@@ -1,17 +1,18 @@
-//! The digests and counts of one prefix, in the layout of a corpus file.
+//! A prefix's digests and counts, laid out as in a corpus file.
 //!
-//! Layout: 16 ends (u16: the number of entries whose first digit is at most this one), then a
-//! column with the tails in ascending order, then a column with the counts as LEB128 numbers.
+//! A bucket starts with 16 ends. Each is a u16 with the number of entries whose first digit is this
+//! one or a lower one. Next comes a column with the tails in ascending order, and then a column
+//! with the counts as LEB128 numbers.
 
 use super::entry::{Entry, MAX_COUNT};
 use super::kind::Kind;
 
-/// Length of the ends at the beginning of a non-empty bucket, in bytes.
+/// Length in bytes of the ends that start a non-empty bucket.
 pub const ENDS_BYTES: usize = 32;
-/// The maximum number of entries in a bucket.
+/// Maximum number of entries in a bucket.
 pub const BUCKET_LIMIT: usize = u16::MAX as usize;
 
-/// Why the bytes of a bucket are invalid.
+/// Why a bucket's bytes are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BucketError {
     /// The bucket is too short for its ends or tails.
@@ -23,7 +24,7 @@ pub enum BucketError {
     /// Two tails are equal or out of order.
     #[error("the tails are not strictly ascending")]
     Tails,
-    /// A count is missing, is 0, is above 2147483647, or is not in its shortest form.
+    /// A count is missing, is 0, is above 2147483647, or isn't in its shortest form.
     #[error("a count is not valid")]
     Count,
     /// Bytes follow the last count.
@@ -31,8 +32,7 @@ pub enum BucketError {
     Spare,
 }
 
-/// A bucket whose ends and lengths have been checked. Tails and counts are checked when they are
-/// read.
+/// A bucket whose ends and lengths were checked. Tails and counts are checked as they are read.
 #[derive(Clone, Copy, Debug)]
 pub struct Bucket<'a> {
     kind: Kind,
@@ -45,7 +45,7 @@ impl<'a> Bucket<'a> {
     /// Parses a bucket and checks its ends and lengths.
     ///
     /// # Errors
-    /// Returns [`BucketError::Length`] and [`BucketError::Ends`].
+    /// Returns [`BucketError::Length`] or [`BucketError::Ends`].
     pub fn parse(kind: Kind, bytes: &'a [u8]) -> Result<Self, BucketError> {
         if bytes.is_empty() {
             return Ok(Self { kind, ends: [0; 16], tails: &[], counts: &[] });
@@ -94,31 +94,31 @@ impl<'a> Bucket<'a> {
         })
     }
 
-    /// Returns the number of entries up to and including each first digit.
+    /// Returns, for each first digit, the number of entries up to and including it.
     pub fn ends(&self) -> &[u16; 16] {
         &self.ends
     }
 
-    /// Returns the column of tails.
+    /// Returns the tail column.
     pub fn tails(&self) -> &'a [u8] {
         self.tails
     }
 
-    /// Returns the column of counts.
+    /// Returns the count column.
     pub fn counts(&self) -> Counts<'a> {
         Counts { bytes: self.counts }
     }
 
-    /// Returns an upper bound for the length of the rendered bucket.
+    /// Returns an upper bound for the bucket's rendered length.
     pub fn text_bound(&self) -> usize {
-        // A count of k bytes has at most 2k + 1 digits. A line adds a colon, CR and LF.
+        // A count of k bytes has up to 2k + 1 digits. A line adds a colon, CR and LF.
         self.len() * (self.kind.suffix_len() + 4) + 2 * self.counts.len()
     }
 
-    /// Returns the count of a digest, or `None` if the bucket does not contain it.
+    /// Returns a digest's count, or `None` if it isn't in the bucket.
     ///
     /// # Errors
-    /// Returns [`BucketError::Count`].
+    /// Returns [`BucketError::Count`] if a count is invalid.
     pub fn find(&self, hash: &[u8]) -> Result<Option<u32>, BucketError> {
         let digit = usize::from(hash[2] & 0x0F);
         let end = usize::from(self.ends[digit]);
@@ -134,7 +134,7 @@ impl<'a> Bucket<'a> {
     /// Checks the bucket and returns all its entries.
     ///
     /// # Errors
-    /// Returns an error if the input differs in any way from the output of [`encode`].
+    /// Returns an error if the bucket differs in any way from what [`encode`] would have written.
     pub fn entries(&self, prefix: u32) -> Result<Vec<Entry>, BucketError> {
         let mut entries: Vec<Entry> = Vec::with_capacity(self.len());
         let mut counts = self.counts();
@@ -171,7 +171,7 @@ fn search(group: &[u8], width: usize, tail: &[u8]) -> Option<usize> {
     None
 }
 
-/// An iterator over the counts of a bucket.
+/// Iterates over a bucket's counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Counts<'a> {
     bytes: &'a [u8],
@@ -181,7 +181,7 @@ impl Counts<'_> {
     /// Reads the next count.
     ///
     /// # Errors
-    /// Returns [`BucketError::Count`].
+    /// Returns [`BucketError::Count`] if it is invalid.
     #[inline(always)]
     pub fn next_count(&mut self) -> Result<u32, BucketError> {
         match self.bytes.split_first() {
@@ -193,12 +193,12 @@ impl Counts<'_> {
         }
     }
 
-    /// Returns the remaining bytes.
+    /// Returns the bytes that are left.
     pub fn bytes(&self) -> &[u8] {
         self.bytes
     }
 
-    /// Skips `bytes`, which must end where a count ends.
+    /// Skips `bytes` bytes, which must end at the end of a count.
     pub fn skip(&mut self, bytes: usize) {
         self.bytes = self.bytes.get(bytes..).unwrap_or_default();
     }
@@ -227,8 +227,7 @@ impl Counts<'_> {
     }
 }
 
-/// Appends the bucket for the ascending entries of one prefix. Appends nothing if there are no
-/// entries.
+/// Appends a bucket for the ascending entries of a single prefix, or nothing if there aren't any.
 ///
 /// Returns false and appends nothing if there are more than [`BUCKET_LIMIT`] entries.
 pub fn encode(kind: Kind, entries: &[Entry], out: &mut Vec<u8>) -> bool {
@@ -280,7 +279,7 @@ pub(crate) mod tests {
         (0..BUCKET_LIMIT as u32).map(entry).collect()
     }
 
-    /// Returns a strategy for ascending entries of one prefix.
+    /// Returns a strategy for ascending entries with the same prefix.
     pub fn some_entries(kind: Kind, most: usize) -> impl Strategy<Value = Vec<Entry>> {
         let count = prop_oneof![4 => 1..128u32, 2 => 128..100_000u32, 1 => 1..=MAX_COUNT];
         prop::collection::vec((any::<[u8; 20]>(), count), 0..most).prop_map(move |drawn| {

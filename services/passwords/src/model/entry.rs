@@ -1,44 +1,44 @@
-//! A digest and its count: the record that loaders sort and merge.
+//! A digest and its count, which is the record that builds sort and merge.
 
 use std::cmp::Ordering;
 
 use super::kind::Kind;
 
-/// The maximum count, because many clients read it into a signed 32-bit integer.
+/// Maximum count. Many clients read it into a signed 32-bit integer.
 pub const MAX_COUNT: u32 = i32::MAX as u32;
 
-/// A digest, and the number of times that it was seen.
+/// A digest and how often it was seen.
 ///
-/// An NTLM digest occupies the first 16 bytes; the rest is zero. A record has 24 bytes, in memory
-/// and in temporary files.
+/// An NTLM digest takes up the first 16 bytes, and the rest is zero. A record is 24 bytes long,
+/// both in memory and in temporary files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The digest.
     pub hash: [u8; 20],
-    /// The number of times it was seen, 1 to [`MAX_COUNT`].
+    /// How often it was seen, from 1 to [`MAX_COUNT`].
     pub count: u32,
 }
 
-/// Length of an entry in a temporary file, in bytes.
+/// Length in bytes of an entry in a temporary file.
 pub const RECORD_BYTES: usize = 24;
 
 impl Entry {
-    /// Returns the first 20 bits of the digest.
+    /// Returns the digest's first 20 bits.
     pub fn prefix(&self) -> u32 {
         u32::from(self.hash[0]) << 12 | u32::from(self.hash[1]) << 4 | u32::from(self.hash[2]) >> 4
     }
 
-    /// Returns the hexadecimal digit that follows the prefix.
+    /// Returns the hex digit after the prefix.
     pub fn first_digit(&self) -> usize {
         usize::from(self.hash[2] & 0x0F)
     }
 
-    /// Returns the bytes after the first three.
+    /// Returns all but the first three bytes.
     pub fn tail(&self, kind: Kind) -> &[u8] {
         &self.hash[3..kind.hash_bytes()]
     }
 
-    /// Compares digests. The first eight bytes are compared as one number, which almost always
+    /// Compares digests. We first compare eight bytes as a single number, which almost always
     /// decides.
     pub fn compare(&self, other: &Self) -> Ordering {
         self.leading().cmp(&other.leading()).then_with(|| self.hash[8..].cmp(&other.hash[8..]))
@@ -66,14 +66,14 @@ impl Entry {
     }
 }
 
-/// How to combine the counts of a digest from several inputs.
+/// How to combine a digest's counts from several inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountMerge {
-    /// The inputs are separate incidents: the counts are added.
+    /// Adds the counts, because the inputs are separate incidents.
     Sum,
-    /// The inputs are versions of one source: the larger count is used.
+    /// Uses the larger count, because the inputs are versions of the same source.
     Max,
-    /// The count of the later input is used.
+    /// Uses the later input's count.
     Replace,
 }
 
@@ -88,12 +88,12 @@ impl CountMerge {
     }
 }
 
-/// Adds two counts. Saturates at [`MAX_COUNT`].
+/// Adds two counts, saturating at [`MAX_COUNT`].
 pub fn add_counts(a: u32, b: u32) -> u32 {
     a.saturating_add(b).min(MAX_COUNT)
 }
 
-/// Sorts entries and adds up the counts of equal digests.
+/// Sorts entries and adds up equal digests' counts.
 pub fn sort_and_add_up(entries: &mut Vec<Entry>) {
     if !entries.is_sorted_by(|a, b| a.compare(b) == Ordering::Less) {
         entries.sort_unstable_by(Entry::compare);
@@ -101,7 +101,7 @@ pub fn sort_and_add_up(entries: &mut Vec<Entry>) {
     }
 }
 
-/// Adds up the counts of adjacent entries with the same digest.
+/// Adds up the counts of adjacent entries that have the same digest.
 pub fn add_up_sorted(entries: &mut Vec<Entry>) {
     entries.dedup_by(|later, kept| {
         let same = later.hash == kept.hash;
@@ -112,7 +112,7 @@ pub fn add_up_sorted(entries: &mut Vec<Entry>) {
     });
 }
 
-/// Merges two ascending lists without duplicates.
+/// Merges two ascending lists that don't have duplicates.
 pub fn merge_sorted(older: &[Entry], newer: &[Entry], merge: CountMerge) -> Vec<Entry> {
     let mut merged = Vec::with_capacity(older.len() + newer.len());
     let (mut a, mut b) = (older.iter().peekable(), newer.iter().peekable());

@@ -1,4 +1,4 @@
-//! The header of a corpus file: its first 4096 bytes.
+//! The header of a corpus file, in its first 4096 bytes.
 
 use sha1::{Digest, Sha1};
 
@@ -14,7 +14,7 @@ const PREFIX_BITS: u32 = 20;
 const NOTE_AT: usize = 100;
 const SEAL_AT: usize = 4076;
 
-/// The metadata of a corpus.
+/// A corpus's metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The kind of digest.
@@ -23,17 +23,17 @@ pub struct Header {
     pub entries: u64,
     /// Length of the file in bytes.
     pub file_length: u64,
-    /// The time of the build in Unix seconds.
+    /// When the corpus was built, in Unix seconds.
     pub built_at: i64,
-    /// The number of entries in the smallest of the 2^20 buckets.
+    /// Entries in the smallest of the 2^20 buckets.
     pub smallest_bucket: u32,
-    /// The number of entries in the largest bucket.
+    /// Entries in the largest bucket.
     pub largest_bucket: u32,
     /// The SHA-1 of the index region.
     pub index_digest: [u8; 20],
-    /// Identifies the content. Does not depend on the time of the build.
+    /// Identifies the content. Doesn't depend on the build time.
     pub corpus_id: [u8; 20],
-    /// The source of the data, as specified for the build.
+    /// Where the data comes from, as given to the build.
     pub note: String,
 }
 
@@ -43,13 +43,13 @@ pub enum HeaderError {
     /// The magic number is missing.
     #[error("this is not a corpus file")]
     Magic,
-    /// The checksum of the header does not match.
+    /// The header's checksum doesn't match.
     #[error("the header is damaged")]
     Seal,
-    /// The version of the format is not supported.
+    /// This format version isn't supported.
     #[error("the corpus has format version {0}; this program reads version 1")]
     Version(u32),
-    /// A field has a value that is never written.
+    /// A field has a value that we never write.
     #[error("the header field {0} is not valid")]
     Field(&'static str),
 }
@@ -78,7 +78,7 @@ impl Header {
         bytes
     }
 
-    /// Decodes a header, and checks everything that can be checked without the rest of the file.
+    /// Decodes a header and checks what can be checked without the rest of the file.
     ///
     /// # Errors
     /// See [`HeaderError`].
@@ -148,7 +148,7 @@ fn u64_at(bytes: &[u8; HEADER_BYTES], at: usize) -> u64 {
     u64::from_le_bytes(array_at(bytes, at))
 }
 
-/// Formats bytes as lower-case hexadecimal digits.
+/// Formats bytes as lowercase hex digits.
 pub fn lower_hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(hex_digit).collect()
 }

@@ -1,4 +1,4 @@
-//! The position and the digest of each bucket.
+//! Each bucket's position and digest.
 
 use sha1::{Digest, Sha1};
 
@@ -7,14 +7,13 @@ use domain::HashPrefix;
 use super::kind::Kind;
 use super::layout::{DATA_START, INDEX_BYTES, INDEX_ENTRY_BYTES, PREFIXES};
 
-/// Maximum length of a bucket in bytes: the ends, and 65535 entries with a tail of 17 bytes and a
-/// count of 5 bytes each.
+/// Maximum bucket length in bytes. It has the ends and 65,535 entries, each with a 17-byte tail and
+/// a 5-byte count.
 const LONGEST_BUCKET: u64 = 32 + 65_535 * 22;
 
-/// The first 8 bytes of the SHA-1 of a bucket.
+/// The first 8 bytes of a bucket's SHA-1.
 pub type BucketDigest = [u8; 8];
 
-/// Returns the digest of a bucket.
 pub fn bucket_digest(bucket: &[u8]) -> BucketDigest {
     let full = Sha1::digest(bucket);
     let mut digest = [0; 8];
@@ -25,24 +24,24 @@ pub fn bucket_digest(bucket: &[u8]) -> BucketDigest {
 /// The digest of an empty bucket.
 pub const EMPTY_DIGEST: BucketDigest = [0xda, 0x39, 0xa3, 0xee, 0x5e, 0x6b, 0x4b, 0x0d];
 
-/// The index region of a corpus file.
+/// A corpus file's index region.
 #[derive(Debug)]
 pub struct Index(Vec<u8>);
 
-/// Why an index does not match its corpus.
+/// Why an index doesn't match its corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
-    /// The length of the region is wrong.
+    /// The region has the wrong length.
     #[error("the index is cut off")]
     Length,
-    /// The digest of the region is not the one in the header.
+    /// The region's digest isn't the one in the header.
     #[error("the index is damaged")]
     Digest,
-    /// The corpus id in the header is not the one computed from the digests.
+    /// The header's corpus ID isn't the one computed from the digests.
     #[error("the corpus id does not match the index")]
     CorpusId,
-    /// Buckets are not contiguous, or the last one does not end at the end of the file. Contains
-    /// the first invalid prefix.
+    /// Buckets aren't contiguous, or the last one doesn't end at the end of the file. Contains the
+    /// first invalid prefix.
     #[error("the offset of prefix {0:05X} is not valid")]
     Offset(usize),
 }
@@ -51,7 +50,7 @@ impl Index {
     /// Creates an index from the bytes of an index region.
     ///
     /// # Errors
-    /// Returns [`IndexError::Length`].
+    /// Returns [`IndexError::Length`] if the length is wrong.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, IndexError> {
         if bytes.len() == INDEX_BYTES { Ok(Self(bytes)) } else { Err(IndexError::Length) }
     }
@@ -61,19 +60,19 @@ impl Index {
         &self.0
     }
 
-    /// Returns the start and end offsets of a bucket in the file.
+    /// Returns a bucket's start and end offsets in the file.
     pub fn range(&self, prefix: HashPrefix) -> (u64, u64) {
         let at = prefix.value() as usize;
         (self.offset(at), self.offset(at + 1))
     }
 
-    /// Returns the digest of a bucket.
+    /// Returns a bucket's digest.
     pub fn digest(&self, prefix: HashPrefix) -> BucketDigest {
         self.digest_at(prefix.value() as usize)
     }
 
-    /// Returns the start offset of a bucket. For the number after the last bucket, this is the end
-    /// of the file.
+    /// Returns a bucket's start offset. For the number after the last bucket, that's the end of the
+    /// file.
     pub fn offset(&self, at: usize) -> u64 {
         u64::from_le_bytes(self.eight(at * INDEX_ENTRY_BYTES))
     }
@@ -88,13 +87,13 @@ impl Index {
         bytes
     }
 
-    /// Returns the SHA-1 of the whole region.
+    /// Returns the whole region's SHA-1.
     pub fn region_digest(&self) -> [u8; 20] {
         Sha1::digest(&self.0).into()
     }
 
-    /// Returns the corpus id, which is the SHA-1 of the kind and the digest column and identifies
-    /// the content.
+    /// Returns the corpus ID, which is the SHA-1 of the kind and the digest column, so it
+    /// identifies the content.
     pub fn corpus_id(&self, kind: Kind) -> [u8; 20] {
         let mut hasher = Sha1::new();
         hasher.update(kind.code().to_le_bytes());
@@ -109,8 +108,7 @@ impl Index {
         hasher.finalize().into()
     }
 
-    /// Checks that the buckets are contiguous from the beginning of the data to the end of the
-    /// file.
+    /// Checks that the buckets are contiguous from the start of the data to the end of the file.
     ///
     /// # Errors
     /// Returns [`IndexError::Offset`] with the first invalid prefix.
@@ -148,9 +146,9 @@ impl Default for IndexBuilder {
 }
 
 impl IndexBuilder {
-    /// Records the next bucket. The buckets of skipped prefixes are empty.
+    /// Records the next bucket. Skipped prefixes have empty buckets.
     ///
-    /// Returns false and changes nothing if the prefix is not greater than the previous one.
+    /// Returns false and changes nothing if the prefix isn't greater than the previous one.
     pub fn push(&mut self, prefix: u32, length: u64, digest: BucketDigest) -> bool {
         let at = prefix as usize;
         if at < self.next || at >= PREFIXES {
@@ -164,7 +162,7 @@ impl IndexBuilder {
         true
     }
 
-    /// Returns the start offset of the next bucket.
+    /// Returns the next bucket's start offset.
     pub fn offset(&self) -> u64 {
         self.offset
     }

@@ -1,22 +1,22 @@
-//! The two kinds of digest: SHA-1 and NTLM.
+//! The two kinds of digest, SHA-1 and NTLM.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The kind of digest in a corpus.
+/// The kind of digests in a corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// SHA-1 of the bytes of the password.
+    /// SHA-1 of the password's bytes.
     Sha1,
-    /// MD4 of the UTF-16LE form of the password.
+    /// MD4 of the password in UTF-16LE.
     Ntlm,
 }
 
 impl Kind {
-    /// Both kinds, in the order of all lists.
+    /// Both kinds, in the order used by all lists.
     pub const ALL: [Self; 2] = [Self::Sha1, Self::Ntlm];
 
-    /// Returns the code of the kind in a corpus header.
+    /// Returns the kind's code in a corpus header.
     pub const fn code(self) -> u32 {
         match self {
             Self::Sha1 => 1,
@@ -24,12 +24,12 @@ impl Kind {
         }
     }
 
-    /// Returns the kind with this code, if there is one.
+    /// Returns the kind with this code, if any.
     pub fn from_code(code: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
 
-    /// Returns the position of the kind in [`Self::ALL`].
+    /// Returns the kind's position in [`Self::ALL`].
     pub const fn position(self) -> usize {
         match self {
             Self::Sha1 => 0,
@@ -37,7 +37,7 @@ impl Kind {
         }
     }
 
-    /// Length of a digest in bytes.
+    /// Returns the length of a digest in bytes.
     pub const fn hash_bytes(self) -> usize {
         match self {
             Self::Sha1 => 20,
@@ -45,17 +45,17 @@ impl Kind {
         }
     }
 
-    /// Returns the length of a digest in bytes, without its first three bytes.
+    /// Returns the length in bytes of a digest without its first three bytes.
     pub const fn tail_bytes(self) -> usize {
         self.hash_bytes() - 3
     }
 
-    /// Returns the length of the suffix in hexadecimal digits.
+    /// Returns the length of a suffix in hex digits.
     pub const fn suffix_len(self) -> usize {
         self.hash_bytes() * 2 - 5
     }
 
-    /// Returns the name of the kind in folders, settings and commands.
+    /// Returns the kind's name in folders, settings and commands.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sha1 => "sha1",
@@ -63,7 +63,7 @@ impl Kind {
         }
     }
 
-    /// Returns the name of the kind in messages.
+    /// Returns the kind's name in messages.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Sha1 => "SHA-1",
@@ -78,7 +78,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The text is not the name of a kind.
+/// The string is not the name of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the kind must be sha1 or ntlm")]
 pub struct KindError;

@@ -1,4 +1,4 @@
-//! Parses hash lists: lines of `HASH:COUNT`, or of `SUFFIX:COUNT` in a file for one prefix.
+//! Parses hash lists. Lines are `HASH:COUNT`, or `SUFFIX:COUNT` in a single prefix's file.
 
 use super::entry::{Entry, MAX_COUNT};
 use super::kind::Kind;
@@ -6,17 +6,17 @@ use super::kind::Kind;
 /// Why a line is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
-    /// The part before the colon is not a digest of this kind. Contains the expected number of
+    /// The part before the colon isn't a digest of this kind. Contains the expected number of
     /// digits.
     #[error("expected {0} hexadecimal characters")]
     Digest(usize),
     /// The digest is of the other kind.
     #[error("the digest is of another kind than those in earlier lines")]
     Mixture,
-    /// The part after the colon is not a number.
+    /// The part after the colon isn't a number.
     #[error("the count must contain only digits")]
     Count,
-    /// A line in a password list with counts does not begin with a count.
+    /// In a password list with counts, a line doesn't start with one.
     #[error("expected a count and one space before the password")]
     NoCount,
 }
@@ -26,31 +26,29 @@ pub enum LineError {
 pub enum Form {
     /// Each line has a whole digest.
     Whole,
-    /// Each line has a suffix. All have this prefix.
+    /// Each line has a suffix, and all have this prefix.
     Suffix(u32),
 }
 
 /// The result of parsing a block of lines.
 #[derive(Debug, Default)]
 pub struct Parsed {
-    /// The entries in input order.
+    /// Entries in input order.
     pub entries: Vec<Entry>,
-    /// The number of lines, including empty ones.
+    /// Lines, including empty ones.
     pub lines: u64,
-    /// The number of lines with count 0, which are padding that was saved with a response.
+    /// Lines with count 0, which are padding that was saved along with a response.
     pub dropped: u64,
-    /// The number of invalid lines, if the parser skips them.
+    /// Invalid lines, if the parser skips them.
     pub skipped: u64,
-    /// The first entry that is not greater than the previous one: its index in `entries`, and its
-    /// line number starting at 0.
+    /// The first entry that isn't greater than the previous one, by its index in `entries` and its
+    /// line number (from 0).
     pub disorder: Option<(usize, u64)>,
-    /// The first invalid line, with its number starting at 0, unless the parser skips invalid
-    /// lines.
+    /// The first invalid line and its number (from 0), unless the parser skips invalid lines.
     pub error: Option<(u64, LineError)>,
 }
 
-/// Detects the kind of a list from its first line that contains a digest. Returns `None` if there
-/// is no such line.
+/// Detects a list's kind from the first line with a digest, if any.
 pub fn kind_of(text: &[u8], form: Form) -> Option<Kind> {
     text.split(|byte| *byte == b'\n').find_map(|line| {
         let digest = line.split(|byte| *byte == b':').next().unwrap_or_default().trim_ascii_end();
@@ -69,7 +67,7 @@ fn digits(kind: Kind, form: Form) -> usize {
     }
 }
 
-/// Parses complete lines. Only the last line may lack its line ending.
+/// Parses complete lines. Only the last one may lack a line ending.
 pub fn parse(text: &[u8], kind: Kind, form: Form, lenient: bool) -> Parsed {
     match kind {
         Kind::Sha1 => parse_kind::<20>(text, kind, form, lenient),
@@ -131,8 +129,8 @@ impl Parsed {
     }
 }
 
-/// Parses a line in the most common form. Returns `None` for any other line, without checking
-/// whether it is valid.
+/// Parses a line in the most common form. Returns `None` for all other lines, whether they are
+/// valid or not.
 #[inline(always)]
 fn quick_line<const N: usize>(text: &[u8], form: Form) -> Option<(Entry, usize)> {
     if form != Form::Whole {
@@ -165,7 +163,7 @@ fn quick_line<const N: usize>(text: &[u8], form: Form) -> Option<(Entry, usize)>
     None
 }
 
-/// Converts eight digits to four bytes. The second value is false if one of them is not a digit.
+/// Converts eight digits to four bytes. The second value is false if one of them isn't a digit.
 #[inline(always)]
 fn join(x: u64) -> (u32, bool) {
     const HIGH: u64 = 0x8080_8080_8080_8080;
@@ -182,7 +180,7 @@ fn join(x: u64) -> (u32, bool) {
     ((halves | halves >> 16) as u32, valid)
 }
 
-/// Parses one line without its line feed. Returns `None` if the line is empty.
+/// Parses a line without its line feed. Returns `None` if the line is empty.
 ///
 /// # Errors
 /// See [`LineError`].
@@ -205,10 +203,10 @@ pub fn line(line: &[u8], kind: Kind, form: Form) -> Result<Option<Entry>, LineEr
     Ok(Some(Entry { hash: hash_of(digest, form), count }))
 }
 
-/// Parses a decimal count. Saturates at [`MAX_COUNT`].
+/// Parses a decimal count, saturating at [`MAX_COUNT`].
 ///
 /// # Errors
-/// Returns [`LineError::Count`].
+/// Returns [`LineError::Count`] if it isn't a number.
 pub fn read_count(digits: &[u8]) -> Result<u32, LineError> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return Err(LineError::Count);
@@ -218,8 +216,7 @@ pub fn read_count(digits: &[u8]) -> Result<u32, LineError> {
     Ok(digits.iter().fold(0, read).min(MAX_COUNT))
 }
 
-/// Trims trailing spaces, tabs and the CR of a CR LF. The lines of old releases are padded with
-/// spaces.
+/// Trims trailing spaces, tabs and the CR in a CR LF. Old releases pad lines with spaces.
 fn trimmed(line: &[u8]) -> &[u8] {
     let end = line.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
     end.map_or(&[], |end| &line[..=end])

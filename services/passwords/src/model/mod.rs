@@ -1,6 +1,6 @@
-//! The rules of the service: the layout, rendering, compression and parsing of a corpus.
+//! The core of the service, which is the corpus layout, rendering, compression and parsing.
 //!
-//! This module neither uses HTTP nor opens files.
+//! This module doesn't use HTTP or open files.
 
 pub mod bucket;
 mod entry;

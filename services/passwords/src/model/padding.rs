@@ -1,20 +1,21 @@
-//! Padding: the number of lines of a padded response, and random bytes for the added lines.
+//! Padding, which decides how many lines a padded response has and provides random bytes for the
+//! added ones.
 
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::kind::Kind;
 
-/// The minimum number of lines in a padded response.
+/// Minimum number of lines in a padded response.
 pub const FEWEST: usize = 800;
-/// The maximum number of lines in a padded response, unless the bucket itself is larger.
+/// Maximum number of lines in a padded response, unless the bucket itself is larger.
 pub const MOST: usize = 1000;
-/// Above [`MOST`], the number of lines is rounded to bands of this width.
+/// Above [`MOST`], we round the number of lines to bands of this width.
 const BAND: usize = 200;
-/// The generator is reseeded after this number of padding lines.
+/// How many padding lines we generate before reseeding.
 const LINES_PER_SEED: u32 = 1 << 20;
 
-/// Returns the minimum and maximum number of lines in a padded response with `n` real lines.
+/// Returns the minimum and maximum number of lines for a padded response with `n` real ones.
 pub fn bounds(n: usize) -> (usize, usize) {
     match n {
         0..=FEWEST => (FEWEST, MOST),
@@ -26,9 +27,10 @@ pub fn bounds(n: usize) -> (usize, usize) {
     }
 }
 
-/// A random number generator for padding: a stream cipher seeded by the operating system.
+/// The random number generator for padding, which is a stream cipher seeded by the operating
+/// system.
 ///
-/// Clients see its output, and must not be able to predict later output from it.
+/// Clients see its output and must not be able to predict what comes next.
 pub struct Padder {
     random: ChaCha12Rng,
     lines_left: u32,
@@ -39,7 +41,7 @@ impl Padder {
     /// Seeds the generator.
     ///
     /// # Errors
-    /// Returns an error if the operating system returned no random bytes.
+    /// Returns an error if the operating system can't provide random bytes.
     pub fn new() -> Result<Self, getrandom::Error> {
         Ok(Self { random: seeded()?, lines_left: LINES_PER_SEED, bytes: Vec::new() })
     }
@@ -50,11 +52,11 @@ impl Padder {
         low - n + self.below((high - low + 1) as u32) as usize
     }
 
-    /// Returns random bytes for `lines` padding lines: a first-digit byte and a tail for each.
+    /// Returns random bytes for `lines` padding lines, with a first-digit byte and a tail for each.
     ///
     /// # Errors
-    /// Returns an error if the generator must be reseeded and the operating system returned no
-    /// random bytes.
+    /// Returns an error if it is time to reseed and the operating system can't provide random
+    /// bytes.
     pub fn bytes(&mut self, kind: Kind, lines: usize) -> Result<&[u8], getrandom::Error> {
         let drawn = u32::try_from(lines).unwrap_or(u32::MAX);
         if self.lines_left < drawn {

@@ -6,7 +6,7 @@ use super::entry::Entry;
 use super::kind::Kind;
 use super::lines::read_count;
 
-/// The character encoding of a password list.
+/// A password list's character encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// UTF-8. Invalid lines are skipped.
@@ -15,39 +15,39 @@ pub enum Encoding {
     Latin1,
 }
 
-/// The format of a password list.
+/// A password list's format.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
     /// The character encoding.
     pub encoding: Encoding,
-    /// Whether each line begins with a count and one space.
+    /// Whether each line starts with a count and a space.
     pub with_counts: bool,
 }
 
-/// The content of one line.
+/// What a line contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// A password with its count.
     Password {
-        /// The bytes of the password.
+        /// The password's bytes.
         bytes: Vec<u8>,
-        /// The characters of the password.
+        /// The password's characters.
         text: String,
-        /// The number of times it was seen. 0 for padding that was saved with a response.
+        /// How often it was seen. 0 for padding that was saved along with a response.
         count: u32,
     },
     /// An empty password.
     Empty,
-    /// Bytes that are not valid UTF-8. They are already decoded if the line has the form `$HEX[…]`.
+    /// Bytes that aren't valid UTF-8, already decoded if the line looks like `$HEX[…]`.
     NotText(Vec<u8>),
-    /// The line does not begin with a count although the format requires one.
+    /// The line doesn't start with a count, but the format requires one.
     NoCount,
 }
 
 /// Parses a line without its line feed.
 ///
-/// Removes a single CR at the end. Everything else is part of the password, including spaces.
-/// Decodes `$HEX[…]`.
+/// Strips a single trailing CR and decodes `$HEX[…]`. Everything else is part of the password,
+/// including spaces.
 pub fn line(line: &[u8], dialect: Dialect) -> Line {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let (count, password) = if dialect.with_counts && !line.is_empty() {
@@ -76,7 +76,7 @@ pub fn line(line: &[u8], dialect: Dialect) -> Line {
     }
 }
 
-/// Decodes a password of the form `$HEX[…]`. Returns `None` for any other form.
+/// Decodes a password that looks like `$HEX[…]`.
 fn unhex(password: &[u8]) -> Option<Vec<u8>> {
     let digits = password.strip_prefix(b"$HEX[")?.strip_suffix(b"]")?;
     let (pairs, rest) = digits.as_chunks::<2>();
@@ -87,7 +87,7 @@ fn unhex(password: &[u8]) -> Option<Vec<u8>> {
     pairs.iter().map(|[a, b]| Some((digit(*a)? << 4 | digit(*b)?) as u8)).collect()
 }
 
-/// Returns the corpus entry for a password.
+/// Creates a password's corpus entry.
 pub fn entry(kind: Kind, bytes: &[u8], text: &str, count: u32) -> Entry {
     let mut hash = [0; 20];
     match kind {

@@ -1,20 +1,19 @@
 //! Prefetches buckets into the CPU cache.
 //!
-//! Requests read random buckets of about 15 KB, which are therefore never cached, and waiting for
-//! memory dominates the time of a request. See docs/decisions/0300 for the measured gain.
+//! Requests read random buckets of about 15 KB, so they are never in the cache, and most of a
+//! request's time is spent waiting for memory. See docs/decisions/0300 for how much this gains.
 //!
-//! `unsafe` is needed for the prefetch instruction.
+//! We need `unsafe` for the prefetch instruction.
 #![allow(unsafe_code)]
 
-/// The prefetch distance in bytes, which corresponds to about 120 lines.
+/// How many bytes we prefetch ahead, which is about 120 lines.
 const AHEAD: usize = 2048;
-/// The length of the counts at the end of a bucket in bytes, which corresponds to about 1,000
-/// lines.
+/// How many bytes of counts at the end of a bucket we prefetch, which is about 1,000 lines.
 const COUNTS: usize = 1024;
 /// Length of a cache line in bytes.
 const CACHE_LINE: usize = 64;
 
-/// Prefetches the parts of a bucket that are read first: the counts at its end and the first tails.
+/// Prefetches what is read first in a bucket, which is the counts at its end and the first tails.
 #[inline]
 pub fn ends(bucket: &[u8]) {
     let counts = &bucket[bucket.len().saturating_sub(COUNTS)..];
@@ -24,7 +23,7 @@ pub fn ends(bucket: &[u8]) {
     }
 }
 
-/// Prefetches the bytes that are [`AHEAD`] bytes after the beginning of a tail.
+/// Prefetches what is [`AHEAD`] bytes past the start of a tail.
 #[inline(always)]
 pub fn behind(tail: &[u8]) {
     ask(tail.as_ptr().wrapping_add(AHEAD));
@@ -35,8 +34,8 @@ fn ask(address: *const u8) {
     #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing that the program could see and never faults, regardless
-        // of the address; SSE is part of every x86_64 processor.
+        // SAFETY: a prefetch doesn't read anything the program could see and never faults, whatever
+        // the address. Every x86_64 processor has SSE.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
     }
     #[cfg(any(not(target_arch = "x86_64"), feature = "portable"))]

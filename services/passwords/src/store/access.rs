@@ -1,4 +1,4 @@
-//! Access to the bytes of a corpus: from memory, or with one positioned read per request.
+//! Access to a corpus's bytes, either in memory or with one positioned read per request.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,7 +8,7 @@ use crate::model::{DATA_START, prefetch};
 
 /// Reads bytes from the data region.
 pub trait Access: Send + Sync {
-    /// Returns the bytes between two offsets in the file. May use `buffer` to store them.
+    /// Returns the bytes between two offsets in the file. May store them in `buffer`.
     fn bytes<'a>(&'a self, begin: u64, end: u64, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]>;
 
     /// Announces that these bytes will be read soon.
@@ -19,7 +19,7 @@ pub trait Access: Send + Sync {
 pub struct InMemory(Vec<u8>);
 
 impl InMemory {
-    /// Reads the file from the beginning of the data to its end.
+    /// Reads the file from the start of the data to the end.
     pub fn read(mut file: &File, length: u64) -> io::Result<Self> {
         let mut data = vec![0; usize::try_from(length).map_err(io::Error::other)?];
         file.read_exact(&mut data)?;

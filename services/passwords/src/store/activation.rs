@@ -9,14 +9,14 @@ use batch::AtomicFile;
 use super::corpus::{Corpus, CorpusError};
 use super::folder::{CURRENT, CURRENT_TMP, FolderLock, KindFolder, is_corpus_name};
 
-/// Activates a corpus file in each folder.
+/// Activates one corpus file per folder.
 ///
-/// Readers see either the old or the new name. Before the first name changes, all files are checked
-/// as a server would check them, and all data is written. A damaged file or a full disk therefore
-/// does not change anything.
+/// Readers see either the old name or the new one. Before the first name changes, we check all
+/// files the way a server would and write all data, so a damaged file or a full disk doesn't change
+/// anything.
 ///
 /// # Errors
-/// Returns an error if a file is not a valid corpus of its folder, or a folder is not writable.
+/// Returns an error if a file is not a valid corpus for its folder, or a folder is not writable.
 pub fn activate_all<'a>(
     all: impl Iterator<Item = (&'a KindFolder, &'a FolderLock, &'a Path)>,
 ) -> anyhow::Result<()> {
@@ -28,7 +28,7 @@ pub fn activate_all<'a>(
     Ok(())
 }
 
-/// Writes the new content of `CURRENT` to a temporary file.
+/// Writes the new `CURRENT` to a temporary file.
 fn prepare(folder: &KindFolder, corpus: &Path) -> anyhow::Result<(AtomicFile, PathBuf)> {
     let name = corpus.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     if !is_corpus_name(name) || corpus.parent() != Some(folder.path()) {

@@ -8,7 +8,7 @@ use anyhow::bail;
 
 use crate::model::{BucketDigest, HEADER_BYTES, Header, Index, IndexBuilder, Kind, PREFIXES};
 
-/// The offsets, digests and sizes of the buckets that were written.
+/// Offsets, digests and sizes of the buckets written so far.
 #[derive(Debug)]
 pub struct Contents {
     kind: Kind,
@@ -19,12 +19,12 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Creates the contents of a file without buckets.
+    /// Creates the contents of a file that doesn't have any buckets yet.
     pub fn new(kind: Kind) -> Self {
         Self { kind, index: IndexBuilder::default(), entries: 0, smallest: u32::MAX, largest: 0 }
     }
 
-    /// Returns the start offset of the next bucket.
+    /// Returns the next bucket's start offset.
     pub fn offset(&self) -> u64 {
         self.index.offset()
     }
@@ -37,7 +37,7 @@ impl Contents {
     /// Records a non-empty bucket.
     ///
     /// # Errors
-    /// Returns an error if the prefix is not greater than that of every bucket recorded before.
+    /// Returns an error if an equal or greater prefix was already recorded.
     pub fn note(
         &mut self,
         prefix: u32,
@@ -74,8 +74,8 @@ impl Contents {
     }
 }
 
-/// Writes the index, and zeros instead of the header. Without a header, the file is not yet a
-/// corpus. Writing the header afterwards does not need any additional disk space.
+/// Writes the index, and zeros instead of the header. Without a header, the file isn't a corpus
+/// yet, and writing the header later doesn't need any more disk space.
 ///
 /// # Errors
 /// Returns an error if the disk is full or fails.
@@ -89,13 +89,13 @@ pub fn write_index(file: &File, index: &Index, length: u64) -> io::Result<()> {
 /// Writes the header, which makes the file a corpus.
 ///
 /// # Errors
-/// Returns an error if the disk is failing.
+/// Returns an error if the disk fails.
 pub fn write_header(file: &File, header: &Header) -> io::Result<()> {
     file.write_all_at(&header.to_bytes(), 0)?;
     file.sync_all()
 }
 
-/// Returns the number of entries in a bucket.
+/// Returns how many entries a bucket has.
 pub fn entries_of(bucket: &[u8]) -> u32 {
     bucket.get(30..32).map_or(0, |end| u32::from(end[0]) | u32::from(end[1]) << 8)
 }

@@ -14,10 +14,10 @@ use crate::model::{
     IndexError, Kind, PREFIXES, bucket_digest,
 };
 
-/// The number of buckets that are checked against their digests before a corpus is served.
+/// How many buckets to check against their digests before serving a corpus.
 const SPOT_CHECKS: usize = 64;
 
-/// Why a file cannot be used as a corpus.
+/// Why a file can't be used as a corpus.
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
     /// The file cannot be opened or read.
@@ -25,10 +25,10 @@ pub enum CorpusError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// The error of the operating system.
+        /// The operating system's error.
         cause: io::Error,
     },
-    /// The header is invalid, or has a version that is not supported.
+    /// The header is invalid or has an unsupported version.
     #[error("{path}: {cause}")]
     Header {
         /// The file.
@@ -44,12 +44,12 @@ pub enum CorpusError {
         /// The cause.
         cause: IndexError,
     },
-    /// The length of the file is not the one in its header.
+    /// The file's length isn't the one in its header.
     #[error("{path} has {actual} bytes, but its header says {stated}")]
     Length {
         /// The file.
         path: PathBuf,
-        /// The length of the file.
+        /// The file's actual length.
         actual: u64,
         /// The length in the header.
         stated: u64,
@@ -59,34 +59,34 @@ pub enum CorpusError {
     Kind {
         /// The file.
         path: PathBuf,
-        /// The kind of the corpus.
+        /// The corpus's kind.
         found: Kind,
     },
-    /// A bucket does not match the index.
+    /// A bucket doesn't match the index.
     #[error("{path}: prefix {prefix}: {cause}")]
     Bucket {
         /// The file.
         path: PathBuf,
-        /// The prefix of the bucket.
+        /// The bucket's prefix.
         prefix: HashPrefix,
         /// The cause.
         cause: BucketProblem,
     },
 }
 
-/// Why a bucket cannot be used.
+/// Why a bucket can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BucketProblem {
-    /// It cannot be read.
+    /// The bucket can't be read.
     #[error("cannot be read: {0}")]
     Read(#[from] io::Error),
-    /// The bytes do not have the digest in the index.
+    /// The bytes don't have the digest in the index.
     #[error("the digest does not match")]
     Digest,
-    /// Its bytes are not a valid bucket.
+    /// The bytes aren't a valid bucket.
     #[error(transparent)]
     Content(#[from] BucketError),
-    /// The operating system did not return random bytes, which spot checks and padding need.
+    /// The operating system couldn't provide random bytes, which spot checks and padding need.
     #[error("no random bytes: {0}")]
     Random(#[from] getrandom::Error),
 }
@@ -103,7 +103,7 @@ pub struct Corpus {
 impl Corpus {
     /// Opens a file and checks its header, length and index.
     ///
-    /// A file of at most `memory_limit` bytes is read into memory.
+    /// A file of up to `memory_limit` bytes is read into memory.
     ///
     /// # Errors
     /// See [`CorpusError`].
@@ -141,7 +141,7 @@ impl Corpus {
     /// Checks random buckets against their digests.
     ///
     /// # Errors
-    /// Returns [`CorpusError::Bucket`].
+    /// Returns [`CorpusError::Bucket`] if one is damaged.
     pub fn spot_check(&self) -> Result<(), CorpusError> {
         let mut buffer = Vec::new();
         for _ in 0..SPOT_CHECKS {
@@ -153,7 +153,7 @@ impl Corpus {
         Ok(())
     }
 
-    /// Creates an error from a problem by adding the file and the prefix.
+    /// Adds the file and prefix to a problem to make it an error.
     pub fn problem(&self, prefix: u32, cause: BucketProblem) -> CorpusError {
         let prefix = HashPrefix::from_value(prefix % HashPrefix::COUNT);
         match prefix {
@@ -174,7 +174,7 @@ impl Corpus {
         &self.header
     }
 
-    /// Returns the index, which contains the position of each bucket.
+    /// Returns the index, which has each bucket's position.
     pub fn index(&self) -> &Index {
         &self.index
     }
@@ -184,12 +184,12 @@ impl Corpus {
         self.header.kind
     }
 
-    /// Returns the digest of a bucket.
+    /// Returns a bucket's digest.
     pub fn digest(&self, prefix: HashPrefix) -> BucketDigest {
         self.index.digest(prefix)
     }
 
-    /// Returns the cached trailers of rendered buckets.
+    /// Returns the cached trailers for rendered buckets.
     pub fn trailers(&self) -> &Trailers {
         &self.trailers
     }
@@ -201,7 +201,7 @@ impl Corpus {
         self.access.prefetch(begin, end);
     }
 
-    /// Returns the bytes of a bucket without checking its digest.
+    /// Returns a bucket's bytes without checking the digest.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
@@ -215,10 +215,10 @@ impl Corpus {
         if begin == end { Ok(&[]) } else { self.access.bytes(begin, end, buffer) }
     }
 
-    /// Returns the bytes of a bucket after checking its digest.
+    /// Returns a bucket's bytes after checking the digest.
     ///
     /// # Errors
-    /// Returns [`BucketProblem::Read`] and [`BucketProblem::Digest`].
+    /// Returns [`BucketProblem::Read`] or [`BucketProblem::Digest`].
     pub fn sound_bytes<'a>(
         &'a self,
         prefix: HashPrefix,
@@ -232,7 +232,7 @@ impl Corpus {
         }
     }
 
-    /// Returns the concatenated bytes of the buckets `first..last`.
+    /// Returns the bytes of the buckets `first..last`, concatenated.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
@@ -247,7 +247,7 @@ impl Corpus {
         if begin >= end { Ok(&[]) } else { self.access.bytes(begin, end, buffer) }
     }
 
-    /// Returns the count of a digest, or `None` if the corpus does not contain it.
+    /// Returns a digest's count, or `None` if it isn't in the corpus.
     ///
     /// # Errors
     /// Returns an error if the bucket cannot be read or is damaged.

@@ -1,5 +1,5 @@
-//! The folder of one kind: its corpus files, and `CURRENT`, which contains the name of the corpus
-//! in use.
+//! The folder for one kind. It has the corpus files, and `CURRENT` with the name of the corpus in
+//! use.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -10,28 +10,29 @@ use anyhow::{Context, bail};
 
 use crate::model::{Kind, lower_hex};
 
-/// The file that contains the name of the corpus in use.
+/// Contains the name of the corpus in use.
 pub const CURRENT: &str = "CURRENT";
 pub(super) const CURRENT_TMP: &str = "CURRENT.tmp";
 const LOCK: &str = ".lock";
 const EXTENSION: &str = "pwr";
-/// Extension of tag files, without the dot.
+/// File extension for tags, without the dot.
 const TAGS: &str = "tags";
 
-/// The folder of one kind.
+/// The folder for one kind.
 #[derive(Clone, Debug)]
 pub struct KindFolder {
     path: PathBuf,
     kind: Kind,
 }
 
-/// Held while a command changes the folder. The operating system releases it when the process ends.
+/// Held while a command is changing the folder. The operating system releases it when the process
+/// exits.
 #[derive(Debug)]
 pub struct FolderLock {
     _file: File,
 }
 
-/// Identifies a version of `CURRENT` and of the corpus that it refers to.
+/// Identifies a version of `CURRENT` and the corpus it points to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signature {
     name: Option<String>,
@@ -39,31 +40,29 @@ pub struct Signature {
 }
 
 impl KindFolder {
-    /// Returns the folder of a kind in the data folder.
+    /// Returns a kind's folder in the data folder.
     pub fn new(data_dir: &Path, kind: Kind) -> Self {
         Self { path: data_dir.join(kind.name()), kind }
     }
 
-    /// Returns the folder itself.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the kind of its corpora.
+    /// Returns the kind of the folder's corpora.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Returns the path for a corpus with this id.
+    /// Returns the path for a corpus with this ID.
     pub fn corpus_path(&self, corpus_id: &[u8; 20]) -> PathBuf {
         self.path.join(format!("{}.{EXTENSION}", lower_hex(corpus_id)))
     }
 
-    /// Returns the file that `CURRENT` refers to, if it exists.
+    /// Returns the corpus file that `CURRENT` points to, or `None` if there is no `CURRENT`.
     ///
     /// # Errors
-    /// Returns an error if `CURRENT` cannot be read, or does not contain the name of a file in this
-    /// folder.
+    /// Returns an error if `CURRENT` cannot be read, or doesn't contain a valid corpus file name.
     pub fn current(&self) -> io::Result<Option<PathBuf>> {
         let text = match fs::read_to_string(self.path.join(CURRENT)) {
             Ok(text) => text,
@@ -77,7 +76,7 @@ impl KindFolder {
         Ok(Some(self.path.join(name)))
     }
 
-    /// Returns a signature. A server reloads the corpus when the signature changes.
+    /// Returns a signature. When it changes, a server reloads the corpus.
     pub fn signature(&self) -> Signature {
         let path = self.current().ok().flatten();
         let file = path.as_ref().and_then(|path| fs::metadata(path).ok());
@@ -87,10 +86,10 @@ impl KindFolder {
         }
     }
 
-    /// Creates the folder, acquires its lock and removes the remains of a crash.
+    /// Creates the folder, takes its lock and cleans up after a crash.
     ///
     /// # Errors
-    /// Returns an error if another build holds the lock, or the folder is not writable.
+    /// Returns an error if another command holds the lock, or the folder is not writable.
     pub fn lock(&self) -> anyhow::Result<FolderLock> {
         fs::create_dir_all(&self.path)
             .with_context(|| format!("cannot create the folder {}", self.path.display()))?;
@@ -113,7 +112,7 @@ impl KindFolder {
         Ok(FolderLock { _file: file })
     }
 
-    /// Lists unfinished files, which only the holder of the lock writes, and tag files without a
+    /// Lists unfinished files, which only the lock's holder writes, and tag files that don't have a
     /// corpus.
     fn leftovers(&self) -> anyhow::Result<Vec<PathBuf>> {
         self.files(|name| {

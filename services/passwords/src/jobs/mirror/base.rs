@@ -1,4 +1,4 @@
-//! The ranges fetched by an earlier mirror of the same service.
+//! Ranges that an earlier mirror of the same service has fetched.
 
 use std::cmp::Reverse;
 use std::fs;
@@ -9,15 +9,14 @@ use domain::HashPrefix;
 use crate::model::BucketDigest;
 use crate::store::{BucketProblem, Corpus, KindFolder, TagLog, Tags, tags_path};
 
-/// A mirrored corpus with the entity tags of its ranges.
+/// A mirrored corpus with its ranges' entity tags.
 pub struct Base {
     corpus: Corpus,
     tags: Tags,
 }
 
 impl Base {
-    /// Returns the corpus in use if it is a mirror of this service, or else the newest corpus that
-    /// is. `None` if there is none.
+    /// Finds a corpus that is a mirror of this service. Prefers the one in use, then the newest.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be read.
@@ -38,12 +37,12 @@ impl Base {
         Ok(None)
     }
 
-    /// Returns the entity tag of a range, if it is known.
+    /// Returns a range's entity tag, if known.
     pub fn tag(&self, prefix: HashPrefix) -> Option<&[u8]> {
         self.tags.get(prefix.value(), self.corpus.digest(prefix))
     }
 
-    /// Returns the bucket of a range and its digest.
+    /// Returns a range's bucket and its digest.
     ///
     /// # Errors
     /// Returns an error if the bucket cannot be read or is damaged.

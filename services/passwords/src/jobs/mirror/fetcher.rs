@@ -11,26 +11,26 @@ use super::pace::{Length, Pace};
 use super::upstream::{Answer, Failure, Pause, Upstream};
 use crate::model::Kind;
 
-/// The initial backoff. It doubles with each retry.
+/// The initial backoff, which doubles with each retry.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
-/// The number of attempts for a range before the first successful response.
+/// How often we try a range before the first request has succeeded.
 const AT_THE_START: u32 = 3;
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// Limits on the requests to the mirrored service.
+/// Limits for requests to the mirrored service.
 #[derive(Clone, Copy, Debug)]
 pub struct Politeness {
     /// Maximum number of concurrent requests.
     pub concurrency: usize,
     /// Maximum number of requests per second, if limited.
     pub per_second: Option<u32>,
-    /// The number of attempts for a range before the mirror fails.
+    /// How often to try a range before the mirror fails.
     pub attempts: u32,
-    /// The longest pause that the service may demand.
+    /// The longest pause we let the service ask for.
     pub longest_pause: Duration,
 }
 
-/// Fetches the ranges of one kind.
+/// Fetches the ranges to be mirrored.
 pub struct Fetcher {
     upstream: Upstream,
     politeness: Politeness,
@@ -68,7 +68,7 @@ impl Fetcher {
         self.retries.load(Ordering::Relaxed)
     }
 
-    /// Fetches a range, with retries. If a tag is given, fetches the range only if it has changed.
+    /// Fetches a range, with retries. With a tag, only fetches it if it has changed.
     ///
     /// # Errors
     /// Returns an error if the failure is permanent, or all attempts failed.
@@ -91,8 +91,7 @@ impl Fetcher {
                     }
                     cause
                 }
-                // If no request has succeeded yet, the address or the certificate is probably
-                // wrong.
+                // If nothing has succeeded yet, the address or certificate is probably wrong.
                 Err(Failure::Broken(cause)) => {
                     if attempt >= AT_THE_START && !self.answered.load(Ordering::Relaxed) {
                         bail!("{}: {cause}", self.upstream.source());
@@ -113,7 +112,7 @@ impl Fetcher {
         }
     }
 
-    /// Pauses all requests. Logs the pause if it extends the current one.
+    /// Pauses all requests, and logs the pause if it extends the current one.
     fn pause(&self, Pause { time, status }: Pause) {
         let Some(taken) = self.pace.pause(time) else { return };
         let source = self.upstream.source();
@@ -141,7 +140,7 @@ impl Fetcher {
     }
 }
 
-/// Returns an exponential backoff: one half is fixed, the other half is random.
+/// Returns an exponential backoff, half of which is fixed and half random.
 fn wait(attempt: u32) -> Duration {
     let doubled = FIRST_WAIT.saturating_mul(1 << (attempt - 1).min(16)).min(LONGEST_WAIT);
     let chance = f64::from(getrandom::u32().unwrap_or(u32::MAX)) / f64::from(u32::MAX);

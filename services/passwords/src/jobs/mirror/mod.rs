@@ -1,4 +1,4 @@
-//! Copies the data of another range service to local corpora.
+//! Mirrors another range service into local corpora.
 
 mod base;
 mod fetcher;

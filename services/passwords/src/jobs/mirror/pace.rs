@@ -1,4 +1,4 @@
-//! The rate limiter of a mirror.
+//! A mirror's rate limiter.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 
-/// The minimum extension of the current pause that is reported. Concurrent requests often get the
-/// same pause.
+/// By how much a pause must extend the current one for us to report it. Concurrent requests often
+/// get the same pause.
 const NOTABLE: Duration = Duration::from_secs(1);
 
-/// Spaces out requests, and stops all of them during a pause that the service demands.
+/// Spaces out requests, and stops them all during a pause that the service asks for.
 pub struct Pace {
     next: Mutex<Instant>,
     between: Duration,
@@ -18,14 +18,14 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Allows this number of requests per second. Pauses are limited to `longest_pause`.
+    /// Allows this many requests per second. Pauses are limited to `longest_pause`.
     pub fn new(per_second: Option<u32>, longest_pause: Duration) -> Self {
         let between =
             per_second.map_or(Duration::ZERO, |rate| Duration::from_secs(1) / rate.max(1));
         Self { next: Mutex::new(Instant::now()), between, longest_pause }
     }
 
-    /// Waits until a request can be sent.
+    /// Waits until a request may be sent.
     pub async fn turn(&self) {
         sleep_until(self.claim(Instant::now())).await;
     }
@@ -37,8 +37,8 @@ impl Pace {
         turn
     }
 
-    /// Delays all requests by `time`, or by the longest pause if that is shorter. Returns the pause
-    /// if it notably extends the current one.
+    /// Delays all requests by `time`, up to the longest pause. Returns the pause if it extends the
+    /// current one by a notable amount.
     pub fn pause(&self, time: Duration) -> Option<Duration> {
         self.pause_from(Instant::now(), time)
     }
@@ -52,7 +52,7 @@ impl Pace {
     }
 }
 
-/// Formats the length of a pause in its largest whole unit.
+/// Formats a pause's length in the largest unit that divides it.
 pub struct Length(pub Duration);
 
 impl fmt::Display for Length {
@@ -70,7 +70,7 @@ impl fmt::Display for Length {
 mod tests {
     use super::*;
 
-    /// Returns how long each of several requests must wait if all are ready at `now`.
+    /// Returns how long each of several requests has to wait if they are all ready at `now`.
     fn turns<const N: usize>(pace: &Pace, now: Instant) -> [Duration; N] {
         [(); N].map(|()| pace.claim(now) - now)
     }

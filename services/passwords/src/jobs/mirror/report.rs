@@ -1,4 +1,4 @@
-//! The report of a mirror.
+//! The report on a mirror.
 
 use std::path::PathBuf;
 
@@ -7,16 +7,16 @@ use serde::Serialize;
 use crate::jobs::report::{CorpusFile, peak_memory};
 use crate::model::Header;
 
-/// The number of ranges and bytes that were fetched.
+/// How many ranges and bytes were fetched.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Traffic {
-    /// The number of ranges fetched by an interrupted run.
+    /// Ranges fetched by an interrupted run.
     pub resumed: u32,
-    /// The number of ranges fetched in full.
+    /// Ranges fetched in full.
     pub changed: u32,
-    /// The number of ranges unchanged since the last mirror.
+    /// Ranges unchanged since the last mirror.
     pub unchanged: u32,
-    /// The number of bytes received for fetched ranges, as transferred.
+    /// Bytes received for fetched ranges, as transferred.
     pub received: u64,
     /// The number of retries.
     pub retries: u64,
@@ -28,12 +28,11 @@ pub struct Mirrored {
     /// Its file.
     #[serde(flatten)]
     pub file: CorpusFile,
-    /// The traffic.
     #[serde(flatten)]
     pub traffic: Traffic,
-    /// Peak memory of the process in bytes, if the system reports it.
+    /// The process's peak memory in bytes, if the system reports it.
     pub peak_memory: Option<u64>,
-    /// Whether `CURRENT` refers to this corpus.
+    /// Whether `CURRENT` points to this corpus.
     pub activated: bool,
 }
 

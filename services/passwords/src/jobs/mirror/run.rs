@@ -16,34 +16,34 @@ use super::upstream::{Answer, Range, Upstream};
 use crate::model::{Kind, PREFIXES};
 use crate::store::{FolderLock, KindFolder, PartialCorpus, activate_all, remove_partial};
 
-/// The number of ranges per concurrent request that can wait for an earlier range.
+/// Per concurrent request, how many ranges may wait for an earlier one.
 const AHEAD: usize = 16;
 /// Maximum number of waiting ranges.
 const MOST_AHEAD: usize = 1024;
 
-/// The options of a mirror.
+/// Mirror options.
 #[derive(Clone, Debug)]
 pub struct Mirror {
     /// The kinds to fetch.
     pub kinds: Vec<Kind>,
     /// The request limits.
     pub politeness: Politeness,
-    /// The number of ranges to fetch. All others are empty.
+    /// How many ranges to fetch. The others are left empty.
     pub ranges: u32,
-    /// Whether to discard the ranges that an interrupted run has fetched.
+    /// Whether to discard what an interrupted run has fetched.
     pub restart: bool,
-    /// Whether the new corpora are served from now on.
+    /// Whether to start serving the new corpora.
     pub activate: bool,
-    /// The source of the data. If `None`, the address of the service.
+    /// Where the data comes from. Defaults to the service's address.
     pub note: Option<String>,
 }
 
 impl Mirror {
-    /// Mirrors each kind, activates all of them at once, and returns a report for each.
+    /// Mirrors each kind, activates all of them at once, and reports on each.
     ///
     /// # Errors
     /// Returns an error if the service does not respond like a range service, the disk is full, or
-    /// another command has locked the folder. Fetched ranges are kept for the next run.
+    /// another command has locked the folder. Ranges that were fetched are kept for the next run.
     pub fn run(
         &self,
         upstream: Upstream,
@@ -87,7 +87,7 @@ impl Mirror {
         fetcher: &Arc<Fetcher>,
         runtime: &Runtime,
     ) -> anyhow::Result<Vec<(PartialCorpus, Traffic)>> {
-        // Fails if a kind is not available, before spending hours on the other one.
+        // If one kind isn't available, fail before spending hours on the other.
         for kind in &self.kinds {
             let Some(first) = HashPrefix::from_value(0) else { continue };
             runtime.block_on(fetcher.fetch(*kind, first, None)).context(kind.label())?;
@@ -114,7 +114,7 @@ impl Mirror {
         let mut walk = Walk { kind: folder.kind(), fetcher, base, corpus: &mut corpus, traffic };
         let outcome = runtime.block_on(walk.fetch_all(self.ranges));
         let traffic = Traffic { retries: fetcher.retries() - retries, ..walk.traffic };
-        // Also after a failure, so that the next run can resume.
+        // Do this even after a failure, so the next run can resume.
         let outcome = outcome.and(corpus.checkpoint());
         outcome.with_context(|| {
             let kept = corpus.kept();
@@ -186,7 +186,7 @@ impl Walk<'_> {
                         show(&progress, corpus, traffic, fetcher);
                         continue;
                     }
-                    // The copy in the base is damaged: fetch the range without a tag.
+                    // The base's copy is damaged, so fetch the range without a tag.
                     whole(fetcher, kind, prefix).await?
                 }
             };

@@ -1,4 +1,4 @@
-//! A client for the mirrored service. Each request fetches one range.
+//! A client for the mirrored service, which fetches one range per request.
 
 use std::io::Read;
 use std::path::Path;
@@ -16,12 +16,12 @@ use crate::model::lines::{self, Form};
 use crate::model::{Entry, Kind};
 use crate::store::Encoded;
 
-/// The maximum length of a range in bytes: 65535 lines of at most 48 characters.
+/// Maximum length of a range in bytes. There are up to 65,535 lines of up to 48 characters.
 const TEXT_LIMIT: usize = 4 << 20;
-/// The maximum length of the first line of an error response that is shown.
+/// Maximum length of an error response's first line for us to show it.
 const LONGEST_LINE: usize = 100;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
-/// A slow response is abandoned after the timeout multiplied by this factor.
+/// We give up on a slow response after this many times the timeout.
 const WHOLE_ANSWER: u32 = 5;
 
 /// A range service and its HTTP client.
@@ -33,9 +33,9 @@ pub struct Upstream {
 
 /// A successful response for a range.
 pub enum Answer {
-    /// The range still has the tag that was sent.
+    /// The range still has the tag we sent.
     Same,
-    /// The range has changed, or no tag was sent.
+    /// The range has changed, or we didn't send a tag.
     Range(Range),
 }
 
@@ -43,7 +43,7 @@ pub enum Answer {
 pub struct Range {
     /// The encoded bucket.
     pub encoded: Encoded,
-    /// Its entity tag.
+    /// The range's entity tag.
     pub tag: Vec<u8>,
     /// The number of bytes transferred.
     pub received: u64,
@@ -52,25 +52,25 @@ pub struct Range {
 /// Why a request failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// The service is busy or slow, and may ask for a pause.
+    /// The service is busy or slow, and may have asked for a pause.
     Busy(String, Option<Pause>),
-    /// The connection failed or the response is malformed.
+    /// The connection failed, or the response is malformed.
     Broken(String),
-    /// A retry would not help.
+    /// Retrying wouldn't help.
     Final(String),
 }
 
-/// A pause that the service asks for with `Retry-After`.
+/// A pause that the service asked for with `Retry-After`.
 #[derive(Clone, Copy, Debug)]
 pub struct Pause {
     /// The length of the pause.
     pub time: Duration,
-    /// The status of the response.
+    /// The response's status.
     pub status: u16,
 }
 
 impl Upstream {
-    /// Creates a client for the service at `url`. Also trusts the certificate authorities in
+    /// Creates a client for the service at `url` that also trusts the certificate authorities in
     /// `ca_file`.
     ///
     /// # Errors
@@ -90,7 +90,8 @@ impl Upstream {
             .read_timeout(timeout)
             .timeout(timeout * WHOLE_ANSWER)
             .redirect(reqwest::redirect::Policy::none())
-            // Decompression is done here, so that a truncated response is detected by its length.
+            // We decompress responses ourselves, so that we can tell from the length if one was
+            // truncated.
             .no_gzip()
             .no_brotli()
             .build()
@@ -98,12 +99,12 @@ impl Upstream {
         Ok(Self { client, ranges, source })
     }
 
-    /// Returns the address without credentials, for storage and display.
+    /// Returns the address without credentials, for storing and displaying it.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Requests a range. If a tag is given, the service sends the range only if it has changed.
+    /// Requests a range. With a tag, the service only sends it if it has changed.
     ///
     /// # Errors
     /// See [`Failure`].
@@ -138,7 +139,7 @@ impl Upstream {
     }
 }
 
-/// Returns the base URL of the ranges, and the address to display.
+/// Returns the ranges' base URL, and the address to display.
 fn addresses(url: &str) -> anyhow::Result<(Url, String)> {
     let mut base = Url::parse(url).with_context(|| format!("{url} is not an address"))?;
     if !matches!(base.scheme(), "http" | "https") || base.cannot_be_a_base() {
@@ -201,8 +202,8 @@ async fn range(kind: Kind, prefix: HashPrefix, mut response: Response) -> Result
     Ok(Range { encoded, tag, received })
 }
 
-/// Returns whether a truncated body would be detected: the response has a length or chunks, or is
-/// an HTTP/2 stream, which marks its own end.
+/// Returns whether we would notice a truncated body. We do if the response has a length, is
+/// chunked, or is an HTTP/2 stream, which marks its own end.
 fn shows_its_end(version: Version, length: Option<u64>, headers: &HeaderMap) -> bool {
     length.is_some()
         || headers.contains_key(header::TRANSFER_ENCODING)
@@ -256,7 +257,7 @@ fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
     }
 }
 
-/// Returns the first line of a response if it is short text.
+/// Returns a response's first line if it is short, plain text.
 fn first_line(body: &[u8]) -> Option<&str> {
     let line = body.split(|byte| *byte == b'\n').next()?.trim_ascii();
     let plain = (1..=LONGEST_LINE).contains(&line.len())
@@ -264,7 +265,7 @@ fn first_line(body: &[u8]) -> Option<&str> {
     if plain { std::str::from_utf8(line).ok() } else { None }
 }
 
-/// Parses seconds or a date.
+/// Parses `Retry-After`, which is in seconds or a date.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let value = headers.get(header::RETRY_AFTER)?.to_str().ok()?;
     if let Ok(seconds) = value.trim().parse() {

@@ -2,11 +2,10 @@
 
 use super::code::Code;
 
-/// At least twice the length of the longest line, which has 17 bytes of digest and 55 bits of
-/// ending.
+/// At least twice the longest line, which has 17 bytes of digest and 55 bits of ending.
 pub const WINDOW: usize = 64;
 
-/// A byte buffer that is filled bit by bit. Keeps up to 7 bits of an incomplete byte.
+/// A byte buffer that is filled bit by bit. Holds up to 7 bits of an incomplete byte.
 pub struct Bits<'a> {
     pub out: &'a mut [u8],
     pub at: usize,
@@ -14,7 +13,7 @@ pub struct Bits<'a> {
 }
 
 impl Bits<'_> {
-    /// Appends up to 56 bits. Bits that do not fit into `out` are dropped.
+    /// Appends up to 56 bits. Bits that don't fit in `out` are dropped.
     #[inline(always)]
     pub fn push(&mut self, code: Code) {
         if let Some(mut window) = self.window() {
@@ -23,7 +22,7 @@ impl Bits<'_> {
         }
     }
 
-    /// Returns space for the next line. Writing continues where it ends.
+    /// Returns space for the next line. Writing continues where the line ends.
     #[inline(always)]
     pub fn window(&mut self) -> Option<Window<'_>> {
         let room = self.out.get_mut(self.at..).and_then(<[u8]>::first_chunk_mut)?;
@@ -46,7 +45,7 @@ impl Bits<'_> {
     }
 }
 
-/// Space for one line. Writing the parts of a line into it does not need bounds checks.
+/// Space for one line. Writing a line's parts to it doesn't need bounds checks.
 pub struct Window<'a> {
     room: &'a mut [u8; WINDOW],
     begin: usize,

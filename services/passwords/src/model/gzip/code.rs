@@ -1,6 +1,6 @@
 //! Huffman codes of one or more symbols.
 
-/// The bits of a code in the order of transmission, with the first bit lowest.
+/// A code's bits in transmission order, with the first bit lowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Code {
     pub bits: u64,
@@ -14,7 +14,7 @@ impl Code {
     }
 }
 
-/// Returns the canonical codes for the given lengths, bit-reversed as deflate sends them.
+/// Returns the canonical codes for these lengths, bit-reversed as deflate sends them.
 pub fn canonical(lengths: &[u8]) -> Vec<Code> {
     let mut codes = vec![Code::default(); lengths.len()];
     let mut next = 0u64;

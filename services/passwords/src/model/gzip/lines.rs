@@ -1,4 +1,4 @@
-//! Encodes lines. Generic over the conversion from digits to codes.
+//! Encodes lines. Generic over how digits are converted to codes.
 
 use super::bits::Bits;
 use super::code::Code;
@@ -7,27 +7,27 @@ use crate::model::bucket::{Bucket, BucketError, Counts};
 use crate::model::kind::Kind;
 use crate::model::prefetch;
 
-/// The lines of a bucket and its padding that have not been encoded yet.
+/// A bucket's lines and its padding that aren't encoded yet.
 pub struct Lines<'a> {
     pub bucket: &'a Bucket<'a>,
     pub padding: &'a [u8],
-    /// The number of lines of the bucket that have been encoded.
+    /// How many of the bucket's lines are encoded.
     pub done: usize,
-    /// The counts of the remaining lines.
+    /// The remaining lines' counts.
     pub counts: Counts<'a>,
 }
 
 impl<'a> Lines<'a> {
-    /// Creates the lines of a bucket and its padding. None of them have been encoded yet.
+    /// Starts with a whole bucket and its padding.
     pub fn of(bucket: &'a Bucket<'a>, padding: &'a [u8]) -> Self {
         Self { bucket, padding, done: 0, counts: bucket.counts() }
     }
 }
 
-/// The portable encoder, which is the reference for the others.
+/// The portable encoder. It is the reference for the others.
 ///
 /// # Errors
-/// Returns [`BucketError::Count`].
+/// Returns [`BucketError::Count`] if a count is invalid.
 pub fn portable(lines: Lines<'_>, bits: &mut Bits<'_>) -> Result<(), BucketError> {
     let tables: &Tables = &TABLES;
     by_kind(lines, bits, |bytes| {
@@ -38,7 +38,7 @@ pub fn portable(lines: Lines<'_>, bits: &mut Bits<'_>) -> Result<(), BucketError
     })
 }
 
-/// Encodes lines with a function that converts 16 bytes to four codes of eight digits each.
+/// Encodes lines using a function that converts 16 bytes to four codes of eight digits each.
 #[inline(always)]
 pub fn by_kind(
     lines: Lines<'_>,
@@ -77,7 +77,7 @@ fn encode<const TAIL: usize>(
     Ok(())
 }
 
-/// Encodes a line: its first digit, words of four bytes, one byte, and the ending.
+/// Encodes a line, which is its first digit, words of four bytes, one byte, and the ending.
 #[inline(always)]
 fn line<const TAIL: usize>(
     tables: &Tables,

@@ -1,10 +1,9 @@
-//! A gzip encoder for the responses of this service.
+//! A gzip encoder just for this service's responses.
 //!
-//! The text consists of hexadecimal digits that are equally likely. Therefore there are no matches
-//! to find, and one fixed code is close to optimal: 4 bits for `0` to `9`, `A` and `B`, and 5 bits
-//! for the other four digits, colon, CR, LF and the end of the block. A response is one deflate
-//! block with a constant header. Each byte of a digest is encoded as the joint code of its two
-//! digits.
+//! The text is mostly hex digits that are all equally likely, so there are no matches to find and a
+//! single fixed code is close to optimal. It has 4 bits for `0` to `9`, `A` and `B`, and 5 bits for
+//! the other four digits, colon, CR, LF and the end of the block. A response is one deflate block
+//! with a constant header. We encode each byte of a digest with the joint code of its two digits.
 
 mod bits;
 mod code;
@@ -21,28 +20,27 @@ use super::bucket::{Bucket, BucketError};
 
 pub use self::trailer::Trailer;
 
-/// Minimum length of text that is compressed, in bytes. The block header alone takes about 40
-/// bytes.
+/// Minimum length of text to compress, in bytes. The block header alone takes about 40.
 pub const SHORTEST: usize = 512;
 
-/// CR and LF, 5 bits each, after every line except the last.
+/// CR and LF after every line but the last, 5 bits each.
 const SEPARATOR_BITS: u32 = 10;
 
-/// Returns the buffer size for text of this length.
+/// Returns the buffer size needed for text of this length.
 ///
-/// Allows 5 bits per character, plus the headers, the trailer and the slack of the last window.
+/// Allows 5 bits per character, plus the headers, the trailer and slack for the last window.
 pub fn room(text_length: usize) -> usize {
     text_length * 5 / 8 + TABLES.head.len() + WINDOW + 8
 }
 
-/// Compresses the text of a bucket followed by its padding.
+/// Compresses a bucket's text and its padding.
 ///
-/// `trailer` is the trailer of the rendered text, without a separator after the last line.
-/// `padding` contains the random bytes of the padding lines. The length of `out` must be that given
-/// by [`room`]. Returns the length of the response, which is at the beginning of `out`.
+/// `trailer` is for the rendered text, without a separator after the last line. `padding` has the
+/// padding lines' random bytes. `out` must be as long as [`room`] says. The response is written to
+/// the start of `out`, and its length is returned.
 ///
 /// # Errors
-/// Returns [`BucketError::Count`].
+/// Returns [`BucketError::Count`] if a count is invalid.
 pub fn encode(
     bucket: &Bucket<'_>,
     padding: &[u8],

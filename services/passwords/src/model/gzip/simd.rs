@@ -1,10 +1,10 @@
-//! The line encoder for SSSE3 and BMI2, and the selection of an encoder at run time.
+//! A line encoder for SSSE3 and BMI2. Also selects an encoder at run time.
 //!
-//! This encoder processes eight digits at a time: a shuffle looks up the code and the length mask
-//! of each digit, and a parallel bit extract (`PEXT`) closes the gaps between the codes.
+//! This encoder processes eight digits at a time. A shuffle looks up each digit's code and length
+//! mask, and a parallel bit extract (`PEXT`) closes the gaps between the codes.
 //!
-//! `unsafe` is needed to call functions that require a processor feature, always after a check for
-//! it, and for unaligned loads and stores of fixed-size arrays.
+//! We need `unsafe` to call functions that require a processor feature (which we always check
+//! first), and for unaligned loads and stores of fixed-size arrays.
 #![allow(unsafe_code)]
 
 use super::bits::Bits;
@@ -13,10 +13,10 @@ use super::eights;
 use super::lines::{self, Lines};
 use crate::model::bucket::{Bucket, BucketError};
 
-/// Encodes the lines of a bucket and its padding with the fastest encoder for this processor.
+/// Encodes a bucket's lines and its padding with this processor's fastest encoder.
 ///
 /// # Errors
-/// Returns [`BucketError::Count`].
+/// Returns [`BucketError::Count`] if a count is invalid.
 pub fn encode_lines(
     bucket: &Bucket<'_>,
     padding: &[u8],
@@ -27,11 +27,11 @@ pub fn encode_lines(
     {
         let mut lines = lines;
         if eights::is_there() {
-            // SAFETY: the check above found all features that the function requires.
+            // SAFETY: we have just checked for all features that the function requires.
             unsafe { eights::encode(&mut lines, bits) };
         }
         if x86::is_fast() {
-            // SAFETY: the check above found all three features that the function requires.
+            // SAFETY: we have just checked for all three features that the function requires.
             return unsafe { x86::encode_lines(lines, bits) };
         }
         lines::portable(lines, bits)
@@ -53,7 +53,7 @@ mod x86 {
     use crate::model::gzip::lines;
     use crate::model::gzip::tables::TABLES;
 
-    /// On AMD processors before family 19h (Zen 3), `PEXT` is slow microcode.
+    /// `PEXT` is slow microcode on AMD processors before family 19h (Zen 3).
     const FAST_AMD_FAMILY: u32 = 0x19;
     static FAST: LazyLock<bool> = LazyLock::new(|| {
         std::arch::is_x86_feature_detected!("ssse3")
@@ -83,7 +83,7 @@ mod x86 {
         lines::by_kind(lines, bits, |bytes| words(codes, masks, bytes))
     }
 
-    /// Returns the codes of 16 bytes, eight digits in each.
+    /// Returns the codes for 16 bytes, with eight digits in each.
     #[inline]
     #[target_feature(enable = "ssse3,bmi2,popcnt")]
     fn words(codes: __m128i, masks: __m128i, bytes: &[u8; 16]) -> [Code; 4] {
@@ -106,7 +106,7 @@ mod x86 {
         [pressed(codes[0], masks[0]), pressed(codes[1], masks[1])]
     }
 
-    /// Extracts the bits of `codes` selected by `masks`, without gaps.
+    /// Extracts the bits of `codes` that `masks` selects, without gaps.
     #[inline]
     #[target_feature(enable = "bmi2,popcnt")]
     fn pressed(codes: u64, masks: u64) -> Code {
@@ -115,15 +115,16 @@ mod x86 {
 
     #[inline]
     fn load(bytes: &[u8; 16]) -> __m128i {
-        // SAFETY: the array has the 16 bytes that are read; the load needs no alignment, and
-        // SSE2 is part of every x86_64 processor.
+        // SAFETY: the array has the 16 bytes that are read, the load doesn't need alignment, and
+        // every x86_64 processor has SSE2.
         unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
     }
 
     #[inline]
     fn store(value: __m128i) -> [u64; 2] {
         let mut words = [0; 2];
-        // SAFETY: the array has the 16 bytes that are written; the store needs no alignment.
+        // SAFETY: the array has the 16 bytes that are written, and the store doesn't need
+        // alignment.
         unsafe { _mm_storeu_si128(words.as_mut_ptr().cast(), value) };
         words
     }
@@ -157,14 +158,14 @@ mod tests {
     fn in_eights(mut lines: Lines<'_>, bits: &mut Bits<'_>) -> Result<(), BucketError> {
         #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
         if eights::is_there() {
-            // SAFETY: the check above found all features that the function requires.
+            // SAFETY: we have just checked for all features that the function requires.
             unsafe { eights::encode(&mut lines, bits) };
         }
         lines::portable(lines, bits)
     }
 
-    /// Checks the number of lines that are encoded in groups of eight. The encoder reads 144 bytes
-    /// at a time and leaves the last lines.
+    /// Checks how many lines are encoded in groups of eight. The encoder reads 144 bytes at a time
+    /// and leaves out the last lines.
     #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
     fn assert_done(bucket: &Bucket<'_>) {
         if !eights::is_there() {
@@ -174,7 +175,7 @@ mod tests {
         let mut out = vec![0; bucket.text_bound() + 512];
         let mut bits = Bits { out: &mut out, at: 0, held: Code::default() };
         let mut lines = Lines::of(bucket, &[]);
-        // SAFETY: the check above found all features that the function requires.
+        // SAFETY: we have just checked for all features that the function requires.
         unsafe { eights::encode(&mut lines, &mut bits) };
         let left = if bucket.kind() == Kind::Sha1 { 1 } else { 4 };
         let least = if bucket.kind() == Kind::Sha1 { 9 } else { 12 };
@@ -185,7 +186,7 @@ mod tests {
     fn by_extract(lines: Lines<'_>, bits: &mut Bits<'_>) -> Result<(), BucketError> {
         #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
         if x86::is_fast() {
-            // SAFETY: the check above found all three features that the function requires.
+            // SAFETY: we have just checked for all three features that the function requires.
             return unsafe { x86::encode_lines(lines, bits) };
         }
         lines::portable(lines, bits)
@@ -203,7 +204,7 @@ mod tests {
         }
     }
 
-    /// Returns entries whose digits all have 4-bit codes, or all have 5-bit codes.
+    /// Returns entries whose digits all have 4-bit codes, or all 5-bit codes.
     fn entries_of(kind: Kind, long: bool, firsts: &[u8], counts: &[u32], n: usize) -> Vec<Entry> {
         let (low, base) = if long { (0xC, 4) } else { (0, 10) };
         let mut entries: Vec<Entry> = (0..n)
@@ -266,8 +267,8 @@ mod tests {
         }
     }
 
-    /// Covers the shortest and longest lines, counts on both sides of each limit, first digits that
-    /// change within a group of eight lines, and first digits without lines.
+    /// Covers the shortest and longest lines, counts on either side of each limit, first digits
+    /// that change within a group of eight lines, and first digits that don't have lines.
     #[test]
     fn lines_of_every_length_are_encoded_alike() {
         let counts: [&[u32]; 7] = [
@@ -320,7 +321,7 @@ mod tests {
                 bytes[counts + at] = wrong;
                 let bucket = Bucket::parse(kind, &bytes).unwrap();
                 let portable = encoded(lines::portable, &bucket, &[], Code::default());
-                // A byte above 127 joins two counts, so that the last count is missing.
+                // A byte above 127 joins two counts, so the last count is missing.
                 assert_eq!(portable, Err(BucketError::Count));
                 assert_eq!(encoded(in_eights, &bucket, &[], Code::default()), portable);
             }

@@ -1,4 +1,4 @@
-//! The constant Huffman code, and the constant beginning of every response.
+//! The constant Huffman code, and how every response starts.
 
 use std::sync::LazyLock;
 
@@ -7,25 +7,25 @@ use super::code::{Code, canonical};
 
 const END_OF_BLOCK: usize = 256;
 const SHORT_COUNTS: u32 = 1000;
-/// Maximum length of the ending for a small count, in bits: a colon, three digits, CR and LF.
+/// Maximum length of a small count's ending in bits. It has a colon, three digits, CR and LF.
 pub const COUNT_BITS: u32 = 27;
 
 pub static TABLES: LazyLock<Tables> = LazyLock::new(Tables::new);
 
 /// The constant tables.
 pub struct Tables {
-    /// The gzip header and block header, without the bits of the last, unfinished byte.
+    /// The gzip header and block header, up to the last complete byte.
     pub head: Vec<u8>,
-    /// The bits of the incomplete last byte.
+    /// The bits in the incomplete last byte.
     pub head_rest: Code,
     /// The end-of-block code.
     pub end: Code,
-    /// The codes of the hexadecimal digits.
+    /// The codes for hex digits.
     pub digits: [Code; 16],
-    /// The joint code of the two digits of each byte, with the bits in the lower half and the
-    /// length in the upper half.
+    /// Each byte's joint code for its two digits, with the bits in the lower half and the length in
+    /// the upper half.
     bytes: [u32; 256],
-    /// The endings for small counts: colon, count, CR and LF. The length is above the lowest
+    /// Endings (colon, count, CR and LF) for small counts. The length is above the lowest
     /// [`COUNT_BITS`] bits.
     pub endings: Vec<u32>,
     /// CR and LF.
@@ -64,7 +64,7 @@ impl Tables {
         tables
     }
 
-    /// Returns the joint code of the two digits of a byte.
+    /// Returns the joint code for a byte's two digits.
     #[inline(always)]
     pub fn byte(&self, byte: u8) -> Code {
         let joint = self.bytes[usize::from(byte)];
@@ -82,7 +82,7 @@ impl Tables {
         }
     }
 
-    /// Encodes a colon, up to ten digits of 4 bits, CR and LF: at most 55 bits.
+    /// Encodes a colon, up to ten digits of 4 bits, CR and LF. This takes up to 55 bits.
     #[cold]
     fn long_ending(&self, count: u32) -> Code {
         let mut code = self.separator;
@@ -102,12 +102,13 @@ fn head(lengths: &[u8]) -> (Vec<u8>, Code) {
     let mut room = vec![0; 256];
     room[..10].copy_from_slice(&[0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF]);
     let mut bits = Bits { out: &mut room, at: 10, held: Code::default() };
-    // Last block, dynamic codes, 257 symbols, 1 distance code, 19 lengths for the code length code.
+    // Last block, dynamic codes, 257 symbols, 1 distance code, and 19 lengths for the code length
+    // code.
     for (value, length) in [(1, 1), (2, 2), (0, 5), (0, 5), (15, 4)] {
         bits.push(Code { bits: value, length });
     }
-    // The code length code assigns 3 bits to eight symbols, so it is complete. Symbol 2 is never
-    // sent.
+    // The code length code gives 3 bits to each of eight symbols, which makes it complete. Symbol 2
+    // is never sent.
     let mut of_lengths = [0u8; 19];
     for symbol in [0, 1, 2, 4, 5, 16, 17, 18] {
         of_lengths[symbol] = 3;
@@ -116,8 +117,8 @@ fn head(lengths: &[u8]) -> (Vec<u8>, Code) {
         bits.push(Code { bits: u64::from(of_lengths[symbol]), length: 3 });
     }
     let codes = canonical(&of_lengths);
-    // One unused distance code of one bit, because some decoders reject a block without distance
-    // codes.
+    // One unused distance code of one bit, because some decoders reject a block that doesn't have
+    // any.
     let all: Vec<u8> = lengths.iter().copied().chain([1]).collect();
     let mut rest = &all[..];
     while let Some(first) = rest.first() {

@@ -1,6 +1,6 @@
-//! The gzip trailer of RFC 1952: the checksum and the length of the uncompressed text.
+//! The gzip trailer (RFC 1952), with the checksum and length of the uncompressed text.
 
-/// The checksum and length of uncompressed text.
+/// Checksum and length of uncompressed text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trailer {
     crc: u32,
@@ -13,7 +13,7 @@ impl Trailer {
         Self::default().and(text)
     }
 
-    /// Returns the trailer of this text followed by `more`.
+    /// Returns the trailer for this text followed by `more`.
     #[must_use]
     pub fn and(self, more: &[u8]) -> Self {
         let mut hasher = crc32fast::Hasher::new_with_initial(self.crc);
@@ -26,14 +26,14 @@ impl Trailer {
         self.length as usize
     }
 
-    /// Encodes the last eight bytes of a gzip file: checksum, then length.
+    /// Encodes the last eight bytes of a gzip file, which are the checksum and the length.
     pub fn to_bytes(self) -> [u8; 8] {
         let [a, b, c, d] = self.crc.to_le_bytes();
         let [e, f, g, h] = self.length.to_le_bytes();
         [a, b, c, d, e, f, g, h]
     }
 
-    /// Decodes the bytes of [`Trailer::to_bytes`].
+    /// Decodes the output of [`Trailer::to_bytes`].
     pub fn from_bytes([a, b, c, d, e, f, g, h]: [u8; 8]) -> Self {
         Self { crc: u32::from_le_bytes([a, b, c, d]), length: u32::from_le_bytes([e, f, g, h]) }
     }

@@ -1,18 +1,18 @@
-//! Renders lines through a fixed-size window. Generic over the hexadecimal conversion.
+//! Renders lines through a fixed-size window. Generic over the hex conversion.
 
 use crate::model::bucket::{Bucket, BucketError};
 use crate::model::kind::Kind;
 use crate::model::prefetch;
 
-/// Length of the window for one line. Writing into a window does not need bounds checks.
+/// Length of the window for one line. Writing to it doesn't need bounds checks.
 pub(super) const WINDOW: usize = 64;
-/// Counts below this number have precomputed endings.
+/// Counts below this have precomputed endings.
 const SHORT_COUNTS: usize = 1000;
 
-/// The upper-case hexadecimal digits of each byte.
+/// Each byte's uppercase hex digits.
 static HEX_PAIRS: [[u8; 2]; 256] = hex_pairs();
-/// The endings of lines: colon, count, CR and LF in the lower bytes, and their length in the
-/// highest byte.
+/// Line endings, with colon, count, CR and LF in the lower bytes and their length in the highest
+/// byte.
 static SHORT_ENDINGS: [u64; SHORT_COUNTS] = short_endings();
 
 const fn short_endings() -> [u64; SHORT_COUNTS] {
@@ -45,15 +45,15 @@ const fn hex_pairs() -> [[u8; 2]; 256] {
     pairs
 }
 
-/// The portable renderer, which is the reference for the others.
+/// The portable renderer. It is the reference for the others.
 ///
 /// # Errors
-/// Returns [`BucketError::Count`].
+/// Returns [`BucketError::Count`] if a count is invalid.
 pub(super) fn portable(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError> {
     by_kind(bucket, out, portable_hex)
 }
 
-/// Renders a bucket with a function that converts 16 bytes to 32 digits.
+/// Renders a bucket using a function that converts 16 bytes to 32 digits.
 #[inline(always)]
 pub(super) fn by_kind(
     bucket: &Bucket<'_>,
@@ -87,7 +87,7 @@ fn lines<const TAIL: usize>(
     Ok(at)
 }
 
-/// Renders padding with a function that converts 16 bytes to 32 digits.
+/// Renders padding using a function that converts 16 bytes to 32 digits.
 #[inline(always)]
 pub(super) fn padding_by_kind(
     kind: Kind,
@@ -120,7 +120,7 @@ fn padding_lines<const TAIL: usize>(
     at
 }
 
-/// Writes one line to the beginning of the window and returns its length.
+/// Writes a line to the start of the window and returns its length.
 #[inline(always)]
 pub(super) fn write_line<const TAIL: usize>(
     digit: u8,
@@ -149,7 +149,7 @@ pub(super) fn write_line<const TAIL: usize>(
     }
 }
 
-/// Writes a colon, the count, CR and LF. Returns the length, at most 13.
+/// Writes a colon, the count, CR and LF. Returns the length, which is 13 at most.
 #[cold]
 fn write_long_ending(count: u32, out: &mut [u8]) -> usize {
     let digits = count.checked_ilog10().unwrap_or(0) as usize + 1;
@@ -163,7 +163,7 @@ fn write_long_ending(count: u32, out: &mut [u8]) -> usize {
     digits + 3
 }
 
-/// Converts 16 bytes to 32 upper-case digits, four bytes at a time in a 64-bit word.
+/// Converts 16 bytes to 32 uppercase digits, four bytes at a time in a 64-bit word.
 #[inline(always)]
 pub(super) fn portable_hex(bytes: &[u8; 16], digits: &mut [u8; 32]) {
     for (four, eight) in bytes.as_chunks::<4>().0.iter().zip(digits.as_chunks_mut::<8>().0) {
@@ -171,14 +171,15 @@ pub(super) fn portable_hex(bytes: &[u8; 16], digits: &mut [u8; 32]) {
     }
 }
 
-/// Converts four bytes to eight digits: spreads the nibbles to bytes, then maps them to characters.
+/// Converts four bytes to eight digits by spreading the nibbles to bytes and mapping those to
+/// characters.
 #[inline(always)]
 fn spread(four: u32) -> u64 {
     let x = u64::from(four);
     let x = (x | x << 16) & 0x0000_FFFF_0000_FFFF;
     let x = (x | x << 8) & 0x00FF_00FF_00FF_00FF;
     let nibbles = (x >> 4 | x << 8) & 0x0F0F_0F0F_0F0F_0F0F;
-    // Adding 6 carries into bit 4 if and only if the nibble is above 9.
+    // Adding 6 carries into bit 4 exactly if the nibble is above 9.
     let letters = (nibbles + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
     nibbles + 0x3030_3030_3030_3030 + letters * 7
 }

@@ -1,4 +1,4 @@
-//! Renders buckets and padding as the response text: `SUFFIX:COUNT` lines separated by CR LF.
+//! Renders buckets and padding as response text, which is `SUFFIX:COUNT` lines separated by CR LF.
 
 mod lines;
 mod simd;
@@ -10,7 +10,8 @@ use super::kind::Kind;
 /// Length of the separator between lines, in bytes.
 const SEPARATOR: usize = 2;
 
-/// Returns the buffer size for a bucket and padding lines, including the slack of the last window.
+/// Returns the buffer size needed for a bucket and padding lines, including slack for the last
+/// window.
 pub fn room(bucket: &Bucket<'_>, padding_lines: usize) -> usize {
     bucket.text_bound() + padding_lines * (bucket.kind().suffix_len() + 4) + WINDOW
 }
@@ -20,27 +21,27 @@ pub fn without_last_separator(length: usize) -> usize {
     length.saturating_sub(SEPARATOR)
 }
 
-/// Writes all lines of a bucket, each followed by a separator. Returns their length.
+/// Writes all of a bucket's lines, each followed by a separator, and returns their length.
 ///
-/// The length of `out` must be that given by [`room`]. Lines that do not fit are dropped.
+/// `out` should be as long as [`room`] says. Lines that don't fit are dropped.
 ///
 /// # Errors
-/// Returns [`BucketError::Count`].
+/// Returns [`BucketError::Count`] if a count is invalid.
 pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError> {
     simd::bucket(bucket, out)
 }
 
-/// Writes padding lines, each followed by a separator. Returns their length.
+/// Writes padding lines, each followed by a separator, and returns their length.
 ///
-/// For each line, `random` contains one byte for the first digit, and one tail.
+/// For each line, `random` has a byte for the first digit and a tail.
 pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
     simd::padding(kind, random, out)
 }
 
-/// Returns the text of a bucket.
+/// Returns a bucket's text.
 ///
 /// # Errors
-/// Returns [`BucketError::Count`].
+/// Returns [`BucketError::Count`] if a count is invalid.
 pub fn text(of: &Bucket<'_>) -> Result<Vec<u8>, BucketError> {
     let mut text = vec![0; room(of, 0)];
     let length = bucket(of, &mut text)?;

@@ -1,9 +1,9 @@
 //! Renderers for processors with SSSE3 and AVX2, selected at run time.
 //!
-//! `unsafe` is needed to call functions that require a processor feature, always after a check for
-//! it, and for unaligned loads and stores of fixed-size arrays.
+//! We need `unsafe` to call functions that require a processor feature (which we always check
+//! first), and for unaligned loads and stores of fixed-size arrays.
 //!
-//! There is no AVX-512 renderer: one was measured on Zen 5 and was not faster than AVX2 (see
+//! There is no AVX-512 renderer. We tried one on Zen 5, and it wasn't faster than AVX2 (see
 //! docs/decisions/0300).
 #![allow(unsafe_code)]
 
@@ -11,30 +11,30 @@ use super::lines;
 use crate::model::bucket::{Bucket, BucketError};
 use crate::model::kind::Kind;
 
-/// Writes the lines of a bucket with the fastest renderer for this processor.
+/// Writes a bucket's lines with this processor's fastest renderer.
 ///
 /// # Errors
-/// Returns [`BucketError::Count`].
+/// Returns [`BucketError::Count`] if a count is invalid.
 pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError> {
     #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
     {
         if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the check above found AVX2, the only feature that the function requires.
+            // SAFETY: we have just checked for AVX2, the only feature that the function requires.
             return unsafe { x86::bucket_avx2(bucket, out) };
         }
         if std::arch::is_x86_feature_detected!("ssse3") {
-            // SAFETY: the check above found SSSE3, the only feature that the function requires.
+            // SAFETY: we have just checked for SSSE3, the only feature that the function requires.
             return unsafe { x86::bucket_ssse3(bucket, out) };
         }
     }
     lines::portable(bucket, out)
 }
 
-/// Writes padding lines with the fastest renderer for this processor.
+/// Writes padding lines with this processor's fastest renderer.
 pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
     #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the check above found AVX2, the only feature that the function requires.
+        // SAFETY: we have just checked for AVX2, the only feature that the function requires.
         return unsafe { x86::padding_avx2(kind, random, out) };
     }
     lines::padding_by_kind(kind, random, out, lines::portable_hex)
@@ -95,15 +95,16 @@ mod x86 {
 
     #[inline]
     fn load(bytes: &[u8; 16]) -> __m128i {
-        // SAFETY: the array has the 16 bytes that are read; the load needs no alignment, and
-        // SSE2 is part of every x86_64 processor.
+        // SAFETY: the array has the 16 bytes that are read, the load doesn't need alignment, and
+        // every x86_64 processor has SSE2.
         unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
     }
 
     #[inline]
     fn store(half: &mut [u8], value: __m128i) {
         if let Some(half) = half.first_chunk_mut::<16>() {
-            // SAFETY: the array has the 16 bytes that are written; the store needs no alignment.
+            // SAFETY: the array has the 16 bytes that are written, and the store doesn't need
+            // alignment.
             unsafe { _mm_storeu_si128(half.as_mut_ptr().cast(), value) }
         }
     }
@@ -111,7 +112,8 @@ mod x86 {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn store_32(digits: &mut [u8; 32], value: __m256i) {
-        // SAFETY: the array has the 32 bytes that are written; the store needs no alignment.
+        // SAFETY: the array has the 32 bytes that are written, and the store doesn't need
+        // alignment.
         unsafe { _mm256_storeu_si256(digits.as_mut_ptr().cast(), value) }
     }
 }
@@ -143,13 +145,13 @@ mod tests {
 
     type Renderer = fn(&Bucket<'_>, &mut [u8]) -> Result<usize, BucketError>;
 
-    /// Returns the selected renderer, and every renderer that this processor supports.
+    /// Returns the selected renderer and all renderers that this processor supports.
     fn renderers() -> Vec<Renderer> {
         #[cfg_attr(feature = "portable", allow(unused_mut))]
         let mut all: Vec<Renderer> = vec![bucket];
         #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
         if std::arch::is_x86_feature_detected!("ssse3") {
-            // SAFETY: the check above found SSSE3, the only feature that the function requires.
+            // SAFETY: we have just checked for SSSE3, the only feature that the function requires.
             all.push(|bucket, out| unsafe { x86::bucket_ssse3(bucket, out) });
         }
         all

@@ -1,4 +1,4 @@
-//! Converts the digits of eight lines to codes.
+//! Converts eight lines' digits to codes.
 
 use std::arch::x86_64::{
     __m512i, _mm_cvtsi64_si128, _mm512_add_epi64, _mm512_cvtepu8_epi64, _mm512_madd_epi16,
@@ -13,21 +13,21 @@ use super::lanes::{Lanes, four_times, load, load_front};
 use super::rows::Eight;
 use crate::model::gzip::tables::Tables;
 
-/// The number of tail bytes that are read for eight lines.
+/// How many tail bytes we read for eight lines.
 pub const READ: usize = 4 * 4 + 2 * 64;
 
-/// The tables that convert digits to codes.
+/// Tables for converting digits to codes.
 pub struct Codes {
-    /// The code of each digit, repeated four times because a lookup uses six bits.
+    /// Each digit's code, repeated four times because a lookup uses six bits.
     codes: __m512i,
     lengths: __m512i,
-    /// 2 to the power of the length of each code.
+    /// 2 to the power of each code's length.
     factors: __m512i,
-    /// Selects the first four bytes of each tail.
+    /// Selects each tail's first four bytes.
     fours: __m512i,
-    /// Selects the digits of four bytes, most significant digit first.
+    /// Selects the digits of four bytes, most significant first.
     digits: __m512i,
-    /// Like `digits`, but every other digit is replaced by the one before it.
+    /// Like `digits`, but with every other digit replaced by the one before it.
     before: __m512i,
 }
 
@@ -57,7 +57,7 @@ impl Codes {
         let sixty_four = _mm512_set1_epi64(64);
         let ending = self.two_digits(self.four_bytes(tails, TAIL / 4)).then(endings);
 
-        // 36 to 45 bits, then 32 to 40 more, some of which belong to the second word.
+        // 36 to 45 bits, then 32 to 40 more, some of which go into the second word.
         let Lanes { bits: a, lengths: at } =
             self.one_digit(firsts).then(self.eight_digits(self.four_bytes(tails, 0)));
         let next = self.eight_digits(self.four_bytes(tails, 1));
@@ -83,7 +83,7 @@ impl Codes {
         Eight { words: [a, b, c, d], lengths: _mm512_add_epi64(before, ending.lengths) }
     }
 
-    /// Returns four bytes of each tail, in the lower half of its lane.
+    /// Returns four bytes of each tail in the lower half of its lane.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
     fn four_bytes(&self, tails: &[u8; READ], word: usize) -> __m512i {
@@ -91,7 +91,7 @@ impl Codes {
         _mm512_permutex2var_epi8(load_front(front), self.fours, load_front(back))
     }
 
-    /// Returns the codes of the digits in the first byte of each lane.
+    /// Returns the codes for the digits in each lane's first byte.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
     fn one_digit(&self, digits: u64) -> Lanes {
@@ -103,7 +103,7 @@ impl Codes {
         }
     }
 
-    /// Returns the codes of the two digits of each byte, in 16 bits.
+    /// Returns the codes for each byte's two digits, in 16 bits.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
     fn pairs(&self, bytes: __m512i) -> Lanes {
@@ -136,7 +136,7 @@ impl Codes {
     fn eight_digits(&self, bytes: __m512i) -> Lanes {
         let Lanes { bits, lengths } = self.pairs(bytes);
         let one = _mm512_set1_epi16(1);
-        // The factor for every second pair: 2 to the power of the length of the first pair.
+        // The factor for every second pair is 2 to the power of the first pair's length.
         let factors = _mm512_sllv_epi16(one, _mm512_slli_epi32::<16>(lengths));
         let bits = _mm512_madd_epi16(bits, factors);
         let lengths = _mm512_madd_epi16(lengths, one);
@@ -152,8 +152,7 @@ impl Codes {
     }
 }
 
-/// Returns the positions of the first four bytes of each tail, repeated in the upper half of a
-/// lane.
+/// Returns the positions of each tail's first four bytes, repeated in the lane's upper half.
 const fn fours(tail: usize) -> [u8; 64] {
     let mut places = [0; 64];
     let mut at = 0;

@@ -1,7 +1,7 @@
-//! Encodes the endings of eight lines: colon, count, CR and LF.
+//! Encodes the endings (colon, count, CR and LF) of eight lines.
 //!
-//! `unsafe` is needed for an unaligned load of a fixed-size array and for a gather from a table
-//! whose indices were checked against its length.
+//! We need `unsafe` for an unaligned load of a fixed-size array, and for a gather from a table
+//! after checking the indices against its length.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
@@ -15,7 +15,7 @@ use super::lanes::{LINES, Lanes, load_words};
 use crate::model::bucket::Counts;
 use crate::model::gzip::tables::{COUNT_BITS, Tables};
 
-/// Maximum length of an ending in bits. A longer ending and the two digits before it would exceed
+/// Maximum length of an ending in bits. With a longer one and the two digits before it, we'd exceed
 /// 64 bits.
 const LONGEST: u32 = 54;
 
@@ -27,14 +27,14 @@ pub fn endings(tables: &Tables, counts: &mut Counts<'_>) -> Option<Lanes> {
     short_endings(tables, counts).or_else(|| long_endings(tables, counts))
 }
 
-/// Returns the endings for counts of one or two bytes that are in the table, otherwise `None`.
+/// Returns the endings if all counts are one or two bytes long and in the table.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
 fn short_endings(tables: &Tables, counts: &mut Counts<'_>) -> Option<Lanes> {
     let bytes = counts.bytes().first_chunk::<16>()?;
-    // SAFETY: the array has the 16 bytes that are read; the load needs no alignment.
+    // SAFETY: the array has the 16 bytes that are read, and the load doesn't need alignment.
     let bytes = unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) };
-    // A byte above 127 is followed by another byte of the same count.
+    // After a byte above 127, the count continues in the next byte.
     let followed = u32::from(_mm_movepi8_mask(bytes));
     let last = !followed & 0xFFFF;
     let eighth = _pdep_u32(1 << (LINES - 1), last);
@@ -49,12 +49,12 @@ fn short_endings(tables: &Tables, counts: &mut Counts<'_>) -> Option<Lanes> {
     let low = _mm256_and_si256(before, _mm256_set1_epi32(0x7F));
     let count = _mm256_mask_or_epi32(last, of_two, low, _mm256_slli_epi32::<7>(last));
     let above = _mm256_cmpge_epu32_mask(count, _mm256_set1_epi32(tables.endings.len() as i32));
-    // The last byte of a valid count is not 0.
+    // A valid count doesn't end with a 0 byte.
     if above | _mm256_testn_epi32_mask(last, last) != 0 {
         return None;
     }
     counts.skip(taken.count_ones() as usize);
-    // SAFETY: the check above found each index below the length of the table.
+    // SAFETY: we have just checked that all indices are below the table's length.
     let packed = unsafe { _mm256_i32gather_epi32::<4>(tables.endings.as_ptr().cast(), count) };
     let packed = _mm512_cvtepu32_epi64(packed);
     Some(Lanes {

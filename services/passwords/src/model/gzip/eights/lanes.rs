@@ -1,6 +1,6 @@
 //! 512-bit registers as eight 64-bit lanes.
 //!
-//! `unsafe` is needed for unaligned loads and stores of fixed-size arrays.
+//! We need `unsafe` for unaligned loads and stores of fixed-size arrays.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
@@ -8,10 +8,10 @@ use std::arch::x86_64::{
     _mm512_or_si512, _mm512_setzero_si512, _mm512_sllv_epi64, _mm512_storeu_si512,
 };
 
-/// The number of lines that are encoded at once, one in each lane.
+/// How many lines we encode at once, one per lane.
 pub const LINES: usize = 8;
 
-/// The codes in the lanes and their lengths.
+/// The codes in the lanes, with their lengths.
 #[derive(Clone, Copy)]
 pub struct Lanes {
     pub bits: __m512i,
@@ -19,7 +19,7 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// Appends the codes of `next`. The result must not exceed 64 bits per lane.
+    /// Appends the codes in `next`. A lane must not exceed 64 bits.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
     pub fn then(self, next: Self) -> Self {
@@ -33,7 +33,7 @@ impl Lanes {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
 pub fn four_times(table: [u8; 16]) -> __m512i {
-    // SAFETY: the array has the 16 bytes that are read; the load needs no alignment.
+    // SAFETY: the array has the 16 bytes that are read, and the load doesn't need alignment.
     _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
 }
 
@@ -47,14 +47,14 @@ pub fn load_front(bytes: &[u8]) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
 pub fn load(bytes: &[u8; 64]) -> __m512i {
-    // SAFETY: the array has the 64 bytes that are read; the load needs no alignment.
+    // SAFETY: the array has the 64 bytes that are read, and the load doesn't need alignment.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
 pub fn load_words(words: &[u64; LINES]) -> __m512i {
-    // SAFETY: the array has the 64 bytes that are read; the load needs no alignment.
+    // SAFETY: the array has the 64 bytes that are read, and the load doesn't need alignment.
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
 }
 
@@ -62,7 +62,7 @@ pub fn load_words(words: &[u64; LINES]) -> __m512i {
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
 pub fn words(value: __m512i) -> [u64; LINES] {
     let mut words = [0; LINES];
-    // SAFETY: the array has the 64 bytes that are written; the store needs no alignment.
+    // SAFETY: the array has the 64 bytes that are written, and the store doesn't need alignment.
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), value) };
     words
 }

@@ -1,9 +1,9 @@
 //! Encodes eight lines at once on processors with AVX-512.
 //!
-//! Each of the eight 64-bit lanes of a register processes one line. Digits become codes, codes are
-//! concatenated to up to 256 bits in four registers, and these are shifted to the bit offset where
-//! the line begins. Then columns are transposed to rows, and one store writes each line. The next
-//! line overwrites the bytes that were written past the end of the line.
+//! Each of a register's eight 64-bit lanes processes a line. Digits become codes, which are joined
+//! to up to 256 bits in four registers and shifted to the bit offset where the line starts. We then
+//! transpose columns to rows and write each line with a single store. Bytes written past a line's
+//! end are overwritten by the next line.
 
 mod codes;
 mod endings;
@@ -32,13 +32,13 @@ static IS_THERE: LazyLock<bool> = LazyLock::new(|| {
         && std::arch::is_x86_feature_detected!("bmi2")
 });
 
-/// Returns whether this processor has the features that [`encode`] requires.
+/// Returns whether this processor has the features that [`encode`] needs.
 pub fn is_there() -> bool {
     *IS_THERE
 }
 
-/// Encodes lines in groups of eight. Stops before the first group that contains an invalid count or
-/// a count above 999,999,999, and before the last few lines.
+/// Encodes lines in groups of eight. Stops before the first group with an invalid count or one
+/// above 999,999,999, and before the last few lines.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
 pub fn encode(lines: &mut Lines<'_>, bits: &mut Bits<'_>) {
     match lines.bucket.kind() {
@@ -53,7 +53,7 @@ fn encode_tails<const TAIL: usize>(lines: &mut Lines<'_>, bits: &mut Bits<'_>) {
     let tables: &Tables = &TABLES;
     let codes = Codes::new::<TAIL>(tables);
     let mut digit = 0;
-    // The bits of the last, unfinished byte, in the last lane.
+    // The bits of the last, incomplete byte are in the last lane.
     let mut carried = _mm512_set1_epi64(bits.held.bits as i64);
     while let Some(rest) = lines.bucket.tails().get(lines.done * TAIL..)
         && let Some(tails) = rest.first_chunk::<READ>()
@@ -74,8 +74,8 @@ fn encode_tails<const TAIL: usize>(lines: &mut Lines<'_>, bits: &mut Bits<'_>) {
     bits.held.bits = words(carried)[LINES - 1];
 }
 
-/// Returns the first digits of eight lines, one byte each. The bucket does not store them with the
-/// tails. `digit` is the digit of an earlier line.
+/// Returns eight lines' first digits, one per byte. The bucket doesn't store them with the tails.
+/// `digit` is an earlier line's digit.
 #[inline(always)]
 fn first_digits(ends: &[u16; 16], line: usize, digit: &mut usize) -> u64 {
     let end = |digit: usize| usize::from(ends[digit % 16]);

@@ -1,6 +1,6 @@
-//! Writes eight encoded lines one after another.
+//! Writes eight encoded lines in a row.
 //!
-//! `unsafe` is needed for unaligned stores of fixed-size arrays.
+//! We need `unsafe` for unaligned stores of fixed-size arrays.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
@@ -14,10 +14,10 @@ use std::arch::x86_64::{
 
 use super::lanes::{LINES, words};
 
-/// Buffer size for eight lines: a line has at most 229 bits, and each store writes 32 bytes.
+/// Buffer size for eight lines. A line has up to 229 bits, and each store writes 32 bytes.
 pub const ROOM: usize = 256 + 32;
 
-/// Eight lines of up to 229 bits: all first words, then all second words, and so on.
+/// Eight lines of up to 229 bits. All first words come first, then all second words, and so on.
 pub struct Eight {
     pub words: [__m512i; 4],
     pub lengths: __m512i,
@@ -42,7 +42,7 @@ impl Eight {
         let b = _mm512_shldv_epi64(b, a, shifts);
         let a = _mm512_sllv_epi64(a, shifts);
 
-        // The next line begins in the last, partial byte of each line.
+        // The next line starts in each line's last, partial byte.
         let used = _mm512_add_epi64(lengths, shifts);
         let in_second = _mm512_cmplt_epu64_mask(used, _mm512_set1_epi64(128));
         let in_fourth = _mm512_cmpge_epu64_mask(used, _mm512_set1_epi64(192));
@@ -72,7 +72,8 @@ impl Eight {
         for (row, begin) in rows.into_iter().zip(words(begins)) {
             let at = begin as usize / 8 % 256;
             if let Some(place) = room[at..].first_chunk_mut::<32>() {
-                // SAFETY: the array has the 32 bytes that are written; the store needs no alignment.
+                // SAFETY: the array has the 32 bytes that are written, and the store doesn't need
+                // alignment.
                 unsafe { _mm256_storeu_si256(place.as_mut_ptr().cast(), row) };
             }
         }
