@@ -91,7 +91,7 @@ pub fn bearer_key(request: &HttpRequest) -> Result<Option<Credential>, AuthError
         .map(Credential::from))
 }
 
-/// Reads the key from `Authorization`, which is either `Bearer KEY` or `Basic` with a login and the
+/// Reads the key from `Authorization`, either as `Bearer KEY` or as `Basic` with a login and the
 /// key.
 ///
 /// Keys are displayed in groups of digits, so spaces in a `Basic` key are dropped.

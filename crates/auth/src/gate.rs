@@ -15,8 +15,8 @@ use crate::{
 
 /// Identifies the caller and checks the quota, in these steps:
 ///
-/// 1. **Format.** A malformed key is charged to the client address and rejected with 401. If there
-///    is no key, the address pays where the policy allows that, and otherwise the response is 401.
+/// 1. **Format.** A malformed key is charged to the client address and rejected with 401. A request
+///    without a key is charged to the address if the policy allows that, and gets a 401 otherwise.
 /// 2. **Lookup.** Either this crate looks up the key, or the service does so while reading its own
 ///    data.
 /// 3. **Rejected keys** (unknown, revoked, expired, or not owned by the login that came with it)

@@ -14,7 +14,7 @@ const HINT: usize = 6;
 pub struct Key {
     /// The row ID, which also identifies the quota bucket.
     pub id: i64,
-    /// Who owns the key.
+    /// The key's owner.
     pub owner: String,
     /// `None` if the service gets its limits from somewhere else.
     pub plan: Option<Plan>,

@@ -75,7 +75,7 @@ pub enum Finding<H> {
         payer: QuotaId,
         /// The charge for the key.
         charge: Charge,
-        /// Who holds the key.
+        /// The key's holder.
         holder: H,
     },
     /// The key isn't stored but we accept it anyway, for example a test key. The client address
@@ -117,7 +117,7 @@ impl Holder for Key {
 /// A caller that was let through.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Admitted<H> {
-    /// Who holds the key.
+    /// The key's holder.
     pub holder: H,
     /// Quota left, or `None` if the request was free.
     pub remaining: Option<Remaining>,

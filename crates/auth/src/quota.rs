@@ -108,7 +108,7 @@ impl QuotaId {
         Self::Part(Box::new(self), name.into())
     }
 
-    /// Replaces an address with the one that stands for its network.
+    /// Replaces an address with the first one in its network.
     pub(crate) fn counted(self) -> Self {
         match self {
             Self::Address(address) => Self::Address(subscriber(address)),

@@ -1,4 +1,4 @@
-//! Command inputs, which can be files, pipes, folders or standard input.
+//! Command inputs (files, pipes, folders or standard input).
 
 use std::fmt;
 use std::fs::{self, File};

@@ -78,7 +78,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Where the next line is.
+/// The location of the next line.
 enum Found {
     /// In the input's buffer. The lengths are without and with the line feed.
     InBuffer {

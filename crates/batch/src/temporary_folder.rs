@@ -34,8 +34,8 @@ pub struct TemporaryFolder {
 }
 
 impl TemporaryFolder {
-    /// Creates a folder in `base`, which is created, too, if it's missing. Also removes folders
-    /// left behind by processes that are gone.
+    /// Creates a folder in `base`, creating `base` first if needed. Also removes folders left
+    /// behind by processes that are gone.
     ///
     /// # Errors
     /// Returns an error if `base` is not writable.

@@ -41,6 +41,7 @@ pub(crate) enum Role {
     Job,
 }
 
+/// Opens connections to one database.
 #[derive(Clone, Debug)]
 pub(crate) struct Connector {
     pub target: Target,

@@ -18,7 +18,7 @@ pub struct DoctorCommand {
 }
 
 impl DoctorCommand {
-    /// Checks a database, which should be opened without changing it. The exit code is 1 if there
+    /// Checks a database. Open it with a method that doesn't change it. The exit code is 1 if there
     /// are faults.
     ///
     /// # Errors

@@ -61,6 +61,7 @@ impl Lane {
         let _ = std::thread::Builder::new().spawn(move || drop(old));
     }
 
+    /// Returns the current state of the pool.
     pub fn state(&self) -> PoolState {
         let queue = self.queue();
         let (name, size, state) = (self.metrics.name, queue.pool.max_size(), queue.pool.state());

@@ -76,7 +76,7 @@ fn alone<T>(
     conn.batch_execute(&format!("SELECT pg_advisory_lock({LOCK})"))?;
     let done = work(conn);
     let unlocked = conn.batch_execute(&format!("SELECT pg_advisory_unlock({LOCK})"));
-    // If both fail, report the first failure, which is the cause.
+    // If both fail, report the first failure. It caused the second.
     let done = done?;
     unlocked?;
     Ok(done)

@@ -67,7 +67,7 @@ struct Question {
     answer: watch::Receiver<Option<Answer>>,
 }
 
-/// The answer to a query, which is whether the server is a standby, or why the query failed.
+/// Whether the server is a standby, or why the query failed.
 type Answer = Result<bool, String>;
 
 /// Why the database didn't answer.
@@ -92,6 +92,7 @@ impl Pulse {
         Arc::new(Self { connector, writability, give_up: GIVE_UP, trials, hangs, state })
     }
 
+    /// Returns what we know about whether the disks are writable.
     pub fn writability(&self) -> &Writability {
         &self.writability
     }

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 
 /// Supplies the current time.
 pub trait Clock: Send + Sync {
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 
     /// Returns the current time in Unix seconds, the format we store in databases.
@@ -24,8 +25,10 @@ pub trait Clock: Send + Sync {
     }
 }
 
+/// A clock that can be shared between threads.
 pub type SharedClock = Arc<dyn Clock>;
 
+/// The operating system's clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -78,6 +81,7 @@ impl ManualClock {
         self.nanos.fetch_add(seconds.saturating_mul(1_000_000_000), Ordering::SeqCst);
     }
 
+    /// Sets the clock to `instant`.
     pub fn set(&self, instant: Timestamp) {
         self.nanos.store(nanoseconds(instant), Ordering::SeqCst);
     }

@@ -34,8 +34,7 @@ impl Sha1Digest {
     }
 }
 
-/// An NTLM digest, which is the MD4 of the password in UTF-16LE. Displayed as 32 uppercase hex
-/// digits.
+/// An NTLM digest (MD4 of the password in UTF-16LE). Displayed as 32 uppercase hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NtlmDigest(pub [u8; 16]);
 

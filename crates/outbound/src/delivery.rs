@@ -1,5 +1,5 @@
-//! Outboxes, which are tables of waiting messages. Also defines their receivers and the outcomes of
-//! delivery attempts.
+//! Defines outboxes (tables of waiting messages), their receivers, and the outcomes of delivery
+//! attempts.
 
 use std::fmt::Display;
 use std::future::Future;
@@ -91,8 +91,9 @@ impl DeliveryError {
 /// A message that is due for delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Due<R, M> {
-    /// Who the message is for.
+    /// The receiver.
     pub receiver: R,
+    /// The message to deliver.
     pub message: M,
     /// How many attempts have failed so far.
     pub failed: u32,
@@ -170,6 +171,7 @@ pub type Claimed<R, M> = Result<Vec<Due<R, M>>, OutboxError>;
 
 /// A table of waiting messages.
 pub trait Outbox: Sync {
+    /// The message type.
     type Message: Send + Sync;
 
     /// The type of the receivers. Its `Display` form goes to the log and must be an ID or a host

@@ -41,7 +41,7 @@ pub struct FetchRules {
     pub timeout: Duration,
     /// Maximum number of redirects to follow.
     pub redirects: usize,
-    /// Which redirects to follow. Their targets must be permitted, too.
+    /// Decides which redirects to follow. Their targets must be permitted, too.
     pub redirect_rule: RedirectRule,
     /// Whether redirects are returned instead of being followed. A caller that requests the target
     /// itself learns whether the redirect is permanent; each request is checked like the first.
@@ -236,6 +236,7 @@ pub struct Fetched {
     pub status: u16,
     /// The media type, lowercased and without parameters, or an empty string.
     pub media_type: String,
+    /// The whole body.
     pub body: Vec<u8>,
 }
 

@@ -21,7 +21,7 @@ pub enum Names {
     Fixed(HashMap<String, SocketAddr>),
 }
 
-/// Which targets a service may connect to.
+/// Decides which targets a service may connect to.
 #[derive(Clone, Debug)]
 pub struct Reach {
     /// How host names are resolved.

@@ -26,6 +26,7 @@ pub struct WebhookMessage {
     pub id: String,
     /// When this attempt was made, in Unix seconds.
     pub timestamp: i64,
+    /// The JSON body.
     pub body: String,
     /// The `traceparent` of the request that caused the message, if it was part of a trace.
     pub traceparent: Option<String>,

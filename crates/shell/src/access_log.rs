@@ -1,4 +1,4 @@
-//! The access log, which has one line per request.
+//! The access log. It has one line per request.
 //!
 //! A line contains as much of the client address as `LOG_CLIENT` allows, the API key's number, the
 //! route pattern and the outcome. The actual path, query and parameters are never logged.
@@ -61,6 +61,7 @@ impl KeyNumber {
         let _ = self.0.set(number);
     }
 
+    /// Returns the number, if it was set.
     pub fn get(&self) -> Option<i64> {
         self.0.get().copied()
     }

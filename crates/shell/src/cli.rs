@@ -137,8 +137,8 @@ pub trait Cli: clap::Parser {
 
 /// A service's `main` function. Parses the command line, starts logging and runs the command.
 ///
-/// The exit code is 2 for a usage error or an invalid setting, and 1 for any other error. If there
-/// is no error, the command decides.
+/// The exit code is 2 for a usage error or an invalid setting, and 1 for any other error. Without
+/// an error, the command decides.
 pub fn main<C: Cli>() -> ExitCode {
     signals::hold();
     logs::queue();
@@ -252,9 +252,9 @@ const DATABASE_URL: &str = "database_url";
 /// Commands that don't open the database.
 const WITHOUT_DATABASE: [&str; 5] = ["completions", "healthcheck", "licenses", "man", "openapi"];
 
-/// Ignores environment variables that are empty, which is common in deployments, except for the
-/// settings in `except`. An empty database URL is kept and then rejected, because otherwise each
-/// replica would silently create a database of its own.
+/// Ignores empty environment variables, because deployments often define variables without a value.
+/// The settings in `except` are exempt. An empty database URL is kept and then rejected, because
+/// otherwise each replica would silently create a database of its own.
 fn without_empty_variables(command: clap::Command, except: &'static [&str]) -> clap::Command {
     let command = command.mut_args(|arg| {
         let is_empty = arg.get_env().and_then(std::env::var_os).is_some_and(|v| v.is_empty());

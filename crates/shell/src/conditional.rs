@@ -65,8 +65,8 @@ impl EntityTag {
         &self.bytes[2..self.length]
     }
 
-    /// Returns the weak form, which stands for all representations of the same content, such as
-    /// compressed ones.
+    /// Returns the weak form, shared by all representations of the same content, such as compressed
+    /// ones.
     pub fn weak(&self) -> &[u8] {
         &self.bytes[..self.length]
     }

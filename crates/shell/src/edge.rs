@@ -200,7 +200,8 @@ fn host_of<'r>(headers: &'r HeaderMap, authority: Option<&'r Authority>) -> Opti
     }
 }
 
-/// Returns the client's address, which is the peer's or the one that trusted proxies report.
+/// Returns the client's address. This is the peer's address, or the one reported by trusted
+/// proxies.
 pub fn client_ip(request: &HttpRequest) -> IpAddr {
     match request.app_data::<Edge>() {
         Some(edge) => {

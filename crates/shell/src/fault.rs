@@ -35,7 +35,7 @@ pub struct Violation {
     /// The value that was sent. This is decoded text, JSON for other JSON values, or the raw value
     /// if it can't be decoded.
     pub sent: Option<Box<str>>,
-    /// The name as it was sent, if it was.
+    /// The name in the client's spelling, if it was sent.
     pub name: Option<Box<str>>,
     /// The rule's limits, such as `min` and `max`.
     pub limits: Box<[(Cow<'static, str>, Value)]>,
@@ -95,9 +95,9 @@ pub enum Fault {
     MalformedBody {
         /// The parser's message.
         message: String,
-        /// Where the error is.
+        /// The line of the error.
         line: usize,
-        /// Where the error is.
+        /// The column of the error.
         column: usize,
     },
     /// The operation doesn't accept the body's media type.

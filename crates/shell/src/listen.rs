@@ -25,7 +25,7 @@ const MAX_UNIX_PATH: usize = 107;
 pub enum ListenAddress {
     /// An IP address and a port.
     Ip(SocketAddr),
-    /// `HOST:PORT`, which means every IP address that the name resolves to.
+    /// `HOST:PORT`. Listens on every IP address that the name resolves to.
     Name(String),
     /// `unix:/PATH`.
     Unix(PathBuf),

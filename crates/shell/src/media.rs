@@ -14,8 +14,8 @@ pub fn essence(value: &HeaderValue) -> Option<&str> {
     Some(value.to_str().ok()?.split(';').next().unwrap_or_default().trim())
 }
 
-/// Returns whether a `Content-Type` means JSON, which is `application/json`, `text/json` or
-/// `application/*+json`. Any `charset` other than UTF-8 is rejected.
+/// Returns whether a `Content-Type` is `application/json`, `text/json` or `application/*+json`. Any
+/// `charset` other than UTF-8 is rejected.
 ///
 /// ```
 /// use actix_web::http::header::HeaderValue;

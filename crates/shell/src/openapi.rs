@@ -23,8 +23,8 @@ pub fn document<S: Service>() -> OpenApi {
     document
 }
 
-/// Adds what all documents share, which is the license, the server, and an empty security
-/// requirement for operations that don't declare any.
+/// Adds what all documents share: the license, the server, and an empty security requirement for
+/// operations that don't declare any.
 fn add_common_parts(document: &mut OpenApi) {
     let license = LicenseBuilder::new().name(LICENSE).identifier(Some(LICENSE)).build();
     document.info.license = Some(license);
@@ -64,9 +64,9 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     .flatten()
 }
 
-/// Completes an operation's responses. A response without a description gets the reason phrase of
-/// its status. OpenAPI 3.1 requires a description and client generators reject documents without
-/// it. If an error response has no body, it gets the service's error body.
+/// Completes an operation's responses. If the description is missing, we use the reason phrase of
+/// the status. OpenAPI 3.1 requires a description, and client generators reject documents without
+/// it. If an error response lacks a body, it gets the service's error body.
 fn complete(operation: &mut Operation, error_body: Option<ErrorBody>) {
     for (status, response) in &mut operation.responses.responses {
         let RefOr::T(response) = response else { continue };

@@ -1,4 +1,4 @@
-//! `serve --check`, which shows everything a server would use without serving or changing anything.
+//! `serve --check`: shows everything a server would use without serving or changing anything.
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -66,7 +66,7 @@ pub trait Service: Clone + Send + Sync + 'static {
         Shell::default()
     }
 
-    /// Answers a request before middleware and routing, which is for the most frequent operations.
+    /// Answers a request before middleware and routing. Use this for the most frequent operations.
     /// The shell's compression, CORS and path rules don't apply to these responses. Returns `None`
     /// for all other requests.
     ///

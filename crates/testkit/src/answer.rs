@@ -15,6 +15,7 @@ use crate::must::must;
 pub struct Answer {
     /// The HTTP status.
     pub status: u16,
+    /// The response headers.
     pub headers: HeaderMap,
     /// The raw body. It isn't decompressed.
     pub body: Vec<u8>,

@@ -96,7 +96,7 @@ impl HttpPeer {
         self.address
     }
 
-    /// Returns a path's URL, which has an IP address as its host.
+    /// Returns a path's URL. Its host is an IP address.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }

@@ -14,7 +14,8 @@ use crate::{Program, until_blocking};
 const VARIABLE: &str = "STOPS";
 /// How often to stop by default. This is low to keep tests short.
 const STOPS: u32 = 2;
-/// Clients of each kind, which either keep a connection or open a new one for each request.
+/// How many clients of each kind to run. One kind keeps its connections, the other opens a new one
+/// for each request.
 const CLIENTS: usize = 4;
 /// How long to wait for a response.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -61,6 +61,7 @@ impl Error {
         }
     }
 
+    /// Builds the error response.
     pub fn response(&self) -> HttpResponse {
         let mut response = plain(self.status(), self.to_string());
         match self {

@@ -17,7 +17,7 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.assets(&handlers::SITE);
 }
 
-/// Returns what the access log adds, which is the kind of hash and whether padding was requested.
+/// Returns what the access log adds: the kind of hash and whether padding was requested.
 pub fn note(request: &HttpRequest) -> &'static str {
     let Some((route, _)) = handlers::route(request.path()) else { return "" };
     let is_ntlm = route != handlers::RANGE || handlers::kind(request.uri().query()) == Kind::Ntlm;

@@ -1,4 +1,4 @@
-//! Who can own a key.
+//! The owners of API keys.
 
 use anyhow::bail;
 use database::Db;

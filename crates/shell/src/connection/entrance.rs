@@ -1,3 +1,4 @@
+//! Settings shared by a listener's sockets.
 
 use std::future::Future;
 use std::sync::Arc;

@@ -62,7 +62,7 @@ pub(super) struct Guard {
     closed: bool,
 }
 
-/// Where an HTTP/1.1 connection is between two requests.
+/// The state of an HTTP/1.1 connection between two requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Head {
     /// A request is open, and its head is complete.

@@ -66,8 +66,8 @@ impl ParserFaults {
     }
 }
 
-/// Maximum length in bytes of the dispatcher's own responses, which consist of a status line,
-/// length, date and `connection: close`.
+/// Maximum length in bytes of the dispatcher's own responses (a status line, length, date and
+/// `connection: close`).
 const LONGEST: usize = 160;
 
 /// Returns the status if the bytes are one of the dispatcher's own responses.

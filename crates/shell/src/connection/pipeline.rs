@@ -24,7 +24,7 @@ pub(super) enum Expected {
     Unknown,
 }
 
-/// Which bytes the dispatcher gets now.
+/// Says which bytes the dispatcher gets now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     /// The first bytes, as many as given but at least one.

@@ -30,7 +30,7 @@ const NOTICE: &str = "notice";
 const LOGS: &str = "logs";
 /// Our shared crates. Lines from these and from the service itself can have any level.
 const SHARED: [&str; 6] = ["auth", "batch", "database", "domain", "outbound", "shell"];
-/// How many bytes the queue can hold, which is a few thousand lines.
+/// How many bytes the queue can hold. That's enough for a few thousand lines.
 const ROOM: usize = 1 << 20;
 /// How long an exiting process waits until its last lines are written.
 const LAST_LINES: Duration = Duration::from_secs(1);
@@ -188,8 +188,7 @@ fn may_be_shown(record: &Record<'_>, service: &str) -> bool {
     record.level() <= Level::Info || krate == service || SHARED.contains(&krate)
 }
 
-/// Returns whether lines are colored, which requires a terminal and an environment that doesn't
-/// turn colors off.
+/// Returns whether to color lines. We do that on a terminal, unless the environment turns it off.
 fn has_colours() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");

@@ -8,7 +8,7 @@ pub(super) struct Feed<'a> {
     pub(super) href: &'a str,
 }
 
-/// Who publishes the content, if it isn't the service itself.
+/// The content's publisher, if it isn't the service itself.
 #[derive(Clone, Copy)]
 pub(super) struct Publisher<'a> {
     pub(super) name: &'a str,

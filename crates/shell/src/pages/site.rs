@@ -67,7 +67,7 @@ pub struct Site {
     pub(super) icon: &'static str,
     pub(super) links: Vec<Link>,
     assets: Vec<Asset>,
-    /// Style sheets that go on every page.
+    /// Style sheets used by every page.
     styles: Vec<&'static str>,
 }
 

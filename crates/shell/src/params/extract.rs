@@ -111,7 +111,8 @@ async fn json<T: DeserializeOwned + Validate>(
     read_validated(&input, rules(request)).into_result().map_err(Fault::InvalidBody)
 }
 
-/// Converts a violation about the whole body, which is malformed or not an object.
+/// Converts a violation about the whole body, either because it is malformed or because it isn't an
+/// object.
 fn broken(violation: Violation) -> Fault {
     let number = |name| violation.limit(name).and_then(serde_json::Value::as_u64);
     match (number("line"), number("column")) {

@@ -13,7 +13,7 @@ use super::validation;
 use super::value::{Members, OneValue};
 use crate::Violation;
 
-/// The result of reading parameters, which is a value, violations, or both.
+/// The result of reading parameters. It can have a value, violations, or both.
 ///
 /// If only some fields have violations, there still is a value with these fields left empty. A
 /// service can then go ahead with checks that need more than the request.
@@ -218,7 +218,7 @@ impl<'de> Deserializer<'de> for Fields<'_, 'de> {
     type Error = Failure;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        // Only structs tell us their fields.
+        // Only structs declare their fields.
         self.deserialize_struct("", &[], visitor)
     }
 

@@ -18,7 +18,7 @@
 pub struct Rules {
     /// How names are compared.
     pub names: Names,
-    /// Which value wins if a name repeats.
+    /// Decides which value wins if a name repeats.
     pub repeated: Repeated,
     /// How to treat an empty value.
     pub empty: Empty,
@@ -79,7 +79,7 @@ impl Names {
     }
 }
 
-/// Which value wins if a name repeats.
+/// Decides which value wins if a name repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeated {
     /// The first.

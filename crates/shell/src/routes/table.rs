@@ -16,7 +16,8 @@ const DOCS: &str = "/docs/";
 /// Replaces unknown path segments in the access log.
 const HIDDEN: &str = "{hidden}";
 
-/// Which spellings of a path are equivalent. [`Operations::canonical`] returns the documented one.
+/// Defines which spellings of a path are equivalent. [`Operations::canonical`] returns the
+/// documented one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathRules {
     /// Whether to ignore case in literal segments. Parameters always keep their case.
@@ -160,7 +161,7 @@ impl Operations {
         }
     }
 
-    /// Returns what the access log shows for a path, which is its operation's pattern. In an
+    /// Returns what the access log shows for a path. This is the pattern of its operation. In an
     /// unknown path, we only keep words that occur in operations.
     pub fn redact(&self, path: &str) -> Cow<'_, str> {
         match self.locate(path) {

@@ -1,4 +1,4 @@
-//! The use cases, which are reading a range and checking readiness.
+//! The use cases: reading a range and checking readiness.
 
 mod buffer;
 mod ranges;

@@ -20,6 +20,7 @@ pub enum Padding {
 
 /// A response body.
 pub struct Body {
+    /// The body's bytes.
     pub bytes: Buffer,
     /// Whether the bytes are compressed with gzip.
     pub compressed: bool,

@@ -9,7 +9,7 @@ pub const LINE_LIMIT: usize = 16 << 20;
 /// Maximum length in bytes of a run of lines with the same prefix. Longer runs are split.
 const RUN_LIMIT: usize = 8 << 20;
 
-/// Where a chunk can end.
+/// The places where a chunk may end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// After any line.

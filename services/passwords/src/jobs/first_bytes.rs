@@ -12,7 +12,7 @@ const PACKED: [(&[u8], &str); 5] = [
     (b"PK\x03\x04", "unzip -p"),
     (b"7z\xBC\xAF\x27\x1C", "7z x -so"),
 ];
-/// What follows the first four bytes of bzip2, which are letters and a digit.
+/// Follows the first four bytes of bzip2, which are letters and a digit.
 const BZIP2_BLOCK: &[u8] = b"1AY&SY";
 
 /// How many bytes we look at.

@@ -22,7 +22,7 @@ use crate::model::{Entry, Kind, PREFIXES, sort_and_add_up};
 const BATCH: usize = 32;
 /// Files with entity tags that the official downloader and `export` write alongside the ranges.
 const SIDE_FILES: [&str; 3] = ["sha1.index", "ntlm.index", MANIFEST];
-/// Maximum file size in bytes, which is larger than any of the service's responses.
+/// Maximum file size in bytes. None of the service's responses are this large.
 const FILE_LIMIT: u64 = 64 << 20;
 
 /// Parameters for a pass over a folder.
@@ -110,8 +110,7 @@ fn lock(folder: &Path) -> anyhow::Result<File> {
         Err(TryLockError::WouldBlock) => {
             bail!("an export is writing to {name}: run the command again when it has finished")
         }
-        // Where locks aren't supported, as on some network file systems, we detect changes at the
-        // end.
+        // Some network file systems don't support locks. There, we detect changes at the end.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }

@@ -1,4 +1,4 @@
-//! Building, merging, checking, inspecting and reloading corpora.
+//! Jobs that build, merge, check, inspect and reload corpora.
 
 mod activate;
 mod backup;

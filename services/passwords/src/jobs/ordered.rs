@@ -18,6 +18,7 @@ pub const CHUNK: usize = 1 << 20;
 /// The error for a line that is out of order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disorder {
+    /// The input's name.
     pub input: String,
     /// The line number, starting at 1.
     pub line: u64,

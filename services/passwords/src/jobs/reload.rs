@@ -21,7 +21,7 @@ pub struct Reloader {
     seen: Mutex<Vec<Seen>>,
 }
 
-/// What the last check of a folder found.
+/// The outcome of a folder's last check.
 #[derive(Clone, Default)]
 struct Seen {
     signature: Option<Signature>,

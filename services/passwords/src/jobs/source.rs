@@ -51,7 +51,7 @@ pub struct Lists {
     pub activate: bool,
     /// Whether to accept inputs without digests.
     pub allow_empty: bool,
-    /// Where the data comes from. Defaults to the inputs' names.
+    /// The source of the data. Defaults to the inputs' names.
     pub note: Option<String>,
     /// Files, folders, or `-` for standard input.
     pub inputs: Vec<PathBuf>,

@@ -20,7 +20,7 @@ const MOST_LISTED: usize = 20;
 pub struct Findings {
     /// The corpus file.
     pub file: PathBuf,
-    /// Whether the file has no problems.
+    /// Whether the file is free of problems.
     pub good: bool,
     /// The corpus ID, which only depends on the content.
     pub corpus_id: Option<String>,

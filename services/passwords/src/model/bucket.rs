@@ -32,7 +32,7 @@ pub enum BucketError {
     Spare,
 }
 
-/// A bucket whose ends and lengths were checked. Tails and counts are checked as they are read.
+/// A bucket whose ends and lengths were checked. Tails and counts are checked during reading.
 #[derive(Clone, Copy, Debug)]
 pub struct Bucket<'a> {
     kind: Kind,
@@ -198,7 +198,7 @@ impl Counts<'_> {
         self.bytes
     }
 
-    /// Skips `bytes` bytes, which must end at the end of a count.
+    /// Skips `bytes` bytes. This must lead to the end of a count.
     pub fn skip(&mut self, bytes: usize) {
         self.bytes = self.bytes.get(bytes..).unwrap_or_default();
     }

@@ -1,4 +1,4 @@
-//! A digest and its count, which is the record that builds sort and merge.
+//! A digest and its count. Builds sort and merge these records.
 
 use std::cmp::Ordering;
 

@@ -33,7 +33,7 @@ pub struct Header {
     pub index_digest: [u8; 20],
     /// Identifies the content. Doesn't depend on the build time.
     pub corpus_id: [u8; 20],
-    /// Where the data comes from, as given to the build.
+    /// The source of the data, as given to the build.
     pub note: String,
 }
 

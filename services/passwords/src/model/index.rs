@@ -14,6 +14,7 @@ const LONGEST_BUCKET: u64 = 32 + 65_535 * 22;
 /// The first 8 bytes of a bucket's SHA-1.
 pub type BucketDigest = [u8; 8];
 
+/// Computes a bucket's digest.
 pub fn bucket_digest(bucket: &[u8]) -> BucketDigest {
     let full = Sha1::digest(bucket);
     let mut digest = [0; 8];
@@ -92,8 +93,8 @@ impl Index {
         Sha1::digest(&self.0).into()
     }
 
-    /// Returns the corpus ID, which is the SHA-1 of the kind and the digest column, so it
-    /// identifies the content.
+    /// Returns the corpus ID. It is the SHA-1 of the kind and the digest column, so it identifies
+    /// the content.
     pub fn corpus_id(&self, kind: Kind) -> [u8; 20] {
         let mut hasher = Sha1::new();
         hasher.update(kind.code().to_le_bytes());

@@ -11,5 +11,5 @@ pub const INDEX_ENTRY_BYTES: usize = 16;
 /// Length of the index region in bytes. There is one more entry than there are prefixes, so that
 /// every bucket has an end.
 pub const INDEX_BYTES: usize = (PREFIXES + 1) * INDEX_ENTRY_BYTES;
-/// Where the data starts in the file.
+/// The offset of the data in the file.
 pub const DATA_START: u64 = (HEADER_BYTES + INDEX_BYTES) as u64;

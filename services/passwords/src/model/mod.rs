@@ -1,4 +1,4 @@
-//! The core of the service, which is the corpus layout, rendering, compression and parsing.
+//! The core of the service: corpus layout, rendering, compression and parsing.
 //!
 //! This module doesn't use HTTP or open files.
 

@@ -1,5 +1,5 @@
-//! Padding, which decides how many lines a padded response has and provides random bytes for the
-//! added ones.
+//! Padding. Decides how many lines a padded response has and provides random bytes for the added
+//! ones.
 
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

@@ -24,7 +24,7 @@ pub struct Dialect {
     pub with_counts: bool,
 }
 
-/// What a line contains.
+/// The contents of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// A password with its count.

@@ -6,14 +6,14 @@
 //! We need `unsafe` for the prefetch instruction.
 #![allow(unsafe_code)]
 
-/// How many bytes we prefetch ahead, which is about 120 lines.
+/// How many bytes to prefetch ahead. This is about 120 lines.
 const AHEAD: usize = 2048;
-/// How many bytes of counts at the end of a bucket we prefetch, which is about 1,000 lines.
+/// How many bytes of counts to prefetch at the end of a bucket. This is about 1,000 lines.
 const COUNTS: usize = 1024;
 /// Length of a cache line in bytes.
 const CACHE_LINE: usize = 64;
 
-/// Prefetches what is read first in a bucket, which is the counts at its end and the first tails.
+/// Prefetches the parts of a bucket that are read first: the counts at its end and the first tails.
 #[inline]
 pub fn ends(bucket: &[u8]) {
     let counts = &bucket[bucket.len().saturating_sub(COUNTS)..];

@@ -174,7 +174,7 @@ impl Corpus {
         &self.header
     }
 
-    /// Returns the index, which has each bucket's position.
+    /// Returns the index of bucket positions.
     pub fn index(&self) -> &Index {
         &self.index
     }

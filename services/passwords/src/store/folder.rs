@@ -45,6 +45,7 @@ impl KindFolder {
         Self { path: data_dir.join(kind.name()), kind }
     }
 
+    /// Returns the folder's path.
     pub fn path(&self) -> &Path {
         &self.path
     }

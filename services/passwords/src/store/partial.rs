@@ -1,9 +1,9 @@
 //! A corpus that a mirror fills range by range, possibly over several runs.
 //!
-//! It consists of two files next to the corpora. `mirror.data` is a corpus without its index and
-//! header. `mirror.log` contains a record for each complete bucket, written after the bucket was
-//! synced. After a crash, the log may lack some buckets, but it never lists a bucket that is
-//! missing.
+//! It consists of two files next to the corpora. `mirror.data` is a corpus that lacks its index and
+//! header. `mirror.log` has a record for each complete bucket, which we write once the bucket was
+//! synced. After a crash, some buckets may be missing from the log, but the log never lists a
+//! bucket that isn't there.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, IntoInnerError, Read, Seek, SeekFrom, Write};
@@ -22,11 +22,11 @@ use crate::model::{BucketDigest, DATA_START, EMPTY_DIGEST, Header, bucket_digest
 const DATA: &str = "mirror.data";
 const LOG: &str = "mirror.log";
 const BUFFER: usize = 1 << 20;
-/// The interval between checkpoints. If the process is killed, the ranges fetched since the last
-/// checkpoint are lost.
+/// How often to write a checkpoint. If the process is killed, ranges fetched since the last one are
+/// lost.
 const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(1);
 
-/// An unfinished corpus, open for appending.
+/// An unfinished corpus that is open for appending.
 pub struct PartialCorpus {
     folder: KindFolder,
     data: BufWriter<File>,
@@ -39,11 +39,11 @@ pub struct PartialCorpus {
 }
 
 impl PartialCorpus {
-    /// Resumes an earlier run that fetched from this source, or starts over.
+    /// Resumes an earlier run from this source, or starts over.
     ///
     /// # Errors
-    /// Returns an error if the folder cannot be read or written, or contains ranges from another
-    /// source.
+    /// Returns an error if the folder is not readable or writable, or if it contains ranges from
+    /// another source.
     pub fn open(folder: &KindFolder, _lock: &FolderLock, source: &str) -> anyhow::Result<Self> {
         let (data_path, log_path) = paths(folder);
         match tag_log::source_of(&log_path).with_context(|| unreadable(&log_path))? {
@@ -81,12 +81,12 @@ impl PartialCorpus {
         })
     }
 
-    /// Returns the prefix of the first missing range, which is also the number of ranges fetched.
+    /// Returns the prefix of the first missing range. This is also the number of ranges fetched.
     pub fn next(&self) -> u32 {
         self.next
     }
 
-    /// Returns the number of ranges that would survive a crash.
+    /// Returns how many ranges would survive a crash.
     pub fn kept(&self) -> u32 {
         self.kept
     }
@@ -108,7 +108,7 @@ impl PartialCorpus {
         self.add(&encoded.data, entries, digest, tag)
     }
 
-    /// Appends the next range, with a bucket from another corpus.
+    /// Appends the next range, using a bucket from another corpus.
     ///
     /// # Errors
     /// Returns the same errors as [`Self::append`].
@@ -131,7 +131,7 @@ impl PartialCorpus {
         if self.checkpoints.is_due() { self.checkpoint() } else { Ok(()) }
     }
 
-    /// Syncs everything: first the buckets, and then their log records.
+    /// Syncs everything, first the buckets and then their log records.
     ///
     /// # Errors
     /// Returns an error if the disk is full or fails.
@@ -152,8 +152,8 @@ impl PartialCorpus {
         Ok(())
     }
 
-    /// Writes the index. The remaining ranges are empty. The remaining steps do not need any
-    /// additional disk space. After a crash, this can be repeated.
+    /// Writes the index, leaving the remaining ranges empty. The steps after this one don't need
+    /// any more disk space. After a crash, this can be repeated.
     ///
     /// # Errors
     /// Returns an error if the disk is full or fails.
@@ -165,15 +165,14 @@ impl PartialCorpus {
         let data = self.data.into_inner().map_err(IntoInnerError::into_error);
         let data = data.with_context(unwritable)?;
         contents::write_index(&data, &index, header.file_length).with_context(unwritable)?;
-        // Write the tags before the corpus, because a corpus without its tags would have to be
-        // fetched again.
+        // Write the tags first. A corpus without its tags would have to be fetched again.
         let path = self.folder.corpus_path(&header.corpus_id);
         batch::copy_atomically(&log_path, &tags_path(&path)).with_context(unwritable)?;
         Ok(CompleteMirror { folder: self.folder, data, header, path })
     }
 }
 
-/// A mirror that is complete except for its header and its name.
+/// A mirror that only lacks its header and its name.
 pub struct CompleteMirror {
     folder: KindFolder,
     data: File,
@@ -182,10 +181,10 @@ pub struct CompleteMirror {
 }
 
 impl CompleteMirror {
-    /// Writes the header and renames the file. Returns the path and the header.
+    /// Writes the header, renames the file, and returns the path and the header.
     ///
     /// # Errors
-    /// Returns an error if the disk is failing.
+    /// Returns an error if the disk fails.
     pub fn name(self) -> anyhow::Result<(PathBuf, Header)> {
         let (data_path, log_path) = paths(&self.folder);
         let name = || {
@@ -199,8 +198,8 @@ impl CompleteMirror {
     }
 }
 
-/// Reads the state of an earlier run: contents, number of ranges, and length of the intact part of
-/// the log.
+/// Reads an earlier run's state: its contents, the number of ranges, and the length of the intact
+/// part of the log.
 fn resume(folder: &KindFolder, source: &str) -> io::Result<(Contents, u32, u64)> {
     let (data_path, log_path) = paths(folder);
     let mut data = match File::open(&data_path) {
@@ -218,7 +217,8 @@ fn resume(folder: &KindFolder, source: &str) -> io::Result<(Contents, u32, u64)>
     };
     let mut whole = log.whole();
     while let Some(record) = log.next_record()? {
-        // The data is shorter than the log or does not match it: fetch the ranges again from here.
+        // The data is shorter than the log or doesn't match it, so fetch the ranges again from
+        // here.
         if !holds(data.as_mut(), &record, &mut bucket)?
             || note(&mut contents, next, &record).is_err()
         {
@@ -230,7 +230,7 @@ fn resume(folder: &KindFolder, source: &str) -> io::Result<(Contents, u32, u64)>
     Ok((contents, next, whole))
 }
 
-/// Returns whether the next bytes are the bucket of this record.
+/// Returns whether the next bytes are this record's bucket.
 fn holds(
     data: Option<&mut BufReader<File>>,
     record: &TagRecord,
@@ -250,7 +250,7 @@ fn note(contents: &mut Contents, prefix: u32, record: &TagRecord) -> anyhow::Res
     contents.note(prefix, u64::from(record.length), record.entries, record.digest)
 }
 
-/// Removes the files of an unfinished mirror and returns their paths.
+/// Removes an unfinished mirror's files and returns their paths.
 ///
 /// # Errors
 /// Returns an error if a file cannot be removed.
@@ -269,7 +269,7 @@ pub fn remove_partial(folder: &KindFolder, _lock: &FolderLock) -> anyhow::Result
     Ok(removed)
 }
 
-/// Returns the path of the tag file of a mirrored corpus.
+/// Returns the path of a mirrored corpus's tag file.
 pub fn tags_path(corpus: &Path) -> PathBuf {
     corpus.with_extension("tags")
 }

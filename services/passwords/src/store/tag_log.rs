@@ -1,7 +1,7 @@
-//! The entity tags of all ranges, as sent by the mirrored service.
+//! All ranges' entity tags, as the mirrored service has sent them.
 //!
-//! A header is followed by one record per prefix, in order, each with a CRC-32. Any bytes after the
-//! last intact record were being written when the process was killed.
+//! After a header, there is one record per prefix, in order, each with a CRC-32. If the process was
+//! killed while writing, there may be more bytes after the last intact record.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -10,30 +10,31 @@ use std::path::Path;
 use crate::model::{BucketDigest, Kind, PREFIXES};
 
 const MAGIC: &[u8; 8] = b"PWTAGS\0\x01";
-/// Length of the kind and of the length of the source, in bytes.
+/// Length in bytes of the kind and the source's length.
 const HEAD_FIELDS: usize = 8;
 const SOURCE_LIMIT: usize = 4096;
-/// Length of the fixed fields of a record in bytes: length and entries of the bucket, its digest,
-/// and length of the tag.
+/// Length in bytes of a record's fixed fields (the bucket's length, number of entries and digest,
+/// and the tag's length).
 const RECORD_FIELDS: usize = 18;
 const CRC_BYTES: usize = 4;
-/// Maximum length of a tag that is stored. If it is longer, the range is always fetched in full.
+/// Maximum length of a tag for us to store it. If it is longer, the range is always fetched in
+/// full.
 pub const TAG_LIMIT: usize = 256;
 
-/// The record of one range.
+/// A range's record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagRecord {
     /// Length of the bucket in bytes.
     pub length: u32,
     /// The number of digests.
     pub entries: u32,
-    /// The digest of the bucket.
+    /// The bucket's digest.
     pub digest: BucketDigest,
-    /// The entity tag verbatim. Empty if the service did not send one.
+    /// The entity tag, verbatim. Empty if the service didn't send one.
     pub tag: Vec<u8>,
 }
 
-/// Encodes the header of a log.
+/// Encodes a log's header.
 pub fn head(kind: Kind, source: &str) -> Vec<u8> {
     let source = &source.as_bytes()[..source.floor_char_boundary(SOURCE_LIMIT)];
     let mut head = MAGIC.to_vec();
@@ -45,7 +46,7 @@ pub fn head(kind: Kind, source: &str) -> Vec<u8> {
 }
 
 impl TagRecord {
-    /// Appends the record of a prefix to a log.
+    /// Appends a prefix's record to a log.
     pub fn write(&self, prefix: u32, log: &mut Vec<u8>) {
         let begin = log.len();
         let tag = if self.tag.len() > TAG_LIMIT { &[] } else { &self.tag[..] };
@@ -65,7 +66,7 @@ fn crc_of(prefix: u32, record: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Returns the source of a log, or `None` if there is no log with an intact header.
+/// Returns a log's source, or `None` if there is no such log.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read.
@@ -84,7 +85,7 @@ pub fn source_of(path: &Path) -> io::Result<Option<String>> {
     Ok(String::from_utf8(source).ok().filter(|_| whole))
 }
 
-/// Reads a log up to its end or the first damaged record.
+/// Reads a log to its end or the first damaged record.
 pub struct TagLog<R> {
     reader: R,
     next: u32,
@@ -92,7 +93,7 @@ pub struct TagLog<R> {
 }
 
 impl TagLog<BufReader<File>> {
-    /// Opens a log. Returns `None` if it does not exist or belongs to another kind or source.
+    /// Opens a log. Returns `None` if it doesn't exist or is for another kind or source.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
@@ -143,7 +144,7 @@ impl<R: Read> TagLog<R> {
         }))
     }
 
-    /// Returns the length of the intact part of the log that was read so far.
+    /// Returns the length of the intact part of the log that we have read so far.
     pub fn whole(&self) -> u64 {
         self.whole
     }
@@ -155,7 +156,7 @@ fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     part
 }
 
-/// Fills the buffer. Returns false if the input ends before that.
+/// Fills the buffer. Returns false if the input ends too early.
 fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     match reader.read_exact(buffer) {
         Ok(()) => Ok(true),
@@ -164,7 +165,7 @@ fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// The tags of all ranges in memory, each with the digest of its bucket.
+/// All ranges' tags in memory, each with its bucket's digest.
 pub struct Tags {
     digests: Vec<BucketDigest>,
     ends: Vec<u32>,
@@ -172,7 +173,7 @@ pub struct Tags {
 }
 
 impl Tags {
-    /// Reads the remaining records of a log.
+    /// Reads a log's remaining records.
     ///
     /// # Errors
     /// Returns an error if the log cannot be read.
@@ -186,7 +187,7 @@ impl Tags {
         Ok(all)
     }
 
-    /// Returns the tag of a prefix if it belongs to a bucket with this digest.
+    /// Returns a prefix's tag if it belongs to a bucket with this digest.
     pub fn get(&self, prefix: u32, digest: BucketDigest) -> Option<&[u8]> {
         let at = prefix as usize;
         let begin = if at == 0 { 0 } else { *self.ends.get(at - 1)? };

@@ -1,4 +1,4 @@
-//! A cache of gzip trailers, so that a compressed response does not require rendering its text.
+//! A cache of gzip trailers. With it, we can compress a response without rendering its text.
 
 use std::iter::repeat_with;
 use std::sync::OnceLock;
@@ -9,19 +9,19 @@ use domain::HashPrefix;
 use crate::model::PREFIXES;
 use crate::model::gzip::Trailer;
 
-/// The trailers of rendered buckets that were compressed before, 8 bytes per prefix. Allocated with
-/// the first compressed response.
+/// Trailers of rendered buckets that were compressed before, 8 bytes per prefix. Only allocated
+/// with the first compressed response.
 #[derive(Default)]
 pub struct Trailers(OnceLock<Box<[AtomicU64]>>);
 
 impl Trailers {
-    /// Returns the cached trailer of a prefix. Trailers of empty buckets are never cached.
+    /// Returns a prefix's cached trailer. Empty buckets' trailers are never cached.
     pub fn get(&self, prefix: HashPrefix) -> Option<Trailer> {
         let known = self.0.get()?.get(prefix.value() as usize)?.load(Ordering::Relaxed);
         (known != 0).then(|| Trailer::from_bytes(known.to_le_bytes()))
     }
 
-    /// Caches the trailer of a prefix.
+    /// Caches a prefix's trailer.
     pub fn keep(&self, prefix: HashPrefix, trailer: Trailer) {
         let all = self.0.get_or_init(|| repeat_with(AtomicU64::default).take(PREFIXES).collect());
         if let Some(known) = all.get(prefix.value() as usize) {

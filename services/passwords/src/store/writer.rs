@@ -1,4 +1,5 @@
-//! Writes a corpus file: data, index, fsync, header, fsync, rename, fsync of the folder.
+//! Writes a corpus file. The order is data, index, fsync, header, fsync, rename, and fsync of the
+//! folder.
 
 use std::io::{BufWriter, IntoInnerError, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use crate::model::{BucketDigest, DATA_START, Entry, Header, Kind, bucket_digest}
 
 const BUFFER: usize = 1 << 20;
 
-/// Encoded buckets, ready to be written.
+/// Encoded buckets that are ready to be written.
 #[derive(Debug, Default)]
 pub struct Encoded {
     pub(super) data: Vec<u8>,
@@ -29,10 +30,10 @@ pub(super) struct EncodedBucket {
 }
 
 impl Encoded {
-    /// Encodes ascending entries without duplicates.
+    /// Encodes entries, which must be ascending and without duplicates.
     ///
     /// # Errors
-    /// Returns an error if a bucket would exceed the maximum number of entries.
+    /// Returns an error if a bucket would have too many entries.
     pub fn of(kind: Kind, entries: &[Entry]) -> anyhow::Result<Self> {
         let mut encoded =
             Self { data: Vec::with_capacity(entries.len() * 19), buckets: Vec::new() };
@@ -57,7 +58,7 @@ impl Encoded {
     }
 }
 
-/// An unnamed corpus file. It is removed if it is dropped before it is complete.
+/// A corpus file without its final name. It is removed if dropped before it is complete.
 #[derive(Debug)]
 pub struct CorpusWriter {
     folder: KindFolder,
@@ -66,7 +67,7 @@ pub struct CorpusWriter {
 }
 
 impl CorpusWriter {
-    /// Creates an unnamed file in the folder of its kind.
+    /// Creates a file with a temporary name in the kind's folder.
     ///
     /// # Errors
     /// Returns an error if the folder is not writable.
@@ -82,7 +83,7 @@ impl CorpusWriter {
         })
     }
 
-    /// Appends buckets, which must follow all buckets appended before.
+    /// Appends buckets. They must come after all those appended before.
     ///
     /// # Errors
     /// Returns an error if the disk is full or fails, or the buckets are out of order.
@@ -117,8 +118,7 @@ impl CorpusWriter {
         self.contents.is_empty()
     }
 
-    /// Writes everything except the header. The remaining steps do not need any additional disk
-    /// space.
+    /// Writes everything but the header. The steps after this one don't need any more disk space.
     ///
     /// # Errors
     /// Returns an error if the disk is full or fails.
@@ -134,7 +134,7 @@ impl CorpusWriter {
     }
 }
 
-/// A corpus file without a header and a name. It is removed if it is dropped.
+/// A corpus file that lacks its header and its final name. It is removed if dropped.
 #[derive(Debug)]
 pub struct CompleteCorpus {
     file: AtomicFile,
@@ -143,10 +143,10 @@ pub struct CompleteCorpus {
 }
 
 impl CompleteCorpus {
-    /// Writes the header and renames the file. Returns the path and the header.
+    /// Writes the header, renames the file, and returns the path and the header.
     ///
     /// # Errors
-    /// Returns an error if the disk is failing.
+    /// Returns an error if the disk fails.
     pub fn name(self) -> anyhow::Result<(PathBuf, Header)> {
         let temporary = self.file.path().to_owned();
         let written = contents::write_header(self.file.file(), &self.header);

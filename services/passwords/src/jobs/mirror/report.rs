@@ -28,6 +28,7 @@ pub struct Mirrored {
     /// Its file.
     #[serde(flatten)]
     pub file: CorpusFile,
+    /// The traffic the mirror has caused.
     #[serde(flatten)]
     pub traffic: Traffic,
     /// The process's peak memory in bytes, if the system reports it.

@@ -34,7 +34,7 @@ pub struct Mirror {
     pub restart: bool,
     /// Whether to start serving the new corpora.
     pub activate: bool,
-    /// Where the data comes from. Defaults to the service's address.
+    /// The source of the data. Defaults to the service's address.
     pub note: Option<String>,
 }
 

@@ -90,8 +90,7 @@ impl Upstream {
             .read_timeout(timeout)
             .timeout(timeout * WHOLE_ANSWER)
             .redirect(reqwest::redirect::Policy::none())
-            // We decompress responses ourselves, so that we can tell from the length if one was
-            // truncated.
+            // We decompress responses ourselves and use the length to detect truncated ones.
             .no_gzip()
             .no_brotli()
             .build()
@@ -265,7 +264,7 @@ fn first_line(body: &[u8]) -> Option<&str> {
     if plain { std::str::from_utf8(line).ok() } else { None }
 }
 
-/// Parses `Retry-After`, which is in seconds or a date.
+/// Parses `Retry-After`, given in seconds or as a date.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let value = headers.get(header::RETRY_AFTER)?.to_str().ok()?;
     if let Ok(seconds) = value.trim().parse() {

@@ -77,7 +77,7 @@ fn encode<const TAIL: usize>(
     Ok(())
 }
 
-/// Encodes a line, which is its first digit, words of four bytes, one byte, and the ending.
+/// Encodes a line from its first digit, words of four bytes, one byte, and the ending.
 #[inline(always)]
 fn line<const TAIL: usize>(
     tables: &Tables,

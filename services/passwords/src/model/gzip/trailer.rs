@@ -26,7 +26,7 @@ impl Trailer {
         self.length as usize
     }
 
-    /// Encodes the last eight bytes of a gzip file, which are the checksum and the length.
+    /// Encodes the last eight bytes of a gzip file, first the checksum and then the length.
     pub fn to_bytes(self) -> [u8; 8] {
         let [a, b, c, d] = self.crc.to_le_bytes();
         let [e, f, g, h] = self.length.to_le_bytes();

@@ -149,7 +149,7 @@ pub(super) fn write_line<const TAIL: usize>(
     }
 }
 
-/// Writes a colon, the count, CR and LF. Returns the length, which is 13 at most.
+/// Writes a colon, the count, CR and LF. Returns the length, 13 at most.
 #[cold]
 fn write_long_ending(count: u32, out: &mut [u8]) -> usize {
     let digits = count.checked_ilog10().unwrap_or(0) as usize + 1;

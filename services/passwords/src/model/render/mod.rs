@@ -1,4 +1,4 @@
-//! Renders buckets and padding as response text, which is `SUFFIX:COUNT` lines separated by CR LF.
+//! Renders buckets and padding as response text, with `SUFFIX:COUNT` lines separated by CR LF.
 
 mod lines;
 mod simd;
