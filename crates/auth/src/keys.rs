@@ -181,7 +181,7 @@ pub fn rotate(db: &mut Db, id: i64, now: i64) -> Result<(Key, String), KeyError>
     Ok((key, text))
 }
 
-/// Revokes a key immediately. Returns false if it was already revoked.
+/// Revokes a key immediately. Returns false if it has already been revoked.
 ///
 /// # Errors
 /// Returns [`KeyError::NoKey`] if there is no such key.

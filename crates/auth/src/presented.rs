@@ -160,7 +160,7 @@ impl Presented {
         self.login.as_ref().is_none_or(|login| login.as_bytes().ct_eq(owner.as_bytes()).into())
     }
 
-    /// Admits or rejects a request once the key was looked up.
+    /// Admits or rejects a request once the key has been looked up.
     ///
     /// # Errors
     /// Returns [`AuthError::Credentials`] if the key was rejected, or [`AuthError::TooMany`] if the

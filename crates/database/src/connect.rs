@@ -17,8 +17,9 @@ use crate::{DatabaseError, Db, SqliteOptions};
 
 /// PostgreSQL connections that were idle for longer than this get checked before use.
 const TRUSTED_IDLE: Duration = Duration::from_secs(1);
-/// After how many idle milliseconds PostgreSQL aborts an open transaction. Without this, a
-/// suspended process would keep its locks forever and block all of the service's writes.
+/// Milliseconds of silence from a client after which PostgreSQL aborts its open transaction.
+/// Without this, a suspended process would keep its locks forever and block all of the service's
+/// writes.
 const IDLE_MS: u32 = 60_000;
 /// Statement timeout for pooled PostgreSQL connections, in milliseconds.
 const STATEMENT_MS: u32 = 30_000;
@@ -148,7 +149,7 @@ fn open_server(url: &str, role: Role) -> Result<Db, DatabaseError> {
     Ok(Db::Pg(conn))
 }
 
-/// Network timeouts in libpq's units, without which it would wait forever. An idle connection is
+/// Network timeouts in libpq's units. Without them, libpq would wait forever. An idle connection is
 /// probed after 5 s and closed if 3 probes, 2 s apart, go unanswered. Sent data must be
 /// acknowledged within 10 s.
 const NETWORK_LIMITS: [(&str, u32); 5] = [

@@ -337,8 +337,8 @@ impl Pools {
     /// Readiness check. Tests that the database responds and is writable. This uses a separate
     /// connection, so busy pools don't affect the result.
     ///
-    /// We try to write no more than every five seconds, by creating a small file next to the SQLite
-    /// database, and with a transaction after a request failed to write.
+    /// We try to write at most once every five seconds. On SQLite this creates a small file next to
+    /// the database. After a request has failed to write, we also try a transaction.
     ///
     /// # Errors
     /// Returns [`DatabaseError::Busy`] if the database does not respond within two seconds, and

@@ -147,7 +147,7 @@ impl Pulse {
         }
     }
 
-    /// Records that the database isn't responding. Returns whether that is news.
+    /// Records that the database isn't responding. Returns true if it was responding before.
     pub fn note_hang(&self) -> bool {
         !self.hangs.swap(true, Ordering::Relaxed)
     }

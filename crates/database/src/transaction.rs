@@ -65,7 +65,7 @@ where
         }
         Err(error) => {
             if let Err(failed) = <Db as TransactionManager<Db>>::rollback_transaction(db) {
-                // The lost connection was already logged, and the pool will drop it.
+                // The lost connection has already been logged, and the pool will drop it.
                 let level = if is_loss(&failed) { log::Level::Debug } else { log::Level::Warn };
                 log::log!(level, "a transaction could not be rolled back: {failed}");
             }

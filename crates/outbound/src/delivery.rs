@@ -55,7 +55,7 @@ pub enum DeliveryError {
     /// A later attempt may succeed.
     #[error("{0}")]
     Temporary(String),
-    /// Later attempts would fail, too.
+    /// Later attempts would also fail.
     #[error("{0}")]
     Permanent(String),
     /// It is too early to deliver the message. This doesn't count as an attempt.

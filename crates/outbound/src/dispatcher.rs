@@ -88,7 +88,7 @@ struct Dispatcher<'a, O: Outbox, C> {
     is_claiming: bool,
     claimed: usize,
     failures: Failures,
-    /// The outbox's last error.
+    /// The last error from the outbox.
     error: Option<OutboxError>,
 }
 

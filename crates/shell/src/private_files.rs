@@ -16,8 +16,8 @@ const OTHERS: u32 = 0o007;
 /// The set-group-ID bit. It makes new files belong to the folder's group, so the folder is meant to
 /// be shared with that group.
 const SET_GROUP: u32 = 0o2000;
-/// The sticky bit, with which only a file's owner may remove it. It is used on shared folders such
-/// as `/tmp`.
+/// The sticky bit. On folders that have it, such as `/tmp`, only a file's owner can remove the
+/// file.
 const STICKY: u32 = 0o1000;
 
 /// Names in any service's data folder that don't start with the service's name.

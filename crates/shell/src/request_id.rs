@@ -107,7 +107,7 @@ pub fn request_id(request: &HttpRequest) -> RequestId {
     id
 }
 
-/// Returns a request's ID if it was already created.
+/// Returns a request's ID if it has already been created.
 pub(crate) fn known(request: &HttpRequest) -> Option<RequestId> {
     request.extensions().get::<RequestId>().cloned()
 }

@@ -19,7 +19,7 @@ const HELD_BY_PROCESS: usize = 128 << 20;
 /// When all connections together use more bytes than this, those that use a lot must keep up a
 /// minimum rate.
 const PRESSURE: usize = 32 << 20;
-/// A connection that uses more bytes than this uses a lot.
+/// A connection uses a lot of memory if it uses more bytes than this.
 const MUCH: usize = 512 << 10;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -33,7 +33,7 @@ fn gauge(name: &str, help: &str) -> IntGauge {
     crate::metrics::register(IntGauge::new(name, help))
 }
 
-/// How much is open at some point in time.
+/// The load at some point in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Load {
     /// Number of open connections.
@@ -156,7 +156,7 @@ impl Drop for Connection {
     }
 }
 
-/// A request from when it reaches the application until its response was sent or dropped.
+/// A request from when it reaches the application until its response has been sent or dropped.
 pub(super) struct OpenRequest {
     pub(super) connection: Option<Rc<Connection>>,
     /// Memory used by what the application has read of the request body.

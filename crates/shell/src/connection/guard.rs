@@ -46,7 +46,7 @@ pub(super) struct Guard {
     /// Memory used by a long head that isn't complete yet.
     head: Option<Held>,
     pipeline: Pipeline,
-    /// Deadline for the rest of a body whose request was already answered.
+    /// Deadline for the rest of a body whose request has already been answered.
     linger: Option<Instant>,
     /// How many requests the application had received at the last update.
     served: u64,

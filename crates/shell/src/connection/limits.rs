@@ -6,7 +6,7 @@ use crate::ShellSettings;
 
 /// How long to keep an idle connection after a request. `HEAD_TIMEOUT` is added for the next head.
 pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(5);
-/// How long to read the rest of a body whose request was already answered. If we closed the
+/// How long to read the rest of a body whose request has already been answered. If we closed the
 /// connection right away, the client would get an error while sending and never see the response.
 pub(super) const LINGER: Duration = Duration::from_secs(5);
 /// How long a stopping server accepts one last request per connection. It may be in transit or

@@ -2,8 +2,8 @@
 //!
 //! The dispatcher parses all requests in its buffer before it answers the first one, and a
 //! forty-byte request then takes several kilobytes of memory. So we pass it one head at a time, and
-//! the next one once that request was answered. Until then, more bytes from the socket wait here
-//! unparsed, and we stop reading.
+//! the next one once that request has been answered. Until then, more bytes from the socket wait
+//! here unparsed, and we stop reading.
 //!
 //! We also remove offers to upgrade to HTTP/2 (`h2c`). The dispatcher can't accept them and would
 //! close the connection after responding.

@@ -115,7 +115,7 @@ where
     }
 }
 
-/// A response body that keeps its request open until it was sent.
+/// A response body that keeps its request open until it has been sent.
 pub(super) struct Watched {
     body: BoxBody,
     _open: OpenRequest,

@@ -16,7 +16,7 @@ pub struct ReadAhead {
     batches: Receiver<anyhow::Result<Event>>,
     batch: Vec<Entry>,
     at: usize,
-    /// The totals, once the whole input was read.
+    /// The totals, once the whole input has been read.
     end: Option<Tally>,
 }
 

@@ -32,7 +32,7 @@ pub enum BucketError {
     Spare,
 }
 
-/// A bucket whose ends and lengths were checked. Tails and counts are checked during reading.
+/// A bucket whose ends and lengths have been checked. Tails and counts are checked during reading.
 #[derive(Clone, Copy, Debug)]
 pub struct Bucket<'a> {
     kind: Kind,

@@ -37,7 +37,7 @@ impl Contents {
     /// Records a non-empty bucket.
     ///
     /// # Errors
-    /// Returns an error if an equal or greater prefix was already recorded.
+    /// Returns an error if an equal or greater prefix has already been recorded.
     pub fn note(
         &mut self,
         prefix: u32,

@@ -1,8 +1,8 @@
 //! A corpus that a mirror fills range by range, possibly over several runs.
 //!
 //! It consists of two files next to the corpora. `mirror.data` is a corpus that lacks its index and
-//! header. `mirror.log` has a record for each complete bucket, which we write once the bucket was
-//! synced. After a crash, some buckets may be missing from the log, but the log never lists a
+//! header. `mirror.log` has a record for each complete bucket, which we write once the bucket has
+//! been synced. After a crash, some buckets may be missing from the log, but the log never lists a
 //! bucket that isn't there.
 
 use std::fs::{self, File, OpenOptions};

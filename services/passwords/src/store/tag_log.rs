@@ -17,8 +17,7 @@ const SOURCE_LIMIT: usize = 4096;
 /// and the tag's length).
 const RECORD_FIELDS: usize = 18;
 const CRC_BYTES: usize = 4;
-/// Maximum length of a tag for us to store it. If it is longer, the range is always fetched in
-/// full.
+/// Maximum length of the tags we store. If a tag is longer, the range is always fetched in full.
 pub const TAG_LIMIT: usize = 256;
 
 /// A range's record.

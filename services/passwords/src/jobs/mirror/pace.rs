@@ -6,8 +6,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 
-/// By how much a pause must extend the current one for us to report it. Concurrent requests often
-/// get the same pause.
+/// We only report a pause if it extends the current one by at least this much. Concurrent requests
+/// often get the same pause.
 const NOTABLE: Duration = Duration::from_secs(1);
 
 /// Spaces out requests, and stops them all during a pause that the service asks for.

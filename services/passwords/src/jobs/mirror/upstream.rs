@@ -18,7 +18,7 @@ use crate::store::Encoded;
 
 /// Maximum length of a range in bytes. There are up to 65,535 lines of up to 48 characters.
 const TEXT_LIMIT: usize = 4 << 20;
-/// Maximum length of an error response's first line for us to show it.
+/// We only show an error response's first line if it is no longer than this.
 const LONGEST_LINE: usize = 100;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 /// We give up on a slow response after this many times the timeout.
