@@ -27,7 +27,7 @@ use crate::{
 ///
 /// [`admit`](Self::admit) and the [`Caller`] extractor go through all four steps and store the
 /// caller in the request. [`present_key`](Self::present_key) stops after the first one and returns
-/// a [`Presented`], with which the closure that reads the database does the rest.
+/// a [`Presented`]. The closure that reads the database uses it to do the rest.
 ///
 /// [`admit`](Self::admit) also stores the bucket's state as [`Remaining`] in the request
 /// extensions, even for a rejected request. Some services report it in every response.

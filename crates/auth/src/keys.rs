@@ -61,8 +61,8 @@ pub fn issue(
 /// Creates a key and revokes all of the owner's older ones. Also returns the key as a string and
 /// the number of keys revoked.
 ///
-/// Of two concurrent transactions, the second waits for the first. If the owner has already reached
-/// `limit`, nothing changes.
+/// If two transactions run concurrently, the second one waits for the first. If the owner has
+/// already reached `limit`, nothing changes.
 ///
 /// # Errors
 /// Returns the same errors as [`issue`], or [`KeyError::TooManyKeys`].

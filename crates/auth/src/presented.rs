@@ -123,7 +123,7 @@ pub struct Admitted<H> {
     pub remaining: Option<Remaining>,
 }
 
-/// A well-formed key from a request, not looked up yet.
+/// A well-formed key from a request, before it is looked up.
 ///
 /// It doesn't borrow from the request, so it can move into the closure that reads the database.
 /// There, the service looks up [`digest`](Self::digest) together with the data it needs and passes

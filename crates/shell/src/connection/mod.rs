@@ -5,15 +5,15 @@
 //!
 //! | Limit | Setting | When it is reached |
 //! |---|---|---|
-//! | time from the first to the last byte of a request head | `HEAD_TIMEOUT` | 408 in the service's format |
-//! | time for each further 1 KiB of a request body | `BODY_TIMEOUT` | the body ends with an error |
-//! | time for the remainder of a body whose request has been answered | 5 s | the connection is closed |
-//! | time for each further 1 KiB of a response | `WRITE_TIMEOUT` | the connection or stream is cut |
-//! | open connections | `MAX_CONNECTIONS` | further ones wait in the listener's queue |
-//! | open connections of one address | `MAX_CONNECTIONS_PER_ADDRESS` | further ones are closed |
-//! | open HTTP/2 streams of a connection | `MAX_REQUESTS_PER_CONNECTION` | announced in SETTINGS; further ones are refused |
-//! | bytes held for clients: unread responses, request bodies | 24 MiB per connection, 128 MiB per process; above 32 MiB, connections that hold more than 512 KiB must read 64 KiB/s | stream reset or refused, connection cut, 503 for a body |
-//! | HTTP/2 frames without effect | 4096 per connection | the connection is cut |
+//! | time to receive a request head | `HEAD_TIMEOUT` | 408 in the service's format |
+//! | time to receive 1 KiB of a request body | `BODY_TIMEOUT` | reading the body fails |
+//! | time to receive the rest of a body after responding | 5 s | the connection is closed |
+//! | time to send 1 KiB of a response | `WRITE_TIMEOUT` | the connection or stream is cut |
+//! | open connections | `MAX_CONNECTIONS` | new ones wait in the listener's queue |
+//! | open connections per address | `MAX_CONNECTIONS_PER_ADDRESS` | new ones are closed |
+//! | open HTTP/2 streams per connection | `MAX_REQUESTS_PER_CONNECTION` | announced in SETTINGS; new ones are refused |
+//! | memory for unread responses and request bodies | 24 MiB per connection, 128 MiB per process; above 32 MiB, connections that use more than 512 KiB must read 64 KiB/s | stream reset or refused, connection cut, 503 for a body |
+//! | HTTP/2 frames that don't do anything | 4096 per connection | the connection is cut |
 //!
 //! A socket first goes to `acceptor`, the service that gets sockets from actix-server. `opening`
 //! then reads the PROXY header, does the TLS handshake and picks the protocol, and `guard` wraps
@@ -28,18 +28,18 @@
 //! `h1/encoder.rs` and `accept.rs`) and run the tests in the last column. Unless a file is given,
 //! they are in `crates/shell/tests/shell`.
 //!
-//! | Assumption | Used in | Tests that fail when it no longer holds |
+//! | Assumption | Used in | Tests that fail if it stops being true |
 //! |---|---|---|
-//! | A response of the dispatcher itself (400, 408, 431) is one write of at most 160 bytes: `HTTP/1.1 4xx`, headers, a blank line, no body. It is written only while no request is open. | `parser_answer::status` | `connections::unreadable_requests_get_the_body_of_the_service` |
+//! | The dispatcher sends its own responses (400, 408, 431) in a single write of up to 160 bytes, with `HTTP/1.1 4xx`, headers, a blank line and no body, and only while no request is open. | `parser_answer::status` | `connections::unreadable_requests_get_the_body_of_the_service` |
 //! | The dispatcher reads until the socket is pending, and parses a head as soon as its blank line has arrived. | `pipeline` | `connections::requests_of_a_client_that_takes_no_answer_are_not_read_either`, `tests/hostile.rs` |
 //! | A request head ends at the first blank line, with LF or CRLF. | `pipeline::blank_line` | `smuggling` |
-//! | The dispatcher reads a body to its end before it parses the next head, and drops the remainder of a body that the handler did not read. | `pipeline::Expected` | `smuggling`, `connections::an_unread_body_does_not_hide_the_answer` |
-//! | An offer of `h2c` in `Connection` makes the dispatcher close the connection. | `pipeline::refuse_upgrade` | `connections::an_offer_of_http2_is_ignored_and_the_connection_kept` |
+//! | The dispatcher reads a body to its end before it parses the next head, and drops whatever the handler didn't read. | `pipeline::Expected` | `smuggling`, `connections::an_unread_body_does_not_hide_the_answer` |
+//! | Offering `h2c` in `Connection` makes the dispatcher close the connection. | `pipeline::refuse_upgrade` | `connections::an_offer_of_http2_is_ignored_and_the_connection_kept` |
 //! | `on_connect_ext` data reaches each request of the connection as `conn_data`. | `tracked::connection` | `connections::open_connections_and_requests_are_counted` |
-//! | The dispatcher drops the body of a response after its last byte is in the write buffer, and flushes afterwards. | `tracked::Watched`, `guard` | `lifecycle::a_stop_finishes_open_requests_and_reports_not_ready` |
+//! | The dispatcher drops a response body once its last byte is in the write buffer, and flushes afterwards. | `tracked::Watched`, `guard` | `lifecycle::a_stop_finishes_open_requests_and_reports_not_ready` |
 //! | The dispatcher writes `100 Continue` when the `expect` service returns a request, and calls the application with that request. If the service returns an error, that is the response. | `expectation` | `expectation` |
 //! | `graceful_shutdown_signal` ends idle connections, and a stop waits for the others. | `acceptor`, `entrance` | `lifecycle::a_stop_loses_no_requests` |
-//! | actix-server calls the service of a listener once for each accepted socket and counts it until the future ends. | `acceptor` | `front_ends::connections_of_one_address_are_limited` |
+//! | actix-server calls a listener's service once per accepted socket and counts it until the future ends. | `acceptor` | `front_ends::connections_of_one_address_are_limited` |
 //! | h2 resets streams above `max_concurrent_streams`, and `abrupt_shutdown` sends GOAWAY and closes. | `http2` | `http2::streams_above_the_limit_wait`, `http2::a_stop_does_not_wait_for_http2_clients_without_a_request` |
 
 mod acceptor;

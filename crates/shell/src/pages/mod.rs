@@ -54,8 +54,8 @@
 //!
 //! | Class | Use |
 //! |---|---|
-//! | `lead`, `soft`, `small`, `hint`, `error` | introductions, secondary and small text, the help and the error of a field |
-//! | `card` | a bordered area: a form, an explanation |
+//! | `lead`, `soft`, `small`, `hint`, `error` | introductions, secondary and small text, a field's help and error |
+//! | `card` | a bordered area, for example for a form |
 //! | `notice`, with `good`, `bad` or `warn` | an outcome or a warning; `lines` preserves line breaks |
 //! | `row` with `grow`, `grid` | fields next to each other, fields in columns |
 //! | `field`, `choice` in `choices` | a label around its field, a label around a check box |
@@ -63,7 +63,7 @@
 //! | `facts` | a `dl` with names and values |
 //! | `table`, `table stack` | around a `table`: scrolls, or becomes blocks on narrow screens (`data-label` on each cell) |
 //! | `number`, `date` | cells |
-//! | `pager` | links to the other pages of a list |
+//! | `pager` | links to a list's other pages |
 
 mod asset;
 mod frame;

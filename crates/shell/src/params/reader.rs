@@ -15,7 +15,7 @@ use crate::Violation;
 
 /// The result of reading parameters. It can have a value, violations, or both.
 ///
-/// If only some fields have violations, there still is a value with these fields left empty. A
+/// If only some fields have violations, there is still a value, with these fields left empty. A
 /// service can then go ahead with checks that need more than the request.
 #[derive(Clone, Debug)]
 pub struct Reading<T> {

@@ -134,7 +134,7 @@ fn announce(corpus: &Corpus) {
 /// separate thread.
 pub async fn watch(reloader: Arc<Reloader>, interval: u64) {
     let mut hangups = Hangups::subscribe();
-    // An interval of 0 means never, for which we use a timeout of 136 years.
+    // An interval of 0 means never, so use a timeout of 136 years.
     let period = if interval == 0 { u64::from(u32::MAX) } else { interval };
     let period = Duration::from_secs(period);
     loop {
