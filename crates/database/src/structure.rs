@@ -6,10 +6,11 @@ use diesel::sql_types::{BigInt, Text};
 
 use crate::{DatabaseError, Db};
 
-/// Maximum number of faults to report.
+/// Maximum number of faults to report, not counting foreign keys.
 const NAMED: i64 = 20;
 
-/// Returns up to twenty structural faults of each kind, as sentences.
+/// Returns a database's structural faults as sentences. There are up to twenty, plus one for each
+/// pair of tables with broken foreign keys.
 ///
 /// On SQLite, this checks pages, indexes and foreign keys (`PRAGMA integrity_check` and
 /// `foreign_key_check`), which reads the whole file. On PostgreSQL, it only looks for indexes that

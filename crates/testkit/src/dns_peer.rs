@@ -74,7 +74,7 @@ impl DnsPeer {
         Self { address, zone }
     }
 
-    /// Returns the address of the server.
+    /// Returns the server's address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -91,7 +91,7 @@ impl HttpPeer {
         Self { address, requests }
     }
 
-    /// Returns the address of the server.
+    /// Returns the server's address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
