@@ -70,7 +70,7 @@ async fn feed_has_one_entry_with_a_rule_and_the_events_that_differ() {
     let some = app.get("/ical?search=guest").await.expect(200);
     assert_eq!(dates(&some.text), ["DTSTART;TZID=Europe/Vienna:20270323T200000 SUMMARY:Guest"]);
     let path = "/event/yoga/2027-03-16/?ical=1";
-    let one = page(&app, &path).await.expect(200);
+    let one = page(&app, path).await.expect(200);
     assert_eq!(dates(&one.text), ["DTSTART;TZID=Europe/Vienna:20270316T180000 SUMMARY:Yoga"]);
     // With all events of the list, the rule is enough, whatever the dates of the list are.
     let title = app.get("/ical?start_date=2027-04-15").await.expect(200);
