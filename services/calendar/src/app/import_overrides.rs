@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use database::Db;
 
+use super::import_progress::Series;
 use crate::error::Error;
 use crate::ical::{Component, Entry};
 use crate::model::event::Event;
@@ -52,9 +53,41 @@ pub fn tell_apart<'e>(
     Ok(entry)
 }
 
+/// Returns the stored name of an overridden event. The first event of a series is stored under the
+/// plain UID. `series` is what the first pass found out about it, if the file contains it.
+pub fn stored_name(
+    db: &mut Db,
+    series: Option<&Series>,
+    uid: &str,
+    name: &str,
+) -> Result<String, Error> {
+    if Entry::is_of_a_day(uid, name) {
+        let known = series.and_then(|series| series.by_day.get(name).cloned());
+        let known = match known {
+            Some(name) => Some(name),
+            None => name_on_day(db, uid, name)?,
+        };
+        if let Some(name) = known {
+            return Ok(name);
+        }
+    }
+    let is_first = match series {
+        Some(series) => series.first.as_deref() == Some(name),
+        // The file contains only overrides.
+        None => match events::find_by_external_id(db, uid)? {
+            Some(first) => {
+                let moment = imported::find(db, first.id)?.moment;
+                moment.is_some_and(|moment| Entry::occurrence_id(uid, &moment) == name)
+            }
+            None => false,
+        },
+    };
+    Ok(if is_first { uid.to_owned() } else { name.to_owned() })
+}
+
 /// Returns the stored name of the occurrence of a timed series on the day that an override names.
 /// Returns `None` if there is none, or if an event is already stored under that name.
-pub fn name_on_day(db: &mut Db, uid: &str, name: &str) -> Result<Option<String>, Error> {
+fn name_on_day(db: &mut Db, uid: &str, name: &str) -> Result<Option<String>, Error> {
     if events::find_by_external_id(db, name)?.is_some() {
         return Ok(None);
     }

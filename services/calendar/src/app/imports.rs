@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use database::{Db, transaction};
 
-use super::import_overrides::{later_overrides, name_on_day, parent_of, tell_apart};
+use super::import_overrides::{later_overrides, parent_of, stored_name, tell_apart};
 use super::import_overview::{Cut, Overview};
 use super::import_progress::{
     EntryProgress, ImportLimits, Pass, Progress, Series, Step, TIME_SLICE, TimeSlice, Work,
@@ -256,7 +256,7 @@ impl Import {
             }
         };
         let replacement = match &entry.replaces {
-            Some(name) => Some(self.stored_name(db, &entry.uid, name)?),
+            Some(name) => Some(stored_name(db, self.series.get(&entry.uid), &entry.uid, name)?),
             None => None,
         };
         for occurrence in &entry.occurrences {
@@ -386,33 +386,6 @@ impl Import {
             self.series.entry(entry.uid.clone()).or_default().is_outdated = true;
         }
         Ok(is_outdated)
-    }
-
-    /// Returns the stored name of an overridden event. The first event of a series is stored under
-    /// the plain UID.
-    fn stored_name(&self, db: &mut Db, uid: &str, name: &str) -> Result<String, Error> {
-        if Entry::is_of_a_day(uid, name) {
-            let series = self.series.get(uid);
-            let known = series.and_then(|series| series.by_day.get(name).cloned());
-            if let Some(name) = match known {
-                Some(name) => Some(name),
-                None => name_on_day(db, uid, name)?,
-            } {
-                return Ok(name);
-            }
-        }
-        let is_first = match self.series.get(uid) {
-            Some(series) => series.first.as_deref() == Some(name),
-            // The file contains only overrides.
-            None => match events::find_by_external_id(db, uid)? {
-                Some(first) => {
-                    let moment = imported::find(db, first.id)?.moment;
-                    moment.is_some_and(|moment| Entry::occurrence_id(uid, &moment) == name)
-                }
-                None => false,
-            },
-        };
-        Ok(if is_first { uid.to_owned() } else { name.to_owned() })
     }
 
     /// Returns the parent of the events of a series, if known.
