@@ -10,7 +10,7 @@ use super::output::Output;
 use crate::store::layout::Layout;
 use crate::store::load_connections;
 
-/// The command `migrate`.
+/// The `migrate` command.
 #[derive(clap::Args)]
 pub struct Migrate {
     /// Partitions of the account tables on PostgreSQL: 16, 64 or 256

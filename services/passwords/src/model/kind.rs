@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The kind of digests in a corpus.
+/// The type of digest that a corpus contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// SHA-1 of the password's bytes.
