@@ -1,4 +1,4 @@
-//! Lists of the changes since a given time, for mirrors.
+//! Change lists: everything that changed since a given time. Mirrors poll these.
 
 use super::context::RequestContext;
 use super::interrupt::ListInterrupt;
@@ -15,7 +15,7 @@ use crate::wire::event::{self as json, Extent};
 use crate::wire::params::Params;
 use crate::wire::tombstone::TombstoneJson;
 
-/// Lists changes in chronological order, including tombstones of events that are no longer visible.
+/// Lists changes in chronological order. Events that are no longer visible appear as tombstones.
 pub fn list(
     context: &mut RequestContext<'_>,
     params: &Params,

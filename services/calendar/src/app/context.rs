@@ -1,4 +1,4 @@
-//! The resources that the work of a request may use, on its connection.
+//! Everything a request handler works with: the connection, the caller, the clock and the settings.
 
 use database::Db;
 use jiff::Timestamp;
@@ -22,26 +22,26 @@ use crate::wire::render_context::RenderContext;
 use crate::wire::sanitized::SanitizedTexts;
 use crate::wire::write_input::WriteOptions;
 
-/// The resources that the work of a request may use, on its connection.
+/// Everything a request handler works with, borrowed for one transaction.
 pub struct RequestContext<'a> {
     pub db: &'a mut Db,
     pub actor: Actor,
     pub site: &'a Site,
     pub urls: Urls,
     pub now: Timestamp,
-    /// Images that were fetched for the write. `None` if image URLs are only recorded.
+    /// Images fetched for this write. `None` if image URLs are only recorded.
     pub fetched: Option<&'a FetchedImages>,
-    /// The id that the new row has at another site.
+    /// The row's id at the site it was imported from. The new row should get the same id.
     pub wanted_id: Option<i64>,
-    /// Long text that was sanitized before the transaction.
+    /// Long strings that were sanitized before the transaction started.
     pub sanitized: &'a SanitizedTexts,
-    /// The values of the `If-Match` header, if a write has one.
+    /// The `If-Match` values of a write, if the header was sent.
     pub if_match: Option<&'a [String]>,
 }
 
 impl RequestContext<'_> {
-    /// Fails unless `If-Match` names the current tag of the resource: that of a response with the
-    /// keys that the write selects, or of one with all keys.
+    /// Fails unless `If-Match` lists the resource's current entity tag. Both the tag of the
+    /// response with the selected keys and the tag of the full response count.
     pub fn check_unchanged<T: Serialize>(
         &mut self,
         params: &Params,
@@ -61,16 +61,16 @@ impl RequestContext<'_> {
         }
     }
 
-    /// Returns the caller, given the login of the key's owner.
+    /// Looks up the caller by the login of the API key's owner.
     pub fn actor(db: &mut Db, login: Option<&str>) -> Result<Actor, Error> {
         match login {
-            // The key of a deleted user is invalid.
+            // A deleted user's key is invalid.
             Some(login) => Ok(Some(users::by_login(db, login)?.ok_or(Error::InvalidCredentials)?)),
             None => Ok(None),
         }
     }
 
-    /// Fails if the caller's role does not permit an action.
+    /// Fails unless the caller's role permits the action.
     pub fn permit(&self, action: Action) -> Result<(), Error> {
         let user = self.actor.as_ref().ok_or(Error::Unauthorized)?;
         if role::may(user, action) { Ok(()) } else { Err(Error::Forbidden) }
@@ -91,12 +91,12 @@ impl RequestContext<'_> {
         }
     }
 
-    /// Returns the language of a page.
+    /// Returns the page language.
     pub fn language(&self) -> Language {
         self.urls.language.unwrap_or(self.site.settings.site_locale)
     }
 
-    /// Looks up the rows that a write names, and decodes its parameters.
+    /// Looks up the rows that a write refers to, and decodes its parameters.
     pub fn decode_write<I: Input, T>(
         &mut self,
         user: &User,
@@ -116,7 +116,7 @@ impl RequestContext<'_> {
         Ok(decode(input, &known, options)?)
     }
 
-    /// Looks up the rows that a list query names, and decodes the query.
+    /// Looks up the rows that a list query refers to, and decodes the query.
     pub fn decode_list<I: Input, T>(
         &mut self,
         input: I,
@@ -142,7 +142,7 @@ impl RequestContext<'_> {
 }
 
 impl<'a> RequestContext<'a> {
-    /// Returns the user and the time of the write.
+    /// Returns the author and time that the write will record.
     pub fn write_context<'b>(&self, user: &'b User) -> WriteContext<'b>
     where
         'a: 'b,

@@ -1,4 +1,4 @@
-//! Delivery of webhook messages.
+//! Webhook delivery.
 
 use database::{DatabaseError, Db};
 use outbound::{
@@ -16,14 +16,14 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// Returns the webhook delivery of a server, or `None` if it does not send webhooks.
+    /// Returns the server's webhook delivery, or `None` if the server doesn't send webhooks.
     pub fn new(state: &State) -> Option<Delivery> {
         let sender = state.webhooks.clone()?;
         Some(Delivery { state: state.clone(), sender })
     }
 }
 
-/// The id of a webhook, displayed in the log.
+/// A webhook id, as shown in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Receiver(i64);
 

@@ -1,4 +1,4 @@
-//! Permanent removal of events, venues and organizers.
+//! Permanently deletes events, venues and organizers.
 
 use std::sync::atomic::Ordering;
 
@@ -12,8 +12,8 @@ use crate::state::State;
 use crate::store::media::Media;
 use crate::store::{erasure, sql};
 
-/// Erases an event. For mirrors and webhooks it first moves to the trash. Returns whether its image
-/// was removed.
+/// Erases an event. It goes through the trash first, so that mirrors and webhooks learn about the
+/// deletion. Returns whether its image was removed too.
 pub fn event(db: &mut Db, old: Event, now: i64) -> Result<bool, Error> {
     let event = match old.status.is_trashed() {
         true => old,
@@ -22,7 +22,7 @@ pub fn event(db: &mut Db, old: Event, now: i64) -> Result<bool, Error> {
     Ok(erasure::event(db, &event, now)?)
 }
 
-/// Erases a venue or an organizer. Returns whether its image was removed.
+/// Erases a venue or an organizer. Returns whether its image was removed too.
 pub fn linked(db: &mut Db, row: Linked, now: i64) -> Result<bool, Error> {
     let row = match row.status.is_trashed() {
         true => row,
@@ -31,19 +31,19 @@ pub fn linked(db: &mut Db, row: Linked, now: i64) -> Result<bool, Error> {
     Ok(erasure::linked(db, &row, now)?)
 }
 
-/// Completes an erasure after its transaction: removes the files of its images. The write-ahead log of
-/// SQLite is cleared by the next tick.
+/// Finishes an erasure after its transaction has committed, by deleting the image files. SQLite's
+/// write-ahead log is cleared on the next tick.
 pub async fn finish(state: &State) {
     note(state);
     remove_files(state).await;
 }
 
-/// Records that this process has erased something.
+/// Remembers that this process has erased something.
 pub fn note(state: &State) {
     state.has_erased.store(true, Ordering::Relaxed);
 }
 
-/// Removes the files of erased images. A failure is logged, and the next tick retries.
+/// Deletes the files of erased images. Failures are logged and retried on the next tick.
 pub async fn remove_files(state: &State) {
     if let Err(error) = try_remove_files(state).await {
         log::warn!("cannot remove the files of erased images: {error}");
@@ -51,7 +51,7 @@ pub async fn remove_files(state: &State) {
 }
 
 async fn try_remove_files(state: &State) -> Result<(), DatabaseError> {
-    // Most ticks find none, and need no writer.
+    // On most ticks there is nothing to delete, so don't take a writer for that.
     if !state.pools.read(erasure::has_files).await? {
         return Ok(());
     }
@@ -64,24 +64,24 @@ async fn try_remove_files(state: &State) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// One removal of all files of erased images that no other image uses, in short transactions. The
-/// entry of a file that stays is kept for the next removal.
+/// Deletes all files of erased images that no other image uses, in short transactions. If a file
+/// can't be deleted yet, its entry stays for the next run.
 #[derive(Clone, Debug, Default)]
 pub struct FileRemoval {
-    /// Time and name of the last examined file.
+    /// Erasure time and name of the last file we looked at.
     last: (i64, String),
-    /// Whether all files have been examined.
+    /// Whether we have looked at all files.
     pub is_over: bool,
-    /// Number of files that stay because they were stored just now.
+    /// Number of files left alone because they were stored a moment ago.
     pub spared: usize,
-    /// Number of files that cannot be removed.
+    /// Number of files that could not be deleted.
     failed: usize,
-    /// The first of these, and the reason.
+    /// Name and error of the first failure.
     failure: String,
 }
 
 impl FileRemoval {
-    /// Removes the next files inside a transaction.
+    /// Handles the next few files, inside a transaction.
     pub fn step(&self, db: &mut Db, media: &Media, now: i64) -> Result<FileRemoval, DatabaseError> {
         sql::one_writer(db)?;
         let mut next = self.clone();
@@ -104,7 +104,7 @@ impl FileRemoval {
         Ok(next)
     }
 
-    /// Logs the number of files that cannot be removed.
+    /// Logs how many files could not be deleted.
     pub fn report(&self) {
         if self.failed > 0 {
             let (failed, failure) = (self.failed, &self.failure);
@@ -113,8 +113,8 @@ impl FileRemoval {
     }
 }
 
-/// Clears the write-ahead log of SQLite at the first call, and if this process has erased anything since the
-/// last time.
+/// Clears SQLite's write-ahead log if this process has erased anything since the last call. The
+/// first call always clears it.
 pub async fn clear_log(state: &State) {
     if !state.has_erased.swap(false, Ordering::Relaxed) {
         return;
@@ -122,7 +122,7 @@ pub async fn clear_log(state: &State) {
     let pools = state.pools.clone();
     let clear = move || erasure::clear_log(&mut pools.connect()?);
     if !matches!(tokio::task::spawn_blocking(clear).await, Ok(Ok(()))) {
-        // Readers prevented the checkpoint; the next tick retries.
+        // Readers blocked the checkpoint, so try again on the next tick.
         state.has_erased.store(true, Ordering::Relaxed);
     }
 }

@@ -1,4 +1,4 @@
-//! Rules for creating, changing and trashing events, inside a transaction.
+//! Creates, changes and trashes events, inside a transaction.
 
 use database::{DatabaseError, Db};
 
@@ -33,7 +33,7 @@ fn out_of_range(_: NotADate) -> Error {
     no_date()
 }
 
-/// Returns the schedule of a new event.
+/// Returns a new event's schedule.
 pub fn schedule_of(site: &Zone, change: &EventChange) -> Result<Schedule, Error> {
     let dates = &change.schedule;
     let schedule = Schedule::new(
@@ -45,7 +45,7 @@ pub fn schedule_of(site: &Zone, change: &EventChange) -> Result<Schedule, Error>
     schedule.map_err(out_of_range)
 }
 
-/// Creates an event on behalf of a user: decides its fields, reads the rows that it refers to, and
+/// Creates an event on behalf of a user: fills in its fields, reads the rows it refers to, and
 /// stores everything.
 pub fn create_in(
     context: &mut RequestContext<'_>,
@@ -65,7 +65,7 @@ pub fn create_in(
     Ok(event)
 }
 
-/// Returns the new event without its id, slug, image and links.
+/// Builds the new event. The id, slug, image and links are still missing.
 fn decide(site: &Zone, change: &EventChange, write: WriteContext<'_>) -> Result<Event, Error> {
     check_author(change, write.user, None)?;
     let schedule = schedule_of(site, change)?;
@@ -74,7 +74,7 @@ fn decide(site: &Zone, change: &EventChange, write: WriteContext<'_>) -> Result<
     Ok(event)
 }
 
-/// Changes an event. The caller must have checked permission. If nothing differs, the modification
+/// Changes an event. The caller must have checked permissions. If nothing differs, the modification
 /// date stays and no change is recorded.
 pub fn update(
     db: &mut Db,
@@ -118,8 +118,7 @@ pub fn update(
     Ok(event)
 }
 
-/// Fails if the venues and organizers of the event would together have more text than a page may
-/// contain.
+/// Fails if the event's venues and organizers together would have more text than fits on a page.
 fn check_texts(db: &mut Db, id: i64, change: &EventChange) -> Result<(), Error> {
     let links = [("organizer", &change.organizers), ("venue", &change.venues)];
     let Some((name, _)) = links.into_iter().find(|(_, links)| links.is_some()) else {
@@ -134,7 +133,7 @@ fn check_texts(db: &mut Db, id: i64, change: &EventChange) -> Result<(), Error> 
     Err(ParameterErrors::one(name, &text).into())
 }
 
-/// Moves an event to the trash. Its links are kept, so that it can be restored.
+/// Moves an event to the trash. We keep its links so that it can be restored.
 pub fn trash(db: &mut Db, old: &Event, now: i64) -> Result<Event, Error> {
     let mut event = old.clone();
     event.set_status(Status::of(Stage::Trash));
@@ -147,14 +146,14 @@ pub fn trash(db: &mut Db, old: &Event, now: i64) -> Result<Event, Error> {
     };
     event.slug = slugs::assign(db, "events", event.id, source)?;
     event.modified_utc = now;
-    // Feeds show a trashed event as cancelled, which counts as a revision.
+    // Feeds show trashed events as cancelled, so this counts as a revision.
     event.sequence += i64::from(!old.status.is_trashed());
     let links = links::of_event(db, old.id)?;
     events::update(db, (old, &links), (&event, &links))?;
     Ok(event)
 }
 
-/// Marks an event as cancelled. It stays visible, and is restored if it was in the trash.
+/// Marks an event as cancelled. It stays visible, and comes back if it was in the trash.
 pub fn cancel(db: &mut Db, old: &Event, now: i64) -> Result<(), Error> {
     let mut event = old.clone();
     if old.status.is_trashed() {
@@ -173,7 +172,7 @@ pub fn cancel(db: &mut Db, old: &Event, now: i64) -> Result<(), Error> {
     Ok(events::update(db, (old, &links), (&event, &links))?)
 }
 
-/// Checks a changed author. Sending the current author is not a change.
+/// Checks that the user may set this author. Sending the current author is not a change.
 fn check_author(change: &EventChange, user: &User, current: Option<i64>) -> Result<(), Error> {
     match change.post.author {
         Some(author) if current == Some(author) || role::may_set_author(user, author) => Ok(()),
@@ -198,8 +197,8 @@ fn slug(
     slugs::assign(db, "events", event.id, source)
 }
 
-/// The image and links that a write refers to: existing rows, and rows to create. `None` leaves
-/// links unchanged.
+/// The image and links of a write: existing rows, and rows to create. `None` leaves the links
+/// unchanged.
 struct Named<'a> {
     image: PlannedImage<'a>,
     categories: Option<Vec<PlannedTerm<'a>>>,
@@ -208,14 +207,14 @@ struct Named<'a> {
     organizers: Option<Vec<NamedLink<'a>>>,
 }
 
-/// A venue or an organizer that a write names.
+/// A venue or an organizer in a write.
 enum NamedLink<'a> {
     Known(i64),
     Planned(Box<PlannedLinked<'a>>, &'a LinkedChange),
 }
 
 impl<'a> Named<'a> {
-    /// Reads the rows that the write refers to, without storing anything.
+    /// Reads the rows the write refers to. Stores nothing.
     fn gather(
         db: &mut Db,
         change: &'a EventChange,
@@ -282,7 +281,7 @@ fn named_links<'a>(
     Ok(named)
 }
 
-/// Stores planned rows and returns all distinct ids.
+/// Stores the planned rows and returns all ids without duplicates.
 fn store_links(
     db: &mut Db,
     kind: Kind,
@@ -293,7 +292,7 @@ fn store_links(
     for one in named {
         let id = match one {
             NamedLink::Known(id) => id,
-            // An earlier row of the same write may have been stored under this name.
+            // An earlier row of this write may have the same name, so check again for duplicates.
             NamedLink::Planned(_, change) if has_stored => {
                 linked_writes::create(db, kind, change, write)?.id
             }

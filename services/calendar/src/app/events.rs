@@ -1,4 +1,4 @@
-//! Use cases of events: list, read, create, change, remove.
+//! Event use cases: list, read, create, change and remove.
 
 use database::Db;
 
@@ -28,7 +28,7 @@ use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::parameters::{is_forced, reach_of};
 use crate::wire::params::Params;
 
-/// The event that a path names.
+/// An event as identified in a URL path.
 pub enum EventKey {
     Id(i64),
     /// The stored slug.
@@ -36,7 +36,7 @@ pub enum EventKey {
 }
 
 impl EventKey {
-    /// Parses the slug of a path.
+    /// Parses a slug from a path.
     pub fn of_slug(text: &str) -> EventKey {
         EventKey::Slug(slug::lookup_form(text))
     }
@@ -48,7 +48,7 @@ impl EventKey {
         }
     }
 
-    /// Returns the error for a key that matches no event. Writes by slug have a different one.
+    /// Returns the error to report if no event matches. Writes by slug get a different one.
     fn missing(&self, db: &mut Db, writing: bool) -> Result<Error, Error> {
         Ok(match self {
             EventKey::Id(id) if entities::kind_of(db, *id)?.is_some() => Error::NotAnEventId,
@@ -71,7 +71,7 @@ impl EventKey {
         }
     }
 
-    /// Reads the event with its included resources.
+    /// Reads the event and its included resources.
     fn require_with_included(&self, db: &mut Db) -> Result<(Event, Included), Error> {
         let (mut found, included) = included::of_events(db, self.selector())?;
         match found.pop() {
@@ -121,12 +121,12 @@ pub async fn create(state: &State, request: Request) -> Result<EventJson, Error>
     .await
 }
 
-/// Renders an event as a single read returns it to the caller.
+/// Renders an event for a single-event response.
 fn single(context: &RequestContext<'_>, event: &Event, included: &Included) -> EventJson {
     json::event(event, included, context.render(), Extent::Single)
 }
 
-/// Fails if the caller has not seen the current state of the event.
+/// Fails if the event has changed since the caller last saw it.
 fn check_unchanged(
     context: &mut RequestContext<'_>,
     params: &Params,
@@ -138,7 +138,8 @@ fn check_unchanged(
     })
 }
 
-/// Reads an event, with the date of the last change to it or to the resources it links to.
+/// Reads an event. Also returns when the event, or any venue or organizer it links to, last
+/// changed.
 pub async fn find(
     state: &State,
     request: Request,
@@ -174,7 +175,7 @@ pub async fn update(state: &State, request: Request, key: EventKey) -> Result<Ev
     .await
 }
 
-/// Moves an event to the trash, or erases it if the request demands that.
+/// Moves an event to the trash, or erases it if the request is forced.
 pub async fn remove(state: &State, request: Request, key: EventKey) -> Result<EventJson, Error> {
     let removed = write(state, request, Action::Change, move |context, params| {
         let user = context.user()?;
@@ -237,7 +238,7 @@ pub async fn list(state: &State, request: Request) -> Result<ReadList<EventListJ
             if is_unlocked(event, params) { Extent::Plain } else { Extent::Protected }
         };
         let render = context.render();
-        // Rows may be long, so each is dropped as soon as it is converted to JSON.
+        // Rows can be long, so drop each one as soon as it has become JSON.
         let event = |row: Event| json::event(&row, &included, render, extent(&row));
         let events = rows.into_iter().map(event).collect();
         let collection = context.urls.collection("events");

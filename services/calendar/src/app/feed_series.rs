@@ -1,4 +1,5 @@
-//! Series in feeds: one entry with a rule, and one for each event that differs.
+//! Series in feeds. A series becomes one entry with a rule, plus one entry for each event that
+//! differs.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -18,11 +19,11 @@ use crate::store::included::{self, EventSelector};
 use crate::store::series as stored;
 use crate::store::series::Dated;
 
-/// Number of events that are read at once.
+/// Number of events to read at once.
 const AT_ONCE: usize = 50;
 
-/// Returns the series of which a list has all public events, apart from its dates, and removes
-/// their events from the list and from the cancelled events that follow it. Events of other series
+/// Finds the series whose public events are all in the list, ignoring its date filters. Their
+/// events are removed from the list and from the cancelled events after it. Events of other series
 /// stay.
 pub fn whole(
     db: &mut Db,
@@ -55,7 +56,7 @@ pub fn whole(
     Ok(whole)
 }
 
-/// Returns whether a filter has only dates.
+/// Returns whether the filter restricts nothing but dates.
 fn is_plain(filter: &EventFilter) -> bool {
     filter.words.count() == 0
         && filter.categories.is_none()
@@ -69,7 +70,7 @@ fn is_plain(filter: &EventFilter) -> bool {
         && filter.collapsed_at.is_none()
 }
 
-/// Adds the zones of series to those of events.
+/// Extends the event time zones with those of the series.
 pub fn add_zones(
     db: &mut Db,
     series: &[i64],
@@ -90,7 +91,7 @@ pub fn add_zones(
     Ok(())
 }
 
-/// Writes a series. Returns the text, and when its events last changed.
+/// Writes a series. Returns the iCalendar text, and when any of its events last changed.
 pub fn written(
     db: &mut Db,
     feed: FeedContext<'_>,

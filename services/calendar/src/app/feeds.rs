@@ -1,4 +1,4 @@
-//! iCalendar feeds: selecting their events, and generating their text piece by piece.
+//! iCalendar feeds: selects the events and generates the file piece by piece.
 
 use std::sync::Arc;
 
@@ -26,40 +26,40 @@ use crate::store::{feeds, terms, text_lengths};
 use crate::wire::list_input::{EventListInput, ListOptions, ListRequest};
 use crate::wire::params::Params;
 
-/// Number of events that are read and written per piece.
+/// Number of events per piece.
 const PIECE: usize = 500;
 
-/// Maximum bytes of text in a piece, unless a single event exceeds it.
+/// Maximum size of a piece in bytes. A single event may exceed it.
 const LONGEST_PIECE: usize = 512 << 10;
 
-/// Feeds up to this number of bytes are kept from the first pass over their events. Longer feeds
-/// are generated again while they are sent.
+/// Feeds up to this size in bytes are kept in memory after the first pass over their events. Longer
+/// feeds are generated a second time while they are sent.
 const KEPT: usize = 1 << 20;
 
-/// How long feeds show events in the trash as cancelled, in seconds.
+/// How long feeds keep showing trashed events as cancelled, in seconds.
 const CANCELLED_SECONDS: i64 = 30 * DAY_SECONDS;
 
 const DAY_SECONDS: i64 = 24 * 3600;
 
 /// A feed whose events have not been read yet.
 pub struct Feed {
-    /// The entity tag of its content, computed before the events are read.
+    /// The entity tag. We can compute it before reading any events.
     pub tag: EntityTag,
     state: State,
     urls: Urls,
     params: Params,
     calendar: String,
-    /// Events trashed at or after this time are shown as cancelled.
+    /// Events that were trashed at or after this time are shown as cancelled.
     cancelled_since: i64,
 }
 
-/// The content of a feed. Its modification date is known before its text is sent.
+/// A feed's content. Its modification date is known before anything is sent.
 pub struct FeedContent {
-    /// Time of the last change, in Unix seconds.
+    /// When it last changed, in Unix seconds.
     pub modified: Option<i64>,
     /// The suggested file name.
     pub file_name: String,
-    /// Total number of matching events. The feed contains one page of them.
+    /// Total number of matching events. The feed contains only one page of them.
     pub total: i64,
     /// Number of pages.
     pub pages: i64,
@@ -67,13 +67,13 @@ pub struct FeedContent {
 }
 
 pub enum FeedText {
-    /// The complete text.
+    /// The complete file.
     Whole(String),
     /// Generated while it is sent.
     Pieces(Box<Pieces>),
 }
 
-/// The text of a long feed, generated piece by piece.
+/// A long feed that is generated piece by piece.
 pub struct Pieces {
     state: State,
     listed: Arc<Listed>,
@@ -81,34 +81,35 @@ pub struct Pieces {
     done: bool,
 }
 
-/// The events of a feed, and the settings for writing them.
+/// The events in a feed, and the settings used to write them.
 struct Listed {
-    /// The ids of listed events, followed by those of cancelled ones. Those of `series` are left out.
+    /// Ids of the listed events, followed by those of the cancelled ones. Events of `series` are
+    /// left out.
     ids: Vec<i64>,
-    /// The series that are written with their rules, after the events.
+    /// Series written as one entry with a rule, after the events.
     series: Vec<i64>,
-    /// Number of listed events, including those of `series`.
+    /// Number of listed events, including those in `series`.
     events: usize,
     zones: Vec<ZoneSpan>,
     urls: Urls,
     outlook: bool,
-    /// The identity of this calendar.
+    /// This calendar's own id.
     calendar: String,
     total: i64,
     paging: Paging,
 }
 
-/// Returns a feed of the public events that match these list parameters. Its tag is derived from
-/// the number of the last change and the parameters, so a client that has the current content
-/// causes no further work.
+/// Returns a feed of the public events that match these list parameters. The tag is derived from
+/// the parameters and the number of the latest change, so a client that is up to date costs us
+/// nothing more.
 pub async fn feed(state: &State, request: Request) -> Result<Feed, Error> {
     let (urls, params) = (request.urls, request.params?);
     let now = state.clock.now().as_second();
-    // Rounded to a whole day, so that the tag does not change every second.
+    // Round down to a whole day. Otherwise the tag would change every second.
     let cancelled_since = now - now.rem_euclid(DAY_SECONDS) - CANCELLED_SECONDS;
     let list = anonymous(&params, &urls);
     let (version, calendar, filter) = read(state, list, move |context, params| {
-        // The version is read first, so that a concurrent change alters the next tag.
+        // Read the version first. If something changes right now, the next tag will differ.
         let version = feeds::version(context.db)?;
         let list = decode(context, params)?;
         let filter = format!("{:?} {:?}", list.filter, list.paging);
@@ -174,13 +175,13 @@ fn is_for_outlook(params: &Params) -> bool {
     params.text("outlook-ical").is_some_and(|flag| flag == "1")
 }
 
-/// Returns the list request of a feed. A feed is the same for every caller, so the login is
+/// Returns the list request for a feed. Feeds are the same for every caller, so the login is
 /// dropped.
 fn anonymous(params: &Params, urls: &Urls) -> Request {
     Request { login: None, params: Ok(params.clone()), urls: urls.clone(), if_match: None }
 }
 
-/// Decodes the list of a feed.
+/// Decodes the feed's list parameters.
 fn decode(
     context: &mut RequestContext<'_>,
     params: &Params,
@@ -196,11 +197,11 @@ fn decode(
     Ok(list)
 }
 
-/// The events that a feed contains.
+/// The events found for a feed.
 struct Found {
-    /// The ids of listed events, followed by those of cancelled ones.
+    /// Ids of the listed events, followed by those of the cancelled ones.
     ids: Vec<i64>,
-    /// The series that are written with their rules.
+    /// Series written as one entry with a rule.
     series: Vec<i64>,
     /// Number of listed events.
     events: usize,
@@ -209,7 +210,7 @@ struct Found {
     paging: Paging,
 }
 
-/// Reads the ids of a feed's events, their zones, the total number of matches, and the page.
+/// Reads the ids of a feed's events, their time zones, the total number of matches, and the page.
 async fn listed(
     state: &State,
     urls: &Urls,
@@ -247,8 +248,8 @@ impl Pieces {
         Pieces { state: state.clone(), listed, next: 0, done: false }
     }
 
-    /// Generates the next piece. Returns it with the time of the last change among its events, or
-    /// `None` at the end.
+    /// Generates the next piece. Also returns when its events last changed. Returns `None` at the
+    /// end.
     pub async fn next(&mut self) -> Result<Option<(String, Option<i64>)>, Error> {
         if self.done {
             return Ok(None);
@@ -306,17 +307,17 @@ impl Pieces {
     }
 }
 
-/// A part of a feed, with the text of some of its events.
+/// A piece of a feed.
 struct Piece {
     text: String,
     /// Number of events in `text`.
     events: usize,
     /// When these events, their venues or their organizers last changed, in Unix seconds. `None` if
-    /// there are none.
+    /// the piece has no events.
     modified: Option<i64>,
 }
 
-/// Generates the next events of a feed, limited in number and in bytes of text.
+/// Generates the next events of a feed, up to the limits on events and bytes per piece.
 fn written(
     db: &mut database::Db,
     listed: &Listed,
@@ -333,7 +334,7 @@ fn written(
     let included = included.readable_by(&None);
     let feed = FeedContext { urls: &listed.urls, host: listed.urls.host() };
     let mut text = String::new();
-    // Events that were hidden after the list was read are left out.
+    // Skip events that were hidden after the list was read.
     let shown = rows.iter().filter(|event| event.is_public() || event.status.is_trashed());
     shown.clone().for_each(|event| ical::event(&mut text, event, &included, feed));
     let linked = included.venues.values().chain(included.organizers.values());

@@ -1,4 +1,4 @@
-//! Images that writes name by URL.
+//! Images that a write gives as a URL.
 
 use database::{DatabaseError, Db, off_worker};
 
@@ -12,7 +12,7 @@ use crate::store::media::MediaError;
 use crate::store::remote_images::{FetchError, ImageFetcher};
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// Fetches the image at a URL and stores it in the media folder.
+/// Downloads an image and stores it in the media folder.
 pub async fn fetch(
     state: &State,
     fetcher: &ImageFetcher,
@@ -29,17 +29,17 @@ pub async fn fetch(
     }
 }
 
-/// The image of a resource after a write.
+/// The image that a resource will have after a write.
 pub enum PlannedImage<'a> {
-    /// A stored image, or none.
+    /// A stored image, or no image.
     Known(Option<i64>),
     /// A URL to record.
     Linked(&'a str),
-    /// A fetched file to record with its URL.
+    /// A downloaded file, recorded together with its URL.
     Fetched(&'a str, &'a ImageFile),
 }
 
-/// Decides which image a resource has after a write.
+/// Decides which image a resource will have after a write.
 pub fn plan<'a>(
     db: &mut Db,
     sent: Option<&'a ImageRef>,
@@ -60,7 +60,7 @@ pub fn plan<'a>(
     Ok(PlannedImage::Fetched(url, file))
 }
 
-/// Records a planned image and returns its id. Returns `None` if the resource has no image.
+/// Records a planned image and returns its id, or `None` if the resource has no image.
 pub fn store(
     db: &mut Db,
     image: &PlannedImage<'_>,
@@ -73,7 +73,7 @@ pub fn store(
             let extension = image::image_url(url).map(|url| image::extension(&url));
             images::link(db, url, &extension.unwrap_or_default(), author, now).map(Some)
         }
-        // The same write may have stored the image for another resource.
+        // This write may already have stored the image for another resource.
         PlannedImage::Fetched(url, file) => match images::fetched_from(db, url)? {
             Some(id) => Ok(Some(id)),
             None => images::insert(db, url, file, author, now).map(Some),

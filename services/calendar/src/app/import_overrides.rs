@@ -1,5 +1,5 @@
-//! Overrides from earlier files, overrides that identify an occurrence by its day, and events that
-//! share a UID.
+//! Three special cases of an import: overrides from earlier files, overrides that identify an
+//! occurrence by its day, and events that share a UID.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ use crate::model::event::Event;
 use crate::model::revision::Revision;
 use crate::store::{events, imported};
 
-/// Returns the ids of overrides from earlier files whose revision is later than that of the series.
+/// Finds the overrides from earlier files that are newer than the series itself. Returns their ids.
 pub fn later_overrides(
     db: &mut Db,
     entry: &Entry,
@@ -27,9 +27,10 @@ pub fn later_overrides(
     Ok(later.map(|(name, _)| name).collect())
 }
 
-/// Returns a single event renamed to its UID plus its start, if that is needed to distinguish it:
-/// an earlier file stored it under that name, or its file has several events with this UID and the
-/// one stored under the plain UID is not this one. The order of events in a file does not matter.
+/// Renames a single event to its UID plus its start if the UID alone is ambiguous. That is the case
+/// if an earlier file stored it under that name, or if its file has several events with this UID
+/// and the one stored under the plain UID is a different one. The order of events in the file does
+/// not matter.
 pub fn tell_apart<'e>(
     db: &mut Db,
     entry: &'e Entry,
@@ -53,8 +54,9 @@ pub fn tell_apart<'e>(
     Ok(entry)
 }
 
-/// Returns the stored name of an overridden event. The first event of a series is stored under the
-/// plain UID. `series` is what the first pass found out about it, if the file contains it.
+/// Returns the name under which an overridden event is stored. The first event of a series is
+/// stored under the plain UID. `series` is the state from the first pass, if the file contains the
+/// series.
 pub fn stored_name(
     db: &mut Db,
     series: Option<&Series>,
@@ -73,7 +75,7 @@ pub fn stored_name(
     }
     let is_first = match series {
         Some(series) => series.first.as_deref() == Some(name),
-        // The file contains only overrides.
+        // The file has overrides only.
         None => match events::find_by_external_id(db, uid)? {
             Some(first) => {
                 let moment = imported::find(db, first.id)?.moment;
@@ -85,8 +87,8 @@ pub fn stored_name(
     Ok(if is_first { uid.to_owned() } else { name.to_owned() })
 }
 
-/// Returns the stored name of the occurrence of a timed series on the day that an override names.
-/// Returns `None` if there is none, or if an event is already stored under that name.
+/// Returns the stored name of a timed series' occurrence on the day given by an override. Returns
+/// `None` if that day has no occurrence, or if an event already has that name.
 fn name_on_day(db: &mut Db, uid: &str, name: &str) -> Result<Option<String>, Error> {
     if events::find_by_external_id(db, name)?.is_some() {
         return Ok(None);
@@ -113,7 +115,7 @@ fn name_on_day(db: &mut Db, uid: &str, name: &str) -> Result<Option<String>, Err
     Ok(None)
 }
 
-/// Returns the id of a series' parent, given one of its events. Returns `None` if that event no
+/// Returns the id of a series' parent, given one of its events. Returns `None` if the event no
 /// longer exists.
 pub fn parent_of(db: &mut Db, id: i64) -> Result<Option<i64>, Error> {
     let event = events::find(db, id)?;

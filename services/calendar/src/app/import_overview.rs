@@ -1,4 +1,4 @@
-//! First pass of an import over its file.
+//! The first pass of an import over its file.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead};
@@ -10,70 +10,69 @@ use crate::ical::{
 use crate::model::zone::Zone;
 use crate::state::State;
 
-/// Maximum number of overrides of all later occurrences (`RANGE=THISANDFUTURE`) per file. They are
-/// kept in memory.
+/// Maximum number of `RANGE=THISANDFUTURE` overrides per file. We keep them in memory.
 const MAX_RANGES: usize = 100;
 
-/// Maximum total size of these overrides in bytes.
+/// Maximum total size of these overrides, in bytes.
 const MAX_RANGE_BYTES: usize = 8 << 20;
 
-/// Maximum number of bytes of series whose excluded occurrences are compared with overrides.
+/// Maximum total size of the series whose excluded occurrences are compared with overrides, in
+/// bytes.
 const MAX_EXCLUDING_BYTES: usize = 1 << 20;
 
-/// The properties of a series with excluded occurrences that the overview needs.
+/// The properties we need from a series with excluded occurrences.
 const EXCLUDING: [&str; 3] = ["EXDATE", "SEQUENCE", "UID"];
 
-/// The properties of an override that the overview needs.
+/// The properties we need from an override.
 const OVERRIDE: [&str; 6] =
     ["DTSTAMP", "DTSTART", "LAST-MODIFIED", "RECURRENCE-ID", "SEQUENCE", "UID"];
 
-/// The facts about a file that an import needs before it writes the first event.
+/// Facts about the file that the import must know before it writes the first event.
 #[derive(Default)]
 pub struct Overview {
     /// Whether the file is a calendar.
     pub is_calendar: bool,
     zones: ForeignZones,
-    /// The default zone of the file.
+    /// The file's default time zone.
     zone: Option<Zone>,
-    /// Occurrences that are replaced by an override entry.
+    /// Occurrences that an override replaces.
     pub replaced: HashSet<String>,
-    /// Whether an entry has a RECURRENCE-ID.
+    /// Whether any entry has a RECURRENCE-ID.
     pub has_replacements: bool,
-    /// UIDs that look like ids of occurrences. Programs that import a feed of this calendar store
-    /// its occurrences as such events.
+    /// UIDs that look like occurrence ids. Programs that import one of our feeds store its
+    /// occurrences as events with such UIDs.
     pub listed: HashSet<String>,
-    /// Positions of the components that are superseded by a later revision.
+    /// Indexes of components that a later revision supersedes.
     superseded: HashSet<usize>,
-    /// Positions of the components that share their UID with another event.
+    /// Indexes of components that share their UID with another event.
     pub repeated: HashSet<usize>,
-    /// Overrides of all later occurrences, by UID.
+    /// `RANGE=THISANDFUTURE` overrides, by UID.
     ranges: HashMap<String, Vec<Component>>,
     /// Total size of `ranges` in bytes.
     range_bytes: usize,
-    /// First lines of the overrides of all later occurrences that are superseded by a later
-    /// revision.
+    /// Line numbers of the `RANGE=THISANDFUTURE` overrides that a later revision supersedes.
     superseded_ranges: HashSet<u64>,
-    /// Whether this calendar, or another instance of it, produced the file.
+    /// Whether the file was produced by this software, here or on another server.
     pub is_own: bool,
-    /// Parts of the file that are ignored at any position.
+    /// Ignored parts of the file, wherever they are.
     pub ignored: Ignored,
     /// Number of components in the file.
     pub components: usize,
-    /// The position at which the file is truncated, if the end of its calendar is missing.
+    /// Where the file was truncated, if END:VCALENDAR is missing.
     pub cut: Option<Cut>,
 }
 
-/// The position at which a file is truncated.
+/// Where a file was truncated.
 #[derive(Clone, Copy)]
 pub struct Cut {
-    /// Number of the last line before the cut.
+    /// The last line before the cut.
     pub line: u64,
-    /// Whether this is within an event, which is reported separately.
+    /// Whether the cut is within an event. Those are reported separately.
     pub is_in_event: bool,
 }
 
 impl Overview {
-    /// Reads a file to its end.
+    /// Reads the whole file.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -90,7 +89,7 @@ impl Overview {
             is_in_event = component.kind == ComponentKind::Event && !component.has_end;
             match component.kind {
                 ComponentKind::Zone => overview.zones.add(&component),
-                // These components are only reported.
+                // We only report these components.
                 ComponentKind::Event if !component.has_known_method() => {
                     overview.has_replacements |= component.find("RECURRENCE-ID").is_some();
                 }
@@ -98,13 +97,13 @@ impl Overview {
                     if component.is_range() {
                         overview.add_range(&component);
                     }
-                    // Zones may follow the events that use them. Only these properties of overrides
-                    // are needed later.
+                    // Time zones may follow the events that use them, so names are resolved later.
+                    // Until then we keep only these properties of each override.
                     component.properties.retain(|one| OVERRIDE.contains(&one.name.as_str()));
                     replacing.push((number, component));
                 }
                 ComponentKind::Event if component.is_whole() => {
-                    // An entry whose UID is refused is only reported.
+                    // An entry with an invalid UID is only reported.
                     let Ok(uid) = Entry::uid(&component) else { continue };
                     revisions.take((&uid, None), &component, number);
                     if component.is_series() {
@@ -136,7 +135,7 @@ impl Overview {
         for (number, component) in replacing {
             let name = Entry::replaced(&component, overview.context(state)).ok().flatten();
             let Some(name) = name else { continue };
-            // It is applied with its series, or superseded by such an override.
+            // The override is applied together with its series, or superseded by one that is.
             let is_known = overview.has_range(&component)
                 || overview.superseded_ranges.contains(&component.line);
             if is_known && series.contains(&component.text("UID")) {
@@ -159,8 +158,8 @@ impl Overview {
         Ok(Overview { replaced, superseded, repeated, ..overview })
     }
 
-    /// Keeps an override of all later occurrences, unless there are too many. If several overrides
-    /// name the same occurrence, the latest revision is kept.
+    /// Keeps a `RANGE=THISANDFUTURE` override, unless we have too many. If several start at the
+    /// same occurrence, the latest revision wins.
     fn add_range(&mut self, component: &Component) {
         let is_full = self.ranges.values().map(Vec::len).sum::<usize>() >= MAX_RANGES
             || self.range_bytes + component.bytes() > MAX_RANGE_BYTES;
@@ -189,23 +188,23 @@ impl Overview {
         }
     }
 
-    /// Returns whether a component, given its position, is superseded by a later revision.
+    /// Returns whether a later revision supersedes the component with this index.
     pub fn is_superseded(&self, component: &Component, number: usize) -> bool {
         self.superseded.contains(&number) || self.superseded_ranges.contains(&component.line)
     }
 
-    /// Returns whether a component is one of the kept overrides of all later occurrences.
+    /// Returns whether the component is one of the `RANGE=THISANDFUTURE` overrides we kept.
     pub fn has_range(&self, component: &Component) -> bool {
         component.is_range()
             && self.ranges(&component.text("UID")).iter().any(|one| one.line == component.line)
     }
 
-    /// Returns the overrides of all later occurrences of a series.
+    /// Returns a series' `RANGE=THISANDFUTURE` overrides.
     pub fn ranges(&self, uid: &str) -> &[Component] {
         self.ranges.get(uid).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the context for reading the entries of the file.
+    /// Returns the context for reading the file's entries.
     pub fn context<'a>(&'a self, state: &'a State) -> EntryContext<'a> {
         let settings = &state.site.settings;
         EntryContext {
@@ -218,12 +217,12 @@ impl Overview {
     }
 }
 
-/// The keys of excluded occurrences by UID, with the SEQUENCE of their series. A long UID is kept once,
-/// not with each of its keys.
+/// Keys of excluded occurrences by UID, with the SEQUENCE of their series. The UID can be long, so
+/// we store it once and not with each key.
 type Excluded = HashMap<String, HashMap<String, i64>>;
 
-/// Returns the occurrences that overridden series exclude. A series excludes an occurrence that an
-/// earlier revision moved.
+/// Collects the occurrences that overridden series exclude. A series excludes an occurrence after
+/// an earlier revision moved it.
 fn excluded(
     excluding: &[Component],
     overridden: &HashSet<String>,

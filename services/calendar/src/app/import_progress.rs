@@ -1,4 +1,4 @@
-//! Progress of an import, and the points at which it yields to other writers.
+//! Import progress, and the points where an import yields to other writers.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -9,46 +9,46 @@ use crate::ical::{Component, Entry, Warning};
 use crate::model::revision::Revision;
 use crate::wire::import::{ImportErrorJson, ImportJson};
 
-/// Number of events per transaction. Other writers wait until the transaction ends.
+/// Number of events per transaction. Other writers wait until it commits.
 pub const BATCH: usize = 250;
 
-/// Duration after which a transaction accepts no more events, because other writers time out after
-/// `DB_WAIT_MS`.
+/// After this time a transaction accepts no more events. Other writers time out after `DB_WAIT_MS`,
+/// so it must be short.
 pub const TIME_SLICE: Duration = Duration::from_millis(150);
 
-/// Maximum number of errors, and of warnings, reported individually.
+/// Maximum number of errors to report individually. Warnings have the same limit.
 const MAX_ERRORS: usize = 1000;
 
-/// A pass over the events of a file.
+/// A pass over the file's events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// Entries and their occurrences are written.
+    /// Writes entries and their occurrences.
     Entries,
-    /// Overrides of single occurrences, once those occurrences exist.
+    /// Writes overrides of single occurrences, which exist by now.
     Replacements,
 }
 
 /// The next thing to do in a pass.
 pub enum Step {
-    /// A component of the file, and the work that it requires.
+    /// A component from the file, and what to do with it.
     Component(Component, Work),
-    /// All components of the pass have been processed.
+    /// The pass has processed all its components.
     End,
 }
 
-/// The work that a component requires.
+/// What to do with a component.
 pub enum Work {
-    /// Write the events of an entry.
+    /// Write the entry's events.
     Entry {
         entry: Box<Entry>,
         /// Whether another event in the file has the same UID.
         is_repeated: bool,
     },
-    /// Count an event as superseded by a later revision.
+    /// A later revision supersedes this event; just count it.
     Superseded,
     /// Report a faulty event.
     Faulty(String),
-    /// None: the component does not belong to the pass.
+    /// Nothing, because the component does not belong to this pass.
     Nothing,
 }
 
@@ -56,23 +56,23 @@ pub enum Work {
 pub struct ImportLimits {
     /// Maximum number of events. `None` means unlimited.
     pub events: Option<usize>,
-    /// The time at which the import must stop. `None` means no limit.
+    /// When the import must stop. `None` means no limit.
     pub deadline: Option<Instant>,
 }
 
-/// The progress of an import, from which it can be continued.
+/// The progress of an import. An import can resume from it.
 #[derive(Clone, Default)]
 pub struct Progress {
     /// Number of completed passes.
     pub passes: usize,
-    /// Number of components read in the current pass.
+    /// Number of components read so far in this pass.
     pub read: usize,
-    /// The line number at which the last component begins.
+    /// The line where the last component starts.
     pub line: u64,
     pub report: ImportJson,
-    /// Steps that are prepared but not yet complete.
+    /// Steps that are ready to be written.
     pub ready: VecDeque<Arc<Step>>,
-    /// Progress of the current entry, if its events span more than one transaction.
+    /// Progress within the current entry, if its events span several transactions.
     pub entry: Option<EntryProgress>,
     /// Number of processed events.
     pub done: usize,
@@ -81,20 +81,20 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Counts and reports a failed event.
+    /// Counts and reports an event that failed.
     pub fn note(&mut self, component: &Component, message: String) {
         self.done += 1;
         self.report.failed += 1;
         add(&mut self.report.errors, component, message.into());
     }
 
-    /// Records a warning about an event.
+    /// Adds a warning about an event.
     pub fn warn(&mut self, component: &Component, warning: impl Into<Warning>) {
         self.report.warned += 1;
         add(&mut self.report.warnings, component, warning.into());
     }
 
-    /// Counts the outcome of an event.
+    /// Counts an event by its outcome.
     pub fn count(&mut self, outcome: Outcome) {
         self.done += 1;
         *match outcome {
@@ -114,52 +114,51 @@ fn add(messages: &mut Vec<ImportErrorJson>, component: &Component, warning: Warn
     }
 }
 
-/// Progress of an entry whose events span more than one transaction.
+/// Progress within an entry whose events span several transactions.
 #[derive(Clone)]
 pub struct EntryProgress {
-    /// External ids of the events written for it.
+    /// External ids of the events written so far.
     pub kept: HashSet<String>,
     /// The parent of the entry's other events.
     pub parent: Option<i64>,
-    /// Whether earlier files had occurrences that this file may have dropped.
+    /// Whether earlier files had occurrences that may be missing from this one.
     pub repeated: bool,
-    /// Ids of overrides from earlier files that are later than the entry.
+    /// Ids of overrides from earlier files that are newer than the entry.
     pub overridden: HashSet<String>,
-    /// Id of the series, if its rule is stored.
+    /// The series id, if the rule is stored.
     pub series: Option<i64>,
 }
 
-/// State of a series that has overrides.
+/// What we know about a series that has overrides.
 #[derive(Clone, Default)]
 pub struct Series {
-    /// The name of its first occurrence, if overridden. That occurrence is stored under the plain
-    /// UID.
+    /// The name of the first occurrence, if it is overridden. It is stored under the plain UID.
     pub first: Option<String>,
-    /// The parent of its other events.
+    /// The parent of the other events.
     pub parent: Option<i64>,
-    /// For overrides that name a day: the name of the override, mapped to the name of the event.
+    /// Overrides that identify a day: maps the override's name to the event's name.
     pub by_day: HashMap<String, String>,
-    /// The revision of the entry, once its events are written.
+    /// The entry's revision, once its events are written.
     pub revision: Option<Revision>,
-    /// Whether another file has a later revision of it.
+    /// Whether another file had a later revision.
     pub is_outdated: bool,
 }
 
-/// The time that a transaction may take before it yields to other writers.
+/// How long a transaction may run before it yields to other writers.
 #[derive(Clone, Copy)]
 pub struct TimeSlice {
     began: Instant,
-    /// Number of events processed before it.
+    /// Number of events that had been processed when the slice started.
     from: usize,
 }
 
 impl TimeSlice {
-    /// Begins a time slice after `from` processed events.
+    /// Starts a time slice after `from` processed events.
     pub fn begin(from: usize) -> TimeSlice {
         TimeSlice { began: Instant::now(), from }
     }
 
-    /// Returns whether to yield to other writers. Returns false until at least one event is done.
+    /// Returns whether to yield to other writers. At least one event is always processed first.
     pub fn is_over(self, done: usize) -> bool {
         done > self.from && (done >= self.from + BATCH || self.began.elapsed() >= TIME_SLICE)
     }

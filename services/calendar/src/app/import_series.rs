@@ -1,4 +1,4 @@
-//! The rules of imported series.
+//! Recurrence rules of imported series.
 
 use std::collections::HashSet;
 
@@ -15,10 +15,11 @@ use crate::state::State;
 use crate::store::series as stored;
 use crate::store::slugs;
 
-/// Stores how an entry repeats. Returns the id of its series, if its events must be put there.
+/// Stores an entry's recurrence rule. Returns the series id if its events belong to a stored
+/// series.
 ///
-/// A feed of this calendar has less than this calendar itself, and may have occurrences as events
-/// without rules.
+/// Feeds we wrote ourselves contain less than the database, and they may list occurrences as single
+/// events without a rule.
 pub fn of_entry(
     state: &State,
     db: &mut Db,
@@ -38,7 +39,8 @@ pub fn of_entry(
     }
 }
 
-/// Stores how an entry repeats, or that it no longer does. Returns the id of its series.
+/// Stores an entry's recurrence rule, or removes it if the entry no longer repeats. Returns the
+/// series id.
 fn keep(db: &mut Db, entry: &Entry, most: usize) -> Result<Option<i64>, Error> {
     let known = stored::find_by_uid(db, &entry.uid)?;
     let Some(Repetition { plan, made_until, due_utc, .. }) = &entry.repetition else {
@@ -72,7 +74,7 @@ fn keep(db: &mut Db, entry: &Entry, most: usize) -> Result<Option<i64>, Error> {
     Ok(Some(known.id))
 }
 
-/// Returns the excluded dates of a file, with those of events in the trash.
+/// Returns the file's excluded dates, plus the dates of trashed events.
 fn with_trashed(db: &mut Db, known: &Series, plan: &Plan) -> Result<Vec<String>, Error> {
     let mut excluded = plan.exdates.clone();
     if known.plan.all_day == plan.all_day {
@@ -84,7 +86,7 @@ fn with_trashed(db: &mut Db, known: &Series, plan: &Plan) -> Result<Vec<String>,
     Ok(excluded)
 }
 
-/// Removes the rule of an entry that does not repeat.
+/// Removes the stored rule of an entry that does not repeat.
 fn forget(db: &mut Db, entry: &Entry) -> Result<(), Error> {
     if let Some(known) = stored::find_by_uid(db, &entry.uid)? {
         stored::remove(db, known.id)?;
@@ -92,7 +94,7 @@ fn forget(db: &mut Db, entry: &Entry) -> Result<(), Error> {
     Ok(())
 }
 
-/// Puts an imported event at its place in a series.
+/// Adds an imported event to its series.
 pub fn join(
     db: &mut Db,
     (series, entry): (i64, &Entry),
@@ -121,7 +123,7 @@ pub fn join(
 /// Returns the fields in which an overridden event differs from its series.
 fn changed(db: &mut Db, known: &Series, place: &Membership) -> Result<Vec<String>, Error> {
     let Some(own) = series::shared(db, place.event)? else { return Ok(Vec::new()) };
-    // The other events decide what the series shares.
+    // Take this event out first, because only the other events define the shared fields.
     stored::leave(db, place.event)?;
     let template = series::template(db, known.id)?;
     let Some(template) = template else { return Ok(vec![DATES.to_owned()]) };
@@ -140,12 +142,12 @@ fn changed(db: &mut Db, known: &Series, place: &Membership) -> Result<Vec<String
     Ok(fields.into_iter().map(str::to_owned).collect())
 }
 
-/// Returns the dates of an event by its rule.
+/// Returns the dates that the rule gives an event.
 fn expected(place: &InSeries) -> Option<Schedule> {
     series::span_of(&place.series, place.membership.occurrence)
 }
 
-/// Takes those events out of a series that its rule no longer has.
+/// Removes events from a series if its rule no longer includes them.
 pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<(), Error> {
     let Some(series) = stored::find(db, id)? else { return Ok(()) };
     let named: HashSet<i64> = entry.occurrences.iter().map(|one| one.original.seconds()).collect();

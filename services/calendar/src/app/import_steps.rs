@@ -1,4 +1,4 @@
-//! Steps of an import, prepared before the transaction that writes them.
+//! Prepares import steps before the transaction that writes them.
 
 use std::collections::{HashSet, VecDeque};
 use std::io::BufRead;
@@ -11,20 +11,20 @@ use crate::error::Error;
 use crate::ical::{Component, ComponentKind, Entry, Reader};
 use crate::state::State;
 
-/// Maximum total size of prepared components in bytes. The last one may exceed it.
+/// Maximum total size of prepared components, in bytes. The last one may exceed it.
 const READY_BYTES: usize = 4 << 20;
 
-/// The state of the reader of a file.
+/// What the file reader has to remember.
 #[derive(Default)]
 pub struct Reading {
-    /// Number of components read in the current pass.
+    /// Number of components read so far in this pass.
     read: usize,
-    /// UIDs of the series to which overrides of all later occurrences have been applied.
+    /// UIDs of series whose `RANGE=THISANDFUTURE` overrides have been applied.
     with_ranges: HashSet<String>,
 }
 
 impl Reading {
-    /// Prepares the next steps of a pass, up to what one transaction may write.
+    /// Prepares the next steps of a pass, as many as fit into one transaction.
     pub fn next_steps(
         &mut self,
         overview: &Overview,
@@ -46,8 +46,7 @@ impl Reading {
                 ready.push_back(Arc::new(Step::End));
                 break;
             };
-            // After the deadline, the rest of the file is reported as skipped without being
-            // expanded.
+            // After the deadline we report the rest of the file as skipped, and don't expand it.
             let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             let work = self.work(overview, state, &mut component, (pass, is_late));
             self.read += 1;
@@ -60,7 +59,7 @@ impl Reading {
         Ok(ready)
     }
 
-    /// Returns the work for a component.
+    /// Decides what to do with a component.
     fn work(
         &mut self,
         overview: &Overview,
@@ -71,7 +70,7 @@ impl Reading {
         let replaces = component.find("RECURRENCE-ID").is_some();
         let is_wanted =
             component.kind == ComponentKind::Event && replaces == (pass == Pass::Replacements);
-        // Faulty events count too, because they take time although nothing is written.
+        // Faulty events count too. Nothing is written for them, but they still take time.
         let is_superseded = overview.is_superseded(component, self.read);
         let is_repeated = overview.repeated.contains(&self.read);
         if is_repeated && component.is_series() {
@@ -89,14 +88,14 @@ impl Reading {
         match Entry::read(component, context) {
             Ok(_) if is_superseded => Work::Superseded,
             Err(_) if is_superseded && component.is_range() => Work::Superseded,
-            // The missing part may have contained overrides.
+            // The part that was cut off may have contained overrides.
             Ok(entry) if entry.is_series && overview.cut.is_some() => {
                 Work::Faulty("it repeats, and the file is truncated".to_owned())
             }
             Ok(mut entry) => {
                 let ranges = overview.ranges(&entry.uid);
                 if entry.is_series && !ranges.is_empty() {
-                    // Such a series is not kept as one rule.
+                    // One rule can't describe such a series, so don't store it.
                     entry.repetition = None;
                     entry = entry.with_ranges(ranges, context);
                     self.with_ranges.insert(entry.uid.clone());

@@ -1,4 +1,4 @@
-//! Import of a single occurrence.
+//! Imports a single occurrence.
 
 use std::borrow::Cow;
 
@@ -32,10 +32,11 @@ use crate::store::{event_statuses, events, imported, linked_posts, links, subscr
 use crate::wire::event_input::EventInput;
 use crate::wire::params::Params;
 
-/// Maximum number of parts of a location that are tried as the name of its venue.
+/// A location is split at its commas. This is the maximum number of shorter names to try when
+/// looking for the venue.
 const MAX_PARTS: usize = 8;
 
-/// The result of writing an event.
+/// The outcome of writing an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Created,
@@ -44,34 +45,35 @@ pub enum Outcome {
     Skipped,
 }
 
-/// The origin of an event.
+/// Where an event comes from.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
     pub user: &'a User,
     pub own: OwnEvents<'a>,
-    /// The context for parsing an event in the form that a feed of this calendar gives it.
+    /// The context for parsing our own rendering of a stored event.
     pub entries: EntryContext<'a>,
-    /// The first event of its series.
+    /// The first event of the series.
     pub parent: Option<i64>,
-    /// Whether its series may exclude it, because an excluded date cannot be read.
+    /// Whether the series may exclude this event. We can't know, because one of the excluded dates
+    /// is unreadable.
     pub has_unknown_exclusions: bool,
-    /// The subscription for which the event is imported, if any.
+    /// The subscription that this import belongs to, if any.
     pub subscriber: Option<&'a Subscriber>,
 }
 
-/// How to recognise events of this calendar in a file.
+/// How to recognise our own events in a file.
 #[derive(Clone, Copy)]
 pub struct OwnEvents<'a> {
-    /// UIDs of this calendar end with this site's host.
+    /// UIDs that we generate end with this site's host.
     pub urls: &'a Urls,
-    /// Whether this calendar or a copy of it wrote the entry, regardless of the host.
+    /// Whether the entry was written by this calendar or a copy of it, whatever the host.
     pub is_author: bool,
-    /// CREATED of the entry. Under another host it must equal that of the stored event, because a
-    /// copy of this calendar may use the same ids for different events.
+    /// The entry's CREATED property. If the host differs, it must match the stored event, because a
+    /// copy of this calendar may use the same ids for other events.
     pub created: Option<i64>,
 }
 
-/// A stored event, and its form in a feed.
+/// A stored event, and how a feed would show it.
 struct Stored {
     event: Event,
     links: Links,
@@ -79,8 +81,8 @@ struct Stored {
     shown: Option<Occurrence>,
 }
 
-/// Writes or cancels an event. Returns the outcome and its id, or `None` if there is no event. An
-/// import for a subscription writes only events of the subscription.
+/// Writes or cancels an event. Returns the outcome and the event's id, or `None` if there is no
+/// event. A subscription's import only touches that subscription's events.
 pub fn write(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -110,11 +112,10 @@ pub fn write(
     }
 }
 
-/// Writes an event. Returns the outcome and its id.
+/// Writes an event. Returns the outcome and the event's id.
 ///
-/// Events that were trashed by an import are restored; events that were trashed by a user stay
-/// there. If the series may exclude the event, it is neither restored nor inserted between known
-/// events.
+/// Events trashed by an import are restored, while events trashed by a user stay in the trash. If
+/// the series may exclude the event, it is neither restored nor inserted between known events.
 fn write_occurrence(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -139,8 +140,8 @@ fn write_occurrence(
     }
 }
 
-/// Returns whether an occurrence is not known, but a later one of its series is. An earlier file then
-/// excluded it.
+/// Returns whether this occurrence is unknown although a later one of its series is known. In that
+/// case an earlier file excluded it.
 fn is_skipped_by_known_events(
     db: &mut Db,
     source: Source<'_>,
@@ -152,8 +153,8 @@ fn is_skipped_by_known_events(
     Ok(imported::has_later_event(db, parent, wall_seconds(occurrence.start.wall()))?)
 }
 
-/// Marks an event as cancelled. It stays visible. Only the status of a known event changes, because
-/// a cancellation may lack all other properties. An unknown event is created if the cancellation is
+/// Marks an event as cancelled. It stays visible. A cancellation may lack all other properties, so
+/// only the status of a known event changes. An unknown event is created if the cancellation is
 /// complete.
 fn cancel(
     context: &mut RequestContext<'_>,
@@ -169,9 +170,9 @@ fn cancel(
     let noted = imported::find(context.db, event.id)?;
     let is_own = source.own.is_author;
     let outcome = match event.status.is_trashed() {
-        // Feeds of this calendar show events in the trash as cancelled.
+        // Our own feeds show trashed events as cancelled.
         true if !noted.is_trashed || is_own => Outcome::Skipped,
-        // A user may have changed the status since the file cancelled the event.
+        // A user may have changed the status after the file cancelled the event.
         false if noted.is_cancelled => Outcome::Unchanged,
         false if is_own && is_cancelled(context.db, event.id)? => Outcome::Unchanged,
         _ => match call_off(context.db, &event, context.now.as_second())? {
@@ -186,8 +187,8 @@ fn is_cancelled(db: &mut Db, event: i64) -> Result<bool, Error> {
     Ok(event_statuses::of_event(db, event)?.occurring == Occurring::Cancelled)
 }
 
-/// Cancels or trashes later occurrences of a UID, except those that `stays` accepts. Handles at
-/// most `most` per call. Returns their number.
+/// Cancels or trashes later occurrences of a UID, except those accepted by `stays`. Handles at most
+/// `most` per call and returns how many it handled.
 pub fn drop_surplus(
     db: &mut Db,
     (uid, now, is_cancelling): (&str, i64, bool),
@@ -206,7 +207,8 @@ pub fn drop_surplus(
     Ok(ids.len())
 }
 
-/// Marks an event as cancelled and records that its file did so. Returns whether the event changed.
+/// Marks an event as cancelled, and records that its file did this. Returns whether the event
+/// changed.
 fn call_off(db: &mut Db, event: &Event, now: i64) -> Result<bool, Error> {
     imported::note(db, event.id, |noted| {
         (noted.is_cancelled, noted.is_trashed) = (true, false);
@@ -218,15 +220,14 @@ fn call_off(db: &mut Db, event: &Event, now: i64) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// Moves an event to the trash and records that its file did so.
+/// Moves an event to the trash, and records that its file did this.
 pub fn trash(db: &mut Db, event: &Event, now: i64) -> Result<(), Error> {
     event_writes::trash(db, event, now)?;
     imported::note(db, event.id, |noted| noted.is_trashed = true)?;
     Ok(subscribed_events::note_vanished(db, event.id)?)
 }
 
-/// Finds an event by UID, either an imported one or one that this calendar generated. Returns
-/// `None` if neither exists.
+/// Finds an event by UID. The UID may come from an earlier import or be one of our own.
 pub fn find(db: &mut Db, own: OwnEvents<'_>, uid: &str) -> Result<Option<Event>, Error> {
     if let Some(event) = events::find_by_external_id(db, uid)? {
         return Ok(Some(event));
@@ -271,7 +272,7 @@ fn create(
     Ok((Some(event.id), Outcome::Created))
 }
 
-/// Updates the fields of an event that differ from the form that a feed would have.
+/// Updates the fields that differ from what a feed would show.
 fn update(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -280,7 +281,7 @@ fn update(
 ) -> Result<(Option<i64>, Outcome), Undone> {
     let Stored { event, links: before, included, shown } = stored;
     let details = &occurrence.details;
-    // The first event of a series is not its own parent.
+    // The first event of a series can't be its own parent.
     let parent = source.parent.filter(|id| *id != event.id);
     let mut fields = occurrence.fields(shown.as_ref());
     if let Some(status) = status_after(context.db, &event, details.is_private)? {
@@ -299,7 +300,7 @@ fn update(
     let slug = event.slug.strip_suffix(slug::TRASHED).filter(|_| event.status.is_trashed());
     let own_page = source.own.urls.event_page(slug.unwrap_or(&event.slug));
     let is_website = |url: &String| *url != own_page && *url != event.website;
-    // In files of this calendar, URLs are the events' own pages.
+    // In our own files, the URL is the event's own page.
     if !source.own.is_author && details.url.as_ref().is_some_and(is_website) {
         fields.insert("website".to_owned(), json!(details.url));
     }
@@ -330,9 +331,8 @@ fn update(
     Ok((Some(event.id), Outcome::Updated))
 }
 
-/// Returns the status of an event after an import, or `None` if it does not change. An event that
-/// an import trashed is restored, and an event follows its file when that becomes private or
-/// public.
+/// Decides an event's status after an import. Returns `None` if it does not change. Events that an
+/// import trashed are restored, and an event becomes private or public when its file does.
 ///
 /// A user's decision is kept until the file changes.
 fn status_after(db: &mut Db, event: &Event, is_private: bool) -> Result<Option<Status>, Error> {
@@ -355,8 +355,8 @@ fn status_after(db: &mut Db, event: &Event, is_private: bool) -> Result<Option<S
     Ok((after != event.status).then_some(after))
 }
 
-/// Returns whether an import clears the cancelled status that an earlier file gave an event. A
-/// status that a user set is kept.
+/// Returns whether to clear the cancelled status that an earlier file gave an event. A status set
+/// by a user is kept.
 fn confirms(db: &mut Db, source: Source<'_>, event: i64) -> Result<bool, Error> {
     if !imported::find(db, event)?.is_cancelled {
         return Ok(false);
@@ -379,7 +379,7 @@ fn decode(
 }
 
 impl Stored {
-    /// Reads an event and renders it as a feed of this calendar does.
+    /// Reads an event and renders it the way our feeds do.
     fn read(db: &mut Db, source: Source<'_>, event: Event) -> Result<Stored, Error> {
         let (_, included) = included::of_events(db, EventSelector::Id(event.id))?;
         let included = included.readable_by(&None);
@@ -394,8 +394,8 @@ impl Stored {
     }
 }
 
-/// Splits the categories of a file: names of the event's existing tags stay tags, all others become
-/// categories.
+/// Splits the file's category names. Names of tags the event already has stay tags, and all others
+/// become categories.
 fn terms(names: &[String], links: &Links, included: &Included) -> (Vec<TermRef>, Vec<TermRef>) {
     let name_of = |id: &i64| included.terms.get(id).map(|term| html::plain(&term.name));
     let (mut tags, mut tag_names) = (Vec::new(), Vec::new());
@@ -410,8 +410,7 @@ fn terms(names: &[String], links: &Links, included: &Included) -> (Vec<TermRef>,
     (categories.cloned().map(TermRef::Text).collect(), tags)
 }
 
-/// Returns the venue for a location: one whose address matches the text, one with this name, or a
-/// new one.
+/// Returns the venue for a location: an existing one with this address or name, or else a new one.
 fn venue(db: &mut Db, occurrence: &Occurrence) -> Result<Value, Error> {
     let location = occurrence.details.location.as_str();
     if location.is_empty() {
@@ -432,7 +431,7 @@ fn venue(db: &mut Db, occurrence: &Occurrence) -> Result<Value, Error> {
     Ok(venue)
 }
 
-/// Returns the organizer: one with this name, or a new one.
+/// Returns the organizer with this name, or a new one.
 fn organizer(db: &mut Db, occurrence: &Occurrence) -> Result<Value, Error> {
     let Some((name, mail)) = &occurrence.details.organizer else { return Ok(json!([])) };
     Ok(match known(db, Kind::Organizer, name, |_| true)? {

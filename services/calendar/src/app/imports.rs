@@ -1,4 +1,5 @@
-//! Import of iCalendar files: creates events, updates those that differ, and keeps the rest.
+//! Imports iCalendar files: creates new events, updates those that differ, and leaves the rest
+//! unchanged.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -28,7 +29,7 @@ use crate::store::{events, imported, sql};
 use crate::wire::import::{ImportErrorJson, ImportJson};
 use crate::wire::params::Params;
 
-/// Number of surplus occurrences that are trashed between two checks of the time slice.
+/// Number of surplus occurrences to trash before checking the time slice again.
 const SURPLUS: usize = 20;
 
 /// An import in progress.
@@ -37,23 +38,23 @@ pub struct Import {
     urls: Urls,
     limits: ImportLimits,
     overview: Overview,
-    /// The identity of this calendar, once it has been read.
+    /// This calendar's own id, once it has been read.
     calendar_id: Option<String>,
     /// Whether this calendar wrote the current entry.
     is_author: bool,
-    /// The CREATED property of the current entry.
+    /// The current entry's CREATED property.
     created: Option<i64>,
-    /// State of each series that the second pass needs from the first, by UID.
+    /// State that the second pass needs from the first, by UID of the series.
     series: HashMap<String, Series>,
     so_far: Progress,
     reading: Reading,
-    /// The subscription for which the file is imported, if any.
+    /// The subscription that this import belongs to, if any.
     subscriber: Option<Subscriber>,
 }
 
 impl Import {
-    /// Begins the import of a file whose overview is complete. UIDs of this calendar end with the
-    /// host of `urls`.
+    /// Starts importing a file whose overview is complete. Our own UIDs end with the host of
+    /// `urls`.
     pub fn new(user: User, urls: Urls, limits: ImportLimits, overview: Overview) -> Import {
         let mut so_far = Progress::default();
         if let Some(Cut { line, is_in_event: false }) = overview.cut {
@@ -80,13 +81,13 @@ impl Import {
         }
     }
 
-    /// Makes the import one for a subscription.
+    /// Turns this into a subscription's import.
     #[must_use]
     pub fn of_subscription(self, subscriber: Subscriber) -> Import {
         Import { subscriber: Some(subscriber), ..self }
     }
 
-    /// Returns the passes over the file in order.
+    /// Returns the passes over the file, in order.
     pub fn passes(&self) -> impl Iterator<Item = Pass> + use<> {
         let replacements = self.overview.has_replacements.then_some(Pass::Replacements);
         [Pass::Entries].into_iter().chain(replacements)
@@ -111,13 +112,13 @@ impl Import {
         &self.so_far
     }
 
-    /// Restores the progress to what it was before a transaction that was rolled back.
+    /// Restores the progress from before a transaction that was rolled back.
     pub fn restore(&mut self, so_far: Progress) {
         self.so_far = so_far;
     }
 
-    /// Reads and expands the next entries of a pass, unless prepared ones remain. This is slow, so
-    /// it happens before the transaction that writes them.
+    /// Reads and expands the next entries of a pass, unless some are still waiting to be written.
+    /// This is slow, so do it before opening the transaction that writes them.
     ///
     /// # Errors
     /// The file cannot be read, or it changed.
@@ -139,7 +140,7 @@ impl Import {
     /// Writes prepared entries inside a transaction. Returns false at the end of the pass.
     ///
     /// # Errors
-    /// The database failed. The counts are then invalid.
+    /// The database failed. The counts are invalid after that.
     pub fn write(&mut self, state: &State, db: &mut Db) -> Result<bool, Error> {
         sql::one_writer(db)?;
         if self.calendar_id.is_none() {
@@ -166,7 +167,8 @@ impl Import {
         Ok(!self.so_far.is_over)
     }
 
-    /// Processes a component until the time slice ends. Returns whether it is complete.
+    /// Works on a component until it is complete or the time slice ends. Returns whether it is
+    /// complete.
     fn do_work(
         &mut self,
         state: &State,
@@ -205,8 +207,8 @@ impl Import {
         Ok(true)
     }
 
-    /// Returns whether the import has reached a limit. The first time, reports that the remaining
-    /// entries are skipped.
+    /// Returns whether the import has reached a limit. The first time this happens, it also reports
+    /// that the remaining entries are skipped.
     fn stops_at(&mut self, component: &Component) -> bool {
         let late = self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let full = self.limits.events.is_some_and(|most| self.so_far.done >= most);
@@ -220,7 +222,7 @@ impl Import {
         self.so_far.is_over
     }
 
-    /// Writes the events of an entry until the time slice ends. Returns whether all are written.
+    /// Writes an entry's events until the time slice ends. Returns whether all of them are written.
     fn write_entry(
         &mut self,
         state: &State,
@@ -229,7 +231,7 @@ impl Import {
         slice: TimeSlice,
     ) -> Result<bool, Error> {
         let begun = self.so_far.entry.take();
-        // Another import may have written a later revision between two transactions of an entry.
+        // Between two transactions of an entry, another import may have written a later revision.
         if self.is_outdated(db, entry)? {
             let message = match begun {
                 None => "an earlier file had a later revision of it; it was skipped",
@@ -319,7 +321,7 @@ impl Import {
                 if entry.is_series && so_far.parent.is_none() {
                     so_far.parent = parent_of(db, id)?;
                 }
-                // All occurrences of the series may be overridden.
+                // Every occurrence of the series may be overridden.
                 if entry.replaces.is_some()
                     && let Some(series) = self.series.get_mut(&entry.uid)
                     && series.parent.is_none()
@@ -337,7 +339,7 @@ impl Import {
         }
         self.note_revision(db, entry)?;
         let is_whole = entry.replaces.is_none() && self.overview.cut.is_none();
-        // Feeds of this calendar leave out events that are not public.
+        // Our own feeds leave out events that aren't public.
         let is_whole = is_whole && !entry.has_unknown_occurrences && !self.is_author;
         if let Some(series) = so_far.series.filter(|_| is_whole) {
             import_series::tidy(db, series, entry)?;
@@ -356,13 +358,13 @@ impl Import {
         OwnEvents { urls: &self.urls, is_author: self.is_author, created: self.created }
     }
 
-    /// Returns the revision of an entry, or `None` if this calendar wrote it: revisions in feeds of
-    /// this calendar cannot be compared with those of imported files.
+    /// Returns an entry's revision, or `None` if we wrote it ourselves. Revisions in our own feeds
+    /// can't be compared with those of imported files.
     fn revision(&self, entry: &Entry) -> Option<Revision> {
         entry.revision.filter(|_| !self.own().is_author)
     }
 
-    /// Records the revision of an entry.
+    /// Records an entry's revision.
     fn note_revision(&self, db: &mut Db, entry: &Entry) -> Result<(), Error> {
         if let Some(revision) = self.revision(entry) {
             let name = entry.replaces.as_ref().unwrap_or(&entry.uid);
@@ -371,7 +373,7 @@ impl Import {
         Ok(())
     }
 
-    /// Returns whether an earlier import had a later revision of an entry, or of the series that it
+    /// Returns whether an earlier import had a later revision of this entry, or of the series it
     /// overrides.
     fn is_outdated(&mut self, db: &mut Db, entry: &Entry) -> Result<bool, Error> {
         let series = self.series.get(&entry.uid).filter(|_| entry.replaces.is_some());
@@ -388,7 +390,7 @@ impl Import {
         Ok(is_outdated)
     }
 
-    /// Returns the parent of the events of a series, if known.
+    /// Returns the parent of a series' events, if known.
     fn parent(&self, db: &mut Db, entry: &Entry) -> Result<Option<i64>, Error> {
         if !entry.is_series && entry.replaces.is_none() {
             return Ok(None);
@@ -401,7 +403,7 @@ impl Import {
         Ok(first.map(|first| first.parent.unwrap_or(first.id)))
     }
 
-    /// Records the original start of the first event of a series. Returns true if the entry was a
+    /// Records the original start of a series' first event. Returns true if the entry used to be a
     /// series and no longer repeats.
     fn note_first(
         &self,
@@ -416,7 +418,7 @@ impl Import {
         let moment = match &entry.replaces {
             Some(name) => Entry::moment_of(&entry.uid, name).map(str::to_owned),
             None if entry.is_series => Some(occurrence.original.key()),
-            // Exports of this calendar write occurrences as events without rules.
+            // Our exports list occurrences as single events without a rule.
             None if self.overview.is_own || self.overview.cut.is_some() => return Ok(false),
             None => None,
         };
@@ -428,7 +430,7 @@ impl Import {
         Ok(repeated)
     }
 
-    /// Writes an event of one occurrence within a savepoint. Returns the event's id, or `None` if
+    /// Writes the event of one occurrence within a savepoint. Returns the event's id, or `None` if
     /// an incomplete cancellation refers to an unknown event.
     fn write_one(
         &self,
@@ -456,8 +458,9 @@ impl Import {
         })
     }
 
-    /// Removes future occurrences that the file no longer has, until the time slice ends. They are
-    /// trashed, or cancelled if the file cancels the series. Returns whether none remain.
+    /// Removes future occurrences that are no longer in the file, until the time slice ends. They
+    /// are cancelled if the file cancels the series, and trashed otherwise. Returns whether all of
+    /// them are gone.
     fn drop_surplus(
         &mut self,
         state: &State,

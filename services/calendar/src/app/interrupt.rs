@@ -1,4 +1,4 @@
-//! Reasons to stop the work of a write, or the reading of a list.
+//! Reasons to abort a write or a list.
 
 use database::DatabaseError;
 
@@ -6,12 +6,12 @@ use crate::error::Error;
 use crate::store::event_index::ListError;
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// The reason for stopping the work of a write. Its transaction is always rolled back.
+/// Why a write was aborted. Its transaction is always rolled back.
 #[derive(Debug)]
 pub enum Interrupt {
-    /// The image at this URL must be fetched, then the work is repeated.
+    /// Fetch the image at this URL, then run the write again.
     NeedsImage(String),
-    /// The write fails with an error.
+    /// The write failed.
     Failed(Error),
 }
 
@@ -33,19 +33,19 @@ impl From<ParameterErrors> for Interrupt {
     }
 }
 
-/// The reason for stopping the reading of a list.
+/// Why reading a list was aborted.
 #[derive(Debug)]
 pub enum ListInterrupt {
-    /// The connection sees an older state than the index. Reading again sees a newer one.
+    /// The connection sees an older state than the index does. Read again to catch up.
     Outdated,
-    /// The page has this number of bytes of text and needs a memory permit.
+    /// The page has this many bytes of text and needs a memory permit.
     LongPage(usize),
-    /// The list fails with an error.
+    /// The list failed.
     Failed(Error),
 }
 
 impl ListInterrupt {
-    /// Returns the error to report when the list is not read again.
+    /// Returns the error to report if we don't read the list again.
     pub fn into_error(self) -> Error {
         match self {
             ListInterrupt::Outdated | ListInterrupt::LongPage(_) => DatabaseError::Busy.into(),

@@ -1,4 +1,4 @@
-//! Answers to earlier requests that are still right.
+//! Reuses earlier responses that are still current.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::state::State;
 use crate::store::kept_answers::{KeptAnswers, Moment};
 
-/// The answers that show the present content and time.
+/// The kept responses that match the current content and time.
 #[derive(Clone)]
 pub struct PresentAnswers {
     answers: Arc<KeptAnswers>,
@@ -15,8 +15,8 @@ pub struct PresentAnswers {
 }
 
 impl PresentAnswers {
-    /// Reads the version of the content, or returns `None` if no answers are kept. `period` is a
-    /// number of the time during which an answer stays the same.
+    /// Reads the content version. Returns `None` if responses are not kept. `period` numbers the
+    /// time span in which a response stays the same.
     ///
     /// # Errors
     /// The database failed.
@@ -26,12 +26,12 @@ impl PresentAnswers {
         Ok(Some(PresentAnswers { answers: Arc::clone(answers), moment }))
     }
 
-    /// Returns the answer to a request.
+    /// Returns the kept response to a request, if any.
     pub fn get<T: Any + Send + Sync>(&self, request: &str) -> Option<Arc<T>> {
         self.answers.get(request, self.moment)
     }
 
-    /// Keeps the answer to a request, which takes this many bytes.
+    /// Keeps the response to a request. `bytes` is its size in memory.
     pub fn put<T: Any + Send + Sync>(&self, request: String, answer: Arc<T>, bytes: usize) {
         self.answers.put(request, self.moment, answer, bytes);
     }

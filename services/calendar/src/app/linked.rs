@@ -1,4 +1,4 @@
-//! Use cases of venues and organizers: list, read, create, change, remove.
+//! Venue and organizer use cases: list, read, create, change and remove.
 
 use database::Db;
 
@@ -25,7 +25,7 @@ use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::parameters::is_forced;
 use crate::wire::params::Params;
 
-/// The part of a path that names a venue or an organizer.
+/// A venue or an organizer as identified in a URL path.
 pub enum PathKey {
     Id(i64),
     /// The stored slug.
@@ -33,18 +33,18 @@ pub enum PathKey {
 }
 
 impl PathKey {
-    /// Parses the slug of a path.
+    /// Parses a slug from a path.
     pub fn of_slug(text: &str) -> PathKey {
         PathKey::Slug(slug::lookup_form(text))
     }
 
-    /// Returns the key of a venue or organizer of this kind.
+    /// Adds the kind.
     pub fn of(self, kind: Kind) -> LinkedKey {
         LinkedKey { kind, path: self }
     }
 }
 
-/// The venue or organizer that a path names.
+/// A venue or an organizer as identified in a URL path, with its kind.
 pub struct LinkedKey {
     kind: Kind,
     path: PathKey,
@@ -63,7 +63,7 @@ impl LinkedKey {
         found.ok_or_else(|| ParameterErrors::one(name, text).into())
     }
 
-    /// Reads a row that the caller may edit, and the caller.
+    /// Returns the caller and the row, if the caller may edit it.
     fn editable(&self, context: &mut RequestContext<'_>) -> Result<(User, Linked), Error> {
         let user = context.user()?;
         let row = self.require(context.db)?;
@@ -80,7 +80,7 @@ fn render(
     Ok(LinkedJson::new(row, &included, context.render(), single))
 }
 
-/// Creates a row from parameters, inside a transaction.
+/// Creates a row from request parameters, inside a transaction.
 pub fn create_in(
     context: &mut RequestContext<'_>,
     kind: Kind,
@@ -93,7 +93,7 @@ pub fn create_in(
     linked_writes::create(context.db, kind, &change, write)
 }
 
-/// Creates a row, or returns the one with the same name. Also returns its URL.
+/// Creates a row, or returns the existing one with the same name. Also returns its URL.
 pub async fn create(
     state: &State,
     request: Request,
@@ -107,7 +107,7 @@ pub async fn create(
     .await
 }
 
-/// Reads a row and the date of its last change.
+/// Reads a row, and when it last changed.
 pub async fn find(
     state: &State,
     request: Request,
@@ -137,7 +137,7 @@ pub async fn update(state: &State, request: Request, key: LinkedKey) -> Result<L
     .await
 }
 
-/// Moves a row to the trash, or erases it if the request says so.
+/// Moves a row to the trash, or erases it if the request is forced.
 pub async fn remove(state: &State, request: Request, key: LinkedKey) -> Result<LinkedJson, Error> {
     let kind = key.kind;
     let removed = write(state, request, Action::Change, move |context, params| {

@@ -1,4 +1,4 @@
-//! Rules for creating, changing and trashing venues and organizers, inside a transaction.
+//! Creates, changes and trashes venues and organizers, inside a transaction.
 
 use database::{DatabaseError, Db};
 
@@ -17,21 +17,21 @@ use crate::model::status::{Stage, Status};
 use crate::store::{linked_posts, links, text_lengths};
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// If an event has at least this number of other venues and organizers, its text may exceed the
-/// limit of a page. Each has at most 2 MiB of text, the longest line of a load.
+/// An event that has at least this number of other venues and organizers may exceed the text limit
+/// of a page. Each of them has at most 2 MiB of text, the maximum line length of a load file.
 const CROWD: i64 = 14;
 
-/// A row as it will be after a write.
+/// The row that a write will produce.
 pub enum PlannedLinked<'a> {
-    /// An existing row that stays unchanged.
+    /// An existing row, left unchanged.
     Known(Linked),
     /// A row to insert.
     New(LinkedDraft<'a>),
-    /// A row to update, with its current state.
+    /// A row to update, and its current state.
     Changed(LinkedDraft<'a>, Box<Linked>),
 }
 
-/// A row whose new slug and image are not assigned yet.
+/// A row without its new slug and image.
 pub struct LinkedDraft<'a> {
     row: Linked,
     was_trashed: bool,
@@ -41,7 +41,7 @@ pub struct LinkedDraft<'a> {
 
 /// Creates a row, or returns the existing one with the same name.
 ///
-/// Other fields of the write change an existing row only if the caller may edit it.
+/// The other fields of the write are applied to an existing row only if the caller may edit it.
 pub fn create(
     db: &mut Db,
     kind: Kind,
@@ -52,7 +52,7 @@ pub fn create(
     Ok(store(db, planned, write)?)
 }
 
-/// Decides what [`create`] stores.
+/// Decides what [`create`] will store.
 pub fn plan<'a>(
     db: &mut Db,
     kind: Kind,
@@ -85,7 +85,7 @@ fn plan_new<'a>(
     draft(db, row, change, false, write).map(PlannedLinked::New)
 }
 
-/// Creates a row even if there is one with the same name.
+/// Creates a row even if another one has the same name.
 pub fn create_apart(
     db: &mut Db,
     kind: Kind,
@@ -160,8 +160,8 @@ impl LinkedDraft<'_> {
     }
 }
 
-/// Finds a row with the same name (and the same description, if given) that is visible to the
-/// caller and not in the trash.
+/// Finds a row with the same name, and the same description if one is given. The row must be
+/// visible to the caller and not in the trash.
 pub fn duplicate(
     db: &mut Db,
     kind: Kind,
@@ -177,7 +177,8 @@ pub fn duplicate(
     }
 }
 
-/// Finds the row that [`duplicate`] finds, or the only visible one with the same name.
+/// Finds the same row as [`duplicate`]. Failing that, finds a visible row with the same name,
+/// provided that there is only one.
 pub fn same_name(
     db: &mut Db,
     kind: Kind,
@@ -194,7 +195,7 @@ pub fn same_name(
     }
 }
 
-/// Returns whether the user may change or delete a row.
+/// Returns whether the user may change or delete the row.
 pub fn may_edit(user: &User, row: &Linked) -> bool {
     role::may_edit(user, &row.status, row.previous.as_ref(), row.author)
 }
@@ -206,7 +207,7 @@ fn check_author(change: &LinkedChange, user: &User) -> Result<(), Error> {
     }
 }
 
-/// Changes a row. The caller must have checked permission. If nothing differs, the modification
+/// Changes a row. The caller must have checked permissions. If nothing differs, the modification
 /// date stays.
 pub fn update(
     db: &mut Db,
@@ -234,7 +235,7 @@ fn plan_update<'a>(
     Ok(PlannedLinked::Changed(draft, Box::new(old)))
 }
 
-/// Fails if a longer text would bring any event of the row above the text limit of a page.
+/// Fails if the new, longer text would push any event of this row over the text limit of a page.
 fn check_events(db: &mut Db, old: &Linked, new: &Linked) -> Result<(), Error> {
     let size = |row: &Linked| row.description.len() + row.excerpt.len();
     let more = size(new).saturating_sub(size(old));
