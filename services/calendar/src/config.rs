@@ -1,4 +1,4 @@
-//! The settings of the calendar.
+//! Calendar settings.
 
 use std::path::{Path, PathBuf};
 
@@ -153,7 +153,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Returns the currency of costs without a symbol.
+    /// Returns the currency for costs without a symbol.
     pub fn currency(&self) -> Currency {
         Currency {
             symbol: self.currency_symbol.clone(),
@@ -176,7 +176,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Returns the languages of the pages, the default one first.
+    /// Returns the page languages, starting with the default.
     pub fn languages(&self) -> Vec<Language> {
         let others = self.site_locales.0.iter().filter(|language| **language != self.site_locale);
         std::iter::once(&self.site_locale).chain(others).copied().collect()
@@ -196,32 +196,32 @@ impl Settings {
         SeriesLimits { months, most: most.min(SeriesLimits::IMPORTED.most) }
     }
 
-    /// Returns the addresses that webhooks may have.
+    /// Returns which addresses webhooks may use.
     pub fn webhook_reach(&self) -> Reach {
         if self.webhook_allow_private.is_on() { Reach::anywhere() } else { Reach::public() }
     }
 
-    /// Returns the addresses that subscriptions may have.
+    /// Returns which addresses subscriptions may use.
     pub fn subscription_reach(&self) -> Reach {
         if self.subscription_allow_private.is_on() { Reach::anywhere() } else { Reach::public() }
     }
 
-    /// Returns the folder of stored images.
+    /// Returns the media folder.
     pub fn media_dir(&self, data_dir: &Path) -> PathBuf {
         self.media_dir.clone().unwrap_or_else(|| data_dir.join("media"))
     }
 }
 
-/// Languages in which the pages are offered.
+/// Additional page languages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Languages(Vec<Language>);
 
-/// The sites that may show the calendar in frames.
+/// The sites that may embed the calendar in a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameOrigins(String);
 
 impl FrameOrigins {
-    /// Returns the sources of a `frame-ancestors` directive.
+    /// Returns the source list for a `frame-ancestors` directive.
     pub fn sources(&self) -> &str {
         if self.0.is_empty() { "'none'" } else { &self.0 }
     }
@@ -303,15 +303,16 @@ fn parse_code(text: &str) -> Result<String, String> {
     fits.then(|| text.to_owned()).ok_or_else(|| "a code of ISO 4217 such as EUR".to_owned())
 }
 
-/// Parses a currency symbol. It has no digits, because costs that contain it must remain parsable.
+/// Parses a currency symbol. Digits aren't allowed, because we must still be able to parse a cost
+/// that contains the symbol.
 fn parse_symbol(text: &str) -> Result<String, String> {
     let fits = text.chars().count() <= 10
         && !text.contains(|c: char| c.is_numeric() || c.is_control() || matches!(c, '<' | '"'));
     fits.then(|| text.to_owned()).ok_or_else(|| "at most 10 characters, no digits".to_owned())
 }
 
-/// Parses a login. It must not contain a colon, because it precedes the colon in a basic
-/// authorization header.
+/// Parses a login. Colons aren't allowed, because in basic authentication the login ends at the
+/// first colon.
 pub fn parse_login(text: &str) -> Result<String, String> {
     let fits = (1..=60).contains(&text.chars().count())
         && !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == ':');

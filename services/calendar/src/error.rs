@@ -1,4 +1,4 @@
-//! All errors of requests, with their status, code and body.
+//! Every request error, with its status, code and body.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
@@ -12,7 +12,7 @@ use crate::wire::ordered_map::OrderedMap;
 use crate::wire::parameter_errors::{InvalidParameter, ParameterErrors};
 use crate::wire::parameters::declared;
 
-/// The error of a request.
+/// A request error.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("parameters are missing or invalid")]
@@ -75,7 +75,7 @@ pub enum Error {
     Internal(String),
 }
 
-/// Status, code and message of an error response, with additional fields of its `data`.
+/// The status, code and message of an error response, plus any extra fields in its `data`.
 struct Answer<'a> {
     status: u16,
     code: String,
@@ -110,7 +110,7 @@ enum More<'a> {
     TermExists { term_id: i64 },
 }
 
-/// Details of invalid parameters. Serialized as an empty list if there are none.
+/// Details about invalid parameters. Serialized as an empty list if there are none.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Details {
@@ -135,7 +135,7 @@ fn answer<'a>(status: u16, code: impl Into<String>, message: impl Into<String>) 
     Answer { status, code, message, more: More::Nothing {}, additional_data: None }
 }
 
-/// Builds an error about a resource. Its code and message begin with the kind of the resource.
+/// Builds an error about a resource. The code and the message start with the kind of resource.
 fn about<'a>(kind: &str, status: u16, code: &str, state: &str) -> Answer<'a> {
     answer(status, format!("{kind}-{code}"), format!("The {kind} {state}."))
 }
@@ -217,7 +217,7 @@ impl Error {
         }
     }
 
-    /// Returns the response for an error that is not about a particular resource.
+    /// Returns the response to an error that isn't about a particular resource.
     fn general(&self) -> Answer<'_> {
         match self {
             Error::NoRoute => {
@@ -266,7 +266,8 @@ impl Error {
         }
     }
 
-    /// Converts a database failure during a deletion. A busy database is still reported as busy.
+    /// Converts a database error that happened during a deletion. A busy database is still reported
+    /// as busy.
     pub fn while_deleting(self, kind: &'static str) -> Error {
         match self {
             Error::Store(cause) if !cause.is_temporary() => Error::CouldNotDelete(kind, cause),
@@ -274,7 +275,7 @@ impl Error {
         }
     }
 
-    /// Returns the number of seconds after which a retry may succeed, if known.
+    /// Returns how many seconds to wait before a retry, if we know.
     pub fn retry_after(&self) -> Option<u64> {
         match self {
             Error::TooManyRequests(seconds) | Error::Unavailable(seconds) => Some(*seconds),
@@ -365,7 +366,7 @@ impl From<&Fault> for Error {
     }
 }
 
-/// The format of errors that occur outside handlers.
+/// Formats errors that occur outside of handlers.
 pub struct ErrorBodies;
 
 impl ErrorFormat for ErrorBodies {

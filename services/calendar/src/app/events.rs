@@ -126,7 +126,7 @@ fn single(context: &RequestContext<'_>, event: &Event, included: &Included) -> E
     json::event(event, included, context.render(), Extent::Single)
 }
 
-/// Fails if the event has changed since the caller last saw it.
+/// Fails if the request has an `If-Match` header that no longer matches the event.
 fn check_unchanged(
     context: &mut RequestContext<'_>,
     params: &Params,

@@ -1,5 +1,5 @@
-//! Permits, time limits and retries of lists. Costly lists wait for a permit, long pages wait for
-//! memory, and a list that a writer overtook is read again.
+//! Permits, time limits and retries for lists. Costly lists wait for a permit and long pages wait
+//! for memory. If a writer gets ahead of the in-memory index, the list is read again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,47 +18,47 @@ use crate::store::event_index::Deadline;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 
-/// Maximum number of attempts to read a list that writers overtake.
+/// Maximum number of times to read a list that writers keep overtaking.
 const ATTEMPTS: usize = 5;
 
-/// Parameters that make a list costly: it searches all words, or reads the events of every venue or
-/// organizer from the database.
+/// Parameters that make a list costly, because it searches all words or reads the events of every
+/// venue or organizer from the database.
 const COSTLY: [&str; 3] = ["search", "has_events", "only_with_upcoming"];
 
-/// The permits and the deadline of a list.
+/// A list's permits and deadline.
 #[derive(Clone)]
 pub struct ListPermit {
-    /// The time at which the list is abandoned.
+    /// When to give up on the list.
     pub deadline: Deadline,
-    /// Held until the work is done, even if the client has disconnected; `None` for cheap lists.
+    /// Kept until the work is done, even if the client disconnects. `None` for cheap lists.
     _permit: Option<Arc<OwnedSemaphorePermit>>,
-    /// Maximum bytes of text in the page.
+    /// Maximum bytes of text per page.
     page_bytes: usize,
-    /// The memory permit of a long page.
+    /// The memory permit for a long page.
     page: Option<PagePermit>,
 }
 
-/// Maximum bytes of text in a page without a memory permit.
+/// Pages with more bytes of text than this need a memory permit.
 const SHORT_PAGE: usize = 256 << 10;
 
-/// Maximum bytes of text in any page.
+/// Maximum bytes of text on any page.
 pub const LONGEST_PAGE: usize = 32 << 20;
 
-/// A list with the memory permit of its page. The permit is held until the response has been built.
+/// A list, with the memory permit for its page. Keep the permit until the response has been built.
 pub struct ReadList<T> {
     pub list: T,
     pub page: Option<PagePermit>,
 }
 
 impl<T> ReadList<T> {
-    /// Wraps a list whose pages are always short.
+    /// Wraps a list whose pages are never long.
     pub fn short(list: T) -> ReadList<T> {
         ReadList { list, page: None }
     }
 }
 
 impl ListPermit {
-    /// Waits for the permit of a list.
+    /// Waits for a permit if the list is costly.
     ///
     /// # Errors
     /// The deadline passed.
@@ -85,13 +85,13 @@ impl ListPermit {
         }
     }
 
-    /// Returns the maximum bytes of text in the page.
+    /// Returns the maximum bytes of text per page.
     pub fn page_bytes(&self) -> usize {
         self.page_bytes
     }
 
-    /// Reads a list. Reads it again if a writer overtook it, which affects lists from the in-memory
-    /// index, and again with a memory permit if its page is long.
+    /// Reads a list. If a writer got ahead of the in-memory index, the list is read again. If the
+    /// page is long, it is read again with a memory permit.
     pub async fn read<T, F>(
         mut self,
         state: &State,
@@ -115,7 +115,7 @@ impl ListPermit {
         }
     }
 
-    /// Reads a list like [`ListPermit::read`], taking a connection for each attempt.
+    /// Like [`ListPermit::read`], but takes a connection for each attempt.
     pub async fn list<T, W>(
         self,
         state: &State,
@@ -149,7 +149,7 @@ impl ListPermit {
     }
 }
 
-/// Waits for a memory permit for a page with this number of bytes of text.
+/// Waits for a memory permit for a page with this many bytes of text.
 async fn page_permit(
     long_pages: &PagePermits,
     bytes: usize,

@@ -1,4 +1,4 @@
-//! Loads a line: creates the resource, or finds that it already exists.
+//! Loads one line of a load file: creates the resource, or finds out that it already exists.
 
 use database::DatabaseError;
 
@@ -25,10 +25,10 @@ use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::term_input::TermInput;
 
-/// Maximum length of an external id in characters.
+/// Maximum length of an external id, in characters.
 const MAX_EXTERNAL_ID: usize = 200;
 
-/// The result of loading a line.
+/// The outcome of loading a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loading {
     /// The resource was created.
@@ -37,13 +37,13 @@ pub enum Loading {
     Updated,
 }
 
-/// The reason for rolling back a line or an event.
+/// Why a line or an event was rolled back.
 #[derive(Debug)]
 pub enum Undone {
-    /// Loading the line changed nothing.
+    /// It would not have changed anything.
     Unchanged,
     Faulty(String),
-    /// The database or the service failed.
+    /// The database or the service itself failed.
     Failed(Error),
 }
 
@@ -86,11 +86,11 @@ fn message(errors: &ParameterErrors) -> String {
     missing.chain(invalid).collect::<Vec<_>>().join("; ")
 }
 
-/// Loads a line. With `upsert`, existing resources are updated. Adds warnings for values that were
-/// replaced.
+/// Loads a line. With `upsert`, an existing resource is updated. Adds a warning for each value that
+/// had to be replaced.
 ///
 /// # Errors
-/// Returns the reason for rolling back the line.
+/// Returns the reason the line was rolled back.
 pub fn load_line(
     context: &mut RequestContext<'_>,
     params: &Params,
@@ -111,8 +111,8 @@ pub fn load_line(
     }
 }
 
-/// Loads an event. Existing events are identified by external id, else by slug, else by title and
-/// start.
+/// Loads an event. An existing event is found by its external id, or else by slug, or else by title
+/// and start.
 fn load_event(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -131,7 +131,7 @@ fn load_event(
         let decoded = context
             .decode_write(user, input, |input, known, options| input.decode(known, options, old));
         decoded.map(|change| {
-            // A recurrence belongs to all events of its series.
+            // A recurrence always applies to the whole series.
             let reach = if change.recurrence.is_some() { Reach::All } else { change.reach };
             EventChange { external_id: external_id.clone(), reach, ..change }
         })
@@ -175,8 +175,8 @@ fn load_event(
     Ok(outcome)
 }
 
-/// Adds warnings for an end before the start, and for days that do not exist. Like the API, a load
-/// accepts them.
+/// Warns about an end before the start, and about days that do not exist. A load accepts both, just
+/// like the API.
 fn warn_of_dates(params: &Params, change: &EventChange, new: &Event, warnings: &mut Vec<String>) {
     let Schedule { start_local, end_local, .. } = new.schedule;
     for (name, local) in [("start_date", start_local), ("end_date", end_local)] {
@@ -213,8 +213,8 @@ fn external_id(params: &Params) -> Result<Option<String>, Undone> {
     }
 }
 
-/// Loads a venue or an organizer. Existing ones are identified by slug, or without one by name.
-/// Several with different slugs may have the same name.
+/// Loads a venue or an organizer. An existing one is found by slug, or by name if the line does not
+/// have a slug. Several of them may share a name if their slugs differ.
 fn load_linked(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -256,8 +256,9 @@ fn load_linked(
     if new == before { Err(Undone::Unchanged) } else { Ok(Loading::Updated) }
 }
 
-/// Finds the row that was the first with the name of a line: its slug is made of this name. The slug
-/// alone is not enough, because the second "Hall" has the slug of a "Hall 2".
+/// Finds the row that was the first to get this name, which means that its slug was made from the
+/// name. We have to compare the name as well, because the second "Hall" has the same slug as a
+/// "Hall 2".
 fn first_of_name(
     context: &mut RequestContext<'_>,
     kind: Kind,
@@ -269,7 +270,7 @@ fn first_of_name(
     Ok(row.filter(|row| folded(&row.name) == folded(name)))
 }
 
-/// Loads a term. Existing terms are identified by name and parent.
+/// Loads a term. An existing term is found by name and parent.
 fn load_term(
     context: &mut RequestContext<'_>,
     user: &User,

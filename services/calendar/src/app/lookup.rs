@@ -12,8 +12,8 @@ use crate::store::{events, images, linked_posts, series, terms, users};
 use crate::wire::names::{Known, KnownTerms, Names, TermNames};
 use crate::wire::objects::{Labels, Objects, Row};
 
-/// Returns which of the named rows exist. Events and images that the caller may not read are
-/// treated as missing.
+/// Looks up the rows and returns those that exist. Events and images that the caller may not read
+/// count as missing.
 pub fn look_up(db: &mut Db, names: &Names, actor: &Actor) -> Result<Known, DatabaseError> {
     let Names { users, events, series, images, venues, organizers, categories, tags, objects } =
         names;
@@ -30,7 +30,7 @@ pub fn look_up(db: &mut Db, names: &Names, actor: &Actor) -> Result<Known, Datab
     })
 }
 
-/// Looks up ids one by one, since a request names only a few.
+/// Looks up ids one at a time. A request only has a few.
 fn existing(
     db: &mut Db,
     ids: &[i64],
@@ -45,8 +45,8 @@ fn existing(
     Ok(found)
 }
 
-/// Looks up events that the caller may read. The links and terms of an event reveal as much as the
-/// event itself.
+/// Looks up the events that the caller may read. An event's links and terms would reveal as much as
+/// the event itself, so we don't return those either.
 fn readable_events(db: &mut Db, ids: &[i64], actor: &Actor) -> Result<HashSet<i64>, DatabaseError> {
     let mut found = HashSet::new();
     for id in ids {
@@ -62,7 +62,7 @@ fn readable_events(db: &mut Db, ids: &[i64], actor: &Actor) -> Result<HashSet<i6
     Ok(found)
 }
 
-/// Reads the slugs and names of rows whose objects a write sends back.
+/// Reads the slugs and names of rows that a write sends back as whole objects.
 fn labels(
     db: &mut Db,
     objects: &[(Row, i64)],

@@ -1,4 +1,4 @@
-//! Files of stored images.
+//! Image files.
 
 use database::off_worker;
 
@@ -8,22 +8,22 @@ use crate::error::Error;
 use crate::state::State;
 use crate::store::images;
 
-/// The file of a stored image.
+/// A stored image file.
 pub struct MediaFile {
-    /// Name of the file, which is a hash of its content.
+    /// The file name, which is a hash of the content.
     pub name: String,
     pub media_type: String,
     pub bytes: Vec<u8>,
 }
 
-/// Reads the file of an image, given its id and file name.
+/// Reads an image file, given the image id and the file name.
 pub async fn file(
     state: &State,
     request: Request,
     id: i64,
     name: String,
 ) -> Result<MediaFile, Error> {
-    // Stored names consist of these characters only. PostgreSQL would reject NUL.
+    // Stored names have only these characters. PostgreSQL would reject a NUL.
     if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.') {
         return Err(Error::NoRoute);
     }

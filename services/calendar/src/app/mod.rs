@@ -1,4 +1,4 @@
-//! The use cases: which permissions are required, and what is read and written in one transaction.
+//! The use cases. They check permissions, and decide what is read and written in one transaction.
 
 mod changes;
 mod context;

@@ -1,4 +1,4 @@
-//! The input of a use case, independent of HTTP.
+//! A use case's input, independent of HTTP.
 
 use crate::error::Error;
 use crate::model::urls::Urls;
@@ -6,14 +6,13 @@ use crate::wire::params::Params;
 
 /// The caller and the parameters.
 pub struct Request {
-    /// Login of the key's owner.
+    /// The login that owns the API key.
     pub login: Option<String>,
-    /// The parameters, or the error from parsing them. Writes report that error only to callers who
-    /// may write.
+    /// The parameters, or the error from parsing them. For writes, that error is only reported to
+    /// callers who may write.
     pub params: Result<Params, Error>,
-    /// Base URL and prefix of the request.
+    /// The request's base URL and prefix.
     pub urls: Urls,
-    /// The values of `If-Match`. A write proceeds only if one of them is the tag of the current
-    /// state.
+    /// The `If-Match` values. A write only proceeds if one of them is the current entity tag.
     pub if_match: Option<Vec<String>>,
 }

@@ -1,4 +1,5 @@
-//! The events of series: what they share, and creating those that do not exist yet.
+//! Events in a series: finds the fields that they share, and creates the events that do not exist
+//! yet.
 
 use database::{DatabaseError, Db};
 use jiff::Timestamp;
@@ -14,23 +15,23 @@ use crate::model::zone::Zone;
 use crate::state::Site;
 use crate::store::{event_statuses, events, links, series, slugs, webhooks};
 
-/// Number of events that are read at once to find what a series shares.
+/// Number of events to read at once while looking for the shared fields.
 const AT_ONCE: usize = 20;
 
-/// Reads an event with everything that its series shares.
+/// Reads an event, including everything that a series can share.
 pub fn shared(db: &mut Db, id: i64) -> Result<Option<Shared>, DatabaseError> {
     let Some(event) = events::find(db, id)? else { return Ok(None) };
     let (links, status) = (links::of_event(db, id)?, event_statuses::of_event(db, id)?);
     Ok(Some(Shared { event, links, status }))
 }
 
-/// Returns what the events of a series share: each field of the last event that has not got a value
-/// of its own. Returns `None` if the series has no events.
+/// Builds the template of a series. For each field, it takes the value from the last event that did
+/// not change the field for itself. Returns `None` if the series has no events.
 pub fn template(db: &mut Db, series: i64) -> Result<Option<Shared>, DatabaseError> {
     Ok(template_of(db, series)?.map(|(template, _)| template))
 }
 
-/// Returns what the events of a series share, with the ids of the events that it was taken from.
+/// Like [`template`], but also returns the ids of the events that the values came from.
 pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)>, DatabaseError> {
     let members = series::members(db, series)?;
     let mut missing: Vec<&str> = FIELDS.to_vec();
@@ -69,15 +70,15 @@ pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)
     Ok(found.map(|found| (found, sources)))
 }
 
-/// Expands a series.
+/// Expands a series into occurrences.
 pub fn expand(site: &Site, series: &Series, now: Timestamp) -> Option<Expansion> {
     let limits = site.settings.series_limits();
     let limits = SeriesLimits { most: usize::try_from(series.most).unwrap_or(0), ..limits };
     ical::expand(series, (&site.settings.site_timezone, now), limits)
 }
 
-/// Returns the schedule of an occurrence that is shown in a zone. Returns `None` for times that are
-/// not supported.
+/// Returns the schedule of an occurrence shown in this time zone. Returns `None` for times that we
+/// don't support.
 pub fn schedule(zone: &Zone, start: &Moment, end: &Moment) -> Option<Schedule> {
     let point = |moment: &Moment| match moment {
         Moment::Day(_) => PointInTime::Wall(moment.wall()),
@@ -87,13 +88,13 @@ pub fn schedule(zone: &Zone, start: &Moment, end: &Moment) -> Option<Schedule> {
     Schedule::new(zone.clone(), all_day, point(start), point(end)).ok()
 }
 
-/// Returns the schedule of an occurrence by the plan of its series, in the zone of the plan.
+/// Returns an occurrence's schedule according to the series plan, in the time zone of the plan.
 pub fn span_of(series: &Series, occurrence: i64) -> Option<Schedule> {
     let (start, end) = ical::span(&series.plan, occurrence)?;
     schedule(&series.plan.zone, &start, &end)
 }
 
-/// Creates the events of occurrences after a moment that have none. Returns their number.
+/// Creates the missing events for occurrences after a given time. Returns how many it created.
 pub fn make_missing(
     db: &mut Db,
     series: &Series,
@@ -118,7 +119,7 @@ pub fn make_missing(
             occurrence: *moment,
             changed: Vec::new(),
         };
-        // An event that left the series has this name.
+        // An event that left the series still has this name.
         if let Some(event) = events::find_by_external_id(db, &external_id)? {
             if series::of_event(db, event.id)?.is_none() && !event.status.is_trashed() {
                 series::join(db, &place(event.id))?;
@@ -141,9 +142,9 @@ pub fn make_missing(
     Ok(made)
 }
 
-/// Creates further events of a series if they are due. Returns their number.
+/// Creates more events for a series if they are due. Returns how many it created.
 ///
-/// Another replica may have created them since the series was found to be due.
+/// Another replica may have been faster, so this checks again whether they are due.
 pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize, DatabaseError> {
     let seconds = now.as_second();
     let Some(mut series) = series::find(db, id)? else { return Ok(0) };
@@ -174,7 +175,7 @@ pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize
     Ok(made)
 }
 
-/// Records that fields of an event were changed for this event only.
+/// Records that these fields were changed for a single event only.
 pub fn mark(db: &mut Db, place: &InSeries, fields: &[&str]) -> Result<(), DatabaseError> {
     let mut membership = place.membership.clone();
     for field in fields {

@@ -1,4 +1,4 @@
-//! Plans of series: from the recurrence of a write, shifted, and split.
+//! Series plans: built from the recurrence in a write, then shifted and split.
 
 use jiff::civil::{DateTime, Time};
 use jiff::{SignedDuration, Timestamp};
@@ -12,7 +12,7 @@ use crate::wire::parameter_errors::ParameterErrors;
 
 const SECONDS_OF_A_DAY: i64 = 24 * 3600;
 
-/// Returns the error of an invalid parameter.
+/// Returns an invalid-parameter error.
 pub fn invalid(name: &'static str, text: &str) -> Error {
     ParameterErrors::one(name, text).into()
 }
@@ -20,7 +20,7 @@ pub fn invalid(name: &'static str, text: &str) -> Error {
 /// Returns the plan of a series whose first event has this schedule.
 ///
 /// # Errors
-/// The start does not match the rule or is excluded, or the zone cannot have a series.
+/// The start is excluded or does not match the rule, or the time zone cannot be used for a series.
 pub fn plan_of(schedule: &Schedule, recurrence: &Recurrence) -> Result<Plan, Error> {
     let start = wall_from_seconds(schedule.start_local);
     let plan = with_dates(schedule, start)?;
@@ -34,7 +34,7 @@ pub fn plan_of(schedule: &Schedule, recurrence: &Recurrence) -> Result<Plan, Err
     Ok(plan)
 }
 
-/// Returns a plan without a rule, with the zone and the length of a schedule.
+/// Returns a plan without a rule, using the time zone and length of the schedule.
 fn with_dates(schedule: &Schedule, start: DateTime) -> Result<Plan, Error> {
     let Schedule { zone, all_day, .. } = schedule;
     let zone = match zone.is_fixed() {
@@ -47,7 +47,7 @@ fn with_dates(schedule: &Schedule, start: DateTime) -> Result<Plan, Error> {
     let length = schedule.end_local - schedule.start_local;
     let length = if *all_day { length - length.rem_euclid(SECONDS_OF_A_DAY) } else { length };
     let duration = match length < 0 {
-        // The clock is set back in between.
+        // The clocks go back in between.
         true => format!("PT{}S", schedule.end_utc - schedule.start_utc),
         false => String::new(),
     };
@@ -63,7 +63,7 @@ fn with_dates(schedule: &Schedule, start: DateTime) -> Result<Plan, Error> {
     })
 }
 
-/// Returns a plan with the rule and the dates of a write.
+/// Adds the rule and dates of a write to a plan.
 fn with_recurrence(mut plan: Plan, recurrence: &Recurrence) -> Result<Plan, Error> {
     let rule = without_end(&recurrence.rule);
     plan.rule = match recurrence.end {
@@ -76,7 +76,7 @@ fn with_recurrence(mut plan: Plan, recurrence: &Recurrence) -> Result<Plan, Erro
     check(plan)
 }
 
-/// Fails unless the first occurrence exists.
+/// Fails unless the plan includes its first occurrence.
 fn check(plan: Plan) -> Result<Plan, Error> {
     let start = plan.start();
     if plan.parsed().is_some_and(|rule| !rule.has(start)) {
@@ -89,7 +89,7 @@ fn check(plan: Plan) -> Result<Plan, Error> {
     Ok(plan)
 }
 
-/// How the occurrences of a series move.
+/// Describes how the occurrences of a series move.
 pub struct Shift {
     pub plan: Plan,
     from: Plan,
@@ -97,7 +97,7 @@ pub struct Shift {
 }
 
 impl Shift {
-    /// Returns the moment to which an occurrence moves.
+    /// Returns where an occurrence moves to.
     pub fn moved(&self, occurrence: i64) -> i64 {
         let wall = self.from.wall(occurrence);
         let wall = wall.checked_add(self.delta).unwrap_or(wall);
@@ -113,30 +113,30 @@ impl Shift {
         &self.from
     }
 
-    /// Returns whether occurrences get other keys.
+    /// Returns whether the keys of occurrences change.
     pub fn is_moving(&self) -> bool {
         let same_zone =
             (&self.from.zone, self.from.all_day) == (&self.plan.zone, self.plan.all_day);
         !self.delta.is_zero() || !same_zone
     }
 
-    /// Returns whether occurrences move to later times.
+    /// Returns whether occurrences move to a later time.
     pub fn is_later(&self) -> bool {
         self.delta.is_positive()
     }
 
-    /// Returns how a series moves if the event of an occurrence gets another schedule, and the
-    /// series perhaps another recurrence. Returns `None` if nothing moves.
+    /// Works out how a series moves when one of its events gets a new schedule, and perhaps the
+    /// series a new recurrence. Returns `None` if nothing moves.
     ///
     /// # Errors
-    /// The rule names days or times, so that other dates need another recurrence.
+    /// The rule fixes certain days or times, so these dates would need a new recurrence.
     pub fn of(
         series: &Series,
         occurrence: i64,
         (old, new): (&Schedule, &Schedule),
         recurrence: Option<&Recurrence>,
     ) -> Result<Option<Shift>, Error> {
-        // A series in UTC may be shown in another zone.
+        // A series in UTC may be shown in a different time zone.
         let is_moved = old.zone != new.zone || old.all_day != new.all_day;
         let mut from = series.plan.clone();
         if is_moved && !from.all_day {
@@ -184,7 +184,7 @@ impl Shift {
     }
 }
 
-/// Returns the rule of a series that moves without another recurrence.
+/// Returns the rule of a series that moves and keeps its recurrence.
 fn moved_rule(from: &Plan, shift: &Shift, start: DateTime) -> Result<String, Error> {
     let Some(rule) = from.parsed() else { return Ok(from.rule.clone()) };
     let (is_day, is_time) = (
@@ -200,10 +200,10 @@ fn moved_rule(from: &Plan, shift: &Shift, start: DateTime) -> Result<String, Err
     Ok(with_until(&from.rule, &shift.plan.until(ListedDate::Wall(last))))
 }
 
-/// Splits a plan: the occurrences before a moment, and those from then on.
+/// Splits a plan in two: the occurrences before a given one, and the rest.
 ///
 /// # Errors
-/// The date was added to the rule.
+/// The date was added in addition to the rule.
 pub fn split(plan: &Plan, moment: i64) -> Result<(Plan, Plan), Error> {
     if !plan.rules(moment) {
         let text = "must be this or all for a date that is not part of the rule";
@@ -230,7 +230,7 @@ pub fn split(plan: &Plan, moment: i64) -> Result<(Plan, Plan), Error> {
     Ok((before, after))
 }
 
-/// Returns a plan that ends before a moment.
+/// Returns a plan that ends before this occurrence.
 pub fn ended_before(plan: &Plan, moment: i64) -> Plan {
     let last = if plan.all_day { moment - SECONDS_OF_A_DAY } else { moment - 1 };
     let is_earlier = |key: &&String| plan.moment(key).is_some_and(|one| one < moment);

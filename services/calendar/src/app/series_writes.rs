@@ -1,4 +1,4 @@
-//! Writes of series: their beginning, changes of several events, and removal.
+//! Creates series, changes several of their events at once, and removes them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::state::Site;
 use crate::store::series as stored;
 use crate::store::{event_statuses, events, slugs, sql, webhooks};
 
-/// Creates an event, and the others of its series if it repeats.
+/// Creates an event. If it repeats, creates the rest of its series too.
 pub fn create(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -41,13 +41,13 @@ pub fn create(
     let name = slug::name_of_series(sent.map_or(&*first.slug, |(name, _)| name));
     let name = slugs::free(context.db, "series", &name, "", 0)?;
     let series = new_series(context, &first, (plan, name))?;
-    // The first event has a date in its name like all others.
+    // The first event has its date in the slug, like all the others.
     let own_slug = series.slug_of(series.plan.first());
     let own_slug = slugs::free(context.db, "events", &own_slug, "", first.id)?;
     begin(context, &first, series, own_slug, messages)
 }
 
-/// Returns a series that begins with an event.
+/// Builds a series that starts with this event.
 fn new_series(
     context: &mut RequestContext<'_>,
     first: &Event,
@@ -69,7 +69,7 @@ fn new_series(
     })
 }
 
-/// Stores a new series, whose first event exists, with its other events.
+/// Stores a new series and creates its other events. The first event already exists.
 fn begin(
     context: &mut RequestContext<'_>,
     first: &Event,
@@ -97,10 +97,10 @@ fn begin(
     Ok(new.event)
 }
 
-/// Expands a series.
+/// Expands a series into occurrences.
 ///
 /// # Errors
-/// The rule matches nothing, or has too many occurrences.
+/// The rule matches nothing, or there are too many occurrences.
 fn expanded(site: &Site, series: &Series, now: jiff::Timestamp) -> Result<Expansion, Error> {
     let found = series::expand(site, series, now).ok_or_else(|| {
         invalid("recurrence", "must have a rule with occurrences that can be listed")
@@ -117,7 +117,7 @@ fn require(db: &mut Db, id: i64) -> Result<Shared, Error> {
     series::shared(db, id)?.ok_or(Error::EventNotFound)
 }
 
-/// Changes an event, or also others of its series.
+/// Changes an event, and other events in its series if the write asks for that.
 pub fn update(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -152,14 +152,15 @@ pub fn update(
     }
 }
 
-/// Returns whether a recurrence differs from that of the series.
+/// Returns whether the recurrence differs from the current one.
 fn is_other(place: &InSeries, recurrence: &Recurrence) -> Result<bool, Error> {
     let (series, occurrence) = (&place.series, place.membership.occurrence);
     let dates = series::span_of(series, occurrence).ok_or(Error::EventNotFound)?;
     Ok(Shift::of(series, occurrence, (&dates, &dates), Some(recurrence))?.is_some())
 }
 
-/// Changes one event of a series. Later changes of all events keep what differs.
+/// Changes a single event in a series. Fields that now differ are kept when all events are changed
+/// later.
 fn update_one(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -180,8 +181,7 @@ fn update_one(
     Ok(event)
 }
 
-/// Returns the events of a series that a write applies to. The caller must be permitted to change
-/// all of them.
+/// Returns the events that a write applies to. Fails if the caller may not change all of them.
 fn reached(
     db: &mut Db,
     user: &User,
@@ -204,7 +204,7 @@ fn reached(
     Ok(members)
 }
 
-/// Changes several events of a series.
+/// Changes several events in a series.
 fn update_several(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -230,7 +230,7 @@ fn update_several(
     }
     let is_moved = differing.contains(&DATES);
     let is_planned = match &change.recurrence {
-        // Another rule need not match the old dates.
+        // The old dates may not match the new rule.
         Some(recurrence) if is_moved => is_other(&place, recurrence).unwrap_or(true),
         Some(recurrence) => is_other(&place, recurrence)?,
         None => false,
@@ -275,7 +275,7 @@ fn update_several(
     Ok(require(db, event.id)?.event)
 }
 
-/// Ends a series before an event, and makes a new series of this event and the later ones.
+/// Ends a series before this event, and starts a new one with this event and those after it.
 fn split_off(db: &mut Db, place: &InSeries, members: &[Membership]) -> Result<Series, Error> {
     let moment = place.membership.occurrence;
     let (before, after) = split(&place.series.plan, moment)?;
@@ -299,14 +299,14 @@ fn split_off(db: &mut Db, place: &InSeries, members: &[Membership]) -> Result<Se
     Ok(new)
 }
 
-/// A change of several events of a series.
+/// A change to several events in a series.
 struct Work<'a> {
     series: Series,
-    /// The event that the request names.
+    /// The event in the request.
     own: i64,
-    /// This event after its change.
+    /// That event after the change.
     after: &'a Shared,
-    /// Its fields that changed.
+    /// The fields that changed.
     differing: &'a [&'static str],
 }
 
@@ -322,7 +322,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Returns an event with the changed fields, except those that it has of its own.
+    /// Applies the changed fields to an event, except for fields that were changed for this event
+    /// only.
     fn with_fields(&self, member: &Membership, old: &Shared) -> Shared {
         let mut new = old.clone();
         if member.event == self.own || old.event.status.is_trashed() {
@@ -335,7 +336,7 @@ impl Work<'_> {
         new
     }
 
-    /// Returns the place of an event after the change.
+    /// Returns an event's series membership after the change.
     fn place(&self, member: &Membership, occurrence: i64) -> Membership {
         let is_own = member.event == self.own;
         let kept = |field: &&String| !(is_own && self.differing.contains(&field.as_str()));
@@ -343,7 +344,8 @@ impl Work<'_> {
         Membership { event: member.event, series: self.series.id, occurrence, changed }
     }
 
-    /// Moves the events to the occurrences of another plan. Events without one go to the trash.
+    /// Moves the events to the occurrences of the new plan. Events that no longer have an
+    /// occurrence are trashed.
     fn move_events(
         &self,
         db: &mut Db,
@@ -354,7 +356,7 @@ impl Work<'_> {
         let spans = expansion.occurrences.iter();
         let spans: HashMap<i64, _> = spans.map(|(at, start, end)| (*at, (start, end))).collect();
         if shift.is_later() {
-            // An event gets the name that the next one had.
+            // Each event takes the name of the next one, so start at the end.
             members.reverse();
         }
         let was = Series { plan: shift.before().clone(), ..self.series.clone() };
@@ -398,7 +400,7 @@ impl Work<'_> {
     }
 }
 
-/// Stores an event if it differs.
+/// Stores an event if it has changed.
 fn rewrite(db: &mut Db, old: &Shared, mut new: Shared, now: i64) -> Result<(), Error> {
     if *old == new {
         return Ok(());
@@ -417,8 +419,8 @@ fn rewrite(db: &mut Db, old: &Shared, mut new: Shared, now: i64) -> Result<(), E
     Ok(())
 }
 
-/// Moves several events of a series to the trash, or erases them. What stays of the series ends
-/// before them.
+/// Trashes or erases several events in a series. If any events are left, the series now ends before
+/// the removed ones.
 pub fn remove(
     db: &mut Db,
     user: &User,

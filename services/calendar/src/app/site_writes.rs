@@ -1,4 +1,4 @@
-//! Writes of items that are taken over from another site.
+//! Writes items imported from another site.
 
 use database::{Db, transaction};
 
@@ -18,7 +18,7 @@ use crate::wire::linked_input::LinkedInput;
 use crate::wire::params::Params;
 use crate::wire::term_input::TermInput;
 
-/// The kind of an item on the site.
+/// The kind of an imported item.
 #[derive(Clone, Copy)]
 pub enum SiteKind {
     Event,
@@ -26,29 +26,29 @@ pub enum SiteKind {
     Term(Taxonomy),
 }
 
-/// An item of the site that is to be written here.
+/// Identifies an imported item, here and at the other site.
 #[derive(Clone, Copy)]
 pub struct SiteWrite {
     pub kind: SiteKind,
-    /// Id of the item at the other site. The item keeps this id if it is free here.
+    /// The item's id at the other site. It keeps this id if it is still free here.
     pub their_id: i64,
-    /// Id of the item here, if an earlier run already wrote it.
+    /// The item's id here, if an earlier run imported it.
     pub our_id: Option<i64>,
 }
 
-/// The result of writing an item, with its id here.
+/// The outcome of writing an item, with its id here.
 pub enum SiteWritten {
     Created(i64),
     Updated(i64),
     Same(i64),
-    /// An earlier run wrote it. It was erased or moved to the trash here since then.
+    /// An earlier run imported it, and it was erased or trashed here since then.
     Removed,
 }
 
 /// Writes an item within a savepoint.
 ///
 /// # Errors
-/// Returns the reason for rolling it back.
+/// Returns the reason it was rolled back.
 pub fn write_site_item(
     state: &State,
     db: &mut Db,
@@ -123,7 +123,7 @@ fn term(
     let Some(id) = ours else {
         return match terms::create_in(context, taxonomy, params) {
             Ok(term) => Ok(SiteWritten::Created(term.id)),
-            // A term with the same name already exists.
+            // A term with this name already exists.
             Err(Interrupt::Failed(Error::TermExists(id))) => Ok(SiteWritten::Same(id)),
             Err(error) => Err(error),
         };
@@ -137,8 +137,8 @@ fn term(
     Ok(if new == old { SiteWritten::Same(id) } else { SiteWritten::Updated(id) })
 }
 
-/// Sets the parent of a category (0 for none). Does nothing if the parent was removed here, or if
-/// the parent already has a category with this name.
+/// Sets a category's parent (0 for none). Does nothing if the parent was removed here, or if the
+/// parent already has a category with this name.
 pub fn set_term_parent(db: &mut Db, taxonomy: Taxonomy, id: i64, parent: i64) -> Result<(), Error> {
     let Some(old) = stored_terms::find(db, taxonomy, id)?.filter(|old| old.parent != parent) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Slugs that writes assign.
+//! Assigns slugs.
 
 use database::{DatabaseError, Db};
 
@@ -7,20 +7,20 @@ use crate::model::{html, slug};
 use crate::store::slugs;
 
 pub struct SlugSource<'a> {
-    /// The slug in the write.
+    /// The slug sent with the write.
     pub sent: Option<&'a str>,
     pub current: &'a str,
-    /// Title or name of the resource.
+    /// The resource's title or name.
     pub title: &'a str,
     pub was_trashed: bool,
     pub is_trashed: bool,
 }
 
-/// Returns the slug of a resource after a write, unique in its table. If the new slug used to
-/// redirect to another row, that redirect is removed.
+/// Returns a resource's slug after a write. Slugs are unique per table. If the new slug used to
+/// redirect to a different row, that redirect is removed.
 ///
-/// The sent slug takes precedence, then the current one, then the title. If none has valid
-/// characters, the id is used. Trashed resources get a suffix.
+/// We try the slug from the write, then the current one, then the title. If none of them has any
+/// valid characters, we use the id. Trashed resources get a suffix.
 pub fn assign(
     db: &mut Db,
     table: &'static str,
@@ -28,7 +28,7 @@ pub fn assign(
     source: SlugSource<'_>,
 ) -> Result<String, DatabaseError> {
     let SlugSource { sent, current, title, was_trashed, is_trashed } = source;
-    // A slug that was read may be sent back, even that of a trashed resource.
+    // Clients may send back the slug they read, even that of a trashed resource.
     let sent = sent.filter(|sent| !sent.eq_ignore_ascii_case(current));
     if sent.is_none() && !current.is_empty() && was_trashed == is_trashed {
         return Ok(current.to_owned());
@@ -46,7 +46,7 @@ pub fn assign(
     Ok(new)
 }
 
-/// Remembers the former slug of a published row, so that its URL redirects.
+/// Remembers a published row's former slug, so that the old URL redirects.
 pub fn remember(
     db: &mut Db,
     collection: &str,

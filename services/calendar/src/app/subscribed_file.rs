@@ -1,4 +1,4 @@
-//! The first look at the file of a subscription: whether it can be used, and what it lacks.
+//! Checks a subscription's file before the import: is it usable, and are events missing?
 
 use std::collections::HashMap;
 
@@ -10,23 +10,23 @@ use crate::store::subscribed_events::FutureEvent;
 
 const DAY: i64 = 86_400;
 
-/// The events of a file by UID.
+/// The events in a file, by UID.
 #[derive(Debug, Default)]
 pub struct FileContent {
     entries: HashMap<String, Listed>,
 }
 
-/// The occurrences of a UID.
+/// The occurrences under one UID.
 #[derive(Clone, Copy, Debug, Default)]
 struct Listed {
     /// Number of future occurrences.
     future: usize,
-    /// Whether there may be more, because an entry is faulty, overrides occurrences, or has a rule
-    /// that is not supported.
+    /// There may be more of them, because an entry is faulty, overrides occurrences, or has a rule
+    /// that we don't support.
     is_open: bool,
 }
 
-/// The number of future events of a subscription that its file lacks, and of all.
+/// How many of a subscription's future events are missing from its file, out of how many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
     pub lost: usize,
@@ -34,7 +34,7 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// Returns whether the file may be incomplete.
+    /// Returns whether so much is missing that the file may be incomplete.
     pub fn is_great(self) -> bool {
         is_great_loss(self.lost, self.known)
     }
@@ -44,7 +44,7 @@ impl FileContent {
     /// Reads a file.
     ///
     /// # Errors
-    /// A sentence for editors: the file is not a whole calendar, or has too many events.
+    /// A message for editors. The file is not a complete calendar, or has too many events.
     pub fn read(
         state: &State,
         bytes: &[u8],
@@ -71,7 +71,7 @@ impl FileContent {
             match Entry::read(&component, overview.context(state)) {
                 Ok(entry) if entry.replaces.is_none() => {
                     events += entry.occurrences.len();
-                    // The time zone of a day is not known here.
+                    // We don't know the time zone of an all-day event here.
                     let starts = entry.occurrences.iter().map(|one| one.start.seconds());
                     listed.future += starts.filter(|start| start + DAY > now).count();
                     listed.is_open |= entry.has_unknown_occurrences;
@@ -88,13 +88,14 @@ impl FileContent {
         Ok((content, overview))
     }
 
-    /// Returns whether the file has the event with an external id, or its series.
+    /// Returns whether the file has the event with this external id, or its series.
     pub fn has(&self, name: &str) -> bool {
         self.uid_of(name).is_some()
     }
 
-    /// Returns the UID of an external id, if the file has it. External ids are a UID, and may have
-    /// the start of one of several entries with this UID and the start of an occurrence appended.
+    /// Returns the UID behind an external id, if the file has that UID. An external id is a UID,
+    /// possibly followed by the start of an entry (if several share the UID) and the start of an
+    /// occurrence.
     fn uid_of<'n>(&self, name: &'n str) -> Option<&'n str> {
         let without = |mark: char| move |name: &'n str| name.rsplit_once(mark).map(|(uid, _)| uid);
         let of_series = Some(name).filter(|name| Entry::is_occurrence_id(name));
@@ -104,7 +105,8 @@ impl FileContent {
         names.into_iter().chain(apart).flatten().find(|uid| self.entries.contains_key(*uid))
     }
 
-    /// Counts the future events that the file lacks. Events that users changed do not count.
+    /// Counts the future events that are missing from the file. Events that users have changed
+    /// don't count.
     pub fn loss(&self, known: &[FutureEvent]) -> Loss {
         let mut missing = 0;
         let mut by_uid: HashMap<&str, usize> = HashMap::new();

@@ -1,5 +1,5 @@
-//! Rules of imports for subscriptions: they write only events of the subscription, fill missing fields,
-//! and keep what users changed.
+//! Extra rules for a subscription's import. It only writes events that belong to the subscription,
+//! fills in missing fields, and keeps what users have changed.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,27 +16,27 @@ use crate::model::subscription::{Parts, Subscription};
 use crate::model::term::Taxonomy;
 use crate::store::{events, linked_posts, subscribed_events, terms, users};
 
-/// The reason that an entry is skipped.
+/// Why an entry was skipped.
 const FOREIGN: &str = "an event that is not of this subscription has its UID; it was skipped";
 
-/// The subscription for which a file is imported.
+/// The subscription that a file is imported for.
 #[derive(Clone, Debug)]
 pub struct Subscriber {
     id: i64,
-    /// Status of new events.
+    /// The status of new events.
     status: String,
-    /// Whether it takes over events that an import created.
+    /// Whether it adopts events created by an earlier import.
     adopts: bool,
-    /// Name of the category of all its events.
+    /// Name of the category that all its events get.
     category: Option<String>,
-    /// Location of the venue of events without one.
+    /// Venue location for events without one.
     location: Option<String>,
-    /// External ids of its events, each with whether a user changed the event.
+    /// The external ids of its events, and for each whether a user has changed the event.
     names: HashMap<String, bool>,
 }
 
 impl Subscriber {
-    /// Reads what an import needs to know about its subscription.
+    /// Reads the facts about a subscription that its import needs.
     pub fn of(db: &mut Db, subscription: &Subscription) -> Result<Subscriber, Error> {
         let plan = &subscription.plan;
         let category = match plan.category {
@@ -64,9 +64,9 @@ impl Subscriber {
         &self.status
     }
 
-    /// Returns the reason that an entry of the file is skipped, or `None` if it is imported. `is_own`
-    /// says whether this calendar wrote the entry. Only events that the subscription created, or took over, belong to it: a site must not change
-    /// others by using their UIDs.
+    /// Returns the reason for skipping an entry, or `None` to import it. `is_own` says whether this
+    /// calendar wrote the entry. A subscription only owns the events that it created or adopted.
+    /// Otherwise a site could change other events by using their UIDs.
     pub fn refusal(
         &self,
         db: &mut Db,
@@ -91,7 +91,7 @@ impl Subscriber {
         Ok(None)
     }
 
-    /// Returns whether an event belongs to the subscription, or may be taken over.
+    /// Returns whether an event belongs to the subscription or may be adopted.
     pub fn owns(&self, db: &mut Db, event: i64) -> Result<bool, Error> {
         Ok(match subscribed_events::of_event(db, event)? {
             Some(known) => known.subscription == self.id,
@@ -99,14 +99,14 @@ impl Subscriber {
         })
     }
 
-    /// Returns whether a user erased an event. It is not created again.
+    /// Returns whether a user erased the event. We don't create it again.
     pub fn was_erased(&self, db: &mut Db, name: &str) -> Result<bool, Error> {
         let known = subscribed_events::find(db, self.id, name)?;
         Ok(known.is_some_and(|known| known.event.is_none() && !known.is_vanished))
     }
 
-    /// Returns an occurrence with the category of the subscription, and with its venue if the file
-    /// gives no location.
+    /// Adds the subscription's category to an occurrence. Also adds its venue if the file does not
+    /// give a location.
     pub fn completed<'o>(&self, occurrence: &'o Occurrence) -> Cow<'o, Occurrence> {
         let mut occurrence = Cow::Borrowed(occurrence);
         let details = &occurrence.details;
@@ -123,26 +123,26 @@ impl Subscriber {
         occurrence
     }
 
-    /// Returns the parts of an event that a user changed, and that an import leaves.
+    /// Returns the parts of an event that a user has changed. The import leaves those alone.
     pub fn changed_parts(&self, db: &mut Db, event: i64) -> Result<Parts, Error> {
         let known = subscribed_events::of_event(db, event)?;
         Ok(known.map(|known| known.changed).unwrap_or_default())
     }
 
-    /// Returns whether an event stays although its series lacks it: a user changed it, or it was not
-    /// of this subscription when the import began.
+    /// Returns whether to keep an event that is missing from its series. This is the case if a user
+    /// changed it, or if it didn't belong to this subscription when the import started.
     pub fn keeps(&self, name: &str) -> bool {
         self.names.get(name) != Some(&false)
     }
 
-    /// Records that the file has an event.
+    /// Records that the event is in the file.
     pub fn note(&self, db: &mut Db, name: &str, event: i64) -> Result<(), Error> {
         Ok(subscribed_events::note(db, self.id, name, event)?)
     }
 }
 
-/// Returns the user in whose name a subscription writes: its author, with the permissions of an
-/// author. HTML from another site is sanitized, even if that of editors is not.
+/// Returns the user that a subscription writes as: its author, but never with more than author
+/// permissions. HTML from another site is always sanitized, even where an editor's HTML is not.
 ///
 /// # Errors
 /// The author does not exist.

@@ -1,4 +1,4 @@
-//! Use cases of subscriptions to other calendars.
+//! Use cases for subscriptions to other calendars.
 
 use database::Db;
 use outbound::web_url;
@@ -26,16 +26,16 @@ use crate::wire::subscription_input::{
     SubscriptionInput, listed_events, release as decode_release, removes_events,
 };
 
-/// A change of the state of a subscription.
+/// A state change requested for a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It no longer runs.
+    /// Stop running it.
     Pause,
-    /// It runs again, at once.
+    /// Start running it again, beginning right now.
     Resume,
-    /// It runs at once.
+    /// Run it right now.
     Run,
-    /// It runs at once, and moves events to the trash even if its file lacks more than half.
+    /// Run it right now, and trash the missing events even if that is more than half of them.
     Accept,
 }
 
@@ -72,13 +72,13 @@ pub fn show_all(db: &mut Db, now: i64) -> Result<Vec<SubscriptionJson>, Error> {
     Ok(shown)
 }
 
-/// Returns whether a subscription may have an address.
+/// Returns whether a subscription may use this URL.
 fn may_name(state: &State, url: &str) -> bool {
     let reach = state.site.settings.subscription_reach();
     web_url(url).is_some_and(|url| reach.may_name(&url))
 }
 
-/// Decodes a write.
+/// Decodes the body of a write.
 pub fn decode(
     state: &State,
     context: &mut RequestContext<'_>,
@@ -93,8 +93,7 @@ pub fn decode(
     })
 }
 
-/// Adds a subscription. It runs at once. The author is `user` unless another is given. Returns the
-/// id.
+/// Adds a subscription and runs it right away. The author defaults to `user`. Returns the id.
 pub fn add(
     db: &mut Db,
     (state, user): (&State, &User),
@@ -120,7 +119,7 @@ pub fn add(
     Ok(subscriptions::add(db, &plan, now)?)
 }
 
-/// Fails if another subscription has the address.
+/// Fails if another subscription already uses this URL.
 fn check_url(db: &mut Db, url: &str, own: Option<i64>) -> Result<(), Error> {
     match subscriptions::id_of_url(db, url)? {
         Some(id) if Some(id) != own => {
@@ -131,7 +130,7 @@ fn check_url(db: &mut Db, url: &str, own: Option<i64>) -> Result<(), Error> {
     }
 }
 
-/// Changes the settings of a subscription.
+/// Changes a subscription's settings.
 pub fn change(db: &mut Db, id: i64, change: PlanChange, now: i64) -> Result<(), Error> {
     let old = require(db, id)?;
     let mut plan = old.plan.clone();
@@ -141,7 +140,7 @@ pub fn change(db: &mut Db, id: i64, change: PlanChange, now: i64) -> Result<(), 
     }
     check_url(db, &plan.url, Some(id))?;
     subscriptions::change(db, id, &plan)?;
-    // A run in progress has the old settings.
+    // A run in progress still uses the old settings.
     subscriptions::forget_file(db, id)?;
     let next = match plan.url == old.plan.url {
         true => old.next_utc.min(now + plan.interval * 60),
@@ -150,7 +149,7 @@ pub fn change(db: &mut Db, id: i64, change: PlanChange, now: i64) -> Result<(), 
     Ok(subscriptions::make_due(db, id, next)?)
 }
 
-/// Changes the state of a subscription.
+/// Changes a subscription's state.
 pub fn step(db: &mut Db, id: i64, step: Step, now: i64) -> Result<(), Error> {
     let found = require(db, id)?;
     match step {
@@ -170,7 +169,7 @@ pub fn step(db: &mut Db, id: i64, step: Step, now: i64) -> Result<(), Error> {
     Ok(subscriptions::make_due(db, id, now)?)
 }
 
-/// Releases parts of an event that users changed: the next run writes them again.
+/// Releases parts of an event that users have changed, so the next run overwrites them.
 pub fn release(db: &mut Db, id: i64, (event, parts): (i64, &Parts), now: i64) -> Result<(), Error> {
     let found = require(db, id)?;
     let known = subscribed_events::of_event(db, event)?.filter(|known| known.subscription == id);
@@ -183,7 +182,7 @@ pub fn release(db: &mut Db, id: i64, (event, parts): (i64, &Parts), now: i64) ->
         return Ok(());
     }
     subscribed_events::set_changed(db, event, &changed)?;
-    // The file must be read even if it has not changed.
+    // Make the next run read the file even if it has not changed.
     subscriptions::forget_file(db, id)?;
     match found.state {
         SubscriptionState::Active => Ok(subscriptions::make_due(db, id, now)?),
@@ -191,8 +190,8 @@ pub fn release(db: &mut Db, id: i64, (event, parts): (i64, &Parts), now: i64) ->
     }
 }
 
-/// Removes a subscription. Its events stay, or are moved to the trash by the next run, which then
-/// removes it.
+/// Removes a subscription. Its events stay, unless `with_events` is set. In that case the next run
+/// trashes them and then removes the subscription.
 pub fn remove(db: &mut Db, id: i64, with_events: bool, now: i64) -> Result<(), Error> {
     require(db, id)?;
     if !with_events {
@@ -221,7 +220,7 @@ pub async fn find(state: &State, request: Request, id: i64) -> Result<Subscripti
     .await
 }
 
-/// Runs a write and returns the subscription after it.
+/// Runs a write, then returns the updated subscription.
 async fn written_by<F>(state: &State, request: Request, work: F) -> Result<SubscriptionJson, Error>
 where
     F: Fn(&mut RequestContext<'_>, &Params) -> Result<i64, Error> + Send + Sync + 'static,
@@ -233,7 +232,7 @@ where
     .await
 }
 
-/// Subscribes to an address.
+/// Adds a subscription.
 pub async fn create(state: &State, request: Request) -> Result<SubscriptionJson, Error> {
     let own = state.clone();
     written_by(state, request, move |context, params| {
@@ -244,7 +243,7 @@ pub async fn create(state: &State, request: Request) -> Result<SubscriptionJson,
     .await
 }
 
-/// Changes the given settings of a subscription.
+/// Changes some of a subscription's settings.
 pub async fn update(state: &State, request: Request, id: i64) -> Result<SubscriptionJson, Error> {
     let own = state.clone();
     written_by(state, request, move |context, params| {
@@ -270,7 +269,7 @@ pub async fn take_step(
     .await
 }
 
-/// Releases an event that a user changed.
+/// Releases an event that a user has changed.
 pub async fn release_event(
     state: &State,
     request: Request,
@@ -299,7 +298,7 @@ pub async fn delete(state: &State, request: Request, id: i64) -> Result<Subscrip
     .await
 }
 
-/// Lists the events of a subscription.
+/// Lists a subscription's events.
 pub async fn events(
     state: &State,
     request: Request,

@@ -1,4 +1,4 @@
-//! Creating, changing and deleting categories and tags.
+//! Creates, changes and deletes categories and tags.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ pub fn create(db: &mut Db, taxonomy: Taxonomy, change: &TermChange) -> Result<Te
     create_as(db, taxonomy, change, None)
 }
 
-/// Creates a term, with its id at another site if that id is free here.
+/// Creates a term. It gets the same id as at the other site if that id is free here.
 pub fn create_as(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -41,8 +41,7 @@ pub fn create_as(
     Ok(term)
 }
 
-/// Rejects a second term with the same name: under the same parent for categories, anywhere for
-/// tags.
+/// Rejects a duplicate name. Category names must be unique per parent, and tag names overall.
 fn reject_duplicate(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -56,7 +55,8 @@ fn reject_duplicate(
     }
 }
 
-/// Returns a free slug. If the base is taken, appends the parent's slug before trying numbers.
+/// Returns a free slug. If the first choice is taken, appends the parent's slug before trying
+/// numbers.
 fn free_slug(db: &mut Db, term: &Term, sent: Option<&str>) -> Result<String, DatabaseError> {
     let sent = sent.map(slug::slugify).filter(|slug| !slug.is_empty());
     let mut base = sent.unwrap_or_else(|| slug::slugify(&term.name));
@@ -72,7 +72,8 @@ fn free_slug(db: &mut Db, term: &Term, sent: Option<&str>) -> Result<String, Dat
     slug::free(&base, |candidate| terms::slug_taken(db, term.taxonomy, candidate, term.id))
 }
 
-/// Changes a term. If the new parent would close a loop, the other terms of the loop become roots.
+/// Changes a term. If the new parent would create a loop, the other terms in that loop become
+/// roots.
 pub fn update(db: &mut Db, mut term: Term, change: &TermChange) -> Result<Term, Error> {
     if let Some(name) = &change.name {
         term.name.clone_from(name);
@@ -103,8 +104,8 @@ pub fn update(db: &mut Db, mut term: Term, change: &TermChange) -> Result<Term, 
     Ok(term)
 }
 
-/// Returns the parent to set. If it is a descendant of the term, the terms between them and the
-/// parent itself become roots.
+/// Returns the parent to set. If it is a descendant of the term, it becomes a root, and so do all
+/// terms between the two.
 fn break_loop(db: &mut Db, id: i64, parent: i64) -> Result<i64, DatabaseError> {
     if parent == id {
         return Ok(0);
@@ -124,16 +125,16 @@ fn break_loop(db: &mut Db, id: i64, parent: i64) -> Result<i64, DatabaseError> {
     Ok(parent)
 }
 
-/// A term that an event refers to.
+/// A term in an event's write.
 pub enum PlannedTerm<'a> {
     /// A stored term.
     Known(i64),
-    /// The name of a term to create, unless the same write has already created it.
+    /// The name of a term to create, unless this write has already created it.
     New(&'a str),
 }
 
-/// Decides which terms an event has. Strings are slugs or names. Creating new terms requires a
-/// permission.
+/// Decides which terms an event will have. Strings are slugs or names. Creating a new term requires
+/// a permission.
 pub fn plan<'a>(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -168,7 +169,7 @@ pub fn plan<'a>(
     Ok(planned)
 }
 
-/// Stores planned terms and returns their distinct ids.
+/// Stores the planned terms and returns their ids without duplicates.
 pub fn store(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -193,7 +194,7 @@ pub fn store(
     Ok(ids)
 }
 
-/// Finds a term by slug or name. Returns `None` if there is no such term.
+/// Finds a term by slug or by name.
 fn find(db: &mut Db, taxonomy: Taxonomy, text: &str) -> Result<Option<i64>, DatabaseError> {
     let name = plain_name(text);
     if name.is_empty() {

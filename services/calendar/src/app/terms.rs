@@ -1,4 +1,4 @@
-//! Use cases of categories and tags: list, read, create, change, delete.
+//! Category and tag use cases: list, read, create, change and delete.
 
 use database::Db;
 
@@ -28,16 +28,16 @@ fn action(taxonomy: Taxonomy) -> Action {
     }
 }
 
-/// The term that a path names.
+/// A term as identified in a URL path.
 pub struct TermKey {
-    /// Whether it is a category or a tag.
+    /// Category or tag.
     pub taxonomy: Taxonomy,
-    /// The id in the path.
+    /// The id from the path.
     pub id: i64,
 }
 
 impl TermKey {
-    /// Reads the term. Fails if it does not exist.
+    /// Reads the term, or fails if it does not exist.
     pub fn require(&self, db: &mut Db) -> Result<Term, Error> {
         let name = match self.taxonomy {
             Taxonomy::Category => "must be the id of a category",
@@ -57,13 +57,13 @@ fn render(
     Ok(json::own(term, &included, context.render(), with_links))
 }
 
-/// Fails if the parameters give a tag a parent.
+/// Fails if the parameters set a parent for a tag.
 fn check_parent(taxonomy: Taxonomy, params: &Params) -> Result<(), Error> {
     let misplaced = taxonomy == Taxonomy::Tag && params.get("parent").is_some();
     if misplaced { Err(Error::NotHierarchical) } else { Ok(()) }
 }
 
-/// Creates a term from parameters, inside a transaction.
+/// Creates a term from request parameters, inside a transaction.
 pub fn create_in(
     context: &mut RequestContext<'_>,
     taxonomy: Taxonomy,

@@ -1,4 +1,4 @@
-//! The database work of a request: either one read or one write transaction.
+//! Runs a request's database work in either one read or one write transaction.
 
 use std::sync::Arc;
 
@@ -20,14 +20,14 @@ use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::sanitized::SanitizedTexts;
 
-/// Maximum number of images that a single write fetches.
+/// Maximum number of images to fetch for a single write.
 const MAX_FETCHED_IMAGES: usize = 10;
 
-/// Runs the reads of a request on one connection.
+/// Runs a request's reads on one connection.
 ///
-/// On SQLite all reads see the same snapshot. On PostgreSQL a transaction would cost two more round
-/// trips. Most requests need a single statement there; lists that need several open a read
-/// transaction themselves.
+/// On SQLite, all reads see the same snapshot. On PostgreSQL a transaction would cost two more
+/// round trips. Most requests only run a single statement there, and lists that run several open a
+/// read transaction themselves.
 pub async fn read<T, F>(state: &State, request: Request, work: F) -> Result<T, Error>
 where
     T: Send + 'static,
@@ -36,7 +36,7 @@ where
     read_with(state, request, work).await
 }
 
-/// Runs the reads of a list like [`read`].
+/// Like [`read`], for lists.
 pub async fn read_list<T, F>(state: &State, request: Request, work: F) -> Result<T, ListInterrupt>
 where
     T: Send + 'static,
@@ -79,11 +79,11 @@ where
         .await
 }
 
-/// Runs the writes of a request in one transaction, one writer at a time.
+/// Runs a request's writes in one transaction. There is only one writer at a time.
 ///
-/// No transaction waits for the network. If an image is needed, the transaction is rolled back and
-/// repeated once the image has been fetched. As a result, nothing is fetched for a write that is
-/// not permitted or has invalid fields.
+/// A transaction never waits for the network. If the write needs an image, we roll back, fetch the
+/// image, and start over. That way we never fetch anything for a write that isn't permitted or has
+/// invalid fields.
 pub async fn write<T, F>(
     state: &State,
     request: Request,
@@ -105,7 +105,7 @@ where
         }
     };
     let sanitized = match &login {
-        // Anonymous writes fail before any string is examined.
+        // An anonymous write fails before we look at any of its strings.
         None => SanitizedTexts::default(),
         Some(login) => sanitize(state, login, &params).await?,
     };
@@ -137,8 +137,8 @@ fn not_fetching() -> Error {
     Error::Internal("an image is needed, but fetching is disabled".to_owned())
 }
 
-/// Runs writes on behalf of a user inside an existing transaction, without an HTTP request. Images
-/// are only recorded by URL.
+/// Runs writes on behalf of a user inside an existing transaction, without an HTTP request. Image
+/// URLs are recorded but not fetched.
 pub fn with_context<T>(
     state: &State,
     db: &mut Db,
@@ -149,7 +149,7 @@ pub fn with_context<T>(
     run_as(state, db, (user, None), params, work)
 }
 
-/// Like [`with_context`], for an item of another site, given its id there.
+/// Like [`with_context`], for an item from another site. `their_id` is its id there.
 pub fn with_site_context<T>(
     state: &State,
     db: &mut Db,
@@ -184,7 +184,7 @@ fn run_as<T>(
     })
 }
 
-/// Sanitizes the long text of a write before its transaction begins.
+/// Sanitizes a write's long strings before its transaction starts.
 async fn sanitize(state: &State, login: &str, params: &Params) -> Result<SanitizedTexts, Error> {
     let sources = SanitizedTexts::sources(params);
     if sources.is_empty() {
@@ -198,7 +198,7 @@ async fn sanitize(state: &State, login: &str, params: &Params) -> Result<Sanitiz
     Ok(off_worker(work).await?)
 }
 
-/// A write that may be repeated.
+/// A write that we may have to repeat.
 struct Attempt<F> {
     login: Option<String>,
     params: Params,
@@ -206,7 +206,7 @@ struct Attempt<F> {
     if_match: Option<Vec<String>>,
     action: Action,
     sanitized: SanitizedTexts,
-    /// The `traceparent` header for requests that the write causes.
+    /// The `traceparent` header for outgoing requests caused by this write.
     traceparent: Option<String>,
     work: F,
 }

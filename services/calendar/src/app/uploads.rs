@@ -1,4 +1,4 @@
-//! Uploaded files: calendars and images.
+//! File uploads: calendars and images.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::wire::image::ImageJson;
 use crate::wire::import::ImportJson;
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// Maximum size of an image in bytes.
+/// Maximum image size in bytes.
 pub const IMAGE_BYTES: usize = MAX_BYTES;
 
 /// Time limit for an import over HTTP.
@@ -35,22 +35,22 @@ const IMPORT_TIME: Duration = Duration::from_secs(30);
 /// Maximum number of events in an import over HTTP.
 const IMPORT_EVENTS: usize = 20_000;
 
-/// Returns the user who uploads a file. Fails if the user may not.
+/// Returns the user who is uploading a file. Fails if the user may not do that.
 pub async fn permit(state: &State, login: Option<String>, action: Action) -> Result<User, Error> {
     let login = login.ok_or(Error::Unauthorized)?;
     state.pools.read(move |db| permitted(db, &login, action)).await
 }
 
-/// Looks up a user. Fails if the user's role no longer permits the action.
+/// Looks up a user. Fails if the user's role does not permit the action (any more).
 fn permitted(db: &mut Db, login: &str, action: Action) -> Result<User, Error> {
     let actor = RequestContext::actor(db, Some(login))?;
     actor.filter(|user| role::may(user, action)).ok_or(Error::Forbidden)
 }
 
-/// Imports a calendar and counts the result in the metrics.
+/// Imports a calendar and counts the outcome in the metrics.
 ///
 /// # Errors
-/// Those of [`import_file`].
+/// See [`import_file`].
 pub async fn import(
     state: &State,
     user: User,
@@ -69,8 +69,8 @@ pub async fn import(
 /// Imports a calendar.
 ///
 /// # Errors
-/// The file is not a calendar, or the database failed or stayed busy. Earlier batches are kept, so
-/// sending the file again resumes the import.
+/// The file is not a calendar, or the database failed or stayed busy. Batches that were already
+/// written are kept, so the client can resume by sending the file again.
 async fn import_file(
     state: &State,
     user: User,
@@ -103,10 +103,10 @@ async fn import_file(
     Ok(import.into_report())
 }
 
-/// Writes prepared entries. Returns whether more remain.
+/// Writes prepared entries. Returns whether there are more.
 ///
-/// If the database is busy, the batch is retried until the deadline, because an error would not
-/// report which events are already written.
+/// While the database is busy we retry the batch until the deadline. An error response couldn't
+/// report which events have already been written.
 async fn write_batch(
     state: &State,
     import: Import,
@@ -120,14 +120,13 @@ async fn write_batch(
             let taken = waiting.lock().take();
             let begun = || Error::Internal("a batch of an import began twice".to_owned());
             let mut import = taken.ok_or_else(begun)?;
-            // The role may have changed since the file was sent.
+            // The user's role may have changed since the upload.
             permitted(db, import.login(), Action::Import)?;
             let more = import.write(&own, db)?;
             Ok::<_, Error>((import, more))
         };
         let outcome = state.pools.write_as(Some(login), batch).await;
-        // If a batch has started, its state was consumed by the transaction, so it cannot be
-        // retried.
+        // Once a batch has started, the transaction has consumed its state and we can't retry it.
         let is_whole = slot.lock().is_some();
         match outcome {
             Err(Error::Store(DatabaseError::Busy)) if is_whole && Instant::now() < deadline => {}
@@ -164,7 +163,8 @@ pub async fn image(
     Ok(ImageJson::new(&image, urls))
 }
 
-/// Reads the metadata of an image that the caller uploaded or may see in a resource.
+/// Reads an image's metadata. The caller must have uploaded the image, or be allowed to see a
+/// resource that uses it.
 pub async fn find_image(state: &State, request: Request, id: i64) -> Result<ImageJson, Error> {
     read(state, request, move |context, _| {
         let found = images::by_ids(context.db, &[id])?;
@@ -197,7 +197,7 @@ mod tests {
     const FILE: &str = "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTART:20270401T100000Z\r\n\
                         END:VEVENT\r\nEND:VCALENDAR\r\n";
 
-    /// Time for which a request waits for the database, in milliseconds.
+    /// How long a request waits for the database, in milliseconds.
     const WAIT_MS: u64 = 20;
 
     #[derive(Parser)]
@@ -224,8 +224,8 @@ mod tests {
         let mut import = Import::new(user, urls, limits, overview);
         import.prepare(&state, &mut Reader::new(Cursor::new(file)), Pass::Entries).unwrap();
 
-        // Another writer holds the database until a request that queues behind the batch times out.
-        // By then the first attempt of the batch has timed out too.
+        // Another writer keeps the database until a request queued behind the batch times out. By
+        // then the batch's first attempt has timed out too.
         let (release, released) = mpsc::channel::<()>();
         let holder = pools.write(move |_| {
             let _ = released.recv();

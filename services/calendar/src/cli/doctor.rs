@@ -1,4 +1,4 @@
-//! `doctor`: checks database and media folder.
+//! `doctor`: checks the database and the media folder.
 
 use std::process::ExitCode;
 
@@ -16,7 +16,7 @@ pub struct DoctorCommand {
 }
 
 impl DoctorCommand {
-    /// Prints the findings. Exits with status 1 if there is a fault.
+    /// Prints the findings. Exits with status 1 if anything is wrong.
     pub fn run(&self, state: &State) -> anyhow::Result<ExitCode> {
         let found = jobs::examine(state)?;
         Output::from_json_flag(self.json).print(&found, &found)?;

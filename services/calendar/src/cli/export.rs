@@ -29,7 +29,7 @@ pub struct ExportCommand {
 }
 
 impl ExportCommand {
-    /// Writes the file and prints a summary of it. Exits with status 1 if image files are missing.
+    /// Writes the file and prints a summary. Exits with status 1 if image files are missing.
     pub fn run(&self, state: &State) -> anyhow::Result<ExitCode> {
         if self.csv {
             let table = self.write(|out| jobs::export_table(state, out))?;
@@ -55,7 +55,7 @@ impl ExportCommand {
         }
     }
 
-    /// Prints the result, unless the export itself goes to standard output.
+    /// Prints the result. It goes to the log if the export itself is written to standard output.
     fn print(&self, result: &impl Serialize, text: impl Display) -> anyhow::Result<()> {
         match self.is_stdout() {
             true => log::info!(target: "notice", "{text}"),
@@ -69,8 +69,8 @@ impl ExportCommand {
     }
 }
 
-/// Writes a file that only its owner may read, either completely or not at all. A device or a pipe
-/// is written directly, and a symbolic link is followed.
+/// Writes a file that only its owner can read. The file is replaced atomically. Devices and pipes
+/// are written directly, and symbolic links are followed.
 fn written<T>(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>,

@@ -1,4 +1,4 @@
-//! `import-site`: takes over a site of The Events Calendar.
+//! `import-site`: imports a site that runs The Events Calendar.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use outbound::{Reach, web_url};
 use crate::jobs::{self, SiteAccess};
 use crate::state::State;
 
-/// The environment variable that contains the application password.
+/// The environment variable for the application password.
 const PASSWORD: &str = "SITE_PASSWORD";
 
 /// Arguments of `import-site`.
@@ -38,11 +38,11 @@ pub struct ImportSiteCommand {
 }
 
 impl ImportSiteCommand {
-    /// Takes over the site and prints a report. Exits with status 1 if something is missing.
+    /// Imports the site and prints a report. Exits with status 1 if anything is missing.
     pub fn run(&self, state: &State) -> anyhow::Result<ExitCode> {
         let url = web_url(&self.url);
         let url = url.filter(|url| url.query().is_none() && url.fragment().is_none());
-        // The URL may contain a password.
+        // The URL may contain a password, so don't print it.
         let url = url.context(
             "the address of the site must be http or https, without user, query and fragment",
         )?;

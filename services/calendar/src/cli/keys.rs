@@ -1,4 +1,4 @@
-//! `keys`: API keys, which belong to users.
+//! `keys`: API keys. Each belongs to a user.
 
 use anyhow::bail;
 use auth::Owners;
@@ -6,7 +6,7 @@ use database::Db;
 
 use crate::store::users;
 
-/// Looks up the owner of a key by login.
+/// Finds a key's owner by login.
 pub struct Logins;
 
 impl Owners for Logins {

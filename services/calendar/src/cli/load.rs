@@ -37,7 +37,7 @@ pub struct LoadCommand {
     json: bool,
 }
 
-/// The opened file, and whether it is an export.
+/// The opened file. We have already checked whether it is an export.
 pub struct Lines {
     input: Input,
     reader: BufReader<Box<dyn Read + Send>>,
@@ -115,7 +115,7 @@ impl LoadCommand {
             return Ok(ExitCode::SUCCESS);
         }
         let loaded = match input.is_rereadable() {
-            // A damaged file is rejected before anything is written. The load verifies the file
+            // Reject a damaged file before writing anything. The load itself verifies the file
             // again.
             true => {
                 jobs::verify_export(reader)?;
@@ -124,7 +124,7 @@ impl LoadCommand {
             }
             false => jobs::load_export(state, reader, state.clock.unix())?,
         };
-        // New secrets are printed first, because they cannot be printed again.
+        // Print the new secrets first, because this is the only time we can.
         output.print(&loaded, Report(&loaded))?;
         jobs::gather_statistics(state);
         output.note("keys are not in an export: `calendar keys issue LOGIN` issues a new one");
@@ -132,7 +132,7 @@ impl LoadCommand {
     }
 }
 
-/// Displays the report of a load with the new secrets of webhooks.
+/// Displays the report of a load, including the new webhook secrets.
 struct Report<'a>(&'a LoadedExport);
 
 impl fmt::Display for Report<'_> {

@@ -1,4 +1,4 @@
-//! The command line: opens what a command needs, then runs it.
+//! The command line. Opens whatever a command needs and then runs it.
 
 mod doctor;
 mod export;
@@ -43,7 +43,7 @@ use crate::store::media::Media;
 use crate::store::remote_calendars::CalendarFetcher;
 use crate::store::remote_images::ImageFetcher;
 
-/// The migrations of all tables.
+/// Migrations for all our tables.
 const ALL_MIGRATIONS: [&database::Migrations; 2] = [&auth::MIGRATIONS, &MIGRATIONS];
 
 /// The command line.
@@ -108,8 +108,8 @@ impl shell::Cli for Cli {
         let shell = &self.settings.shell;
         let backup = Backup::begin(folder, Calendar::INFO.name, Calendar::INFO.version)?;
         let media = self.settings.service.media_dir(&shell.data_dir);
-        // Every image in the copied database had its file before the copy. The file may be removed
-        // after it.
+        // Link the media folder before and after copying the database. Every image in the copy had
+        // its file before the copy started, but the file may be removed later.
         backup.link("media", &media)?;
         self.settings.back_up(&Calendar::INFO, backup.folder())?;
         backup.link("media", &media)?;
@@ -129,7 +129,7 @@ impl shell::Cli for Cli {
     }
 
     fn run(mut self) -> anyhow::Result<ExitCode> {
-        // Erased text must not remain in free pages.
+        // Don't leave erased text behind in free pages.
         self.settings.database.sqlite.secure_delete = true;
         let command = self.command.take();
         match command.unwrap_or_else(|| Command::Common(CommonCommand::default())) {
@@ -144,7 +144,7 @@ impl shell::Cli for Cli {
             Command::Load(command) => {
                 let lines = command.open()?;
                 let state = match lines.is_export() && !command.dry_run {
-                    // The export provides the users.
+                    // The users come from the export.
                     true => self.state_without_users()?,
                     false => self.state_for(command.dry_run)?,
                 };
@@ -180,7 +180,7 @@ impl Cli {
         Ok(pools)
     }
 
-    /// Returns the state for a command that writes, or for its dry run, which creates nothing.
+    /// Returns the state for a command that writes. A dry run must not create anything.
     fn state_for(self, dry_run: bool) -> anyhow::Result<State> {
         if !dry_run {
             return self.state(Announce::WhenWritten);
@@ -190,14 +190,14 @@ impl Cli {
         Ok(state)
     }
 
-    /// Returns the state of an existing database, for a command that does not change it.
+    /// Returns the state for a command that only reads an existing database.
     fn state_to_examine(self) -> anyhow::Result<State> {
         self.settings.service.check()?;
         let pools = self.settings.open_unchanged(&Calendar::INFO, &ALL_MIGRATIONS)?;
         self.state_on(pools)
     }
 
-    /// Returns the state of a database that may not have users yet.
+    /// Returns the state for a database that may not have users yet.
     fn state_without_users(self) -> anyhow::Result<State> {
         self.settings.service.check()?;
         let pools = self.settings.open(&Calendar::INFO, &ALL_MIGRATIONS)?;
@@ -207,7 +207,7 @@ impl Cli {
     fn state(self, announce: Announce) -> anyhow::Result<State> {
         let pools = self.open(announce)?;
         if let Some(folder) = &self.settings.service.media_dir {
-            // A failure is reported at start rather than on the first upload.
+            // Better to fail at startup than on the first upload.
             let made = Media::new(folder.clone()).make_folder();
             made.with_context(|| {
                 format!("cannot create the folder {} (MEDIA_DIR)", folder.display())

@@ -13,7 +13,7 @@ use crate::jobs;
 use crate::model::subscription::RunOutcome;
 use crate::state::State;
 
-/// Exit statuses of `run`, shown by `--help`.
+/// Exit statuses of `run`, for `--help`.
 const STATUSES: &str = "\
 Exit status:
   0  the file was imported, or has not changed
@@ -128,7 +128,7 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Returns the fields of the operation.
+    /// Returns the request body for these options.
     fn members(&self, url: Option<&str>) -> Map<String, Value> {
         let Fields { interval, author, status, category, venue, adopt } = self;
         let members = [
@@ -218,7 +218,7 @@ fn run(state: &State, id: i64, json: bool) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Returns a line of the list.
+/// Formats a line of the list.
 fn line(one: &impl Serialize) -> Option<String> {
     let one = serde_json::to_value(one).ok()?;
     let text = |name: &str| one[name].as_str().unwrap_or("-").to_owned();

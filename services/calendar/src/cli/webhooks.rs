@@ -10,10 +10,10 @@ use serde_json::json;
 
 use crate::store::{sql, webhooks};
 
-/// The maximum number of webhooks.
+/// Maximum number of webhooks.
 const MAX: usize = 20;
 
-/// The maximum length of a URL.
+/// Maximum URL length in bytes.
 const LONGEST: usize = 2000;
 
 /// Subcommands of `webhooks`.

@@ -1,4 +1,4 @@
-//! The calendar's own middleware: alias prefix, OPTIONS, method override and CORS.
+//! Our own middleware: alias prefix, OPTIONS, method override and CORS.
 
 use actix_web::HttpMessage as _;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::model::urls::{ALIAS, ALIAS_NAMESPACE, NAMESPACE, Urls};
 use crate::wire::description::{self, Site, below_namespace};
 
-/// Wraps the handlers of all API paths.
+/// Wraps the handlers of all API paths and pages.
 pub async fn around(
     mut request: ServiceRequest,
     next: Next,
@@ -37,7 +37,8 @@ pub async fn around(
             }
         }
     };
-    // Pages render their own errors. Unknown paths get errors in the format of the API.
+    // Pages render their own errors. For an unknown path we get an API error, so replace it with a
+    // page.
     let is_html = |response: &ServiceResponse| {
         let kind = response.headers().get(header::CONTENT_TYPE);
         kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))
@@ -50,8 +51,8 @@ pub async fn around(
     Ok(response)
 }
 
-/// Runs a write to completion even if its client disconnects. An import of several batches then
-/// finishes, and an uploaded file is never stored without its row.
+/// Runs a write to completion even if the client disconnects. This way an import finishes all its
+/// batches, and we never store an uploaded file without its row.
 async fn to_its_end(
     write: impl Future<Output = Result<ServiceResponse, actix_web::Error>> + 'static,
 ) -> Result<ServiceResponse, actix_web::Error> {
@@ -68,19 +69,19 @@ async fn to_its_end(
     }
 }
 
-/// Returns whether a path belongs to the API rather than to the pages.
+/// Returns whether the path belongs to the API. Otherwise it is a page.
 pub fn is_api_path(path: &str) -> bool {
     below(path, NAMESPACE).or_else(|| below(path, ALIAS)).is_some()
 }
 
-/// Returns the part of a path after a prefix, or `None` if the path does not have the prefix.
+/// Returns the rest of a path after a prefix, or `None` if the prefix doesn't match.
 fn below<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
     let rest = path.strip_prefix('/')?.strip_prefix(prefix)?;
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)
 }
 
-/// Rewrites a path below the alias prefix, or one given in the query of the root, to the registered
-/// path.
+/// Rewrites a path to the registered one. It may use the alias prefix, or be given in the query of
+/// the root.
 fn rewrite_alias(request: &mut ServiceRequest) {
     let given = request.uri().query().unwrap_or_default();
     let (rest, query) = match below(request.path(), ALIAS) {
@@ -101,8 +102,8 @@ fn rewrite_alias(request: &mut ServiceRequest) {
     }
 }
 
-/// Splits a query on the root path such as `rest_route=/tribe/events/v1/events&page=2` into the
-/// path below the API and the other parameters. Returns `None` for any other query.
+/// Splits a query on the root path, such as `rest_route=/tribe/events/v1/events&page=2`, into the
+/// API path and the remaining parameters. Returns `None` for any other query.
 fn by_query(path: &str, query: &str) -> Option<(String, String)> {
     const NAME: &str = "rest_route=";
     if !matches!(path, "/" | "/index.php") {
@@ -115,8 +116,8 @@ fn by_query(path: &str, query: &str) -> Option<(String, String)> {
     Some((rest, others.join("&")))
 }
 
-/// Returns the response to an OPTIONS request below the API: the description of the route. `None`
-/// for other requests.
+/// Answers an OPTIONS request to the API with a description of the route. Returns `None` for other
+/// requests.
 fn options(request: &ServiceRequest, per_page: i64) -> Option<HttpResponse> {
     if request.method() != Method::OPTIONS {
         return None;
@@ -135,10 +136,10 @@ fn options(request: &ServiceRequest, per_page: i64) -> Option<HttpResponse> {
     Some(answer)
 }
 
-/// Of repeated parameters, the last one counts.
+/// If a parameter is repeated, the last one wins.
 const LAST: Rules = Rules { repeated: Repeated::Last, ..Rules::PLAIN };
 
-/// Replaces POST by the method that the header or the query names.
+/// Replaces POST with the method given in the header or the query.
 fn override_method(request: &mut ServiceRequest) {
     if request.method() != Method::POST || below_namespace(request.path()).is_none() {
         return;
@@ -158,7 +159,7 @@ fn override_method(request: &mut ServiceRequest) {
     request.head_mut().method = method;
 }
 
-/// Allows pages from any origin to read the response.
+/// Lets pages from any origin read the response.
 fn allow_origin(headers: &mut HeaderMap, origin: Option<HeaderValue>) {
     const TEXTS: [(HeaderName, &str); 3] = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "OPTIONS, GET, POST, PUT, PATCH, DELETE"),

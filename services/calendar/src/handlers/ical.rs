@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::state::State;
 use crate::wire::parameters::FeedParameters;
 
-/// The media type of a calendar.
+/// The media type of an iCalendar file.
 const CALENDAR: &str = "text/calendar; charset=UTF-8";
 
 /// Returns events as an iCalendar file, with every filter of the list of events: at most 50000 (a
@@ -34,10 +34,10 @@ pub async fn export_ical(
     reuse.answer(async { answer(feeds::feed(&state, input.request).await?, &request).await }).await
 }
 
-/// Returns a feed, or 304 if the client already has its current content.
+/// Returns a feed, or 304 if the client is already up to date.
 pub async fn answer(feed: Feed, request: &HttpRequest) -> Result<HttpResponse, Error> {
     const CACHING: &str = "public, no-cache";
-    // Weak, because the same content may be sent with and without compression.
+    // Use a weak tag, because the same content may be sent with or without compression.
     let validators = Validators::weak(feed.tag);
     if request.headers().contains_key(header::IF_NONE_MATCH)
         && validators.are_known(request.headers())

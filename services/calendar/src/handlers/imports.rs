@@ -1,4 +1,4 @@
-//! Import of iCalendar files over HTTP.
+//! iCalendar import over HTTP.
 
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse, post};
@@ -11,7 +11,7 @@ use crate::model::role::Action;
 use crate::state::State;
 use crate::wire::import::ImportJson;
 
-/// Maximum size of an imported file in bytes.
+/// Maximum size of an uploaded file in bytes.
 const LIMIT: usize = 5 << 20;
 
 /// Imports an iCalendar file of at most 5 MiB: creates its events, updates those that differ, and

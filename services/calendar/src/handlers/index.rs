@@ -1,4 +1,4 @@
-//! The index and the documentation of the API.
+//! The API index and its OpenAPI document.
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};

@@ -1,4 +1,4 @@
-//! The extractor of every handler: caller, parameters and base URL.
+//! The extractor used by every API handler. Provides the caller, the parameters and the base URL.
 
 use actix_web::dev::Payload;
 use actix_web::http::Method;
@@ -17,17 +17,17 @@ use crate::state::State;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 
-/// Maximum size of a body in bytes.
+/// Maximum body size in bytes.
 const BODY_LIMIT: usize = 1 << 20;
 
 /// Marks a request that used the alias prefix.
 #[derive(Clone, Copy, Debug)]
 pub struct ByAlias;
 
-/// The input of a handler: the request, and the response keys that it selects.
+/// A handler's input: the request, and the keys to keep in the response.
 pub struct Input {
     pub request: Request,
-    /// The keys that the response keeps; `None` for all.
+    /// The keys to keep in the response. `None` keeps them all.
     pub fields: Option<String>,
 }
 
@@ -53,7 +53,7 @@ async fn read(request: &HttpRequest, payload: Payload) -> Result<Input, Error> {
     Ok(input)
 }
 
-/// Reads a request, except for its body.
+/// Reads everything but the body.
 pub async fn head(request: &HttpRequest) -> Result<Input, Error> {
     let state = request
         .app_data::<actix::Data<State>>()
@@ -75,7 +75,7 @@ fn fields(params: &Result<Params, Error>) -> Option<String> {
     params.as_ref().ok().and_then(|params| params.text("_fields")).map(str::to_owned)
 }
 
-/// Parses the pairs of a query string or a form body.
+/// Parses a query string or a form body.
 pub fn from_form(text: &str) -> Result<Params, Error> {
     let query = params::Input::query(text);
     if let Some(violation) = query.undecodable() {
@@ -114,14 +114,14 @@ fn not_text() -> Error {
     Error::Parameters(ParameterErrors::one("body", "must be UTF-8"))
 }
 
-/// Returns whether a body is compressed.
+/// Returns whether the body is compressed.
 pub fn is_compressed(headers: &HeaderMap) -> bool {
     headers
         .get_all(CONTENT_ENCODING)
         .any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
-/// Returns the media type of a body in lower case, without parameters.
+/// Returns the media type of the body in lower case, without parameters.
 pub fn essence(headers: &HeaderMap) -> String {
     let essence = headers.get(CONTENT_TYPE).and_then(media::essence);
     essence.unwrap_or_default().to_ascii_lowercase()
@@ -135,7 +135,7 @@ fn from_json(bytes: &Bytes) -> Result<Params, Error> {
     }
 }
 
-/// Reads the text parts of a form. Parts with a file name are ignored.
+/// Reads the text fields of a multipart form. Uploaded files are ignored.
 async fn from_multipart(headers: &HeaderMap, bytes: Bytes) -> Result<Params, Error> {
     let parts = multipart::parts(headers, bytes).await?;
     let texts = parts.into_iter().filter(|part| part.file_name.is_none());

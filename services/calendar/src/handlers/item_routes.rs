@@ -1,8 +1,9 @@
-//! Route handlers of lists and items, shared by all resources.
+//! Generates the list and item handlers of all resources.
 
-/// Defines the two handlers of a list, GET and POST.
+/// Defines the GET and POST handlers of a list.
 ///
-/// `use_case` reads a page, which stays the same for `lasting`; `create` stores a new item.
+/// `use_case` reads a page, and `lasting` says for how long that page may be reused. `create`
+/// stores a new item.
 macro_rules! list_routes {
     (
         items: $items:expr, tag: $tag:tt, path: $path:tt,
@@ -28,8 +29,8 @@ macro_rules! list_routes {
                 .answer(async {
                     let ReadList { list, page } = $use_case(&state, input.request).await?;
                     let mut response = reply::list(&list, &list.meta, input.fields.as_deref())?;
-                    // Dropped with the headers, once the body is compressed and counted by its
-                    // connection.
+                    // The permit is dropped with the head of the response. By then the body has
+                    // been compressed, and the connection accounts for it.
                     response.extensions_mut().insert(page);
                     Ok(response)
                 })
@@ -50,11 +51,11 @@ macro_rules! list_routes {
 }
 pub(super) use list_routes;
 
-/// Defines the five handlers of an item: GET, POST, PUT, PATCH and DELETE.
+/// Defines the GET, POST, PUT, PATCH and DELETE handlers of an item.
 ///
-/// `find`, `update` and `remove` do the work. POST, PUT and PATCH are the same operation with
-/// separate operation ids. The path extractor is aliased so that utoipa documents only the declared
-/// parameters.
+/// The work is done by `find`, `update` and `remove`. POST, PUT and PATCH are the same operation
+/// under different operation ids. The path extractor has an alias, because otherwise utoipa would
+/// document more than the declared parameters.
 macro_rules! item_routes {
     (
         items: $items:expr, tag: $tag:tt, body: $body:ident, update: $update:ident,

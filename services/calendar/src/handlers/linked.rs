@@ -1,4 +1,4 @@
-//! Shared code of the handlers of venues and organizers.
+//! Shared by the venue and organizer handlers.
 
 use actix_web::{HttpRequest, HttpResponse};
 
@@ -10,17 +10,17 @@ use crate::error::Error;
 use crate::model::linked::Kind;
 use crate::state::State;
 
-/// Parses the id in a path.
+/// Parses an id from a path.
 pub fn id(digits: &str) -> PathKey {
     PathKey::Id(parse_id(digits))
 }
 
-/// Parses the slug in a path.
+/// Parses a slug from a path.
 pub fn slug(text: &str) -> PathKey {
     PathKey::of_slug(text)
 }
 
-/// The items of a kind.
+/// Items of one kind.
 pub struct Items(pub Kind);
 
 impl Items {

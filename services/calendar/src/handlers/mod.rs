@@ -1,4 +1,5 @@
-//! Handlers, one file per resource: they read parameters, call one use case, and return JSON.
+//! Handlers, with one file per resource. They read the parameters, call a single use case and
+//! return JSON.
 
 pub(crate) mod categories;
 pub(crate) mod edge;

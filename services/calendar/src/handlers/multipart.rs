@@ -1,4 +1,4 @@
-//! Parts of a multipart form.
+//! Multipart forms.
 
 use actix_multipart::{Multipart, MultipartError};
 use actix_web::http::header::HeaderMap;
@@ -7,14 +7,14 @@ use futures_util::{StreamExt, TryStreamExt};
 
 use crate::error::Error;
 
-/// A named part of a form.
+/// A named field or file of a form.
 pub struct Part {
     pub name: String,
     pub file_name: Option<String>,
     pub content: Vec<u8>,
 }
 
-/// Reads the named parts of a form.
+/// Reads all named parts of a form.
 pub async fn parts(headers: &HeaderMap, bytes: Bytes) -> Result<Vec<Part>, Error> {
     let stream = futures_util::stream::once(async move { Ok(bytes) }).boxed_local();
     let mut parts = Multipart::new(headers, stream);

@@ -1,4 +1,4 @@
-//! Parameters in paths.
+//! Path parameters.
 
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -22,7 +22,8 @@ pub struct Slug {
     slug: String,
 }
 
-/// Parses the digits in a path. A number that is too large becomes an id that does not exist.
+/// Parses an id from a path. The route only matches digits, so the only failure is a number that is
+/// too large. That becomes an id which can't exist.
 pub fn parse_id(digits: &str) -> i64 {
     digits.parse().unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! JSON responses with the headers of lists, creations and conditional reads.
+//! JSON responses, with the headers for lists, created resources and conditional requests.
 
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse};
@@ -9,10 +9,10 @@ use crate::error::Error;
 use crate::wire::envelope::ListMeta;
 use crate::wire::fields;
 
-/// The media type of every response.
+/// The media type of JSON responses.
 pub const JSON: &str = "application/json; charset=UTF-8";
 
-/// Serializes a value, keeping only the selected keys.
+/// Serializes a value, keeping only the requested keys.
 fn text<T: Serialize>(value: &T, cut: Option<&str>) -> Result<String, Error> {
     fields::written(value, cut).map_err(|error| Error::Internal(error.to_string()))
 }
@@ -56,10 +56,10 @@ pub fn list<T: Serialize>(
     Ok(response.body(text(value, cut)?))
 }
 
-/// Returns 200 with an entity tag for a single read, or 304 if the client has the same tag.
+/// Returns 200 and an entity tag for a single resource, or 304 if the client already has that tag.
 ///
-/// `If-Modified-Since` is ignored: embedded resources and scheduled publication change a response
-/// without changing its date.
+/// We ignore `If-Modified-Since`, because embedded resources and scheduled publication can change a
+/// response without changing its date.
 pub fn read<T: Serialize>(
     value: &T,
     modified: Option<i64>,
@@ -67,10 +67,10 @@ pub fn read<T: Serialize>(
     cut: Option<&str>,
 ) -> Result<HttpResponse, Error> {
     let body = text(value, cut)?;
-    // Weak, because the same content may be sent with and without compression.
+    // Use a weak tag, because the same content may be sent with or without compression.
     let validators = Validators::weak(fields::tag(&body));
     let validators = modified.map_or(validators, |seconds| validators.dated(seconds));
-    // The content depends on the caller, so shared caches must not keep it.
+    // The content depends on the caller, so keep it out of shared caches.
     Ok(validators.answer(request, "private, no-cache", |mut response| {
         response.insert_header((header::CONTENT_TYPE, JSON)).body(body)
     }))

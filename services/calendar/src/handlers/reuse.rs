@@ -1,4 +1,5 @@
-//! Reuse of answers: a read is answered from memory until the content or the time changes the answer.
+//! Keeps responses in memory and reuses them until the content changes, or until the time of day
+//! matters.
 
 use std::sync::Arc;
 
@@ -22,17 +23,17 @@ use crate::model::urls::Urls;
 use crate::state::State;
 use crate::wire::params::Params;
 
-/// Maximum size in bytes of a body that is kept.
+/// Maximum size of a body to keep, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// Maximum number of compressed forms of an answer.
+/// Maximum number of compressed versions to keep per response.
 const MAX_FORMS: usize = 4;
 
-/// Maximum length in bytes of an `Accept-Encoding` whose form is kept.
+/// Maximum length of an `Accept-Encoding` header to keep a version for, in bytes.
 const LONGEST_ACCEPTED: usize = 100;
 
-/// Parameters of event lists that have the same meaning at any time of a day. With any other one,
-/// an answer is reused within a second.
+/// Event list parameters that mean the same thing all day. With any other parameter, a response is
+/// only reused within the same second.
 const UNDATED: [&str; 17] = [
     "page",
     "per_page",
@@ -53,25 +54,25 @@ const UNDATED: [&str; 17] = [
     "_fields",
 ];
 
-/// How long an answer stays the same while the content does not change.
+/// How long a response stays valid if the content doesn't change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lasting {
-    /// It does not depend on the time.
+    /// Does not depend on the time at all.
     Always,
-    /// It depends on the day, in the site's time zone or in UTC.
+    /// Depends on the day, both in the site's time zone and in UTC.
     Day,
-    /// It depends on the time.
+    /// Depends on the time.
     Second,
 }
 
 impl Lasting {
-    /// Returns how long a list of events stays the same. Its default dates depend on the day.
+    /// Returns how long an event list stays valid. Its default dates depend on the day.
     pub fn of_events(params: &Params) -> Lasting {
         let is_undated = params.members().keys().all(|name| UNDATED.contains(&name.as_str()));
         if is_undated { Lasting::Day } else { Lasting::Second }
     }
 
-    /// Returns how long a list of venues or organizers stays the same.
+    /// Returns how long a list of venues or organizers stays valid.
     pub fn of_linked(params: &Params) -> Lasting {
         match params.get("only_with_upcoming") {
             Some(_) => Lasting::Second,
@@ -79,19 +80,20 @@ impl Lasting {
         }
     }
 
-    /// Returns how long a list of terms stays the same.
+    /// Returns how long a list of terms stays valid.
     pub fn of_terms(_: &Params) -> Lasting {
         Lasting::Always
     }
 
-    /// Returns a number that changes with the period.
+    /// Returns a number that changes when a response is no longer valid.
     fn period(self, state: &State) -> i64 {
         let now = state.clock.now();
         match self {
             Lasting::Always => 0,
             Lasting::Day => {
                 let day = state.site.settings.site_timezone.wall(now).date();
-                // The first is a multiple of the seconds of a day, so the sum has both.
+                // The local midnight is a multiple of the seconds in a day, so the sum encodes both
+                // days.
                 midnight(day) + now.as_second().div_euclid(DAY)
             }
             Lasting::Second => now.as_second(),
@@ -99,17 +101,17 @@ impl Lasting {
     }
 }
 
-/// A read whose answer may be in memory.
+/// A read that we may be able to answer from memory.
 pub struct Reuse<'a> {
     http: &'a HttpRequest,
     state: &'a State,
-    /// Everything on which the answer depends; `None` if it is not kept.
+    /// Everything the response depends on. `None` if it must not be kept.
     key: Option<String>,
     lasting: Lasting,
 }
 
 impl<'a> Reuse<'a> {
-    /// Describes a read of the API by the caller of a request.
+    /// Describes an API read by the caller of this request.
     pub fn of(
         http: &'a HttpRequest,
         state: &'a State,
@@ -120,7 +122,7 @@ impl<'a> Reuse<'a> {
         Reuse::new(http, state, (request.login.as_deref(), &request.urls), lasting)
     }
 
-    /// Describes a read of a page, which is the same for all callers.
+    /// Describes a page read. Pages are the same for all callers.
     pub fn of_page(
         http: &'a HttpRequest,
         state: &'a State,
@@ -140,7 +142,7 @@ impl<'a> Reuse<'a> {
         Reuse { http, state, key: is_kept.then(|| key(http, login, urls)), lasting }
     }
 
-    /// Returns the answer from memory, or makes it.
+    /// Returns the response from memory, or makes a new one.
     pub async fn answer(
         self,
         make: impl Future<Output = Result<HttpResponse, Error>>,
@@ -158,45 +160,46 @@ impl<'a> Reuse<'a> {
     }
 }
 
-/// Returns whether the answer to a request may be kept. Dates of clients are rare, and passwords do
-/// not belong in memory.
+/// Returns whether the response may be kept. Few clients send dates, so we don't support those, and
+/// passwords don't belong in memory.
 fn may_be_kept(http: &HttpRequest) -> bool {
     let headers = http.headers();
     let by_date = headers.contains_key(IF_MODIFIED_SINCE) && !headers.contains_key(IF_NONE_MATCH);
     *http.method() == Method::GET && !by_date && !http.query_string().contains("password")
 }
 
-/// Returns everything of a request on which its answer depends, except for conditions.
+/// Returns everything in a request that its response depends on, except for conditional headers.
 fn key(http: &HttpRequest, login: Option<&str>, urls: &Urls) -> String {
     let caller = login.unwrap_or_default();
     let prefix = if urls.alias { "alias" } else { "" };
     let language = urls.language.map_or("", Language::code);
     let (base, path, query) = (&urls.base, http.path(), http.query_string());
-    // No part can contain a line feed.
+    // None of these can contain a line feed.
     format!("{caller}\n{prefix}\n{language}\n{base}\n{path}\n{query}")
 }
 
-/// The suffix of the key of an answer to clients that have the content.
+/// Key suffix for responses to clients that already have the content.
 const UNCHANGED: &str = "\n304";
 
-/// A complete answer, or one without a body to clients that have the content.
+/// A full response, or a 304 without a body.
 #[derive(Clone)]
 struct Answer {
     status: StatusCode,
     tag: Option<EntityTag>,
     plain: Form,
-    /// Compressed forms, with the `Accept-Encoding` of the clients that get them.
+    /// Compressed versions, with the `Accept-Encoding` of the clients they are for.
     packed: Vec<(HeaderValue, Form)>,
 }
 
-/// The headers and the body of an answer in one coding.
+/// The headers and body of a response in one encoding.
 #[derive(Clone)]
 struct Form {
     headers: Vec<(HeaderName, HeaderValue)>,
     body: Bytes,
 }
 
-/// Finds the answer to a request with these headers. The key is then that of the answer.
+/// Finds the response to a request with these headers. Afterwards `key` is the key of the response
+/// that was found.
 fn find(kept: &PresentAnswers, key: &mut String, headers: &HeaderMap) -> Option<Arc<Answer>> {
     if !headers.contains_key(IF_NONE_MATCH) {
         return kept.get(key);
@@ -212,7 +215,8 @@ fn find(kept: &PresentAnswers, key: &mut String, headers: &HeaderMap) -> Option<
     kept.get(key).filter(|answer| !is_known(answer))
 }
 
-/// An answer from memory that the client may get in a compressed form, which is not kept yet.
+/// A response from memory that will be compressed for this client. We don't have a compressed
+/// version yet.
 struct Unpacked {
     kept: PresentAnswers,
     key: String,
@@ -220,7 +224,8 @@ struct Unpacked {
     accepted: HeaderValue,
 }
 
-/// Responds with an answer, in the compressed form that is kept for the client's `Accept-Encoding`.
+/// Responds from memory, with the compressed version for the client's `Accept-Encoding` if we have
+/// one.
 fn respond(
     kept: PresentAnswers,
     key: String,
@@ -243,7 +248,7 @@ fn respond(
     response
 }
 
-/// Keeps the compressed form of an answer from memory, so that the answer is compressed only once.
+/// Keeps the compressed version of a response from memory, so that we only compress it once.
 pub fn keep_packed(mut response: ServiceResponse) -> ServiceResponse {
     let unpacked = response.response_mut().extensions_mut().remove::<Unpacked>();
     let Some(Unpacked { kept, key, answer, accepted }) = unpacked else { return response };
@@ -265,7 +270,7 @@ pub fn keep_packed(mut response: ServiceResponse) -> ServiceResponse {
     ServiceResponse::new(request, response)
 }
 
-/// Keeps a new answer if its body is in memory and short.
+/// Keeps a new response if its body is short and in memory.
 fn keep(kept: &PresentAnswers, mut key: String, response: HttpResponse) -> HttpResponse {
     let status = response.status();
     match status {
@@ -286,7 +291,7 @@ fn keep(kept: &PresentAnswers, mut key: String, response: HttpResponse) -> HttpR
     head.set_body(BoxBody::new(body))
 }
 
-/// Splits a response into its head and its body. The body is an error if it is not in memory.
+/// Splits a response into head and body. Returns the body as an error if it is not in memory.
 fn split(response: HttpResponse) -> (HttpResponse<()>, Result<Bytes, BoxBody>) {
     let (head, body) = response.into_parts();
     (head, body.try_into_bytes())
@@ -302,7 +307,7 @@ fn is_private(headers: &HeaderMap) -> bool {
 }
 
 impl Answer {
-    /// Returns the bytes of memory, about.
+    /// Returns the approximate memory use in bytes.
     fn bytes(&self) -> usize {
         let packed: usize = self.packed.iter().map(|(_, form)| form.bytes()).sum();
         size_of::<Answer>() + self.plain.bytes() + packed
@@ -326,7 +331,7 @@ impl Form {
         Form { headers: headers.collect(), body }
     }
 
-    /// Returns the bytes of memory, about: the body and the headers.
+    /// Returns the approximate memory use of the headers and the body, in bytes.
     fn bytes(&self) -> usize {
         let headers = self.headers.iter().map(|(name, value)| name.as_str().len() + value.len());
         let headers: usize =
@@ -335,7 +340,7 @@ impl Form {
     }
 }
 
-/// Reads an `ETag`.
+/// Parses an `ETag` header.
 fn tag(value: &HeaderValue) -> Option<EntityTag> {
     let text = value.to_str().ok()?;
     let text = text.strip_prefix("W/").unwrap_or(text);

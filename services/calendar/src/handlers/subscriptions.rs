@@ -132,7 +132,7 @@ pub async fn release_subscribed_event(
     reply::ok(&json, input.fields.as_deref())
 }
 
-/// Defines the handler of a change of the state.
+/// Defines a handler that changes the state of a subscription.
 macro_rules! step_route {
     ($(#[$doc:meta])* $name:ident $id:tt, $step:ident, $documented:tt, $route:tt) => {
         $(#[$doc])*

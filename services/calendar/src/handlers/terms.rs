@@ -1,4 +1,4 @@
-//! Shared code of the handlers of categories and tags.
+//! Shared by the category and tag handlers.
 
 use actix_web::{HttpRequest, HttpResponse};
 
@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::model::term::Taxonomy;
 use crate::state::State;
 
-/// The terms of a taxonomy.
+/// The terms of one taxonomy.
 pub struct Terms(pub Taxonomy);
 
 impl Terms {

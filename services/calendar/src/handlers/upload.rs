@@ -1,4 +1,4 @@
-//! Uploaded files: the body itself, or the form part `file`.
+//! File uploads, sent either as the whole body or as the form field `file`.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use crate::model::role::{Action, User};
 use crate::state::State;
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// Maximum size in bytes of a multipart form, not counting its file.
+/// Maximum size of a multipart form in bytes, not counting the file.
 const FORM: usize = 64 << 10;
 
-/// Maximum number of bytes that are read and discarded when a file is too large.
+/// Maximum number of bytes to read and discard when a file is too large.
 const DISCARDED: usize = 32 << 20;
 
-/// Time limit for discarding the rest of a file.
+/// How long to spend on discarding the rest of a file.
 const DISCARD_TIME: Duration = Duration::from_secs(5);
 
 /// The form that carries a file.
@@ -34,15 +34,15 @@ pub struct UploadForm {
     file: Vec<u8>,
 }
 
-/// A file and its sender.
+/// An uploaded file and who sent it.
 pub struct Upload {
     pub user: User,
     pub input: Input,
     pub bytes: Bytes,
 }
 
-/// Receives a file of limited size and an accepted media type. Permission is checked before the
-/// file is read.
+/// Receives a file, given the size limit and the accepted media types. Permissions are checked
+/// before reading the file.
 pub async fn receive(
     request: &HttpRequest,
     payload: Payload,
@@ -86,8 +86,8 @@ pub async fn receive(
     }
 }
 
-/// Reads and discards the rest of a body for a limited time. A client that is still sending can
-/// then read the response.
+/// Reads and discards the rest of a body, for a limited time. A client that is still sending can
+/// then read our response.
 async fn discard(mut payload: actix_web::dev::Payload) {
     let reading = async {
         let mut read = 0;
@@ -98,6 +98,6 @@ async fn discard(mut payload: actix_web::dev::Payload) {
             }
         }
     };
-    // Slower clients lose the response.
+    // Slower clients won't see the response.
     let _ = tokio::time::timeout(DISCARD_TIME, reading).await;
 }

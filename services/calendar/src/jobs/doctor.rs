@@ -1,4 +1,4 @@
-//! `doctor`: checks that the database and the media folder are consistent. Changes nothing.
+//! `doctor`: checks that the database and the media folder are consistent. Doesn't change anything.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -10,10 +10,10 @@ use serde::Serialize;
 use crate::state::State;
 use crate::store::{checks, read_transactions, sql, transfer};
 
-/// Time within which the file of an erased image is removed, in seconds.
+/// The file of an erased image must be gone after this number of seconds.
 const REMOVAL_SECONDS: i64 = 3600;
 
-/// The findings. In a sound calendar, all numbers of faults are 0.
+/// The findings. All fault counts are 0 if the calendar is sound.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Findings {
     /// Whether nothing is wrong.
@@ -24,28 +24,28 @@ pub struct Findings {
     pub terms: i64,
     pub images: i64,
     pub users: i64,
-    /// Files in the media folder.
+    /// Number of files in the media folder.
     pub files: u64,
-    /// Faults in the structure of the database file.
+    /// Structural faults in the database file.
     pub damages: i64,
     /// References to rows that do not exist.
     pub dangling: i64,
     /// Image files that are missing from the media folder.
     pub missing_files: u64,
-    /// Image files whose content does not match the hash in their name.
+    /// Image files whose content doesn't match the hash in their name.
     pub damaged_files: u64,
-    /// Files that no image uses. A file is stored shortly before its image, and removed within an
-    /// hour after it.
+    /// Files that aren't used by any image. A file is stored shortly before its image and may
+    /// outlive it by up to an hour; those don't count.
     pub orphan_files: u64,
-    /// Categories and tags whose stored number of events is wrong.
+    /// Categories and tags with a wrong event count.
     pub wrong_counts: i64,
-    /// Links whose copy of the start differs from that of the event.
+    /// Links whose copy of the event's start is out of date.
     pub wrong_starts: i64,
-    /// Events whose derived search text or list columns differ from their fields.
+    /// Events whose search text or list columns don't match their fields.
     pub wrong_index: i64,
-    /// Former slugs that no longer refer to a row.
+    /// Former slugs whose row is gone.
     pub dead_redirects: i64,
-    /// Whether loading an export was started and not finished.
+    /// Whether the import of an export was started but never finished.
     pub is_unfinished: bool,
 }
 
@@ -98,7 +98,7 @@ impl fmt::Display for Findings {
 /// The database failed, or the media folder cannot be read.
 pub fn examine(state: &State) -> anyhow::Result<Findings> {
     let mut db = state.pools.connect()?;
-    // Reading damaged rows may fail, so structural damage is reported first.
+    // Report structural damage first, because reading damaged rows may fail.
     let faults = structural_faults(&mut db)?;
     faults.iter().for_each(|fault| log::error!("{fault}"));
     let (mut found, counted) = read_transactions::read_transaction(&mut db, |db| {
@@ -106,7 +106,7 @@ pub fn examine(state: &State) -> anyhow::Result<Findings> {
         let mut found = Findings::default();
         rows(db, &mut found)?;
         files(state, db, &mut found)?;
-        // These are dangling references too, and counted once.
+        // These show up as dangling references too. Count them only once.
         let counted = checks::dangling_structure(db)?;
         anyhow::Ok((found, counted))
     })?;
@@ -135,7 +135,7 @@ fn rows(db: &mut Db, found: &mut Findings) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Compares the files in the media folder with the rows of images.
+/// Compares the files in the media folder with the image rows.
 fn files(state: &State, db: &mut Db, found: &mut Findings) -> anyhow::Result<()> {
     let now = state.clock.unix();
     let erased = checks::erased_files(db, now - REMOVAL_SECONDS)?;

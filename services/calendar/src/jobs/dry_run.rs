@@ -1,10 +1,10 @@
-//! Dry runs of commands.
+//! Dry runs.
 
 use std::convert::Infallible;
 
 use database::{DatabaseError, Db, Pools};
 
-/// Carries the result of a dry run, or its error, out of the rolled back transaction.
+/// Carries the result of a dry run out of the transaction that is rolled back.
 enum Stop<T, E> {
     Done(T),
     Failed(E),
@@ -16,10 +16,10 @@ impl<T, E: From<DatabaseError>> From<DatabaseError> for Stop<T, E> {
     }
 }
 
-/// Runs work in a transaction that is rolled back, and returns its result.
+/// Runs `work` in a transaction, rolls it back, and returns the result.
 ///
 /// # Errors
-/// The error of `work`, or the database is busy or unreachable.
+/// The error from `work`, or the database is busy or unreachable.
 pub fn dry_run<T, E: From<DatabaseError>>(
     pools: &Pools,
     work: impl FnOnce(&mut Db) -> Result<T, E>,

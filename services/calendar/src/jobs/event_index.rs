@@ -1,4 +1,4 @@
-//! Keeps the event index up to date, so that no request has to wait for it.
+//! Keeps the event index up to date in the background, so that requests don't have to.
 
 use database::DatabaseError;
 
@@ -7,7 +7,7 @@ use crate::state::State;
 use crate::store::event_index;
 
 /// Builds or updates the index and publishes its metrics. A failure is logged, and the next request
-/// or tick retries.
+/// or tick tries again.
 pub async fn refresh_index(state: &State) {
     let state = state.clone();
     let refresh = move || {
@@ -26,8 +26,8 @@ pub async fn refresh_index(state: &State) {
     }
 }
 
-/// Deletes all but the last 10,000 recorded changes. A process that is further behind rebuilds its
-/// index.
+/// Prunes the change log to the last 10,000 changes. A process that is further behind has to
+/// rebuild its index.
 pub async fn prune_changes(state: &State) {
     if let Err(error) = state.pools.write(event_index::prune).await {
         log::warn!("cannot prune the change log: {error}");

@@ -1,4 +1,4 @@
-//! The first user and its key.
+//! Creates the first user and its key.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -12,21 +12,21 @@ use crate::config::Settings;
 use crate::model::role::Role;
 use crate::store::{sql, users};
 
-/// The file in the data folder that contains a generated key.
+/// Name of the file in the data folder that receives a generated key.
 const KEY_FILE: &str = "admin-key";
 
-/// When to log the path of a generated key.
+/// When to log where a generated key is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Announce {
-    /// At every start until the file is removed, because the process that wrote it may have been
-    /// killed.
+    /// At every start until the file is deleted. The process that wrote the file may have been
+    /// killed before it could log anything.
     Always,
-    /// Only if the key was generated just now.
+    /// Only if the key has just been generated.
     WhenWritten,
 }
 
-/// Adds the first administrator if there are no users. A generated key is written to a file that
-/// only its owner may read, never to the log.
+/// Adds the first administrator if there are no users yet. A generated key goes to a file that only
+/// its owner can read, never to the log.
 pub fn seed(
     pools: &Pools,
     settings: &Settings,
@@ -52,7 +52,7 @@ pub fn seed(
 fn store_key(key: &str, path: &Path) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    // An existing file may be readable by others.
+    // An existing file might be readable by others.
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -65,8 +65,8 @@ fn store_key(key: &str, path: &Path) -> std::io::Result<()> {
 
 /// Adds the first administrator in a transaction. Returns whether a key was generated.
 ///
-/// A generated key is written to disk before the transaction commits. If the process is killed in
-/// between, the file contains an invalid key, and the next start writes a new one.
+/// A generated key is on disk before the transaction commits. If the process is killed in between,
+/// the file contains an invalid key and the next start replaces it.
 fn seed_in(db: &mut Db, settings: &Settings, path: &Path, now: i64) -> anyhow::Result<bool> {
     sql::one_writer(db)?;
     let given = settings.admin_key.as_deref().filter(|key| !key.is_empty());
@@ -97,7 +97,7 @@ fn seed_in(db: &mut Db, settings: &Settings, path: &Path, now: i64) -> anyhow::R
     }
 }
 
-/// Warns if ADMIN_KEY is not a valid key, which would otherwise go unnoticed until the first 401. A
+/// Warns if ADMIN_KEY is not a valid key. Otherwise this would go unnoticed until the first 401. A
 /// valid key may stay in the settings.
 fn warn_unless_known(db: &mut Db, key: &str, now: i64) -> Result<(), KeyError> {
     if !is_live(db, key, now)? {
@@ -131,7 +131,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("data").join(KEY_FILE);
         let read = || std::fs::read_to_string(&path).unwrap().trim().to_owned();
-        // The transaction of a start that was killed before the commit is rolled back.
+        // Simulates a process that is killed before the commit.
         let killed = pools.write_blocking(|db| {
             seed_in(db, &settings, &path, 7)?;
             assert!(is_live(db, &read(), 7)?);
@@ -145,7 +145,7 @@ mod tests {
         assert_ne!(key, lost);
         assert!(pools.read_blocking(|db| is_live(db, &key, 8)).unwrap());
         assert!(!pools.read_blocking(|db| is_live(db, &lost, 8)).unwrap());
-        // Later starts do not change the user.
+        // Later starts must not change the user.
         seed(&pools, &settings, folder, 9).unwrap();
         assert_eq!(read(), key);
     }

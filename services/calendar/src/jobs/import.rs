@@ -1,4 +1,4 @@
-//! Import of iCalendar files of any size.
+//! Imports iCalendar files of any size.
 
 use std::fs::File;
 use std::io::{self, BufReader, Seek, SeekFrom};
@@ -20,17 +20,17 @@ use crate::wire::import::ImportJson;
 
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// Runs the import in a single transaction that is rolled back.
+    /// Run the import in a single transaction and roll it back.
     pub dry_run: bool,
-    /// Public URL of the calendar. UIDs of its own feeds end with the host of this URL.
+    /// The calendar's public URL. UIDs in our own feeds end with its host.
     pub base: Option<String>,
 }
 
-/// Imports a file. Retries for a minute while the database is busy or unreachable.
+/// Imports a file. If the database is busy or unreachable, this keeps retrying for a minute.
 ///
 /// # Errors
-/// The file cannot be read or is not a calendar, or the database failed. Earlier batches are kept,
-/// and the error reports the last imported line.
+/// The file cannot be read or is not a calendar, or the database failed. Batches that were already
+/// written are kept, and the error reports the last imported line.
 pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::Result<ImportJson> {
     let user = state.pools.read_blocking(first_user)?;
     let file = rereadable(input).context("cannot be read")?;
@@ -67,8 +67,8 @@ pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::R
     Ok(report)
 }
 
-/// Opens an input so that it can be read more than once. Standard input is copied to a temporary
-/// file.
+/// Opens an input in a way that lets us read it more than once. Standard input is copied to a
+/// temporary file.
 fn rereadable(input: &Input) -> io::Result<File> {
     match input.path().filter(|_| input.is_rereadable()) {
         Some(path) => File::open(path),
@@ -81,7 +81,7 @@ fn rereadable(input: &Input) -> io::Result<File> {
     }
 }
 
-/// Describes how far a failed import got. `None` if nothing was imported.
+/// Describes how far a failed import got, or returns `None` if nothing was imported.
 fn progress_of(so_far: &Progress) -> Option<String> {
     let Progress { passes, line, report, .. } = so_far;
     let done = match (passes, line) {
@@ -93,7 +93,7 @@ fn progress_of(so_far: &Progress) -> Option<String> {
     Some(format!("{done} ({report}); run the same command to resume"))
 }
 
-/// Writes a batch in a transaction. A retry starts the batch over.
+/// Writes a batch in a transaction. A retry starts the batch from the beginning.
 fn write_batch(
     queue: &mut WriterQueue<'_, Error>,
     import: &mut Import,
@@ -146,10 +146,10 @@ mod tests {
     use crate::store::sql::Sql;
     use crate::store::{MIGRATIONS, imported, users};
 
-    /// Number of events in the tests; more than fit in one transaction.
+    /// More events than fit into one transaction.
     const EVENTS: u64 = 300;
 
-    /// Maximum number of events in a transaction: a batch plus one faulty event.
+    /// Maximum number of events per transaction: a batch plus one faulty event.
     const LARGEST: usize = 251;
 
     #[derive(Parser)]
@@ -158,7 +158,7 @@ mod tests {
         site: Settings,
     }
 
-    /// Runs [`attempt_of`] with many events and a faulty one.
+    /// Runs [`attempt_of`] with many events and one that is faulty.
     fn attempt(
         judge: impl Fn(u64) -> Result<(), DatabaseError>,
     ) -> (Result<(), Error>, Progress, u64) {
@@ -190,7 +190,7 @@ mod tests {
         (Import::new(user, urls, ImportLimits::default(), overview), path)
     }
 
-    /// Imports a file. `judge` decides the outcome of each attempt, given its number. Returns the
+    /// Imports a file. `judge` gets the number of each attempt and decides its outcome. Returns the
     /// result, the progress and the number of events.
     fn attempt_of(
         entries: &str,
@@ -205,8 +205,8 @@ mod tests {
         let outcome = write(&state, &mut import, &file, &progress, |import| {
             write_batch(&mut queue, import, |db, import| {
                 let done = import.done();
-                // Entries are already prepared, so the transaction itself neither reads nor
-                // expands.
+                // Entries have been prepared by now. The transaction itself must not read or expand
+                // any.
                 assert!(!import.so_far().ready.is_empty());
                 let more = import.write(&state, db)?;
                 assert!(import.done() - done <= LARGEST, "{}", import.done() - done);
@@ -220,7 +220,7 @@ mod tests {
         (outcome, import.so_far().clone(), u64::try_from(rows).unwrap())
     }
 
-    /// Returns a time after this number of days.
+    /// Returns the time this many days from now.
     fn day(days: i64) -> String {
         let day = SystemClock.now() + jiff::SignedDuration::from_hours(24 * days);
         day.strftime("%Y%m%dT100000Z").to_string()
@@ -240,8 +240,8 @@ mod tests {
              SUMMARY:1\nEND:VEVENT\n"
         );
         let (old, new) = (text(1, &moved), text(2, ""));
-        // The second file is imported while the series of the first is incomplete, or before its
-        // override.
+        // The second file is imported either while the first one's series is incomplete, or before
+        // its override.
         for (is_old_first, is_within, skipped) in
             [(true, true, (2, 0)), (true, false, (1, 0)), (false, true, (0, 2))]
         {
@@ -292,14 +292,14 @@ mod tests {
              END:VEVENT\n"
         );
         let entries = format!("{daily}{FAULTY}{moved}");
-        // Every other attempt is rolled back, including attempts within the series.
+        // Rolls back every other attempt, including some within the series.
         let busy = |attempt: u64| if attempt % 2 == 1 { Err(DatabaseError::Busy) } else { Ok(()) };
         let (outcome, so_far, rows) = attempt_of(&entries, busy);
         outcome.unwrap();
         let report = &so_far.report;
         assert_eq!((report.created, report.failed, rows), (400, 1, 400), "{report}");
         assert_eq!((report.updated, report.unchanged, report.skipped), (0, 0, 0), "{report}");
-        // If the first entry fails halfway, none is complete.
+        // The first entry fails halfway, so none is complete.
         let broken =
             |attempt: u64| if attempt == 2 { Err(DatabaseError::NotFound) } else { Ok(()) };
         let (outcome, so_far, rows) = attempt_of(&entries, broken);
@@ -324,7 +324,7 @@ mod tests {
         let (outcome, so_far, rows) = attempt(broken);
         assert!(outcome.is_err());
         assert!((1..EVENTS).contains(&rows), "{rows}");
-        // An event takes four lines, and the first one begins on the second line.
+        // Each event takes four lines, and the first one starts on line 2.
         let line = 2 + 4 * (rows - 1);
         let expected = format!(
             "all entries up to line {line} are imported ({rows} created, 0 updated, \

@@ -1,4 +1,4 @@
-//! Calendar files that pages offer.
+//! The calendar files offered on pages.
 
 use jiff::ToSpan as _;
 use jiff::civil::Date;
@@ -16,27 +16,27 @@ use crate::state::State;
 use crate::store::events;
 use crate::wire::pages::query::PageQuery;
 
-/// Reads the calendar file of a list. It keeps past events for some days, so that calendar apps do
-/// not delete them immediately.
+/// Reads a list's calendar file. Past events stay in it for some days. Otherwise calendar apps
+/// would delete them right away.
 pub async fn subscription(state: &State, request: &PageRequest) -> Result<Feed, Error> {
     calendar(state, request, request.query.subscription(kept_since(state))).await
 }
 
-/// Returns the list parameters for the events of a subject in a calendar file.
+/// Returns the list parameters for a calendar file with the events of one subject.
 fn events_of(state: &State, parameter: (&'static str, String)) -> ListParameters {
     let mut pairs = PageQuery::default().subscription(kept_since(state));
     pairs.push(parameter);
     pairs
 }
 
-/// Returns a day. Calendar files contain the events that end after it.
+/// Returns the cutoff day. Calendar files contain the events that end after it.
 pub(super) fn kept_since(state: &State) -> Date {
     let settings = &state.site.settings;
     let today = settings.site_timezone.wall(state.clock.now()).date();
     today.checked_sub((settings.ical_past_days + 1).days()).unwrap_or(today)
 }
 
-/// Reads the calendar file of a list.
+/// Reads a list's calendar file.
 pub async fn calendar(
     state: &State,
     request: &PageRequest,
@@ -47,7 +47,7 @@ pub async fn calendar(
     feeds::feed(state, request.of(&pairs)).await
 }
 
-/// Reads the calendar file of an event. Events that are hidden from lists have none.
+/// Reads an event's calendar file. Events that are hidden from lists do not have one.
 pub async fn calendar_of_event(
     state: &State,
     request: &PageRequest,
@@ -65,7 +65,7 @@ pub async fn calendar_of_event(
     calendar(state, request, vec![("include", id.to_string())]).await
 }
 
-/// Reads the calendar file of a venue or an organizer.
+/// Reads a venue's or an organizer's calendar file.
 pub async fn calendar_of_linked(
     state: &State,
     request: &PageRequest,

@@ -12,10 +12,10 @@ use crate::store::{events, series};
 use crate::wire::pages::event::{self, EventContext, EventView};
 use crate::wire::render_context::RenderContext;
 
-/// Number of further dates of a series on the page.
+/// Number of other dates from the same series to show on the page.
 const NEXT_DATES: i64 = 5;
 
-/// Reads an event. A password-protected event stays locked unless the request has the password.
+/// Reads an event. A password-protected event stays locked unless the request sends the password.
 ///
 /// # Errors
 /// An unpublished event is reported as not found.
@@ -55,8 +55,8 @@ pub async fn event_page(
     .await
 }
 
-/// Returns the path of the next event of the series with a slug, or of its last one, relative to the
-/// base URL.
+/// Finds a series by slug. Returns the path of its next event, relative to the base URL. If they
+/// are all over, returns the last one.
 ///
 /// # Errors
 /// A series without public events is reported as not found.

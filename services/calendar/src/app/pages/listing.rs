@@ -1,4 +1,4 @@
-//! Lists of events on pages.
+//! Event lists on pages.
 
 use super::super::context::RequestContext;
 use super::super::interrupt::ListInterrupt;
@@ -20,7 +20,7 @@ use crate::wire::pages::query::PageQuery;
 use crate::wire::params::Params;
 use crate::wire::render_context::RenderContext;
 
-/// Maximum number of terms offered by the filter form.
+/// Maximum number of terms in the filter form.
 const CHOICES: usize = 100;
 
 /// A page request and its URL.
@@ -38,21 +38,21 @@ impl PageRequest {
     }
 }
 
-/// The part of a list that a page shows.
+/// The slice of a list that a page shows.
 #[derive(Clone, Debug)]
 pub struct ListView {
     pub groups: Vec<CardGroup>,
     pub total: i64,
     pub page: i64,
     pub pages: i64,
-    /// Links to the nearest periods with events, for the page of a period.
+    /// Links to the nearest periods with events. Only used on pages for a period.
     pub steps: Steps,
 }
 
-/// Parameters of a list request of the API.
+/// Parameters for a list request to the API.
 pub type ListParameters = Vec<(&'static str, String)>;
 
-/// Reads part of a list together with its subject. `find` returns the subject and the list
+/// Reads one page of a list together with its subject. `find` returns the subject and the list
 /// parameters.
 pub async fn listing<S, F>(
     state: &State,
@@ -76,7 +76,7 @@ where
             Ok((subject, list))
         })
     };
-    // Cards show little of the text of an event, so the memory permit can be released here.
+    // Cards show very little of an event's text, so we can release the memory permit here.
     Ok(permit.read(state, read).await?.list)
 }
 
@@ -114,13 +114,13 @@ fn view(
     Ok(ListView { groups, total, page, pages: list.paging.pages(total), steps })
 }
 
-/// The categories and tags offered by the filter form of a list.
+/// The categories and tags in a list's filter form.
 pub struct Choices {
     pub categories: Vec<Choice>,
     pub tags: Vec<Choice>,
 }
 
-/// Reads the first events of the list of current and upcoming events.
+/// Reads the first few current and upcoming events.
 pub async fn first_of_list(
     state: &State,
     request: &PageRequest,
@@ -129,7 +129,7 @@ pub async fn first_of_list(
     first(state, request, events, &[]).await
 }
 
-/// Reads the current and upcoming events that were published last.
+/// Reads the current and upcoming events that were published most recently.
 pub async fn announced(
     state: &State,
     request: &PageRequest,
@@ -150,7 +150,7 @@ async fn first(
     Ok(listing(state, request, move |_| Ok(((), pairs.clone()))).await?.1)
 }
 
-/// Reads the list of current and upcoming events, or of a period, with the requested filters.
+/// Reads the list of current and upcoming events, or those of a period, with the requested filters.
 pub async fn list_page(state: &State, request: &PageRequest) -> Result<(Choices, ListView), Error> {
     let query = request.query.clone();
     listing(state, request, move |context| {

@@ -1,4 +1,4 @@
-//! HTML pages. All visitors get the same page, so only published resources are shown.
+//! HTML pages. They look the same to every visitor, so they only show published resources.
 
 mod calendars;
 mod event;

@@ -16,11 +16,11 @@ use crate::wire::list_input::EventListInput;
 use crate::wire::pages::month::{self, MonthRows, MonthView, SHOWN};
 use crate::wire::pages::query::PageQuery;
 
-/// Maximum number of events lasting at least a day that are read for a month.
+/// Maximum number of events lasting a day or longer to read for a month.
 const LASTING: usize = 200;
 
-/// Reads a month (by default the current one), and the number of events in the calendar
-/// subscription that its page offers.
+/// Reads a month, by default the current one. Also counts the events in the calendar subscription
+/// offered on its page.
 pub async fn month_page(
     state: &State,
     request: &PageRequest,

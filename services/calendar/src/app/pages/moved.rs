@@ -1,4 +1,4 @@
-//! Pages whose slug has changed.
+//! Redirects for pages whose slug has changed.
 
 use super::super::context::RequestContext;
 use super::super::transactions::read;
@@ -11,7 +11,7 @@ use crate::model::term::Taxonomy;
 use crate::state::State;
 use crate::store::{events, included, linked_posts, slugs, terms};
 
-/// The kind of page that a slug refers to.
+/// The kind of page a slug belongs to.
 #[derive(Clone, Copy, Debug)]
 pub enum Named {
     Event,
@@ -29,7 +29,7 @@ impl Named {
     }
 }
 
-/// Returns the path, relative to the base URL, of the page that used to have a slug.
+/// Returns the path of the page that used to have this slug, relative to the base URL.
 ///
 /// # Errors
 /// An unpublished page is reported as not found.
@@ -69,7 +69,7 @@ pub async fn path_of(
     .await
 }
 
-/// Returns the URL of a page, or `None` if the resource does not exist or visitors may not read it.
+/// Returns a page's URL, or `None` if the resource does not exist or is hidden from visitors.
 fn address(
     context: &mut RequestContext<'_>,
     named: Named,

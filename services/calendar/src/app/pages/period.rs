@@ -1,4 +1,4 @@
-//! The nearest days or weeks with events.
+//! Finds the nearest days or weeks with events.
 
 use jiff::ToSpan as _;
 use jiff::civil::Date;
@@ -14,14 +14,14 @@ use crate::wire::list_input::EventListInput;
 use crate::wire::pages::query::{PageQuery, within};
 use crate::wire::params::Params;
 
-/// The nearest periods before and after a period that have events.
+/// The nearest periods with events before and after another period.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Steps {
     pub previous: Option<Period>,
     pub next: Option<Period>,
 }
 
-/// Finds the nearest periods of the same kind with events that match the filters of a page.
+/// Finds the nearest periods of the same kind that have events matching the page's filters.
 pub fn steps(
     context: &mut RequestContext<'_>,
     access: IndexAccess<'_>,
@@ -40,10 +40,10 @@ pub fn steps(
             None => {
                 let bound = ("starts_before", format!("{} 00:00:00", period.first()));
                 let last = first_of(context, vec![bound, strict(), ("order", "desc".to_owned())])?;
-                // An event that ends at midnight is not on that day.
+                // An event that ends at midnight does not count for the new day.
                 let last_of = |start: i64, end: i64| wall_from_seconds(start.max(end - 1)).date();
                 let known = last.map(|(start, end)| last_of(start, end).min(before));
-                // An event that began earlier may end later.
+                // An event that started earlier may end later.
                 known
                     .map(|known| {
                         last_day((known, before), |from| {
@@ -72,8 +72,8 @@ pub fn steps(
     Ok(Steps { previous: previous.and_then(other), next: next.and_then(other) })
 }
 
-/// Returns the last day between two days from which on there are events, given that there are some
-/// from the first day on.
+/// Binary search for the last day such that there are events from that day on. There must be events
+/// from `first` on.
 fn last_day<E>(
     (mut first, mut last): (Date, Date),
     mut has_events_from: impl FnMut(Date) -> Result<bool, E>,
@@ -93,7 +93,7 @@ fn strict() -> (&'static str, String) {
     ("strict_dates", "true".to_owned())
 }
 
-/// Returns the local start and end of the first event of a list.
+/// Returns the local start and end of the first event in a list.
 fn first(
     context: &mut RequestContext<'_>,
     access: IndexAccess<'_>,

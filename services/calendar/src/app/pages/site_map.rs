@@ -1,4 +1,4 @@
-//! Sitemaps: the published pages, in parts.
+//! Sitemaps of the published pages, split into parts.
 
 use database::{DatabaseError, Db};
 use sha2::{Digest, Sha256};
@@ -15,13 +15,14 @@ use crate::state::State;
 use crate::store::site_map::{self, PageRow};
 use crate::store::{feeds, included, terms};
 
-/// Number of ids in a part. A part has at most this number of URLs; the protocol allows 50,000.
+/// Number of ids per part. The URLs in a part can't exceed this; the protocol allows 50,000.
 const PART: i64 = 10_000;
 
-/// Maximum number of parts. An index may name 50,000 sitemaps, and also names one of the lists.
+/// Maximum number of parts. An index may have 50,000 sitemaps, and one of them is the sitemap of
+/// the lists.
 const PARTS: usize = 49_999;
 
-/// The pages that a part of a sitemap has.
+/// The kind of pages in a part of the sitemap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
     /// Events, venues and organizers.
@@ -31,7 +32,7 @@ pub enum Section {
 }
 
 impl Section {
-    /// Returns the first id after another that has a page.
+    /// Returns the next id after `last` that has a page.
     fn next(self, db: &mut Db, last: i64) -> Result<Option<i64>, DatabaseError> {
         match self {
             Section::Items => site_map::next_item(db, last),
@@ -40,18 +41,18 @@ impl Section {
     }
 }
 
-/// A part of a sitemap. Parts are numbered from 1.
+/// One part of the sitemap. Parts are numbered from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     section: Section,
     number: i64,
 }
 
-/// A page.
+/// A page in the sitemap.
 #[derive(Clone, Debug)]
 pub struct SitePage {
     pub url: String,
-    /// Its last change in ISO format; empty if it is not known.
+    /// When it last changed, in ISO format. Empty if unknown.
     pub modified: String,
 }
 
@@ -70,7 +71,7 @@ impl Part {
         (part.name() == text).then_some(part)
     }
 
-    /// Formats the part as in its URL.
+    /// Formats the part for its URL.
     pub fn name(self) -> String {
         let section = match self.section {
             Section::Items => "items",
@@ -79,13 +80,13 @@ impl Part {
         format!("{section}-{}", self.number)
     }
 
-    /// Returns the first and last id.
+    /// Returns the range of ids, as first and last.
     fn ids(self) -> (i64, i64) {
         ((self.number - 1) * PART + 1, self.number * PART)
     }
 }
 
-/// Returns the entity tag of what is published, as pages at these URLs show it.
+/// Returns an entity tag for the published content as seen under these URLs.
 ///
 /// # Errors
 /// The database failed.
@@ -100,7 +101,7 @@ pub async fn tag(state: &State, request: &PageRequest, what: &str) -> Result<Ent
     Ok(EntityTag::of_digest(&hasher.finalize()[..16]))
 }
 
-/// Returns the parts that have pages.
+/// Returns the parts that have any pages.
 ///
 /// # Errors
 /// The database failed.
@@ -109,7 +110,7 @@ pub async fn parts(state: &State, request: &PageRequest) -> Result<Vec<Part>, Er
         let mut parts = Vec::new();
         for section in [Section::Items, Section::Terms] {
             let mut last = 0;
-            // Ids may have large gaps, so empty parts are skipped.
+            // There may be large gaps between ids. Skip parts that are empty.
             while parts.len() < PARTS
                 && let Some(id) = section.next(context.db, last)?
             {
@@ -123,7 +124,7 @@ pub async fn parts(state: &State, request: &PageRequest) -> Result<Vec<Part>, Er
     .await
 }
 
-/// Returns the pages of a part.
+/// Returns a part's pages.
 ///
 /// # Errors
 /// The part has no pages, or the database failed.

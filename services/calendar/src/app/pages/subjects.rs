@@ -1,4 +1,4 @@
-//! Subjects of event lists: a venue, an organizer, a category or a tag.
+//! Venues, organizers, categories and tags as the subjects of event lists.
 
 use database::Db;
 
@@ -21,9 +21,9 @@ use crate::wire::render_context::RenderContext;
 /// A resource whose page lists its events.
 pub struct Subject<V> {
     pub view: V,
-    /// The path of its page relative to the base URL.
+    /// The path of the page, relative to the base URL.
     pub path: String,
-    /// JSON-LD of the page; empty for none.
+    /// JSON-LD for the page, or an empty string.
     pub data: String,
     /// The list parameter that selects its events.
     pub parameter: (&'static str, String),
@@ -35,11 +35,11 @@ pub struct TermView {
     pub name: String,
     /// The description as HTML.
     pub description: String,
-    /// The ancestors of the term, from the root down.
+    /// Ancestors of the term, starting at the root.
     pub parents: Vec<Link>,
 }
 
-/// Reads a venue or an organizer and its upcoming events.
+/// Reads a venue or an organizer, and its upcoming events.
 pub async fn linked_page(
     state: &State,
     request: &PageRequest,
@@ -55,7 +55,7 @@ pub async fn linked_page(
     .await
 }
 
-/// Reads a category or a tag and its upcoming events.
+/// Reads a category or a tag, and its upcoming events.
 pub async fn term_page(
     state: &State,
     request: &PageRequest,
@@ -71,7 +71,7 @@ pub async fn term_page(
     .await
 }
 
-/// Returns the list parameters for the current and upcoming events of a subject.
+/// Returns the list parameters for a subject's current and upcoming events.
 fn upcoming_events(parameter: &(&'static str, String)) -> ListParameters {
     let mut pairs = PageQuery::default().list();
     pairs.push(parameter.clone());
@@ -116,7 +116,8 @@ fn term_subject(
     let links = context.urls.relative();
     let mut parents = Vec::new();
     let mut above = term.parent;
-    // Parent loops cannot be stored. The limit prevents a hang on a damaged database.
+    // Parent loops can't be stored. The limit is there so that a damaged database can't make us
+    // hang.
     while let Some(parent) = included.terms.get(&above).filter(|_| parents.len() < 100) {
         let href = links.term_page(taxonomy, &included.path(parent));
         parents.push(Link { text: parent.name.clone(), href });

@@ -1,4 +1,4 @@
-//! The Atom feed of newly published events.
+//! An Atom feed of newly published events.
 
 use actix_web::HttpResponse;
 use askama::Template;
@@ -21,9 +21,9 @@ struct AtomFeed<'a> {
     language: &'static str,
     /// The URL of the feed.
     url: String,
-    /// The URL of the page with the same events.
+    /// The page that lists the same events.
     page: String,
-    /// The latest change of an entry.
+    /// When any entry last changed.
     updated: String,
     entries: Vec<Entry>,
 }
@@ -52,14 +52,15 @@ impl Entry {
     }
 }
 
-/// Returns current and upcoming events as an Atom feed, the newest announcement first.
+/// Returns current and upcoming events as an Atom feed. The most recently published event comes
+/// first.
 pub async fn feed(visit: Visit) -> HttpResponse {
     visit.answer(shown).await
 }
 
 async fn shown(reader: &Reader) -> Result<HttpResponse, Error> {
     let (query, base) = (reader.query(), &reader.urls().base);
-    // Events that are over leave the feed, so the tag changes with the day.
+    // Events leave the feed once they are over, so the tag must change every day.
     let name =
         [&query.href("atom", 1), reader.language().code(), &reader.today().to_string()].join(" ");
     let tag = site_map::tag(&reader.state, &reader.request, &name).await?;

@@ -1,4 +1,4 @@
-//! Pages that other sites show in frames, and the script that adds such a frame.
+//! Pages that other sites embed in frames, and the script that adds such a frame.
 
 use actix_web::HttpResponse;
 use actix_web::http::header;
@@ -17,10 +17,10 @@ use crate::wire::pages::month::MonthView;
 use crate::wire::pages::query::PageQuery;
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// The script for other sites.
+/// The script that other sites include.
 const SCRIPT: &str = include_str!("../../../assets/embed.js");
 
-/// The names of frames in the script.
+/// The placeholder in the script for the frame titles.
 const TITLES: &str = "[[\"en\", \"Events\"]]";
 
 #[derive(Template)]
@@ -28,7 +28,7 @@ const TITLES: &str = "[[\"en\", \"Events\"]]";
 struct EmbeddedList<'a> {
     list: &'a ListView,
     words: &'static Words,
-    /// The page with all events of this list.
+    /// The page that lists all these events.
     all: String,
 }
 
@@ -42,7 +42,7 @@ struct EmbeddedMonth<'a> {
     all: String,
 }
 
-/// Shows the next events.
+/// Shows upcoming events.
 pub async fn list(visit: Visit) -> HttpResponse {
     visit
         .reuse_page(Lasting::Second, async |reader| {
@@ -84,8 +84,8 @@ async fn shown_month(reader: &Reader) -> Result<HttpResponse, Error> {
     Ok(reader.show_embedded(&view.name, embed.class(), &main))
 }
 
-/// Returns the script with which other sites add a frame, with the names of frames in the languages
-/// of the site. The first one is the default.
+/// Returns the script that other sites include to add a frame. It contains the frame titles in all
+/// languages of the site, the default first.
 pub async fn script(state: Data<State>) -> HttpResponse {
     let languages = state.site.settings.languages().into_iter();
     let titles: Vec<(&str, &str)> =

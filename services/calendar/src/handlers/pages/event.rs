@@ -1,4 +1,4 @@
-//! The event page, with a form for protected events.
+//! The event page, including the password form of protected events.
 
 use actix_web::HttpResponse;
 use actix_web::http::{StatusCode, header};
@@ -22,12 +22,12 @@ const FORM_LIMIT: usize = 16 << 10;
 struct EventPage<'a> {
     event: &'a EventView,
     root: &'a str,
-    /// The query of links between pages.
+    /// The query string for links to other pages.
     lang: &'a str,
     words: &'static Words,
     /// The status as a sentence.
     status: String,
-    /// Whether the visitor sent a wrong password.
+    /// Whether the visitor sent the wrong password.
     wrong: bool,
     subscription: Subscription,
 }
@@ -45,12 +45,12 @@ pub async fn event(visit: Visit, slug: Path<String>) -> HttpResponse {
         .await
 }
 
-/// Shows an event of a series.
+/// Shows an event that belongs to a series.
 pub async fn occurrence(visit: Visit, path: Path<(String, String)>) -> HttpResponse {
     event(visit, Path::from(slug_of(&path))).await
 }
 
-/// Shows a protected event of a series if the password is correct.
+/// Shows a protected event that belongs to a series, if the password is correct.
 pub async fn unlock_occurrence(
     visit: Visit,
     path: Path<(String, String)>,
@@ -63,7 +63,7 @@ fn slug_of(path: &(String, String)) -> String {
     format!("{}{SEPARATOR}{}", path.0, path.1)
 }
 
-/// Redirects the name of a series to its next event.
+/// Redirects from a series' own slug to its next event.
 async fn next_of_series(reader: &Reader, slug: &str) -> Result<HttpResponse, Error> {
     let path = pages::next_of_series(&reader.state, &reader.request, slug).await?;
     Ok(HttpResponse::Found().insert_header((header::LOCATION, path)).finish())
@@ -97,7 +97,7 @@ pub async fn unlock(visit: Visit, slug: Path<String>, payload: Payload) -> HttpR
         .await
 }
 
-/// Sets the response status for a protected event to that of the API.
+/// Uses the same status as the API does for a protected event.
 fn refused(mut response: HttpResponse) -> HttpResponse {
     *response.status_mut() = StatusCode::FORBIDDEN;
     response

@@ -74,12 +74,12 @@ fn texts(error: &Error, language: Language) -> (&'static str, String) {
     }
 }
 
-/// Roots of API paths. Unknown paths below them get JSON errors, regardless of what the client
-/// accepts.
+/// Root paths of the API. Unknown paths below these always get JSON errors, even if the client
+/// accepts HTML.
 const API_ROOTS: [&str; 2] = [NAMESPACE, "wp-json"];
 
-/// Returns whether an unknown path gets an HTML error page: the client accepts HTML, and the path
-/// is not below an API root.
+/// Returns whether to answer an unknown path with an HTML page. The client must accept HTML, and
+/// the path must not belong to the API.
 pub fn is_wanted(request: &ServiceRequest) -> bool {
     let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let path = request.path().trim_start_matches('/');
@@ -91,7 +91,7 @@ pub fn is_wanted(request: &ServiceRequest) -> bool {
         && !API_ROOTS.into_iter().any(below)
 }
 
-/// Renders the page for unknown paths.
+/// Renders the page for an unknown path.
 pub fn not_found(request: &HttpRequest) -> HttpResponse {
     let settings = request.app_data::<Data<State>>().map(|state| &state.site.settings);
     let name = settings.map_or("Calendar", |settings| settings.site_name.as_str());

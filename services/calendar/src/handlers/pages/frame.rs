@@ -1,4 +1,4 @@
-//! The frame of pages in the language of the page.
+//! Page header and footer in the language of the page.
 
 use actix_web::HttpRequest;
 use shell::pages::{FrameWords, Page};
@@ -7,23 +7,23 @@ use crate::config::Settings;
 use crate::model::language::Language;
 use crate::model::urls::Urls;
 
-/// The name of the parameter that selects a language.
+/// The query parameter that selects a language.
 const PARAMETER: &str = "lang";
 
-/// The frame of a page in its language.
+/// Header and footer of a page, in its language.
 pub struct Frame {
     pub language: Language,
-    /// Path of the site with a trailing slash.
+    /// The root path of the site, with a trailing slash.
     pub root: String,
-    /// The query of links between pages: empty, or for example `?lang=de`.
+    /// The query string for links to other pages. May be empty, or something like `?lang=de`.
     pub query: String,
     links: [&'static str; 4],
-    /// The HTML of the line for programs.
+    /// The footer line with links to the API documentation, as HTML.
     programs: String,
 }
 
 impl Frame {
-    /// Builds the frame of pages with these URLs.
+    /// Builds the frame for pages with these base URLs.
     pub fn new(urls: &Urls, language: Language) -> Frame {
         let (words, root) = (language.words(), format!("{}/", urls.relative().base));
         let link = |path: &str, text: &str| format!("<a href=\"{root}{path}\">{text}</a>");
@@ -38,7 +38,7 @@ impl Frame {
         }
     }
 
-    /// Sets the frame of a page.
+    /// Puts the frame around a page.
     pub fn around<'a>(&'a self, page: Page<'a>) -> Page<'a> {
         let words = self.language.words();
         page.language(self.language.code())
@@ -55,8 +55,8 @@ impl Frame {
     }
 }
 
-/// Returns the language that the query selects, if the site offers it. `None` for the default
-/// language.
+/// Returns the language selected by the query, if the site offers it. Returns `None` for the
+/// default language.
 pub fn selected(request: &HttpRequest, settings: &Settings) -> Option<Language> {
     let pairs = url::form_urlencoded::parse(request.query_string().as_bytes());
     let (_, code) = pairs.filter(|(name, _)| name == PARAMETER).last()?;
@@ -65,7 +65,7 @@ pub fn selected(request: &HttpRequest, settings: &Settings) -> Option<Language> 
     (is_offered && language != settings.site_locale).then_some(language)
 }
 
-/// Adds a language to the path of a page.
+/// Adds the language parameter to a page's path.
 pub fn in_language(path: &str, language: Option<Language>) -> String {
     let mark = if path.contains('?') { '&' } else { '?' };
     match language {

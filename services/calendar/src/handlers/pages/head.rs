@@ -1,4 +1,4 @@
-//! Metadata of a page.
+//! Page metadata.
 
 use shell::pages::Page;
 
@@ -8,37 +8,37 @@ const CALENDAR: &str = "text/calendar";
 /// The media type of Atom feeds.
 const ATOM: &str = "application/atom+xml";
 
-/// The metadata of a page.
+/// A page's metadata.
 #[derive(Default)]
 pub struct Head {
     pub title: String,
     pub description: String,
-    /// The navigation link to highlight; empty for none.
+    /// The navigation link to highlight, or an empty string.
     pub current: &'static str,
-    /// The path of the page relative to the base URL.
+    /// The path of the page, relative to the base URL.
     pub path: String,
-    /// Path and query of the page's calendar file; empty if it has none.
+    /// Path and query of the page's calendar file. Empty if it doesn't have one.
     pub calendar: String,
-    /// The URL of an image; empty if there is none.
+    /// URL of an image, or an empty string.
     pub image: String,
-    /// JSON-LD of the page; empty for none.
+    /// JSON-LD for the page, or an empty string.
     pub data: String,
-    /// Other hosts of images on the page.
+    /// Other hosts that serve images on the page.
     pub origins: Vec<String>,
-    /// Whether search engines are asked not to index the page.
+    /// Whether to ask search engines not to index the page.
     pub unindexed: bool,
-    /// Whether the page shows a single item rather than a list.
+    /// Whether this page shows a single item and not a list.
     pub single: bool,
 }
 
-/// The settings of the site that a page shows.
+/// Site settings that appear on every page.
 pub struct Around<'a> {
     pub name: &'a str,
     pub about: &'a str,
     pub canonical: &'a str,
-    /// The absolute URL of the page's image.
+    /// Absolute URL of the page's image.
     pub image: &'a str,
-    /// Path and query of the Atom feed, relative to the root.
+    /// Path and query of the Atom feed, relative to the site root.
     pub atom: &'a str,
 }
 

@@ -1,4 +1,4 @@
-//! The list of upcoming events, and of the events of a day or a week.
+//! Lists upcoming events, or the events of a day or week.
 
 use actix_web::HttpResponse;
 use askama::Template;
@@ -14,20 +14,20 @@ use crate::model::period::Period;
 use crate::wire::pages::Link;
 use crate::wire::pages::query::PageQuery;
 
-/// A slice of a list with links to the other pages.
+/// One page of a list, with links to the previous and next page.
 #[derive(Template)]
 #[template(path = "events.html")]
 pub struct EventList<'a> {
     pub list: &'a ListView,
     pub previous: Option<String>,
     pub next: Option<String>,
-    /// The page and the number of pages in words.
+    /// The page number and page count in words.
     page_of: String,
     words: &'static Words,
 }
 
 impl<'a> EventList<'a> {
-    /// Builds the part of the list at a path.
+    /// Builds the page of a list found at this path.
     pub fn new(
         list: &'a ListView,
         reader: &Reader,
@@ -51,11 +51,11 @@ impl<'a> EventList<'a> {
 #[template(path = "list.html")]
 struct ListPage<'a> {
     root: &'a str,
-    /// The query of links between pages.
+    /// The query string for links to other pages.
     lang: &'a str,
     language: Option<Language>,
     words: &'static Words,
-    /// The number of events that were found, in words.
+    /// The number of events found, in words.
     found: String,
     /// A sentence with a link, as HTML.
     past_events: String,
@@ -71,13 +71,13 @@ struct ListPage<'a> {
     period: Option<PeriodLinks>,
 }
 
-/// Links from the page of a day or a week to others.
+/// Links to other days or weeks.
 struct PeriodLinks {
     /// `day` or `week`.
     unit: &'static str,
     previous: Option<Link>,
     next: Option<Link>,
-    /// The page of the current day or week, unless this is it.
+    /// The current day or week, unless it is already shown.
     now: Option<Link>,
 }
 
@@ -113,7 +113,7 @@ pub async fn list(visit: Visit) -> HttpResponse {
         .await
 }
 
-/// Shows the list of a query.
+/// Shows the list selected by a query.
 pub async fn shown(reader: &Reader, query: PageQuery) -> Result<HttpResponse, Error> {
     let state = &reader.state;
     let request = PageRequest { urls: reader.urls().clone(), query };

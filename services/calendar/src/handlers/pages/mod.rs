@@ -1,5 +1,5 @@
-//! HTML pages. They are rendered on the server, work without scripts, and are the same for all
-//! visitors.
+//! HTML pages. They are rendered on the server, work without JavaScript, and look the same to every
+//! visitor.
 
 pub(crate) mod atom;
 pub(crate) mod embed;

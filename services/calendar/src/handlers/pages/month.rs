@@ -19,7 +19,7 @@ use crate::wire::pages::query;
 #[template(path = "month.html")]
 struct MonthPage<'a> {
     root: &'a str,
-    /// The query of links between pages.
+    /// The query string for links to other pages.
     lang: &'a str,
     words: &'static Words,
     caption: String,
@@ -27,7 +27,7 @@ struct MonthPage<'a> {
     previous: Option<Link>,
     next: Option<Link>,
     subscription: Subscription,
-    /// The URL of the calendar file of this month only.
+    /// URL of the calendar file with just this month.
     download: String,
     download_text: String,
 }

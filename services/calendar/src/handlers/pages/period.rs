@@ -1,4 +1,4 @@
-//! The pages of a day and of a week.
+//! Pages for a day or a week.
 
 use actix_web::HttpResponse;
 use actix_web::web::Path;
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::model::period::Period;
 use crate::wire::pages::query::PageQuery;
 
-/// Shows the events of a day.
+/// Shows the events on a day.
 pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
     let period = Period::parse_day(&text).filter(|day| day.is_in_years_of_events());
     visit
@@ -18,7 +18,7 @@ pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
         .await
 }
 
-/// Shows the events of a week.
+/// Shows the events in a week.
 pub async fn week(visit: Visit, text: Path<String>) -> HttpResponse {
     visit
         .reuse(Lasting::Day, async |reader| {
@@ -28,12 +28,12 @@ pub async fn week(visit: Visit, text: Path<String>) -> HttpResponse {
         .await
 }
 
-/// Shows the events of the current day.
+/// Shows today's events.
 pub async fn today(visit: Visit) -> HttpResponse {
     visit.reuse(Lasting::Day, async |reader| shown(reader, Period::Day(reader.today())).await).await
 }
 
-/// Shows the events of the current week.
+/// Shows this week's events.
 pub async fn this_week(visit: Visit) -> HttpResponse {
     visit
         .reuse(Lasting::Day, async |reader| {

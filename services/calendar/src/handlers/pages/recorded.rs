@@ -1,4 +1,4 @@
-//! URLs of the recorded system. They redirect to the pages.
+//! Old URLs of the system that this service replaces. They redirect to our own pages.
 
 use super::site::SITE;
 use super::visit::{Reader, Visit, moved_page};
@@ -12,7 +12,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::Path;
 
-/// Redirects the root to the list, or to the page that a query of the recorded system refers to.
+/// Redirects the root to the list, or to a page requested with one of the old query parameters.
 pub async fn home(visit: Visit) -> HttpResponse {
     visit
         .answer(async |reader| {
@@ -38,12 +38,12 @@ pub async fn list(visit: Visit) -> HttpResponse {
     visit.answer(async |reader| permanent(list_of(reader.query()))).await
 }
 
-/// Redirects to a page of the list.
+/// Redirects to a page of the list by number.
 pub async fn page(visit: Visit, number: Path<i64>) -> HttpResponse {
     visit.answer(async |reader| permanent(reader.query().href(LIST, *number))).await
 }
 
-/// Redirects to the list of the current day.
+/// Redirects to today's list.
 pub async fn today(visit: Visit) -> HttpResponse {
     let location = |reader: &Reader| {
         list_of(&PageQuery { period: Some(Period::Day(reader.today())), ..reader.query().clone() })
@@ -55,7 +55,7 @@ pub async fn today(visit: Visit) -> HttpResponse {
         .await
 }
 
-/// Redirects a day or a month to its page of this calendar.
+/// Redirects an old day or month URL to the page we have for it.
 pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
     visit
         .answer(async |reader| {
@@ -72,26 +72,26 @@ pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
         .await
 }
 
-/// Redirects to the page of a tag, without the name of a view.
+/// Redirects to a tag page. The old URL may have a view such as `list` at the end.
 pub async fn tag(visit: Visit, path: Path<String>) -> HttpResponse {
     let slug = path.split('/').next().unwrap_or_default().to_owned();
     visit.answer(async |reader| permanent(reader.with_query(format!("/tag/{slug}/")))).await
 }
 
-/// Returns the path of a category without the name of a view such as `list`, or `None` if it has
-/// none.
+/// Strips an old view such as `list` from a category path. Returns `None` if the path does not have
+/// one.
 pub fn without_view(path: &str) -> Option<&str> {
     let (rest, view) = path.rsplit_once('/')?;
     matches!(view, "list" | "month" | "today" | "day" | "week" | "photo" | "map").then_some(rest)
 }
 
-/// Redirects to the icon of the pages.
+/// Redirects to the site icon.
 pub async fn icon() -> HttpResponse {
     let location = format!("/{}", SITE.icon_href());
     HttpResponse::Found().insert_header((header::LOCATION, location)).finish()
 }
 
-/// Returns the path of the list with a query, or of its calendar file.
+/// Returns the path of the list for a query, or of its calendar file.
 pub fn list_of(query: &PageQuery) -> String {
     match query.as_calendar {
         true => query.calendar(&query.path()),
@@ -99,7 +99,7 @@ pub fn list_of(query: &PageQuery) -> String {
     }
 }
 
-/// A permanent redirect. The shell prepends the path of PUBLIC_URL.
+/// Redirects permanently. The shell prepends the path of PUBLIC_URL.
 pub fn permanent(location: String) -> Result<HttpResponse, Error> {
     Ok(HttpResponse::MovedPermanently().insert_header((header::LOCATION, location)).finish())
 }

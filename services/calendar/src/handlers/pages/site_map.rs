@@ -1,4 +1,4 @@
-//! `robots.txt` and the sitemap, by which search engines find the pages.
+//! `robots.txt` and the sitemap, for search engines.
 
 use actix_web::http::header;
 use actix_web::web::Path;
@@ -11,7 +11,7 @@ use crate::app::pages::site_map::{self, Part, SitePage};
 use crate::error::Error;
 use crate::model::urls::{ALIAS, NAMESPACE};
 
-/// The caching of documents whose tag is checked at each use.
+/// `Cache-Control` of documents whose tag must be checked on each use.
 pub(super) const CACHING: &str = "public, no-cache";
 
 #[derive(Template)]
@@ -26,7 +26,7 @@ struct PagesOfPart {
     pages: Vec<SitePage>,
 }
 
-/// Lets crawlers read the pages, and names the sitemap.
+/// Allows crawlers to read the pages and points them to the sitemap.
 pub async fn robots(visit: Visit) -> HttpResponse {
     visit
         .answer(async |reader| {
@@ -59,7 +59,7 @@ pub async fn index(visit: Visit) -> HttpResponse {
         .await
 }
 
-/// Lists the pages of a part.
+/// Lists the pages in one part of the sitemap.
 pub async fn part(visit: Visit, name: Path<String>) -> HttpResponse {
     visit
         .answer(async |reader| {
@@ -81,7 +81,7 @@ pub async fn part(visit: Visit, name: Path<String>) -> HttpResponse {
         .await
 }
 
-/// Renders an XML document without the characters that XML does not permit.
+/// Renders an XML document. Drops all characters that aren't allowed in XML.
 pub(super) fn rendered(document: &impl Template) -> Result<String, Error> {
     let text = document.render();
     let mut text = text.map_err(|error| Error::Internal(format!("cannot render XML: {error}")))?;
@@ -93,7 +93,8 @@ pub(super) fn rendered(document: &impl Template) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Responds with an XML document, or with 304 if nothing has been published since.
+/// Responds with an XML document, or with 304 if nothing has been published since the client last
+/// asked.
 async fn xml<T: Template>(
     reader: &Reader,
     name: &str,

@@ -1,4 +1,4 @@
-//! Pages of venues, organizers, categories and tags with their upcoming events.
+//! Pages for venues, organizers, categories and tags, with their upcoming events.
 
 use actix_web::HttpResponse;
 use actix_web::web::Path;
@@ -21,7 +21,7 @@ use crate::wire::pages::query::PageQuery;
 #[template(path = "linked.html")]
 struct LinkedPage<'a> {
     root: &'a str,
-    /// The query of links between pages.
+    /// The query string for links to other pages.
     lang: &'a str,
     words: &'static Words,
     row: &'a LinkedView,
@@ -34,7 +34,7 @@ struct LinkedPage<'a> {
 #[template(path = "term.html")]
 struct TermPage<'a> {
     root: &'a str,
-    /// The query of links between pages.
+    /// The query string for links to other pages.
     lang: &'a str,
     words: &'static Words,
     term: &'a TermView,
@@ -53,7 +53,7 @@ pub async fn organizer(visit: Visit, slug: Path<String>) -> HttpResponse {
     show(visit, Named::Linked(Kind::Organizer), &slug, None).await
 }
 
-/// Shows a category, which the last slug of the path identifies.
+/// Shows a category. Only the last slug in the path matters.
 pub async fn category(visit: Visit, path: Path<String>) -> HttpResponse {
     let slug = path.rsplit('/').next().unwrap_or_default();
     show(visit, Named::Term(Taxonomy::Category), slug, without_view(&path)).await
@@ -64,8 +64,8 @@ pub async fn tag(visit: Visit, slug: Path<String>) -> HttpResponse {
     show(visit, Named::Term(Taxonomy::Tag), &slug, None).await
 }
 
-/// Shows the page with a slug, or redirects from a former slug. If there is none, and the path names a
-/// view of a category, redirects to the category.
+/// Shows the page for a slug, or redirects if it is a former slug. If neither exists and the path
+/// ends with an old category view, redirects to the category.
 async fn show(visit: Visit, named: Named, slug: &str, category: Option<&str>) -> HttpResponse {
     visit
         .reuse(Lasting::Second, async |reader| {
@@ -152,7 +152,7 @@ async fn term(reader: &Reader, taxonomy: Taxonomy, slug: &str) -> Result<HttpRes
     Ok(reader.show(&head, &page))
 }
 
-/// Returns the query of other pages of the list: its language only.
+/// Returns the query for the other pages of the list. It only keeps the language.
 fn plain(reader: &Reader) -> PageQuery {
     PageQuery { language: reader.query().language, ..PageQuery::default() }
 }

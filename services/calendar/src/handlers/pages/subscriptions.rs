@@ -1,4 +1,4 @@
-//! The page of subscriptions to other calendars, for editors. A browser asks for login and key.
+//! Lets editors manage subscriptions to other calendars. The browser asks for their login and key.
 
 use actix_web::http::header::{
     CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, ORIGIN, WWW_AUTHENTICATE,
@@ -26,7 +26,7 @@ use crate::wire::subscription::SubscriptionJson;
 /// Maximum size of a form in bytes.
 const FORM_LIMIT: usize = 4 << 10;
 
-/// The scheme with which a browser asks for login and key.
+/// The challenge that makes the browser ask for a login and key.
 const ASKS: HeaderValue = HeaderValue::from_static("Basic realm=\"calendar\", charset=\"UTF-8\"");
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -43,7 +43,7 @@ pub async fn list(http: HttpRequest, state: Data<State>) -> HttpResponse {
     finished(shown(&http, &state).await, &http, &state)
 }
 
-/// Pauses, resumes or runs a subscription, or accepts its file, and shows the page again.
+/// Pauses, resumes or runs a subscription, or accepts its file. Then shows the page again.
 pub async fn change(http: HttpRequest, payload: Payload, state: Data<State>) -> HttpResponse {
     finished(changed(&http, payload, &state).await, &http, &state)
 }
@@ -80,7 +80,7 @@ async fn changed(
     state: &State,
 ) -> Result<HttpResponse, Error> {
     let input = head(http).await?;
-    // Browsers send the key with forms of other sites too.
+    // Browsers also send the key with forms posted from other sites.
     if !is_own_form(http.headers(), &input.request.urls.base) {
         return Err(Error::Forbidden);
     }
@@ -100,7 +100,7 @@ async fn changed(
     Ok(response.insert_header((LOCATION, "/subscriptions/")).finish())
 }
 
-/// Returns whether a form was sent by a page of this site.
+/// Returns whether the form came from one of our own pages.
 fn is_own_form(headers: &HeaderMap, base: &str) -> bool {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let own = url::Url::parse(base).map(|url| url.origin().ascii_serialization());

@@ -1,4 +1,4 @@
-//! The extractor of page requests, and their responses.
+//! The extractor for page requests, and the responses to them.
 
 use actix_web::dev::Payload;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -27,8 +27,8 @@ use crate::wire::pages::query::PageQuery;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 
-/// A page request. Pages do not depend on keys, but a request that exceeds its rate limit or has
-/// invalid credentials is still rejected.
+/// A page request. Pages don't depend on API keys, but we still reject requests that exceed the
+/// rate limit or have invalid credentials.
 pub struct Visit {
     pub state: Data<State>,
     urls: Urls,
@@ -44,20 +44,20 @@ pub struct Reader {
     http: HttpRequest,
 }
 
-/// The URLs of a calendar subscription.
+/// The URLs for subscribing to a calendar.
 pub struct Subscription {
-    /// The URL for calendar apps.
+    /// The `webcal` URL for calendar apps.
     pub webcal: String,
-    /// The URL of the file.
+    /// The URL of the calendar file.
     pub url: String,
-    /// The limit of the file in words, if the calendar has more events.
+    /// The file's event limit in words, if the calendar has more events than that.
     pub limit: Option<String>,
     most: i64,
     language: Language,
 }
 
 impl Subscription {
-    /// Sets the number of events in the calendar, so that the page can say if the file has fewer.
+    /// Sets the number of events in the calendar. If the file has fewer, the page says so.
     pub fn of(self, events: i64) -> Subscription {
         let (most, language) = (self.most, self.language);
         let limit = || (language.words().file_limit)(language.count(most));
@@ -92,7 +92,7 @@ fn query(request: &HttpRequest) -> Result<PageQuery, Error> {
 }
 
 impl Visit {
-    /// Responds with a page, a calendar file, or an error page.
+    /// Responds with a page, a calendar file or an error page.
     pub async fn answer(
         self,
         show: impl AsyncFnOnce(&Reader) -> Result<HttpResponse, Error>,
@@ -100,8 +100,8 @@ impl Visit {
         self.answer_with(|_| None, show).await
     }
 
-    /// Responds like [`Visit::answer`], from memory if an earlier page still lasts. Calendar files
-    /// last for a day.
+    /// Like [`Visit::answer`], but reuses an earlier response while it is still valid. Calendar
+    /// files are valid for a day.
     pub async fn reuse(
         self,
         lasting: Lasting,
@@ -111,7 +111,7 @@ impl Visit {
         self.answer_with(|query| Some(of_query(query)), show).await
     }
 
-    /// Responds like [`Visit::reuse`], for a page that has no calendar file.
+    /// Like [`Visit::reuse`], for a page without a calendar file.
     pub async fn reuse_page(
         self,
         lasting: Lasting,
@@ -151,7 +151,7 @@ impl Visit {
     }
 }
 
-/// Redirects to a page at its current slug.
+/// Redirects to the current URL of a page.
 pub fn moved_page(location: String) -> HttpResponse {
     HttpResponse::MovedPermanently()
         .insert_header((header::LOCATION, location))
@@ -160,37 +160,38 @@ pub fn moved_page(location: String) -> HttpResponse {
 }
 
 impl Reader {
-    /// Returns the decoded query string of the page.
+    /// Returns the decoded query string.
     pub fn query(&self) -> &PageQuery {
         &self.request.query
     }
 
-    /// Returns the language of the page.
+    /// Returns the page language.
     pub fn language(&self) -> Language {
         self.frame.language
     }
 
-    /// Returns the words of the page.
+    /// Returns the phrases for the page language.
     pub fn words(&self) -> &'static Words {
         self.frame.language.words()
     }
 
-    /// Returns the query of links between pages: empty, or for example `?lang=de`.
+    /// Returns the query string for links to other pages. May be empty, or something like
+    /// `?lang=de`.
     pub fn page_query(&self) -> &str {
         &self.frame.query
     }
 
-    /// Returns the path of the site with a trailing slash.
+    /// Returns the root path of the site, with a trailing slash.
     pub fn root(&self) -> &str {
         &self.frame.root
     }
 
-    /// Returns the headers of the request.
+    /// Returns the request headers.
     pub fn headers(&self) -> &HeaderMap {
         self.http.headers()
     }
 
-    /// Responds with validators, and with 304 if the client has the response.
+    /// Responds with these validators, or with 304 if the client is up to date.
     pub fn validated(
         &self,
         validators: Validators,
@@ -200,7 +201,7 @@ impl Reader {
         validators.answer(&self.http, caching, whole)
     }
 
-    /// Responds with a page for frames of other sites.
+    /// Responds with a page for frames on other sites.
     pub fn show_embedded(&self, title: &str, class: &str, main: &impl Template) -> HttpResponse {
         let settings = &self.state.site.settings;
         let page = Page::new(title)
@@ -210,17 +211,17 @@ impl Reader {
         SITE.respond_shared(&self.http, &self.frame.around(page), main)
     }
 
-    /// Returns the current day in the time zone of the site.
+    /// Returns today's date in the site's time zone.
     pub fn today(&self) -> Date {
         self.state.site.settings.site_timezone.wall(self.state.clock.now()).date()
     }
 
-    /// Returns the absolute URLs of this site.
+    /// Returns the site's absolute URLs.
     pub fn urls(&self) -> &Urls {
         &self.request.urls
     }
 
-    /// Reads the fields of a form.
+    /// Reads form fields.
     ///
     /// # Errors
     /// The form is too large, incomplete, or not valid UTF-8.
@@ -272,7 +273,7 @@ impl Reader {
             .map(|(one, url)| Translation { language: one.code(), name: one.name(), url })
             .collect();
         let mut response = respond(&self.frame.around(page).translations(translations));
-        // Headers that API clients use to discover the API.
+        // API clients use these headers to discover the API.
         for (header, text) in [
             ("x-tec-api-version", "v1"),
             ("x-tec-api-root", &format!("{}/", urls.root())),
@@ -285,12 +286,12 @@ impl Reader {
         response
     }
 
-    /// Redirects from a former slug to the current page, keeping the query.
+    /// Redirects from a former slug to the current page and keeps the query.
     ///
     /// # Errors
     /// The slug never belonged to a public page.
     pub async fn moved(&self, named: Named, slug: &str) -> Result<HttpResponse, Error> {
-        // The query has the language.
+        // The query already contains the language.
         let urls = self.urls().in_default_language();
         let request = PageRequest { urls, ..self.request.clone() };
         let path = pages::moved(&self.state, &request, named, slug).await?;
@@ -298,7 +299,7 @@ impl Reader {
         Ok(moved_page(self.with_query(path)))
     }
 
-    /// Returns a path with the query of the request.
+    /// Appends the request's query to a path.
     pub fn with_query(&self, path: String) -> String {
         match self.http.query_string() {
             "" => path,
@@ -311,7 +312,7 @@ impl Reader {
         ical::answer(feed, &self.http).await
     }
 
-    /// Returns the subscription URLs of the calendar at a path.
+    /// Returns the URLs for subscribing to the calendar at this path.
     pub fn subscription(&self, path: &str) -> Subscription {
         let url = format!("{}{path}", self.urls().base);
         let (_, rest) = url.split_once("://").unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Requests to the site: one at a time, at the pace it asks for, and retried when they fail.
+//! Talks to the other site, one request at a time. Respects the pause it asks for, and retries
+//! failed requests.
 
 use std::time::Duration;
 
@@ -17,20 +18,20 @@ const LONGEST: usize = 64 << 20;
 /// Maximum number of attempts per request.
 const ATTEMPTS: u32 = 6;
 
-/// Maximum pause that a site may ask for.
+/// The longest pause that we accept from a site.
 const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
-/// Time limit of a request.
+/// Timeout per request.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The URL of a site, and the credentials for it.
+/// A site's URL and how to access it.
 #[derive(Clone)]
 pub struct SiteAccess {
     /// The URL of the site.
     pub url: Url,
-    /// User and application password.
+    /// User name and application password.
     pub credentials: Option<(String, String)>,
-    /// Permitted addresses.
+    /// Which addresses may be contacted.
     pub reach: Reach,
     /// Pause after each request.
     pub pause: Duration,
@@ -44,14 +45,14 @@ pub struct SiteClient {
     pause: Duration,
 }
 
-/// A response to a request that the site accepted or refused.
+/// A response that we don't have to retry.
 pub enum Reply {
     Found(Value),
-    /// The status of a refusal, with the error code in its body.
+    /// The status of an error response, and the error code from its body.
     Refused(u16, String),
 }
 
-/// The reason for retrying a request, and the pause that the site asked for.
+/// Why to retry a request, and the pause that the site asked for.
 struct Failure(String, Option<Duration>);
 
 impl SiteClient {
@@ -81,12 +82,12 @@ impl SiteClient {
         })
     }
 
-    /// Returns the URL of the site, without a trailing slash.
+    /// Returns the site's URL, without a trailing slash.
     pub fn root(&self) -> &str {
         &self.root
     }
 
-    /// Runs a future on the client's runtime, observing the pace of the site.
+    /// Runs a future on the client's runtime, then pauses before the next request.
     pub fn run<T>(&self, work: impl Future<Output = T>) -> T {
         let done = self.runtime.block_on(work);
         std::thread::sleep(self.pause);
@@ -96,7 +97,7 @@ impl SiteClient {
     /// Reads a JSON document below `/wp-json/`.
     ///
     /// # Errors
-    /// The site did not give a usable response in several attempts.
+    /// We didn't get a usable response in several attempts, or retrying would not help.
     pub fn get(&self, path: &str) -> anyhow::Result<Reply> {
         let address = format!("{}/wp-json/{path}", self.root);
         let mut attempt = 1;
@@ -116,7 +117,8 @@ impl SiteClient {
         }
     }
 
-    /// Makes one attempt. Returns a [`Failure`] if it should be retried, otherwise an error.
+    /// Makes one attempt. Returns a [`Failure`] if it is worth retrying, and any other error
+    /// otherwise.
     async fn try_get(&self, address: &str) -> Result<Reply, Result<Failure, anyhow::Error>> {
         let again = |why: &str| Err(Ok(Failure(why.to_owned(), None)));
         let opened = self.fetcher.open_with(address, self.headers.clone()).await;
