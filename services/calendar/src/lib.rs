@@ -1,10 +1,10 @@
 //! Events calendar: events, venues, organizers, categories and tags over HTTP.
 //!
-//! A request passes the middleware of `handlers::edge` (alias prefix, OPTIONS, method override,
-//! CORS) to a handler, which reads the caller and the parameters. The handler calls one use case of
-//! `app`, which does its database work in a single read or transaction and renders the response.
-//! The rules are in `model`, the names of parameters and responses in `wire`, and the queries in
-//! `store`.
+//! A request goes through the middleware in `handlers::edge` (alias prefix, OPTIONS, method
+//! override, CORS) to a handler, which reads the caller and the parameters. The handler calls a
+//! single use case in `app`. The use case does all its database work in one read or one transaction
+//! and renders the response. Rules are in `model`, parameter and response names in `wire`, and
+//! queries in `store`.
 
 mod app;
 mod cli;
@@ -34,7 +34,7 @@ pub use service::Calendar;
 pub use state::State;
 pub use store::MIGRATIONS;
 
-// Exports for tests, examples and fuzz targets.
+// For tests, examples and fuzz targets only.
 pub use ical::{Component, ComponentKind, Entry, EntryContext, ForeignZones, Occurrence, Reader};
 pub use model::cost::Currency;
 pub use model::event::{Event, Links};

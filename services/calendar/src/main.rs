@@ -1,4 +1,4 @@
-//! The binary of the events calendar.
+//! The `calendar` binary.
 
 use std::process::ExitCode;
 

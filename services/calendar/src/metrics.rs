@@ -1,4 +1,4 @@
-//! Metrics of this service, in addition to those of the shell.
+//! Metrics of this service, on top of those from the shell.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -57,12 +57,12 @@ static WEBHOOKS_WAITING: LazyLock<IntGauge> = LazyLock::new(|| {
     register(IntGauge::new("calendar_webhooks_waiting", "Webhook messages to deliver"))
 });
 
-/// The label used for all custom statuses, whose names users choose.
+/// The label for all custom statuses. Users choose their names, so they can't be labels themselves.
 const OTHER: &str = "other";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImportOutcome {
-    /// All entries were imported.
+    /// Every entry was imported.
     Whole,
     /// Some entries failed.
     Partial,
@@ -82,12 +82,12 @@ impl ImportOutcome {
     }
 }
 
-/// The source of an answer that may be kept in memory.
+/// Where a reusable response came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerSource {
     /// It was in memory.
     Memory,
-    /// It was made.
+    /// It had to be made.
     Made,
 }
 
@@ -102,7 +102,7 @@ impl AnswerSource {
     }
 }
 
-/// Shows all metrics with 0 from the start: an alert on their increase would miss the first event.
+/// Initializes all metrics to 0. Otherwise an alert on an increase would miss the first event.
 pub fn show() {
     describe_events(&mut std::iter::empty());
     describe_index(0, None, 0);
@@ -122,14 +122,14 @@ pub fn show() {
     }
 }
 
-/// Publishes the numbers of subscriptions by state.
+/// Publishes the number of subscriptions per state.
 pub fn describe_subscriptions(numbers: [(&str, i64); 4]) {
     for (state, number) in numbers {
         SUBSCRIPTIONS.with_label_values(&[state]).set(number);
     }
 }
 
-/// Counts a run of a subscription.
+/// Counts a subscription run.
 pub fn count_subscription_run(outcome: RunOutcome) {
     SUBSCRIPTION_RUNS.with_label_values(&[outcome.name()]).inc();
 }
@@ -148,8 +148,8 @@ pub fn describe_events(events: &mut dyn Iterator<Item = (&str, usize)>) {
     }
 }
 
-/// Publishes the state of the index: the number of changes that it was behind, the duration of its
-/// last build, and its size in bytes.
+/// Publishes the state of the index: how many changes it was behind, how long the last build took,
+/// and its size in bytes.
 pub fn describe_index(behind: i64, build: Option<Duration>, bytes: usize) {
     BEHIND.set(behind);
     BUILD_SECONDS.set(build.unwrap_or_default().as_secs_f64());
@@ -161,17 +161,17 @@ pub fn describe_webhooks(waiting: i64) {
     WEBHOOKS_WAITING.set(waiting);
 }
 
-/// A costly list that is waiting for a permit. Counted until it is dropped.
+/// A costly list that is waiting for a permit. It is counted until dropped.
 pub struct WaitingList(());
 
 impl WaitingList {
-    /// Counts a list that begins to wait.
+    /// Counts a list that starts waiting.
     pub fn begin() -> Self {
         LISTS_WAITING.inc();
         Self(())
     }
 
-    /// Counts the list as refused.
+    /// Counts the list as rejected.
     pub fn refuse(self) {
         LISTS_REFUSED.inc();
     }
@@ -187,12 +187,12 @@ pub fn count_import(outcome: ImportOutcome) {
     IMPORTS.with_label_values(&[outcome.label()]).inc();
 }
 
-/// Counts an answer that may be kept in memory.
+/// Counts a reusable response.
 pub fn count_answer(source: AnswerSource) {
     ANSWERS.with_label_values(&[source.label()]).inc();
 }
 
-/// Publishes the bytes of memory of kept answers.
+/// Publishes the memory used by kept responses, in bytes.
 pub fn describe_kept_answers(bytes: u64) {
     ANSWER_BYTES.set(i64::try_from(bytes).unwrap_or(i64::MAX));
 }

@@ -1,4 +1,4 @@
-//! The OpenAPI document without its paths.
+//! The OpenAPI document, except for its paths.
 
 use serde_json::{Map, Value};
 use shell::ServiceInfo;
@@ -20,7 +20,7 @@ use crate::wire::parameters::{
     TagListParameters, VenueFields,
 };
 
-// Declared here so that the index of the API lists them.
+// Declared here to be included in the API index.
 pub const INDEX: Takes = Takes::new(IndexParameters::parameters);
 pub const EVENT_LIST: Takes = Takes::new(EventListParameters::parameters);
 pub const FEED: Takes = Takes::new(FeedParameters::parameters);
@@ -41,7 +41,7 @@ pub const SUBSCRIBED_EVENTS: Takes = Takes::new(SubscribedEventParameters::param
 pub const RELEASE_FIELDS: Takes = Takes::new(ReleaseFields::parameters);
 pub const ITEM: Takes = Takes::new(ItemParameters::parameters);
 
-/// Builds the document without its paths.
+/// Builds the document, except for its paths.
 pub fn document(info: &ServiceInfo) -> OpenApi {
     let key = ApiKey::Header(ApiKeyValue::new("X-API-Key"));
     let components = ComponentsBuilder::new()
@@ -57,13 +57,14 @@ pub fn document(info: &ServiceInfo) -> OpenApi {
     OpenApiBuilder::new().info(info).components(Some(components)).build()
 }
 
-/// The parameter that selects the keys of a response.
+/// The parameter that selects keys of the response.
 const FIELDS: &str = "_fields";
 
-/// Paths whose responses do not have selectable keys: the index, the document, feeds.
+/// Paths that don't support `_fields`: the index, the document and feeds.
 const WITHOUT_FIELDS: [&str; 3] = ["", "/doc", "/ical"];
 
-/// Completes the declared query parameters, and marks optional credentials and bodies.
+/// Completes the declared query parameters, and marks credentials and bodies as optional where they
+/// are.
 pub fn amend(document: &mut OpenApi) {
     for (path, item) in &mut document.paths.paths {
         let changes_an_item = path.contains('{');
@@ -86,7 +87,7 @@ pub fn amend(document: &mut OpenApi) {
             if let Some(RefOr::T(body)) =
                 operation.request_body.as_mut().filter(|_| changes_an_item)
             {
-                // An empty update changes nothing.
+                // An empty update is fine, it just doesn't change anything.
                 body.required = None;
             }
             for parameter in operation.parameters.iter_mut().flatten() {
@@ -98,16 +99,15 @@ pub fn amend(document: &mut OpenApi) {
     }
 }
 
-/// Returns two alternatives: no credentials, or one kind of credentials, with which callers may see
-/// more.
+/// Returns the security requirements of an operation that works without credentials. With
+/// credentials, callers may see more.
 fn optional_credentials() -> Vec<SecurityRequirement> {
     let schemes = ["key", "bearer", "basic"];
     let schemes = schemes.map(|scheme| SecurityRequirement::new(scheme, Vec::<String>::new()));
     std::iter::once(SecurityRequirement::default()).chain(schemes).collect()
 }
 
-/// Returns a copy of the document whose server URL includes the namespace and whose paths are
-/// relative to it.
+/// Returns a copy of the document with the namespace moved from the paths to the server URL.
 pub fn below_namespace(document: &OpenApi) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     let prefix = format!("/{NAMESPACE}");

@@ -1,4 +1,4 @@
-//! Credentials of requests, and rate limits.
+//! Request credentials and rate limits.
 
 use actix_web::HttpRequest;
 use actix_web::http::Method;
@@ -7,10 +7,10 @@ use auth::{AuthError, Charge, Credential, Key, Policy, Quota, authorization_key,
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// The headers that may carry keys.
+/// Headers that may contain a key.
 pub static CREDENTIALS: [HeaderName; 2] = [AUTHORIZATION, X_API_KEY];
 
-/// The rate limits in requests per minute; 0 disables a limit.
+/// Rate limits in requests per minute. 0 disables a limit.
 #[derive(Clone, Copy, Debug)]
 pub struct CalendarPolicy {
     pub reads: u32,

@@ -1,4 +1,4 @@
-//! All operations of the service, in documentation order.
+//! All operations of the service, in the order of the documentation.
 
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::HeaderName;
@@ -16,13 +16,13 @@ use crate::openapi::{
 };
 use crate::policy::CREDENTIALS;
 
-/// Paths with and without a trailing slash are equivalent.
+/// A trailing slash makes no difference.
 pub const PATHS: PathRules = PathRules::NO_TRAILING_SLASH;
 
 /// Wraps the handler of every operation.
 ///
 /// # Errors
-/// The error of the handler.
+/// Returns the error from the handler.
 pub async fn around(
     request: ServiceRequest,
     next: Next,
@@ -31,13 +31,13 @@ pub async fn around(
     edge::around(request, next, site).await
 }
 
-/// Returns the headers that identify the caller, for paths whose responses depend on the caller.
-/// Pages do not.
+/// Returns the headers that identify the caller, if responses on this path depend on the caller.
+/// Pages never do.
 pub fn credentials(path: &str) -> &'static [HeaderName] {
     if edge::is_api_path(path) { &CREDENTIALS } else { &[] }
 }
 
-/// Adds the operations.
+/// Adds all operations.
 pub fn register(routes: &mut Routes<'_>) {
     routes.add(index::get_index).attach(INDEX);
     routes.add(index::get_documentation);
@@ -52,13 +52,13 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(images::get_image);
     add_subscriptions(routes);
     add_pages(routes);
-    // These routes are not part of the API, so the document omits them.
+    // Not part of the API, so the OpenAPI document omits these.
     routes.configure(|config| {
         config.service(media::get_media);
     });
 }
 
-/// Adds the HTML pages. The document omits them.
+/// Adds the HTML pages. The OpenAPI document omits them.
 fn add_pages(routes: &mut Routes<'_>) {
     use pages::subscriptions as subscription_pages;
     use pages::{atom, embed, event, list, month, period, recorded, site_map, subjects};

@@ -1,4 +1,4 @@
-//! The calendar as a service of the shell.
+//! Plugs the calendar into the shell.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -20,11 +20,11 @@ use crate::jobs::{
 use crate::state::{Document, State};
 use crate::{metrics, openapi, routes};
 
-/// Interval at which due publications are looked up.
+/// How often to look for due publications.
 const PUBLISH_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Interval at which the event index is updated from the change log. Lists that need the index also
-/// update it.
+/// How often to update the event index from the change log. A list that needs the index also
+/// updates it.
 const INDEX_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The calendar service, as registered with the shell.
@@ -53,7 +53,7 @@ impl Service for Calendar {
 
     fn shared_statuses() -> &'static [StatusCode] {
         &[
-            // Invalid credentials are rejected even where none are required.
+            // Invalid credentials are rejected even where none are needed.
             StatusCode::UNAUTHORIZED,
             StatusCode::TOO_MANY_REQUESTS,
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -129,7 +129,7 @@ impl Service for Calendar {
     }
 }
 
-/// Returns the document as the API serves it.
+/// Returns the document in the form served by the API.
 fn document() -> &'static Value {
     static DOCUMENT: OnceLock<Value> = OnceLock::new();
     DOCUMENT.get_or_init(|| openapi::below_namespace(&shell::document::<Calendar>()))

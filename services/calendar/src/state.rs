@@ -1,4 +1,4 @@
-//! The shared state of all requests: database, clock, gate, settings, stored images.
+//! State shared by all requests: database, clock, gate, settings and image files.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -19,14 +19,15 @@ use crate::store::media::Media;
 use crate::store::remote_calendars::CalendarFetcher;
 use crate::store::remote_images::ImageFetcher;
 
-/// Maximum number of concurrent sanitizers. Parsing takes a multiple of the memory of its input.
+/// Maximum number of concurrent sanitizers. Parsing takes several times as much memory as the
+/// input.
 const MAX_SANITIZERS: usize = 2;
 
-/// Bytes of text in all long pages that may be built at the same time. Building one takes about
-/// three times the size of its text.
+/// Total bytes of text in long pages that may be built concurrently. Building a page takes about
+/// three times as much memory as its text.
 const BYTES_OF_LONG_PAGES: u32 = 8 << 20;
 
-/// The state of the service. Clones share it.
+/// The shared state of the service. Cheap to clone.
 #[derive(Clone)]
 pub struct State {
     pub pools: Pools,
@@ -34,28 +35,28 @@ pub struct State {
     pub gate: Gate,
     pub site: Arc<Site>,
     pub media: Media,
-    /// Fetches images that writes name by URL. `None` if URLs are only recorded.
+    /// Fetches images given as a URL. `None` if URLs are only recorded.
     pub image_fetcher: Option<ImageFetcher>,
-    /// Fetches the files of subscriptions. `None` if this process does not.
+    /// Fetches subscribed files. `None` if this process doesn't do that.
     pub calendar_fetcher: Option<CalendarFetcher>,
     /// Sends webhooks. `None` if webhooks are disabled.
     pub webhooks: Option<WebhookSender>,
-    /// Limits how many writes sanitize long text at the same time.
+    /// Limits how many writes can sanitize long strings at once.
     pub sanitizers: Arc<FairTurns>,
-    /// In-memory index of all events, for lists that the database cannot answer quickly.
+    /// In-memory index of all events. It serves lists that the database can't answer quickly.
     pub index: Arc<EventIndex>,
-    /// Answers to earlier requests; `None` if none are kept.
+    /// Responses to earlier requests. `None` if we don't keep any.
     pub answers: Option<Arc<KeptAnswers>>,
-    /// One permit per costly list that is being read. Other reads keep a connection and a core.
+    /// Each costly list takes one of these permits. This leaves a connection and a core for other
+    /// reads.
     pub costly_lists: Arc<Semaphore>,
     /// Memory permits for pages with a lot of text.
     pub long_pages: PagePermits,
-    /// Whether this process has erased anything that the write-ahead log of SQLite may still
-    /// contain.
+    /// Whether this process has erased anything that SQLite's write-ahead log may still contain.
     pub has_erased: Arc<AtomicBool>,
 }
 
-/// The settings in the form that the rules use.
+/// Settings, in the form that the rules need.
 pub struct Site {
     pub settings: Settings,
     pub currency: Currency,
@@ -94,12 +95,12 @@ impl State {
             answers,
             costly_lists,
             long_pages,
-            // A process that was killed may have erased something.
+            // An earlier process may have been killed after erasing something.
             has_erased: Arc::new(AtomicBool::new(true)),
         }
     }
 
-    /// Enables fetching of images that writes name by URL.
+    /// Turns on fetching of images given as a URL.
     #[must_use]
     pub fn with_image_fetcher(self, fetcher: ImageFetcher) -> State {
         State { image_fetcher: Some(fetcher), ..self }
@@ -107,24 +108,24 @@ impl State {
 }
 
 impl State {
-    /// Enables sending of webhooks.
+    /// Turns on webhooks.
     #[must_use]
     pub fn with_webhooks(self, sender: WebhookSender) -> State {
         State { webhooks: Some(sender), ..self }
     }
 
-    /// Enables fetching of the files of subscriptions.
+    /// Turns on fetching of subscribed files.
     #[must_use]
     pub fn with_calendar_fetcher(self, fetcher: CalendarFetcher) -> State {
         State { calendar_fetcher: Some(fetcher), ..self }
     }
 }
 
-/// The OpenAPI document as the API serves it, built on first use.
+/// The OpenAPI document in the form served by the API. Built on first use.
 pub struct Document(fn() -> &'static serde_json::Value);
 
 impl Document {
-    /// Wraps the function that builds the document.
+    /// Wraps a function that builds the document.
     pub fn new(build: fn() -> &'static serde_json::Value) -> Document {
         Document(build)
     }

@@ -1,4 +1,4 @@
-//! Series in feeds. A series becomes one entry with a rule, plus one entry for each event that
+//! Series in feeds. Each series becomes one entry with a rule, plus one entry for each event that
 //! differs.
 
 use std::collections::{BTreeMap, HashSet};

@@ -1,11 +1,11 @@
-//! Loads events, venues, organizers and terms with the code that creates them over HTTP.
+//! Loads events, venues, organizers and terms, using the same code that creates them over HTTP.
 //!
-//! A line is the body of a create request plus `type`: `event`, `venue`, `organizer`, `category` or
-//! `tag`. Existing resources are kept unchanged, or updated on request. Many lines share a
-//! transaction. A faulty line is rolled back on its own and reported.
+//! Each line is the body of a create request plus a `type`: `event`, `venue`, `organizer`,
+//! `category` or `tag`. Existing resources are kept unchanged, or updated on request. Many lines
+//! share a transaction, but a faulty line is rolled back on its own and reported.
 //!
-//! Transactions are short while a server uses the database. Otherwise a file is loaded in long
-//! transactions, because SQLite writes each changed page of an index once per transaction.
+//! While a server uses the database, transactions are short. Otherwise a file is loaded in long
+//! transactions, because SQLite writes each changed index page once per transaction.
 
 use std::fmt;
 use std::io::BufRead;
@@ -26,29 +26,29 @@ use crate::state::State;
 use crate::store::{sql, statistics, users};
 use crate::wire::params::Params;
 
-/// Maximum length of a line in bytes: twice that of a request body.
+/// Maximum line length in bytes. Twice the limit for a request body.
 const LONGEST_LINE: usize = 2 << 20;
 
-/// Number of lines per transaction. Other writers wait until it ends.
+/// Lines per transaction. Other writers have to wait until it commits.
 const BATCH: usize = 250;
 
-/// Number of bytes after which a batch accepts no more lines.
+/// A batch that has reached this size in bytes gets no more lines.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Number of lines per transaction of a [`BulkWriter`].
+/// Lines per transaction of a [`BulkWriter`].
 const BULK: u64 = 100_000;
 
-/// Number of bytes after which a transaction of a [`BulkWriter`] accepts no more batches.
+/// A [`BulkWriter`] transaction that has reached this size in bytes gets no more batches.
 const BULK_BYTES: usize = 256 << 20;
 
-/// Maximum number of faulty lines, and of warnings, reported individually.
+/// Maximum number of faulty lines to report individually. Warnings have the same limit.
 const MAX_FAULTS: usize = 100;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LoadOptions {
-    /// Runs the load in a single transaction that is rolled back.
+    /// Run the load in a single transaction and roll it back.
     pub dry_run: bool,
-    /// Whether existing resources are updated to match their line.
+    /// Update existing resources to match their line.
     pub upsert: bool,
 }
 
@@ -61,22 +61,22 @@ pub struct Loaded {
     pub updated: u64,
     /// Number of unchanged resources.
     pub unchanged: u64,
-    /// Number of faulty lines. They changed nothing.
+    /// Number of faulty lines. None of them changed anything.
     pub failed: u64,
     /// The first faulty lines.
     pub faults: Vec<Fault>,
-    /// Number of warnings: values of loaded lines that were replaced.
+    /// Number of values that had to be replaced, in lines that were loaded.
     pub warned: u64,
     /// The first warnings.
     pub warnings: Vec<Fault>,
 }
 
-/// A line that could not be loaded, or a value of a line that was replaced.
+/// A line that could not be loaded, or a value that had to be replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
-    /// Line number, from 1.
+    /// The line number, starting from 1.
     pub line: u64,
-    /// The reason, for the operator.
+    /// What is wrong, for the operator.
     pub message: String,
 }
 
@@ -88,7 +88,7 @@ impl fmt::Display for Loaded {
 }
 
 impl Loaded {
-    /// Returns whether the input had no lines.
+    /// Returns whether there were no lines at all.
     pub fn is_empty(&self) -> bool {
         self.created + self.updated + self.unchanged + self.failed == 0
     }
@@ -120,21 +120,21 @@ impl Loaded {
     }
 }
 
-/// Loads JSON lines. Retries for a minute while the database is busy or unreachable, and gathers
-/// statistics at the end.
+/// Loads JSON lines. If the database is busy or unreachable, this keeps retrying for a minute.
+/// Gathers statistics at the end.
 ///
 /// # Errors
-/// The lines cannot be read, or the database failed. Earlier batches are kept, and the error
-/// reports the last loaded line.
+/// The lines cannot be read, or the database failed. Batches that were already written are kept,
+/// and the error reports the last loaded line.
 pub fn load(state: &State, lines: impl BufRead, options: LoadOptions) -> anyhow::Result<Loaded> {
     load_with(state, json_lines(lines), options, None)
 }
 
-/// Like [`load`], for input that is available without waiting for another program. Long
-/// transactions therefore never wait for the next line.
+/// Like [`load`], for input that doesn't come from another program. A long transaction then never
+/// has to wait for the next line.
 ///
 /// # Errors
-/// Those of [`load`].
+/// Same as [`load`].
 pub fn load_file(
     state: &State,
     lines: impl BufRead,
@@ -144,10 +144,10 @@ pub fn load_file(
     load_with(state, json_lines(lines), options, bulk)
 }
 
-/// Loads events from a CSV table, like [`load`].
+/// Like [`load`], for events from a CSV table.
 ///
 /// # Errors
-/// Those of [`load`]. Also fails if the first line does not consist of column names.
+/// Same as [`load`]. Also fails if the first line does not consist of column names.
 pub fn load_table(
     state: &State,
     table: impl BufRead,
@@ -193,7 +193,7 @@ fn load_with(
         }
     };
     batches.progress.finish();
-    // Lines loaded before a failure are kept, so they need statistics too.
+    // Lines that were loaded before a failure are kept, so they need statistics too.
     if loaded.created > 0
         && !options.dry_run
         && let Err(error) = state.pools.connect().and_then(|mut db| statistics::gather(&mut db))
@@ -209,7 +209,7 @@ fn load_with(
     }
 }
 
-/// Loads many batches per transaction. If reading fails, the lines before the failure are kept.
+/// Loads many batches per transaction. If reading fails, the lines up to that point are kept.
 fn load_in_bulk(
     batches: &mut Batches<impl Source>,
     loaded: &mut Loaded,
@@ -252,13 +252,13 @@ fn load_batches(
     }
 }
 
-/// A line number with the parsed line or its error.
+/// A line number, with the parsed line or the error from parsing it.
 type Parsed = (u64, Result<Params, String>);
 
-/// A line: its number, its content, and its length in bytes. Blank lines have no content.
+/// A line: its number, its content and its length in bytes. Blank lines have no content.
 type SourceLine = (u64, Option<Result<Params, String>>, usize);
 
-/// A file whose lines are loaded.
+/// A file to load.
 trait Source {
     /// Returns the next line, or `None` at the end.
     fn next(&mut self) -> anyhow::Result<Option<SourceLine>>;
@@ -287,7 +287,7 @@ impl<R: BufRead> Source for TableRows<R> {
     }
 }
 
-/// Groups lines into batches.
+/// Collects lines into batches.
 struct Batches<S> {
     source: S,
     progress: ProgressReporter,
@@ -320,13 +320,13 @@ fn parse(text: &str) -> Result<Params, String> {
     }
 }
 
-/// Returns the first user, who becomes the author of everything that is loaded.
+/// Returns the first user, who becomes the author of everything we load.
 pub(super) fn first_user(db: &mut Db) -> Result<User, Error> {
     let users = users::list(db)?;
     users.into_iter().next().ok_or_else(|| Error::Internal("there are no users yet".to_owned()))
 }
 
-/// Writes a batch inside a transaction, with a savepoint per line.
+/// Writes a batch inside a transaction, using a savepoint for each line.
 fn write(
     state: &State,
     db: &mut Db,

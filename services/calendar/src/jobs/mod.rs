@@ -1,5 +1,4 @@
-//! Background tasks and long commands: webhooks, first start, scheduled publication, event index,
-//! load, import, subscriptions, transfer, purge, removal of users, doctor.
+//! Background tasks, and the work behind the longer commands.
 
 mod doctor;
 mod dry_run;

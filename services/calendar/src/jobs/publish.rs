@@ -1,4 +1,4 @@
-//! Publishes scheduled resources whose publication date has come.
+//! Publishes scheduled resources when they are due.
 
 use database::{DatabaseError, Db};
 
@@ -6,7 +6,7 @@ use crate::model::linked::Kind;
 use crate::state::State;
 use crate::store::{events, linked_posts, sql, transfer};
 
-/// Publishes all due resources. A failure is logged, and the next tick retries.
+/// Publishes all resources that are due. A failure is logged, and the next tick tries again.
 pub async fn publish_due(state: &State) {
     loop {
         let now = state.clock.unix();
@@ -21,11 +21,11 @@ pub async fn publish_due(state: &State) {
     }
 }
 
-/// Publishes a limited number of due resources, so that other writers do not wait long. Returns the
-/// number.
+/// Publishes some of the resources that are due. The limit keeps the transaction short for other
+/// writers. Returns how many were published.
 fn due_in(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
     sql::one_writer(db)?;
-    // The load of an export compares the numbers of rows at its end.
+    // While an export is being loaded, row counts must not change. They are compared at the end.
     if transfer::unfinished(db)?.is_some() {
         return Ok(0);
     }

@@ -1,4 +1,4 @@
-//! `purge`: permanent removal of trashed resources, or of selected events.
+//! `purge`: permanently removes trashed resources, or individual events.
 
 use std::fmt;
 
@@ -12,29 +12,29 @@ use crate::model::linked::Kind;
 use crate::state::State;
 use crate::store::{self, events, linked_posts, sql, transfer};
 
-/// Number of resources of each kind removed per transaction.
+/// Number of resources of each kind to remove per transaction.
 const BATCH: usize = 20;
 
 const DAY_SECONDS: i64 = 86_400;
 
-/// Selects the resources to remove.
+/// Which resources to remove.
 #[derive(Clone, Debug, Default)]
 pub struct PurgeOptions {
-    /// Removes resources that have been in the trash for more than this number of days.
+    /// Remove resources that have been in the trash for more than this number of days.
     pub older_than: Option<i64>,
-    /// Ids of events to remove, regardless of their status.
+    /// Ids of events to remove, whatever their status.
     pub events: Vec<i64>,
-    /// Whether the resources are only counted, and nothing is removed.
+    /// Only count the resources.
     pub dry_run: bool,
 }
 
-/// Numbers of removed resources.
+/// How many resources were removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Purged {
     pub events: i64,
     pub venues: i64,
     pub organizers: i64,
-    /// Removed images that only removed resources used. A dry run does not count them.
+    /// Images removed because only removed resources used them. Not counted in a dry run.
     pub images: i64,
     /// Number of requested events that do not exist.
     pub missing: i64,
@@ -68,8 +68,8 @@ impl fmt::Display for Purged {
     }
 }
 
-/// Removes resources in short transactions. If it fails or is killed, running it again removes the
-/// rest.
+/// Removes resources in short transactions. If this fails or is killed, just run it again to remove
+/// the rest.
 ///
 /// # Errors
 /// The database failed or stayed busy.
@@ -119,7 +119,7 @@ fn count(db: &mut Db, before: Option<i64>, ids: &[i64]) -> Result<Purged, Databa
     let mut found = Purged::default();
     for id in ids {
         match events::find(db, *id)? {
-            // Already counted with the trash.
+            // Already counted as part of the trash.
             Some(event) if event.status.is_trashed() && before > Some(event.modified_utc) => {}
             Some(_) => found.events += 1,
             None => found.missing += 1,
@@ -151,7 +151,7 @@ fn remove_events(db: &mut Db, ids: &[i64], now: i64) -> Result<Purged, Error> {
 
 fn remove_trashed(db: &mut Db, before: i64, now: i64) -> Result<Purged, Error> {
     sql::one_writer(db)?;
-    // The load of an export compares the numbers of rows at its end.
+    // While an export is being loaded, row counts must not change. They are compared at the end.
     if transfer::unfinished(db)?.is_some() {
         return Ok(Purged::default());
     }
@@ -169,9 +169,9 @@ fn remove_trashed(db: &mut Db, before: i64, now: i64) -> Result<Purged, Error> {
     Ok(removed)
 }
 
-/// Removes resources that have been in the trash for TRASH_DAYS. Replicas take turns, and each
-/// transaction removes only what still exists. Also removes the files of all erased images. A failure is
-/// logged, and the next tick retries.
+/// Removes resources that have been in the trash for TRASH_DAYS, and the files of all erased
+/// images. Several replicas may do this: they take turns, and each transaction only removes what is
+/// still there. A failure is logged, and the next tick tries again.
 pub async fn empty_trash(state: &State) {
     let days = state.site.settings.trash_days;
     if days > 0 {

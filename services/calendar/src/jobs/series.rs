@@ -1,4 +1,4 @@
-//! Creates further events of series, so that the coming months have them.
+//! Creates more events for series, so that the coming months are always covered.
 
 use database::{DatabaseError, Db};
 use jiff::Timestamp;
@@ -7,8 +7,9 @@ use crate::app::series::extend;
 use crate::state::{Site, State};
 use crate::store::{series, sql, transfer};
 
-/// Creates the events that are due. Each series has a transaction of its own. Replicas take turns,
-/// and each creates only what does not exist yet. A failure is logged, and the next tick retries.
+/// Creates the events that are due, in one transaction per series. Several replicas may do this:
+/// they take turns, and each only creates what is still missing. A failure is logged, and the next
+/// tick tries again.
 pub async fn extend_series(state: &State) {
     loop {
         let (site, now) = (state.site.clone(), state.clock.now());
@@ -28,7 +29,7 @@ pub async fn extend_series(state: &State) {
 /// due.
 fn extend_next(db: &mut Db, site: &Site, now: Timestamp) -> Result<Option<usize>, DatabaseError> {
     sql::one_writer(db)?;
-    // The load of an export compares the numbers of rows at its end.
+    // While an export is being loaded, row counts must not change. They are compared at the end.
     if transfer::unfinished(db)?.is_some() {
         return Ok(None);
     }

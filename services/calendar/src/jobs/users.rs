@@ -1,4 +1,4 @@
-//! Removal of a user. Another user becomes the author of all resources.
+//! Removes a user. Another user becomes the author of everything they own.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::model::role::{Role, User};
 use crate::model::status::Status;
 use crate::store::{events, linked_posts, links, sql, users};
 
-/// The error of removing a user.
+/// Why a user can't be removed.
 #[derive(Debug, thiserror::Error)]
 pub enum RemovalError {
     #[error("user {0} does not exist")]
@@ -32,7 +32,7 @@ impl From<DatabaseError> for RemovalError {
     }
 }
 
-/// Numbers of resources whose author has changed.
+/// How many resources have a new author.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Inherited {
     pub events: usize,
@@ -57,8 +57,8 @@ impl fmt::Display for Inherited {
     }
 }
 
-/// Revokes the keys of a user, makes another user the author of all resources in short
-/// transactions, and deletes the user. If it fails or is killed, running it again does the rest.
+/// Revokes a user's keys, hands all their resources over to another user in short transactions, and
+/// finally deletes the user. If this fails or is killed, just run it again.
 ///
 /// # Errors
 /// A login does not exist, the user must not be removed, or the database failed.
@@ -101,11 +101,12 @@ fn check(db: &mut Db, user: &User, heir: &User) -> Result<(), RemovalError> {
     }
 }
 
-/// Transfers some resources to the heir. If none are left, deletes the user and returns true.
+/// Hands some of the resources over to the heir. Once there are none left, deletes the user and
+/// returns true.
 fn give(db: &mut Db, user: &User, heir: &User, now: i64) -> Result<(Inherited, bool), Error> {
     sql::one_writer(db)?;
     let mut given = Inherited::default();
-    // The modification date of a trashed resource is the date of its deletion.
+    // The modification date of a trashed resource is when it was trashed, so don't change that.
     let modified = |status: &Status, at: i64| if status.is_trashed() { at } else { now };
     let ids = users::rows_of(db, "events", user.id)?;
     for old in events::by_ids(db, &ids)? {

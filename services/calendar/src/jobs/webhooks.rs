@@ -9,13 +9,13 @@ use crate::metrics;
 use crate::state::State;
 use crate::store::webhooks;
 
-/// Interval between checks of the outbox.
+/// How often to check the outbox.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// Time for which finished messages are kept, in seconds.
+/// How long to keep finished messages, in seconds.
 const KEPT: i64 = 7 * 24 * 3600;
 
-/// Delivers due messages in an endless loop. Returns immediately if webhooks are disabled.
+/// Delivers messages forever, as they become due. Returns immediately if webhooks are disabled.
 pub async fn deliver_forever(state: State) {
     if let Some(delivery) = Delivery::new(&state) {
         outbound::deliver_forever(&delivery, &delivery, PAUSE).await;
@@ -41,7 +41,7 @@ pub async fn measure_messages(state: &State) {
     }
 }
 
-/// Deletes messages that were delivered or abandoned long ago.
+/// Deletes messages that were delivered or abandoned a while ago.
 pub async fn prune_messages(state: &State) {
     let before = state.clock.unix() - KEPT;
     if let Err(error) = state.pools.write(move |db| webhooks::tidy(db, before)).await {

@@ -1,4 +1,4 @@
-//! Items of the site, translated to the fields of writes.
+//! Translates items from the other site to the fields of our writes.
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -14,7 +14,7 @@ pub enum ItemKind {
 }
 
 impl ItemKind {
-    /// All kinds, in an order in which items follow those that they refer to.
+    /// All kinds, in dependency order: an item comes after the items it refers to.
     pub const ALL: [ItemKind; 5] = [
         ItemKind::Term(Taxonomy::Category),
         ItemKind::Term(Taxonomy::Tag),
@@ -92,13 +92,13 @@ impl ItemKind {
         }
     }
 
-    /// Copies the fields of an item that need no translation.
+    /// Copies the fields of an item that don't have to be translated.
     pub fn copied(self, item: &Value) -> Map<String, Value> {
         let given = self.fields().iter().filter_map(|name| Some((*name, item.get(name)?)));
         let given = given.filter(|(_, value)| !value.is_null());
         let mut fields: Map<String, Value> =
             given.map(|(name, value)| (name.to_owned(), value.clone())).collect();
-        // Empty dates, and the item's own URL, are not values.
+        // The other site writes an unknown date as zeros.
         if fields
             .get("date_utc")
             .and_then(Value::as_str)
@@ -106,14 +106,14 @@ impl ItemKind {
         {
             fields.remove("date_utc");
         }
-        // A cost without its own currency is displayed with that of the site.
+        // Costs without a currency of their own are shown with the site's currency.
         let cost = &item["cost_details"];
         if cost["currency_symbol"] == ""
             && let Some(values) = cost["values"].as_array().filter(|values| !values.is_empty())
         {
             fields.insert("cost".to_owned(), values.clone().into());
         }
-        // An empty description means that the term has no description.
+        // Terms without a description have an empty string here.
         if fields.get("description").and_then(Value::as_str) == Some("")
             && matches!(self, ItemKind::Term(_))
         {
@@ -125,7 +125,7 @@ impl ItemKind {
         fields
     }
 
-    /// Returns a digest of the fields of a write and, for a term, of its parent.
+    /// Returns a digest of the fields we write. For a term, the digest includes its parent.
     pub fn digest(self, item: &Value, fields: &Map<String, Value>) -> String {
         let text = match (self, parent_of(item)) {
             (ItemKind::Term(_), Some(parent)) => json!([fields, parent]).to_string(),
@@ -135,25 +135,23 @@ impl ItemKind {
     }
 }
 
-/// Returns the id of a term's parent. `None` for a root.
+/// Returns the id of a term's parent, or `None` for a root term.
 pub fn parent_of(item: &Value) -> Option<i64> {
     number(item.get("parent")?)
 }
 
-/// Returns the id of an item, which may be a number or a string. Returns `None` if it is missing or
-/// not positive.
+/// Returns an item's id, or `None` if it is missing or not positive.
 pub fn id_of(item: &Value) -> Option<i64> {
     number(item.get("id")?)
 }
 
-/// Parses a positive number, which may be a JSON number or a string. Returns `None` for anything
-/// else.
+/// Parses a positive number, given as a JSON number or a string. Returns `None` for anything else.
 pub fn number(value: &Value) -> Option<i64> {
     let id = value.as_i64().or_else(|| value.as_str()?.trim().parse().ok())?;
     (id > 0).then_some(id)
 }
 
-/// Returns the URL of an item's image, or an empty string if it has none.
+/// Returns the URL of an item's image, or an empty string if it doesn't have one.
 pub fn image_url(item: &Value) -> &str {
     match item.get("image") {
         Some(Value::Object(image)) => image.get("url").and_then(Value::as_str).unwrap_or_default(),
@@ -162,7 +160,7 @@ pub fn image_url(item: &Value) -> &str {
     }
 }
 
-/// Returns the objects of a member that may be a list or a single object.
+/// Returns a member's objects. The member may be a list or a single object.
 pub fn objects<'a>(item: &'a Value, name: &str) -> Vec<&'a Value> {
     match item.get(name) {
         Some(Value::Array(items)) => items.iter().filter(|one| one.is_object()).collect(),

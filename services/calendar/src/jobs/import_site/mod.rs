@@ -1,7 +1,8 @@
-//! Takes over the contents of a site that has the recorded REST API.
+//! Imports a site that runs The Events Calendar, through its REST API.
 //!
 //! Each item is written in its own transaction, together with its id at the site and a digest of
-//! its fields. Running it again therefore resumes, and writes only items that changed at the site.
+//! its fields. Another run therefore resumes where the last one stopped, and only writes items that
+//! have changed at the site.
 
 mod client;
 mod items;
@@ -30,20 +31,20 @@ use crate::store::remote_images::ImageFetcher;
 use crate::store::{images, linked_posts, site_items, sql, terms, users};
 use crate::wire::params::Params;
 
-/// Items per page: the maximum that the recorded system allows.
+/// Items per page. The Events Calendar does not allow more.
 const PER_PAGE: usize = 50;
 
-/// Maximum number of pages of a list.
+/// Maximum number of pages to read from a list.
 const MOST_PAGES: usize = 100_000;
 
-/// Time limit for fetching an image.
+/// Timeout for fetching an image.
 const IMAGE_TIME: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// Takes over the contents of a site, or the changes since the last run.
+/// Imports a site, or the changes since the last run.
 ///
 /// # Errors
-/// The site does not respond or does not have the API, or the database failed. Items already
-/// written are kept, and the next run resumes.
+/// The site does not respond or does not have the API, or the database failed. Items that were
+/// already written are kept, and the next run resumes.
 pub fn import_site(state: &State, access: &SiteAccess) -> anyhow::Result<TakenOver> {
     let images = ImageFetcher::new(access.reach.clone(), IMAGE_TIME)?;
     let mut site = Site {
@@ -75,7 +76,7 @@ pub fn import_site(state: &State, access: &SiteAccess) -> anyhow::Result<TakenOv
     Ok(site.report)
 }
 
-/// The stored image of an item.
+/// An item's image after we tried to store it.
 enum ImageHere {
     None,
     Id(i64),
@@ -88,29 +89,29 @@ struct Site<'a> {
     images: ImageFetcher,
     queue: WriterQueue<'a, Error>,
     user: User,
-    /// Local user ids by the author ids of the site.
+    /// Our user ids, by the author ids of the other site.
     authors: HashMap<i64, i64>,
-    /// Parents to set after a list has been read.
+    /// Parents to set once the whole list has been read.
     parents: Vec<Parent>,
-    /// The query parameter that requests all statuses; empty without credentials.
+    /// The query parameter that asks for all statuses. Empty if we don't have credentials.
     statuses: &'static str,
     report: TakenOver,
 }
 
-/// The parent to set for a term that was written.
+/// The parent to set for a term that we have written.
 struct Parent {
     taxonomy: Taxonomy,
-    /// The id of the term at the site.
+    /// The term's id at the other site.
     id: i64,
-    /// The id of its parent at the site.
+    /// The parent's id at the other site.
     parent: Option<i64>,
-    /// The digest of the term, recorded once its parent is set.
+    /// The term's digest. We record it once the parent is set.
     digest: String,
 }
 
 impl Parent {
-    /// Returns the parent of an item if it must be set, which is not the case for a new term
-    /// without a parent. `None` if the item is not a term.
+    /// Returns the parent that we have to set later. Returns `None` for items that aren't terms,
+    /// and for new terms without a parent.
     fn of(
         kind: ItemKind,
         item: &Value,
@@ -124,7 +125,7 @@ impl Parent {
     }
 }
 
-/// A page of one of the site's lists.
+/// One page of a list at the other site.
 struct Page {
     items: Vec<Value>,
     total: Option<u64>,
@@ -132,8 +133,7 @@ struct Page {
 }
 
 impl Site<'_> {
-    /// Checks that the site accepts the credentials. A site that ignores them would hide its
-    /// drafts.
+    /// Checks that the site accepts our credentials. If it ignored them, we would miss its drafts.
     fn check_user(&mut self) -> anyhow::Result<()> {
         match self.client.get("wp/v2/users/me")? {
             Reply::Found(_) => {}
@@ -142,7 +142,8 @@ impl Site<'_> {
                  application password, and that the web server of the site passes on the \
                  Authorization header"
             ),
-            // The list of users may be switched off. The lists refuse to show drafts to strangers.
+            // The user endpoint may be switched off. That is fine, because the lists don't show
+            // drafts to anonymous clients and we would get an error there.
             Reply::Refused(status, _) => log::warn!(
                 "the site answers {status} to who the user is, so check that drafts were taken over"
             ),
@@ -189,7 +190,7 @@ impl Site<'_> {
         self.set_parents(&seen)
     }
 
-    /// Reads a page of a list, or `None` after the last one.
+    /// Reads a page of a list. Returns `None` after the last one.
     fn page(&self, kind: ItemKind, number: usize) -> anyhow::Result<Option<Page>> {
         let name = kind.collection();
         let more = match kind {
@@ -202,7 +203,7 @@ impl Site<'_> {
         let path = format!("tribe/events/v1/{name}?per_page={PER_PAGE}&page={number}{more}");
         let mut found = match self.client.get(&path)? {
             Reply::Found(found) => found,
-            // The page is past the end of the list, or the list is empty.
+            // Either we are past the last page, or the list is empty.
             Reply::Refused(404, code)
                 if number > 1 || (code.contains("not-found") && code != "rest_no_route") =>
             {
@@ -228,7 +229,7 @@ impl Site<'_> {
         Ok(Some(Page { items, total: found["total"].as_u64(), pages: pages.unwrap_or(usize::MAX) }))
     }
 
-    /// Writes an item if it is new or changed. Returns its local id, or `None` if it was not
+    /// Writes an item if it is new or has changed. Returns its id here, or `None` if it was not
     /// written.
     fn take(&mut self, kind: ItemKind, id: i64, item: &Value) -> anyhow::Result<Option<i64>> {
         let mut fields = kind.copied(item);
@@ -266,20 +267,22 @@ impl Site<'_> {
                 digest
             }
             ImageHere::None => digest,
-            // The next run retries the image.
+            // Don't record the digest, so that the next run retries the image.
             ImageHere::Missing => {
                 fields.remove("image");
                 String::new()
             }
         };
         let parent = Parent::of(kind, item, known.is_some(), (id, &digest));
-        // If this run ends before it sets the parent, the next run does.
+        // The digest of a term with a parent is recorded later. If this run is interrupted before
+        // it sets the parent, the next run will do it.
         let noted = if parent.is_some() { "" } else { digest.as_str() };
         let params = Params::from_json(Value::Object(fields));
         let (state, user) = (self.state, &self.user);
         let written = self.queue.write(|db| {
             sql::one_writer(db)?;
-            // Another run, or a transaction whose commit was not acknowledged, may have written it.
+            // It may already be there: another run may have written it, or an earlier attempt may
+            // have committed without us hearing about it.
             let known = site_items::find(db, &source, id)?;
             if let Some(known) = &known
                 && known.digest == digest
@@ -337,7 +340,7 @@ impl Site<'_> {
         })
     }
 
-    /// Stores the image of an item, unless it is already stored.
+    /// Stores an item's image, unless we already have it.
     fn image(&mut self, item: &Value) -> anyhow::Result<ImageHere> {
         let url = image_url(item);
         if url.is_empty() {
@@ -367,7 +370,7 @@ impl Site<'_> {
         Ok(ImageHere::Id(id))
     }
 
-    /// Adds image, terms, venues and organizers of an item, with their local ids.
+    /// Adds an item's image, terms, venues and organizers, using our own ids.
     fn add_links(
         &mut self,
         kind: ItemKind,
@@ -409,7 +412,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Returns the local user with the same login as an author at the site, or else the first user.
+    /// Returns our user with the same login as the author. Falls back to the first user.
     fn author(&mut self, id: i64) -> anyhow::Result<i64> {
         if let Some(known) = self.authors.get(&id) {
             return Ok(*known);
@@ -427,8 +430,8 @@ impl Site<'_> {
         Ok(ours)
     }
 
-    /// Sets the parents of terms that were written. A list may contain parents after their
-    /// children.
+    /// Sets the parents of the terms we wrote. This has to wait, because a list may contain parents
+    /// after their children.
     fn set_parents(&mut self, seen: &HashSet<i64>) -> anyhow::Result<()> {
         for child in std::mem::take(&mut self.parents) {
             let source = source(self.client.root(), ItemKind::Term(child.taxonomy));
@@ -445,7 +448,7 @@ impl Site<'_> {
                     Some(parent) => {
                         app::set_term_parent(db, child.taxonomy, known.our_id, parent)?;
                     }
-                    // Writing the parent failed. The next run retries both.
+                    // We failed to write the parent. The next run retries both.
                     None if child.parent.is_some_and(|parent| seen.contains(&parent)) => {
                         return Ok(());
                     }
@@ -463,7 +466,7 @@ impl Site<'_> {
     }
 }
 
-/// Returns whether the local row of an item exists.
+/// Returns whether we still have a row for the item.
 fn exists(db: &mut Db, kind: ItemKind, id: i64) -> Result<bool, Error> {
     Ok(match kind {
         ItemKind::Term(taxonomy) => terms::find(db, taxonomy, id)?.is_some(),
@@ -472,7 +475,7 @@ fn exists(db: &mut Db, kind: ItemKind, id: i64) -> Result<bool, Error> {
     })
 }
 
-/// Returns the name of a site's list, as recorded with its items.
+/// Returns the name under which a site's list is recorded with its items.
 fn source(root: &str, kind: ItemKind) -> String {
     format!("{root} {}", kind.collection())
 }

@@ -1,4 +1,4 @@
-//! The report of taking over a site.
+//! The site import report.
 
 use std::fmt;
 
@@ -6,44 +6,44 @@ use serde::Serialize;
 
 use super::items::ItemKind;
 
-/// Maximum number of faults reported individually.
+/// Maximum number of faults to report individually.
 const MAX_FAULTS: usize = 100;
 
-/// The report of taking over a site.
+/// The site import report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TakenOver {
     pub created: u64,
     pub updated: u64,
     pub unchanged: u64,
-    /// Changed items that were skipped because they were trashed or erased here.
+    /// Changed items that we skipped because they were trashed or erased here.
     pub skipped: u64,
     pub failed: u64,
-    /// Images that could not be fetched. The next run retries them.
+    /// Images that could not be fetched. The next run tries again.
     pub missing_images: u64,
-    /// Lists whose number of items differed from the number that the site reported.
+    /// Lists that had more or fewer items than the site claimed.
     pub incomplete: u64,
-    /// The first failed items, up to a limit.
+    /// The first items that failed, up to a limit.
     pub faults: Vec<ItemFault>,
 }
 
-/// A failed item.
+/// An item that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ItemFault {
-    /// The list that contains the item.
+    /// The list it is in.
     pub list: &'static str,
-    /// Id of the item at the site.
+    /// Its id at the other site.
     pub id: i64,
-    /// The reason, for the operator.
+    /// What went wrong, for the operator.
     pub message: String,
 }
 
 impl TakenOver {
-    /// Returns whether everything was taken over.
+    /// Returns whether everything was imported.
     pub fn is_whole(&self) -> bool {
         self.failed + self.missing_images + self.incomplete == 0
     }
 
-    /// Counts a failed item.
+    /// Counts an item that failed.
     pub fn note(&mut self, kind: ItemKind, id: i64, message: String) {
         self.failed += 1;
         if self.faults.len() < MAX_FAULTS {

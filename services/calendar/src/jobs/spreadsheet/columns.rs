@@ -1,23 +1,24 @@
-//! The columns of a table, and escaping of text that a spreadsheet would evaluate as a formula.
+//! Table columns. Also escapes strings that a spreadsheet would otherwise evaluate as a formula.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// The field with this name in a create request.
+    /// A field of the create request with the same name.
     Field(&'static str),
-    /// Like [`Field`](Self::Field), but an empty cell clears the field instead of leaving it
-    /// unchanged.
+    /// Like [`Field`](Self::Field), but an empty cell clears the field. Otherwise it would leave
+    /// the field unchanged.
     Clearing(&'static str),
-    /// Like [`Clearing`](Self::Clearing), but a cell with separators has several values.
+    /// Like [`Clearing`](Self::Clearing), but a cell may have several values with separators in
+    /// between.
     Several(&'static str),
     /// Yes or no.
     Flag(&'static str),
     /// Names of venues or organizers.
     Linked(&'static str),
-    /// Names or slugs of categories or tags.
+    /// Category or tag names, or their slugs.
     Terms(&'static str),
 }
 
-/// The columns of an export, in order.
+/// The columns of an exported table, in order.
 pub const COLUMNS: [Column; 22] = [
     Column::Field("slug"),
     Column::Field("title"),
@@ -55,23 +56,22 @@ impl Column {
         }
     }
 
-    /// Finds the column with a name. Case does not matter; spaces and hyphens count as underscores.
-    /// Returns `None` if there is no such column.
+    /// Finds a column by name. Ignores case, and treats spaces and hyphens as underscores.
     pub fn named(text: &str) -> Option<Column> {
         let name = text.trim().to_lowercase().replace([' ', '-'], "_");
         COLUMNS.into_iter().find(|column| column.name() == name)
     }
 }
 
-/// Separates several values in a cell. A value has it twice.
+/// Separates the values in a cell. Within a value, it is doubled.
 pub const SEPARATOR: char = '|';
 
-/// Doubles the separators in a value.
+/// Doubles any separators in a value.
 pub fn escaped(value: &str) -> String {
     value.replace(SEPARATOR, "||")
 }
 
-/// Returns the values of a cell, without those that are empty.
+/// Splits a cell into its values and drops empty ones.
 pub fn values(cell: &str) -> Vec<String> {
     let mut values = vec![String::new()];
     let mut rest = cell.chars().peekable();
@@ -86,21 +86,21 @@ pub fn values(cell: &str) -> Vec<String> {
     trimmed.filter(|value| !value.is_empty()).collect()
 }
 
-/// The beginning of a reference to a venue or organizer by its id, which its name may follow.
+/// Prefix of a reference to a venue or organizer by id. The name may follow the id.
 pub const ID: &str = "id:";
 
-/// Returns whether a string must be escaped: a spreadsheet might evaluate it, or it begins with an
-/// apostrophe.
+/// Returns whether a string needs an apostrophe: either a spreadsheet might evaluate it, or it
+/// already starts with an apostrophe.
 fn is_active(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r', '\''])
 }
 
-/// Puts an apostrophe before a string that a spreadsheet might evaluate, so that it stays text.
+/// Prepends an apostrophe to a string that a spreadsheet might evaluate. This makes it plain text.
 pub fn inert(text: &str) -> String {
     if is_active(text) { format!("'{text}") } else { text.to_owned() }
 }
 
-/// Removes the apostrophe that [`inert`] added.
+/// Removes an apostrophe added by [`inert`].
 pub fn active(text: &str) -> &str {
     text.strip_prefix('\'').filter(|rest| is_active(rest)).unwrap_or(text)
 }
@@ -115,7 +115,7 @@ mod tests {
             assert_eq!(active(&inert(text)), text);
             assert!(!inert(text).starts_with(['=', '+', '-', '@', '\t']), "{text}");
         }
-        // Text that [`inert`] would not have escaped keeps its apostrophe.
+        // An apostrophe that [`inert`] would not have added is part of the text.
         assert_eq!(active("'tis"), "'tis");
     }
 

@@ -1,4 +1,4 @@
-//! Reads a table row by row in bounded memory.
+//! Reads a table row by row, using a bounded amount of memory.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
@@ -10,16 +10,16 @@ use serde_json::{Map, Value, json};
 use super::columns::{COLUMNS, Column, ID, SEPARATOR, active, values};
 use crate::wire::params::Params;
 
-/// Maximum length of a row in bytes.
+/// Maximum row length in bytes.
 const LONGEST_ROW: u64 = 4 << 20;
 
-/// Size of the buffer of the reader.
+/// Size of the read buffer in bytes.
 const BUFFER: usize = 64 << 10;
 
-/// Characters that may separate cells.
+/// Characters that can separate cells.
 const DELIMITERS: [u8; 3] = *b";,\t";
 
-/// The reason that a table cannot be read at all.
+/// Why a table can't be read at all.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     #[error("cannot be read: {0}")]
@@ -44,23 +44,23 @@ fn names() -> String {
 
 pub struct TableRows<R> {
     reader: Reader<Bounded<R>>,
-    /// Number of bytes that the current row may still have.
+    /// Number of bytes left before the current row is too long.
     left: Rc<Cell<u64>>,
-    /// Whether the input ended inside a quoted cell.
+    /// Whether the input ended in the middle of a quoted cell.
     is_open: Rc<Cell<bool>>,
     columns: Vec<Column>,
-    /// Number of lines before the first line that the CSV reader counts.
+    /// Lines we read before the CSV reader started counting.
     skipped: u64,
     record: ByteRecord,
 }
 
 impl<R: BufRead> TableRows<R> {
-    /// Reads the column names. The separator is the one of semicolon, comma and tab that occurs
-    /// most often in the first line. A byte order mark and a first line such as `sep=;` are
-    /// supported.
+    /// Reads the column names. Cells are separated by semicolons, commas or tabs, whichever is the
+    /// most frequent in the first line. A byte order mark and a first line such as `sep=;` are
+    /// supported too.
     ///
     /// # Errors
-    /// The first line has no columns, or an unknown one.
+    /// The first line has no columns, or has one we don't know.
     pub fn new(mut input: R) -> Result<TableRows<R>, TableError> {
         let (mut header, mut skipped) = (first_line(&mut input)?, 0);
         let mut delimiter = None;
@@ -91,7 +91,8 @@ impl<R: BufRead> TableRows<R> {
         Ok(TableRows { reader, left, is_open, columns, skipped: skipped + 1, record })
     }
 
-    /// Returns the next row with the number of its first line and its length, or `None` at the end.
+    /// Returns the next row, with the number of its first line and its length. Returns `None` at
+    /// the end.
     ///
     /// # Errors
     /// The input cannot be read, or a row is too long.
@@ -137,7 +138,7 @@ impl<R: BufRead> TableRows<R> {
                 members.insert(column.name().to_owned(), value);
             }
         }
-        // A scheduled event without a date would be published immediately.
+        // Without a date, a scheduled event would be published immediately.
         let is_scheduled = members.get("status").is_some_and(|status| status == "future");
         if is_scheduled && !members.contains_key("date_utc") {
             return Err("the status future needs the time of publication in date_utc".to_owned());
@@ -146,7 +147,7 @@ impl<R: BufRead> TableRows<R> {
     }
 }
 
-/// A row with the number of its first line and its length in bytes.
+/// The number of a row's first line, the parsed row, and its length in bytes.
 pub type Row = (u64, Result<Params, String>, usize);
 
 fn columns(builder: &ReaderBuilder, header: &[u8]) -> Result<Vec<Column>, TableError> {
@@ -167,7 +168,7 @@ fn columns(builder: &ReaderBuilder, header: &[u8]) -> Result<Vec<Column>, TableE
     if columns.is_empty() { Err(TableError::NoHeader) } else { Ok(columns) }
 }
 
-/// Reads the first line, without its byte order mark.
+/// Reads the first line and strips the byte order mark.
 fn first_line(input: &mut impl BufRead) -> Result<Vec<u8>, TableError> {
     let mut line = Vec::new();
     loop {
@@ -199,7 +200,7 @@ fn first_line(input: &mut impl BufRead) -> Result<Vec<u8>, TableError> {
     Ok(line.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(line))
 }
 
-/// Returns the separator that a first line such as `sep=;` declares. Returns `None` for any other
+/// Returns the separator declared by a first line such as `sep=;`. Returns `None` for any other
 /// line.
 fn separator(line: &[u8]) -> Option<u8> {
     let named = line.trim_ascii_end().strip_prefix(b"sep=")?;
@@ -215,7 +216,7 @@ fn value(column: Column, text: &str) -> Result<Option<Value>, String> {
         }
         Column::Several(_) if text.contains(SEPARATOR) => Some(values(text).into()),
         Column::Field(_) | Column::Clearing(_) | Column::Several(_) => Some(text.into()),
-        // Within an object, digits are a name as well.
+        // Use an object, because a plain string of digits would be taken for an id.
         Column::Terms(_) => Some(values(text).iter().map(|part| json!({"name": part})).collect()),
         Column::Linked(name) => {
             let one = |part: &String| {
@@ -235,7 +236,7 @@ fn value(column: Column, text: &str) -> Result<Option<Value>, String> {
     })
 }
 
-/// Parses a flag as people write it. Returns `None` for any other text.
+/// Parses a flag, in the various ways people write them. Returns `None` for anything else.
 fn flag(text: &str) -> Option<bool> {
     match text.to_lowercase().as_str() {
         "yes" | "y" | "true" | "1" | "x" => Some(true),
@@ -244,26 +245,26 @@ fn flag(text: &str) -> Option<bool> {
     }
 }
 
-/// An input that fails within a row that is too long. Rows end in line feeds only, because the reader
-/// of tables counts these as lines.
+/// A reader that fails in the middle of a row that is too long. It also turns all row endings into
+/// line feeds, because the CSV reader only counts those as lines.
 struct Bounded<R> {
     input: R,
     left: Rc<Cell<u64>>,
     delimiter: u8,
     place: Place,
-    /// Whether the last byte was a carriage return at the end of a row.
+    /// Whether the previous byte was a carriage return that ended a row.
     is_after_return: bool,
     is_open: Rc<Cell<bool>>,
 }
 
-/// The position of a byte relative to a cell.
+/// Where we are in a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Start,
     Plain,
     Quoted,
-    /// After a quote in a quoted cell. It either closes the cell or is the first of an escaped
-    /// pair.
+    /// After a quote within a quoted cell. The quote either closes the cell or is the first of an
+    /// escaped pair.
     Quote,
 }
 
@@ -281,7 +282,7 @@ impl Place {
 }
 
 impl<R: Read> Bounded<R> {
-    /// Replaces the ends of rows by line feeds. Returns the number of bytes that remain.
+    /// Turns row endings into line feeds. Returns the number of bytes left.
     fn with_line_feeds(&mut self, bytes: &mut [u8]) -> usize {
         let mut kept = 0;
         for at in 0..bytes.len() {

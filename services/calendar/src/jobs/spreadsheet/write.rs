@@ -23,14 +23,14 @@ use crate::store::{
 };
 use crate::wire::{dates, recurrence};
 
-/// Number of events read per query.
+/// Number of events to read per query.
 const ROWS: i64 = 50;
 
-/// The result of writing a table.
+/// The outcome of writing a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WrittenTable {
     pub events: u64,
-    /// Number of password-protected events, which are left out.
+    /// Number of password-protected events. The table doesn't include those.
     pub left_out: u64,
 }
 
@@ -44,15 +44,15 @@ impl fmt::Display for WrittenTable {
     }
 }
 
-/// Writes all events that are neither in the trash nor password-protected, in order of id, from one
-/// snapshot of the database.
+/// Writes all events in order of id, except those in the trash and those with a password.
+/// Everything is read from one snapshot of the database.
 ///
 /// # Errors
 /// The output cannot be written, or the database failed.
 pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<WrittenTable> {
     let mut db = state.pools.connect()?;
     let progress = ProgressReporter::new("exporting", Unit::Items("events"), None);
-    // Without a byte order mark, spreadsheets assume a legacy encoding.
+    // Spreadsheets assume a legacy encoding if there is no byte order mark.
     out.write_all(b"\xef\xbb\xbf").context("cannot be written")?;
     let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
     table.write_record(COLUMNS.map(Column::name)).context("cannot be written")?;
@@ -68,7 +68,8 @@ pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<Writte
             let statuses = event_statuses::of_events(db, &ids)?;
             let series = series::of_events(db, &ids)?;
             for event in events::by_ids(db, &ids)? {
-                // Loading the table would publish the event without its password.
+                // The table doesn't have passwords, so loading it again would make the event
+                // public.
                 if event.password.is_some() {
                     written.left_out += 1;
                     continue;
@@ -88,8 +89,8 @@ pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<Writte
     Ok(written)
 }
 
-/// Returns how the series of an event repeats if the event is its first. Loading its row creates the
-/// others.
+/// Returns the recurrence if this is the first event of its series. Loading that row creates the
+/// other events.
 fn recurrence_of(one: &InSeries) -> String {
     let InSeries { series, membership } = one;
     let has_own_dates = membership.changed.iter().any(|field| field == DATES);
@@ -144,13 +145,14 @@ fn field(name: &str, event: &Event, status: &EventStatus) -> String {
     }
 }
 
-/// Returns whether a cell can have a name without an id.
+/// Returns whether a name can be written without an id or slug.
 fn is_plain(name: &str) -> bool {
     name.trim() == name && !name.starts_with(ID) && !name.is_empty()
 }
 
-/// Names venues or organizers. Where the name alone would mean another one, the id precedes it: a
-/// load into another calendar, where the id belongs to another name, then reports the row.
+/// Returns a cell with venues or organizers. If a name alone would refer to a different row, it is
+/// preceded by the id. Loading this into a calendar where the id belongs to another name then
+/// reports the row.
 fn linked(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<String, DatabaseError> {
     let mut labels = Vec::new();
     for id in ids {
@@ -164,8 +166,8 @@ fn linked(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<String, DatabaseError>
     Ok(joined(&labels))
 }
 
-/// Returns the names of categories or tags. Where a name would refer to another term, the slug is
-/// used.
+/// Returns a cell with the names of categories or tags. If a name would refer to a different term,
+/// the slug is used.
 fn named(db: &mut Db, taxonomy: Taxonomy, ids: &[i64]) -> Result<String, DatabaseError> {
     let mut labels = Vec::new();
     for id in ids {
@@ -175,7 +177,7 @@ fn named(db: &mut Db, taxonomy: Taxonomy, ids: &[i64]) -> Result<String, Databas
             Some(other) => Some(other.id),
             None => terms::named(db, taxonomy, &term.name, None, 0)?,
         };
-        // A name of digits may be taken for an id.
+        // A name made of digits could be mistaken for an id.
         let is_number = term.name.bytes().all(|byte| byte.is_ascii_digit());
         let is_unique = is_plain(&term.name) && found == Some(*id) && !is_number;
         labels.push(if is_unique { escaped(&term.name) } else { term.slug });

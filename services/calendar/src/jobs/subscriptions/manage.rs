@@ -1,4 +1,4 @@
-//! Commands on subscriptions. They act in the name of the first user.
+//! The subscription commands. They act as the first user.
 
 use anyhow::anyhow;
 use database::Db;
@@ -14,7 +14,7 @@ use crate::wire::params::Params;
 use crate::wire::subscription::SubscriptionJson;
 use crate::wire::subscription_input::release;
 
-/// Runs a write. Its errors name the fields as requests do.
+/// Runs a write. Its errors use the same field names as the API.
 fn write<T>(
     state: &State,
     work: impl FnOnce(&mut Db, i64) -> Result<T, Error>,
@@ -35,7 +35,7 @@ fn explained(error: Error) -> anyhow::Error {
     }
 }
 
-/// Subscribes to an address. The fields are those of the operation.
+/// Adds a subscription. The fields are the same as in the API.
 ///
 /// # Errors
 /// A field is invalid, or the database failed.
@@ -54,7 +54,7 @@ pub fn add_subscription(
     })
 }
 
-/// Changes the settings of a subscription. The fields are those of the operation.
+/// Changes a subscription's settings. The fields are the same as in the API.
 ///
 /// # Errors
 /// The subscription does not exist, a field is invalid, or the database failed.
@@ -77,7 +77,7 @@ pub fn change_subscription(
 /// Pauses, resumes or runs a subscription, or accepts its file.
 ///
 /// # Errors
-/// The subscription does not exist or is not in a state for it, or the database failed.
+/// The subscription does not exist or is in the wrong state, or the database failed.
 pub fn step_subscription(state: &State, id: i64, step: Step) -> anyhow::Result<SubscriptionJson> {
     write(state, |db, now| {
         subscriptions::step(db, id, step, now)?;
@@ -85,11 +85,11 @@ pub fn step_subscription(state: &State, id: i64, step: Step) -> anyhow::Result<S
     })
 }
 
-/// Releases an event that a user changed, or some of its parts. The fields are those of the
-/// operation.
+/// Releases an event that a user has changed, or just parts of it. The fields are the same as in
+/// the API.
 ///
 /// # Errors
-/// The subscription does not have the event, a field is invalid, or the database failed.
+/// The event is not part of the subscription, a field is invalid, or the database failed.
 pub fn release_subscribed(
     state: &State,
     id: i64,

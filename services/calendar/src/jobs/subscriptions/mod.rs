@@ -1,4 +1,4 @@
-//! Subscriptions to other calendars: their runs, and their commands.
+//! Subscriptions to other calendars: runs them, and implements their commands.
 
 mod manage;
 mod run;

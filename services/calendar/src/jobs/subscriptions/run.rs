@@ -1,7 +1,9 @@
-//! Runs of subscriptions: the file is fetched, checked, imported, and what it lacks is trashed.
+//! Runs subscriptions. A run fetches the file, checks it, imports it, and trashes events that are
+//! missing from it.
 //!
-//! A run holds a lease that each of its transactions renews. If its process dies, another one begins
-//! the run again after the lease has ended. Events are identified by UID, so nothing is written twice.
+//! A run has a lease, and each of its transactions renews it. If the process dies, another one
+//! starts the run again once the lease has expired. Events are identified by UID, so none is
+//! written twice.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -28,29 +30,30 @@ use crate::store::subscriptions::{Finish, Lease};
 use crate::store::{events, sql, subscribed_events, subscriptions, transfer};
 use crate::wire::import::ImportJson;
 
-/// Interval at which due subscriptions are looked up.
+/// How often to look for due subscriptions.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Number of subscriptions that a process runs at the same time.
+/// Number of subscriptions that a process runs concurrently.
 const WORKERS: usize = 4;
 
-/// Seconds after which a run that stopped renewing its lease may be begun again.
+/// If a run does not renew its lease for this number of seconds, another process may start it
+/// again.
 const LEASE: i64 = 120;
 
-/// Number of events that are trashed per transaction.
+/// Number of events to trash per transaction.
 const BATCH: usize = 50;
 
-/// Seconds for which the validators of an imported file are used. After that, the file is read even
-/// if it has not changed, because its series have new occurrences.
+/// How long we use the validators of an imported file, in seconds. After that we read the file even
+/// if it hasn't changed, because its series have new occurrences.
 const FRESH: i64 = 86_400;
 
-/// Time for which a transaction is retried while the database is busy or unreachable.
+/// How long to retry a transaction while the database is busy or unreachable.
 const RETRY_TIME: Duration = Duration::from_secs(60);
 
-/// The reason that a run does not continue.
+/// Why a run was aborted.
 #[derive(Debug)]
 enum RunError {
-    /// Its lease has ended.
+    /// The lease is gone.
     Lost,
     Failed(Error),
 }
@@ -67,8 +70,8 @@ impl From<DatabaseError> for RunError {
     }
 }
 
-/// Runs subscriptions when they are due, in an endless loop. Returns immediately if the process does
-/// not fetch files.
+/// Runs subscriptions forever, whenever they are due. Returns immediately if this process doesn't
+/// fetch files.
 pub async fn run_subscriptions_forever(state: State) {
     if state.calendar_fetcher.is_none() {
         return;
@@ -79,7 +82,7 @@ pub async fn run_subscriptions_forever(state: State) {
     }
 }
 
-/// Runs the subscriptions that are due now. Returns their number.
+/// Runs the subscriptions that are due now. Returns how many.
 pub async fn run_due_subscriptions(state: &State) -> usize {
     let Some(fetcher) = &state.calendar_fetcher else { return 0 };
     let worker = || async {
@@ -93,7 +96,7 @@ pub async fn run_due_subscriptions(state: &State) -> usize {
     join_all((0..WORKERS).map(|_| worker())).await.into_iter().sum()
 }
 
-/// Publishes the numbers of subscriptions as metrics.
+/// Publishes the number of subscriptions per state as metrics.
 pub async fn measure_subscriptions(state: &State) {
     match state.pools.read(subscriptions::numbers).await {
         Ok(numbers) => metrics::describe_subscriptions([
@@ -106,11 +109,11 @@ pub async fn measure_subscriptions(state: &State) {
     }
 }
 
-/// Runs a subscription for a command, whether it is due or not. Returns `None` if an editor changed
-/// or removed it meanwhile.
+/// Runs a subscription on behalf of a command, even if it isn't due. Returns `None` if an editor
+/// has changed or removed it in the meantime.
 ///
 /// # Errors
-/// The subscription does not exist, is being run, or the database failed.
+/// The subscription does not exist or is already running, or the database failed.
 pub fn run_subscription(state: &State, id: i64) -> anyhow::Result<Option<Run>> {
     let fetcher = state.calendar_fetcher.as_ref().context("files cannot be fetched")?;
     let now = state.clock.unix();
@@ -125,17 +128,18 @@ pub fn run_subscription(state: &State, id: i64) -> anyhow::Result<Option<Run>> {
     Ok(runtime.block_on(run(state, fetcher, subscription, lease)))
 }
 
-/// Returns the seconds that a new lease lasts: the time for the file, and more.
+/// Returns the duration of a new lease in seconds. It includes the time needed to fetch the file.
 fn lease_of(fetcher: &CalendarFetcher) -> i64 {
     i64::try_from(fetcher.timeout().as_secs()).unwrap_or(0) + LEASE
 }
 
-/// Leases a due subscription. A failure is logged, and the next tick retries.
+/// Leases a subscription that is due. A failure is logged, and the next tick tries again.
 async fn claim(state: &State, fetcher: &CalendarFetcher) -> Option<(Subscription, Lease)> {
     let now = state.clock.unix();
     let until = now + lease_of(fetcher);
     let claim = move |db: &mut Db| -> Result<_, DatabaseError> {
-        // The load of an export compares the numbers of rows at its end.
+        // While an export is being loaded, row counts must not change. They are compared at the
+        // end.
         match transfer::unfinished(db)? {
             Some(_) => Ok(None),
             None => subscriptions::claim_due(db, now, until),
@@ -150,8 +154,8 @@ async fn claim(state: &State, fetcher: &CalendarFetcher) -> Option<(Subscription
     }
 }
 
-/// Runs a leased subscription and records the result. Returns `None` if an editor changed or removed
-/// it meanwhile, or if the result was not recorded.
+/// Runs a leased subscription and records the outcome. Returns `None` if an editor has changed or
+/// removed it in the meantime, or if the outcome could not be recorded.
 async fn run(
     state: &State,
     fetcher: &CalendarFetcher,
@@ -205,7 +209,7 @@ async fn run(
     }
 }
 
-/// Returns the end of a run that is repeated after a pause.
+/// Returns the outcome of a run that will be retried later.
 fn failed(now: i64, subscription: &Subscription, failure: FetchFailure) -> Finish {
     let failures = subscription.failures + 1;
     let interval = subscription.plan.interval * 60;
@@ -215,7 +219,7 @@ fn failed(now: i64, subscription: &Subscription, failure: FetchFailure) -> Finis
     Finish { run, next_utc, failures, ..Finish::default() }
 }
 
-/// Returns the end of a run after which an editor must decide.
+/// Returns the outcome of a run that needs a decision by an editor.
 fn stopped(now: i64, subscription: &Subscription, message: String, lost: usize) -> Finish {
     let lost = u64::try_from(lost).unwrap_or(u64::MAX);
     let run = Run { at: now, outcome: RunOutcome::Stopped, message, lost, ..Run::default() };
@@ -223,7 +227,7 @@ fn stopped(now: i64, subscription: &Subscription, message: String, lost: usize) 
     Finish { run, next_utc, failures, ..Finish::default() }
 }
 
-/// Fetches and imports the file of a subscription.
+/// Fetches and imports a subscription's file.
 async fn attempt(
     state: &State,
     fetcher: &CalendarFetcher,
@@ -299,7 +303,7 @@ async fn attempt(
     Ok(Finish { run, next_utc: now + interval, failures: 0, url, imported })
 }
 
-/// Counts the future events that a file lacks.
+/// Counts the future events that are missing from a file.
 async fn loss(
     state: &State,
     subscription: &Subscription,
@@ -310,7 +314,8 @@ async fn loss(
     Ok(content.loss(&known))
 }
 
-/// Describes the first problem of an import, and events that stay because a user changed them.
+/// Describes the first problem of an import, and how many events were kept because a user had
+/// changed them.
 fn remarks(report: &ImportJson, kept: u64) -> String {
     let first = report.errors.first().or(report.warnings.first());
     let problem = first.map(|one| format!("line {}: {}", one.line, one.message));
@@ -329,7 +334,7 @@ fn is_busy(error: &RunError) -> bool {
     matches!(error, RunError::Failed(Error::Store(DatabaseError::Busy)))
 }
 
-/// Runs a transaction of a run on a blocking thread, and renews the lease in it.
+/// Runs a transaction on a blocking thread, and renews the lease in it.
 async fn write<T: Send + 'static>(
     state: &State,
     lease: &Lease,
@@ -382,7 +387,8 @@ async fn import(
     Ok(import.into_report())
 }
 
-/// Writes prepared entries. Returns whether more remain. A retry starts the batch over.
+/// Writes prepared entries. Returns whether there are more. A retry starts the batch from the
+/// beginning.
 async fn write_batch(
     state: &State,
     lease: &Lease,
@@ -406,8 +412,8 @@ async fn write_batch(
     off_worker(perform).await?
 }
 
-/// Moves future events that the file lacks to the trash, except those that a user changed. Returns
-/// the numbers of both.
+/// Trashes future events that are missing from the file, except those that a user has changed.
+/// Returns how many were trashed and how many were kept.
 async fn trash_missing(
     state: &State,
     lease: &Lease,
@@ -443,7 +449,7 @@ async fn trash_missing(
     }
 }
 
-/// Moves all events of a subscription to the trash, then removes it.
+/// Trashes all events of a subscription, then removes it.
 async fn remove(state: &State, lease: &Lease) -> Result<(), RunError> {
     loop {
         let id = lease.subscription;

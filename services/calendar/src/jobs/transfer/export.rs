@@ -1,4 +1,4 @@
-//! Writes a calendar to an export.
+//! Writes an export of the whole calendar.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -15,17 +15,17 @@ use crate::state::State;
 use crate::store::transfer;
 use crate::store::{imported, read_transactions, sql};
 
-/// The result of an export.
+/// The outcome of an export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Exported {
-    /// The trailer, which is the last line of the export.
+    /// The trailer, which is also the last line of the export.
     #[serde(flatten)]
     pub end: End,
     /// Number of image files that are missing from the media folder.
     pub missing_files: u64,
 }
 
-/// Writes everything from one snapshot of the database. Other processes may write in the meantime.
+/// Writes everything from a single snapshot of the database. Other processes can keep writing.
 ///
 /// # Errors
 /// The output cannot be written, or the database failed.
@@ -60,7 +60,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn line(&mut self, line: &NewLine<'_>) -> anyhow::Result<()> {
         let text = serde_json::to_string(line)?;
-        // Loading the export would reject a longer line.
+        // We couldn't load a longer line again.
         ensure!(text.len() <= LONGEST_LINE, "a row has more than {} MiB", LONGEST_LINE >> 20);
         self.tally.add_text(text.as_bytes());
         let mut write = |bytes: &[u8]| self.out.write_all(bytes).context("cannot be written");
@@ -83,7 +83,7 @@ fn head(db: &mut Db) -> anyhow::Result<Head> {
     })
 }
 
-/// Writes the files of all images. Returns the number of missing files.
+/// Writes all image files. Returns how many are missing.
 fn files(state: &State, db: &mut Db, writer: &mut Writer<'_>) -> anyhow::Result<u64> {
     let (mut last, mut missing) = (String::new(), 0);
     loop {

@@ -1,6 +1,6 @@
-//! The lines of an export: a header, image files, rows, and a trailer with counts and a checksum.
+//! The export format: a header, image files, rows, and a trailer with counts and a checksum.
 //!
-//! Every line is a JSON object with one key. A file without the trailer is truncated.
+//! Every line is a JSON object with a single key. If there is no trailer, the file was truncated.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,13 +14,13 @@ use sha2::{Digest as _, Sha256};
 use crate::store::media;
 use crate::store::transfer::{Record, Sequences};
 
-/// The version of the format.
+/// The format version.
 pub const VERSION: u32 = 1;
 
-/// Maximum length of a line in bytes. An image of 10 MiB needs 14 MiB.
+/// Maximum line length in bytes. A 10 MiB image takes 14 MiB.
 pub const LONGEST_LINE: usize = 16 << 20;
 
-/// The beginning of every export.
+/// Every export starts with this.
 const START: &[u8] = b"{\"calendar_export\":";
 
 #[derive(Debug, Deserialize)]
@@ -35,7 +35,7 @@ pub enum Line {
     End(End),
 }
 
-/// A line to write.
+/// A line to be written.
 #[derive(Serialize)]
 pub enum NewLine<'a> {
     #[serde(rename = "calendar_export")]
@@ -48,39 +48,39 @@ pub enum NewLine<'a> {
     End(&'a End),
 }
 
-/// The header: the first line.
+/// The header, which is the first line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
     pub version: u32,
-    /// The version of the service that wrote the export.
+    /// Version of the service that wrote the export.
     pub service: String,
-    /// A random id of this export.
+    /// A random id for this export.
     pub id: String,
-    /// The identity of the calendar.
+    /// The calendar's own id.
     pub identity: String,
     pub content_version: i64,
     pub last_ids: Sequences,
 }
 
-/// The file of an image.
+/// An image file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MediaFile {
     pub file: String,
-    /// The content in base64.
+    /// The content, base64 encoded.
     pub data: String,
 }
 
-/// The trailer: the last line.
+/// The trailer, which is the last line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct End {
-    /// Number of rows of each table.
+    /// Number of rows per table.
     pub rows: BTreeMap<String, u64>,
     /// Number of files.
     pub files: u64,
-    /// SHA-256 of all preceding lines, each with its line feed.
+    /// SHA-256 of all lines before this one, including their line feeds.
     pub sha256: String,
 }
 
@@ -93,7 +93,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds the text of a line to the digest.
+    /// Adds a line to the digest.
     pub fn add_text(&mut self, line: &[u8]) {
         self.digest.update(line);
         self.digest.update(b"\n");
@@ -122,12 +122,12 @@ impl Tally {
     }
 }
 
-/// Returns whether a file that begins with these bytes is an export.
+/// Returns whether a file that starts like this is an export.
 pub fn is_export(start: &[u8]) -> bool {
     start.starts_with(START)
 }
 
-/// Reads the lines of an export and verifies its trailer.
+/// Reads an export line by line and verifies the trailer.
 pub struct ExportReader<R> {
     lines: BoundedLines<R>,
     tally: Tally,
@@ -157,10 +157,10 @@ impl<R: BufRead> ExportReader<R> {
         Ok((reader, head))
     }
 
-    /// Returns the next line with its number, or `None` after a valid trailer.
+    /// Returns the next line and its number, or `None` after a valid trailer.
     ///
     /// # Errors
-    /// The input cannot be read, is truncated, or was changed.
+    /// The input cannot be read, is truncated, or was modified.
     pub fn next(&mut self) -> anyhow::Result<Option<(u64, Line)>> {
         let Some((number, line)) = self.lines.next_line().context("cannot be read")? else {
             ensure!(self.end.is_some(), "is truncated: its last line is missing");
@@ -178,14 +178,14 @@ impl<R: BufRead> ExportReader<R> {
                     "line {number}: counts or checksum differ, so the file was changed or damaged"
                 );
                 self.end = Some(counted);
-                // Nothing may follow the trailer.
+                // Nothing may come after the trailer.
                 return self.next();
             }
             Line::Head(_) => ensure!(number == 1, "line {number}: is a second head"),
             Line::Media(_) => self.tally.add_file(),
             Line::Row(row) => {
-                // A crafted name could be the path of any file, which would later be read and
-                // removed.
+                // A malicious export could contain the path of any other file here, and we would
+                // later read or delete that file.
                 ensure!(
                     row.file().is_none_or(media::is_file_name),
                     "line {number}: an image has a file name that the calendar does not give"
@@ -203,7 +203,7 @@ impl<R: BufRead> ExportReader<R> {
         self.length
     }
 
-    /// Returns the trailer, or `None` if it has not been read yet.
+    /// Returns the trailer once it has been read.
     pub fn end(&self) -> Option<&End> {
         self.end.as_ref()
     }

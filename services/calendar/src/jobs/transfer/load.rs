@@ -1,7 +1,7 @@
 //! Loads an export into an empty database.
 //!
-//! Every transaction records the last line that it loaded, so a load that was killed resumes there.
-//! At the end, the numbers of rows in the database are compared with those of the export.
+//! Each transaction records the last line it loaded, so a load that was killed can resume from
+//! there. At the end, we compare the row counts in the database with those in the export.
 
 use std::io::BufRead;
 
@@ -19,13 +19,13 @@ use crate::state::State;
 use crate::store::transfer::{self, Record, TABLES};
 use crate::store::{sql, statistics, users, webhooks};
 
-/// Number of lines per transaction.
+/// Lines per transaction.
 const BATCH: usize = 250;
 
-/// Number of bytes of lines after which a transaction accepts no more.
+/// A transaction that has reached this size in bytes gets no more lines.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// The result of loading an export.
+/// The outcome of loading an export.
 #[derive(Clone, Debug, Serialize)]
 pub struct LoadedExport {
     /// The trailer, which is the last line of the export.
@@ -34,17 +34,17 @@ pub struct LoadedExport {
     pub webhooks: Vec<NewSecret>,
 }
 
-/// The new secret of a webhook.
+/// A webhook's new secret.
 #[derive(Clone, Debug, Serialize)]
 pub struct NewSecret {
     pub url: String,
     pub secret: String,
 }
 
-/// Reads an export to its end and verifies counts and checksum.
+/// Reads a whole export and verifies its counts and checksum.
 ///
 /// # Errors
-/// It cannot be read, is truncated, or was changed.
+/// The export cannot be read, is truncated, or was modified.
 pub fn verify_export(input: impl BufRead) -> anyhow::Result<End> {
     let progress = ProgressReporter::new("checking", Unit::Items("lines"), None);
     let (mut reader, _) = ExportReader::new(input)?;
@@ -55,11 +55,11 @@ pub fn verify_export(input: impl BufRead) -> anyhow::Result<End> {
     reader.end().cloned().context("has no end")
 }
 
-/// Loads an export into an empty database, or resumes a load.
+/// Loads an export into an empty database, or resumes an earlier load.
 ///
 /// # Errors
-/// The export cannot be read, is truncated, or was changed; the database is not empty; or the
-/// database failed. Rows already loaded are kept until the load is resumed.
+/// The export cannot be read, is truncated or was modified, the database is not empty, or the
+/// database failed. Rows that were already loaded stay in the database until the load is resumed.
 pub fn load_export(state: &State, input: impl BufRead, now: i64) -> anyhow::Result<LoadedExport> {
     let (mut reader, head) = ExportReader::new(input)?;
     let server_lock = state.pools.lock_out_servers();
@@ -100,18 +100,18 @@ pub fn load_export(state: &State, input: impl BufRead, now: i64) -> anyhow::Resu
     Ok(LoadedExport { end, webhooks })
 }
 
-/// Gathers statistics after a load. A failure is logged.
+/// Gathers statistics after a load. If that fails, the error is only logged.
 pub fn gather_statistics(state: &State) {
     if let Err(error) = state.pools.connect().and_then(|mut db| statistics::gather(&mut db)) {
         log::warn!("cannot gather statistics, the database will do it later: {error}");
     }
 }
 
-/// How a load begins.
+/// How to start a load.
 enum Start {
-    /// Continues after this line.
+    /// Continue after this line.
     At(i64),
-    /// A load of another export is unfinished.
+    /// A different export has been loaded halfway.
     Other,
     NotEmpty,
 }
@@ -134,7 +134,7 @@ struct Loading<'a> {
     queue: WriterQueue<'a, Error>,
     progress: ProgressReporter,
     head: Head,
-    /// Number of the last loaded line.
+    /// The last loaded line.
     line: i64,
 }
 
@@ -185,7 +185,7 @@ impl Loading<'_> {
                     transfer::note_line(db, last)?;
                     Ok(true)
                 }
-                // An earlier attempt committed, but the commit was not acknowledged.
+                // An earlier attempt may have committed without us hearing about it.
                 Some(found) => Ok::<_, Error>(found.export_id == *id && found.line == last),
                 None => Ok(false),
             }
@@ -199,10 +199,10 @@ impl Loading<'_> {
     }
 }
 
-/// The result of the transaction that ends a load.
+/// The outcome of the final transaction.
 enum Finish {
     Done,
-    /// The number of rows in a table differs from that of the export.
+    /// A table has a different number of rows than the export.
     Differs(&'static str, i64),
     Gone,
 }
@@ -219,7 +219,7 @@ fn finish(
         sql::one_writer(db)?;
         match transfer::unfinished(db)? {
             Some(found) if found.export_id == head.id => {}
-            // An earlier attempt committed, but the commit was not acknowledged.
+            // An earlier attempt may have committed without us hearing about it.
             None if attempts > 1 => return Ok::<_, Error>(Finish::Done),
             _ => return Ok(Finish::Gone),
         }
@@ -246,7 +246,7 @@ fn finish(
     }
 }
 
-/// Revokes the keys that the first start made, if the export does not contain their user.
+/// Revokes the keys from the first start if the export does not contain their owner.
 fn revoke_keys(db: &mut Db, now: i64) -> Result<(), Error> {
     for key in auth::list_keys(db)? {
         if users::by_login(db, &key.owner)?.is_none() {

@@ -1,4 +1,4 @@
-//! Moves a whole calendar to another installation, between any of the supported databases.
+//! Moves a whole calendar to another server. The two may use different database systems.
 
 mod export;
 mod format;

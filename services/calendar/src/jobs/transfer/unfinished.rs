@@ -1,12 +1,11 @@
-//! Databases into which an export has been loaded only in part.
+//! Detects a database where an export has only been loaded halfway.
 
 use anyhow::ensure;
 use database::Pools;
 
 use crate::store::transfer;
 
-/// Refuses a database into which an export has been loaded only in part, because it would appear
-/// complete.
+/// Fails if an export has only been loaded halfway. Such a database would look complete.
 ///
 /// # Errors
 /// A load has not finished, or the database failed.
