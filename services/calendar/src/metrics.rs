@@ -82,7 +82,7 @@ impl ImportOutcome {
     }
 }
 
-/// Where a reusable response came from.
+/// The origin of a reusable response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerSource {
     /// It was in memory.

@@ -51,7 +51,7 @@ pub async fn remove_files(state: &State) {
 }
 
 async fn try_remove_files(state: &State) -> Result<(), DatabaseError> {
-    // On most ticks there is nothing to delete, so don't take a writer for that.
+    // On most ticks there is nothing to delete. Don't occupy the writer for that.
     if !state.pools.read(erasure::has_files).await? {
         return Ok(());
     }

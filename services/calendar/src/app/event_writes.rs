@@ -45,8 +45,7 @@ pub fn schedule_of(site: &Zone, change: &EventChange) -> Result<Schedule, Error>
     schedule.map_err(out_of_range)
 }
 
-/// Creates an event on behalf of a user: fills in its fields, reads the rows it refers to, and
-/// stores everything.
+/// Creates an event on behalf of a user.
 pub fn create_in(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -197,8 +196,8 @@ fn slug(
     slugs::assign(db, "events", event.id, source)
 }
 
-/// The image and links of a write: existing rows, and rows to create. `None` leaves the links
-/// unchanged.
+/// The image and links in a write. They may be existing rows, or rows to create. `None` leaves the
+/// links unchanged.
 struct Named<'a> {
     image: PlannedImage<'a>,
     categories: Option<Vec<PlannedTerm<'a>>>,
@@ -207,7 +206,7 @@ struct Named<'a> {
     organizers: Option<Vec<NamedLink<'a>>>,
 }
 
-/// A venue or an organizer in a write.
+/// A venue or an organizer that an event refers to.
 enum NamedLink<'a> {
     Known(i64),
     Planned(Box<PlannedLinked<'a>>, &'a LinkedChange),

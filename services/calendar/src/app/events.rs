@@ -28,7 +28,7 @@ use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::parameters::{is_forced, reach_of};
 use crate::wire::params::Params;
 
-/// An event as identified in a URL path.
+/// Identifies an event in a URL path.
 pub enum EventKey {
     Id(i64),
     /// The stored slug.

@@ -1,4 +1,4 @@
-//! Images that a write gives as a URL.
+//! Images specified by URL.
 
 use database::{DatabaseError, Db, off_worker};
 

@@ -58,16 +58,16 @@ pub struct Overview {
     pub ignored: Ignored,
     /// Number of components in the file.
     pub components: usize,
-    /// Where the file was truncated, if END:VCALENDAR is missing.
+    /// The point of truncation, if `END:VCALENDAR` is missing.
     pub cut: Option<Cut>,
 }
 
-/// Where a file was truncated.
+/// The point where a file was truncated.
 #[derive(Clone, Copy)]
 pub struct Cut {
     /// The last line before the cut.
     pub line: u64,
-    /// Whether the cut is within an event. Those are reported separately.
+    /// Whether the cut is within an event. Such an event is reported separately.
     pub is_in_event: bool,
 }
 

@@ -30,13 +30,13 @@ pub enum Pass {
 
 /// The next thing to do in a pass.
 pub enum Step {
-    /// A component from the file, and what to do with it.
+    /// A component from the file, and how to handle it.
     Component(Component, Work),
     /// The pass has processed all its components.
     End,
 }
 
-/// What to do with a component.
+/// How to handle a component.
 pub enum Work {
     /// Write the entry's events.
     Entry {
@@ -44,7 +44,7 @@ pub enum Work {
         /// Whether another event in the file has the same UID.
         is_repeated: bool,
     },
-    /// A later revision supersedes this event; just count it.
+    /// Just count this event, because a later revision supersedes it.
     Superseded,
     /// Report a faulty event.
     Faulty(String),
@@ -129,7 +129,7 @@ pub struct EntryProgress {
     pub series: Option<i64>,
 }
 
-/// What we know about a series that has overrides.
+/// State of a series that has overrides.
 #[derive(Clone, Default)]
 pub struct Series {
     /// The name of the first occurrence, if it is overridden. It is stored under the plain UID.

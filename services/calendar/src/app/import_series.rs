@@ -39,8 +39,8 @@ pub fn of_entry(
     }
 }
 
-/// Stores an entry's recurrence rule, or removes it if the entry no longer repeats. Returns the
-/// series id.
+/// Stores the rule of a repeating entry and returns the series id. If one rule can't describe the
+/// entry, this removes the series stored earlier.
 fn keep(db: &mut Db, entry: &Entry, most: usize) -> Result<Option<i64>, Error> {
     let known = stored::find_by_uid(db, &entry.uid)?;
     let Some(Repetition { plan, made_until, due_utc, .. }) = &entry.repetition else {
@@ -147,7 +147,7 @@ fn expected(place: &InSeries) -> Option<Schedule> {
     series::span_of(&place.series, place.membership.occurrence)
 }
 
-/// Removes events from a series if its rule no longer includes them.
+/// Removes events from a series that are no longer part of its rule or of the file.
 pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<(), Error> {
     let Some(series) = stored::find(db, id)? else { return Ok(()) };
     let named: HashSet<i64> = entry.occurrences.iter().map(|one| one.original.seconds()).collect();

@@ -14,7 +14,7 @@ use crate::state::State;
 /// Maximum total size of prepared components, in bytes. The last one may exceed it.
 const READY_BYTES: usize = 4 << 20;
 
-/// What the file reader has to remember.
+/// State kept while reading a file.
 #[derive(Default)]
 pub struct Reading {
     /// Number of components read so far in this pass.
@@ -59,7 +59,7 @@ impl Reading {
         Ok(ready)
     }
 
-    /// Decides what to do with a component.
+    /// Decides how to handle a component.
     fn work(
         &mut self,
         overview: &Overview,
@@ -70,7 +70,6 @@ impl Reading {
         let replaces = component.find("RECURRENCE-ID").is_some();
         let is_wanted =
             component.kind == ComponentKind::Event && replaces == (pass == Pass::Replacements);
-        // Faulty events count too. Nothing is written for them, but they still take time.
         let is_superseded = overview.is_superseded(component, self.read);
         let is_repeated = overview.repeated.contains(&self.read);
         if is_repeated && component.is_series() {

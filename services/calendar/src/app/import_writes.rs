@@ -45,7 +45,7 @@ pub enum Outcome {
     Skipped,
 }
 
-/// Where an event comes from.
+/// The origin of an imported event.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
     pub user: &'a User,

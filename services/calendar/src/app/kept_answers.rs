@@ -15,8 +15,8 @@ pub struct PresentAnswers {
 }
 
 impl PresentAnswers {
-    /// Reads the content version. Returns `None` if responses are not kept. `period` numbers the
-    /// time span in which a response stays the same.
+    /// Reads the content version. Returns `None` if responses are not kept. `period` is a number
+    /// that changes when time alone makes a response outdated.
     ///
     /// # Errors
     /// The database failed.

@@ -25,7 +25,7 @@ use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::parameters::is_forced;
 use crate::wire::params::Params;
 
-/// A venue or an organizer as identified in a URL path.
+/// Identifies a venue or an organizer in a URL path.
 pub enum PathKey {
     Id(i64),
     /// The stored slug.
@@ -38,13 +38,13 @@ impl PathKey {
         PathKey::Slug(slug::lookup_form(text))
     }
 
-    /// Adds the kind.
+    /// Combines the path with the kind of resource.
     pub fn of(self, kind: Kind) -> LinkedKey {
         LinkedKey { kind, path: self }
     }
 }
 
-/// A venue or an organizer as identified in a URL path, with its kind.
+/// Identifies a venue or an organizer, including its kind.
 pub struct LinkedKey {
     kind: Kind,
     path: PathKey,
@@ -107,7 +107,7 @@ pub async fn create(
     .await
 }
 
-/// Reads a row, and when it last changed.
+/// Reads a row. Also returns when it last changed.
 pub async fn find(
     state: &State,
     request: Request,

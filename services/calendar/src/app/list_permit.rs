@@ -18,7 +18,7 @@ use crate::store::event_index::Deadline;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 
-/// Maximum number of times to read a list that writers keep overtaking.
+/// How often to try reading a list while writers keep getting ahead of the index.
 const ATTEMPTS: usize = 5;
 
 /// Parameters that make a list costly, because it searches all words or reads the events of every

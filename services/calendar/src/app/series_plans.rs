@@ -203,7 +203,7 @@ fn moved_rule(from: &Plan, shift: &Shift, start: DateTime) -> Result<String, Err
 /// Splits a plan in two: the occurrences before a given one, and the rest.
 ///
 /// # Errors
-/// The date was added in addition to the rule.
+/// The date is not part of the rule, but was added separately.
 pub fn split(plan: &Plan, moment: i64) -> Result<(Plan, Plan), Error> {
     if !plan.rules(moment) {
         let text = "must be this or all for a date that is not part of the rule";

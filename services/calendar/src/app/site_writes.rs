@@ -26,7 +26,7 @@ pub enum SiteKind {
     Term(Taxonomy),
 }
 
-/// Identifies an imported item, here and at the other site.
+/// The item to write, with its ids here and at the other site.
 #[derive(Clone, Copy)]
 pub struct SiteWrite {
     pub kind: SiteKind,

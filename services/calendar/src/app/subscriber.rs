@@ -141,8 +141,8 @@ impl Subscriber {
     }
 }
 
-/// Returns the user that a subscription writes as: its author, but never with more than author
-/// permissions. HTML from another site is always sanitized, even where an editor's HTML is not.
+/// Returns the user that a subscription writes as: its author, but always with the permissions of
+/// the author role. HTML from another site is always sanitized, even where an editor's HTML is not.
 ///
 /// # Errors
 /// The author does not exist.

@@ -125,7 +125,7 @@ fn break_loop(db: &mut Db, id: i64, parent: i64) -> Result<i64, DatabaseError> {
     Ok(parent)
 }
 
-/// A term in an event's write.
+/// A term that an event refers to.
 pub enum PlannedTerm<'a> {
     /// A stored term.
     Known(i64),

@@ -28,7 +28,7 @@ fn action(taxonomy: Taxonomy) -> Action {
     }
 }
 
-/// A term as identified in a URL path.
+/// Identifies a term in a URL path.
 pub struct TermKey {
     /// Category or tag.
     pub taxonomy: Taxonomy,

@@ -41,7 +41,7 @@ pub async fn permit(state: &State, login: Option<String>, action: Action) -> Res
     state.pools.read(move |db| permitted(db, &login, action)).await
 }
 
-/// Looks up a user. Fails if the user's role does not permit the action (any more).
+/// Looks up a user. Fails unless the user's role permits the action.
 fn permitted(db: &mut Db, login: &str, action: Action) -> Result<User, Error> {
     let actor = RequestContext::actor(db, Some(login))?;
     actor.filter(|user| role::may(user, action)).ok_or(Error::Forbidden)

@@ -8,7 +8,7 @@ use crate::model::role::User;
 /// Images fetched for a write, by URL.
 pub type FetchedImages = HashMap<String, ImageFile>;
 
-/// Who is writing, and when: in Unix seconds, and in the site's local time.
+/// The author and time of a write. `now` is in Unix seconds, `now_local` in the site's local time.
 #[derive(Clone, Copy)]
 pub struct WriteContext<'a> {
     pub user: &'a User,

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::model::urls::{ALIAS, ALIAS_NAMESPACE, NAMESPACE, Urls};
 use crate::wire::description::{self, Site, below_namespace};
 
-/// Wraps the handlers of all API paths and pages.
+/// Wraps every handler, for API paths and for pages.
 pub async fn around(
     mut request: ServiceRequest,
     next: Next,

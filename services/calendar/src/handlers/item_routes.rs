@@ -30,7 +30,7 @@ macro_rules! list_routes {
                     let ReadList { list, page } = $use_case(&state, input.request).await?;
                     let mut response = reply::list(&list, &list.meta, input.fields.as_deref())?;
                     // The permit is dropped with the head of the response. By then the body has
-                    // been compressed, and the connection accounts for it.
+                    // been compressed and is accounted for by the connection.
                     response.extensions_mut().insert(page);
                     Ok(response)
                 })

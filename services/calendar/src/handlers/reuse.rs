@@ -1,5 +1,5 @@
-//! Keeps responses in memory and reuses them until the content changes, or until the time of day
-//! matters.
+//! Keeps responses in memory and reuses them until the content changes, or until they are out of
+//! date.
 
 use std::sync::Arc;
 
@@ -160,8 +160,8 @@ impl<'a> Reuse<'a> {
     }
 }
 
-/// Returns whether the response may be kept. Few clients send dates, so we don't support those, and
-/// passwords don't belong in memory.
+/// Returns whether the response may be kept. Conditional requests by date are too rare to bother,
+/// and passwords don't belong in memory.
 fn may_be_kept(http: &HttpRequest) -> bool {
     let headers = http.headers();
     let by_date = headers.contains_key(IF_MODIFIED_SINCE) && !headers.contains_key(IF_NONE_MATCH);

@@ -45,7 +45,7 @@ pub struct Findings {
     pub wrong_index: i64,
     /// Former slugs whose row is gone.
     pub dead_redirects: i64,
-    /// Whether the import of an export was started but never finished.
+    /// Whether loading an export was started but never finished.
     pub is_unfinished: bool,
 }
 

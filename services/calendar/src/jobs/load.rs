@@ -76,7 +76,7 @@ pub struct Loaded {
 pub struct Fault {
     /// The line number, starting from 1.
     pub line: u64,
-    /// What is wrong, for the operator.
+    /// The reason, for the operator.
     pub message: String,
 }
 

@@ -17,14 +17,14 @@ const BATCH: usize = 20;
 
 const DAY_SECONDS: i64 = 86_400;
 
-/// Which resources to remove.
+/// Selects the resources to remove.
 #[derive(Clone, Debug, Default)]
 pub struct PurgeOptions {
     /// Remove resources that have been in the trash for more than this number of days.
     pub older_than: Option<i64>,
     /// Ids of events to remove, whatever their status.
     pub events: Vec<i64>,
-    /// Only count the resources.
+    /// Count the resources without removing any.
     pub dry_run: bool,
 }
 

@@ -65,7 +65,7 @@ pub async fn calendar_of_event(
     calendar(state, request, vec![("include", id.to_string())]).await
 }
 
-/// Reads a venue's or an organizer's calendar file.
+/// Reads the calendar file of a venue or an organizer.
 pub async fn calendar_of_linked(
     state: &State,
     request: &PageRequest,

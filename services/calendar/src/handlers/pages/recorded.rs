@@ -72,13 +72,13 @@ pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
         .await
 }
 
-/// Redirects to a tag page. The old URL may have a view such as `list` at the end.
+/// Redirects to a tag page. The old URL may end with a view name such as `list`.
 pub async fn tag(visit: Visit, path: Path<String>) -> HttpResponse {
     let slug = path.split('/').next().unwrap_or_default().to_owned();
     visit.answer(async |reader| permanent(reader.with_query(format!("/tag/{slug}/")))).await
 }
 
-/// Strips an old view such as `list` from a category path. Returns `None` if the path does not have
+/// Strips a view name such as `list` from a category path. Returns `None` if the path does not have
 /// one.
 pub fn without_view(path: &str) -> Option<&str> {
     let (rest, view) = path.rsplit_once('/')?;

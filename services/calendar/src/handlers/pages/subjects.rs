@@ -65,7 +65,7 @@ pub async fn tag(visit: Visit, slug: Path<String>) -> HttpResponse {
 }
 
 /// Shows the page for a slug, or redirects if it is a former slug. If neither exists and the path
-/// ends with an old category view, redirects to the category.
+/// ends with a view name such as `list`, redirects to the category.
 async fn show(visit: Visit, named: Named, slug: &str, category: Option<&str>) -> HttpResponse {
     visit
         .reuse(Lasting::Second, async |reader| {

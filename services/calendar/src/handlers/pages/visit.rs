@@ -191,7 +191,7 @@ impl Reader {
         self.http.headers()
     }
 
-    /// Responds with these validators, or with 304 if the client is up to date.
+    /// Adds validators to a response. Sends 304 instead if the client is up to date.
     pub fn validated(
         &self,
         validators: Validators,

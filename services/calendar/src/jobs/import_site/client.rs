@@ -31,7 +31,7 @@ pub struct SiteAccess {
     pub url: Url,
     /// User name and application password.
     pub credentials: Option<(String, String)>,
-    /// Which addresses may be contacted.
+    /// Addresses that we may contact.
     pub reach: Reach,
     /// Pause after each request.
     pub pause: Duration,

@@ -23,7 +23,7 @@ impl ItemKind {
         ItemKind::Event,
     ];
 
-    /// Returns the name of the list.
+    /// Returns the name of the list in the REST API.
     pub fn collection(self) -> &'static str {
         match self {
             ItemKind::Term(taxonomy) => taxonomy.collection(),
@@ -119,6 +119,7 @@ impl ItemKind {
         {
             fields.remove("description");
         }
+        // The site may report the item's own page as its website.
         if fields.contains_key("website") && fields.get("website") == item.get("url") {
             fields.insert("website".to_owned(), "".into());
         }

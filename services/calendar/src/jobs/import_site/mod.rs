@@ -142,8 +142,8 @@ impl Site<'_> {
                  application password, and that the web server of the site passes on the \
                  Authorization header"
             ),
-            // The user endpoint may be switched off. That is fine, because the lists don't show
-            // drafts to anonymous clients and we would get an error there.
+            // Some sites switch this endpoint off. We can continue, because a list that includes
+            // drafts is refused to anonymous clients.
             Reply::Refused(status, _) => log::warn!(
                 "the site answers {status} to who the user is, so check that drafts were taken over"
             ),
@@ -274,8 +274,8 @@ impl Site<'_> {
             }
         };
         let parent = Parent::of(kind, item, known.is_some(), (id, &digest));
-        // The digest of a term with a parent is recorded later. If this run is interrupted before
-        // it sets the parent, the next run will do it.
+        // If we still have to set the parent, record the digest only after that. The next run then
+        // takes care of it if this one is interrupted.
         let noted = if parent.is_some() { "" } else { digest.as_str() };
         let params = Params::from_json(Value::Object(fields));
         let (state, user) = (self.state, &self.user);

@@ -33,7 +33,7 @@ pub struct ItemFault {
     pub list: &'static str,
     /// Its id at the other site.
     pub id: i64,
-    /// What went wrong, for the operator.
+    /// The reason, for the operator.
     pub message: String,
 }
 

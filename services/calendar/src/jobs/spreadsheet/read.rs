@@ -257,7 +257,7 @@ struct Bounded<R> {
     is_open: Rc<Cell<bool>>,
 }
 
-/// Where we are in a cell.
+/// Our position within a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Start,
