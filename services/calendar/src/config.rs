@@ -182,7 +182,7 @@ impl Settings {
         std::iter::once(&self.site_locale).chain(others).copied().collect()
     }
 
-    /// Returns the limits of series.
+    /// Returns the series limits.
     pub fn series_limits(&self) -> SeriesLimits {
         SeriesLimits {
             months: self.series_ahead,
@@ -190,7 +190,7 @@ impl Settings {
         }
     }
 
-    /// Returns the limits of imported series.
+    /// Returns the limits for imported series.
     pub fn imported_series(&self) -> SeriesLimits {
         let SeriesLimits { months, most } = self.series_limits();
         SeriesLimits { months, most: most.min(SeriesLimits::IMPORTED.most) }

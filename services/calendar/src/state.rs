@@ -130,7 +130,6 @@ impl Document {
         Document(build)
     }
 
-    /// Returns the document.
     pub fn get(&self) -> &'static serde_json::Value {
         (self.0)()
     }

@@ -76,7 +76,6 @@ impl RequestContext<'_> {
         if role::may(user, action) { Ok(()) } else { Err(Error::Forbidden) }
     }
 
-    /// Returns the authenticated user.
     pub fn user(&self) -> Result<User, Error> {
         self.actor.clone().ok_or(Error::Unauthorized)
     }

@@ -9,7 +9,6 @@ use outbound::{
 use crate::state::State;
 use crate::store::webhooks::{self, Message};
 
-/// The outbox and its sender.
 pub struct Delivery {
     state: State,
     sender: WebhookSender,

@@ -61,7 +61,6 @@ pub struct FeedContent {
     pub file_name: String,
     /// Total number of matching events. The feed contains only one page of them.
     pub total: i64,
-    /// Number of pages.
     pub pages: i64,
     pub text: FeedText,
 }
@@ -138,7 +137,6 @@ pub async fn feed(state: &State, request: Request) -> Result<Feed, Error> {
 }
 
 impl Feed {
-    /// Reads the content.
     pub async fn read(self) -> Result<FeedContent, Error> {
         let Feed { state, urls, params, calendar, cancelled_since, .. } = self;
         let permit = ListPermit::acquire(&state, &anonymous(&params, &urls)).await?;

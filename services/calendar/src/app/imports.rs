@@ -107,7 +107,6 @@ impl Import {
         self.so_far.done
     }
 
-    /// Returns the progress so far.
     pub fn so_far(&self) -> &Progress {
         &self.so_far
     }

@@ -11,7 +11,6 @@ use crate::wire::parameter_errors::ParameterErrors;
 pub enum Interrupt {
     /// Fetch the image at this URL, then run the write again.
     NeedsImage(String),
-    /// The write failed.
     Failed(Error),
 }
 
@@ -40,7 +39,6 @@ pub enum ListInterrupt {
     Outdated,
     /// The page has this many bytes of text and needs a memory permit.
     LongPage(usize),
-    /// The list failed.
     Failed(Error),
 }
 

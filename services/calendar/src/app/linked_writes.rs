@@ -105,7 +105,6 @@ fn check_name(kind: Kind, change: &LinkedChange) -> Result<(), Error> {
     }
 }
 
-/// Stores a planned row.
 pub fn store(
     db: &mut Db,
     planned: PlannedLinked<'_>,
@@ -253,7 +252,6 @@ fn check_events(db: &mut Db, old: &Linked, new: &Linked) -> Result<(), Error> {
     Ok(())
 }
 
-/// Moves a row to the trash.
 pub fn trash(db: &mut Db, mut row: Linked, now: i64) -> Result<Linked, Error> {
     Status::of(Stage::Trash).replace(&mut row.status, &mut row.previous);
     let source = SlugSource {

@@ -31,7 +31,6 @@ const MAX_EXTERNAL_ID: usize = 200;
 /// The outcome of loading a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loading {
-    /// The resource was created.
     Created,
     /// The existing resource was changed.
     Updated,

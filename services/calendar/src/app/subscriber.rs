@@ -59,7 +59,6 @@ impl Subscriber {
         })
     }
 
-    /// Returns the status of new events.
     pub fn status(&self) -> &str {
         &self.status
     }

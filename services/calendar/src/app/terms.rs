@@ -30,9 +30,7 @@ fn action(taxonomy: Taxonomy) -> Action {
 
 /// Identifies a term in a URL path.
 pub struct TermKey {
-    /// Category or tag.
     pub taxonomy: Taxonomy,
-    /// The id from the path.
     pub id: i64,
 }
 

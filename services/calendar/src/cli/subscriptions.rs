@@ -146,7 +146,6 @@ impl Fields {
 }
 
 impl SubscriptionsCommand {
-    /// Runs the command.
     pub fn run(self, state: &State) -> anyhow::Result<ExitCode> {
         match self {
             SubscriptionsCommand::Add { url, fields, json } => {

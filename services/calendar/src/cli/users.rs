@@ -51,7 +51,6 @@ pub enum UsersCommand {
 }
 
 impl UsersCommand {
-    /// Runs the command.
     pub fn run(self, pools: &Pools) -> anyhow::Result<ExitCode> {
         match self {
             UsersCommand::Add { login, role } => {

@@ -42,7 +42,6 @@ pub enum WebhooksCommand {
 }
 
 impl WebhooksCommand {
-    /// Runs the command.
     pub fn run(self, pools: &Pools, reach: &Reach, now: i64) -> anyhow::Result<ExitCode> {
         match self {
             WebhooksCommand::Add { url, json } => {

@@ -30,7 +30,6 @@ impl Items {
         reply::created(&json, location, input.fields.as_deref())
     }
 
-    /// Reads an item.
     pub async fn find(
         self,
         key: PathKey,
@@ -42,7 +41,6 @@ impl Items {
         reply::read(&json, Some(modified), request, input.fields.as_deref())
     }
 
-    /// Changes an item.
     pub async fn update(
         self,
         key: PathKey,

@@ -215,8 +215,7 @@ fn find(kept: &PresentAnswers, key: &mut String, headers: &HeaderMap) -> Option<
     kept.get(key).filter(|answer| !is_known(answer))
 }
 
-/// A response from memory that will be compressed for this client. We don't have a compressed
-/// version yet.
+/// A response from memory that may be compressed for this client. We don't have that version yet.
 struct Unpacked {
     kept: PresentAnswers,
     key: String,

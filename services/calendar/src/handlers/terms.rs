@@ -17,14 +17,12 @@ impl Terms {
         TermKey { taxonomy: self.0, id }
     }
 
-    /// Creates a term.
     pub async fn create(self, input: Input, state: &State) -> Result<HttpResponse, Error> {
         let json = terms::create(state, input.request, self.0).await?;
         let location = json.urls.own.clone();
         reply::created(&json, location, input.fields.as_deref())
     }
 
-    /// Reads a term.
     pub async fn find(
         self,
         id: i64,
@@ -37,13 +35,11 @@ impl Terms {
         reply::read(&json, None, request, input.fields.as_deref())
     }
 
-    /// Changes a term.
     pub async fn update(self, id: i64, input: Input, state: &State) -> Result<HttpResponse, Error> {
         let json = terms::update(state, input.request, self.key(id)).await?;
         reply::ok(&json, input.fields.as_deref())
     }
 
-    /// Deletes a term.
     pub async fn remove(self, id: i64, input: Input, state: &State) -> Result<HttpResponse, Error> {
         let json = terms::delete(state, input.request, self.key(id)).await?;
         reply::ok(&json, input.fields.as_deref())

@@ -55,11 +55,8 @@ pub struct LoadOptions {
 /// The result of a load.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Loaded {
-    /// Number of created resources.
     pub created: u64,
-    /// Number of changed resources.
     pub updated: u64,
-    /// Number of unchanged resources.
     pub unchanged: u64,
     /// Number of faulty lines. None of them changed anything.
     pub failed: u64,

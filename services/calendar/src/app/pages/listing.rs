@@ -23,7 +23,6 @@ use crate::wire::render_context::RenderContext;
 /// Maximum number of terms in the filter form.
 const CHOICES: usize = 100;
 
-/// A page request and its URL.
 #[derive(Clone)]
 pub struct PageRequest {
     pub urls: Urls,

@@ -72,8 +72,8 @@ pub fn steps(
     Ok(Steps { previous: previous.and_then(other), next: next.and_then(other) })
 }
 
-/// Binary search for the last day such that there are events from that day on. There must be events
-/// from `first` on.
+/// Binary search between two days for the last one with events on or after it. There must be events
+/// on or after `first`.
 fn last_day<E>(
     (mut first, mut last): (Date, Date),
     mut has_events_from: impl FnMut(Date) -> Result<bool, E>,

@@ -84,7 +84,6 @@ pub fn find_linked(db: &mut Db, kind: Kind, slug: &str) -> Result<Linked, Error>
     found.filter(|row| role::may_read(&None, &row.status, row.author)).ok_or(Error::NoRoute)
 }
 
-/// Finds a category or a tag.
 pub fn find_term(db: &mut Db, taxonomy: Taxonomy, slug: &str) -> Result<Term, Error> {
     terms::find_by_slug(db, taxonomy, slug)?.ok_or(Error::NoRoute)
 }

@@ -14,7 +14,7 @@ use crate::model::language::Words;
 use crate::model::slug::SEPARATOR;
 use crate::wire::pages::event::EventView;
 
-/// Maximum size of a form in bytes.
+/// Maximum form size in bytes.
 const FORM_LIMIT: usize = 16 << 10;
 
 #[derive(Template)]

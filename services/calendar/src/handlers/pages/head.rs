@@ -2,13 +2,12 @@
 
 use shell::pages::Page;
 
-/// The media type of calendars.
+/// Media type of calendar files.
 const CALENDAR: &str = "text/calendar";
 
-/// The media type of Atom feeds.
+/// Media type of Atom feeds.
 const ATOM: &str = "application/atom+xml";
 
-/// A page's metadata.
 #[derive(Default)]
 pub struct Head {
     pub title: String,
@@ -31,7 +30,7 @@ pub struct Head {
     pub single: bool,
 }
 
-/// Site settings that appear on every page.
+/// Values that don't come from the page itself, such as the site name.
 pub struct Around<'a> {
     pub name: &'a str,
     pub about: &'a str,
@@ -43,7 +42,6 @@ pub struct Around<'a> {
 }
 
 impl Head {
-    /// Builds the page.
     pub fn page<'a>(&'a self, around: &Around<'a>) -> Page<'a> {
         let kind = if self.single { "article" } else { "website" };
         let mut page = Page::new(&self.title)

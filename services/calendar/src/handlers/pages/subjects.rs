@@ -43,12 +43,10 @@ struct TermPage<'a> {
     subscription: Subscription,
 }
 
-/// Shows a venue.
 pub async fn venue(visit: Visit, slug: Path<String>) -> HttpResponse {
     show(visit, Named::Linked(Kind::Venue), &slug, None).await
 }
 
-/// Shows an organizer.
 pub async fn organizer(visit: Visit, slug: Path<String>) -> HttpResponse {
     show(visit, Named::Linked(Kind::Organizer), &slug, None).await
 }
@@ -59,7 +57,6 @@ pub async fn category(visit: Visit, path: Path<String>) -> HttpResponse {
     show(visit, Named::Term(Taxonomy::Category), slug, without_view(&path)).await
 }
 
-/// Shows a tag.
 pub async fn tag(visit: Visit, slug: Path<String>) -> HttpResponse {
     show(visit, Named::Term(Taxonomy::Tag), &slug, None).await
 }

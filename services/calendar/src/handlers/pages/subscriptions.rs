@@ -23,7 +23,7 @@ use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::subscription::SubscriptionJson;
 
-/// Maximum size of a form in bytes.
+/// Maximum form size in bytes.
 const FORM_LIMIT: usize = 4 << 10;
 
 /// The challenge that makes the browser ask for a login and key.

@@ -186,7 +186,6 @@ impl Reader {
         &self.frame.root
     }
 
-    /// Returns the request headers.
     pub fn headers(&self) -> &HeaderMap {
         self.http.headers()
     }

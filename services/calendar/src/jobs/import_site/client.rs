@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 use url::Url;
 
-/// Maximum size of a response in bytes.
+/// Maximum response size in bytes.
 const LONGEST: usize = 64 << 20;
 
 /// Maximum number of attempts per request.
@@ -27,7 +27,6 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// A site's URL and how to access it.
 #[derive(Clone)]
 pub struct SiteAccess {
-    /// The URL of the site.
     pub url: Url,
     /// User name and application password.
     pub credentials: Option<(String, String)>,

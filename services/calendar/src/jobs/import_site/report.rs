@@ -31,7 +31,6 @@ pub struct TakenOver {
 pub struct ItemFault {
     /// The list it is in.
     pub list: &'static str,
-    /// Its id at the other site.
     pub id: i64,
     /// The reason, for the operator.
     pub message: String,

@@ -78,7 +78,6 @@ pub struct MediaFile {
 pub struct End {
     /// Number of rows per table.
     pub rows: BTreeMap<String, u64>,
-    /// Number of files.
     pub files: u64,
     /// SHA-256 of all lines before this one, including their line feeds.
     pub sha256: String,
@@ -99,7 +98,6 @@ impl Tally {
         self.digest.update(b"\n");
     }
 
-    /// Counts a row.
     pub fn add_row(&mut self, table: &str) {
         match self.rows.get_mut(table) {
             Some(count) => *count += 1,
@@ -109,12 +107,10 @@ impl Tally {
         }
     }
 
-    /// Counts a file.
     pub fn add_file(&mut self) {
         self.files += 1;
     }
 
-    /// Returns the trailer.
     pub fn end(&self) -> End {
         let digest = self.digest.clone().finalize();
         let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
