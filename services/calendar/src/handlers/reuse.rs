@@ -160,7 +160,7 @@ impl<'a> Reuse<'a> {
     }
 }
 
-/// Returns whether the response may be kept. Conditional requests by date are too rare to bother,
+/// Returns whether the response may be kept. Clients rarely send dates, so those aren't worth it,
 /// and passwords don't belong in memory.
 fn may_be_kept(http: &HttpRequest) -> bool {
     let headers = http.headers();

@@ -154,8 +154,8 @@ async fn claim(state: &State, fetcher: &CalendarFetcher) -> Option<(Subscription
     }
 }
 
-/// Runs a leased subscription and records the outcome. Returns `None` if an editor has changed or
-/// removed it in the meantime, or if the outcome could not be recorded.
+/// Runs a leased subscription and records the outcome. Returns `None` if the run only removed the
+/// subscription, if it lost its lease, or if the outcome could not be recorded.
 async fn run(
     state: &State,
     fetcher: &CalendarFetcher,
