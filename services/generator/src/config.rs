@@ -1,4 +1,4 @@
-//! The settings of this service, in addition to the shared ones.
+//! Settings specific to this service.
 
 use shell::Switch;
 

@@ -1,4 +1,4 @@
-//! The errors of the service, with status and problem body (RFC 9457).
+//! The service's errors, with their HTTP statuses and problem bodies (RFC 9457).
 
 use std::collections::HashMap;
 
@@ -14,23 +14,23 @@ use crate::model::SeedError;
 use crate::model::phone::PatternError;
 use crate::wire::{ABSENT, BETWEEN, DATE, DEEPEST, MEMBER_LENGTH, TOO_LONG, UNSUPPORTED};
 
-/// How many seconds clients should wait before they retry if the database is busy.
+/// Seconds that clients should wait before retrying when the database is busy.
 const RETRY: u64 = 1;
 const VALIDATION: &str = "One or more validation errors occurred.";
 
-/// The reason an operation fails.
+/// Why an operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// An error in the shell or in the parameters.
+    /// An error from the shell or in the parameters.
     #[error("{0:?}")]
     Fault(Fault),
-    /// A new seed could not be generated.
+    /// No new seed could be generated.
     #[error(transparent)]
     Seed(#[from] SeedError),
     /// The database failed or is busy.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// A numbering plan does not compile.
+    /// A numbering plan doesn't compile.
     #[error(transparent)]
     NumberingPlan(#[from] PatternError),
 }
@@ -42,7 +42,7 @@ impl From<Fault> for Error {
 }
 
 impl Error {
-    /// Converts the error for a handler. The response body contains the id of the request.
+    /// Converts the error for a handler. The response body includes the request ID.
     pub fn answered(self, request: &HttpRequest) -> actix_web::Error {
         let fault = match self {
             Self::Fault(fault) => fault,
@@ -120,7 +120,7 @@ pub enum Missing {
     NotFound(#[to_schema] Problem),
 }
 
-/// The field and message of each violation, in the order they were found.
+/// A field and a message for each violation, in the order they were found.
 struct Messages(Vec<(String, String)>);
 
 impl Serialize for Messages {
@@ -138,7 +138,7 @@ impl Serialize for Messages {
     }
 }
 
-/// Formats faults as problem bodies.
+/// Renders faults as problem bodies.
 pub struct ErrorBodies;
 
 impl ErrorFormat for ErrorBodies {
@@ -270,7 +270,7 @@ fn message(violation: &Violation) -> String {
     }
 }
 
-/// Returns the position of a violation in the body.
+/// Returns where in the body a violation is.
 fn position(violation: &Violation) -> String {
     let limit = |name: &str| violation.limit(name).map(ToString::to_string).unwrap_or_default();
     format!("line {}, column {}", limit("line"), limit("column"))
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn many_messages_are_written_in_one_pass() {
-        // Would take minutes if the comparison were quadratic.
+        // Takes minutes if this is ever quadratic.
         let many =
             Messages((0..200_000).map(|n| (format!("$.member{n}"), String::new())).collect());
         assert!(serde_json::to_vec(&many).unwrap().len() > 200_000);

@@ -1,4 +1,4 @@
-//! Schemas that callers have saved. A key can access only its own schemas.
+//! Schemas saved by callers. Each key can only access its own.
 
 use database::DatabaseError;
 
@@ -8,7 +8,7 @@ use crate::store::schemas;
 /// Maximum number of schemas per key.
 pub const MOST_SCHEMAS: i64 = 100;
 
-/// Returns the name and the time of the last change of each schema of a key, sorted by name.
+/// Returns the name and last modification time of each of the key's schemas, sorted by name.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -16,7 +16,7 @@ pub async fn list_schemas(state: &State, key_id: i64) -> Result<Vec<(String, i64
     state.pools().read(move |db| schemas::list(db, key_id)).await
 }
 
-/// Returns a schema of a key, or `None` if there is none with this name.
+/// Returns the key's schema with this name, if any.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -28,8 +28,8 @@ pub async fn read_schema(
     state.pools().read(move |db| schemas::get(db, key_id, &name)).await
 }
 
-/// Saves or replaces a schema of a key. Returns false if the key already has the maximum number of
-/// other schemas.
+/// Saves a schema, replacing any schema with the same name. Returns false if it would be a new one
+/// and the key already has [`MOST_SCHEMAS`].
 ///
 /// # Errors
 /// Returns an error if the database cannot be written.
@@ -44,7 +44,7 @@ pub async fn save_schema(
     state.pools().write_as(Some(&caller), save).await
 }
 
-/// Removes a schema of a key. Returns false if there is none with this name.
+/// Deletes one of the key's schemas. Returns false if the key has no such schema.
 ///
 /// # Errors
 /// Returns an error if the database cannot be written.

@@ -1,4 +1,4 @@
-//! The subcommand `check`, which checks values in bulk without a server.
+//! The `check` subcommand, which validates values in bulk without a server.
 
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
@@ -26,7 +26,7 @@ pub struct CheckCommand {
 type Checker = Box<dyn Fn(&str) -> Option<String>>;
 
 impl CheckCommand {
-    /// Checks the lines of `input` until its end, or until `out` is closed.
+    /// Checks each line of `input` until EOF or until `out` is closed.
     ///
     /// # Errors
     /// Returns an error if the input cannot be read, the output cannot be written, or a brand, coin

@@ -1,4 +1,4 @@
-//! `records --into`: writes rows into the tables of a database.
+//! `records --into`: writes rows straight into database tables.
 
 use std::process::ExitCode;
 
@@ -12,25 +12,25 @@ use crate::model::records::{Schema, Table};
 use crate::store::fill_progress::{self, Progress};
 use crate::wire::{Document, RowForm};
 
-/// Maximum number of rows in a transaction.
+/// Maximum rows per transaction.
 const ROWS: u64 = 5_000;
-/// A transaction does not get more rows once it has this number of bytes.
+/// Once a transaction has reached this many bytes, we stop adding rows to it.
 const BYTES: usize = 4 << 20;
 
-/// Opens the database. Also returns the progress of an earlier run that did not complete.
+/// Opens the database. Also returns the progress of an earlier unfinished run.
 pub fn open(url: &str) -> anyhow::Result<(Db, Vec<Progress>)> {
     let mut db = fill_progress::open(url).context("--into")?;
     let progress = fill_progress::read(&mut db).context("cannot read generator_progress")?;
     Ok((db, progress))
 }
 
-/// The source of the rows.
+/// Where the rows come from.
 pub struct Origin<'a> {
-    /// The text of the schema.
+    /// The schema source.
     pub text: &'a str,
     pub seed: &'a str,
     pub ref_date: String,
-    /// The number of rows to skip, and the maximum number of rows to write.
+    /// How many rows to skip, and how many to write at most.
     pub part: (u64, Option<u64>),
 }
 
@@ -42,8 +42,7 @@ impl Origin<'_> {
     }
 }
 
-/// Writes the rows of all tables, parents before their children. Resumes an earlier run if there is
-/// one.
+/// Fills all tables, parents before their children. Picks up where an earlier run left off, if any.
 pub fn fill(
     db: &mut Db,
     earlier: Vec<Progress>,
@@ -116,7 +115,7 @@ fn fill_table(
         while count < wanted && rows.len() < BYTES && document.push(&mut rows) {
             count += 1;
         }
-        // If the document has more rows, the last statement is still incomplete.
+        // The document may have more rows to come, so this statement still lacks its semicolon.
         rows.push(b';');
         let sql = std::str::from_utf8(&rows)?;
         let end = next + count;

@@ -28,10 +28,10 @@ impl<R: BufRead> Lines<R> {
         Self { input, line: Vec::new() }
     }
 
-    /// Returns the next line, or `None` at the end.
+    /// Returns the next line, or `None` at EOF.
     ///
     /// # Errors
-    /// Returns the error of the input.
+    /// Returns any error from the input.
     pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.line.clear();
         let read = (&mut self.input).take(LONGEST).read_until(b'\n', &mut self.line)?;
@@ -47,7 +47,7 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(str::from_utf8(line).map_or(Line::NotUtf8, Line::Text)))
     }
 
-    /// Skips the remainder of a line.
+    /// Skips the rest of an overlong line.
     fn skip(&mut self) -> io::Result<()> {
         loop {
             let held = self.input.fill_buf()?;

@@ -1,5 +1,5 @@
-//! The subcommand `make`, which generates the same values as the HTTP API, in bulk and without a
-//! server.
+//! The `make` subcommand, which generates the same values as the HTTP API, but in bulk and without
+//! a server.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -45,14 +45,14 @@ pub struct MakeCommand {
     pub(super) format: Format,
 }
 
-/// Generates the value at an index.
+/// Generates the row at a given index.
 type Rows = Box<dyn FnMut(u64, &mut Random) -> anyhow::Result<Row>>;
 
 /// Appends a generated value to a string.
 type Maker = Box<dyn FnMut(&mut Random, &mut String) -> anyhow::Result<()>>;
 
 impl MakeCommand {
-    /// Generates the values and writes them to `out`, until all are written or `out` is closed.
+    /// Writes the generated values to `out` until the count is reached or `out` is closed.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written, or if a brand, coin or country is unknown.
@@ -64,7 +64,7 @@ impl MakeCommand {
         let seed = self.seed.as_deref().map_or_else(Seed::fresh, Seed::parse)?;
         let culture = self.culture()?;
         let mut random = seed.random(self.subject.operation(), culture.map_or("", |it| it.code));
-        // As in the HTTP operation, the reference day is fixed if there is a seed.
+        // As in the HTTP API, a seed pins the reference day.
         let day = if self.seed.is_some() { SEEDED_DAY } else { today };
         let mut row = self.rows(culture, today, day)?;
         let name = self.subject.table();
@@ -82,7 +82,7 @@ impl MakeCommand {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Returns the culture of the values, if the subject has one.
+    /// Returns the culture to generate for, if the subject has one.
     fn culture(&self) -> anyhow::Result<Option<&'static Culture>> {
         let usual = match self.subject {
             Subject::Name => return Ok(Some(names::american())),
@@ -131,7 +131,7 @@ impl MakeCommand {
             Subject::Card => {
                 let brand = |name| card::find(name).with_context(|| unknown(name));
                 let brand = of.map(brand).transpose()?;
-                // Generates whole cards, so that the numbers are the same as in the HTTP API.
+                // Generate the whole card, so that we get the same numbers as the HTTP API.
                 plain(move |random, out| {
                     out.push_str(&card::Card::generate(random, brand, today).number);
                 })
@@ -156,7 +156,7 @@ impl MakeCommand {
                 plain(move |random, out| culture.write_company(random, out))
             }
             Subject::Texts => without_kind(of, plain(text))?,
-            // These have several columns and are handled elsewhere.
+            // Multi-column subjects are handled in `rows`.
             Subject::Persons | Subject::Addresses => plain(|_, _| {}),
             Subject::Vat => number(of, Kind::Vat)?,
             Subject::Person => number(of, Kind::Person)?,

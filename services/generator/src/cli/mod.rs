@@ -35,7 +35,7 @@ use crate::policy::{self, STANDARD};
 use crate::service::Generator;
 use crate::store;
 
-/// The migrations of the database: for keys and plans, and for saved schemas.
+/// The database migrations: one set for keys and plans, one for saved schemas.
 const MIGRATIONS: [&Migrations; 2] = [&auth::MIGRATIONS, &store::MIGRATIONS];
 
 /// Generates and checks synthetic test data
@@ -138,14 +138,14 @@ impl Cli {
         pools.register_server();
         let service = Generator::new(pools, SystemClock::shared(), &settings.service)?;
         let idle = settings.service.stream_idle_timeout;
-        // The shell detects clients that stop reading. All responses that are not streamed are
-        // short.
+        // The shell already detects clients that stop reading, and every response that isn't
+        // streamed is short.
         let write_timeout = settings.shell.write_timeout.min(idle);
         shell::serve(&ShellSettings { write_timeout, ..settings.shell.clone() }, service)
     }
 
     /// Opens the database for a command. If `reads_only` is true, the database is neither created
-    /// nor changed.
+    /// nor modified.
     fn pools_of(&self, reads_only: bool) -> anyhow::Result<Pools> {
         match reads_only {
             true => Ok(self.settings.open_unchanged(&Generator::INFO, &MIGRATIONS)?),
@@ -153,7 +153,7 @@ impl Cli {
         }
     }
 
-    /// Opens the database and inserts the initial plans, which keys may need before the first
+    /// Opens the database and inserts the initial plans, since keys may need them before the first
     /// `serve`.
     fn pools(&self) -> anyhow::Result<Pools> {
         let pools = self.settings.open(&Generator::INFO, &MIGRATIONS)?;

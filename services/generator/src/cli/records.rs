@@ -1,4 +1,4 @@
-//! The subcommand `records`, which generates the rows of tables without a server.
+//! The `records` subcommand, which generates table rows without a server.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
@@ -35,7 +35,7 @@ enum Format {
 }
 
 impl Format {
-    /// Returns the format of rows, or `None` for workbooks.
+    /// Returns the row format, or `None` for workbooks.
     fn row_form(self) -> Option<RowForm> {
         match self {
             Self::Ndjson => Some(RowForm::Ndjson),
@@ -48,7 +48,7 @@ impl Format {
     }
 }
 
-/// The number of bytes that are written at a time.
+/// Number of bytes written at a time.
 const PART: usize = 64 << 10;
 
 /// Generates the rows of tables that a schema describes, any number of them. With a seed, they are the
@@ -91,9 +91,9 @@ pub struct RecordsCommand {
     threads: u64,
 }
 
-/// A schema that has been read.
+/// A schema after parsing.
 struct Given {
-    /// The text of the schema.
+    /// The schema source.
     text: String,
     value: Value,
     bounds: Bounds,
@@ -101,11 +101,11 @@ struct Given {
 }
 
 impl RecordsCommand {
-    /// Generates the rows and writes them to `out`, to files or into a database.
+    /// Generates rows and writes them to `out`, to files or to a database.
     ///
     /// # Errors
-    /// Returns an error if the schema cannot be read or the output cannot be written, and otherwise
-    /// all faults of the schema.
+    /// Returns an error if the schema cannot be read or the output cannot be written. If the schema
+    /// is invalid, the error lists everything that's wrong with it.
     pub fn run_to(self, today: Date, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         unless_closed(self.write_to(today, out))
     }
@@ -145,8 +145,7 @@ impl RecordsCommand {
         into::fill(&mut db, earlier, &schema, &origin)
     }
 
-    /// Reads the schema. If the command does not specify a seed or a day, uses the one of an
-    /// earlier run.
+    /// Reads the schema. The seed and the day default to those of an earlier run, if any.
     fn read(&self, today: Date, earlier: Option<&Progress>) -> anyhow::Result<Given> {
         let path = self.schema.display();
         let mut text = String::new();
@@ -157,7 +156,7 @@ impl RecordsCommand {
                 .map(drop),
         }
         .with_context(|| format!("cannot read {path}"))?;
-        // Editors of Windows begin files with a byte order mark.
+        // Windows editors like to add a byte order mark.
         let json = text.trim_start_matches('\u{feff}');
         let value = serde_json::from_str(json).with_context(|| format!("{path} is not JSON"))?;
         let usual = match earlier {

@@ -1,4 +1,4 @@
-//! The subcommand `schema`, which proposes a schema of records for existing tables.
+//! The `schema` subcommand, which proposes a `records` schema for existing tables.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -8,9 +8,9 @@ use anyhow::{Context, anyhow};
 
 use crate::model::records::{of_json_schema, of_sample, of_sql};
 
-/// Maximum size of a file in bytes.
+/// Maximum file size in bytes.
 const LARGEST: u64 = 16 << 20;
-/// Maximum number of rows that are read from a sample.
+/// Maximum number of sample rows to read.
 const ROWS: usize = 1_000;
 
 /// The kind of a description.
@@ -95,7 +95,7 @@ fn read(path: &Path) -> std::io::Result<String> {
     }
 }
 
-/// Parses CSV with the separator that occurs most often in its header.
+/// Parses CSV, using whichever separator is most common in the header.
 fn rows(text: &str) -> Vec<Vec<String>> {
     let header = text.lines().next().unwrap_or_default();
     let count = |sign: char| header.chars().filter(|letter| *letter == sign).count();

@@ -37,7 +37,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Returns the HTTP operation that returns the same values for the same seed.
+    /// Returns the HTTP operation that generates the same values for the same seed.
     pub fn operation(self) -> &'static str {
         match self {
             Self::Card => "generateCard",
@@ -54,7 +54,7 @@ impl Subject {
         }
     }
 
-    /// Returns the columns of the values.
+    /// Returns the column names.
     pub fn columns(self) -> &'static [&'static str] {
         match self {
             Self::Card => &["cardNumber"],
@@ -64,13 +64,13 @@ impl Subject {
             Self::Name | Self::Businesses => &["name"],
             Self::Phone => &["phoneNumber"],
             Self::Person | Self::Ssn | Self::Vat => &["number"],
-            // The columns are the same as in the HTTP operation.
+            // These take their columns from the HTTP record types.
             Self::Persons | Self::Addresses => &[],
             Self::Texts => &["text"],
         }
     }
 
-    /// Returns the table name in SQL statements.
+    /// Returns the table name for SQL output.
     pub fn table(self) -> &'static str {
         match self {
             Self::Card => "cards",
@@ -89,7 +89,7 @@ impl Subject {
     }
 }
 
-/// Treats a closed pipe as success, because the reader may stop early.
+/// Treats a closed pipe as success, because readers such as `head` stop early.
 pub fn unless_closed(outcome: anyhow::Result<ExitCode>) -> anyhow::Result<ExitCode> {
     outcome.or_else(|error| match error.downcast_ref::<io::Error>().map(io::Error::kind) {
         Some(io::ErrorKind::BrokenPipe) => Ok(ExitCode::SUCCESS),
@@ -97,18 +97,18 @@ pub fn unless_closed(outcome: anyhow::Result<ExitCode>) -> anyhow::Result<ExitCo
     })
 }
 
-/// Returns an error if a brand, coin or country is given for a subject that does not have any.
+/// Fails if a brand, coin or country was passed for a subject that doesn't have one.
 pub fn without_kind<T>(of: Option<&str>, subject: T) -> anyhow::Result<T> {
     ensure!(of.is_none(), "{}: this subject has no brand or country", of.unwrap_or_default());
     Ok(subject)
 }
 
-/// Returns the brand, coin or country for a subject that requires one.
+/// Returns the brand, coin or country for a subject that needs one.
 pub fn kind_of(of: Option<&str>) -> anyhow::Result<&str> {
     of.context("this subject needs a brand, coin or country")
 }
 
-/// Returns the error message for an unknown brand, coin or country.
+/// Returns the error message for an unrecognised brand, coin or country.
 pub fn unknown(name: &str) -> String {
     format!("{name} is not known")
 }

@@ -1,4 +1,4 @@
-//! The output formats of `make`.
+//! Output formats for `make`.
 
 use std::io::Write;
 
@@ -24,33 +24,33 @@ pub enum Format {
 /// A generated value.
 #[derive(Debug, Default)]
 pub struct Row {
-    /// The text of each column.
+    /// One string per column.
     pub cells: Vec<String>,
     /// The value as JSON.
     pub json: String,
 }
 
 impl Row {
-    /// Creates a row for a value that is a single string.
+    /// Creates a row for a plain string value.
     pub fn of_text(text: &str) -> Self {
         let json = serde_json::to_string(text).unwrap_or_default();
         Self { cells: vec![text.to_owned()], json }
     }
 }
 
-/// Writes rows in one of the formats.
+/// Writes rows in any of the formats.
 pub struct Table<'a> {
     format: Format,
     name: &'static str,
     columns: &'static [&'static str],
     out: &'a mut dyn Write,
     rows: u64,
-    /// The workbook, if the format is a workbook.
+    /// Only set for [`Format::Xlsx`].
     book: Option<Book>,
 }
 
 impl<'a> Table<'a> {
-    /// Begins a table, including its header.
+    /// Starts a table and writes its header, if the format has one.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.
@@ -88,7 +88,8 @@ impl<'a> Table<'a> {
             Format::Csv => write_row(row.cells.iter().map(String::as_str), out)?,
             Format::Xlsx => {
                 if let Some(book) = &mut self.book {
-                    // Numbers, such as card numbers, are written as text.
+                    // Write numbers as text too. A card number would lose digits as an Excel
+                    // number.
                     book.push(row.cells.iter().map(|cell| (cell.as_str(), false)))?;
                 }
             }
@@ -108,7 +109,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Ends the table.
+    /// Finishes the table.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.
@@ -131,7 +132,7 @@ fn write_row<'a>(cells: impl Iterator<Item = &'a str>, out: &mut dyn Write) -> s
     out.write_all(&line)
 }
 
-/// Returns an SQL string, or `NULL` for an empty cell.
+/// Returns an SQL string literal, or `NULL` for an empty cell.
 fn literal(cell: &str) -> String {
     if cell.is_empty() { "NULL".to_owned() } else { format!("'{}'", cell.replace('\'', "''")) }
 }

@@ -1,4 +1,4 @@
-//! `records --threads`: generates rows on several threads, in the same order as on one thread.
+//! `records --threads`: generates rows on several threads, without changing their order.
 
 use std::io::Write;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -10,23 +10,23 @@ use serde_json::Value;
 use crate::model::records::{Bounds, parse};
 use crate::wire::{Document, RowForm, push_rows};
 
-/// The number of rows that a thread generates at a time.
+/// Rows that a thread generates at a time.
 const ROWS: u64 = 2_000;
-/// The number of parts per thread that can wait to be written.
+/// How many finished parts each thread may queue up before it has to wait.
 const AHEAD: usize = 4;
 
-/// A schema that each thread parses itself, because parsed tables cannot be shared between threads.
+/// A schema for the threads. Each one parses it again, because parsed tables aren't `Send`.
 pub struct Source<'a> {
     /// The schema as JSON.
     pub value: &'a Value,
-    /// The limits for the schema.
+    /// Limits for the schema.
     pub bounds: &'a Bounds,
-    /// The format of the rows.
+    /// Output format.
     pub form: RowForm,
 }
 
-/// Writes a document with rows from several threads. Each thread generates every nth part, and the
-/// parts are written in turn.
+/// Writes a document, generating the rows on several threads. The parts are dealt out round-robin,
+/// and written in the same order.
 ///
 /// # Errors
 /// Returns an error if the output cannot be written.
@@ -48,7 +48,7 @@ pub fn write(
                 scope.spawn(move || make(source, table, (first, count), (nth, threads), &sender));
                 makers.push(receiver);
             }
-            // After an error, the receivers are dropped, which ends the threads.
+            // If writing fails, the receivers are dropped, which makes the threads stop.
             write_in_turn(makers, count.div_ceil(ROWS), out)
         })?;
         document.end_table(count, &mut text);
@@ -69,7 +69,7 @@ fn write_in_turn(
     Ok(())
 }
 
-/// Generates every `threads`th part of the rows, beginning with the nth.
+/// Generates every `threads`th part, starting with part `nth`.
 fn make(
     source: &Source<'_>,
     table: &str,
@@ -77,7 +77,7 @@ fn make(
     (nth, threads): (u64, u64),
     sender: &SyncSender<Vec<u8>>,
 ) {
-    // The main thread has already parsed the same schema successfully.
+    // Can't fail, because the main thread has already parsed the same schema.
     let Ok(schema) = parse(source.value, source.bounds) else { return };
     let Some(table) = schema.tables.iter().find(|own| own.name == table) else { return };
     let mut begin = nth * ROWS;

@@ -1,4 +1,4 @@
-//! Addresses and their cultures, below `/api/Misc`.
+//! Postal addresses and their cultures, under `/api/Misc`.
 
 use actix_web::{Error, HttpRequest, HttpResponse, get};
 use auth::{After, Caller};

@@ -1,4 +1,4 @@
-//! Names of businesses and brands, below `/api/Name`.
+//! Business and brand names, under `/api/Name`.
 
 use actix_web::{Error, HttpResponse, get, post};
 use auth::After;

@@ -1,4 +1,4 @@
-//! Response bodies that are generated while they are sent.
+//! Response bodies that are generated while they're being sent.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -8,37 +8,37 @@ use std::time::{Duration, Instant};
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::web::Bytes;
 
-/// Size of a chunk in bytes.
+/// Chunk size in bytes.
 const CHUNK: usize = 64 << 10;
 
 /// Maximum time for the first chunk. A body that takes longer is treated as a long one.
 const FIRST: Duration = Duration::from_millis(200);
-/// Maximum time that other requests on the thread have to wait.
+/// How long we may keep other requests on the thread waiting.
 const TURN: Duration = Duration::from_millis(25);
 
 /// A body whose chunks are generated on demand.
 ///
-/// Only one chunk is in memory at a time, however long the body is. Between chunks, and while a
-/// chunk takes long, the task yields to other requests on the thread. Generation stops when the
+/// Only one chunk is in memory at a time, however long the body is. We yield to other requests on
+/// the thread between chunks, and also during a chunk that takes a while. Generation stops when the
 /// client disconnects.
 pub struct Chunks<F> {
     next: F,
     chunk: Vec<u8>,
-    /// Whether this is the first chunk, which is sent before more is generated.
+    /// Set until the first chunk has been sent. Nothing more is generated before that.
     is_first: bool,
-    /// Whether the task has yielded since the last chunk.
+    /// Whether we've yielded since the last chunk.
     has_paused: bool,
     ended: bool,
 }
 
 impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Chunks<F> {
-    /// Creates a body from the chunks that `next` appends, until it returns false.
+    /// Creates a body from the chunks that `next` appends. It returns false after the last one.
     pub fn new(next: F) -> Self {
         Self { next, chunk: Vec::new(), is_first: false, has_paused: false, ended: false }
     }
 
-    /// Generates the first chunk. A short body is complete then. It gets a length and is not
-    /// streamed.
+    /// Generates the first chunk. If that's already the whole body, it gets a `Content-Length` and
+    /// isn't streamed.
     pub fn begin(mut self) -> Begun<F> {
         self.generate(FIRST);
         if self.ended {
@@ -48,7 +48,7 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Chunks<F> {
         Begun::More(self)
     }
 
-    /// Returns the body, whether it is short or streamed.
+    /// Returns the body, streamed only if it is long.
     pub fn boxed(self) -> BoxBody {
         match self.begin() {
             Begun::Whole(whole) => BoxBody::new(whole),
@@ -56,12 +56,12 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Chunks<F> {
         }
     }
 
-    /// Returns whether the last chunk has been generated.
+    /// Returns true once the last chunk has been generated.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Generates part of a chunk, for at most this time.
+    /// Adds to the current chunk for up to `longest`.
     fn generate(&mut self, longest: Duration) {
         let begun = Instant::now();
         if self.chunk.capacity() == 0 {
@@ -95,7 +95,7 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> MessageBody for Chunks<F>
         }
         let is_complete = this.ended || !this.chunk.is_empty();
         if !is_complete {
-            // Nothing has been generated yet, for example by a file that compresses well.
+            // We have no output yet, for example because the file compresses so well.
             this.has_paused = true;
             context.waker().wake_by_ref();
             return Poll::Pending;
@@ -109,11 +109,11 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> MessageBody for Chunks<F>
 pub enum Begun<F> {
     /// The complete body.
     Whole(Bytes),
-    /// A body that continues after the first chunk.
+    /// A body with more to come after the first chunk.
     More(Chunks<F>),
 }
 
-/// Returns the body of a response to `HEAD`. Its length is unknown, because nothing is generated.
+/// Returns the body of a `HEAD` response. It has no length, because we don't generate anything.
 pub fn unmade() -> BoxBody {
     BoxBody::new(Chunks { ended: true, ..Chunks::new(|_: &mut Vec<u8>| false) })
 }

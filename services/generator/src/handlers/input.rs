@@ -1,7 +1,6 @@
-//! Extractors for requests.
+//! Request extractors.
 //!
-//! Handlers wrap them in [`After`](auth::After), so that the caller is charged before a violation
-//! is reported.
+//! Handlers wrap them in [`After`](auth::After), so callers are charged even for invalid requests.
 
 use std::future::{Ready, ready};
 use std::ops::Deref;
@@ -23,10 +22,10 @@ use crate::model::{Random, Seed};
 use crate::state::State;
 use crate::wire::{BodyRequest, Extent, Form, Record, Request, Seeded, Series, read_for_json};
 
-/// Maximum length of a body in bytes.
+/// Maximum body size in bytes.
 const BODY_LIMIT: usize = 1 << 20;
 
-/// The request of an operation that does not have a body.
+/// The request of an operation without a body.
 pub struct Input<R> {
     read: R,
     http: HttpRequest,
@@ -48,7 +47,7 @@ impl<R> Input<R> {
 }
 
 impl<R: Seeded> Input<R> {
-    /// Returns the seed of the caller, or a new one.
+    /// Returns the caller's seed, or generates one.
     pub fn seed(&self) -> Result<Seed, actix_web::Error> {
         match self.read.seed() {
             Some(seed) => Ok(seed.clone()),
@@ -56,7 +55,7 @@ impl<R: Seeded> Input<R> {
         }
     }
 
-    /// Returns a response with a list of given strings.
+    /// Responds with a list of strings that have already been generated.
     pub fn made_texts(
         &self,
         kind: Kind,
@@ -88,7 +87,7 @@ impl<R: Series> Input<R> {
         self.listed(seed, made).await
     }
 
-    /// Returns a response with one string, or with a list if a quantity was requested.
+    /// Responds with a single string, or with a list if the caller asked for a quantity.
     pub async fn text_or_texts(
         &self,
         kind: Kind,
@@ -107,7 +106,7 @@ impl<R: Series> Input<R> {
         Ok(reply::generated(seed, reply::json(&text)))
     }
 
-    /// Returns a response with a list of values. `make` gets the index of each value.
+    /// Responds with a list of values. `make` is passed the index of each one.
     pub async fn records<T: Record + Serialize>(
         &self,
         kind: Kind,
@@ -122,7 +121,7 @@ impl<R: Series> Input<R> {
         self.listed(seed, made).await
     }
 
-    /// Returns a response with one value, or with a list if a quantity was requested.
+    /// Responds with a single value, or with a list if the caller asked for a quantity.
     pub async fn record_or_records<T: Record + Serialize>(
         &self,
         kind: Kind,
@@ -143,7 +142,8 @@ impl<R: Series> Input<R> {
         Span::of(&self.http, kind, self.read.quantity().unwrap_or(1), self.read.extent())
     }
 
-    /// Sends a list. If it is longer than JSON lists may be, it uses one of the caller's slots.
+    /// Sends a list. One that exceeds the JSON list limit takes up one of the caller's stream
+    /// slots.
     async fn listed<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static>(
         &self,
         seed: &Seed,
@@ -178,8 +178,7 @@ impl<R: Request> FromRequest for Input<R> {
     }
 }
 
-/// The request of an operation with a body. Violations in the query and in the body are reported
-/// together.
+/// The request of an operation with a body. Reports violations in the query and the body together.
 pub struct BodyInput<R>(pub R);
 
 impl<R: BodyRequest + 'static> FromRequest for BodyInput<R> {
@@ -198,7 +197,7 @@ impl<R: BodyRequest + 'static> FromRequest for BodyInput<R> {
     }
 }
 
-/// Reads a body, whose media type must be JSON. An empty body does not need a media type.
+/// Reads a JSON body. An empty body doesn't need a `Content-Type`.
 async fn json_body(http: &HttpRequest, payload: &mut Payload) -> Result<Bytes, Fault> {
     let content_type = http.headers().get(CONTENT_TYPE);
     if content_type.is_some_and(|value| !media::is_json(value)) {

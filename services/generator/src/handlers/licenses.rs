@@ -1,4 +1,4 @@
-//! `/licenses`: the licenses of the embedded data.
+//! `/licenses`: licence texts for the embedded data.
 
 use actix_web::{HttpResponse, get};
 

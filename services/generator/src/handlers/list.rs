@@ -1,4 +1,4 @@
-//! Lists of generated values in the format that the client accepts.
+//! Lists of generated values, in whichever format the client accepts.
 
 use actix_web::HttpRequest;
 use actix_web::body::BoxBody;
@@ -10,47 +10,47 @@ use super::chunks::{self, Chunks};
 use crate::metrics::{Kind, Tally};
 use crate::wire::{Extent, Form, Record, push_row};
 
-/// The requested part of a list, its format, and the kind of its values.
+/// Which slice of a list to send, in which format, and what kind of values it contains.
 #[derive(Clone, Copy)]
 pub struct Span {
     kind: Kind,
     form: Form,
-    /// Whether the values are generated and sent. False for `HEAD`.
+    /// Whether to generate and send the values. False for `HEAD`.
     is_sent: bool,
     count: usize,
     extent: Extent,
 }
 
 impl Span {
-    /// Creates the span for a list of `count` values, in the format that the request accepts.
+    /// Creates the span for a list of `count` values, in a format the client accepts.
     pub fn of(request: &HttpRequest, kind: Kind, count: usize, extent: Extent) -> Self {
         Self { kind, form: form(request), is_sent: !is_head(request), count, extent }
     }
 }
 
-/// A list that is ready to be sent.
+/// A list that's ready to send.
 pub struct Sent {
     pub form: Form,
     pub body: BoxBody,
 }
 
-/// A list whose values are generated while they are sent.
+/// A list whose values are generated while it's being sent.
 pub struct Made<F> {
     pub form: Form,
-    /// Appends the next value. Returns false after the last one.
+    /// Appends the next value. Returns false after the last one. `None` for `HEAD`.
     pub chunks: Option<F>,
 }
 
 impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Made<F> {
-    /// Returns the list as a response that does not use a slot of the caller.
+    /// Responds without taking up one of the caller's stream slots.
     pub fn whole(self) -> Sent {
         let body = self.chunks.map_or_else(chunks::unmade, |next| Chunks::new(next).boxed());
         Sent { form: self.form, body }
     }
 }
 
-/// Prepares a list of strings. `make` appends each of them to an empty string. `column` is the name
-/// of the CSV column.
+/// Prepares a list of strings. `make` appends each one to an empty string. `column` is the CSV
+/// column name.
 pub fn texts(
     span: Span,
     column: &'static str,
@@ -149,7 +149,7 @@ pub fn written<R: Record + Serialize>(items: &[R], form: Form) -> Vec<u8> {
     out
 }
 
-/// The names of the columns in a table.
+/// CSV column names.
 trait Columns: Unpin + 'static {
     fn names(&self) -> &[&'static str];
 }
@@ -166,8 +166,7 @@ impl Columns for &'static [&'static str] {
     }
 }
 
-/// Appends a value as JSON. Writing to memory cannot fail, and the types of the service can always
-/// be serialized.
+/// Appends a value as JSON. Our own types always serialize, and writing to a `Vec` can't fail.
 fn push_json(value: &impl Serialize, out: &mut Vec<u8>) {
     serde_json::to_writer(out, value).unwrap_or_default();
 }

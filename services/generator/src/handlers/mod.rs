@@ -1,4 +1,4 @@
-//! HTTP handlers, with one file per resource.
+//! HTTP handlers, one file per resource.
 
 pub(crate) mod address;
 pub(crate) mod business;

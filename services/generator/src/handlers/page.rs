@@ -1,4 +1,4 @@
-//! The page at `/`, which demonstrates the operations.
+//! The pages for people: the playground at `/` and the schema builder.
 
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
@@ -15,7 +15,7 @@ const DIE: &str = "M5 3h14a2 2 0 0 1 2 2v14a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V5a2 2 
                    1.5 1.5 0 0 0 0-3Zm-4.5 4.5a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3Zm9 0a1.5 1.5 0 1 0 0 3 \
                    1.5 1.5 0 0 0 0-3Z";
 
-/// The site, which consists of the page with its style sheet and script.
+/// The site: its navigation, style sheet and scripts.
 pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     Site::new("Test-data generator", "Makes and checks synthetic test data.", Accent::Teal)
         .icon(DIE)
@@ -29,32 +29,32 @@ pub static SITE: LazyLock<Site> = LazyLock::new(|| {
 #[derive(Template)]
 #[template(path = "playground.html")]
 struct Playground<'a> {
-    /// The documented operations by tag.
+    /// The documented operations, grouped by tag.
     groups: BTreeMap<&'a str, Vec<Entry<'a>>>,
 }
 
 #[derive(Template)]
 #[template(path = "builder.html")]
 struct Builder {
-    /// The types of fields that a schema can use.
+    /// Field types that a schema can use.
     types: Vec<&'static str>,
-    /// The parts of people that a field can contain.
+    /// Parts of a person that a field can refer to.
     parts: Vec<&'static str>,
 }
 
-/// An operation in the list.
+/// An entry in the list of operations.
 struct Entry<'a> {
     id: &'a str,
     summary: &'a str,
 }
 
-/// Serves the page. It lists the operations and is the same for every request.
+/// Serves the playground, which lists the operations and is the same for every request.
 pub async fn playground(request: HttpRequest) -> HttpResponse {
     static PAGE: OnceLock<FixedPage> = OnceLock::new();
     PAGE.get_or_init(|| page(shell::operations(&request).iter())).respond(&request)
 }
 
-/// Serves the page for building schemas of records.
+/// Serves the schema builder.
 pub async fn builder(request: HttpRequest) -> HttpResponse {
     static PAGE: LazyLock<FixedPage> = LazyLock::new(|| {
         let page = Page::home("Records by schema")

@@ -40,7 +40,7 @@ pub async fn generate_phone_numbers(
         false => input.region.numbers().map(Some),
         true => input.region.fictional_numbers(),
     };
-    // Regions without fictional numbers were already rejected by validation.
+    // Validation has already rejected regions without fictional numbers.
     let numbers = numbers.map_err(|cause| input.error(cause))?;
     let format = input.format;
     let make = move |random: &mut Random, out: &mut String| {

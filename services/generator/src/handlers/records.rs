@@ -20,15 +20,15 @@ use crate::wire::{
     RecordsRequest, RecordsSchema, RowForm, schema_violations, write_book,
 };
 
-/// Maximum number of rows in all tables together without a key.
+/// Maximum total rows, across all tables, for callers without a key.
 const ANONYMOUS_ROWS: u64 = 100_000;
-/// Maximum number of tables in a schema.
+/// Maximum tables per schema.
 const TABLES: usize = 20;
-/// Maximum number of fields in a table.
+/// Maximum fields per table.
 const FIELDS: usize = 200;
-/// Maximum number of cells in a workbook, which is kept in memory before it is sent.
+/// Maximum cells per workbook, because workbooks are built in memory before they're sent.
 const BOOK_CELLS: u64 = 1_000_000;
-/// Maximum total length of the text in a workbook, in bytes.
+/// Maximum total text in a workbook, in bytes.
 const BOOK_BYTES: usize = 64 << 20;
 const WORKBOOK: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 const ARCHIVE: &str = "application/zip";
@@ -156,7 +156,7 @@ pub async fn generate_records(
     Ok(reply::with_reference_day(response, day))
 }
 
-/// Returns the limits for schemas over HTTP.
+/// Returns the limits that apply to schemas sent over HTTP.
 pub fn bounds(seed: Seed, day: Date) -> Bounds {
     Bounds {
         seed,
@@ -169,7 +169,7 @@ pub fn bounds(seed: Seed, day: Date) -> Bounds {
     }
 }
 
-/// Writes a workbook on a blocking thread. It uses one of the caller's slots.
+/// Builds a workbook on a blocking thread, using one of the caller's stream slots.
 async fn book(
     request: &HttpRequest,
     caller: &Caller,
@@ -183,7 +183,7 @@ async fn book(
     let slot = stream::slot(request, caller, state).map_err(|fault| fault.into_error(request))?;
     let work = move || {
         let _slot = slot;
-        // The schema has already been parsed successfully.
+        // Parsing can't fail here, since the same schema was parsed before.
         let schema =
             parse(&schema, &bounds).map_err(|_| Fault::Internal("the schema changed".into()))?;
         let made = write_book(&schema, table.as_deref(), part, BOOK_BYTES);

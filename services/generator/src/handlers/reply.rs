@@ -1,4 +1,4 @@
-//! Successful responses: JSON, with the headers for each kind of response.
+//! Successful responses: JSON bodies, plus the headers that each kind of response needs.
 
 use std::borrow::Cow;
 
@@ -24,12 +24,12 @@ const X_REF_DATE: HeaderName = HeaderName::from_static("x-ref-date");
 const X_SEED: HeaderName = HeaderName::from_static("x-seed");
 const X_DATA_VERSION: HeaderName = HeaderName::from_static("x-data-version");
 
-/// Returns a JSON response with `Cache-Control: no-store`.
+/// Responds with JSON that must not be cached (`Cache-Control: no-store`).
 pub fn fresh(body: impl Into<Vec<u8>>) -> HttpResponse {
     of_body(StatusCode::OK, BoxBody::new(body.into()))
 }
 
-/// Returns a JSON response with this status and `Cache-Control: no-store`.
+/// Like [`fresh`], but with any status and body.
 pub fn of_body(status: StatusCode, body: BoxBody) -> HttpResponse {
     let mut response = HttpResponse::with_body(status, body);
     let headers = response.headers_mut();
@@ -38,14 +38,14 @@ pub fn of_body(status: StatusCode, body: BoxBody) -> HttpResponse {
     response
 }
 
-/// Returns a response with values that were generated from a seed.
+/// Responds with values generated from a seed.
 pub fn generated(seed: &Seed, body: impl Into<Vec<u8>>) -> HttpResponse {
     let mut response = HttpResponse::with_body(StatusCode::OK, BoxBody::new(body.into()));
     response.headers_mut().insert(CONTENT_TYPE, JSON);
     marked(seed, response)
 }
 
-/// Adds the headers that describe a seed to a response.
+/// Adds the seed and data version headers to a response.
 pub fn marked(seed: &Seed, mut response: HttpResponse) -> HttpResponse {
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, NO_STORE);
@@ -56,7 +56,7 @@ pub fn marked(seed: &Seed, mut response: HttpResponse) -> HttpResponse {
     response
 }
 
-/// Returns a response with a list that was generated from a seed.
+/// Responds with a list generated from a seed.
 pub fn listed(seed: &Seed, made: Sent) -> HttpResponse {
     let mut response = marked(seed, HttpResponse::with_body(StatusCode::OK, made.body));
     let headers = response.headers_mut();
@@ -65,7 +65,7 @@ pub fn listed(seed: &Seed, made: Sent) -> HttpResponse {
     response
 }
 
-/// Adds the header with the reference day for the expiry of cards.
+/// Adds the header with the day that card expiry dates and ages are based on.
 pub fn with_reference_day(mut response: HttpResponse, day: Date) -> HttpResponse {
     if let Ok(value) = HeaderValue::from_str(&day.to_string()) {
         response.headers_mut().insert(X_REF_DATE, value);
@@ -73,13 +73,13 @@ pub fn with_reference_day(mut response: HttpResponse, day: Date) -> HttpResponse
     response
 }
 
-/// Encodes a value as JSON. The types of the service can always be serialized.
+/// Encodes a value as JSON. Our own types always serialize.
 pub fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_default()
 }
 
-/// Encodes the seed for a header. Everything except visible ASCII is percent-encoded, as in a
-/// query.
+/// Encodes the seed for use in a header. As in a query string, everything but visible ASCII is
+/// percent-encoded.
 fn visible(seed: &str) -> Cow<'_, str> {
     let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'%';
     if seed.bytes().all(plain) {
@@ -97,7 +97,7 @@ fn visible(seed: &str) -> Cow<'_, str> {
 ))]
 pub struct Unchanged;
 
-/// A cacheable list that changes only when the data change.
+/// A cacheable list. It only changes with the embedded data.
 pub struct List([Written; 3]);
 
 /// A list in one format.
@@ -113,20 +113,20 @@ impl List {
         Self([Form::Json, Form::Csv, Form::Ndjson].map(|form| {
             let body = written(items, form);
             let digest = Sha256::digest(&body);
-            // Weak, because compressed and plain bodies have the same tag.
+            // Weak, because the compressed and the plain body share a tag.
             let validators = Validators::weak(EntityTag::of_digest(&digest[..8]));
             Written { form, body: body.into(), validators }
         }))
     }
 
-    /// Responds with the list in the format that the client accepts, or with 304 if the client
-    /// already has it.
+    /// Responds with the list in a format the client accepts, or with 304 if the client already has
+    /// it.
     pub fn answer(&self, request: &HttpRequest) -> HttpResponse {
         let wanted = form(request);
         let [json, others @ ..] = &self.0;
         let list = others.iter().find(|list| list.form == wanted).unwrap_or(json);
-        // If a key is required, a shared cache could otherwise serve the list to callers without
-        // one.
+        // If a key is required, the list must not end up in a shared cache, which might serve it to
+        // callers without a key.
         let needs_key = request.app_data::<Data<State>>().is_some_and(|state| state.needs_key());
         let caching = if needs_key { "private, max-age=3600" } else { "public, max-age=3600" };
         let mut response = list.validators.answer(request, caching, |mut ok| {

@@ -1,4 +1,4 @@
-//! `/api/Schemas`: the record schemas that keys have saved.
+//! `/api/Schemas`: record schemas saved by key holders.
 
 use actix_web::dev::Payload;
 use actix_web::web::{Data, Path};
@@ -17,13 +17,13 @@ use crate::model::{SEEDED_DAY, Seed};
 use crate::state::State;
 use crate::wire::{SavedSchema, SchemaPath, SchemaRequest, schema_violations};
 
-/// Maximum length of a schema in bytes.
+/// Maximum schema length in bytes.
 const LONGEST: usize = 64 << 10;
-/// Maximum length of a name in characters.
+/// Maximum name length in characters.
 const NAME: usize = 64;
 
-/// The caller's key, then an extractor, which does not run without a key: a body that will be refused is not
-/// read.
+/// The caller's key, plus an inner extractor. The inner one only runs if there is a key, so we
+/// never read a body that we're going to refuse.
 pub struct Keyed<T> {
     key_id: i64,
     input: T,

@@ -19,16 +19,16 @@ use crate::metrics::{self, OpenStream};
 use crate::model::{Holder, Slot};
 use crate::state::State;
 
-/// The `Retry-After` in seconds if all slots of the caller are in use.
+/// `Retry-After` in seconds when all of the caller's slots are taken.
 const RETRY_AFTER: u64 = 10;
 
-/// Returns a JSON response whose body `next` appends step by step, until it returns false.
+/// Responds with JSON that `next` appends piece by piece, until it returns false.
 ///
-/// A short response is sent immediately. A longer one uses one of the caller's slots. It is never
-/// compressed.
+/// A short response is sent right away. A longer one takes up one of the caller's slots. The
+/// response is never compressed.
 ///
 /// # Errors
-/// Returns an error if all slots of the caller are in use.
+/// Returns an error if all of the caller's slots are taken.
 pub fn answer(
     request: &HttpRequest,
     caller: &Caller,
@@ -41,11 +41,11 @@ pub fn answer(
     Ok(response)
 }
 
-/// Returns a body that `next` appends in chunks, or the body for a response to `HEAD`. A long body
-/// uses one of the caller's slots.
+/// Returns a body that `next` appends piece by piece, or the body of a `HEAD` response if `next` is
+/// `None`. A long body takes up one of the caller's slots.
 ///
 /// # Errors
-/// Returns an error if all slots of the caller are in use.
+/// Returns an error if all of the caller's slots are taken.
 pub fn body(
     request: &HttpRequest,
     caller: &Caller,
@@ -65,7 +65,7 @@ pub fn body(
 /// Takes one of the caller's slots.
 ///
 /// # Errors
-/// Returns an error if all slots of the caller are in use.
+/// Returns an error if all of the caller's slots are taken.
 pub fn slot(request: &HttpRequest, caller: &Caller, state: &State) -> Result<Slot, Fault> {
     let (holder, limit) = match &caller.key {
         Some(key) => (Holder::Key(key.id), state.streams().of_key),
@@ -77,7 +77,7 @@ pub fn slot(request: &HttpRequest, caller: &Caller, state: &State) -> Result<Slo
     })
 }
 
-/// A body that holds one of the caller's slots until it ends or the client disconnects.
+/// A body that occupies one of the caller's slots until it ends or the client disconnects.
 struct Stream<F> {
     chunks: Chunks<F>,
     _slot: Slot,

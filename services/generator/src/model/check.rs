@@ -1,7 +1,7 @@
-//! Check digits that several schemes use.
+//! Check digit algorithms shared by several schemes.
 //!
-//! All functions take ASCII text. Each character counts by its distance from `0` even if it is not
-//! a digit, so callers must validate the format first.
+//! All functions take ASCII. They don't check for digits: any character is taken as its distance
+//! from `0`, so validate the format first.
 
 /// Returns the value of an ASCII digit.
 pub fn digit(byte: u8) -> u32 {
@@ -13,7 +13,7 @@ pub fn ascii(value: u32) -> u8 {
     b'0' + (value % 10) as u8
 }
 
-/// Returns the sum of weight · digit from the left, up to the length of the shorter list.
+/// Returns the sum of weight · digit, left to right, stopping at the end of the shorter slice.
 pub fn weighted(digits: &[u8], weights: &[i32]) -> i32 {
     digits.iter().zip(weights).map(|(byte, weight)| digit(*byte) as i32 * weight).sum()
 }
@@ -29,12 +29,12 @@ pub fn luhn(digits: &[u8]) -> u32 {
     (10 - sum % 10) % 10
 }
 
-/// Returns whether the last digit is the Luhn check digit of the others.
+/// Returns whether the last digit is the correct Luhn check digit for the rest.
 pub fn luhn_holds(digits: &[u8]) -> bool {
     matches!(digits.split_last(), Some((last, rest)) if luhn(rest) == digit(*last))
 }
 
-/// Returns the check digit of ISO/IEC 7064 MOD 11,10 for `digits`.
+/// Returns the ISO/IEC 7064 MOD 11,10 check digit for `digits`.
 pub fn mod_11_10(digits: &[u8]) -> u32 {
     let product = digits.iter().fold(10, |product, byte| {
         let sum = (product + digit(*byte)) % 10;
@@ -43,13 +43,12 @@ pub fn mod_11_10(digits: &[u8]) -> u32 {
     (11 - product) % 10
 }
 
-/// Returns whether the last digit is the ISO/IEC 7064 MOD 11,10 check digit of the others.
+/// Returns whether the last digit is the correct ISO/IEC 7064 MOD 11,10 check digit for the rest.
 pub fn mod_11_10_holds(digits: &[u8]) -> bool {
     matches!(digits.split_last(), Some((last, rest)) if mod_11_10(rest) == digit(*last))
 }
 
-/// Returns the text as a number modulo 97, with letters counted as 10 to 35 (ISO/IEC 7064 MOD
-/// 97-10).
+/// Returns `text` modulo 97, where letters count as 10 to 35 (ISO/IEC 7064 MOD 97-10).
 pub fn mod_97(text: &[u8]) -> u32 {
     text.iter().fold(0, |rest, byte| match byte {
         b'A'..=b'Z' => (rest * 100 + u32::from(byte - b'A') + 10) % 97,

@@ -1,9 +1,9 @@
-//! English names of countries and regions from Unicode CLDR.
+//! English country and region names from Unicode CLDR.
 
-/// A country code and the name of the country.
+/// A country code and the country's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Country {
-    /// The ISO 3166 code, or one of the few reserved codes that are widely used (AC, TA, XK).
+    /// The ISO 3166 code, or one of a few reserved codes in common use (AC, TA, XK).
     pub code: &'static str,
     /// The English name.
     pub name: &'static str,
@@ -19,13 +19,13 @@ pub fn named(codes: impl Iterator<Item = &'static str>) -> Vec<Country> {
     countries
 }
 
-/// Returns the English name of a country, if the code is known.
+/// Returns the English name of a country, or `None` for an unknown code.
 pub fn name(code: &str) -> Option<&'static str> {
     let rows = TABLE.lines().filter_map(|line| line.split_once('\t'));
     rows.into_iter().find(|(known, _)| *known == code).map(|(_, name)| name)
 }
 
-/// Returns the sort key for a name: lower case without accents.
+/// Returns the sort key for a name: lower case, accents stripped.
 fn plain(name: &str) -> String {
     let letter = |c: char| match c {
         'Å' | 'ã' | 'á' => 'a',

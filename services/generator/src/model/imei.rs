@@ -1,14 +1,14 @@
-//! Device identifiers (3GPP TS 23.003): reporting body, type allocation code, serial number, Luhn
-//! digit.
+//! Device identifiers (3GPP TS 23.003). An IMEI consists of a reporting body, a type allocation
+//! code, a serial number and a Luhn digit.
 
 use super::ascii_buffer::AsciiBuffer;
 use super::check::{ascii, luhn, luhn_holds};
 use super::random::Random;
 
-/// The reporting bodies that allocate real type codes. 00 marks test devices and is not generated.
+/// Reporting bodies that allocate real type codes. We don't generate 00, which marks test devices.
 const BODIES: [u64; 5] = [1, 35, 86, 91, 99];
 
-/// Appends an IMEI of 15 digits.
+/// Appends a 15-digit IMEI.
 pub fn write(random: &mut Random, out: &mut String) {
     let mut imei = AsciiBuffer::new();
     imei.push_number(*random.pick(&BODIES), 2);
@@ -18,20 +18,20 @@ pub fn write(random: &mut Random, out: &mut String) {
     out.push_str(imei.as_str());
 }
 
-/// The first two digits of all reporting bodies that have ever allocated type codes.
+/// The first two digits of every reporting body that has ever allocated type codes.
 const KNOWN_BODIES: [u64; 20] =
     [1, 10, 30, 33, 35, 44, 45, 49, 50, 51, 52, 53, 54, 86, 87, 91, 95, 97, 98, 99];
 
-/// The reason an IMEI is invalid.
+/// Why an IMEI is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImeiFault {
-    /// It contains a character other than digits, spaces, hyphens and slashes.
+    /// There's something other than digits, spaces, hyphens and slashes.
     #[error("An IMEI has only digits, blanks, hyphens and slashes.")]
     Format,
-    /// It has too many or too few digits.
+    /// There are too many or too few digits.
     #[error("An IMEI has 15 digits, not {0}.")]
     Length(usize),
-    /// The first two digits do not belong to a reporting body. 00 marks test devices.
+    /// The first two digits don't belong to a reporting body. 00 marks test devices.
     #[error("No reporting body has the number {0:02}.")]
     Body(u64),
     /// The serial number is 000000.
@@ -42,10 +42,10 @@ pub enum ImeiFault {
     Checksum,
 }
 
-/// Checks an IMEI as people type it, from any reporting body.
+/// Checks an IMEI as typed by people. Accepts every reporting body.
 ///
 /// # Errors
-/// Returns the first fault found.
+/// Returns the first problem found.
 pub fn check(text: &str) -> Result<(), ImeiFault> {
     let separator = |c: &char| c.is_whitespace() || matches!(c, '-' | '/');
     let number: String = text.chars().filter(|c| !separator(c)).collect();
@@ -96,7 +96,7 @@ mod tests {
             ("3569380356438090", ImeiFault::Length(16)),
             ("35693803564380A", ImeiFault::Format),
             ("", ImeiFault::Format),
-            // These have a valid Luhn checksum.
+            // Valid Luhn checksums, so these fail for other reasons.
             ("001234567891233", ImeiFault::Body(0)),
             ("350000000000006", ImeiFault::Serial),
         ] {

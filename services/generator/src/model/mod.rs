@@ -1,7 +1,7 @@
-//! The rules of the service: how each kind of value is generated and checked.
+//! The core of the service: how each kind of value is generated and validated.
 //!
-//! This module uses neither HTTP nor the database. All values are drawn from a [`Random`] stream,
-//! so the same seed gives the same values everywhere.
+//! Nothing in here uses HTTP or the database. All values are drawn from a [`Random`] stream, so the
+//! same seed yields the same values everywhere.
 #![warn(missing_docs)]
 
 mod ascii_buffer;

@@ -1,4 +1,4 @@
-//! Payment cards: brands, numbers and the other data on a card.
+//! Payment cards: brands, numbers, and everything else printed on a card.
 
 mod fault;
 mod issued;

@@ -1,4 +1,4 @@
-//! Payment cards: the issuer ranges of each brand, and card numbers sampled from them.
+//! The issuer ranges of each card brand, and card numbers sampled from them.
 
 use std::sync::LazyLock;
 
@@ -18,18 +18,18 @@ pub struct Card {
     pub kind: &'static CardType,
     /// The first day of the expiry month.
     pub expiry: Date,
-    /// The name of the card holder.
+    /// The cardholder's name.
     pub holder: String,
     /// The card number: digits only, with a valid Luhn checksum.
     pub number: String,
-    /// The security code of three or four digits that is printed on the card.
+    /// The three- or four-digit security code printed on the card.
     pub code: String,
-    /// The PIN. It has four digits and does not begin with 0.
+    /// A four-digit PIN. It never starts with 0.
     pub pin: u16,
 }
 
 impl Card {
-    /// Generates a card that is valid on `today`. If `kind` is `None`, the brand is random,
+    /// Generates a card that is valid on `today`. If `kind` is `None`, picks a random brand,
     /// weighted by market share.
     pub fn generate(random: &mut Random, kind: Option<&'static CardType>, today: Date) -> Self {
         Self::issue(random, kind, today, |random, holder| {
@@ -37,7 +37,7 @@ impl Card {
         })
     }
 
-    /// Generates a card like [`Card::generate`]. `write` appends the name of the holder.
+    /// Like [`Card::generate`], but `write` appends the cardholder's name.
     pub fn issue(
         random: &mut Random,
         kind: Option<&'static CardType>,
@@ -68,10 +68,10 @@ pub fn find(name: &str) -> Option<&'static CardType> {
     })
 }
 
-/// Picks a brand: the four common ones by their share, the others with equal probability.
+/// Picks a brand. The four big ones are weighted by market share, the rest are equally likely.
 fn any_type(random: &mut Random) -> &'static CardType {
     let rest = CARD_TYPES.iter().filter(|kind| kind.share == 0).count() as u64;
-    // In units of 1/rest percent, so that 14 percent can be divided evenly among the others.
+    // Count in units of 1/rest percent, so the remaining 14 percent split evenly among the others.
     let mut left = random.below(100 * rest);
     for kind in CARD_TYPES {
         let weight = if kind.share == 0 { 14 } else { u64::from(kind.share) * rest };
@@ -84,7 +84,7 @@ fn any_type(random: &mut Random) -> &'static CardType {
 }
 
 impl CardType {
-    /// Appends a number of this brand.
+    /// Appends a card number of this brand.
     pub fn write_number(&self, random: &mut Random, out: &mut String) {
         let space = &SPACES[self.position()];
         let length = usize::from(*random.pick_weighted(self.lengths));
@@ -95,7 +95,7 @@ impl CardType {
         out.push_str(number.as_str());
     }
 
-    /// Returns whether the brand has numbers of this length.
+    /// Returns whether cards of this brand can have this length.
     pub(super) fn has_length(&self, digits: usize) -> bool {
         let made = self.lengths.iter().map(|(length, _)| length);
         made.chain(self.other_lengths).any(|length| usize::from(*length) == digits)
@@ -106,8 +106,8 @@ impl CardType {
     }
 }
 
-/// Returns the brands with the longest matching prefix. These can be several, because some prefixes
-/// are shared by two brands.
+/// Returns the brands with the longest matching prefix. There can be more than one, because two
+/// brands share some prefixes.
 pub fn detect(number: &str) -> Vec<&'static CardType> {
     let Some(Ok(iin)) = number.get(..6).map(str::parse::<u32>) else { return Vec::new() };
     let match_of = |kind: &CardType| {
@@ -133,25 +133,25 @@ impl Span {
 }
 
 impl Prefixes {
-    /// Returns the number of digits of each prefix.
+    /// Returns how many digits each prefix has.
     fn digits(&self) -> u32 {
         self.0.ilog10() + 1
     }
 
-    /// Returns the range of six-digit numbers that have one of these prefixes.
+    /// Returns the six-digit range that these prefixes cover.
     fn span(&self) -> Span {
         let scale = 10u32.pow(6 - self.digits());
         Span { first: self.0 * scale, last: self.1 * scale + scale - 1 }
     }
 }
 
-/// The issuer numbers of a brand, without those that have a longer prefix of another brand.
+/// A brand's issuer numbers, minus those where another brand has a longer prefix.
 struct Space {
-    /// The issuer numbers for each prefix, with their weight.
+    /// The issuer numbers under each prefix, with their weight.
     shares: Vec<(Share, u16)>,
 }
 
-/// The issuer numbers of one or more prefixes.
+/// Issuer numbers under one or more prefixes.
 struct Share {
     /// Ranges, each with the count of numbers in the ranges before it.
     runs: Vec<(u32, Span)>,

@@ -1,36 +1,35 @@
 //! The table of card brands: issuer prefixes, lengths and codes.
 //!
-//! To add a brand, add a row. Numbers are sampled from its prefixes, except for longer prefixes
-//! that belong to other brands.
+//! To add a brand, add a row. Its numbers are sampled from its prefixes, minus any longer prefixes
+//! of other brands.
 
-/// A brand of payment cards.
+/// A payment card brand.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CardType {
-    /// The name in responses.
+    /// The name used in responses.
     pub name: &'static str,
     /// Other accepted names.
     pub aliases: &'static [&'static str],
-    /// The percentage of cards with this brand if no brand is requested. Brands with 0 share the
+    /// Percentage of cards with this brand when no brand is requested. Brands with 0 split the
     /// remainder equally.
     pub share: u8,
-    /// The issuer prefixes of generated numbers.
+    /// Issuer prefixes of generated numbers.
     pub prefixes: &'static [Prefixes],
-    /// The weight of each prefix. If empty, a prefix is weighted by the count of its numbers.
+    /// One weight per prefix. If empty, prefixes are weighted by how many numbers they cover.
     pub weights: &'static [u16],
-    /// Prefixes within `prefixes` that are excluded.
+    /// Prefixes inside `prefixes` to leave out.
     pub except: &'static [Prefixes],
-    /// Additional prefixes that validators assign to this brand, so that no other brand may use
-    /// them.
+    /// More prefixes that validators attribute to this brand, so other brands must not use them.
     pub claims: &'static [Prefixes],
-    /// The lengths of generated numbers, with their weights.
+    /// Lengths of generated numbers, with weights.
     pub lengths: &'static [(u8, u16)],
-    /// Other valid lengths, which are not generated.
+    /// Other valid lengths, which we accept but don't generate.
     pub other_lengths: &'static [u8],
-    /// The number of digits of the security code.
+    /// Number of digits in the security code.
     pub code_length: usize,
 }
 
-/// An inclusive range of prefixes of equal length.
+/// An inclusive range of equally long prefixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefixes(pub u32, pub u32);
 
@@ -44,7 +43,7 @@ const fn to(first: u32, last: u32) -> Prefixes {
 
 const SIXTEEN: &[(u8, u16)] = &[(16, 1)];
 
-/// The default values of a row.
+/// Defaults for a row.
 const PLAIN: CardType = CardType {
     name: "",
     aliases: &[],
@@ -58,7 +57,7 @@ const PLAIN: CardType = CardType {
     code_length: 3,
 };
 
-/// All brands, in the order of the API.
+/// All brands, in API order.
 pub const CARD_TYPES: &[CardType] = &[
     CardType { name: "Visa", share: 40, prefixes: &[one(4)], other_lengths: &[13, 19], ..PLAIN },
     CardType {

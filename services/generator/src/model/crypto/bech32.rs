@@ -1,4 +1,4 @@
-//! Bech32 (BIP-173), Bech32m (BIP-350) and CashAddr: three checksums over groups of five bits.
+//! Bech32 (BIP-173), Bech32m (BIP-350) and CashAddr: three checksums over five-bit groups.
 
 pub(super) const ALPHABET: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 
@@ -7,9 +7,10 @@ pub const BECH32: u32 = 1;
 /// The final constant of the Bech32m checksum.
 pub const BECH32M: u32 = 0x2bc8_30a3;
 
-/// Appends `prefix`, `1`, `version` (if any) and `payload` as groups, and six checksum characters.
+/// Appends `prefix`, `1`, `version` (if any) and `payload` in five-bit groups, then six checksum
+/// characters.
 ///
-/// Does not enforce the limit of 90 characters, because Cardano addresses are longer.
+/// We don't enforce the 90-character limit, because Cardano addresses are longer.
 pub fn write(prefix: &str, version: Option<u8>, payload: &[u8], constant: u32, out: &mut String) {
     let mut groups: Vec<u8> = version.into_iter().collect();
     regroup(payload, &mut groups);
@@ -67,7 +68,7 @@ fn cash_step(state: u64, group: u8) -> u64 {
     next
 }
 
-/// Splits bytes into groups of five bits. The last group is padded with zeros.
+/// Splits bytes into five-bit groups, padding the last one with zeros.
 fn regroup(bytes: &[u8], groups: &mut Vec<u8>) {
     let (mut held, mut bits) = (0u32, 0);
     for byte in bytes {

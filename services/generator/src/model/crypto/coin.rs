@@ -5,18 +5,18 @@ use crate::model::random::Random;
 
 /// A coin and its address formats.
 pub struct Coin {
-    /// The name in responses.
+    /// The name used in responses.
     pub name: &'static str,
     /// The ticker symbol, also accepted as a name.
     pub ticker: &'static str,
-    /// A former ticker symbol, if there is one.
+    /// A former ticker symbol, if any.
     pub(super) alias: Option<&'static str>,
-    /// The address formats, with their weights.
+    /// The coin's address formats, with weights.
     pub(super) forms: &'static [(Scheme, u16)],
 }
 
 impl Coin {
-    /// Appends an address.
+    /// Appends a random address.
     pub fn write(&self, random: &mut Random, out: &mut String) {
         random.pick_weighted(self.forms).write(random, out);
     }

@@ -1,5 +1,5 @@
-//! Decodes addresses to their payload. Does not check checksums: an address is valid if encoding
-//! its payload gives the same address again.
+//! Decodes addresses to their payload. Checksums are ignored here: we call an address valid if
+//! re-encoding its payload yields the same address.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,8 +8,8 @@ use super::bech32;
 use super::encode::{BASE32, BASE32_LOWER, BASE58, CASH, NANO, Scheme};
 
 impl Scheme {
-    /// Decodes the hash or key from a string in the format of this scheme. Returns `None` if the
-    /// format does not match.
+    /// Decodes the hash or key from a string in this scheme's format. Returns `None` if the format
+    /// doesn't match.
     pub(super) fn decode(self, text: &str) -> Option<Vec<u8>> {
         let length = self.payload_length();
         let bytes = match self {
@@ -60,7 +60,7 @@ impl Scheme {
         (bytes.len() == length && self.fits(text)).then_some(bytes)
     }
 
-    /// Returns whether the length of the text is valid for this scheme.
+    /// Returns whether `text` has a valid length for this scheme.
     fn fits(self, text: &str) -> bool {
         match self {
             Self::Eip55 => text.len() == 42,
@@ -70,11 +70,11 @@ impl Scheme {
         }
     }
 
-    /// Normalizes the spelling of an address, so that addresses can be compared.
+    /// Normalizes an address, so that different spellings compare equal.
     pub(super) fn canonical(self, text: &str) -> String {
         let upper = text.chars().all(|c| !c.is_ascii_lowercase());
         match self {
-            // An address may be in capitals throughout, which makes a QR code smaller.
+            // These may be all upper case, which makes for smaller QR codes.
             Self::Segwit(..) | Self::Bech32(..) | Self::Cardano(..) if upper => {
                 text.to_ascii_lowercase()
             }
@@ -94,7 +94,7 @@ impl Scheme {
     }
 }
 
-/// Returns the bytes after a prefix if there are exactly `length` of them.
+/// Strips a prefix. Returns the rest if it is exactly `length` bytes long.
 fn behind(beginning: &[u8], bytes: Vec<u8>, length: usize) -> Option<Vec<u8>> {
     let rest = bytes.strip_prefix(beginning)?;
     (rest.len() == length).then(|| rest.to_vec())
@@ -106,7 +106,7 @@ fn groups(text: &str, alphabet: &[u8; 32]) -> Option<Vec<u8>> {
     text.bytes().map(value).collect()
 }
 
-/// Converts five-bit groups to bytes. The last `check` groups are dropped.
+/// Converts five-bit groups to bytes, dropping the last `check` groups.
 fn bytes(groups: &[u8], check: usize) -> Option<Vec<u8>> {
     let body = groups.get(..groups.len().checked_sub(check)?)?;
     let (mut held, mut bits, mut bytes) = (0u32, 0, Vec::new());
@@ -125,7 +125,7 @@ fn base32(text: &str, alphabet: &[u8; 32]) -> Option<Vec<u8>> {
     bytes(&groups(text, alphabet)?, 0)
 }
 
-/// Decodes each block of 11 characters to eight bytes, and the last 7 characters to five bytes.
+/// Decodes each 11-character block to eight bytes, and the final 7 characters to five.
 fn monero(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for block in text.as_bytes().chunks(11) {
@@ -148,14 +148,14 @@ fn monero(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Decodes four zero bits and the key. The eight checksum characters are dropped.
+/// Decodes the key that follows four zero bits. Drops the eight checksum characters.
 fn nano(text: &str) -> Option<Vec<u8>> {
     let mut groups = groups(text, NANO)?;
     if groups.len() != 60 || groups[0] > 1 {
         return None;
     }
     groups.truncate(52);
-    // Because of the four leading zero bits, the first group contains only one bit.
+    // The first group only holds one bit of the key, after the four zero bits.
     let mut bits =
         groups.iter().flat_map(|group| (0..5).rev().map(move |bit| group >> bit & 1)).skip(4);
     Some((0..32).map(|_| (0..8).fold(0, |byte, _| byte << 1 | bits.next().unwrap_or(0))).collect())

@@ -1,4 +1,4 @@
-//! The address formats: the version, payload, checksum and alphabet of each family.
+//! Address formats: the version, payload, checksum and alphabet of each family.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -17,25 +17,25 @@ pub(super) const NANO: &[u8; 32] = b"13456789abcdefghijkmnopqrstuwxyz";
 /// An address format.
 #[derive(Clone, Copy)]
 pub enum Scheme {
-    /// Base58Check: version bytes, a hash of 20 bytes, and four bytes of double SHA-256.
+    /// Base58Check: version bytes, a 20-byte hash, and four bytes of double SHA-256.
     Base58Check(&'static [u8]),
-    /// Base58Check with the alphabet of Ripple.
+    /// Base58Check with Ripple's alphabet.
     Ripple,
-    /// A SegWit program. Contains the prefix, the version and the length.
+    /// A SegWit program: its prefix, version and length.
     Segwit(&'static str, u8, usize),
-    /// CashAddr: a version byte and a hash, with a checksum of 40 bits.
+    /// CashAddr: a version byte and a hash, with a 40-bit checksum.
     CashAddr(u8),
-    /// 20 bytes in hexadecimal, with a checksum encoded in the letter case.
+    /// 20 bytes in hex, with the checksum encoded in the letter case.
     Eip55,
-    /// Account bytes in Bech32 after a prefix.
+    /// Account bytes in Bech32, after a prefix.
     Bech32(&'static str, usize),
-    /// A header byte and hashes of 28 bytes each.
+    /// A header byte, then one or more 28-byte hashes.
     Cardano(u8, usize),
     /// A version byte, a key and a CRC-16.
     Stellar,
-    /// 32 bytes in Base58 without a checksum.
+    /// 32 bytes in Base58, without a checksum.
     Solana,
-    /// Two keys in Base58, which is encoded in blocks of eight bytes.
+    /// Two keys in Base58, encoded in eight-byte blocks.
     Monero,
     /// A network byte and a key in Base58, with two bytes of Blake2b.
     Ss58(u8),
@@ -51,9 +51,9 @@ pub enum Scheme {
     Ton(u8),
     /// A hash, with four bytes of Blake2b.
     Filecoin,
-    /// A CRC-32 and a hash of 28 bytes.
+    /// A CRC-32 and a 28-byte hash.
     InternetComputer,
-    /// 32 bytes in hexadecimal after a prefix.
+    /// A prefix and 32 bytes in hex.
     Hex(&'static str),
 }
 
@@ -66,7 +66,7 @@ impl Scheme {
         self.encode(payload, out);
     }
 
-    /// Returns the length of the payload (a hash or key) in bytes.
+    /// Returns the payload length (of the hash or key) in bytes.
     pub fn payload_length(self) -> usize {
         match self {
             Self::Segwit(_, _, length) | Self::Bech32(_, length) => length,
@@ -80,7 +80,7 @@ impl Scheme {
         }
     }
 
-    /// Encodes a payload. Its length must be the one that the scheme requires.
+    /// Encodes a payload, whose length must be [`Self::payload_length`].
     pub fn encode(self, payload: &[u8], out: &mut String) {
         match self {
             Self::Base58Check(version) => {
@@ -119,9 +119,9 @@ impl Scheme {
     }
 }
 
-/// The length of the longest payload in bytes: two Monero keys.
+/// Length of the longest payload in bytes: two Monero keys.
 const LONGEST_PAYLOAD: usize = 64;
-/// The prefix of a CashAddr.
+/// The CashAddr prefix.
 pub(super) const CASH: &str = "bitcoincash";
 
 fn base58(bytes: &[u8], out: &mut String) {
@@ -155,7 +155,7 @@ fn monero(keys: &[u8], out: &mut String) {
     let bytes = [&[0x12], keys].concat();
     let check = Keccak256::digest(&bytes);
     for block in [&bytes[..], &check[..4]].concat().chunks(8) {
-        // Blocks have a fixed width: 11 characters for eight bytes, and 7 for the last five bytes.
+        // Blocks have a fixed width: 11 characters for eight bytes, and 7 for the final five bytes.
         let width = if block.len() == 8 { 11 } else { 7 };
         let mut value = block.iter().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
         let mut text = [b'1'; 11];
@@ -227,7 +227,7 @@ fn crc16(bytes: &[u8]) -> u16 {
     })
 }
 
-/// Appends Base32 without padding, beginning with `leading` zero bits.
+/// Appends unpadded Base32, starting with `leading` zero bits.
 fn base32(bytes: &[u8], leading: u32, alphabet: &[u8; 32], out: &mut String) {
     let (mut held, mut bits) = (0u32, leading);
     for byte in bytes {
@@ -310,8 +310,8 @@ mod tests {
 
     #[test]
     fn hashes_give_the_published_addresses() {
-        // A secp256k1 address from the Filecoin test vectors, and the account of the anonymous
-        // principal on the Internet Computer.
+        // A secp256k1 address from the Filecoin test vectors, and the Internet Computer account of
+        // the anonymous principal.
         let hash = bytes::<20>("ea0f0ea039b291a0f08fd179e0556a8c3277c0d3");
         assert_eq!(text(|out| filecoin(&hash, out)), "f15ihq5ibzwki2b4ep2f46avlkrqzhpqgtga7pdrq");
         let hash = bytes::<28>("6a562aa9eaa2481a9049cdf0433b9738c992d698c31d8abf89cadc79");

@@ -4,22 +4,22 @@ use super::coin::Coin;
 use super::encode::Scheme;
 use super::table::COINS;
 
-/// The reason a crypto address is invalid.
+/// Why a crypto address is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CryptoFault {
-    /// The format is unknown, or is not one of the requested coin.
+    /// The format is unknown, or isn't one that the requested coin uses.
     #[error("{0} addresses do not have this form.")]
     Form(&'static str),
-    /// The format is known, but the checksum is wrong.
+    /// The format is fine, but the checksum is wrong.
     #[error("The checksum of the {0} address is wrong.")]
     Checksum(&'static str),
 }
 
-/// The coin name in messages if no coin is given.
+/// Coin name in messages when no coin was requested.
 const ANY_COIN: &str = "Crypto";
 
-/// Returns the coins that an address may belong to: the given coin, or any coin. Many coins share a
-/// format.
+/// Returns the coins that an address may belong to. Without a requested coin, that can be several,
+/// since many coins share a format.
 ///
 /// # Errors
 /// Returns an error if the format is unknown or the checksum is wrong.
@@ -40,13 +40,13 @@ pub fn check(text: &str, coin: Option<&'static Coin>) -> Result<Vec<&'static Coi
     if found.is_empty() { Err(closest) } else { Ok(found) }
 }
 
-/// How similar a string is to the addresses of a scheme.
+/// How closely a string resembles the addresses of a scheme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Likeness {
-    /// The format is different.
+    /// The format doesn't match.
     #[default]
     None,
-    /// The format is the same, but the checksum is wrong.
+    /// The format matches, but the checksum is wrong.
     Checksum,
     /// A valid address.
     Same,
@@ -58,7 +58,7 @@ impl Scheme {
         let Some(payload) = self.decode(&canonical) else { return Likeness::None };
         let mut right = String::new();
         self.encode(&payload, &mut right);
-        // An Ethereum address in a single letter case does not have a checksum.
+        // Ethereum addresses in a single letter case don't carry a checksum.
         let plain = matches!(self, Self::Eip55)
             && canonical.eq_ignore_ascii_case(&right)
             && (canonical == canonical.to_ascii_lowercase()

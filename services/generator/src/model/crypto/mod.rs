@@ -1,6 +1,6 @@
-//! Crypto addresses with a valid format and checksum, generated from random bytes.
+//! Well-formed crypto addresses with valid checksums, generated from random bytes.
 //!
-//! The random bytes replace a hash or public key. The private key for such an address is unknown.
+//! The random bytes replace a hash or public key. The private key of such an address is unknown.
 
 mod bech32;
 mod coin;

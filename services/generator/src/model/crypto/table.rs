@@ -1,7 +1,7 @@
-//! The coins and their address formats.
+//! Coins and their address formats.
 //!
-//! To add a coin, add a row in alphabetical order. Add a scheme only if none of the existing ones
-//! matches.
+//! To add a coin, add a row in alphabetical order. Only add a scheme if none of the existing ones
+//! fits.
 
 use super::coin::Coin;
 use super::encode::Scheme::{
@@ -17,7 +17,7 @@ const fn coin(name: &'static str, ticker: &'static str, forms: Forms) -> Coin {
 
 const EVM: Forms = &[(Eip55, 1)];
 
-/// All coins: first the four best known, then the others sorted by name.
+/// All coins: the four best known first, then the rest by name.
 pub const COINS: &[Coin] = &[
     coin(
         "Bitcoin",

@@ -1,15 +1,15 @@
-//! Checks IBANs as people type them, and formats them in groups.
+//! Validates IBANs as typed by people, and formats them in groups.
 
 use super::country::{Country, find};
 use super::fault::IbanFault;
 
-/// Checks an IBAN against the given country, or against the country in its prefix. Ignores spaces,
+/// Checks an IBAN against `wanted`, or else against the country in its prefix. Ignores spaces,
 /// hyphens, letter case and a leading `IBAN`.
 ///
 /// Returns the country and the IBAN in electronic format.
 ///
 /// # Errors
-/// Returns the first fault found.
+/// Returns the first problem found.
 pub fn check(
     text: &str,
     wanted: Option<&'static Country>,
@@ -33,7 +33,7 @@ pub fn check(
     }
 }
 
-/// Formats an IBAN as printed, in groups of four.
+/// Formats an IBAN in groups of four, as on paper.
 pub fn grouped(iban: &str) -> String {
     let mut out = String::with_capacity(iban.len() + iban.len() / 4);
     for (position, character) in iban.chars().enumerate() {

@@ -1,5 +1,5 @@
-//! Generates and checks IBANs (ISO 13616) according to the structure and the national check digits
-//! of each country.
+//! Generates and validates IBANs (ISO 13616), following each country's structure and national check
+//! digits.
 
 use std::sync::LazyLock;
 
@@ -13,17 +13,17 @@ const DIGITS: &[u8] = b"0123456789";
 const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const BOTH: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// A country that has IBANs.
+/// A country that uses IBANs.
 pub struct Country {
     row: &'static Row,
     parts: Vec<Part>,
 }
 
-/// A part of the domestic account number.
+/// One part of the domestic account number.
 enum Part {
-    /// This many characters, each from the alphabet.
+    /// A number of characters, each from this alphabet.
     Any(&'static [u8], usize),
-    /// One of several words or, for digits of equal length, ranges.
+    /// One of several words or, for digits, equally wide ranges.
     Choice(Vec<Choice>),
 }
 
@@ -41,7 +41,8 @@ pub fn all() -> &'static [Country] {
     &COUNTRIES
 }
 
-/// Finds a country by its two-letter code in any case. `UK` is accepted for the United Kingdom.
+/// Finds a country by its two-letter code, in either case. Also accepts `UK` for the United
+/// Kingdom.
 pub fn find(code: &str) -> Option<&'static Country> {
     let code = if code.eq_ignore_ascii_case("UK") { "GB" } else { code };
     COUNTRIES.iter().find(|country| country.row.code.eq_ignore_ascii_case(code))
@@ -53,12 +54,12 @@ impl Country {
         self.row.code
     }
 
-    /// Returns the length of an IBAN.
+    /// Returns the length of this country's IBANs.
     pub fn length(&self) -> usize {
         4 + self.parts.iter().map(Part::width).sum::<usize>()
     }
 
-    /// Appends an IBAN in electronic format, without spaces.
+    /// Appends a random IBAN in electronic format, without spaces.
     pub fn write(&self, random: &mut Random, out: &mut String) {
         loop {
             let mut iban = AsciiBuffer::new();
@@ -73,7 +74,8 @@ impl Country {
         }
     }
 
-    /// Checks an IBAN in electronic format. Accepts any bank in the country.
+    /// Checks an IBAN in electronic format. Any bank in the country will do, not just the ones we
+    /// generate.
     pub(super) fn check(&self, iban: &str) -> Result<(), IbanFault> {
         let (code, bytes) = (self.row.code, iban.as_bytes());
         if bytes.len() != self.length() {
@@ -99,15 +101,14 @@ impl Country {
         }
     }
 
-    /// Writes the national check digits into the number. Returns false if the number cannot have
-    /// any.
+    /// Writes the national check digits in place. Returns false if none exist for this number.
     fn complete(&self, bban: &mut [u8]) -> bool {
         self.row.rule.is_none_or(|rule| rule(bban))
     }
 }
 
-/// Countries whose national check digits are generated but not checked. In Germany the method
-/// depends on the bank, and the Netherlands have abolished theirs.
+/// Countries whose national check digits we generate but don't check. In Germany the method depends
+/// on the bank, and the Netherlands have abolished theirs.
 const NOT_ENFORCED: [&str; 2] = ["DE", "NL"];
 
 impl Part {
@@ -137,7 +138,7 @@ impl Part {
     fn allows(&self, piece: &[u8]) -> bool {
         match self {
             Self::Any(alphabet, _) => piece.iter().all(|byte| alphabet.contains(byte)),
-            // Banks other than the generated ones have different words of the same kind.
+            // Banks that we don't generate have other words of the same kind.
             Self::Choice(choices) => choices.iter().any(|choice| match choice {
                 Choice::Word(word) if word.len() > 1 => {
                     let letters = word.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -150,8 +151,8 @@ impl Part {
     }
 }
 
-/// Parses a structure: `4n` means digits, `4a` capitals, `4c` either. Anything else is a choice of
-/// words and ranges of digits, such as `AB|CD|000-099`.
+/// Parses a structure: `4n` means digits, `4a` capitals, `4c` either. Anything else is a choice
+/// between words and ranges of digits, such as `AB|CD|000-099`.
 fn parts(structure: &'static str) -> Vec<Part> {
     structure.split(' ').map(part).collect()
 }
@@ -180,7 +181,7 @@ fn choice(text: &'static str) -> Choice {
     range.unwrap_or(Choice::Word(text))
 }
 
-/// Computes the two check digits after the country code, which make the rearranged number 1 modulo
+/// Computes the two check digits after the country code. They make the rearranged number 1 modulo
 /// 97.
 fn check_digits(iban: &[u8]) -> [u8; 2] {
     let mut moved = AsciiBuffer::new();
@@ -194,7 +195,7 @@ mod tests {
     use super::*;
     use crate::model::seed::Seed;
 
-    /// For 10,000 seeds per country, the test takes 9.5 s in a debug build.
+    /// With 10,000 seeds per country, the test takes 9.5 s in a debug build.
     const SEEDS: u32 = 2_000;
 
     #[test]
@@ -242,8 +243,8 @@ mod tests {
             "DE89370400440532013000",
         ] {
             let country = find(&iban[..2]).unwrap();
-            // Some examples in the registry have bank codes that are not in the lists of this
-            // service, so only check digits are compared.
+            // Some of the registry's examples use bank codes that aren't on our lists, so we only
+            // compare check digits.
             let mut bban = AsciiBuffer::new();
             bban.push_str(&iban[4..]);
             assert!(country.complete(bban.bytes_mut()), "{iban}");

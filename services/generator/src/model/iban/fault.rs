@@ -1,21 +1,21 @@
 //! Why IBANs are invalid.
 
-/// The reason an IBAN is invalid.
+/// Why an IBAN is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IbanFault {
-    /// It is empty or contains characters other than letters and digits.
+    /// The IBAN is empty, or contains something other than letters and digits.
     #[error("An IBAN has only letters, digits and blanks.")]
     Characters,
-    /// The first two letters are not the code of a country with IBANs.
+    /// The first two letters aren't the code of a country that uses IBANs.
     #[error("{0} does not use IBANs.")]
     Country(String),
-    /// The country is not the requested one.
+    /// The IBAN belongs to a different country than the requested one.
     #[error("The IBAN is not one of {0}.")]
     OtherCountry(&'static str),
-    /// It has too many or too few characters.
+    /// The IBAN is too long or too short.
     #[error("An IBAN of {0} has {1} characters, not {2}.")]
     Length(&'static str, usize, usize),
-    /// It has a letter where a digit is required, or the reverse.
+    /// There's a letter where a digit should be, or the reverse.
     #[error("The account number does not have the structure of {0}.")]
     Structure(&'static str),
     /// The check digits after the country code are wrong.

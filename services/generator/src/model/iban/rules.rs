@@ -1,12 +1,12 @@
-//! National check digits of bank account numbers.
+//! National check digits in bank account numbers.
 //!
-//! A rule takes the domestic number (everything after the check digits of the IBAN), writes its
-//! check digits in place, and returns false if such a number cannot exist. A number is valid if its
-//! rule does not change it.
+//! A rule takes the domestic number (everything after the IBAN's check digits) and writes its check
+//! digits in place. It returns false if no such number can exist. A number is valid if its rule
+//! leaves it unchanged.
 
 use crate::model::check::{ascii, digit, luhn, mod_11_10, mod_97, number, weighted};
 
-/// Writes the national check digits. Returns false if the number cannot have any.
+/// Writes the national check digits. Returns false if none exist for the number.
 pub type Rule = fn(&mut [u8]) -> bool;
 
 fn put_two(bban: &mut [u8], at: usize, value: u32) -> bool {
@@ -15,7 +15,7 @@ fn put_two(bban: &mut [u8], at: usize, value: u32) -> bool {
     true
 }
 
-/// Sets the last digit to make the weighted sum 0 modulo `modulus`.
+/// Sets the last digit so that the weighted sum is 0 modulo `modulus`.
 fn close(part: &mut [u8], weights: &[i32], modulus: i32) -> bool {
     let last = part.len() - 1;
     let value = (-weighted(&part[..last], weights)).rem_euclid(modulus);
@@ -40,13 +40,13 @@ pub fn plain_97(bban: &mut [u8]) -> bool {
     put_two(bban, bban.len() - 2, 97 - rest)
 }
 
-/// Belgium: the first ten digits modulo 97, where 0 becomes 97.
+/// Belgium: the first ten digits modulo 97, with 0 replaced by 97.
 pub fn belgium(bban: &mut [u8]) -> bool {
     let rest = mod_97(&bban[..10]);
     put_two(bban, 10, if rest == 0 { 97 } else { rest })
 }
 
-/// France and Monaco: the RIB key. Letters count as 1 to 9, restarting at 2 for S.
+/// France and Monaco: the RIB key. Letters count as 1 to 9, starting over at 2 for S.
 pub fn france(bban: &mut [u8]) -> bool {
     let value = |bytes: &[u8]| bytes.iter().fold(0, |value, byte| value * 10 + rib_digit(*byte));
     let sum = 89 * value(&bban[..5]) + 15 * value(&bban[5..10]) + 3 * value(&bban[10..21]);
@@ -62,11 +62,11 @@ fn rib_digit(byte: u8) -> u64 {
     })
 }
 
-/// The values of characters at odd positions for the Italian check letter.
+/// Values of characters in odd positions of an Italian number.
 pub const ITALIAN_ODD: [u32; 26] =
     [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
 
-/// Returns the Italian check letter of `text`. Its first position counts as odd.
+/// Returns the Italian check letter for `text`. The first position counts as odd.
 pub fn italian_letter(text: &[u8]) -> u8 {
     let value = |byte: u8| match byte {
         b'A'..=b'Z' => usize::from(byte - b'A'),
@@ -83,13 +83,13 @@ pub fn italian_letter(text: &[u8]) -> u8 {
     b'A' + (sum % 26) as u8
 }
 
-/// Italy and San Marino: the CIN letter at the beginning.
+/// Italy and San Marino: the leading CIN letter.
 pub fn italy(bban: &mut [u8]) -> bool {
     bban[0] = italian_letter(&bban[1..]);
     true
 }
 
-/// Spain: one check digit for bank and branch, and one for the account.
+/// Spain: one check digit for the bank and branch, and one for the account.
 pub fn spain(bban: &mut [u8]) -> bool {
     const WEIGHTS: [i32; 10] = [1, 2, 4, 8, 5, 10, 9, 7, 3, 6];
     let control = |sum: i32| match 11 - sum % 11 {
@@ -102,7 +102,7 @@ pub fn spain(bban: &mut [u8]) -> bool {
     true
 }
 
-/// Norway: modulo 11 over the preceding ten digits. Numbers with the remainder 10 do not exist.
+/// Norway: modulo 11 over the ten digits before. Numbers that would need a 10 don't exist.
 pub fn norway(bban: &mut [u8]) -> bool {
     let sum = if &bban[4..6] == b"00" {
         weighted(&bban[6..10], &[5, 4, 3, 2])
@@ -120,7 +120,7 @@ pub fn finland(bban: &mut [u8]) -> bool {
     true
 }
 
-/// Estonia: weights 7, 3, 1 from the right, over the branch and the account.
+/// Estonia: weights 7, 3, 1 from the right, over branch and account.
 pub fn estonia(bban: &mut [u8]) -> bool {
     let sum: u32 = bban[2..15]
         .iter()
@@ -137,13 +137,13 @@ pub fn poland(bban: &mut [u8]) -> bool {
     close(&mut bban[..8], &[3, 9, 7, 1, 3, 9, 7], 10)
 }
 
-/// Czechia and Slovakia: the prefix and the account are each 0 modulo 11.
+/// Czechia and Slovakia: prefix and account are each 0 modulo 11.
 pub fn czechia(bban: &mut [u8]) -> bool {
     const WEIGHTS: [i32; 9] = [6, 3, 7, 9, 10, 5, 8, 4, 2];
     close(&mut bban[4..10], &WEIGHTS[4..], 11) && close(&mut bban[10..20], &WEIGHTS, 11)
 }
 
-/// Croatia: the bank and the account each end with an ISO 7064 MOD 11,10 check digit.
+/// Croatia: bank and account each end in an ISO 7064 MOD 11,10 check digit.
 pub fn croatia(bban: &mut [u8]) -> bool {
     bban[6] = ascii(mod_11_10(&bban[..6]));
     bban[16] = ascii(mod_11_10(&bban[7..16]));
@@ -152,22 +152,22 @@ pub fn croatia(bban: &mut [u8]) -> bool {
 
 const NINE_SEVEN_THREE_ONE: [i32; 15] = [9, 7, 3, 1, 9, 7, 3, 1, 9, 7, 3, 1, 9, 7, 3];
 
-/// Hungary: the bank with its branch, and the account, are each 0 modulo 10.
+/// Hungary: bank with branch, and account, are each 0 modulo 10.
 pub fn hungary(bban: &mut [u8]) -> bool {
     close(&mut bban[..8], &NINE_SEVEN_THREE_ONE, 10)
         && close(&mut bban[8..24], &NINE_SEVEN_THREE_ONE, 10)
 }
 
-/// Albania: the last digit of bank and branch is a check digit.
+/// Albania: bank and branch end in a check digit.
 pub fn albania(bban: &mut [u8]) -> bool {
     close(&mut bban[..8], &NINE_SEVEN_THREE_ONE, 10)
 }
 
-/// The last year of birth of Icelandic account holders. It is constant, because the numbers
-/// generated from a seed must not change over time.
+/// Latest birth year for Icelandic account holders. It's a constant, because a seed must keep
+/// producing the same numbers over time.
 const LAST_ICELANDIC_YEAR: u64 = 25;
 
-/// Iceland: the number of the holder ends with a modulo 11 check digit and a digit for the century.
+/// Iceland: the holder's number ends in a modulo 11 check digit and a digit for the century.
 pub fn iceland(bban: &mut [u8]) -> bool {
     if bban[21] == b'0' && number(&bban[16..18]) > LAST_ICELANDIC_YEAR {
         return false;
@@ -177,15 +177,15 @@ pub fn iceland(bban: &mut [u8]) -> bool {
     value < 10
 }
 
-/// The Netherlands: the eleven-test, which was used until 2014.
+/// The Netherlands: the eleven test, in use until 2014.
 pub fn netherlands(bban: &mut [u8]) -> bool {
     close(&mut bban[4..14], &[10, 9, 8, 7, 6, 5, 4, 3, 2], 11)
 }
 
-/// The subaccount digits of a German main account.
+/// Subaccount digits of a German main account.
 const MAIN_ACCOUNT: &[u8] = b"00";
 
-/// Germany: the check digit method of the bank, for the banks that are generated.
+/// Germany: each bank has its own check digit method. This only covers the banks we generate.
 pub fn germany(bban: &mut [u8]) -> bool {
     let (bank, account) = bban.split_at_mut(8);
     match str::from_utf8(bank).unwrap_or_default() {

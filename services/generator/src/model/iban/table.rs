@@ -1,8 +1,9 @@
-//! The countries in the IBAN registry: the structure of the domestic number and the national rule.
+//! The countries in the IBAN registry, with the structure of their domestic numbers and their
+//! national rules.
 //!
-//! Parts: `4n` means digits, `4a` capitals, `4c` either; anything else is a choice of words and
-//! ranges of digits. To add a country, add a row, and a rule in `rules` if the country has national
-//! check digits.
+//! In a structure, `4n` means digits, `4a` capitals, and `4c` either. Anything else is a choice
+//! between words and ranges of digits. To add a country, add a row, plus a rule in `rules` if the
+//! country has national check digits.
 
 use super::rules::{self, Rule};
 
@@ -10,9 +11,9 @@ use super::rules::{self, Rule};
 pub struct Row {
     /// The ISO 3166 code.
     pub code: &'static str,
-    /// The parts of the domestic number.
+    /// The structure of the domestic number.
     pub structure: &'static str,
-    /// The rule for national check digits, if the country has any.
+    /// The rule for national check digits, if any.
     pub rule: Option<Rule>,
 }
 
@@ -24,12 +25,13 @@ const fn ruled(code: &'static str, structure: &'static str, rule: Rule) -> Row {
     Row { code, structure, rule: Some(rule) }
 }
 
-/// The blocks of Belgian bank codes that are allocated.
+/// Belgian bank codes that have been allocated, in blocks.
 const BELGIAN: &str = "000-099|103-108|140-149|190-214|220-399|400-499 7n 2n";
-/// Bank codes whose check digit method is known, see `rules::germany`.
+/// Bank codes whose check digit method we know. See `rules::germany`.
 const GERMAN: &str = "12030000|20050550|37050198|70150000|10040000|37040044|50040000|10070000\
                       |50070010|70070010|10090000|10011001 10n";
-/// Day, month and year from the holder's number, two random digits, check digit, century.
+/// Day, month and year from the holder's number, then two random digits, a check digit and the
+/// century.
 const ICELANDIC: &str = "4n 2n 6n 01-28 01-12 00-99 20-99 1n 0|9";
 
 /// All countries, sorted by code.

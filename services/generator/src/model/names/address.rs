@@ -5,24 +5,24 @@ use super::data::{Data, Subject};
 use super::pattern::{Piece, Word};
 use crate::model::random::Random;
 
-/// A postal address and its parts.
+/// A postal address, whole and in parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Address {
     /// The whole address on one line, without the country.
     pub line: String,
-    /// The name of the street.
+    /// The street name.
     pub street: Option<String>,
     /// The house number, including its letter or staircase.
     pub house_number: Option<String>,
-    /// The flat, floor or door.
+    /// The flat, floor or door number.
     pub unit: Option<String>,
     /// The district of the town.
     pub district: Option<String>,
-    /// The postcode. `None` if addresses in the country do not have any.
+    /// The postcode. `None` if the country doesn't use postcodes.
     pub postcode: Option<String>,
     /// The town.
     pub city: String,
-    /// The state or province. `None` if addresses in the country do not include it.
+    /// The state or province. `None` if addresses in the country don't mention it.
     pub region: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl Data {
         let has = |words: &[Word]| {
             pieces.iter().any(|piece| matches!(piece, Piece::Word(word) if words.contains(word)))
         };
-        // An address with a post box does not have a house.
+        // A PO box address doesn't have a house.
         let has_house = has(&[Word::House]) || !has(&[Word::Street, Word::District]);
         let mut parts = Parts { has_house, ..Parts::default() };
         let mut text = String::with_capacity(32);
@@ -63,23 +63,23 @@ impl Data {
     }
 }
 
-/// The characters that separate the parts of a line.
+/// Characters that separate the parts of a line.
 const COMMAS: [char; 2] = [',', '،'];
-/// The characters between the house number and the flat number.
+/// Characters that may come between the house and flat numbers.
 const JOINTS: [char; 7] = ['/', '-', '–', '#', '號', '号', ' '];
 
-/// Assigns the pieces of a line to the parts of an address.
+/// Sorts the pieces of a line into the parts of an address.
 #[derive(Default)]
 struct Parts {
     address: Address,
-    /// Whether the pattern contains a house number or does not need one. Otherwise the first number
+    /// Whether the pattern has a house number or doesn't need one. If not, the first number we see
     /// is the house number.
     has_house: bool,
     /// The text since the last comma or word.
     text: String,
-    /// The end of the last number in `text`.
+    /// Where the last number in `text` ends.
     number: Option<usize>,
-    /// Whether a word has occurred since the last comma.
+    /// Whether we've seen a word since the last comma.
     worded: bool,
     /// Whether the last word was the town.
     after_city: bool,
@@ -119,8 +119,8 @@ impl Parts {
         }
     }
 
-    /// Ends a number before a word. The characters directly after the number belong to it. Any
-    /// further text belongs to the word that follows.
+    /// Finishes a number when a word follows. Characters right after the number are part of it.
+    /// Anything further belongs to the word.
     fn end_number(&mut self) {
         let text = std::mem::take(&mut self.text);
         if let Some(number) = self.number.take() {
@@ -129,7 +129,7 @@ impl Parts {
         }
     }
 
-    /// Ends the text before a comma.
+    /// Finishes the text before a comma.
     fn end_segment(&mut self) {
         let text = std::mem::take(&mut self.text);
         // Text without a number is a floor, such as `st.`
@@ -185,7 +185,7 @@ mod tests {
                 assert!(line.contains(&address.city), "{code} {line}");
                 let is_box = line.starts_with("P.O. Box") && unit.is_some();
                 assert!(is_box || street.is_some() || district.is_some(), "{code} {line}");
-                // In Nepal, a ward takes the place of the house number.
+                // Nepal uses wards instead of house numbers.
                 let has_no_house = is_box || code == "ne" && district.is_some();
                 assert!(has_no_house || house_number.is_some(), "{code} {line}");
                 assert!(region.iter().all(|region| !region.is_empty()), "{code} {line}");

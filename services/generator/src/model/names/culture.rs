@@ -1,4 +1,4 @@
-//! The cultures, and how they are looked up.
+//! The list of cultures, and how to look them up.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -8,7 +8,7 @@ use crate::model::random::Random;
 
 const TABLE: &str = include_str!("../../../data/cultures.tsv");
 
-/// Alternative codes of cultures.
+/// Alternative culture codes.
 const ALIASES: [(&str, &str); 11] = [
     ("cz", "cs"),
     ("ge", "ka"),
@@ -23,7 +23,7 @@ const ALIASES: [(&str, &str); 11] = [
     ("no_NO", "nb_NO"),
 ];
 
-/// A language and a country with generated names and addresses.
+/// A language and country for which we have names and addresses.
 pub struct Culture {
     /// The canonical code, such as `en_US`.
     pub code: &'static str,
@@ -44,7 +44,7 @@ pub enum Part {
     First,
     /// The family name.
     Last,
-    /// Both, in the order that is usual in the culture.
+    /// Both, in the culture's usual order.
     Full,
 }
 
@@ -64,13 +64,13 @@ pub fn all() -> &'static [Culture] {
     &CULTURES
 }
 
-/// Returns the culture `en_US`, which is the default for names.
+/// Returns `en_US`, the default culture for names.
 pub fn american() -> &'static Culture {
     static AMERICAN: LazyLock<&Culture> = LazyLock::new(|| known("en_US"));
     &AMERICAN
 }
 
-/// Returns the culture `en`, which is the default for addresses.
+/// Returns `en`, the default culture for addresses.
 pub fn english() -> &'static Culture {
     static ENGLISH: LazyLock<&Culture> = LazyLock::new(|| known("en"));
     &ENGLISH
@@ -82,8 +82,8 @@ fn known(code: &str) -> &'static Culture {
 
 /// Finds a culture by its code.
 ///
-/// Ignores case, treats `-` like `_`, and ignores a script between the language and the country. A
-/// language code may be followed by the country of its culture: `cs_CZ` means `cs`.
+/// Ignores case, treats `-` like `_`, and ignores a script between language and country. A bare
+/// language code may also be written with its country: `cs_CZ` finds `cs`.
 pub fn find(code: &str) -> Option<&'static Culture> {
     let code = code.replace('-', "_");
     let exact = |wanted: &str| CULTURES.iter().find(|c| c.code.eq_ignore_ascii_case(wanted));
@@ -107,12 +107,12 @@ pub fn find(code: &str) -> Option<&'static Culture> {
 }
 
 impl Culture {
-    /// Returns the code of the language, such as `en`.
+    /// Returns the language code, such as `en`.
     pub fn language(&self) -> &'static str {
         self.code.split('_').next().unwrap_or_default()
     }
 
-    /// Appends a part of the name of a woman or man.
+    /// Appends part of a name. Women and men are equally likely.
     pub fn write(&self, random: &mut Random, part: Part, out: &mut String) {
         let female = random.percent(50);
         match part {
@@ -127,12 +127,12 @@ impl Culture {
         self.write(random, Part::Full, out);
     }
 
-    /// Appends a company name with its legal form.
+    /// Appends a company name, including the legal form.
     pub fn write_company(&self, random: &mut Random, out: &mut String) {
         self.data().write_company(random, out);
     }
 
-    /// Returns the data of the culture, which is unpacked on first use.
+    /// Returns the culture's data, which is unpacked on first use.
     pub(super) fn data(&self) -> &Data {
         self.data.get_or_init(|| Data::unpack(self.position))
     }
@@ -164,7 +164,7 @@ mod tests {
     fn common_names_come_more_often() {
         let names = samples("en_US", 20_000, |c, random, out| c.write(random, Part::Last, out));
         let smith = names.iter().filter(|name| *name == "Smith").count();
-        // This surname has 2.2 percent of the weight.
+        // 2.2 percent of the surname weight.
         assert!((300..700).contains(&smith), "{smith}");
     }
 

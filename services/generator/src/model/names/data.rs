@@ -1,4 +1,4 @@
-//! The lists and patterns of one culture, and functions that use them.
+//! The lists and patterns of a single culture, and the code that uses them.
 
 use super::list::{List, Names};
 use super::pack::{Lines, unpacked};
@@ -11,7 +11,7 @@ pub struct Data {
     pub(super) female: Names,
     pub(super) male: Names,
     pub(super) surnames: Names,
-    /// The surnames of women. Empty if women and men have the same surnames.
+    /// Surnames of women. Empty if women and men have the same surnames.
     pub(super) female_surnames: Names,
     pub(super) streets: List,
     pub(super) cities: List,
@@ -19,15 +19,15 @@ pub struct Data {
     pub(super) profile: Profile,
 }
 
-/// The data of a city.
+/// Extra data for a city.
 struct Place {
-    /// The state or province. Empty if addresses do not include it.
+    /// The state or province. Empty if addresses don't mention it.
     region: Box<str>,
-    /// The postcodes, or masks for them.
+    /// The city's postcodes, or masks for generating them.
     postcodes: List,
 }
 
-/// The patterns of a culture.
+/// A culture's patterns.
 #[derive(Default)]
 pub struct Profile {
     pub(super) full_name: Choice,
@@ -42,21 +42,21 @@ pub struct Profile {
     pub(super) legal_form: Choice,
     words: List,
     trades: List,
-    /// The digit zero of the script, if it is not the ASCII digit.
+    /// The script's digit zero, unless it's the ASCII one.
     zero: Option<char>,
     and: Box<str>,
     /// Whether companies are named after surnames.
     with_surname: bool,
 }
 
-/// The context that all words of a pattern share.
+/// The context shared by all words in a pattern.
 #[derive(Clone, Copy, Default)]
 pub struct Subject<'a> {
-    /// True for the name of a woman.
+    /// True for a woman's name.
     pub female: bool,
     /// The index of the city.
     pub city: usize,
-    /// The name of a company before its legal form.
+    /// The company name so far, without its legal form.
     pub stem: &'a str,
 }
 
@@ -78,7 +78,7 @@ impl Data {
         out.push_str(self.given(female).sample(random));
     }
 
-    /// Appends the surname of a woman or man.
+    /// Appends a surname, in its feminine form if needed.
     pub fn write_surname(&self, female: bool, random: &mut Random, out: &mut String) {
         out.push_str(self.surnames(female).sample(random));
     }
@@ -94,18 +94,18 @@ impl Data {
         if feminine { &self.female_surnames } else { &self.surnames }
     }
 
-    /// Appends a full name in the order of the culture.
+    /// Appends a full name in the culture's usual order.
     pub fn write_full_name(&self, female: bool, random: &mut Random, out: &mut String) {
         let subject = Subject { female, ..Subject::default() };
         self.expand(self.profile.full_name.sample(random), subject, random, out);
     }
 
-    /// Returns the state or province of a city, or an empty string if addresses do not include it.
+    /// Returns a city's state or province. Empty if addresses don't mention it.
     pub(super) fn region(&self, city: usize) -> &str {
         self.places.get(city).map_or("", |place| &place.region)
     }
 
-    /// Appends the name of a company.
+    /// Appends a company name.
     pub fn write_company(&self, random: &mut Random, out: &mut String) {
         let mut stem = String::with_capacity(48);
         let legal = self.profile.legal_form.sample(random);
@@ -126,7 +126,7 @@ impl Data {
         }
     }
 
-    /// Appends the text of a pattern, with its placeholders replaced.
+    /// Appends a pattern with its placeholders filled in.
     pub fn expand(
         &self,
         pieces: &[Piece],
@@ -191,7 +191,7 @@ impl Place {
 }
 
 impl Profile {
-    /// Parses a profile. Invalid patterns are skipped; a test ensures that all of them are valid.
+    /// Parses a profile, skipping invalid patterns. A test makes sure that there aren't any.
     fn read<'a>(rows: impl Iterator<Item = (&'a str, &'a str, u32)>) -> Self {
         let mut profile = Self::default();
         let rows: Vec<_> = rows.collect();
@@ -238,7 +238,7 @@ impl Profile {
 }
 
 impl Profile {
-    /// Returns whether a legal form mentions further partners, such as `& Sons` or `GmbH & Co. KG`.
+    /// Returns whether a legal form mentions more partners, such as `& Sons` or `GmbH & Co. KG`.
     fn names_a_family(&self, legal_form: &[Piece]) -> bool {
         self.with_surname
             && legal_form.iter().any(|piece| {
@@ -248,10 +248,11 @@ impl Profile {
     }
 }
 
-/// The words before the sons of a founder, if a culture uses a different word between two founders.
+/// Words that introduce the founder's sons, for cultures that use another word between two
+/// founders.
 const AND: [&str; 7] = ["&", "e", "एंड", "एन्ड", "অ্যান্ড", "ובניו", "وأولاده"];
 
-/// Returns whether a pattern with two founders has produced the same name twice.
+/// Returns whether a two-founder pattern came up with the same name twice.
 fn names_one_twice(pattern: &[Piece], stem: &str) -> bool {
     let [Piece::Word(Word::Surname), Piece::Text(between), Piece::Word(Word::Surname)] = pattern
     else {
@@ -278,7 +279,7 @@ fn softened(out: &mut String, start: usize) {
     }
 }
 
-/// Returns the patterns for company names: phrases, and surnames if companies are named after them.
+/// Returns the company name patterns: phrases, plus surnames if companies are named after them.
 fn companies<'a>(
     and: &str,
     with_surname: &str,
@@ -301,7 +302,7 @@ fn companies<'a>(
     if with_surname != "no" {
         choice.add("{surname}-{surname}", 1);
     }
-    // The position of the trade is the same as in the phrases of the culture.
+    // Put the trade where the culture's phrases have it.
     let trade = phrases.first().map_or("", |phrase| phrase.0).replace("{w}", "{surname}");
     choice.add(&trade, 4);
     choice
@@ -331,14 +332,14 @@ impl Data {
         .sum()
     }
 
-    /// Returns the packed Latin form of a name, if it has one.
+    /// Returns the packed Latin form of a name, if any.
     pub fn latin_of(&self, name: &str) -> Option<&str> {
         [&self.female, &self.male, &self.surnames]
             .into_iter()
             .find_map(|names| Some(names.latin.get(names.iter().position(|own| own == name)?)))
     }
 
-    /// Returns the memory that the lists use, in bytes.
+    /// Returns the memory used by the lists, in bytes.
     pub fn resident(&self) -> usize {
         let profile = &self.profile;
         let names = [&self.female, &self.male, &self.surnames, &self.female_surnames];
@@ -359,7 +360,7 @@ impl Data {
         names + others + postcodes
     }
 
-    /// Returns the cities with their regions and postcodes.
+    /// Returns the cities, with their regions and postcodes.
     pub fn places(&self) -> impl Iterator<Item = (&str, &str, &List)> {
         let places = self.cities.iter().zip(&self.places);
         places.map(|(city, place)| (city, &*place.region, &place.postcodes))

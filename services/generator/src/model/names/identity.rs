@@ -1,4 +1,4 @@
-//! Names with their parts, for generating whole people.
+//! Names split into their parts, for generating whole people.
 
 use super::culture::Culture;
 use super::data::Data;
@@ -11,17 +11,17 @@ use crate::model::random::Random;
 pub struct Identity {
     /// The given name.
     pub given: String,
-    /// The surnames. If the culture has two, they are separated by a space.
+    /// The surname. Cultures with two surnames separate them with a space.
     pub surname: String,
-    /// The full name in the order of the culture.
+    /// The full name in the culture's usual order.
     pub full: String,
     /// The given name in plain Latin letters.
     pub given_latin: String,
-    /// The surnames in plain Latin letters.
+    /// The surname in plain Latin letters.
     pub surname_latin: String,
-    /// The full name in plain Latin letters, in the order of the culture.
+    /// The full name in plain Latin letters, in the culture's usual order.
     pub latin: String,
-    /// The reading of the full name in katakana. Japanese only.
+    /// How the full name is read, in katakana. Japanese only.
     pub kana: Option<String>,
 }
 
@@ -31,8 +31,7 @@ impl Culture {
         self.data().identity(female, self.language(), None, random)
     }
 
-    /// Generates the name of a woman or man who belongs to a family. The surnames are drawn from
-    /// `family`.
+    /// Generates the name of a woman or man in a given family. The surname is drawn from `family`.
     pub fn identity_in_family(
         &self,
         female: bool,
@@ -94,8 +93,8 @@ impl Data {
 }
 
 impl Data {
-    /// Returns the position of the surname of a family. For a woman, this is the form whose
-    /// beginning is most similar to the man's surname.
+    /// Returns the index of a family's surname. For a woman, we pick the feminine form that shares
+    /// the longest prefix with the man's surname.
     fn family_surname(&self, female: bool, family: &mut Random) -> usize {
         let position = self.surnames.position(family);
         if !female || self.female_surnames.is_empty() {
@@ -106,12 +105,12 @@ impl Data {
             let other = self.female_surnames.get(*position).chars();
             name.chars().zip(other).take_while(|(one, other)| one == other).count()
         };
-        // If several are equally good, takes the last one, which may have any weight.
+        // On a tie, `max_by_key` returns the last one, regardless of weight.
         (0..self.female_surnames.len()).max_by_key(common).unwrap_or(position)
     }
 }
 
-/// Appends a name, separated by a space if it is not the first one.
+/// Appends a name, after a space unless it's the first.
 fn push_apart(names: &mut String, name: &str) {
     if !names.is_empty() {
         names.push(' ');

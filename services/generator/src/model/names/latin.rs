@@ -1,15 +1,15 @@
-//! Names in plain Latin letters, romanised like in the passports of their country.
+//! Names in plain Latin letters, romanised as in each country's passports.
 //!
-//! Alphabets are converted letter by letter. For names in other scripts, `data/latin` contains the
-//! Latin form of each name.
+//! Alphabets are converted letter by letter. For names in other scripts, we look up the Latin form
+//! in `data/latin`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
-/// Each line has a language and its letters with their Latin form (`-` means none). The language
-/// `*` matches any language.
+/// One line per language: its code, then each letter with its Latin form (`-` for none). The
+/// language `*` applies to all.
 const ALPHABETS: &str = include_str!("../../../data/alphabets.txt");
 
 type Alphabet = HashMap<char, &'static str>;
@@ -24,10 +24,10 @@ static LETTERS: LazyLock<HashMap<&'static str, Alphabet>> = LazyLock::new(|| {
     ALPHABETS.lines().filter_map(alphabet).collect()
 });
 
-/// Romanises a name. Capitals, spaces and hyphens are kept. Other marks, and letters without a
-/// known Latin form, are dropped.
+/// Romanises a name. Keeps capitals, spaces and hyphens. Drops any other marks, and letters that we
+/// can't convert.
 pub fn latin(name: &str, language: &str) -> String {
-    // Most names are ASCII and do not need the table.
+    // Fast path: most names are ASCII and don't need the table.
     if name.is_ascii() {
         let is_kept = |letter: &char| letter.is_ascii_alphanumeric() || " -".contains(*letter);
         return name.chars().filter(is_kept).collect();
@@ -47,7 +47,7 @@ pub fn latin(name: &str, language: &str) -> String {
     out
 }
 
-/// Converts a name to lower-case ASCII letters, without spaces and marks.
+/// Converts a name to lower-case ASCII letters, without spaces or marks.
 pub fn plain(name: &str, language: &str) -> String {
     let mut plain = latin(name, language);
     plain.retain(|letter| letter.is_ascii_alphabetic());
@@ -98,8 +98,8 @@ fn known(letter: char, language: &str) -> Option<&'static str> {
     of(language).or_else(|| of("*"))
 }
 
-/// Returns the Latin form of letters whose conversion depends on their neighbours, and the number
-/// of these letters.
+/// Handles letters whose conversion depends on their neighbours. Returns their Latin form and how
+/// many letters it covers.
 fn sequence(letters: &[char], at: usize, language: &str) -> Option<(&'static str, usize)> {
     let (rest, first) = (&letters[at..], at == 0);
     match (language, rest) {
@@ -118,7 +118,7 @@ fn sequence(letters: &[char], at: usize, language: &str) -> Option<(&'static str
     }
 }
 
-/// Converts pairs of Greek letters according to ELOT 743.
+/// Converts Greek letter pairs according to ELOT 743.
 fn greek(rest: &[char], first: bool) -> Option<(&'static str, usize)> {
     let voiceless = |next: &char| "θκξπσςτφχψ".contains(*next);
     let v = |text: [&'static str; 2]| text[usize::from(rest.get(2).is_none_or(voiceless))];

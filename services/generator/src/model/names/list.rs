@@ -4,18 +4,18 @@ use std::ops::Deref;
 
 use crate::model::random::Random;
 
-/// Names in a single text, with an alias table for sampling in constant time.
+/// Names in a single string, with an alias table for constant-time sampling.
 #[derive(Default)]
 pub struct List {
     text: Box<str>,
-    /// The end offset of each name.
+    /// Where each name ends.
     ends: Box<[u32]>,
     /// The alias table. Empty if all names are equally likely.
     cells: Box<[Cell]>,
 }
 
-/// A cell of an alias table (Vose): the probability of the name at its own index, and the alias
-/// that is used otherwise.
+/// A cell of an alias table (Vose's method): the probability of the cell's own name, and the alias
+/// to use otherwise.
 #[derive(Clone, Copy)]
 struct Cell {
     /// The probability in units of 1/65536.
@@ -23,18 +23,18 @@ struct Cell {
     other: u16,
 }
 
-/// Names, with their Latin forms and, in Japanese, their readings, if the build packs them.
+/// Names with their Latin forms and, for Japanese, their readings, if the build packs them.
 #[derive(Default)]
 pub struct Names {
     list: List,
-    /// The Latin forms. Empty if the script is converted letter by letter.
+    /// Latin forms. Empty if the script is converted letter by letter.
     pub latin: List,
-    /// The readings in katakana.
+    /// Readings in katakana.
     pub kana: List,
 }
 
 impl Names {
-    /// Creates a list of names. `columns` contain the Latin form and the reading of each name.
+    /// Creates a list of names. `columns` has the Latin form and the reading of each name.
     pub fn new(list: List, columns: &[&str]) -> Self {
         let column = |nth: usize| {
             let column = || columns.iter().map(|row| row.split('\t').nth(nth).unwrap_or_default());
@@ -62,7 +62,7 @@ impl Deref for Names {
 }
 
 impl List {
-    /// Creates a list of at most 65536 names with weights.
+    /// Creates a weighted list of up to 65536 names.
     pub fn of<'a>(items: impl Iterator<Item = (&'a str, u32)>) -> Self {
         let (mut text, mut ends, mut weights) = (String::new(), Vec::new(), Vec::new());
         for (name, weight) in items {
@@ -95,7 +95,7 @@ impl List {
         &self.text[start..*end as usize]
     }
 
-    /// Samples the index of a name.
+    /// Samples an index.
     pub fn position(&self, random: &mut Random) -> usize {
         if self.cells.is_empty() {
             return random.index(self.ends.len());
@@ -106,12 +106,12 @@ impl List {
         if share < cell.own { position } else { cell.other.into() }
     }
 
-    /// Samples a name. Returns an empty string if the list is empty.
+    /// Samples a name, or returns an empty string if there are none.
     pub fn sample(&self, random: &mut Random) -> &str {
         if self.is_empty() { "" } else { self.get(self.position(random)) }
     }
 
-    /// Returns all names, in the order of the list.
+    /// Returns all names, in order.
     #[cfg(test)]
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.ends.len()).map(|position| self.get(position))
@@ -124,12 +124,11 @@ impl List {
     }
 }
 
-/// Creates the alias table. In each cell, the space that a rare name leaves is filled by one common
-/// name.
+/// Builds the alias table. Wherever a rare name leaves room in its cell, one common name fills it.
 fn alias_table(weights: &[u32]) -> Vec<Cell> {
     let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
     let count = weights.len() as u64;
-    // The unit is chosen to make a full cell equal to `total`.
+    // Scaled so that a full cell equals `total`.
     let mut left: Vec<u64> = weights.iter().map(|weight| u64::from(*weight) * count).collect();
     let (mut small, mut large) = (Vec::new(), Vec::new());
     for (position, share) in left.iter().enumerate() {

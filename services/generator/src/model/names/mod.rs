@@ -1,6 +1,6 @@
-//! Names of people and companies, and addresses, in 82 cultures.
+//! Personal names, company names and addresses in 82 cultures.
 //!
-//! `build.rs` packs the lists. A culture is unpacked on first use.
+//! The lists are packed by `build.rs`. Each culture is unpacked on first use.
 
 mod address;
 mod culture;

@@ -1,4 +1,4 @@
-//! Reads the packed cultures, in the format of `build.rs`.
+//! Reads the cultures that `build.rs` packed.
 
 use std::io::Read as _;
 
@@ -8,10 +8,11 @@ use super::list::{List, Names};
 
 const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cultures.bin"));
 
-/// Weights are quarter powers of two. These are the first four of them, in units of 1/16.
+/// Weights are quarter powers of two. Here are the first four, in units of 1/16.
 const QUARTERS: [u32; 4] = [16, 19, 23, 27];
 
-/// Returns the text of the `nth` culture. Empty if it is damaged; a test ensures that none is.
+/// Returns the unpacked text of the `nth` culture. Empty if it's damaged, but a test rules that
+/// out.
 pub fn unpacked(nth: usize) -> String {
     let number = |at: usize| -> Option<usize> {
         let bytes = PACKED.get(at..at + 4)?.try_into().ok()?;
@@ -27,12 +28,12 @@ pub fn unpacked(nth: usize) -> String {
     read().unwrap_or_default()
 }
 
-/// The lines of a culture, with its lists one after another.
+/// A culture's lines, which contain several lists in a row.
 pub struct Lines<'a> {
     lines: std::str::Lines<'a>,
 }
 
-/// A decoded line of a list.
+/// A decoded list entry.
 struct Row<'a> {
     name: String,
     weight: u32,
@@ -40,7 +41,7 @@ struct Row<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Creates a reader that begins with the first list.
+    /// Creates a reader, positioned at the first list.
     pub fn of(text: &'a str) -> Self {
         Self { lines: text.lines() }
     }
@@ -51,20 +52,20 @@ impl<'a> Lines<'a> {
         List::of(rows.iter().map(|row| (row.name.as_str(), row.weight)))
     }
 
-    /// Reads the next list, including the Latin forms of its names.
+    /// Reads the next list, including Latin forms and readings.
     pub fn names(&mut self) -> Names {
         let (list, columns) = self.table();
         Names::new(list, &columns)
     }
 
-    /// Reads the next list. Also returns the columns after the weights.
+    /// Reads the next list, and returns the columns after the weights as well.
     pub fn table(&mut self) -> (List, Vec<&'a str>) {
         let rows = self.rows();
         let columns = rows.iter().map(|row| row.columns).collect();
         (List::of(rows.iter().map(|row| (row.name.as_str(), row.weight))), columns)
     }
 
-    /// Returns the remaining lines as key, value and weight.
+    /// Returns the remaining lines as keys, values and weights.
     pub fn profile(self) -> impl Iterator<Item = (&'a str, &'a str, u32)> {
         self.lines.filter_map(|line| {
             let (key, rest) = line.split_once('\t')?;

@@ -2,51 +2,51 @@
 
 use crate::model::random::Random;
 
-/// A part of a pattern.
+/// A piece of a pattern.
 #[derive(Debug)]
 pub enum Piece {
     /// Literal text.
     Text(Box<str>),
-    /// A word from the data of the culture.
+    /// A word from the culture's data.
     Word(Word),
-    /// An integer in an inclusive range.
+    /// A number in an inclusive range.
     Number(u32, u32),
-    /// A house number. Smaller numbers are more likely.
+    /// A house number. Low numbers are more likely.
     House,
     /// One of the first four letters of an alphabet.
     Letter([char; 4]),
-    /// A mask of digits and letters, for example for postcodes.
+    /// A mask of digits and letters, for example a postcode.
     Mask(Box<str>),
 }
 
-/// The kinds of words that a placeholder can refer to.
+/// Words that a placeholder can stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
     /// A given name.
     Given,
     /// A surname that matches the given name.
     Surname,
-    /// A street, with everything that precedes the house number.
+    /// A street, along with anything else that comes before the house number.
     Street,
     /// The first half of a street name, which [`Word::StreetSecond`] completes.
     StreetFirst,
     /// The second half of a street name.
     StreetSecond,
-    /// A house number in the format of the country.
+    /// A house number in the country's usual format.
     House,
     /// A district of a town.
     District,
-    /// The town of the address.
+    /// The town in the address.
     City,
-    /// The state or province of the address.
+    /// The state or province in the address.
     Region,
-    /// A postcode of the town.
+    /// One of the town's postcodes.
     Postcode,
-    /// One of the words in a company name.
+    /// A word for company names.
     Company,
-    /// The trade of the company.
+    /// The company's trade.
     Trade,
-    /// The name of the company, without its legal form.
+    /// The company name without its legal form.
     Stem,
 }
 
@@ -74,21 +74,21 @@ const LETTERS: [[char; 4]; 5] = [
     ['Α', 'Β', 'Γ', 'Δ'],
 ];
 
-/// The letters that are allowed at every position of Canadian and British postcodes.
+/// Letters allowed in every letter position of Canadian and British postcodes.
 const POSTAL: &[u8] = b"ABEGHJLNPRSTWXYZ";
-/// The letters of [`POSTAL`] that are allowed as the second letter of a Dutch postcode.
+/// Letters from [`POSTAL`] that may come second in a Dutch postcode.
 const POSTAL_SECOND: &[u8] = b"BGHJLNPRTWXZ";
-/// The digits that are allowed at every position of an Iranian postcode.
+/// Digits allowed in every position of an Iranian postcode.
 const IRANIAN: [u8; 7] = [1, 3, 4, 6, 7, 8, 9];
-/// The characters that are allowed after an Irish routing key.
+/// Characters allowed after an Irish routing key.
 const IRISH: &[u8] = b"0123456789ACDEFHKNPRTVWXY";
 
-/// A parsed pattern, as a sequence of pieces.
+/// A parsed pattern.
 #[derive(Debug, Default)]
 pub struct Pattern(pub Box<[Piece]>);
 
 impl Pattern {
-    /// Parses a pattern. Returns `None` if a placeholder is unknown or not closed.
+    /// Parses a pattern. Returns `None` if a placeholder is unknown or isn't closed.
     pub fn parse(text: &str) -> Option<Self> {
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -128,7 +128,7 @@ fn placeholder(name: &str) -> Option<Piece> {
     }
 }
 
-/// Several patterns with weights. One of them is chosen at random.
+/// Weighted patterns to choose from at random.
 #[derive(Debug, Default)]
 pub struct Choice {
     patterns: Vec<Pattern>,
@@ -137,7 +137,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Adds a pattern. Returns `None` if it is invalid.
+    /// Adds a pattern, or returns `None` if it's invalid.
     pub fn add(&mut self, text: &str, weight: u32) -> Option<()> {
         self.patterns.push(Pattern::parse(text)?);
         self.sums.push(self.sums.last().unwrap_or(&0) + weight.max(1));
@@ -150,7 +150,7 @@ impl Choice {
         self.patterns.len()
     }
 
-    /// Samples a pattern. Returns an empty one if there are none.
+    /// Samples a pattern, or returns an empty one if there are none.
     pub fn sample(&self, random: &mut Random) -> &[Piece] {
         let position = match self.sums.as_slice() {
             [] => return &[],
@@ -164,7 +164,7 @@ impl Choice {
     }
 }
 
-/// Appends a number in the digits of a script. `zero` is its digit zero.
+/// Writes a number in the digits of a script, whose digit zero is `zero`.
 pub fn write_number(number: u32, zero: char, out: &mut String) {
     let mut digits = [0; 10];
     let mut start = digits.len();
@@ -184,8 +184,8 @@ fn push_digit(value: u8, zero: char, out: &mut String) {
     out.push(char::from_u32(u32::from(zero) + u32::from(value)).unwrap_or(zero));
 }
 
-/// Appends a random text for a mask. `#` is any digit, `%` is 1 to 9, `$` is a digit of Iranian
-/// postcodes (not 0, 2 or 5); `@`, `&` and `*` are letters of postcodes.
+/// Fills in a mask at random. `#` is any digit, `%` is 1 to 9, and `$` is a digit found in Iranian
+/// postcodes (not 0, 2 or 5). `@`, `&` and `*` are postcode letters.
 pub fn write_mask(mask: &str, random: &mut Random, zero: char, out: &mut String) {
     for character in mask.chars() {
         match character {

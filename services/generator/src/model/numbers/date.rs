@@ -1,11 +1,11 @@
-//! Birth dates that are encoded in numbers.
+//! Birth dates encoded in numbers.
 
 use jiff::civil::Date;
 
 use super::number::{Number, fits};
 use super::outcome::Outcome;
 
-/// Returns the date with this year, month and day, or `None` if it does not exist.
+/// Returns this date, or `None` if it doesn't exist.
 pub fn day(year: u64, month: u64, day: u64) -> Option<Date> {
     Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
@@ -27,7 +27,7 @@ pub fn day_first(number: &Number<'_>, from: usize) -> Outcome {
     fits([1900, 2000].into_iter().any(|century| day(century + year, month, date).is_some()))
 }
 
-/// Returns three values of two digits each, beginning at an offset.
+/// Returns three two-digit values, starting at an offset.
 pub fn year_month_day(number: &Number<'_>, from: usize) -> (u64, u64, u64) {
     let two = |position: usize| number.value(from + position, from + position + 2);
     (two(0), two(2), two(4))

@@ -1,8 +1,7 @@
-//! The form of a number: a regular expression that can be matched and sampled.
+//! The format of a number: a regular expression that we can match against and sample from.
 //!
-//! An alternative is sampled with a probability proportional to the number of strings that it
-//! matches, unless alternatives are groups with weights: a string for `(?<w9>\d)|(?<w1>[XYZ])`
-//! begins with a letter one time in ten.
+//! Alternatives are sampled in proportion to how many strings they match, unless they are groups
+//! with weights. For example, one in ten samples of `(?<w9>\d)|(?<w1>[XYZ])` starts with a letter.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +10,13 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::model::random::Random;
 
-/// The reason a form cannot be compiled. A test compiles all forms.
+/// Why a form can't be compiled. A test compiles them all.
 #[derive(Debug, thiserror::Error)]
 pub enum FormError {
-    /// The form is not a regular expression.
+    /// The form isn't a valid regular expression.
     #[error(transparent)]
     Parse(#[from] Box<regex_syntax::Error>),
-    /// The regular expression cannot be compiled.
+    /// The regular expression can't be compiled.
     #[error(transparent)]
     Build(#[from] Box<regex_automata::meta::BuildError>),
 }
@@ -31,7 +30,7 @@ pub struct Form {
 }
 
 impl Form {
-    /// Compiles a form. If `narrow` is given, numbers are sampled from it.
+    /// Compiles a form. If `narrow` is given, numbers are sampled from that instead.
     pub fn new(form: &str, narrow: Option<&str>) -> Result<Self, FormError> {
         let parse = |text: &str| {
             let ascii = text.replace(r"\d", "[0-9]");
@@ -46,22 +45,22 @@ impl Form {
         Ok(Self { regex, lengths, sample: Node::new(&sampled), endings })
     }
 
-    /// Returns whether the form matches the whole text.
+    /// Returns whether the form matches the entire text.
     pub fn matches(&self, text: &str) -> bool {
         self.regex.is_match(text)
     }
 
-    /// Returns whether the form can match a string of this length.
+    /// Returns whether the form matches any string of this length.
     pub fn has_length(&self, length: usize) -> bool {
         self.lengths.contains(&length)
     }
 
-    /// Returns the ASCII characters that sampled strings can end with.
+    /// Returns the ASCII characters that a sample can end in.
     pub fn endings(&self) -> &[u8] {
         &self.endings
     }
 
-    /// Samples a string that matches the form.
+    /// Samples a matching string.
     pub fn sample(&self, random: &mut Random) -> String {
         let mut out = String::new();
         self.sample.push(random, &mut out);
@@ -69,7 +68,7 @@ impl Form {
     }
 }
 
-/// Returns the possible lengths of strings that match a form.
+/// Returns the possible lengths of matching strings.
 fn lengths(hir: &Hir) -> BTreeSet<usize> {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => BTreeSet::from([0]),
@@ -96,7 +95,7 @@ fn sums_of(one: &BTreeSet<usize>, other: &BTreeSet<usize>) -> BTreeSet<usize> {
     one.iter().flat_map(|a| other.iter().map(move |b| a + b)).collect()
 }
 
-/// Collects the possible last characters of a string, including those before an optional end.
+/// Collects the possible last characters, including those before an optional suffix.
 fn push_endings(hir: &Hir, endings: &mut Vec<u8>) {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
@@ -127,15 +126,15 @@ fn ascii(character: u32) -> Option<u8> {
     u8::try_from(character).ok().filter(u8::is_ascii)
 }
 
-/// A part of a form, prepared for sampling.
+/// Part of a form, prepared for sampling.
 enum Node {
     Text(String),
-    /// A character in one of these inclusive ranges.
+    /// A character from any of these inclusive ranges.
     Class(Vec<(u32, u32)>),
-    /// A part that is repeated, with the minimum and maximum number of repetitions.
+    /// A repeated part, with the minimum and maximum repetitions.
     Repeated(Box<Node>, u64, u64),
     Sequence(Vec<Node>),
-    /// Alternatives with their weights.
+    /// Weighted alternatives.
     Choice(Vec<(Node, u64)>),
 }
 
@@ -180,8 +179,9 @@ impl Node {
     }
 }
 
-/// Returns the weights of alternatives: those of groups named `w` and a number, or else the number
-/// of strings that each matches. The weights are scaled to keep their sum below 2^62.
+/// Returns the weights of the alternatives. They come from group names (`w` and a number), or else
+/// from the number of strings that each alternative matches. They are scaled to keep their sum
+/// below 2^62.
 fn weights(choices: &[Hir]) -> Vec<u64> {
     let named = |hir: &Hir| match hir.kind() {
         HirKind::Capture(capture) => {
@@ -201,7 +201,7 @@ fn weights(choices: &[Hir]) -> Vec<u64> {
     counts.into_iter().map(|count| count as u64).collect()
 }
 
-/// Returns the number of strings that match a form, at most 2^100.
+/// Returns the number of strings that match, capped at 2^100.
 fn texts(hir: &Hir) -> u128 {
     const MOST: u128 = 1 << 100;
     let count = match hir.kind() {
@@ -224,7 +224,7 @@ fn texts(hir: &Hir) -> u128 {
     count.min(MOST)
 }
 
-/// Returns the inclusive ranges of a character class.
+/// Returns a character class as inclusive ranges.
 fn ranges(class: &Class) -> Vec<(u32, u32)> {
     match class {
         Class::Unicode(class) => {
@@ -238,7 +238,7 @@ fn ranges(class: &Class) -> Vec<(u32, u32)> {
     }
 }
 
-/// Samples a character uniformly from ranges.
+/// Samples a character uniformly from the ranges.
 fn character(ranges: &[(u32, u32)], random: &mut Random) -> Option<char> {
     let total: u32 = ranges.iter().map(|(first, last)| last - first + 1).sum();
     let mut nth = random.below(u64::from(total)) as u32;

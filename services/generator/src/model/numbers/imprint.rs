@@ -1,7 +1,7 @@
-//! Writes the birth date and the sex of a person into a sampled number.
+//! Writes a person's birth date and sex into a sampled number.
 //!
-//! If trying other last digits cannot make a number valid, or would take long, its check digits are
-//! computed here.
+//! Usually the check digits are found by trying out last digits. Where that can't work, or would
+//! take too long, they are computed here.
 
 #![expect(clippy::ptr_arg, reason = "all have one type, and one of them shortens the number")]
 
@@ -13,10 +13,10 @@ use super::person::Person;
 use crate::model::check;
 use crate::model::iban::italian_letter;
 
-/// Writes the birth date and the sex of a person into a sampled number.
+/// Writes a person's birth date and sex into a sampled number.
 pub type Imprint = fn(&mut Vec<u8>, &Person);
 
-/// The letters for the months in Italian numbers.
+/// The letters that stand for months in Italian numbers.
 pub const ITALIAN_MONTHS: &[u8; 12] = b"ABCDEHLMPRST";
 
 fn put(text: &mut [u8], at: usize, value: i64, width: usize) {
@@ -41,7 +41,7 @@ fn day_first(text: &mut [u8], at: usize, person: &Person, shift: i8) {
     put(text, at + 4, i64::from(person.born.year() % 100), 2);
 }
 
-/// Writes the code of the place of birth, if there is one.
+/// Writes the code for the place of birth, if any.
 fn place(text: &mut [u8], at: usize, person: &Person) {
     if let Some(place) = &person.place {
         let code = place.as_bytes();
@@ -54,13 +54,13 @@ fn parity(text: &mut [u8], at: usize, odd: bool) {
     text[at] = (text[at] & !1) | u8::from(odd);
 }
 
-/// Maps the digit at an offset to the range of `count` digits that begins with `first`.
+/// Maps the digit at an offset to one of `count` digits, starting at `first`.
 fn within(text: &mut [u8], at: usize, first: u8, count: u8) {
     text[at] = b'0' + first + (text[at] - b'0') % count;
 }
 
-/// Writes the digit for century and sex. It is `first` for men born in the 1900s. Women follow, and
-/// then the 2000s.
+/// Writes the digit for century and sex. It is `first` for a man born in the 1900s, and one more
+/// for a woman. People born in the 2000s get `step` more.
 fn century_and_sex(text: &mut [u8], at: usize, person: &Person, first: u8, step: u8) {
     let century = if person.is_of_2000s() { step } else { 0 };
     text[at] = b'0' + first + century + u8::from(!person.is_male());
@@ -68,11 +68,11 @@ fn century_and_sex(text: &mut [u8], at: usize, person: &Person, first: u8, step:
 
 pub fn austria(text: &mut Vec<u8>, person: &Person) {
     day_first(text, 4, person, 0);
-    // Numbers whose check digit would be 10 are rejected later.
+    // The caller rejects numbers whose check digit would be 10.
     text[3] = check::ascii(check::weighted(text, AUSTRIAN) as u32 % 11);
 }
 
-/// The weights for the Austrian check digit, which is the fourth of ten digits.
+/// Weights for the Austrian check digit, the fourth of ten digits.
 pub const AUSTRIAN: &[i32] = &[3, 7, 9, 0, 5, 8, 4, 2, 1, 6];
 
 pub fn belgium(text: &mut Vec<u8>, person: &Person) {
@@ -104,7 +104,7 @@ pub fn cuba(text: &mut Vec<u8>, person: &Person) {
     parity(text, 9, !person.is_male());
 }
 
-/// Czechia and Slovakia. Numbers have had a check digit since 1954.
+/// Czechia and Slovakia. Numbers have only had a check digit since 1954.
 pub fn czechia(text: &mut Vec<u8>, person: &Person) {
     year_first(text, 0, person, if person.is_male() { 0 } else { 50 });
     if person.born < date(1954, 1, 1) {
@@ -138,7 +138,7 @@ pub fn france(text: &mut Vec<u8>, person: &Person) {
     put(text, 1, i64::from(person.born.year() % 100), 2);
     put(text, 3, i64::from(person.born.month()), 2);
     place(text, 5, person);
-    // The departments 2A and 2B of Corsica count as 19 and 18.
+    // The Corsican departments 2A and 2B count as 19 and 18.
     let mut digits = text.clone();
     match digits[6] {
         b'A' => put(&mut digits, 5, 19, 2),
@@ -175,7 +175,7 @@ pub fn korea(text: &mut Vec<u8>, person: &Person) {
     century_and_sex(text, 6, person, 1, 2);
 }
 
-/// Latvia. Numbers issued since July 2017 begin with 32 and do not contain a date.
+/// Latvia. Numbers issued since July 2017 start with 32 and don't contain a date.
 pub fn latvia(text: &mut Vec<u8>, person: &Person) {
     if person.born >= date(2017, 7, 1) {
         return put(text, 0, 32, 2);
@@ -221,14 +221,14 @@ pub fn norway(text: &mut Vec<u8>, person: &Person) {
     within(text, 6, if person.is_of_2000s() { 5 } else { 0 }, 5);
     parity(text, 8, person.is_male());
     for (at, weights) in [(9, NORWEGIAN_TENTH), (10, NORWEGIAN_LAST)] {
-        // Numbers whose check digit would be 10 are rejected later.
+        // The caller rejects numbers whose check digit would be 10.
         text[at] = b'0' + (11 - check::weighted(&text[..at], weights) % 11) as u8 % 11 % 10;
     }
 }
 
-/// The weights for the first Norwegian check digit.
+/// Weights for the first Norwegian check digit.
 pub const NORWEGIAN_TENTH: &[i32] = &[3, 7, 6, 1, 8, 9, 4, 5, 2];
-/// The weights for the second Norwegian check digit.
+/// Weights for the second Norwegian check digit.
 pub const NORWEGIAN_LAST: &[i32] = &[5, 4, 3, 2, 7, 6, 5, 4, 3, 2];
 
 pub fn poland(text: &mut Vec<u8>, person: &Person) {
@@ -265,10 +265,10 @@ pub fn ukraine(text: &mut Vec<u8>, person: &Person) {
     parity(text, 8, person.is_male());
 }
 
-/// The day before day 1 of Ukrainian numbers, which count days.
+/// The day before day 1. Ukrainian numbers count days.
 const UKRAINIAN_START: Date = date(1899, 12, 31);
 
-/// Returns the birth date in a Ukrainian number.
+/// Decodes the birth date from a Ukrainian number.
 pub fn ukrainian_birth(n: &Number<'_>) -> Option<Date> {
     UKRAINIAN_START.checked_add((n.value(0, 5) as i64).days()).ok()
 }

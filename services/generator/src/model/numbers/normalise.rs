@@ -1,7 +1,7 @@
-//! Normalizes numbers as people type them.
+//! Normalizes numbers as typed by people.
 
-/// Converts to upper case, maps look-alike characters to ASCII, and removes spaces and separators
-/// except those in `keep`.
+/// Converts to upper case, maps lookalike characters to ASCII, and strips spaces and any separators
+/// that aren't in `keep`.
 pub fn normalise(text: &str, keep: &[char]) -> String {
     text.chars()
         .map(plain)
@@ -11,7 +11,7 @@ pub fn normalise(text: &str, keep: &[char]) -> String {
         .collect()
 }
 
-/// Converts digits of other scripts, and typographic separators, to ASCII.
+/// Maps digits from other scripts and typographic separators to ASCII.
 fn plain(c: char) -> char {
     let digit = |zero: u32| char::from(b'0' + ((c as u32 - zero) % 10) as u8);
     match c {
@@ -30,7 +30,7 @@ fn plain(c: char) -> char {
     }
 }
 
-/// Converts Cyrillic and Greek capitals to the Latin letters that they resemble.
+/// Maps Cyrillic and Greek capitals to the Latin letters they look like.
 fn latin(c: char) -> char {
     match c {
         'А' | 'Α' => 'A',

@@ -1,22 +1,22 @@
-//! A normalized number that matches its form, with accessors for the rules.
+//! A normalized number that matches its form, with accessors for the rules to use.
 
 use jiff::civil::Date;
 
 use super::outcome::{Outcome, Stage};
 use crate::model::check;
 
-/// A number that matches the form of its scheme.
+/// A number that matches its scheme's form.
 pub struct Number<'a> {
     text: &'a str,
     today: Date,
 }
 
-/// Returns success if the check digits are right, otherwise [`Stage::Checksum`].
+/// Fails with [`Stage::Checksum`] unless the check digits are right.
 pub fn checks(right: bool) -> Outcome {
     if right { Ok(()) } else { Err(Stage::Checksum) }
 }
 
-/// Returns success if a component is meaningful, otherwise [`Stage::Component`].
+/// Fails with [`Stage::Component`] unless a component makes sense.
 pub fn fits(right: bool) -> Outcome {
     if right { Ok(()) } else { Err(Stage::Component) }
 }
@@ -30,12 +30,12 @@ pub fn base_36(byte: u8) -> i32 {
 }
 
 impl<'a> Number<'a> {
-    /// Creates a number that is checked as of `today`.
+    /// Wraps a number to be checked as of `today`.
     pub fn new(text: &'a str, today: Date) -> Self {
         Self { text, today }
     }
 
-    /// Returns the date of the check.
+    /// Returns the day on which the number is checked.
     pub fn today(&self) -> Date {
         self.today
     }
@@ -45,7 +45,7 @@ impl<'a> Number<'a> {
         self.text
     }
 
-    /// Returns the text as bytes. All forms except the Mexican one are ASCII.
+    /// Returns the text as bytes. Every form is ASCII except the Mexican one.
     pub fn bytes(&self) -> &'a [u8] {
         self.text.as_bytes()
     }
@@ -55,7 +55,7 @@ impl<'a> Number<'a> {
         self.text.len()
     }
 
-    /// Returns a part of the number. The form guarantees that it exists.
+    /// Returns part of the number, which the form guarantees to exist.
     pub fn part(&self, from: usize, to: usize) -> Number<'a> {
         Number { text: self.text.get(from..to).unwrap_or_default(), today: self.today }
     }
@@ -80,17 +80,17 @@ impl<'a> Number<'a> {
         self.text.chars().last().unwrap_or('0')
     }
 
-    /// Returns the value of a range of digits.
+    /// Parses a range of digits.
     pub fn value(&self, from: usize, to: usize) -> u64 {
         check::number(self.part(from, to).bytes())
     }
 
-    /// Returns the sum of weight · digit from the left.
+    /// Returns the sum of weight · digit, left to right.
     pub fn sum(&self, weights: &[i32]) -> i32 {
         check::weighted(self.bytes(), weights)
     }
 
-    /// Returns the sum of weight · digit from the right, without the last character.
+    /// Returns the sum of weight · digit, right to left, leaving out the last character.
     pub fn sum_back(&self, weights: impl Iterator<Item = i32>) -> i32 {
         let body = &self.bytes()[..self.len().saturating_sub(1)];
         body.iter()
@@ -110,7 +110,7 @@ impl<'a> Number<'a> {
         checks(check::mod_11_10_holds(self.bytes()))
     }
 
-    /// Returns the remainder of the whole number, which can have any length.
+    /// Returns the number modulo `modulus`, however long it is.
     pub fn remainder(&self, modulus: u64) -> u64 {
         self.bytes()
             .iter()

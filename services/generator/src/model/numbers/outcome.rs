@@ -1,17 +1,17 @@
-//! The outcome of applying a rule to a number.
+//! The result of applying a rule to a number.
 
-/// The check that rejected a number. The variants are in the order of the checks.
+/// Which check rejected a number. The variants are in the order of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// The length is wrong.
     Length,
     /// A character is not allowed.
     Format,
-    /// A component is not meaningful, such as an impossible date.
+    /// A component doesn't make sense, such as an impossible date.
     Component,
     /// The check digit is wrong.
     Checksum,
 }
 
-/// The outcome of applying a rule to a number whose form is valid.
+/// The result of applying a rule to a number in valid form.
 pub type Outcome = Result<(), Stage>;
