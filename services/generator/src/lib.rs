@@ -1,8 +1,9 @@
-//! A generator for test data: generates cards, numbers, names and other values, and checks numbers.
+//! A test data generator. It generates cards, numbers, names and other values, and validates
+//! numbers.
 //!
-//! `wire` parses a request and collects all its violations, `handlers` builds the response with the
-//! rules in [`model`], and a seed makes the response repeatable. The data are embedded in the
-//! binary; the database contains only keys, plans and saved schemas.
+//! `wire` parses requests and collects all violations, and `handlers` builds the responses using
+//! the rules in [`model`]. A seed makes a response repeatable. All data is embedded in the binary,
+//! so the database only holds keys, plans and saved schemas.
 
 mod app;
 mod cli;

@@ -1,4 +1,4 @@
-//! The metrics of this service, in addition to those of the shell.
+//! Metrics of this service, on top of those from the shell.
 
 use std::sync::LazyLock;
 
@@ -10,9 +10,9 @@ use shell::metrics::register;
 pub enum Kind {
     /// A postal address.
     Address,
-    /// The name of a brand.
+    /// A brand name.
     Brand,
-    /// The name of a business.
+    /// A business name.
     Business,
     /// A card.
     Card,
@@ -22,7 +22,7 @@ pub enum Kind {
     Iban,
     /// A device identifier.
     Imei,
-    /// A name of a person.
+    /// A person's name.
     Name,
     /// A password.
     Password,
@@ -30,17 +30,17 @@ pub enum Kind {
     Person,
     /// A telephone number.
     Phone,
-    /// A row of a table.
+    /// A table row.
     Record,
     /// A review.
     Review,
     /// An identity or tax number.
     SocialNumber,
-    /// A placeholder text of any length.
+    /// Placeholder text of any length.
     Text,
 }
 
-/// Every kind with its label, in the order of the variants.
+/// All kinds with their labels, in the same order as the variants.
 const KINDS: [(Kind, &str); 15] = [
     (Kind::Address, "address"),
     (Kind::Brand, "brand"),
@@ -59,7 +59,7 @@ const KINDS: [(Kind, &str); 15] = [
     (Kind::Text, "text"),
 ];
 
-/// The counters for [`KINDS`]. Looking up a counter by its label costs more than counting.
+/// A counter for each of [`KINDS`]. Looking one up by label would cost more than counting.
 static VALUES: LazyLock<[IntCounter; KINDS.len()]> = LazyLock::new(|| {
     let options = Opts::new("generator_values_total", "Values generated for responses");
     let values = register(IntCounterVec::new(options, &["kind"]));
@@ -81,7 +81,7 @@ static CUT: LazyLock<[IntCounter; 2]> = LazyLock::new(|| {
     ["client", "time"].map(|cause| cut.with_label_values(&[cause]))
 });
 
-/// Creates all metrics, so that they are exported before their first use.
+/// Creates all metrics up front, so that they are exported before their first use.
 pub fn show() {
     LazyLock::force(&VALUES);
     LazyLock::force(&OPEN);
@@ -95,19 +95,19 @@ pub fn made(kind: Kind, count: u64) {
     VALUES[kind as usize].inc_by(count);
 }
 
-/// Counts a stream that was rejected.
+/// Counts a rejected stream.
 pub fn refused() {
     REFUSED.inc();
 }
 
-/// Counts the values of a response. When it is dropped, it adds them to the metric at once.
+/// Counts the values in a response, and adds them to the metric in one go when dropped.
 pub struct Tally {
     kind: Kind,
     count: u64,
 }
 
 impl Tally {
-    /// Creates a tally without values.
+    /// Creates an empty tally.
     pub fn new(kind: Kind) -> Self {
         Self { kind, count: 0 }
     }
@@ -117,7 +117,7 @@ impl Tally {
         self.count += 1;
     }
 
-    /// Replaces the number of values.
+    /// Overwrites the count.
     pub fn set(&mut self, count: u64) {
         self.count = count;
     }
@@ -131,7 +131,7 @@ impl Drop for Tally {
     }
 }
 
-/// The state of a stream, for the metrics.
+/// How far a stream has got.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Running,
@@ -139,23 +139,23 @@ enum Progress {
     TimedOut,
 }
 
-/// A stream, which counts as open until this value is dropped.
+/// A stream that counts as open until this is dropped.
 pub struct OpenStream(Progress);
 
 impl OpenStream {
-    /// Counts a stream that begins.
+    /// Counts a new stream.
     pub fn begin() -> Self {
         OPEN.inc();
         BEGUN.inc();
         Self(Progress::Running)
     }
 
-    /// Records that the last value was generated.
+    /// Records that the last value has been generated.
     pub fn complete(&mut self) {
         self.0 = Progress::Complete;
     }
 
-    /// Records that the maximum time for a stream has passed.
+    /// Records that the stream ran out of time.
     pub fn time_out(&mut self) {
         self.0 = Progress::TimedOut;
     }

@@ -99,8 +99,8 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> MessageBody for Stream<F>
         BodySize::Stream
     }
 
-    /// Returns the next chunk. An error aborts the connection, so that a truncated response cannot
-    /// be mistaken for a complete one.
+    /// Returns the next chunk. On timeout, returns an error to abort the connection. Otherwise a
+    /// truncated response could be mistaken for a complete one.
     fn poll_next(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,

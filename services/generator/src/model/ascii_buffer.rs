@@ -1,10 +1,10 @@
-//! A short ASCII string on the stack, used to build numbers.
+//! A short ASCII string on the stack, for building numbers.
 
 use super::random::Random;
 
 const CAPACITY: usize = 64;
 
-/// A buffer for up to 64 ASCII characters. Any further characters are dropped.
+/// A buffer for up to 64 ASCII characters. Silently drops anything beyond that.
 #[derive(Clone)]
 pub struct AsciiBuffer {
     bytes: [u8; CAPACITY],
@@ -25,7 +25,7 @@ impl AsciiBuffer {
         }
     }
 
-    /// Appends ASCII text.
+    /// Appends an ASCII string.
     pub fn push_str(&mut self, text: &str) {
         for byte in text.bytes() {
             self.push(byte);
@@ -42,7 +42,7 @@ impl AsciiBuffer {
         self.length = end;
     }
 
-    /// Appends `count` random digits. Each random number provides up to 18 of them.
+    /// Appends `count` random digits, drawing up to 18 at a time.
     pub fn push_digits(&mut self, random: &mut Random, mut count: usize) {
         while count > 0 {
             let part = count.min(18);
@@ -65,12 +65,12 @@ impl AsciiBuffer {
         &self.bytes[..self.length]
     }
 
-    /// Returns the characters for modification.
+    /// Returns the characters for in-place changes.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes[..self.length]
     }
 
-    /// Returns the characters as text.
+    /// Returns the characters as a `str`.
     pub fn as_str(&self) -> &str {
         str::from_utf8(self.bytes()).unwrap_or_default()
     }

@@ -1,18 +1,17 @@
-//! Generates brand names from given words.
+//! Makes up brand names from a few words.
 
 use crate::model::random::Random;
 
-/// The number of names in a response.
+/// Number of names per response.
 pub const BRANDS: usize = 20;
 
 const SHORTEST: usize = 3;
 const LONGEST: usize = 24;
-/// Maximum length of the part that is taken from the words, which leaves room for the longest
-/// suffix.
+/// Maximum length of the part taken from the words. This leaves room for the longest suffix.
 const ROOT: usize = 15;
 
 const SUFFIXES: [&str; 10] = ["ly", "ify", "io", "a", "ora", "eo", "verse", "lab", "hub", "kit"];
-/// Suffixes that begin with a vowel.
+/// Suffixes that start with a vowel.
 const VOWEL_SUFFIXES: [&str; 6] = ["ify", "io", "a", "ora", "eo", "ia"];
 const PREFIXES: [&str; 6] = ["Go", "My", "Get", "Neo", "Pro", "On"];
 const NOUNS: [&str; 20] = [
@@ -21,15 +20,15 @@ const NOUNS: [&str; 20] = [
 ];
 const SYLLABLES: [&str; 12] =
     ["ba", "co", "di", "fe", "ko", "la", "mi", "no", "ra", "so", "ta", "vo"];
-/// Consonants that are usual as double letters.
+/// Consonants that are often doubled.
 const DOUBLES: &str = "bdfglmnprst";
 
-/// Returns whether names can be generated, which requires that the words contain a letter or digit.
+/// Returns whether we can make names from these words, which takes at least one letter or digit.
 pub fn possible(words: &str) -> bool {
     words.chars().any(char::is_alphanumeric)
 }
 
-/// Generates a single name like those of [`make`]. Returns an empty string if the words are not
+/// Generates a single name of the kind [`make`] returns, or an empty string if the words aren't
 /// [`possible`].
 pub fn make_one(words: &str, random: &mut Random) -> String {
     let root = root(words);
@@ -41,19 +40,19 @@ pub fn make_one(words: &str, random: &mut Random) -> String {
     }
 }
 
-/// Returns the letters and digits of the words in lower case.
+/// Returns the letters and digits of the words, in lower case.
 fn root(words: &str) -> String {
-    // Converting to lower case can add combining marks: İ becomes two characters.
+    // Filter after lowercasing, since that can add combining marks: İ becomes two characters.
     let lower = words.chars().flat_map(char::to_lowercase);
     lower.filter(|letter| letter.is_alphanumeric()).take(ROOT).collect()
 }
 
-/// Generates [`BRANDS`] distinct names of 3 to 24 letters and digits, with an initial capital.
-/// Returns an empty list if the words are not [`possible`].
+/// Generates [`BRANDS`] distinct capitalized names of 3 to 24 letters and digits, or none if the
+/// words aren't [`possible`].
 pub fn make(words: &str, random: &mut Random) -> Vec<String> {
     let root = root(words);
     let mut names: Vec<String> = Vec::with_capacity(BRANDS);
-    // This terminates because each method yields enough distinct names.
+    // Always terminates, because every method yields enough distinct names.
     while names.len() < BRANDS && !root.is_empty() {
         let name = capital(&name(&root, random));
         let length = name.chars().count();
@@ -82,7 +81,7 @@ fn vowel(letter: char) -> bool {
     matches!(letter, 'a' | 'e' | 'i' | 'o' | 'u' | 'y')
 }
 
-/// Keeps the first syllable and the consonant after it, and appends a suffix that begins with a vowel.
+/// Keeps the first syllable plus one consonant, and appends a suffix that starts with a vowel.
 fn shortened(root: &str, random: &mut Random) -> String {
     let first = root.chars().position(vowel).map_or(0, |at| at + 1);
     let mut kept: String = root.chars().take(first).collect();
@@ -91,8 +90,8 @@ fn shortened(root: &str, random: &mut Random) -> String {
     join(&kept, random.pick::<&str>(&VOWEL_SUFFIXES))
 }
 
-/// Doubles one consonant after a vowel and may append a suffix. Before another consonant, or at the beginning, a
-/// double consonant cannot be spoken.
+/// Doubles a consonant after a vowel, and sometimes appends a suffix. We don't double a leading
+/// consonant, or one before another consonant, since that would be unpronounceable.
 fn with_double(root: &str, random: &mut Random) -> String {
     let letters: Vec<char> = root.chars().collect();
     let is_vowel = |at: usize| letters.get(at).is_some_and(|letter| vowel(*letter));
@@ -112,15 +111,15 @@ fn with_double(root: &str, random: &mut Random) -> String {
     if random.percent(40) { doubled } else { join(&doubled, random.pick::<&str>(&SUFFIXES)) }
 }
 
-/// Returns the first 2 to 8 letters, or more to reach the first vowel.
+/// Returns the first 2 to 8 letters, or more if that's how far the first vowel is.
 fn cut(root: &str, random: &mut Random) -> String {
     let length = random.between(2, 8) as usize;
     let vowel_at = root.chars().position(vowel).map_or(0, |at| at + 1);
     root.chars().take(length.max(vowel_at)).collect()
 }
 
-/// Joins two parts. If two vowels meet at the seam, one of them is dropped. If more than two
-/// consonants meet, a vowel is inserted.
+/// Joins two parts. Where two vowels meet, one is dropped. Where more than two consonants meet, a
+/// vowel goes in between.
 fn join(first: &str, second: &str) -> String {
     let end = first.chars().next_back();
     let twice = end.is_some_and(vowel) && second.starts_with(vowel);
@@ -131,12 +130,12 @@ fn join(first: &str, second: &str) -> String {
     format!("{kept}{between}{second}")
 }
 
-/// Returns whether a letter is a plain consonant.
+/// Returns whether a letter is an unaccented consonant.
 fn consonant(letter: &char) -> bool {
     letter.is_ascii_alphabetic() && !vowel(letter.to_ascii_lowercase())
 }
 
-/// Capitalizes the first letter, if it has a capital form.
+/// Capitalizes the first letter, if its capital form is a single character.
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let Some(first) = letters.next() else { return String::new() };
@@ -184,7 +183,7 @@ mod tests {
                 for name in make(words, &mut random) {
                     let lower = name.to_lowercase();
                     let runs = lower.split(vowel).map(|run| run.chars().count());
-                    // Northwind already contains three consonants in a row.
+                    // Northwind already has three consonants in a row.
                     let own = words.split(vowel).map(|run| run.chars().count()).max().unwrap();
                     let longest = runs.max().unwrap();
                     assert!(longest <= own.max(2) + 1, "{words}: {name}");
@@ -199,8 +198,7 @@ mod tests {
         }
     }
 
-    /// Draws names for every letter and digit until enough names are distinct and have a valid
-    /// length.
+    /// Tries every 67th letter or digit in Unicode.
     #[test]
     fn every_letter_and_digit_of_the_world_gives_brands() {
         let mut random = Seed::parse("world").unwrap().random("test", "");

@@ -4,16 +4,16 @@ use super::number::detect;
 use super::table::CardType;
 use crate::model::check::luhn_holds;
 
-/// The reason a card number is invalid.
+/// Why a card number is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CardFault {
-    /// It contains a character other than digits, spaces and hyphens.
+    /// There's something other than digits, spaces and hyphens.
     #[error("A card number has only digits, blanks and hyphens.")]
     Format,
-    /// It has too many or too few digits.
+    /// There are too many or too few digits.
     #[error("{0} numbers do not have {1} digits.")]
     Length(&'static str, usize),
-    /// The prefix belongs to another brand, or to none.
+    /// The prefix belongs to a different brand, or to none.
     #[error("{0} numbers do not begin with {1}.")]
     Prefix(&'static str, String),
     /// The Luhn checksum is wrong.
@@ -21,14 +21,14 @@ pub enum CardFault {
     Checksum,
 }
 
-/// The brand name in messages if no brand is given.
+/// Brand name in messages when no brand was requested.
 const ANY_BRAND: &str = "Card";
 
-/// Returns the brands that may have issued a number: the given brand, or any brand. Spaces and
-/// hyphens between digits are ignored.
+/// Returns the brands that may have issued a number, or just `brand` if given. Ignores spaces and
+/// hyphens.
 ///
 /// # Errors
-/// Returns the first fault found.
+/// Returns the first problem found.
 pub fn check(
     text: &str,
     brand: Option<&'static CardType>,
@@ -61,8 +61,8 @@ pub fn check(
     }
 }
 
-/// Formats a card number as printed: in groups of four, or 4-6-5 for 15 digits and 4-6-4 for 14
-/// digits.
+/// Formats a card number as printed: in groups of four, except 4-6-5 for 15 digits and 4-6-4 for
+/// 14.
 pub fn grouped(number: &str) -> String {
     let groups: &[usize] = match number.len() {
         14 => &[4, 6, 4],
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use crate::model::seed::Seed;
 
-    /// For 10,000 seeds per brand, the test takes 3.6 s in a debug build.
+    /// With 10,000 seeds per brand, the test takes 3.6 s in a debug build.
     const SEEDS: u32 = 5_000;
 
     fn brands(text: &str) -> Vec<&'static str> {

@@ -1,10 +1,9 @@
-//! The card brands that the banks of a country issue.
+//! Which card brands the banks in a country issue.
 
 use super::number::find;
 use super::table::CardType;
 
-/// The brands in each country with their rounded shares. The last row applies to all other
-/// countries.
+/// Brands by country, with rounded market shares. The last row covers all remaining countries.
 const ISSUED: &[(&str, &[(&str, u16)])] = &[
     (
         "US",
@@ -51,8 +50,8 @@ const ISSUED: &[(&str, &[(&str, u16)])] = &[
     ("VN ID", &[("Visa", 52), ("Mastercard", 38), ("Jcb", 10)]),
     ("NG", &[("Verve", 45), ("Mastercard", 33), ("Visa", 22)]),
     ("PK BD NP", &[("Visa", 48), ("Mastercard", 37), ("UnionPay", 15)]),
-    // Iranian banks do not issue cards of international brands. UnionPay is the one that is
-    // accepted abroad.
+    // Iranian banks don't issue international cards. Of the brands we know, UnionPay is the one
+    // that comes closest: it's accepted abroad.
     ("IR", &[("UnionPay", 1)]),
     ("IL", &[("Visa", 53), ("Mastercard", 35), ("DinersClub", 6), ("AmericanExpress", 6)]),
     ("AU NZ", &[("Visa", 58), ("Mastercard", 35), ("AmericanExpress", 7)]),
@@ -62,7 +61,7 @@ const ISSUED: &[(&str, &[(&str, u16)])] = &[
     ("", &[("Visa", 54), ("Mastercard", 43), ("AmericanExpress", 3)]),
 ];
 
-/// Returns the brands that are issued in a country, with their weights.
+/// Returns the brands issued in a country, with weights.
 pub fn issued(country: &str) -> Vec<(&'static CardType, u16)> {
     let own = ISSUED.iter().find(|row| row.0.split(' ').any(|code| code == country));
     let brands = own.or(ISSUED.last()).map_or(&[][..], |row| row.1);

@@ -1,23 +1,23 @@
-//! The person for whom a number is generated.
+//! The person a number is generated for.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, date};
 
 use crate::model::random::Random;
 
-/// The reference date for ages: people are 0 to 99 years old on this date.
+/// Reference date for ages. People are 0 to 99 years old on this day.
 ///
-/// It is constant, because the numbers generated from a seed must not change over time. It is
-/// updated with the data version. A year later, people are at most 100 years old, and no birth date
-/// is in the future.
+/// This is a constant, because a seed must keep producing the same numbers over time. We move it
+/// whenever the data version changes. Even a year later, nobody is older than 100 or born in the
+/// future.
 pub const REFERENCE_DAY: Date = date(2026, 1, 1);
-/// The earliest birth date that can be requested. Some numbers do not support earlier centuries.
+/// The earliest birth date that may be requested. Not all numbers support earlier centuries.
 pub const FIRST_BIRTH: Date = date(1900, 1, 1);
 
-/// The number of different ages.
+/// Number of different ages.
 const AGES: u64 = 100;
 
-/// The sex that a number encodes.
+/// The sex encoded in a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sex {
     /// Female.
@@ -26,7 +26,7 @@ pub enum Sex {
     Male,
 }
 
-/// The code of a place, such as a county or a department, with up to six letters and digits.
+/// A place code of up to six letters and digits, for example for a county or a department.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlaceCode {
     bytes: [u8; 6],
@@ -34,7 +34,7 @@ pub struct PlaceCode {
 }
 
 impl PlaceCode {
-    /// Creates a code. Returns `None` if it is longer than six bytes.
+    /// Creates a code, or returns `None` if it's longer than six bytes.
     pub fn new(code: &str) -> Option<Self> {
         let mut bytes = [0; 6];
         bytes.get_mut(..code.len())?.copy_from_slice(code.as_bytes());
@@ -47,30 +47,30 @@ impl PlaceCode {
     }
 }
 
-/// The data about a person that numbers can encode.
+/// Everything about a person that numbers can encode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Person {
     /// The birth date.
     pub born: Date,
     /// The sex.
     pub sex: Sex,
-    /// The place of birth. `None` for a random place.
+    /// The place of birth, or `None` for a random one.
     pub place: Option<PlaceCode>,
 }
 
-/// The requested data about a person. Everything else is sampled.
+/// What the caller asked for. The rest is sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// The birth date.
     pub born: Option<Date>,
     /// The sex.
     pub sex: Option<Sex>,
-    /// The place of birth, in the code that the number uses.
+    /// The place of birth, in the code used by the number.
     pub place: Option<PlaceCode>,
 }
 
 impl Wanted {
-    /// Samples a person. Ages in years and sexes are uniformly distributed.
+    /// Samples a person. Ages and sexes are uniformly distributed.
     pub fn person(self, random: &mut Random) -> Person {
         let (age, days) = (random.below(AGES) as i64, random.below(365) as i64);
         let female = random.percent(50);
@@ -82,7 +82,7 @@ impl Wanted {
 }
 
 impl Person {
-    /// Returns whether the person is male. Most numbers have an odd digit for males.
+    /// Returns whether the person is male. Most numbers use an odd digit for men.
     pub fn is_male(&self) -> bool {
         self.sex == Sex::Male
     }

@@ -1,4 +1,4 @@
-//! Identity numbers in Europe.
+//! European identity numbers.
 
 use super::date;
 use super::imprint::{self, AUSTRIAN, ITALIAN_MONTHS, NORWEGIAN_LAST, NORWEGIAN_TENTH};
@@ -17,7 +17,7 @@ pub const SCHEMES: &[Scheme] = &[
     person("AD", "NRT", r"[ACDEFGLOPU]\d{6}[A-Z]", andorran)
         .make(r"(?<w9>F[0-6]\d{5}[A-Z])|(?<w1>E\d{6}[A-Z])"),
     person("AT", "SVNR", r"[1-9]\d{9}", |n| {
-        // The months 13 to 15 are used for days that have run out of serial numbers.
+        // Months 13 to 15 are for days that have run out of serial numbers.
         let spare = (13..=15).contains(&n.value(6, 8)) && (1..=31).contains(&n.value(4, 6));
         fits(spare || date::day_first(n, 4).is_ok())?;
         checks(n.sum(AUSTRIAN) % 11 == n.digit(3))
@@ -46,7 +46,7 @@ pub const SCHEMES: &[Scheme] = &[
         fits(date::day(century + year, month, day).is_some_and(|born| born <= n.today()))
     })
     .imprint(imprint::denmark)
-    // The check digit was abolished in 2007, but older programs still check it.
+    // The check digit was abolished in 2007, but older software still checks it.
     .make_rule(|n| checks(n.sum(&[4, 3, 2, 7, 6, 5, 4, 3, 2, 1]) % 11 == 0)),
     person("EE", "isikukood", r"[1-8]\d{10}", |n| {
         baltic_birth(n)?;
@@ -54,19 +54,20 @@ pub const SCHEMES: &[Scheme] = &[
     })
     .imprint(imprint::baltic),
     person("ES", "DNI/NIE", r"[\dXYZ]\d{7}[A-Z]", spanish_identity)
-        // 12 % of the population are foreigners.
+        // Foreigners make up 12 % of the population.
         .make(r"((?<w88>\d)|(?<w4>X)|(?<w7>Y)|(?<w1>Z))\d{7}[A-Z]"),
     person("FI", "HETU", r"\d{6}[-+A-FU-Y]\d{3}[0-9A-Y]", finland)
         .imprint(imprint::finland)
         .keep(&['-']),
     person("FR", "NIR", r"[1-478]\d{4}(\d[0-9AB])\d{8}", |n| {
-        // The departments 2A and 2B of Corsica count as 19 and 18.
+        // The Corsican departments 2A and 2B count as 19 and 18.
         let digits = n.text().replacen("2A", "19", 1).replacen("2B", "18", 1);
         let whole = Number::new(&digits, n.today());
         fits(digits.bytes().all(|byte| byte.is_ascii_digit()))?;
         checks(97 - whole.value(0, 13) % 97 == whole.value(13, 15))
     })
-    // 0.5 % of the population are Corsicans. 20 was Corsica until 1976, and 96 to 99 mean abroad.
+    // Corsicans make up 0.5 % of the population. 20 was Corsica until 1976, and 96 to 99 mean
+    // abroad.
     .make(concat!(
         r"[12]\d{4}((?<w925>0[1-9]|1\d|2[1-9]|[3-8]\d|9[0-5])|(?<w5>2[AB])|(?<w70>99))",
         r"(0[0-8]\d|[1-4]\d\d)\d{5}"
@@ -108,7 +109,7 @@ pub const SCHEMES: &[Scheme] = &[
     person("IS", "kennitala", r"\d{9}[09]", |n| {
         let (day, month, year) = date::year_month_day(n, 0);
         let century = if n.last() == 9 { 1900 } else { 2000 };
-        // Company numbers have 40 added to the day.
+        // Companies add 40 to the day.
         let day = if day > 40 { day - 40 } else { day };
         date::born(n, century + year, month, day)?;
         checks(n.sum(&[3, 2, 7, 6, 5, 4, 3, 2, 1, 0]) % 11 == 0)
@@ -171,8 +172,8 @@ pub const SCHEMES: &[Scheme] = &[
     .imprint(imprint::ukraine),
 ];
 
-/// Returns whether exactly one of the first ten digits occurs two or three times, but not three
-/// times in a row, and all others occur at most once.
+/// Returns whether exactly one of the first ten digits repeats. It must occur two or three times,
+/// but not three times in a row.
 fn one_digit_repeats(n: &Number<'_>) -> bool {
     if n.bytes()[..10].windows(3).any(|three| three[0] == three[1] && three[1] == three[2]) {
         return false;
@@ -185,7 +186,7 @@ fn one_digit_repeats(n: &Number<'_>) -> bool {
 
 fn belgium(n: &Number<'_>) -> Outcome {
     let (year, month, day) = date::year_month_day(n, 0);
-    // Provisional numbers have 20 or 40 added to the month. The month and day may be unknown.
+    // Provisional numbers add 20 or 40 to the month. Month and day may be unknown.
     let month = month % 20;
     let born = |century: u64| {
         let whole = date::day(century + year, month.max(1), day.max(1));
@@ -220,13 +221,12 @@ fn finland(n: &Number<'_>) -> Outcome {
 
 const ITALIAN_FORM: &str =
     concat!(r"[A-Z]{6}[\dLMNP-V]{2}[A-EHLMPR-T]", r"[\dLMNP-V]{2}[A-Z][\dLMNP-V]{3}[A-Z]");
-/// The letters of names are mostly consonants, and the codes of municipalities begin with letters
-/// up to L.
+/// Names mostly contribute consonants, and municipality codes start with letters up to L.
 const ITALIAN_MAKE: &str =
     r"[BCDFGLMNPRSTVZ]{6}\d\d[A-EHLMPR-T]([04][1-9]|[15]\d|[26][0-8])[A-IL]\d{3}[A-Z]";
 
 fn italy(n: &Number<'_>) -> Outcome {
-    // Letters replace digits if two people would otherwise have the same number.
+    // Letters replace digits when two people would otherwise share a number.
     let digit = |position: usize| {
         let byte = n.at(position);
         "LMNPQRSTUV".find(char::from(byte)).map_or(u64::from(byte.wrapping_sub(b'0')), |i| i as u64)

@@ -1,4 +1,4 @@
-//! Identity numbers outside of Europe.
+//! Identity numbers outside Europe.
 
 use super::date;
 use super::imprint;
@@ -11,8 +11,7 @@ use super::scheme::{Scheme, person};
 use super::vat_america::{chilean, colombian, venezuela};
 use crate::model::ssn;
 
-/// Counties whose codes have never changed, so that a number with any birth year contains an
-/// existing county.
+/// Counties whose codes have never changed, so that they fit any birth year.
 const CHINESE_RESIDENTS: &str = concat!(
     r"(110101|110105|110106|110108|120101|120104|140121|150121|210224|222401|230722|",
     r"310101|310104|310107|330122|330127|340121|350121|360121|422822|430121|510121|",
@@ -29,13 +28,13 @@ pub const SCHEMES: &[Scheme] = &[
         let eleventh = check(&[11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
         checks(tenth == n.digit(9) && eleventh == n.digit(10))
     }),
-    // Numbers of temporary residents begin with 9.
+    // Temporary residents have numbers starting with 9.
     person("CA", "SIN", r"[1-79]\d{8}", luhn_all).make(r"((?<w96>[1-7])|(?<w4>9))\d{8}"),
     person("CN", "resident card", r"\d{17}[\dX]", china)
         .make(CHINESE_RESIDENTS)
         .imprint(imprint::china),
     person("CL", "RUT", r"\d{7,8}[\dK]", chilean).make(r"([5-9]|1\d|2[0-7])\d{6}[\dK]"),
-    // Numbers of citizen cards, in the format before 2004 or the one since then.
+    // Citizen card numbers, in the format used before 2004 or the one since.
     person("CO", "NIT", r"\d{8,16}", colombian).make(r"(?<w6>1[01]\d{9})|(?<w4>[1-9]\d{8})"),
     person("CR", "cédula", r"0\d{9}|1\d{10,11}", free)
         .make(r"(?<w92>0[1-7]\d{8})|(?<w8>1\d{10,11})")
@@ -55,7 +54,8 @@ pub const SCHEMES: &[Scheme] = &[
     person("EC", "CI", r"(0[1-9]|1\d|2[0-4]|30|50)[0-6]\d{7}", ecuadorian_card)
         .make(r"((?<w97>0[1-9]|1\d|2[0-4])|(?<w3>30))[0-5]\d{7}"),
     person("ID", "NIK", r"\d{16}", indonesian_person)
-        // Sumatra, Java, Borneo, Bali and the Lesser Sundas, Celebes, the Moluccas and Papua.
+        // In this order: Sumatra, Java, Borneo, Bali and the Lesser Sundas, Celebes, the Moluccas
+        // and Papua.
         .make(concat!(
             r"((?<w22>1[1-9]|21)|(?<w56>3[1-6])|(?<w6>6[1-4])|(?<w6b>5[1-3])|",
             r"(?<w7>7[1-6])|(?<w3>81|82|91|94))[0-2]\d{13}"
@@ -97,8 +97,8 @@ pub const SCHEMES: &[Scheme] = &[
     .make(r"[A-Z]\d{12}[\dA-G]")
     .imprint(imprint::mauritius),
     person("MX", "CURP", r"[A-Z]{4}\d{6}[HM][A-Z]{2}[B-DF-HJ-NP-TV-Z]{3}[0-9A-Z]\d", mexico)
-        // Three groups of states by population: more than five million, between two and five
-        // million, and less; then abroad.
+        // States grouped by population: more than five million, two to five million, and fewer. The
+        // last group is for people born abroad.
         .make(concat!(
             r"[A-Z][AEIOUX][A-Z]{2}\d{6}[HM]((?<w55>MC|DF|JC|VZ|PL|GT|CS|NL)|",
             r"(?<w33>MN|OC|CH|GR|TS|BC|CL|HG|SL|SP|SR|TC|YN|QT)|",
@@ -112,7 +112,7 @@ pub const SCHEMES: &[Scheme] = &[
             1..=16 | 21..=59 | 60..=68 | 71 | 72 | 74..=79 | 82..=93 | 98 | 99
         ))
     })
-    // A state of Malaysia, or a country of birth.
+    // A Malaysian state, or a country of birth.
     .make(r"\d{6}((?<w97>0[1-9]|1[0-6])|(?<w3>6[0-8]|7[1245]))\d{4}")
     .imprint(imprint::malaysia),
     person("PE", "CUI", r"\d{8}[\dA-K]?", |n| {
@@ -161,7 +161,7 @@ fn china(n: &Number<'_>) -> Outcome {
     n.ends_in("0123456789X", (12 - sum % 11) % 11)
 }
 
-/// The Mexican states of birth, and NE for abroad.
+/// Mexican states of birth, plus NE for abroad.
 const MEXICAN_STATES: &str = "AS BC BS CC CH CL CM CS DF DG GR GT HG JC MC MN MS NE NL NT OC PL QR QT SL \
                               SP SR TC TL TS VZ YN ZS";
 
@@ -182,7 +182,7 @@ fn mexico(n: &Number<'_>) -> Outcome {
     checks(imprint::mexican_digit(&n.bytes()[..17]) == n.at(17))
 }
 
-/// Computes Verhoeff's checksum, which is 0 for a valid number.
+/// Computes the Verhoeff checksum, which is 0 for a valid number.
 fn verhoeff(n: &Number<'_>) -> usize {
     const PERMUTED: [usize; 10] = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
     let permute = |times: usize, digit: usize| (0..times).fold(digit, |digit, _| PERMUTED[digit]);

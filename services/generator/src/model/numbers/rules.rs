@@ -1,11 +1,11 @@
-//! Rules that several schemes share. They have the official names of the numbers.
+//! Rules shared by several schemes. They go by the official names of the numbers.
 
 use super::date;
 use super::number::{Number, base_36, checks, fits};
 use super::outcome::{Outcome, Stage};
 use crate::model::check::luhn;
 
-/// Accepts every number, because only the form is public.
+/// Accepts everything, because only the form has been published.
 pub fn free(_: &Number<'_>) -> Outcome {
     Ok(())
 }
@@ -20,7 +20,7 @@ pub fn mod_11_10(n: &Number<'_>) -> Outcome {
     n.mod_11_10()
 }
 
-/// Computes the Luhn sum modulo `modulus`, for values from an alphabet of that size.
+/// Computes the Luhn sum modulo `modulus`, over values from an alphabet of that size.
 pub fn luhn_values(values: impl DoubleEndedIterator<Item = i32>, modulus: i32) -> i32 {
     let doubled = |value: i32| value * 2 / modulus + value * 2 % modulus;
     let positions = values.rev().enumerate();
@@ -28,13 +28,13 @@ pub fn luhn_values(values: impl DoubleEndedIterator<Item = i32>, modulus: i32) -
         % modulus
 }
 
-/// Returns the check letter of Spanish identity numbers.
+/// Returns the check letter for a Spanish identity number.
 pub fn spanish_letter(value: u64) -> char {
     const LETTERS: &[u8; 23] = b"TRWAGMYFPDXBNJZSQVHLCKE";
     char::from(LETTERS[(value % 23) as usize])
 }
 
-/// Checks a Spanish identity number of a citizen (DNI) or a foreigner (NIE).
+/// Checks a Spanish identity number, for citizens (DNI) or foreigners (NIE).
 pub fn spanish_identity(n: &Number<'_>) -> Outcome {
     let series = match n.at(0) {
         b'X' => 0,
@@ -45,7 +45,7 @@ pub fn spanish_identity(n: &Number<'_>) -> Outcome {
     checks(spanish_letter(series + n.value(1, 8)) == n.end())
 }
 
-/// Checks the French key before a SIREN.
+/// Checks the key in front of a French SIREN.
 pub fn french_key(n: &Number<'_>) -> Outcome {
     const ALPHABET: &str = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ";
     let index = |byte: u8| ALPHABET.find(char::from(byte)).unwrap_or_default() as i64;
@@ -78,7 +78,7 @@ pub fn bulgarian_foreigner(n: &Number<'_>) -> Outcome {
     checks(n.sum(&[21, 19, 17, 13, 11, 9, 7, 3, 1]) % 10 == n.last())
 }
 
-/// Checks a Czech or Slovak birth number. It has nine digits until 1953, and ten since then.
+/// Checks a Czech or Slovak birth number. It had nine digits until 1953, and has had ten since.
 pub fn birth_number(n: &Number<'_>) -> Outcome {
     let (year, month, day) = date::year_month_day(n, 0);
     let year = match (n.len(), year) {
@@ -88,7 +88,7 @@ pub fn birth_number(n: &Number<'_>) -> Outcome {
         (_, 54..) => 1900 + year,
         _ => 2000 + year,
     };
-    // Since 2004, 20 is added to the month on days that have run out of serial numbers.
+    // Since 2004, days that have run out of serial numbers add 20 to the month.
     let month = if month > 50 { month - 50 } else { month };
     let month = if month > 20 && year >= 2004 { month - 20 } else { month };
     date::born(n, year, month, day)?;
@@ -112,8 +112,8 @@ fn latvian_check(n: &Number<'_>) -> Outcome {
     checks((1 + n.sum(&[10, 5, 8, 4, 2, 1, 6, 3, 7, 9])) % 11 % 10 == n.last())
 }
 
-/// Checks with the weights 1 to 9, repeated. If the result is 10, checks with the weights 3 to 9,
-/// 1, 2 (Estonia, Lithuania).
+/// Applies the weights 1 to 9 repeatedly. If that results in 10, tries again with the weights 3 to
+/// 9, 1, 2 (Estonia, Lithuania).
 pub fn baltic_check(n: &Number<'_>) -> Outcome {
     let sum = |shift: i32| -> i32 {
         (0..n.len() - 1).map(|i| (1 + (i as i32 + shift) % 9) * n.digit(i)).sum()
@@ -122,7 +122,7 @@ pub fn baltic_check(n: &Number<'_>) -> Outcome {
     checks(if first == 10 { sum(2) % 11 % 10 } else { first } == n.last())
 }
 
-/// Checks with the Dutch eleven-test.
+/// Checks a number with the Dutch eleven test.
 pub fn dutch_eleven(n: &Number<'_>) -> Outcome {
     checks(n.value(0, 9) > 0 && n.sum(&[9, 8, 7, 6, 5, 4, 3, 2, -1]).rem_euclid(11) == 0)
 }
@@ -148,7 +148,8 @@ pub fn ecuadorian_card(n: &Number<'_>) -> Outcome {
     checks(sum % 10 == 0)
 }
 
-/// Checks an Indonesian personal number: region, date (for women with day + 40), serial number.
+/// Checks an Indonesian personal number: region, date (with 40 added to the day for women), serial
+/// number.
 pub fn indonesian_person(n: &Number<'_>) -> Outcome {
     const PROVINCES: [(u64, u64); 9] =
         [(11, 19), (21, 21), (31, 36), (51, 53), (61, 64), (71, 76), (81, 82), (91, 91), (94, 94)];
@@ -166,13 +167,13 @@ pub fn indian_account(n: &Number<'_>) -> Outcome {
     fits("ABCFGHLJPTK".contains(char::from(n.at(3))) && n.value(5, 9) > 0)
 }
 
-/// Checks the Thai check digit for people and companies.
+/// Checks the Thai check digit, which people and companies share.
 pub fn thai_check(n: &Number<'_>) -> Outcome {
     let sum = n.sum(&[13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
     checks((11 - sum % 11) % 10 == n.last())
 }
 
-/// Checks the check digit of 13-digit Slovenian (formerly Yugoslav) numbers.
+/// Checks the check digit of a 13-digit number from Slovenia or another part of former Yugoslavia.
 pub fn yugoslav_check(n: &Number<'_>) -> Outcome {
     let check = (-n.sum(&[7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2])).rem_euclid(11);
     checks(if check == 10 { 0 } else { check } == n.last())
@@ -185,12 +186,12 @@ pub fn irish_letter(digits: &[i32], second: i32) -> char {
     char::from(LETTERS[((sum + 9 * second) % 23) as usize])
 }
 
-/// Returns the Luhn digit for a part, for rules whose check digit is not the last one.
+/// Returns the Luhn digit of a part, for rules whose check digit isn't at the end.
 pub fn luhn_digit(n: &Number<'_>) -> i32 {
     luhn(n.bytes()) as i32
 }
 
-/// Returns the outcome of the rule whose checks got further.
+/// Returns the better of two outcomes: success, or else the failure in the later check.
 pub fn either(one: Outcome, other: Outcome) -> Outcome {
     match (one, other) {
         (Ok(()), _) | (_, Ok(())) => Ok(()),
@@ -198,12 +199,12 @@ pub fn either(one: Outcome, other: Outcome) -> Outcome {
     }
 }
 
-/// Returns the outcome for a number that cannot exist.
+/// Rejects a number that can't exist.
 pub fn never() -> Outcome {
     Err(Stage::Checksum)
 }
 
-/// Returns the sum of weight · base-36 value from the left.
+/// Returns the sum of weight · base-36 value, left to right.
 pub fn sum_36(n: &Number<'_>, weights: impl Iterator<Item = i32>) -> i32 {
     n.bytes().iter().zip(weights).map(|(byte, weight)| base_36(*byte) * weight).sum()
 }

@@ -1,11 +1,11 @@
-//! The definition of a scheme.
+//! How a scheme is defined.
 
 use super::imprint::Imprint;
 use super::number::Number;
 use super::outcome::Outcome;
 use crate::model::random::Random;
 
-/// The kind of a number.
+/// What a number is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// VAT and business tax numbers.
@@ -14,33 +14,32 @@ pub enum Kind {
     Person,
 }
 
-/// A kind of number in a country.
+/// A type of number used in a country.
 pub struct Scheme {
     pub(super) country: &'static str,
     pub(super) name: &'static str,
     kinds: &'static [Kind],
-    /// A regular expression for the whole normalized number. `\d` is an ASCII digit.
+    /// A regular expression for the entire normalized number. `\d` only matches ASCII digits.
     pub(super) form: &'static str,
-    /// A narrower form, used to generate numbers.
+    /// A narrower form to generate numbers from.
     pub(super) make: Option<&'static str>,
     pub(super) rule: fn(&Number<'_>) -> Outcome,
-    /// Writes the birth date and the sex into generated numbers.
+    /// Writes the birth date and sex into generated numbers.
     pub(super) imprint: Option<Imprint>,
-    /// Appends a number directly, if this is faster than sampling the form.
+    /// Appends a number directly, where that's faster than sampling the form.
     pub(super) write: Option<fn(&mut Random, &mut String)>,
-    /// An additional rule for generated numbers, such as check digits that authorities do not
+    /// An extra rule for generated numbers only, such as check digits that the authorities don't
     /// enforce.
     pub(super) make_rule: Option<fn(&Number<'_>) -> Outcome>,
-    /// The prefix that generated numbers have when people type them.
+    /// A prefix for generated numbers, as people would type it.
     pub(super) front: &'static str,
-    /// The separators that are part of the number.
+    /// Separators that are part of the number.
     pub(super) keep: &'static [char],
     /// Optional prefixes.
     prefixes: &'static [&'static str],
-    /// The length of numbers after padding with zeros, and the minimum length of a number that is
-    /// padded.
+    /// Length to zero-pad to, and the minimum length before padding.
     padding: Option<(usize, usize)>,
-    /// The lengths of the parts between hyphens, after padding with zeros.
+    /// Lengths of the hyphen-separated parts after zero-padding.
     parts: &'static [usize],
     /// Whether leading zeros are ignored.
     strips_zeros: bool,
@@ -72,7 +71,7 @@ const fn scheme(
     }
 }
 
-/// Creates the scheme of a tax number.
+/// Creates a tax number scheme.
 pub(super) const fn vat(
     country: &'static str,
     name: &'static str,
@@ -82,7 +81,7 @@ pub(super) const fn vat(
     scheme(country, name, form, rule, &[Kind::Vat])
 }
 
-/// Creates the scheme of an identity number.
+/// Creates an identity number scheme.
 pub(super) const fn person(
     country: &'static str,
     name: &'static str,
@@ -92,7 +91,7 @@ pub(super) const fn person(
     scheme(country, name, form, rule, &[Kind::Person])
 }
 
-/// Creates the scheme of a number that businesses and people share.
+/// Creates a scheme for numbers that businesses and people share.
 pub(super) const fn both(
     country: &'static str,
     name: &'static str,
@@ -153,7 +152,7 @@ impl Scheme {
         self
     }
 
-    /// Returns whether only people have this number.
+    /// Returns whether this number is only for people.
     pub(super) fn is_personal(&self) -> bool {
         !self.is_for(Kind::Vat)
     }
@@ -162,10 +161,10 @@ impl Scheme {
         self.kinds.contains(&kind)
     }
 
-    /// Returns the possible readings of a normalized number: unchanged, and without a prefix.
+    /// Returns all readings of a normalized number: unchanged, and without each prefix that it has.
     pub(super) fn candidates(&self, normalised: &str) -> Vec<String> {
         let country = self.is_for(Kind::Vat).then_some(self.country);
-        // Greece and Northern Ireland use prefixes other than their country code.
+        // Greece and Northern Ireland have prefixes that differ from their country codes.
         let other = match country {
             Some("GR") => Some("EL"),
             Some("GB") => Some("XI"),
@@ -192,8 +191,8 @@ impl Scheme {
         }
     }
 
-    /// Joins the parts between hyphens. They are padded with zeros if there are as many as in the
-    /// scheme.
+    /// Joins the hyphen-separated parts. They are zero-padded first if there are as many as the
+    /// scheme expects.
     fn joined(&self, text: &str) -> String {
         if self.parts.is_empty() {
             return text.to_owned();

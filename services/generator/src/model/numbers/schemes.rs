@@ -1,4 +1,4 @@
-//! The schemes of a country, which check and generate its numbers.
+//! A country's schemes, which validate and generate its numbers.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -16,14 +16,13 @@ use crate::model::random::Random;
 /// The result of checking a number.
 pub type Verdict = Result<(), Reject>;
 
-/// The reason all schemes of a country reject a number, from the scheme that matches
-/// best.
+/// Why a country rejects a number. This comes from the scheme that got furthest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reject {
     /// The number is too short or too long.
     #[error("The {0} has the wrong length.")]
     Length(&'static str),
-    /// A character is not allowed at its position.
+    /// A character isn't allowed where it is.
     #[error("The {0} has the wrong format.")]
     Format(&'static str),
     /// A component is invalid, such as an impossible date or an unassigned region.
@@ -34,7 +33,7 @@ pub enum Reject {
     Checksum(&'static str),
 }
 
-/// A scheme and its form, which is compiled on first use.
+/// A scheme with its form, which is compiled on first use.
 pub(super) struct Ready {
     pub(super) scheme: &'static Scheme,
     form: OnceLock<Result<Form, FormError>>,
@@ -52,14 +51,14 @@ pub(super) static READY: LazyLock<Vec<Ready>> = LazyLock::new(|| {
     files.into_iter().flatten().map(|scheme| Ready { scheme, form: OnceLock::new() }).collect()
 });
 
-/// The schemes of one country and kind. A number is valid if one of them accepts it.
+/// A country's schemes of one kind. A number is valid if any of them accepts it.
 #[derive(Clone)]
 pub struct Schemes(pub(super) Vec<&'static Ready>);
 
-/// Finds the schemes of a country by its two-letter code in any case.
+/// Finds a country's schemes by its two-letter code, in either case.
 ///
-/// `UK` is accepted for `GB`. For tax numbers, `EL` is accepted for `GR` and `XI` for `GB`, and
-/// `EU` and `IM` mean the one-stop shop.
+/// Also accepts `UK` for `GB`. For tax numbers, it also accepts `EL` for `GR` and `XI` for `GB`,
+/// and `EU` and `IM` stand for the one-stop shop.
 pub fn find(country: &str, kind: Kind) -> Option<Schemes> {
     let country = match (country.to_ascii_uppercase().as_str(), kind) {
         ("UK", _) | ("XI", Kind::Vat) => "GB".to_owned(),
@@ -74,12 +73,12 @@ pub fn find(country: &str, kind: Kind) -> Option<Schemes> {
 }
 
 impl Schemes {
-    /// Returns the two-letter code of the country.
+    /// Returns the two-letter country code.
     pub fn country(&self) -> &'static str {
         self.0.first().map_or("", |ready| ready.scheme.country)
     }
 
-    /// Checks a number as people type it.
+    /// Checks a number as typed by people.
     pub fn check(&self, text: &str, today: Date) -> Verdict {
         let mut closest: Option<Reject> = None;
         for ready in &self.0 {
@@ -94,17 +93,17 @@ impl Schemes {
         Err(closest.unwrap_or(Reject::Format("number")))
     }
 
-    /// Returns the name of the scheme that accepts a number, if this is not the first scheme of the
-    /// country.
+    /// Returns the name of the scheme that accepts a number, unless it's the country's first
+    /// scheme.
     pub fn other_kind(&self, text: &str, today: Date) -> Option<&'static str> {
         let position = self.0.iter().position(|ready| ready.check(text, today).is_ok())?;
         (position > 0).then(|| self.0[position].scheme.name)
     }
 
-    /// Generates a number of the main scheme, for a given person if the number encodes one. Returns
-    /// `None` if the form cannot be compiled.
+    /// Generates a number in the main scheme. If the number encodes personal data, it matches
+    /// `wanted`. Returns `None` if no number could be made.
     ///
-    /// The main scheme is the first one that is for people only, or else the first one.
+    /// The main scheme is the first one just for people, or else the first one.
     pub fn make(&self, random: &mut Random, wanted: Wanted) -> Option<String> {
         let personal = || self.0.iter().find(|ready| ready.scheme.is_personal());
         personal().or(self.0.first())?.make(random, wanted)
@@ -116,7 +115,7 @@ impl Ready {
         self.form.get_or_init(|| Form::new(self.scheme.form, self.scheme.make)).as_ref().ok()
     }
 
-    /// Checks a number with and without the optional prefix.
+    /// Checks a number with and without its optional prefix.
     pub(super) fn check(&self, text: &str, today: Date) -> Verdict {
         let normalised = normalise(text, self.scheme.keep);
         let mut closest = Stage::Length;
@@ -138,7 +137,7 @@ impl Ready {
         (self.scheme.rule)(&Number::new(text, today))
     }
 
-    /// Samples the form until the rules accept a number. The strictest rule accepts about one in 50
+    /// Samples the form until the rules accept a number. The strictest rule accepts about 1 in 50
     /// samples.
     pub(super) fn make(&self, random: &mut Random, wanted: Wanted) -> Option<String> {
         if let Some(write) = self.scheme.write {
@@ -165,10 +164,10 @@ impl Ready {
         None
     }
 
-    /// Writes the person into a number, and varies the last character if necessary. Returns `None`
-    /// if the number cannot be made valid.
+    /// Writes the person into a number, then varies the last character if needed. Returns `None` if
+    /// that doesn't produce a valid number.
     ///
-    /// A sampled number is already normalized.
+    /// `text` was sampled, so it's already normalized.
     fn completed(
         &self,
         mut text: Vec<u8>,

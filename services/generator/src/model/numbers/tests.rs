@@ -28,7 +28,7 @@ fn every_form_compiles_and_every_scheme_accepts_what_it_makes() {
 #[test]
 fn countries_are_those_of_the_specification() {
     let vat = countries(Kind::Vat);
-    // The one-stop shop has two separate lists.
+    // The one-stop shop has two lists of its own.
     assert_eq!(vat.iter().filter(|code| !["EU", "IM"].contains(*code)).count(), 84, "{vat:?}");
     let person = countries(Kind::Person);
     assert_eq!(person.len(), 60, "{person:?}");
@@ -197,7 +197,7 @@ fn lithuanian_numbers_have_the_centuries_of_estonian_ones() {
     for text in ["18501011237", "99999999997"] {
         assert_eq!(check(Kind::Person, "LT", text), Ok(()), "{text}");
     }
-    // The date is missing, but this kind of number requires one.
+    // There's no date, but this type of number needs one.
     assert!(check(Kind::Person, "LT", "79999999993").is_err());
     // Dates in the future.
     for text in ["70501010012", "89912311230"] {
@@ -216,7 +216,7 @@ fn lengths_between_two_that_are_allowed_are_wrong() {
     assert!(matches!(check(Kind::Vat, "MX", "ÑÑÑÑ80010112"), Err(Reject::Format(_))));
 }
 
-/// Returns whether a number has the check digit that the generator would give it.
+/// Returns whether a number has the check digit that we would have generated.
 fn complete(country: &str, kind: Kind, text: &str) -> bool {
     let scheme = find(country, kind).unwrap().0[0].scheme;
     scheme.make_rule.unwrap()(&Number::new(text, date(2026, 11, 20))).is_ok()
@@ -242,7 +242,7 @@ fn made_numbers_carry_check_digits_that_nobody_enforces() {
     }
 }
 
-/// Returns the countries that have this kind of number, sorted by code.
+/// Returns the countries with this kind of number, sorted by code.
 fn countries(kind: Kind) -> Vec<&'static str> {
     let of_kind = READY.iter().filter(|ready| ready.scheme.is_for(kind));
     let mut codes: Vec<_> = of_kind.map(|ready| ready.scheme.country).collect();
@@ -251,7 +251,7 @@ fn countries(kind: Kind) -> Vec<&'static str> {
     codes
 }
 
-/// Generates the number of a person with this birth date and sex.
+/// Generates a number for a person with this birth date and sex.
 fn made_for(country: &str, born: Date, sex: Sex) -> String {
     let schemes = find(country, Kind::Person).unwrap();
     let mut random = Seed::parse("persons").unwrap().random(country, "");
@@ -295,7 +295,7 @@ fn numbers_tell_the_birth_and_sex_that_were_asked_for() {
     assert_eq!(&made_for("ID", old, Sex::Female)[6..12], "490347");
     assert_eq!(&made_for("MX", old, Sex::Female)[4..11], "470309M");
     assert_eq!(&made_for("LV", date(2020, 1, 1), Sex::Male)[..2], "32");
-    // The ninth digit of a Norwegian number is odd for men.
+    // In Norway, the ninth digit is odd for men.
     let sex = |sex| made_for("NO", old, sex).as_bytes()[8] % 2;
     assert_eq!((sex(Sex::Male), sex(Sex::Female)), (1, 0));
 }
@@ -327,13 +327,13 @@ fn rules_are_as_strict_as_their_offices() {
     for (kind, country, right, wrong) in [
         // The same digit three times in a row.
         (Kind::Person, "DE", "65929970489", "11123456786"),
-        // The check digits form a number above 37.
+        // The check digits are greater than 37.
         (Kind::Vat, "MT", "11679112", "11679149"),
         // Month 16, and 31 February.
         (Kind::Person, "AT", "1237010180", "1230311680"),
         // The tax office uses neither 0 nor O.
         (Kind::Vat, "MX", "GODE561231GR8", "GODE5612310R8"),
-        // A foreign entity whose number ends with a digit.
+        // A foreign entity with a digit at the end.
         (Kind::Vat, "ES", "N0032484H", "N00324848"),
         (Kind::Vat, "ES", "B58378431", "B5837843A"),
         // All digits are the same.
@@ -388,7 +388,7 @@ fn made_numbers_of_france_and_monaco_have_no_key_like_the_prefix() {
 
 #[test]
 fn imprints_keep_to_the_number() {
-    // The number never becomes longer, and remains ASCII.
+    // The number stays ASCII and doesn't get longer.
     let mut text = b"00000000000".to_vec();
     let person = Wanted::default().person(&mut Seed::parse("x").unwrap().random("", ""));
     imprint::belgium(&mut text, &person);

@@ -18,8 +18,8 @@ pub const SCHEMES: &[Scheme] = &[
         };
         checks(check == n.last())
     }),
-    // Letters have been used since July 2026. It is undecided whether this includes I, O, U, Q and
-    // F, so these are accepted but not generated.
+    // Letters have been in use since July 2026. It's still open whether that includes I, O, U, Q
+    // and F, so we accept them but don't generate them.
     vat("BR", "CNPJ", r"[0-9A-Z]{12}\d{2}", |n| {
         fits(n.bytes()[..12].iter().any(|byte| *byte != n.at(0)))?;
         let check = |weights: &[i32]| (11 - n.sum(weights) % 11) % 11 % 10;
@@ -32,7 +32,7 @@ pub const SCHEMES: &[Scheme] = &[
         r"(?<w1>[0-9A-EGHJ-NPR-TV-Z]{8}0001\d\d)"
     )),
     vat("CA", "BN", r"\d{9}(R[CMPT]\d{4})?", |n| checks(luhn_holds(n.part(0, 9).bytes()))),
-    // Companies have numbers above those of people, from 76 to 78 million.
+    // Company numbers are higher than those of people, between 76 and 78 million.
     both("CL", "RUT", r"\d{7,8}[\dK]", chilean).make(r"7[678]\d{6}[\dK]"),
     both("CO", "NIT", r"\d{8,16}", colombian).make(r"(8[0369]\d|90\d|901)\d{7}"),
     vat("CR", "CPJ", r"(2[1234]00|3(00[2-9]|01[0-4]|10[1-9]|110)|4000|5001)\d{6}", free),
@@ -78,19 +78,19 @@ pub const SCHEMES: &[Scheme] = &[
     vat("VE", "RIF", r"[VEJPG]\d{9}", venezuela).make(r"J\d{9}"),
 ];
 
-/// Chile: a remainder of 10 becomes K.
+/// Chile: a remainder of 10 is written as K.
 pub fn chilean(n: &Number<'_>) -> Outcome {
     n.ends_in("0123456789K", (11 - n.sum_back((2..=7).cycle()) % 11) % 11)
 }
 
-/// Colombia: prime numbers as weights, from the right.
+/// Colombia: the weights are primes, applied from the right.
 pub fn colombian(n: &Number<'_>) -> Outcome {
     const WEIGHTS: [i32; 15] = [3, 7, 13, 17, 19, 23, 29, 37, 41, 43, 47, 53, 59, 67, 71];
     let rest = n.sum_back(WEIGHTS.into_iter()) % 11;
     checks(if rest < 2 { rest } else { 11 - rest } == n.last())
 }
 
-/// Venezuela: the letter also has a value.
+/// Venezuela: the letter counts too.
 pub fn venezuela(n: &Number<'_>) -> Outcome {
     let letter = match n.at(0) {
         b'V' => 4,
@@ -125,13 +125,13 @@ fn ecuador(n: &Number<'_>) -> Outcome {
 }
 
 /// Letters, a date, two characters from the authority's alphabet, and a check digit. Two special
-/// numbers are for buyers who do not have a number.
+/// numbers are reserved for buyers without a number.
 const MEXICAN_FORM: &str = concat!(
     r"[A-Z&Ñ]{3}\d{6}[1-9A-NP-Z]{2}[0-9A]|[A-Z&Ñ]{4}\d{6}([1-9A-NP-Z]{2}[0-9A])?|",
     "X[AE]XX010101000"
 );
 
-/// Four-letter words that the authority replaces in the numbers of people.
+/// Four-letter words that the authority replaces in personal numbers.
 const MEXICAN_WORDS: &[&str] = &[
     "BUEI", "BUEY", "CACA", "CACO", "CAGA", "CAGO", "CAKA", "CAKO", "COGE", "COJA", "COJE", "COJI",
     "COJO", "CULO", "FETO", "GUEY", "JOTO", "KACA", "KACO", "KAGA", "KAGO", "KAKA", "KOGE", "KOJO",
@@ -139,7 +139,7 @@ const MEXICAN_WORDS: &[&str] = &[
     "PEDO", "PENE", "PUTA", "PUTO", "QULO", "RATA", "RUIN",
 ];
 
-/// Checks Mexico's check character, over the preceding characters, padded with spaces to 12.
+/// Checks Mexico's check character against the characters before it, padded with spaces to 12.
 fn mexican_check(n: &Number<'_>) -> Outcome {
     const ALPHABET: &str = "0123456789ABCDEFGHIJKLMN&OPQRSTUVWXYZ Ñ";
     let index = |c: char| ALPHABET.chars().position(|other| other == c).unwrap_or_default() as i32;
@@ -148,8 +148,8 @@ fn mexican_check(n: &Number<'_>) -> Outcome {
     n.ends_in("0123456789A", (11 - sum % 11) % 11)
 }
 
-/// Mexico: a date follows the letters. The check character is not enforced, because some real
-/// numbers violate it.
+/// Mexico: letters followed by a date. We don't enforce the check character, because some real
+/// numbers get it wrong.
 fn mexico(n: &Number<'_>) -> Outcome {
     let letters = n.text().chars().take_while(|c| !c.is_ascii_digit()).count();
     let head: String = n.text().chars().take(letters).collect();

@@ -1,4 +1,4 @@
-//! Tax numbers in central and eastern Europe.
+//! Tax numbers in Central and Eastern Europe.
 
 use super::number::{Number, checks, fits};
 use super::outcome::Outcome;
@@ -59,7 +59,7 @@ pub const SCHEMES: &[Scheme] = &[
         4.. => checks(n.sum(&[9, 1, 4, 8, 3, 10, 2, 5, 7, 6, 1]) % 11 == 3),
         _ => latvian_person(n),
     }),
-    // The first digit distinguishes companies from people.
+    // The first digit sets companies apart from people.
     both("MD", "IDNO", r"\d{13}", moldovan).make(r"1\d{12}"),
     vat("ME", "PIB", r"\d{8}", |n| {
         let check = (-n.sum(&[8, 7, 6, 5, 4, 3, 2])).rem_euclid(11);
@@ -76,7 +76,7 @@ pub const SCHEMES: &[Scheme] = &[
         r"(?<w5>[1-6]\d\d(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])[0-4]\d{5})"
     )),
     vat("RS", "PIB", r"\d{9}", mod_11_10),
-    // Companies have ten digits, people twelve.
+    // Companies have ten digits, people have twelve.
     both("RU", "ИНН", r"\d{10}|\d{12}", russian).make(r"\d{10}"),
     vat("SI", "ID za DDV", r"[1-9]\d{7}", |n| {
         let check = 11 - n.sum(&[8, 7, 6, 5, 4, 3, 2]) % 11;
@@ -106,7 +106,7 @@ fn romanian_firm(n: &Number<'_>) -> Outcome {
     checks(10 * n.sum_back(weights) % 11 % 10 == n.last())
 }
 
-/// Moldova: three weights that repeat.
+/// Moldova: three weights, repeated.
 pub fn moldovan(n: &Number<'_>) -> Outcome {
     checks(n.sum(&[7, 3, 1, 7, 3, 1, 7, 3, 1, 7, 3, 1]) % 10 == n.last())
 }

@@ -1,4 +1,4 @@
-//! Tax numbers in western, northern and southern Europe, and of the one-stop shop.
+//! Tax numbers in Western, Northern and Southern Europe, plus the one-stop shop.
 
 use super::number::{Number, base_36, checks, fits};
 use super::outcome::Outcome;
@@ -12,8 +12,7 @@ use crate::model::check::{luhn_holds, mod_97};
 pub const SCHEMES: &[Scheme] = &[
     both("AD", "NRT", r"[ACDEFGLOPU]\d{6}[A-Z]", andorran).make(r"[AL]7\d{5}[A-Z]"),
     vat("AT", "UID", r"U\d{8}", |n| {
-        // The check digit is moved away, and a 0 takes its place in the Luhn sum of the seven
-        // digits.
+        // Take the digit in the check position back out of the Luhn digit.
         let sum = (10 - luhn_digit(&n.part(1, 7)) + n.digit(7)) % 10;
         checks((6 - sum).rem_euclid(10) == n.last())
     }),
@@ -58,7 +57,7 @@ pub const SCHEMES: &[Scheme] = &[
     vat("IE", "VAT", r"\d{7}[A-W]{1,2}|\d[A-Z+*]\d{5}[A-W]", |n| {
         let digits = |positions: [usize; 7]| positions.map(|position| n.digit(position));
         if !n.at(1).is_ascii_digit() {
-            // The old form counts its first digit last, after a leading 0.
+            // In the old form, the first digit counts last, after a leading 0.
             let mut old = digits([0, 2, 3, 4, 5, 6, 0]);
             old[0] = 0;
             return checks(irish_letter(&old, 0) == char::from(n.at(7)));
@@ -104,21 +103,20 @@ pub const SCHEMES: &[Scheme] = &[
     .strip_zeros(),
 ];
 
-/// The valid San Marino numbers below 100.
+/// Valid San Marino numbers below 100.
 const SAN_MARINO: &[u64] = &[
     2, 4, 6, 7, 8, 9, 10, 11, 13, 16, 18, 19, 20, 21, 25, 26, 30, 32, 33, 35, 36, 37, 38, 39, 40,
     42, 45, 47, 49, 51, 52, 55, 56, 57, 58, 59, 61, 62, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74,
     75, 76, 79, 80, 81, 84, 85, 87, 88, 91, 92, 94, 95, 96, 97, 99,
 ];
 
-/// The countries that issue numbers of the one-stop shop, by ISO number.
+/// Countries that issue one-stop shop numbers, by ISO number.
 const ONE_STOP: &[u64] = &[
     40, 56, 100, 191, 196, 203, 208, 233, 246, 250, 276, 300, 348, 372, 380, 428, 440, 442, 470,
     528, 616, 620, 642, 703, 705, 724, 752, 900,
 ];
 
-/// A key that consists of these two letters is valid, but validators mistake it for a country
-/// prefix.
+/// Keys made of these two letters are valid, but validators mistake them for a country prefix.
 fn no_prefix_key(n: &Number<'_>) -> Outcome {
     fits(!n.text().starts_with("FR"))
 }
@@ -135,8 +133,8 @@ fn spain(n: &Number<'_>) -> Outcome {
             let control = luhn_digit(&n.part(1, 8));
             let letter = (base_36(n.at(8)) - 9).rem_euclid(10);
             let is_digit = n.at(8).is_ascii_digit();
-            // The numbers of companies end with a digit, those of foreign entities, churches and
-            // public bodies with a letter.
+            // Companies have numbers ending in a digit. For foreign entities, churches and public
+            // bodies, it's a letter.
             let fitting = match n.at(0) {
                 b'A' | b'B' | b'E' | b'H' => is_digit,
                 b'N' | b'P' | b'Q' | b'R' | b'S' | b'W' => !is_digit,
@@ -161,14 +159,14 @@ fn britain(n: &Number<'_>) -> Outcome {
         }
         _ => {
             let rest = n.sum(&[8, 7, 6, 5, 4, 3, 2, 10, 1]) % 97;
-            // Numbers of 100 and above may follow a second scheme, which is shifted by 55.
+            // Numbers from 100 may follow a second scheme, shifted by 55.
             checks(if n.value(0, 3) >= 100 { [0, 42, 55].contains(&rest) } else { rest == 0 })
         }
     }
 }
 
-/// Andorra: the letter denotes residents, other people, or a type of company. Some of these have a
-/// separate range of numbers.
+/// Andorra: the letter stands for residents, other people, or a type of company. Some of these have
+/// their own range of numbers.
 pub fn andorran(n: &Number<'_>) -> Outcome {
     let value = n.value(1, 7);
     fits(match n.at(0) {

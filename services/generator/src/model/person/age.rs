@@ -1,4 +1,4 @@
-//! The ages of people, with the distribution of their country.
+//! How old people are, based on each country's age distribution.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, date};
@@ -6,23 +6,23 @@ use jiff::civil::{Date, date};
 use crate::model::numbers::FIRST_BIRTH;
 use crate::model::random::Random;
 
-/// The share of each ten-year age group, and the countries whose population is similar to it.
+/// Population shares by ten-year age group, and the countries that roughly have these shares.
 const PYRAMIDS: &str = include_str!("../../../data/ages.tsv");
 
-/// The last birth date of generated people, because some numbers do not support later centuries.
+/// The latest birth date of generated people. Not all numbers support later centuries.
 const LAST_BIRTH: Date = date(2099, 12, 31);
-/// The maximum age.
+/// Maximum age.
 pub const OLDEST: u8 = 99;
-/// The default range of ages. It excludes children, because they have neither cards nor accounts.
+/// Default age range. It leaves out children, who have neither cards nor accounts.
 const USUAL: (u8, u8) = (18, 89);
 
-/// A range of ages, each with its weight.
+/// Ages and their weights.
 pub struct Ages(Vec<(u8, u16)>);
 
 impl Ages {
-    /// Creates the range of ages from `least` to `most` in a country, 18 to 89 by default. Only
-    /// those ages are used that are possible on `day` for births in the supported years. If none of
-    /// them is possible, all possible ages are used.
+    /// Creates a country's ages from `least` to `most`, by default 18 to 89. Ages that would put
+    /// the birth date on `day` outside the supported years are left out. If that leaves none, all
+    /// other possible ages are used instead.
     pub fn new(country: &str, least: Option<u8>, most: Option<u8>, day: Date) -> Self {
         let is_possible = |age: &u8| (first_day(*age)..=last_day(*age)).contains(&day);
         let (mut least, mut most) = range(least, most);
@@ -36,7 +36,7 @@ impl Ages {
         Self(ages.map(|age| (age, weight(age))).collect())
     }
 
-    /// Samples the birth date of a person who has one of these ages on `day`.
+    /// Samples a birth date for someone who has one of these ages on `day`.
     pub fn birth(&self, day: Date, random: &mut Random) -> Date {
         let age = i64::from(*random.pick_weighted(&self.0));
         let days = random.below(365) as i64;
@@ -45,7 +45,7 @@ impl Ages {
     }
 }
 
-/// Returns the first and the last day that allow one of these ages for births in the supported
+/// Returns the first and last day on which any of these ages is possible, given the supported birth
 /// years.
 pub fn possible_days(least: Option<u8>, most: Option<u8>) -> (Date, Date) {
     let (least, most) = match (least, most) {
@@ -63,14 +63,14 @@ fn last_day(age: u8) -> Date {
     LAST_BIRTH.saturating_add(i64::from(age).years()).saturating_add(364.days())
 }
 
-/// Fills in the missing ends of a range of ages.
+/// Fills in the missing ends of an age range.
 pub fn range(least: Option<u8>, most: Option<u8>) -> (u8, u8) {
     let least =
         least.unwrap_or_else(|| if most.is_some_and(|most| most < USUAL.0) { 0 } else { USUAL.0 });
     (least, most.unwrap_or_else(|| USUAL.1.max(least)))
 }
 
-/// Returns the share of each ten-year age group in a country, in tenths of a percent.
+/// Returns a country's population shares by ten-year age group, in tenths of a percent.
 fn pyramid(country: &str) -> Vec<u16> {
     let rows = PYRAMIDS.lines().filter_map(|row| row.split_once('\t'));
     let mut rows = rows.filter(|row| row.1.split(' ').any(|code| code == country));

@@ -1,12 +1,12 @@
-//! E-mail addresses at domains that are reserved for examples (RFC 2606), and user names.
+//! Email addresses at the domains reserved for examples (RFC 2606), and usernames.
 //!
-//! Both are unique within a stream: the separator, the number and the domain encode the index of
-//! the person, and names contain neither separators nor digits.
+//! Both are unique within a stream. Separator, number and domain together encode the person's
+//! index, and the names themselves contain neither separators nor digits.
 
 use crate::model::names::{Identity, plain};
 use crate::model::random::Random;
 
-/// The separators and domains for consecutive people. After the last pair, a number is added.
+/// Separators and domains for consecutive people. Once these run out, a number is added.
 const ENDINGS: [(&str, &str); 9] = [
     (".", "example.com"),
     ("", "example.org"),
@@ -19,7 +19,7 @@ const ENDINGS: [(&str, &str); 9] = [
     ("_", "example.org"),
 ];
 
-/// The separators in the user names of consecutive people.
+/// Separators in the usernames of consecutive people.
 const SEPARATORS: [&str; 3] = ["", ".", "_"];
 
 /// Returns the address of the person at `index` in a stream.
@@ -31,7 +31,7 @@ pub fn address(name: &Identity, language: &str, index: u64, random: &mut Random)
     format!("{given}{separator}{surname}{}@{domain}", number(round))
 }
 
-/// Returns the user name of the person at `index` in a stream.
+/// Returns the username of the person at `index` in a stream.
 pub fn username(name: &Identity, language: &str, index: u64, random: &mut Random) -> String {
     let [round, position] = split(index, SEPARATORS.len());
     let separator = SEPARATORS[position as usize];
@@ -52,12 +52,12 @@ fn number(round: u64) -> String {
     if round == 0 { String::new() } else { round.to_string() }
 }
 
-/// Returns the given name that people use in everyday life, and the surnames. Vietnamese names
-/// begin with the middle name.
+/// Returns the given name that a person goes by, and the surname. Vietnamese given names start with
+/// the middle name.
 fn parts(name: &Identity, language: &str) -> (String, String) {
     let mut words = name.given_latin.split(' ');
     let called = if language == "vi" { words.next_back() } else { words.next() };
-    // Latin forms are never empty, as a test ensures.
+    // A test makes sure that Latin forms are never empty.
     let part = |text: &str| Some(plain(text, "en")).filter(|text| !text.is_empty());
     let or_x = |text: &str| part(text).unwrap_or_else(|| "x".to_owned());
     (or_x(called.unwrap_or_default()), or_x(&name.surname_latin))

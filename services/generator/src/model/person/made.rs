@@ -1,4 +1,4 @@
-//! Generated people with all their data.
+//! Generated people, with all their data.
 
 use jiff::civil::Date;
 
@@ -11,33 +11,33 @@ use crate::model::numbers::{self, Kind, Schemes, Sex, Wanted};
 use crate::model::phone::{self, Format, PatternError, Region};
 use crate::model::random::Random;
 
-/// A person of a culture.
+/// A person from a given culture.
 pub struct Person {
     /// The culture.
     pub culture: &'static Culture,
-    /// The sex, consistent with the name and the number.
+    /// The sex, matching the name and the national number.
     pub sex: Sex,
     /// The name.
     pub name: Identity,
-    /// The birth date, consistent with the number.
+    /// The birth date, matching the national number.
     pub born: Date,
     /// An address in the country.
     pub address: Address,
-    /// A telephone number of the country, in E.164 format.
+    /// A telephone number in the country, in E.164 format.
     pub phone: String,
-    /// An e-mail address at a domain reserved for examples, unique within a stream.
+    /// An email address at a reserved example domain, unique within a stream.
     pub email: String,
-    /// A user name, unique within a stream.
+    /// A username, unique within a stream.
     pub username: String,
-    /// The national identity number. `None` if its rule is not supported.
+    /// The national identity number. `None` if we don't support the country's.
     pub national_number: Option<String>,
-    /// A bank account in the country. `None` if the country does not have IBANs.
+    /// A bank account in the country. `None` if the country doesn't use IBANs.
     pub iban: Option<String>,
-    /// A card of the person.
+    /// A card in the person's name.
     pub card: Card,
 }
 
-/// The requested properties of people.
+/// What the caller asked for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// The minimum age in years.
@@ -46,11 +46,11 @@ pub struct Limits {
     pub most: Option<u8>,
     /// The sex.
     pub sex: Option<Sex>,
-    /// The birth date, which takes precedence over the ages.
+    /// The birth date. Takes precedence over the ages.
     pub born: Option<Date>,
 }
 
-/// Generates the people of one culture.
+/// Generates people from one culture.
 pub struct Maker {
     culture: &'static Culture,
     phone: Option<&'static Region>,
@@ -59,15 +59,15 @@ pub struct Maker {
     ages: Ages,
     brands: Vec<(&'static CardType, u16)>,
     limits: Limits,
-    /// The reference day for ages and for the expiry of cards.
+    /// Reference day for ages and card expiry dates.
     day: Date,
 }
 
 impl Maker {
-    /// Prepares the data that all people of a culture share.
+    /// Prepares everything that people from a culture share.
     ///
     /// # Errors
-    /// Returns an error if a telephone pattern does not compile. A test compiles all of them.
+    /// Returns an error if a telephone pattern doesn't compile. A test compiles them all.
     pub fn new(culture: &'static Culture, day: Date, limits: Limits) -> Result<Self, PatternError> {
         let country = culture.country;
         Ok(Self {
@@ -134,30 +134,29 @@ impl Maker {
         self.culture.identity(sex == Sex::Female, random)
     }
 
-    /// Generates a name with the surname and the name order of a family. The surname is drawn from
-    /// `family`.
+    /// Generates a name in a given family. The surname is drawn from `family`.
     pub fn name_in_family(&self, sex: Sex, family: &mut Random, random: &mut Random) -> Identity {
         self.culture.identity_in_family(sex == Sex::Female, family, random)
     }
 
-    /// Generates an occupation that is suitable for the age.
+    /// Generates an occupation that fits the person's age.
     pub fn occupation(&self, born: Date, random: &mut Random) -> &'static str {
         let age = self.day.since((jiff::Unit::Year, born)).map_or(0, |span| span.get_years());
         work::occupation(age, random)
     }
 
-    /// Draws the number of a person's employer. Returns `None` for people who are not employed.
+    /// Draws an employer number, or returns `None` for people without an employer.
     pub fn employer_number(&self, occupation: &str, random: &mut Random) -> Option<u64> {
         work::is_employed(occupation).then(|| work::employer_number(random))
     }
 
-    /// Generates the employer with a number. `random` must be the stream of that employer.
+    /// Generates the employer with this number. `random` must be the employer's own stream.
     pub fn employer(&self, number: u64, random: &mut Random) -> Employer {
         work::employer(self.culture, number, random)
     }
 
-    /// Returns the work address of the person at `index` in a stream, at the domain of the
-    /// employer.
+    /// Returns the work email address, at the employer's domain, of the person at `index` in a
+    /// stream.
     pub fn work_email(&self, name: &Identity, index: u64, employer: &Employer) -> String {
         work::address(name, index, &employer.domain)
     }
@@ -167,7 +166,7 @@ impl Maker {
         self.culture.address(random)
     }
 
-    /// Generates a telephone number that is suitable for an address.
+    /// Generates a telephone number that fits an address.
     pub fn phone(&self, address: &Address, random: &mut Random) -> String {
         let mut phone = String::with_capacity(16);
         let numbers = |region: &'static Region| {
@@ -179,17 +178,17 @@ impl Maker {
         phone
     }
 
-    /// Generates the e-mail address of the person at `index` in a stream.
+    /// Generates the email address of the person at `index` in a stream.
     pub fn email(&self, name: &Identity, index: u64, random: &mut Random) -> String {
         email::address(name, self.culture.language(), index, random)
     }
 
-    /// Generates the user name of the person at `index` in a stream.
+    /// Generates the username of the person at `index` in a stream.
     pub fn username(&self, name: &Identity, index: u64, random: &mut Random) -> String {
         email::username(name, self.culture.language(), index, random)
     }
 
-    /// Generates a national identity number. Returns `None` if its rule is not supported.
+    /// Generates a national identity number. Returns `None` if we don't support the country's.
     pub fn national_number(
         &self,
         name: &Identity,
@@ -209,7 +208,7 @@ impl Maker {
         Some(national::with_name(schemes.make(random, wanted)?, name, schemes))
     }
 
-    /// Generates a bank account. Returns `None` if the country does not have IBANs.
+    /// Generates a bank account. Returns `None` if the country doesn't use IBANs.
     pub fn iban(&self, random: &mut Random) -> Option<String> {
         let country = self.iban?;
         let mut iban = String::with_capacity(34);
@@ -301,7 +300,7 @@ mod tests {
             assert_eq!(&number(&person)[11..15] == "H501", rome, "{}", person.address.city);
         }
         for person in persons("zh_CN", Limits::default(), 300) {
-            // A person born before a county got its code has the code of some other county.
+            // People born before a county got its code have some other county's code.
             let beijing = person.address.region.as_deref() == Some("北京市");
             assert!(!beijing || number(&person).starts_with("1101"));
         }
@@ -315,7 +314,7 @@ mod tests {
 
     #[test]
     fn fixed_lines_have_the_area_code_of_the_town() {
-        // A town, its area codes, and the first digits of all its fixed lines.
+        // A town, its area codes, and the possible first digits of its landlines.
         for (code, town, own, fixed) in [
             ("de", "Berlin", "30", &["2", "3", "4", "5", "6", "7", "8", "9"][..]),
             ("fr", "Marseille", "4", &["1", "2", "3", "4", "5"]),

@@ -1,4 +1,4 @@
-//! People whose data are consistent.
+//! Generates people whose data is consistent.
 
 mod age;
 mod email;

@@ -1,5 +1,5 @@
-//! Identity numbers that contain letters of the name, and numbers that are faster to compute than
-//! to sample.
+//! Identity numbers that contain letters from the name, and numbers that are quicker to compute
+//! than to sample.
 
 use jiff::civil::Date;
 
@@ -11,8 +11,8 @@ use crate::model::numbers::{REFERENCE_DAY, Schemes, mexican_digit};
 use crate::model::random::Random;
 use crate::model::ssn;
 
-/// Computes a number that does not encode anything about the person, in countries where sampling
-/// would be slow. Returns `None` for other countries.
+/// Computes a number that doesn't encode anything about the person, for countries where sampling
+/// would be slow. Returns `None` for all others.
 pub fn computed(country: &str, random: &mut Random) -> Option<String> {
     let digits = match country {
         "BR" => brazilian(random),
@@ -24,8 +24,8 @@ pub fn computed(country: &str, random: &mut Random) -> Option<String> {
     String::from_utf8(digits).ok()
 }
 
-/// Returns a United States social security number. Until 2011, the first three digits depended on
-/// the state where a person applied, usually soon after birth.
+/// Returns a US social security number. Until 2011, the first three digits depended on the state in
+/// which a person applied, usually soon after birth.
 pub fn american(state: Option<&str>, born: Date, random: &mut Random) -> String {
     let mut number = String::with_capacity(11);
     ssn::write(random, &mut number);
@@ -39,7 +39,7 @@ fn digits(count: usize, random: &mut Random) -> Vec<u8> {
     (0..count).map(|_| ascii(random.below(10) as u32)).collect()
 }
 
-/// Computes a CPF, which has two check digits modulo 11.
+/// Computes a CPF. It has two modulo 11 check digits.
 fn brazilian(random: &mut Random) -> Vec<u8> {
     let mut number = digits(9, random);
     for weights in [[10, 9, 8, 7, 6, 5, 4, 3, 2, 0], [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]] {
@@ -49,8 +49,8 @@ fn brazilian(random: &mut Random) -> Vec<u8> {
     number
 }
 
-/// Computes a German identification number: among the first ten digits, one occurs twice and the
-/// others at most once.
+/// Computes a German identification number. Among the first ten digits, one occurs twice and no
+/// other more than once.
 fn german(random: &mut Random) -> Vec<u8> {
     let mut number = b"0123456789".to_vec();
     for last in (1..number.len()).rev() {
@@ -66,7 +66,7 @@ fn german(random: &mut Random) -> Vec<u8> {
     number
 }
 
-/// Computes the ИНН of a person, with two check digits over all digits before them.
+/// Computes a personal ИНН. It has two check digits, each over all digits before it.
 fn russian(random: &mut Random) -> Vec<u8> {
     let mut number = digits(10, random);
     for weights in [&[7, 2, 4, 10, 3, 5, 9, 4, 6, 8, 0], &[3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8]] {
@@ -75,7 +75,7 @@ fn russian(random: &mut Random) -> Vec<u8> {
     number
 }
 
-/// Computes a T.C. Kimlik number, whose last two digits are check digits.
+/// Computes a T.C. Kimlik number. The last two digits are check digits.
 fn turkish(random: &mut Random) -> Vec<u8> {
     let mut number = digits(9, random);
     number[0] = ascii(random.between(1, 9) as u32);
@@ -86,9 +86,9 @@ fn turkish(random: &mut Random) -> Vec<u8> {
     number
 }
 
-/// Writes the letters of the name into a generated number and recomputes the check character.
+/// Writes letters from the name into a generated number, then recomputes the check character.
 ///
-/// Does not change the number if the register would not issue these letters.
+/// Leaves the number alone if the register wouldn't issue these letters.
 pub fn with_name(number: String, name: &Identity, schemes: &Schemes) -> String {
     let mut text = number.clone().into_bytes();
     let written = match (schemes.country(), text.len()) {
@@ -109,8 +109,8 @@ fn is_vowel(letter: &u8) -> bool {
     matches!(letter, b'A' | b'E' | b'I' | b'O' | b'U')
 }
 
-/// Writes three letters of the surname and three of the given name: first consonants, then vowels,
-/// then X. If a given name has four consonants, the second one is skipped.
+/// Writes three letters each from the surname and the given name. Consonants come first, then
+/// vowels, then X as filler. A given name with four consonants skips the second one.
 fn italian(text: &mut [u8], name: &Identity) -> Option<()> {
     let (surname, given) = (capitals(&name.surname)?, capitals(&name.given)?);
     let consonants: Vec<u8> = given.iter().copied().filter(|letter| !is_vowel(letter)).collect();

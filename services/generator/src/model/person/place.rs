@@ -1,15 +1,15 @@
-//! The codes of places in identity numbers, for people who were born where they live.
+//! Place codes in identity numbers. We assume that people were born where they live.
 
 use jiff::civil::{Date, date};
 
 use crate::model::names::Address;
 use crate::model::numbers::PlaceCode;
 
-/// Country, town and code, for the counties of China and the municipalities of Italy. If births
-/// before a certain year have another code, the year follows.
+/// Country, town and code, for Chinese counties and Italian municipalities. If the code used to be
+/// different, the first birth year with the new one follows.
 const PLACES: &str = include_str!("../../../data/places.tsv");
 
-/// The first and the last area number that each state of the United States issued until 2011.
+/// The first and last area number that each US state issued until 2011.
 const AREAS: [(&str, u16, u16); 51] = [
     ("NH", 1, 3),
     ("ME", 4, 7),
@@ -64,13 +64,12 @@ const AREAS: [(&str, u16, u16); 51] = [
     ("DC", 577, 579),
 ];
 
-/// The day since which the United States have assigned areas at random.
+/// Since this day, the United States have assigned areas at random.
 const RANDOMISED: Date = date(2011, 6, 25);
-/// The day since which the two departments of Corsica have had separate codes.
+/// Since this day, the two halves of Corsica have had separate codes.
 const CORSICA_DIVIDED: Date = date(1976, 1, 1);
 
-/// Returns the code of the place of an address, for a person who was born there. `None` if the code
-/// is not known.
+/// Returns the place code for a person who was born at an address, if we know it.
 pub fn code(country: &str, address: &Address, born: Date) -> Option<PlaceCode> {
     let listed = || {
         let mut towns = PLACES.lines().filter_map(|row| {
@@ -90,7 +89,7 @@ pub fn code(country: &str, address: &Address, born: Date) -> Option<PlaceCode> {
     }
 }
 
-/// Returns the French department that a postcode belongs to.
+/// Returns the French department for a postcode.
 fn department(postcode: &str, born: Date) -> &str {
     match postcode.get(..3).unwrap_or_default() {
         "200" | "201" if born >= CORSICA_DIVIDED => "2A",
@@ -99,8 +98,7 @@ fn department(postcode: &str, born: Date) -> &str {
     }
 }
 
-/// Returns the first and the last area number in the social security number of a person who was
-/// born in a state.
+/// Returns the range of area numbers in the social security numbers of people born in a state.
 pub fn areas(state: Option<&str>, born: Date) -> Option<(u64, u64)> {
     let state = state.filter(|_| born < RANDOMISED)?;
     let (_, first, last) = AREAS.iter().find(|(own, ..)| *own == state)?;

@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 use crate::model::names::{Culture, Identity, plain};
 use crate::model::random::Random;
 
-/// The weight and the name of each occupation, in English.
+/// Occupations in English, with weights.
 const OCCUPATIONS: &str = include_str!("../../../data/occupations.tsv");
-/// The number of employers among the people of a stream.
+/// Number of employers per stream.
 const EMPLOYERS: f64 = 2_000.0;
-/// The age when people begin to work, and the age when they retire.
+/// Working age: from the first job to retirement.
 const WORKING: std::ops::Range<i16> = 16..67;
 
 static NAMES: LazyLock<Vec<(&str, u16)>> = LazyLock::new(|| {
@@ -21,11 +21,11 @@ static NAMES: LazyLock<Vec<(&str, u16)>> = LazyLock::new(|| {
 pub struct Employer {
     /// The name, including its legal form.
     pub name: String,
-    /// A domain below `example`, which is reserved (RFC 2606).
+    /// A domain under `.example`, which is reserved (RFC 2606).
     pub domain: String,
 }
 
-/// Returns an occupation for a person of this age, in English.
+/// Returns an occupation in English that fits the age.
 pub fn occupation(age: i16, random: &mut Random) -> &'static str {
     if age < WORKING.start {
         return "Pupil";
@@ -33,7 +33,7 @@ pub fn occupation(age: i16, random: &mut Random) -> &'static str {
     if age >= WORKING.end {
         return "Retired";
     }
-    // Everyone below 18 is a student. The share falls to one in eight at 24.
+    // Everyone under 18 is a student. By 24, it's one in eight.
     if age < 25 && random.below(8) < (25 - age).unsigned_abs().into() {
         return "Student";
     }
@@ -45,12 +45,12 @@ pub fn is_employed(occupation: &str) -> bool {
     !matches!(occupation, "Pupil" | "Student" | "Retired")
 }
 
-/// Draws the number of an employer. Some employers have far more employees than others.
+/// Draws an employer number. Some employers come up far more often than others.
 pub fn employer_number(random: &mut Random) -> u64 {
     (random.unit().powi(2) * EMPLOYERS) as u64
 }
 
-/// Returns the employer with a number. `random` must be the stream of that employer.
+/// Returns the employer with this number. `random` must be the employer's own stream.
 pub fn employer(culture: &Culture, number: u64, random: &mut Random) -> Employer {
     let mut name = String::with_capacity(48);
     culture.write_company(random, &mut name);
@@ -63,12 +63,12 @@ pub fn employer(culture: &Culture, number: u64, random: &mut Random) -> Employer
         0..3 => "company".to_owned(),
         _ => latin.join("-").chars().take(40).collect(),
     };
-    // The number makes the domains of employers with the same name distinct.
+    // The number keeps domains distinct when employers share a name.
     let domain = format!("{}-{number}.example", stem.trim_end_matches('-'));
     Employer { name, domain }
 }
 
-/// Returns the address of an employee at the domain of the employer.
+/// Returns an employee's address at the employer's domain.
 pub fn address(name: &Identity, index: u64, domain: &str) -> String {
     let part = |text: &str| {
         let first = text.split(' ').next().unwrap_or_default();
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(occupation(10, &mut random), "Pupil");
         assert_eq!(occupation(70, &mut random), "Retired");
         let students = (0..1_000).filter(|_| !is_employed(occupation(20, &mut random))).count();
-        // Five out of eight, within four standard deviations.
+        // Five out of eight, give or take four standard deviations.
         assert!((564..687).contains(&students), "{students}");
         assert!((0..100).all(|_| is_employed(occupation(40, &mut random))));
     }

@@ -1,22 +1,22 @@
-//! Area codes of towns.
+//! Area codes by town.
 
 use std::sync::OnceLock;
 
 use super::plan::Plan;
 
-/// Country, town, state or province, and the area codes of the town.
+/// Country, town, state or province, and the town's area codes.
 const TABLE: &str = include_str!("../../../data/areas.tsv");
 
-/// The telephone numbers of a town.
+/// Telephone numbers in a town.
 pub(super) struct Area {
     pub(super) town: &'static str,
     pub(super) state: &'static str,
-    /// A pattern for the whole national number.
+    /// A pattern for national numbers in the town.
     pub(super) pattern: String,
     pub(super) plan: OnceLock<Plan>,
 }
 
-/// Returns the towns of a region whose area codes are listed.
+/// Returns a region's towns, as far as we know their area codes.
 pub(super) fn of(region: &str) -> Vec<Area> {
     let parse = |row: &'static str| {
         let mut fields = row.split('\t').skip(1);

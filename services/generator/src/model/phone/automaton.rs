@@ -1,8 +1,8 @@
-//! Compiles a digit pattern so that all its numbers of the same length are equally likely.
+//! Compiles digit patterns such that all matching numbers of the same length are equally likely.
 //!
-//! The patterns are compiled to deterministic automata. Traversing them in parallel yields states
-//! that store how many numbers of a given length can follow. To sample a number, a random number
-//! below the count of the start state is drawn, and divided up along the way.
+//! Each pattern becomes a DFA. Walking these in parallel, we build states that store how many
+//! numbers of a given length can follow. To sample a number, we draw a random number below the
+//! count of the start state, and split it up along the way.
 
 use std::collections::HashMap;
 
@@ -14,42 +14,42 @@ use regex_automata::{Anchored, MatchKind};
 use crate::model::ascii_buffer::AsciiBuffer;
 use crate::model::random::Random;
 
-/// The reason a pattern cannot be compiled.
+/// Why a pattern can't be compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum PatternError {
-    /// The pattern is not a regular expression, or is too large.
+    /// The pattern is not a regular expression, or it's too large.
     #[error("a numbering plan does not compile: {0}")]
     Build(#[from] Box<dense::BuildError>),
-    /// The pattern contains look-around, which numbering plans never do.
+    /// The pattern uses look-around, which numbering plans never do.
     #[error("a numbering plan has no single start")]
     Start,
 }
 
-/// A set of numbers that is specified by regular expressions over digits.
+/// A set of numbers, given by regular expressions over digits.
 #[derive(Clone, Copy, Default)]
 pub struct Pattern<'a> {
-    /// Numbers must match this pattern. The empty pattern does not match anything.
+    /// Numbers must match this. An empty pattern matches nothing.
     pub wanted: &'a str,
-    /// Numbers must also match these patterns. An empty pattern matches everything.
+    /// Numbers must also match all of these. An empty pattern matches everything.
     pub required: [&'a str; 3],
-    /// Numbers must not match this pattern. The empty pattern does not match anything.
+    /// Numbers must not match this. An empty pattern matches nothing.
     pub unwanted: &'a str,
 }
 
 /// The numbers that match a pattern, by length.
 pub struct Automaton {
     states: Vec<State>,
-    /// The possible lengths, each with the state before the first digit.
+    /// The possible lengths, each with its start state.
     starts: Vec<(usize, usize)>,
 }
 
-/// A position within the numbers of one length.
+/// A state in the walk through all numbers of one length.
 #[derive(Clone, Copy, Default)]
 struct State {
-    /// For each digit, the count of numbers that continue with this digit or a smaller one. In a
-    /// final state, all counts are 1.
+    /// For each digit, how many numbers continue with it or a smaller one. In a final state, all
+    /// counts are 1.
     up_to: [u64; 10],
-    /// For each digit, the next state.
+    /// The next state for each digit.
     next: [u32; 10],
 }
 
@@ -62,7 +62,7 @@ impl State {
 }
 
 impl Automaton {
-    /// Compiles the numbers that match a pattern and have at most `longest` digits.
+    /// Compiles the numbers of up to `longest` digits that match a pattern.
     pub fn compile(pattern: Pattern<'_>, longest: usize) -> Result<Self, PatternError> {
         let [one, two, three] = pattern.required;
         let mut walk = Walk::default();
@@ -82,17 +82,17 @@ impl Automaton {
         Ok(Self { states: walk.states, starts })
     }
 
-    /// Returns the lengths of the numbers, in ascending order.
+    /// Returns the possible lengths in ascending order.
     pub fn lengths(&self) -> impl Iterator<Item = usize> {
         self.starts.iter().map(|(length, _)| *length)
     }
 
-    /// Returns whether the pattern does not match any numbers.
+    /// Returns whether there are no matching numbers.
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// Samples a number of this length. Appends nothing if there is none.
+    /// Samples a number of this length. Appends nothing if there aren't any.
     pub fn push(&self, random: &mut Random, length: usize, out: &mut AsciiBuffer) {
         let Some((_, start)) = self.starts.iter().find(|(known, _)| *known == length) else {
             return;
@@ -116,7 +116,7 @@ fn dfa(pattern: &str) -> Result<Option<Dfa>, PatternError> {
     }
     let config = dense::Config::new()
         .start_kind(StartKind::Anchored)
-        // All alternatives count, and not only the leftmost one.
+        // We need all alternatives, not just the leftmost one.
         .match_kind(MatchKind::All);
     let built = dense::Builder::new()
         .configure(config)
@@ -126,14 +126,14 @@ fn dfa(pattern: &str) -> Result<Option<Dfa>, PatternError> {
     Ok(Some(built))
 }
 
-/// A state in each automaton. `None` if there is no pattern, or if it can no longer match.
+/// One state per DFA. `None` if there's no pattern, or if it can't match any more.
 type Place = [Option<StateID>; PARTS];
 
-/// The number of automata of a pattern: wanted, three required, unwanted.
+/// Number of DFAs per pattern: one wanted, three required, one unwanted.
 const PARTS: usize = 5;
 const UNWANTED: usize = PARTS - 1;
 
-/// Traverses the automata in parallel and counts the numbers.
+/// Walks the DFAs in parallel and counts the numbers.
 #[derive(Default)]
 struct Walk {
     dfas: [Option<Dfa>; PARTS],
@@ -142,7 +142,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Returns the place before the first digit, or `None` if the wanted pattern is empty.
+    /// Returns the start of the walk, or `None` if the wanted pattern is empty.
     fn start(&self) -> Result<Option<Place>, PatternError> {
         let mut place = [None; PARTS];
         for (state, dfa) in place.iter_mut().zip(&self.dfas) {
@@ -154,7 +154,7 @@ impl Walk {
         Ok(place[0].is_some().then_some(place))
     }
 
-    /// Returns the index of the state for a place with `left` digits remaining.
+    /// Returns the index of the state at a place with `left` more digits to come.
     fn visit(&mut self, place: Place, left: usize) -> usize {
         if let Some(position) = self.seen.get(&(place, left)) {
             return *position;
@@ -192,14 +192,14 @@ impl Walk {
     }
 }
 
-/// Returns the state after a digit, or `None` if no number continues with this digit.
+/// Returns the state after a digit, or `None` if no number continues with it.
 fn step(dfa: &Option<Dfa>, state: Option<StateID>, byte: u8) -> Option<StateID> {
     let (dfa, state) = (dfa.as_ref()?, state?);
     let next = dfa.next_state(state, byte);
     (!dfa.is_dead_state(next)).then_some(next)
 }
 
-/// Returns whether the text so far is a complete match. Automata report this one step later.
+/// Returns whether the input so far is a match. DFAs report that with a delay of one step.
 fn matches(dfa: &Option<Dfa>, state: Option<StateID>) -> bool {
     let (Some(dfa), Some(state)) = (dfa, state) else { return false };
     dfa.is_match_state(dfa.next_eoi_state(state))
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn every_number_of_a_length_is_equally_likely() {
-        // 1x, 12x and 7: two-digit, three-digit and one-digit numbers, some of which match in two
+        // 1x, 12x and 7 are two-digit, three-digit and one-digit numbers. Some of them match in two
         // ways.
         let pattern = Pattern { wanted: r"1\d|12\d|1[2-5]|7", ..Pattern::default() };
         for length in [2, 3] {

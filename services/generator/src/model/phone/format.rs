@@ -1,8 +1,8 @@
-//! Formats of telephone numbers.
+//! Telephone number formats.
 
 use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumber, PhoneNumberFormat};
 
-/// A format of telephone numbers.
+/// A telephone number format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// `+33612345678`.
@@ -17,19 +17,19 @@ pub enum Format {
 }
 
 impl Format {
-    /// Appends a number, which is given in E.164 format, in this format.
+    /// Appends a number, given in E.164 format.
     pub(super) fn write(self, e164: &str, out: &mut String) {
         if self == Self::E164 {
             return out.push_str(e164);
         }
-        // A number that was generated from a numbering plan can always be parsed.
+        // We generated the number from a numbering plan, so it always parses.
         match PHONE_NUMBER_UTIL.parse(e164, None) {
             Ok(number) => out.push_str(&self.of(&number)),
             Err(_) => out.push_str(e164),
         }
     }
 
-    /// Returns a number in this format.
+    /// Formats a number.
     pub(super) fn of(self, number: &PhoneNumber) -> String {
         let format = match self {
             Self::E164 => PhoneNumberFormat::E164,

@@ -1,4 +1,4 @@
-//! Telephone numbers in 245 regions, generated from the numbering plans of libphonenumber.
+//! Telephone numbers in 245 regions, generated from libphonenumber's numbering plans.
 
 mod areas;
 mod automaton;

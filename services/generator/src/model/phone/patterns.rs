@@ -1,22 +1,22 @@
-//! Numbering plans, as rows of a table.
+//! Numbering plans in table form.
 
-/// The numbering plan of a region.
+/// A region's numbering plan.
 pub(super) struct Patterns {
     pub(super) code: &'static str,
     pub(super) calling_code: &'static str,
-    /// The patterns for mobile numbers and fixed lines.
+    /// Patterns for mobile numbers and landlines.
     pub(super) kinds: [KindPatterns; 2],
-    /// The pattern for premium, toll-free and other numbers, which must not be generated.
+    /// Premium, toll-free and other numbers that we must not generate.
     pub(super) other: &'static str,
-    /// The pattern that all numbers match.
+    /// A pattern that all numbers match.
     pub(super) general: &'static str,
 }
 
-/// The patterns for one kind of number.
+/// Patterns for a single kind of number.
 pub(super) struct KindPatterns {
     pub(super) pattern: &'static str,
-    /// The pattern in the release of the library that validation uses, if it is different.
+    /// The same pattern in the library release that we validate with, if it differs.
     pub(super) carried: &'static str,
-    /// The length of the example number.
+    /// Length of the example number.
     pub(super) example: usize,
 }

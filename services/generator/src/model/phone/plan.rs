@@ -1,4 +1,4 @@
-//! A compiled numbering plan: the numbers of a region, and how frequent each kind is.
+//! A compiled numbering plan: the numbers in a region, and how common each kind is.
 
 use super::automaton::{Automaton, Pattern, PatternError};
 use super::fiction::Fiction;
@@ -8,35 +8,35 @@ use crate::model::random::Random;
 
 /// Maximum number of digits, including the calling code (ITU-T E.164).
 const LONGEST: usize = 15;
-/// The percentage of mobile numbers in regions that have both kinds.
+/// Percentage of mobile numbers, in regions with both kinds.
 const MOBILE: u64 = 70;
-/// The percentage of numbers that do not have the length of the example.
+/// Percentage of numbers with a different length than the example.
 const OTHER_LENGTHS: u64 = 2;
-/// The percentage of numbers in ranges for machines and of former networks.
+/// Percentage of numbers in machine-to-machine ranges and those of former networks.
 const RARE: u64 = 1;
 
-/// Mobile ranges that subscribers rarely have: ranges for machines, and ranges that were closed
-/// when subscribers moved to another prefix.
+/// Mobile ranges that few subscribers have. These are for machines, or were closed when subscribers
+/// moved to another prefix.
 const RARE_RANGES: [(&str, &str); 3] =
     [("KR", r"1[1-9]\d+"), ("NL", r"97\d+"), ("NO", r"5[89]\d+")];
 
-/// The compiled numbering plan of a region.
+/// A region's compiled numbering plan.
 pub(super) struct Plan {
     mobile: Kind,
     fixed: Kind,
 }
 
-/// The numbers of one kind.
+/// Numbers of a single kind.
 struct Kind {
     common: Automaton,
     rare: Automaton,
-    /// The length of the example number, if there are numbers of this length.
+    /// Length of the example number, if there are any numbers of that length.
     usual: Option<usize>,
     other_lengths: Vec<usize>,
 }
 
 impl Plan {
-    /// Compiles the plan of a region.
+    /// Compiles a region's plan.
     pub(super) fn compile(patterns: &Patterns) -> Result<Self, PatternError> {
         let rare = RARE_RANGES.iter().find(|(code, _)| *code == patterns.code);
         let rare = rare.map_or("", |(_, range)| range);
@@ -50,7 +50,7 @@ impl Plan {
         Ok(Self { mobile: kind(mobile, rare)?, fixed: kind(fixed, "")? })
     }
 
-    /// Compiles the fixed lines in a town, whose national numbers match `area`.
+    /// Compiles the landlines in a town, which must match `area`.
     pub(super) fn compile_area(patterns: &Patterns, area: &str) -> Result<Self, PatternError> {
         let longest = LONGEST - patterns.calling_code.len();
         let fixed = &patterns.kinds[1];
@@ -62,7 +62,7 @@ impl Plan {
         Ok(Self { mobile: compile("")?, fixed: compile(fixed.pattern)? })
     }
 
-    /// Compiles the fictional numbers of a region. In North America, they exist in every area.
+    /// Compiles a region's fictional numbers. In North America, every area code has some.
     pub(super) fn compile_fiction(
         patterns: &Patterns,
         fiction: &Fiction,
@@ -76,8 +76,8 @@ impl Plan {
         Ok(Self { mobile: kind(fiction.mobile, "")?, fixed: kind(fiction.fixed, areas)? })
     }
 
-    /// Samples a national number: 70 percent are mobile numbers, the others fixed lines. If `area`
-    /// is given, the fixed lines are taken from it.
+    /// Samples a national number: 70 percent are mobile, the rest are landlines. If `area` is
+    /// given, the landlines come from there.
     pub(super) fn push(&self, area: Option<&Self>, random: &mut Random, out: &mut AsciiBuffer) {
         let mobile = match (self.mobile.is_empty(), self.fixed.is_empty()) {
             (false, false) => random.percent(MOBILE),
@@ -88,15 +88,15 @@ impl Plan {
         (if mobile { &self.mobile } else { fixed }).push(random, out);
     }
 
-    /// Returns whether the plan does not contain any numbers.
+    /// Returns whether the plan has no numbers at all.
     pub(super) fn is_empty(&self) -> bool {
         self.mobile.is_empty() && self.fixed.is_empty()
     }
 }
 
 impl Kind {
-    /// Compiles the numbers that match a pattern. The numbers that also match `rare` are kept
-    /// separate. If `rare` is empty, there are none.
+    /// Compiles the numbers that match a pattern. Those that also match `rare` (none if it's empty)
+    /// are kept apart.
     fn compile(
         pattern: Pattern<'_>,
         rare: &str,
@@ -142,7 +142,7 @@ impl Plan {
         self.mobile.common.lengths().collect()
     }
 
-    /// Returns the possible lengths of fixed lines.
+    /// Returns the possible lengths of landlines.
     pub(super) fn fixed_lengths(&self) -> Vec<usize> {
         self.fixed.common.lengths().collect()
     }
