@@ -1,43 +1,42 @@
-//! The source of randomness: a ChaCha12 stream, and the distributions that are sampled from it.
+//! The source of randomness: a ChaCha12 stream, and the distributions sampled from it.
 //!
-//! The sampling is implemented here, because a response with a seed must stay byte-identical even
-//! if a library changes its sampling.
+//! We do our own sampling, because seeded responses must stay byte-identical even if a library
+//! changes how it samples.
 
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// Samples numbers, choices and bytes from a stream with a key.
+/// Samples numbers, choices and bytes from a keyed stream.
 ///
-/// The same key gives the same values on every platform.
+/// The same key yields the same values on every platform.
 pub struct Random {
     source: Source,
 }
 
 enum Source {
-    /// A stream with a key, with a separate substream for each item of a list.
+    /// A keyed stream, with a substream for each item in a list.
     Key(Box<ChaCha12Rng>),
-    /// The state of SplitMix64 for one value of a record. Each value has a separate sequence.
-    /// Unlike with a stream cipher, starting one costs nothing.
+    /// SplitMix64 state for a single value in a record. Every value gets its own sequence, because
+    /// starting one is free, unlike with a stream cipher.
     Row(u64),
 }
 
-/// The increment of SplitMix64.
+/// The SplitMix64 increment.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Random {
-    /// Starts the stream for a 256-bit key.
+    /// Starts a stream with a 256-bit key.
     pub fn from_key(key: [u8; 32]) -> Self {
         Self { source: Source::Key(Box::new(ChaCha12Rng::from_seed(key))) }
     }
 
-    /// Starts the sequence for one row of a field, with a 128-bit key.
+    /// Starts the sequence for one row of a field. The key has 128 bits.
     pub fn of_row(key: [u64; 2], index: u64) -> Self {
         let place = mixed(key[1].wrapping_add(index.wrapping_mul(GOLDEN)));
         Self { source: Source::Row(mixed(key[0] ^ place)) }
     }
 
-    /// Moves to the substream of the item at an index of a list. Therefore, no item depends on the
-    /// items before it.
+    /// Moves to the substream for a list item, so that items don't depend on the ones before.
     pub fn seek(&mut self, index: u64) {
         match &mut self.source {
             Source::Key(stream) => {
@@ -59,15 +58,15 @@ impl Random {
         }
     }
 
-    /// Samples a number from 0 (inclusive) to 1 (exclusive).
+    /// Samples a number in `[0, 1)`.
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Samples a number below `bound` uniformly. Returns 0 if `bound` is 0.
+    /// Samples uniformly from the numbers below `bound`. Returns 0 if `bound` is 0.
     ///
-    /// Multiplies 64 random bits by the bound and returns the upper half. Rejects the few values
-    /// that would cause a bias.
+    /// Multiplies 64 random bits by the bound and takes the upper half, rejecting the few values
+    /// that would introduce a bias.
     pub fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.bits()) * u128::from(bound);
         if (product as u64) < bound {
@@ -79,22 +78,22 @@ impl Random {
         (product >> 64) as u64
     }
 
-    /// Samples a number from `low` to `high`, inclusive.
+    /// Samples a number from `low` to `high`, both inclusive.
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high - low + 1)
     }
 
-    /// Samples an index into a list of `length` items.
+    /// Samples an index into a list with `length` items.
     pub fn index(&mut self, length: usize) -> usize {
         self.below(length as u64) as usize
     }
 
-    /// Samples an item of a non-empty list.
+    /// Samples an item from a non-empty list.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.index(items.len())]
     }
 
-    /// Samples an item of a non-empty list by weight.
+    /// Samples an item from a non-empty list by weight.
     pub fn pick_weighted<'a, T>(&mut self, items: &'a [(T, u16)]) -> &'a T {
         let total: u64 = items.iter().map(|item| u64::from(item.1)).sum();
         let mut left = self.below(total);
@@ -107,7 +106,7 @@ impl Random {
         &items[0].0
     }
 
-    /// Returns true with a probability of `percent` %.
+    /// Returns true `percent` % of the time.
     pub fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
@@ -133,7 +132,7 @@ impl Random {
     }
 }
 
-/// The output function of SplitMix64.
+/// The SplitMix64 output function.
 pub(super) fn mixed(mut bits: u64) -> u64 {
     bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -173,7 +173,7 @@ pub fn thai_check(n: &Number<'_>) -> Outcome {
     checks((11 - sum % 11) % 10 == n.last())
 }
 
-/// Checks the check digit of a 13-digit number from Slovenia or another part of former Yugoslavia.
+/// Checks the check digit of a 13-digit number from former Yugoslavia (Slovenia, North Macedonia).
 pub fn yugoslav_check(n: &Number<'_>) -> Outcome {
     let check = (-n.sum(&[7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2])).rem_euclid(11);
     checks(if check == 10 { 0 } else { check } == n.last())

@@ -1,4 +1,4 @@
-//! The regions, and the telephone numbers that are generated from their numbering plans.
+//! Regions, and the telephone numbers generated from their numbering plans.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
@@ -22,8 +22,7 @@ pub struct Region {
     patterns: Patterns,
     plan: OnceLock<Plan>,
     fiction: OnceLock<Plan>,
-    /// The towns whose area codes are listed, by name. Several states can have a town with the same
-    /// name.
+    /// Towns whose area codes we know, by name. Towns in different states can share a name.
     areas: OnceLock<HashMap<&'static str, Vec<Area>>>,
 }
 
@@ -35,7 +34,7 @@ pub fn all() -> &'static [Region] {
     &REGIONS
 }
 
-/// Finds a region by its two-letter code in any case. `UK` is accepted for the United Kingdom.
+/// Finds a region by its two-letter code, in either case. Also accepts `UK` for the United Kingdom.
 pub fn find(code: &str) -> Option<&'static Region> {
     let code = if code.eq_ignore_ascii_case("UK") { "GB" } else { code };
     REGIONS.iter().find(|region| region.code.eq_ignore_ascii_case(code))
@@ -67,20 +66,20 @@ impl Region {
         Self { code, calling_code, patterns, plan, fiction, areas }
     }
 
-    /// Returns the numbers of subscribers. They are compiled on first use.
+    /// Returns the region's subscriber numbers, which are compiled on first use.
     ///
     /// # Errors
-    /// Returns an error if a pattern of the table does not compile. A test compiles all of them.
+    /// Returns an error if a pattern in the table doesn't compile. A test compiles them all.
     pub fn numbers(&self) -> Result<Numbers<'_>, PatternError> {
         let plan = compiled(&self.plan, || Plan::compile(&self.patterns))?;
         Ok(Numbers { calling_code: self.calling_code, plan, area: None })
     }
 
-    /// Returns the numbers of subscribers in a town. If its area code is known, fixed lines have
-    /// that code, and so do mobile numbers in North America.
+    /// Returns the subscriber numbers in a town. If we know its area code, landlines use that code,
+    /// and in North America so do mobile numbers.
     ///
     /// # Errors
-    /// Returns an error if a pattern does not compile. A test compiles all of them.
+    /// Returns an error if a pattern doesn't compile. A test compiles them all.
     pub fn numbers_in(&self, town: &str, state: Option<&str>) -> Result<Numbers<'_>, PatternError> {
         let numbers = self.numbers()?;
         let areas = self.areas.get_or_init(|| {
@@ -103,11 +102,10 @@ impl Region {
         }
     }
 
-    /// Returns the numbers that are reserved for films and books, or `None` if no such ranges are
-    /// known.
+    /// Returns the numbers reserved for films and books, or `None` if we don't know of any.
     ///
     /// # Errors
-    /// Returns an error if a pattern does not compile. A test compiles all of them.
+    /// Returns an error if a pattern doesn't compile. A test compiles them all.
     pub fn fictional_numbers(&self) -> Result<Option<Numbers<'_>>, PatternError> {
         let Some(fiction) = fiction::of(self.code) else { return Ok(None) };
         let compile = || Plan::compile_fiction(&self.patterns, fiction);
@@ -115,7 +113,7 @@ impl Region {
         Ok(Some(Numbers { calling_code: self.calling_code, plan, area: None }))
     }
 
-    /// Returns whether ranges are known that are reserved for films and books.
+    /// Returns whether we know of any numbers reserved for films and books.
     pub fn has_fiction(&self) -> bool {
         fiction::of(self.code).is_some()
     }
@@ -134,17 +132,17 @@ fn compiled(
     }
 }
 
-/// The numbers of a region, ready for sampling.
+/// A region's numbers, ready to sample from.
 #[derive(Clone, Copy)]
 pub struct Numbers<'a> {
     calling_code: &'static str,
     plan: &'a Plan,
-    /// The fixed lines in a town, if it is known.
+    /// Landlines in the town, if we know its area code.
     area: Option<&'a Plan>,
 }
 
 impl Numbers<'_> {
-    /// Appends a random number in a format.
+    /// Appends a random number.
     pub fn write(&self, random: &mut Random, format: Format, out: &mut String) {
         let mut number = AsciiBuffer::new();
         number.push(b'+');
@@ -179,7 +177,7 @@ mod tests {
         }
     }
 
-    /// The number of samples to check per region. The library is slow without optimisation.
+    /// Samples to check per region. The library is slow without optimisation.
     const SAMPLES: usize = if cfg!(debug_assertions) { 300 } else { 2_000 };
 
     #[test]

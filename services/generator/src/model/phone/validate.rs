@@ -5,19 +5,19 @@ use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumberType, Region as Code};
 use super::format::Format;
 use super::region::Region;
 
-/// The result of a validation.
+/// The result of validating a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Validation {
     /// The number is valid.
     Valid(Box<Valid>),
-    /// The number is invalid. Contains the reason.
+    /// The number is invalid, for this reason.
     Invalid(String),
 }
 
 /// A valid number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Valid {
-    /// The region of the number.
+    /// The number's region.
     pub region: String,
     /// `+33612345678`.
     pub e164: String,
@@ -29,10 +29,10 @@ pub struct Valid {
     pub kind: &'static str,
 }
 
-/// Parses `text` as a number of `region`, or of any region if the text begins with `+` or `00`.
+/// Parses `text` as a number in `region`, or in any region if it starts with `+` or `00`.
 pub fn validate(text: &str, region: Option<&Region>) -> Validation {
     let text = dialled(text);
-    // The international prefix depends on the region. Without a region, 00 means +.
+    // The international prefix depends on the region. If we don't have one, take 00 for +.
     let international = match (region, text.strip_prefix("00")) {
         (None, Some(rest)) => format!("+{rest}"),
         _ => text.clone(),
@@ -47,15 +47,15 @@ pub fn validate(text: &str, region: Option<&Region>) -> Validation {
         return Validation::Invalid("The value is not a telephone number.".into());
     };
     let valid = match region.zip(default) {
-        // The library does not compare the calling code. A French number would otherwise be valid
-        // in Germany if its digits match.
+        // The library doesn't look at the calling code. Without this check, a French number would
+        // be valid in Germany if its digits happen to match.
         Some((region, default)) => {
             number.country_code.to_string() == region.calling_code
                 && PHONE_NUMBER_UTIL.is_valid_number_for_region(&number, default)
         }
         None => PHONE_NUMBER_UTIL.is_valid_number(&number),
     };
-    // Numbers such as +800 are global and do not belong to a country.
+    // Some numbers, such as +800, are global and don't belong to any country.
     let known = || PHONE_NUMBER_UTIL.get_region_for_number(&number);
     let home = default.or_else(|| known().filter(|home| *home != Code::World));
     match (valid, home) {
@@ -76,9 +76,9 @@ pub fn validate(text: &str, region: Option<&Region>) -> Validation {
     }
 }
 
-/// Removes what people and links put before the number.
+/// Strips whatever people and links put in front of a number.
 fn dialled(text: &str) -> String {
-    // An unescaped plus in a query arrives as a space before the digits.
+    // An unescaped plus in a query string turns into a space before the digits.
     let unescaped =
         text.strip_prefix(' ').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     if let Some(rest) = unescaped {

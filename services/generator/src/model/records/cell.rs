@@ -1,4 +1,4 @@
-//! The value of one field in one row.
+//! The value of a single field in a single row.
 
 use std::fmt::{Display, Write};
 
@@ -17,12 +17,12 @@ pub enum Shape {
     Json,
 }
 
-/// A value. Cells are reused, so that generating rows does not allocate memory.
+/// A value. Cells are reused to avoid allocating for every row.
 #[derive(Debug)]
 pub struct Cell {
     /// The type of the value.
     pub shape: Shape,
-    /// The text of the value. Meaningless for [`Shape::Null`].
+    /// The value as a string. Meaningless for [`Shape::Null`].
     pub text: String,
 }
 
@@ -33,7 +33,7 @@ impl Default for Cell {
 }
 
 impl Cell {
-    /// Makes the cell an empty string, and returns the string for appending.
+    /// Turns the cell into an empty string, and returns that for appending.
     pub fn begin(&mut self) -> &mut String {
         self.shape = Shape::Text;
         self.text.clear();
@@ -46,7 +46,7 @@ impl Cell {
         self.text.clear();
     }
 
-    /// Sets the cell to a string, or to null for `None`.
+    /// Sets the cell to a string, or to null if `None`.
     pub fn set_text(&mut self, text: Option<&str>) {
         match text {
             Some(text) => self.begin().push_str(text),
@@ -54,14 +54,14 @@ impl Cell {
         }
     }
 
-    /// Sets the cell to a value that is not a string, in JSON notation.
+    /// Sets the cell to a non-string value, given in JSON notation.
     pub fn set(&mut self, shape: Shape, value: impl Display) {
         self.shape = shape;
         self.text.clear();
         let _ = write!(self.text, "{value}");
     }
 
-    /// Returns the value as text, or `None` for null.
+    /// Returns the value as a string, or `None` if it's null.
     pub fn as_text(&self) -> Option<&str> {
         (self.shape != Shape::Null).then_some(&self.text)
     }
@@ -78,7 +78,7 @@ impl Cell {
     }
 }
 
-/// Appends a string with quotes and JSON escapes.
+/// Appends a quoted and escaped JSON string.
 pub fn push_json_text(text: &str, out: &mut Vec<u8>) {
     let is_plain = |byte: &u8| !matches!(byte, b'"' | b'\\' | 0..=0x1f);
     if text.as_bytes().iter().all(is_plain) {
@@ -87,6 +87,6 @@ pub fn push_json_text(text: &str, out: &mut Vec<u8>) {
         out.push(b'"');
         return;
     }
-    // Writing to memory cannot fail.
+    // Writing to a `Vec` can't fail.
     let _ = serde_json::to_writer(out, text);
 }

@@ -1,4 +1,4 @@
-//! Tables whose rows are children of the rows of another table.
+//! Tables whose rows are children of the rows in another table.
 
 use serde_json::Value;
 
@@ -8,29 +8,29 @@ use super::known::Families;
 use super::members::Members;
 use crate::model::random::Random;
 
-/// The number of parents in a block. To find the children of a parent, only the counts within its
-/// block are generated.
+/// Number of parents per block. To find a parent's children, we only need to generate the counts
+/// within its block.
 const BLOCK: u64 = 256;
-/// The unit of a mean: one is a million millionths.
+/// Means are counted in millionths.
 const MILLION: u64 = 1_000_000;
-/// Maximum number of children per parent.
+/// Maximum children per parent.
 const MOST: i64 = 10_000;
 
-/// The member `childrenOf` of a table.
+/// The `childrenOf` member of a table.
 pub struct RawChildren<'a> {
-    /// The JSON pointer of the member.
+    /// JSON pointer to the member.
     pub pointer: String,
-    /// The name of the parent table.
+    /// The parent table's name.
     pub table: &'a str,
     least: u64,
-    /// The cumulative weights of each number of children, beginning with the minimum.
+    /// Cumulative weights for each number of children, starting with the minimum.
     sums: Vec<f64>,
-    /// The mean number of children, in millionths.
+    /// Mean number of children, in millionths.
     mean: u64,
 }
 
-/// Reads `childrenOf`: `table`, `min` (0), `max` (5), `distribution` (uniform), or `weights` for
-/// each number of children.
+/// Reads `childrenOf`: `table`, `min` (0), `max` (5), and either `distribution` (uniform) or
+/// `weights` for each number of children.
 pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChildren<'a>> {
     let pointer = members.at("childrenOf");
     let value = members.value("childrenOf")?;
@@ -52,7 +52,8 @@ pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChi
     members.end("childrenOf", faults);
     let weights: Vec<f64> = match weights {
         Some(weights) => weights.iter().filter_map(Value::as_f64).collect(),
-        // Without weights, a skewed distribution halves the probability with each additional child.
+        // Without weights, the skewed distribution halves the probability with each additional
+        // child.
         None => {
             (0..count).map(|nth| if is_skewed { 0.5_f64.powi(nth as i32) } else { 1.0 }).collect()
         }
@@ -75,27 +76,27 @@ pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChi
         })
         .collect();
     let (least, most) = (least.unsigned_abs(), most.unsigned_abs());
-    // Rounding must not exceed the bounds, because the mean could not be reached otherwise.
+    // Rounding must not push the mean past the bounds, or we could never reach it.
     let mean =
         ((mean / total * MILLION as f64).round() as u64).clamp(least * MILLION, most * MILLION);
     Some(RawChildren { pointer, table, least, sums, mean })
 }
 
-/// How the rows of a table are assigned to their parents.
+/// Assigns the rows of a table to their parents.
 pub struct Children {
-    /// The index of the parent table.
+    /// Index of the parent table.
     pub table: usize,
     key: FieldKey,
     parents: u64,
     least: u64,
     sums: Vec<f64>,
     mean: u64,
-    /// The index into [`Row::families`].
+    /// Index into [`Row::families`].
     slot: usize,
 }
 
 impl Children {
-    /// Creates the children of a parent table, given by its index and number of rows.
+    /// Creates the children of a parent table, given the table's index and row count.
     pub fn new(
         raw: RawChildren<'_>,
         (table, parents): (usize, u64),
@@ -106,25 +107,25 @@ impl Children {
         Self { table, key, parents, least, sums, mean, slot }
     }
 
-    /// Returns the number of children of all parents before this one.
+    /// Returns the total number of children that earlier parents have.
     fn before(&self, parent: u64) -> u64 {
         let millionths = u128::from(self.mean) * u128::from(parent);
         u64::try_from(millionths / u128::from(MILLION)).unwrap_or(u64::MAX)
     }
 
-    /// Returns the maximum number of children per parent.
+    /// Returns the maximum children per parent.
     pub fn most(&self) -> u64 {
         self.least + self.sums.len() as u64 - 1
     }
 
-    /// Returns the number of rows in the child table.
+    /// Returns the row count of the child table.
     pub fn rows(&self) -> u64 {
         self.before(self.parents)
     }
 
-    /// Returns the row of the parent of a child.
+    /// Returns the parent's row for a child.
     pub fn parent(&self, child: u64, row: &mut Row) -> u64 {
-        // The indexes of array items can exceed the number of rows.
+        // Array items can have indexes past the number of rows.
         let child = child.min(self.rows().saturating_sub(1));
         let near = u128::from(child) * u128::from(MILLION) / u128::from(self.mean.max(1));
         let mut block = u64::try_from(near).unwrap_or(u64::MAX) / BLOCK;
@@ -146,8 +147,8 @@ impl Children {
         block * BLOCK + families.ends.partition_point(|end| *end <= nth) as u64
     }
 
-    /// Generates the number of children of each parent in a block. The numbers add up to the known
-    /// sum. Stores the cumulative numbers in `ends`.
+    /// Generates the number of children for each parent in a block, such that they add up to the
+    /// known total. Stores the running totals in `ends`.
     fn fill(&self, block: u64, ends: &mut Vec<u64>) {
         let first = block * BLOCK;
         let last = (first + BLOCK).min(self.parents);
@@ -157,9 +158,9 @@ impl Children {
         ends.clear();
         ends.extend((first..last).map(|_| self.count(&mut random)));
         let mut sum: u64 = ends.iter().sum();
-        // The sum is between that of all minimums and that of all maximums, so a change is always
-        // possible. Each round changes all numbers by an equal share, and few rounds suffice even
-        // if most numbers cannot change any further.
+        // The total is within the sums of all minimums and all maximums, so something can always be
+        // changed. Every round changes all counts by an equal share. That takes few rounds, even if
+        // most counts have hit their limit.
         let first = random.index(ends.len().max(1));
         while sum != wanted && !ends.is_empty() {
             let share = (sum.abs_diff(wanted) / ends.len() as u64).max(1);

@@ -1,25 +1,25 @@
-//! Expressions that are computed from the values of a row.
+//! Expressions computed from the values in a row.
 
 use super::dates::{date, date_after, days};
 
-/// Maximum length of an expression in bytes.
+/// Maximum expression length in bytes.
 const LONGEST: usize = 1_000;
 /// Maximum nesting depth of an expression.
 const DEEPEST: usize = 32;
-/// Maximum length of a computed text in bytes.
+/// Maximum length of a computed string in bytes.
 const TEXT: usize = 10_000;
 
-/// A value in an expression.
+/// The value of a subexpression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A null. Most operations return null for it, but `&` treats it as an empty string, and `if`
-    /// as false.
+    /// A null. Most operations on a null return null, but `&` takes it for an empty string, and
+    /// `if` for false.
     Null,
     /// A number.
     Number(f64),
     /// A boolean.
     Boolean(bool),
-    /// A string. Dates are strings too.
+    /// A string. That includes dates.
     Text(String),
 }
 
@@ -70,7 +70,7 @@ enum Function {
     Year,
 }
 
-/// All functions, each with its name and number of arguments.
+/// All functions with their names and numbers of arguments.
 const FUNCTIONS: [(&str, Function, usize); 15] = [
     ("upper", Function::Upper, 1),
     ("lower", Function::Lower, 1),
@@ -101,17 +101,16 @@ enum Node {
 #[derive(Debug)]
 pub struct Expression {
     root: Node,
-    /// The names of the fields that the expression uses. The expression refers to a field by its
-    /// index in this list.
+    /// Names of the fields that the expression uses. The expression itself refers to them by index.
     pub names: Vec<String>,
 }
 
 impl Expression {
-    /// Parses an expression: numbers, `'texts'`, names of fields, `+ - * / %`, `&` for strings, `<
-    /// > =`, parentheses and functions.
+    /// Parses an expression. It can contain numbers, `'texts'`, field names, `+ - * / %`, `&` for
+    /// strings, `< > =`, parentheses and functions.
     ///
     /// # Errors
-    /// Returns the fault and its position.
+    /// Returns what's wrong with the expression, and where.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.len() > LONGEST {
             return Err(format!("must have at most {LONGEST} bytes"));
@@ -124,7 +123,7 @@ impl Expression {
         }
     }
 
-    /// Evaluates the expression. `read` returns the value of a field.
+    /// Evaluates the expression. `read` returns a field's value.
     pub fn value(&self, read: &mut dyn FnMut(usize) -> Value) -> Value {
         self.root.value(read)
     }
@@ -217,20 +216,19 @@ fn call(function: Function, first: Value, second: Value) -> Value {
     }
 }
 
-/// Returns the date part of a date or a timestamp.
+/// Returns the date part of a date or timestamp.
 fn day_of(text: &str) -> &str {
     text.split_once('T').map_or(text, |(day, _)| day)
 }
 
-/// Adds a number of days to a date, or to the date of a timestamp.
+/// Adds days to a date, or to the date part of a timestamp.
 fn added(text: &str, count: f64) -> Value {
     let day = day_of(text);
     let moved = date(day).and_then(|date| date_after(days(date).saturating_add(count as i64)));
     moved.map_or(Value::Null, |moved| Value::Text(format!("{moved}{}", &text[day.len()..])))
 }
 
-/// Returns the letters and digits of a string in lower case, with hyphens in place of everything
-/// between them.
+/// Converts a string to lower-case letters and digits, with hyphens for anything in between.
 fn slug(text: &str) -> String {
     let mut slug = String::with_capacity(text.len());
     for letter in text.chars().flat_map(char::to_lowercase) {
@@ -267,7 +265,7 @@ impl<'a> Parser<'a> {
         format!("is wrong at character {place}: {what} is expected")
     }
 
-    /// Parses operators of one precedence level.
+    /// Parses operators of the same precedence.
     fn level(
         &mut self,
         depth: usize,

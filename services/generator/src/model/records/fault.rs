@@ -1,16 +1,16 @@
-//! Faults in a schema.
+//! What's wrong with a schema.
 
 use std::fmt;
 
-/// Maximum number of faults that are reported.
+/// Maximum number of faults to report.
 const MOST: usize = 100;
 
-/// A fault in a schema.
+/// Something that's wrong in a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaFault {
-    /// The JSON pointer (RFC 6901) of the member that is wrong.
+    /// JSON pointer (RFC 6901) to the offending member.
     pub pointer: String,
-    /// The rule that is violated, or what to write instead.
+    /// The rule it violates, or what to write instead.
     pub message: String,
 }
 
@@ -21,12 +21,12 @@ impl fmt::Display for SchemaFault {
     }
 }
 
-/// Collects the faults in a schema.
+/// Collects everything that's wrong with a schema.
 #[derive(Debug, Default)]
 pub struct Faults(Vec<SchemaFault>);
 
 impl Faults {
-    /// Adds a fault.
+    /// Adds a fault, up to the maximum.
     pub fn add(&mut self, pointer: impl Into<String>, message: impl Into<String>) {
         if self.0.len() < MOST {
             self.0.push(SchemaFault { pointer: pointer.into(), message: message.into() });

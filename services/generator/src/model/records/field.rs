@@ -1,4 +1,4 @@
-//! Fields, and how their values are generated.
+//! Fields, and how to generate their values.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -11,52 +11,53 @@ use super::permutation::Permutation;
 use crate::model::random::{Random, mixed};
 use crate::model::seed::Seed;
 
-/// Generates the values of a field.
+/// Generates a field's values.
 pub trait Make {
-    /// Generates the value for the row at an index.
+    /// Generates the value for one row.
     fn write(&self, index: u64, random: &mut Random, row: &mut Row, cell: &mut Cell);
 
-    /// Returns the number of distinct values, if values can be selected by number.
+    /// Returns how many distinct values there are, if they can be picked by number.
     fn space(&self) -> Option<u64> {
         None
     }
 
-    /// Writes the `nth` value, which must be below [`space`](Self::space).
+    /// Writes the `nth` value. `nth` must be less than [`space`](Self::space).
     fn write_nth(&self, _nth: u64, _row: &mut Row, cell: &mut Cell) {
         cell.set_null();
     }
 
-    /// Returns the maximum number of rows with the same value, if such rows are consecutive.
+    /// Returns the longest possible run of consecutive rows with the same value, if equal values
+    /// are always consecutive.
     fn longest_run(&self) -> Option<u64> {
         None
     }
 
-    /// Returns whether values with different numbers differ.
+    /// Returns whether no two numbers yield the same value.
     fn is_distinct(&self) -> bool {
         true
     }
 
-    /// Returns whether different rows always have different values.
+    /// Returns whether no two rows get the same value.
     fn is_unique(&self) -> bool {
         false
     }
 }
 
-/// The state that the fields of a row share.
+/// State shared by the fields of a row.
 #[derive(Default)]
 pub struct Row {
-    /// For each group of fields, the person of the last row.
+    /// The latest row's person, for each group of fields.
     pub people: Vec<Known>,
-    /// For each group of fields, the card of the last row.
+    /// The latest row's card, for each group of fields.
     pub cards: Vec<Option<Paid>>,
-    /// For each table, the children in the last block of parents.
+    /// The children in the latest block of parents, for each table.
     pub families: Vec<Families>,
-    /// Spare cells for the values of other fields.
+    /// Spare cells for other fields' values.
     spare: Vec<Cell>,
 }
 
 impl Row {
-    /// Calls `work` with a spare cell, for the value of another field.
+    /// Runs `work` with a spare cell, to hold another field's value.
     pub fn with_cell<T>(&mut self, work: impl FnOnce(&mut Self, &mut Cell) -> T) -> T {
         let mut cell = self.spare.pop().unwrap_or_default();
         let result = work(self, &mut cell);
@@ -65,12 +66,12 @@ impl Row {
     }
 }
 
-/// The random key of a field, which determines its values.
+/// A field's random key. It determines all values.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldKey([u64; 2]);
 
 impl FieldKey {
-    /// Returns the key of a field in a table.
+    /// Derives the key for a field in a table.
     pub fn new(seed: &Seed, table: &str, field: &str) -> Self {
         let digest = Sha256::new()
             .chain_update(b"records1\0")
@@ -84,12 +85,12 @@ impl FieldKey {
         Self([word(0), word(8)])
     }
 
-    /// Returns the key for a part of the field's values.
+    /// Derives a key for some aspect of the field's values.
     pub fn part(self, nth: u64) -> Self {
         Self([self.0[0], self.0[1] ^ mixed(nth.wrapping_add(1))])
     }
 
-    /// Returns the random stream for a row.
+    /// Returns the random sequence for a row.
     pub fn random(self, index: u64) -> Random {
         Random::of_row(self.0, index)
     }
@@ -100,16 +101,17 @@ impl FieldKey {
     }
 }
 
-/// The part of a field in a combination of fields: one digit of a number that each row has once.
+/// A field's role in a unique combination of fields. The row is mapped to a number that no other
+/// row gets, and each field is one of that number's digits.
 #[derive(Clone, Copy, Debug)]
 pub struct Digit {
-    /// The order of the numbers.
+    /// The order in which numbers are assigned.
     pub order: Permutation,
-    /// The number of combinations.
+    /// Number of combinations.
     pub all: u64,
-    /// The number of combinations of the fields after this one.
+    /// Number of combinations of the fields after this one.
     pub stride: u64,
-    /// The number of values of this field.
+    /// Number of values of this field.
     pub space: u64,
 }
 
@@ -119,37 +121,36 @@ impl Digit {
     }
 }
 
-/// A field of a table.
+/// A field in a table.
 pub struct Field {
     /// The name.
     pub name: String,
-    /// Whether the field is left out of the output, because only other fields use it.
+    /// Hidden fields are left out of the output, because they only serve other fields.
     pub hidden: bool,
-    /// The share of nulls, in units of 1/2^32.
+    /// Share of nulls, in units of 1/2^32.
     pub nulls: u64,
-    /// The order of unique values. `None` if values need not be unique.
+    /// The order of unique values. `None` if values may repeat.
     pub order: Option<Permutation>,
-    /// The part of this field in a combination of fields that must be unique.
+    /// Set if the field is part of a combination that must be unique.
     pub digit: OnceCell<Digit>,
-    /// The random key of the field.
+    /// The field's random key.
     pub key: FieldKey,
-    /// The generator of its values.
+    /// Generates the values.
     pub make: Box<dyn Make>,
-    /// The number of values that are generated for one value of this field, including those of the
-    /// fields that it uses.
+    /// How many values it takes to generate one value of this field, including the fields it uses.
     pub cost: u64,
 }
 
-/// Maximum number of values that are generated for one value of a field.
+/// Maximum number of values generated for one value of a field.
 pub const COST_OF_A_FIELD: u64 = 10_000;
-/// Maximum number of values that are generated for one row.
+/// Maximum number of values generated for one row.
 pub const COST_OF_A_ROW: u64 = 100_000;
 
 /// A field that other fields use.
 pub type SharedField = Rc<Field>;
 
 impl Field {
-    /// Generates the value for the row at an index.
+    /// Generates the value for one row.
     pub fn write(&self, index: u64, row: &mut Row, cell: &mut Cell) {
         let mut random = self.key.random(index);
         if self.nulls > 0 && random.below(1 << 32) < self.nulls {

@@ -1,4 +1,4 @@
-//! Parses the types `person`, `address` and `card`, whose fields share the person or card of a row.
+//! Parses the types `person`, `address` and `card`. Their fields share one person or card per row.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Reads `part` of a person, and the members of [`people`](Self::people).
+    /// Reads a person field: `part`, plus everything that [`people`](Self::people) reads.
     pub fn person(
         &mut self,
         members: &mut Members<'_>,
@@ -42,8 +42,8 @@ impl Groups {
         Some(PersonPart::new(people?, place?))
     }
 
-    /// Reads `locale`, `minAge`, `maxAge`, `sex`, `household`, and `of` to distinguish several people in a
-    /// row.
+    /// Reads `locale`, `minAge`, `maxAge`, `sex` and `household`, and also `of`, which tells apart
+    /// several people in a row.
     fn people(
         &mut self,
         members: &mut Members<'_>,
@@ -66,7 +66,7 @@ impl Groups {
         if faults.count() > before {
             return None;
         }
-        // Fields of a row with the same requirements show the same person.
+        // Fields in a row with the same requirements refer to the same person.
         let group = format!("person {of} {} {least} {most} {sex:?} {household}", culture.code);
         let name = format!("{place} {group}");
         if let Some(people) = self.people.get(&name) {
@@ -85,8 +85,9 @@ impl Groups {
         Some(people)
     }
 
-    /// Reads the type `card`: `part` (number), `brand` (by market share), and `of` to distinguish several cards
-    /// in a row. `items` is the number of indexes that arrays around the field reserve for each row.
+    /// Reads the type `card`: `part` (number), `brand` (by market share), and `of`, which tells
+    /// apart several cards in a row. `items` is how many indexes the arrays around the field
+    /// reserve per row.
     pub fn card(
         &mut self,
         members: &mut Members<'_>,
@@ -103,7 +104,8 @@ impl Groups {
             collect(field.value, &mut fields);
         }
         let is_own = |field: &&&Value| field["type"] == "card" && field["of"].as_str() == of;
-        // The card of a row has one brand, even if only one of its fields states it.
+        // A card only has one brand, so if any of its fields specifies a brand, that goes for all
+        // of them.
         let others = || fields.iter().filter(is_own).find_map(|field| field["brand"].as_str());
         let brand = match stated.or_else(others).map(|name| (name, card::find(name))) {
             Some((name, None)) => {
@@ -130,7 +132,8 @@ impl Groups {
         Some(CardPart { cards, part, items })
     }
 
-    /// Returns the people who hold the cards of a table: those with the same `of`, otherwise the first ones.
+    /// Returns the cardholders for a table: people with the same `of`, or else the first people in
+    /// the table.
     fn holders(
         &mut self,
         fields: &[&Value],
@@ -143,7 +146,7 @@ impl Groups {
         };
         let first = || people().next().filter(|_| of.is_none());
         let field = people().find(|field| field["of"].as_str() == of).or_else(first)?;
-        // The faults of that field are reported where it is read.
+        // Ignore the faults, which are reported where that field is read.
         let mut faults = Faults::default();
         let mut members = Members::of(field, String::new(), &mut faults)?;
         self.people(&mut members, table, bounds, &mut faults)
@@ -154,7 +157,8 @@ fn name_of(brand: &'static CardType) -> &'static str {
     brand.name
 }
 
-/// Collects a field and the fields within it, without those of arrays, which are of several people.
+/// Collects a field and all fields nested in it. Array items are left out, because they belong to
+/// several people.
 fn collect<'v>(field: &'v Value, found: &mut Vec<&'v Value>) {
     found.push(field);
     for inner in field["fields"].as_array().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! Intermediate values of a row that several of its fields need.
+//! Intermediate values that several fields in a row depend on.
 
 use std::cell::OnceCell;
 
@@ -9,12 +9,12 @@ use crate::model::names::{Address, Identity};
 use crate::model::numbers::Sex;
 use crate::model::person::Employer;
 
-/// Those parts of the person of a row that other parts depend on.
+/// Those parts of a row's person that other parts depend on.
 #[derive(Default)]
 pub struct Known {
-    /// The index of the row.
+    /// The row's index.
     pub index: u64,
-    /// The index of the first row of the household.
+    /// Index of the household's first row.
     pub head: OnceCell<u64>,
     pub sex: OnceCell<Sex>,
     pub born: OnceCell<Date>,
@@ -25,18 +25,18 @@ pub struct Known {
     pub employer: OnceCell<Option<Employer>>,
 }
 
-/// The children of the last block of parents that was used.
+/// The children in the most recently used block of parents.
 #[derive(Default)]
 pub struct Families {
-    /// The number of the block. `None` if no block was used yet.
+    /// The block number. `None` until the first use.
     pub number: Option<u64>,
-    /// The cumulative number of children up to and including each parent in the block.
+    /// The running total of children, up to and including each parent in the block.
     pub ends: Vec<u64>,
 }
 
-/// The card of the last row.
+/// The most recent row's card.
 pub struct Paid {
-    /// The index of the row.
+    /// The row's index.
     pub index: u64,
     pub card: Card,
 }

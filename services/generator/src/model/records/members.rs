@@ -4,16 +4,16 @@ use serde_json::{Map, Value};
 
 use super::fault::Faults;
 
-/// The members of an object. Any that are never read are reported as faults.
+/// The members of an object. Any members we never read end up as faults.
 pub struct Members<'a> {
-    /// The JSON pointer of the object.
+    /// JSON pointer to the object.
     pub pointer: String,
     map: &'a Map<String, Value>,
     known: Vec<&'static str>,
 }
 
 impl<'a> Members<'a> {
-    /// Begins to read an object. Adds a fault if the value is not an object.
+    /// Starts reading an object. Adds a fault if the value is something else.
     pub fn of(value: &'a Value, pointer: String, faults: &mut Faults) -> Option<Self> {
         match value {
             Value::Object(map) => Some(Self { pointer, map, known: Vec::new() }),
@@ -24,12 +24,12 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// Returns the JSON pointer of a member.
+    /// Returns the JSON pointer to a member.
     pub fn at(&self, name: &str) -> String {
         format!("{}/{}", self.pointer, name.replace('~', "~0").replace('/', "~1"))
     }
 
-    /// Returns the value of a member, and notes that the member is known.
+    /// Returns a member's value, and marks the member as known.
     pub fn value(&mut self, name: &'static str) -> Option<&'a Value> {
         if !self.known.contains(&name) {
             self.known.push(name);
@@ -37,7 +37,7 @@ impl<'a> Members<'a> {
         self.map.get(name)
     }
 
-    /// Returns the value of a required member. Adds a fault if it is missing.
+    /// Returns a required member's value. Adds a fault if it's missing.
     pub fn required(&mut self, name: &'static str, faults: &mut Faults) -> Option<&'a Value> {
         let value = self.value(name);
         if value.is_none() {
@@ -61,17 +61,17 @@ impl<'a> Members<'a> {
         read
     }
 
-    /// Returns the value of a text member.
+    /// Returns the value of a string member.
     pub fn text(&mut self, name: &'static str, faults: &mut Faults) -> Option<&'a str> {
         self.typed(name, "a text", faults, Value::as_str)
     }
 
-    /// Returns the value of a boolean member. The default is `false`.
+    /// Returns the value of a boolean member. Defaults to `false`.
     pub fn flag(&mut self, name: &'static str, faults: &mut Faults) -> bool {
         self.typed(name, "true or false", faults, Value::as_bool).unwrap_or(false)
     }
 
-    /// Returns the value of an integer member, which must be within bounds, or the default.
+    /// Returns the value of an integer member, which must be within bounds, or else the default.
     pub fn integer(
         &mut self,
         name: &'static str,
@@ -84,12 +84,12 @@ impl<'a> Members<'a> {
         self.typed(name, &what, faults, fits).unwrap_or(default)
     }
 
-    /// Returns the value of a number member, or the default.
+    /// Returns the value of a number member, or else the default.
     pub fn number(&mut self, name: &'static str, default: f64, faults: &mut Faults) -> f64 {
         self.typed(name, "a number", faults, Value::as_f64).unwrap_or(default)
     }
 
-    /// Returns the value of a number member from 0 to 1, or the default.
+    /// Returns the value of a number member between 0 and 1, or else the default.
     pub fn share(&mut self, name: &'static str, default: f64, faults: &mut Faults) -> f64 {
         let fits = |value: &Value| value.as_f64().filter(|share| (0.0..=1.0).contains(share));
         self.typed(name, "a share from 0 to 1, such as 0.1", faults, fits).unwrap_or(default)
@@ -100,7 +100,7 @@ impl<'a> Members<'a> {
         self.typed(name, "an array", faults, |value| value.as_array().map(Vec::as_slice))
     }
 
-    /// Returns the value for a member that is one of several words. The default is the first one.
+    /// Returns what a word in the member stands for. Defaults to the first of `words`.
     pub fn word<T: Copy>(
         &mut self,
         name: &'static str,
@@ -122,7 +122,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// Reports all members that were not read. `what` is the name of the object in messages.
+    /// Reports all members that were never read. `what` is the object's name in messages.
     pub fn end(self, what: &str, faults: &mut Faults) {
         for name in self.map.keys().filter(|name| !self.known.contains(&name.as_str())) {
             let known = self.known.join(", ");

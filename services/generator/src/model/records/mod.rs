@@ -1,7 +1,7 @@
-//! Generates the records of tables that a schema describes.
+//! Generates records for tables described by a schema.
 //!
-//! A value depends only on the seed, the table, the field and the number of its row. Any part of a
-//! table is therefore the same in every format, and rows never have to be stored.
+//! A value only depends on the seed, the table, the field and the row number. So any part of a
+//! table comes out the same in every format, and we never have to store rows.
 
 mod cell;
 mod children;

@@ -1,4 +1,4 @@
-//! Cards, whose parts are consistent within a row.
+//! Cards whose parts are consistent within a row.
 
 use std::rc::Rc;
 
@@ -12,24 +12,24 @@ use crate::model::records::cell::{Cell, Shape};
 use crate::model::records::field::{FieldKey, Make, Row};
 use crate::model::records::known::Paid;
 
-/// The cards whose parts some fields of a table show.
+/// Cards shared by several fields of a table.
 pub struct Cards {
-    /// The random key that determines their values.
+    /// The random key for the cards.
     pub key: FieldKey,
-    /// The brand. `None` for any, by market share.
+    /// The brand. If `None`, brands are picked by market share.
     pub brand: Option<&'static CardType>,
-    /// The day that the expiry counts from.
+    /// Day that expiry dates are based on.
     pub day: Date,
-    /// The people who hold the cards. `None` if the table does not have people.
+    /// The cardholders. `None` if the table doesn't have any people.
     pub holders: Option<Rc<People>>,
-    /// The culture of the names of the other holders.
+    /// The culture of the cardholders' names, if the table doesn't have any people.
     pub culture: &'static Culture,
-    /// The index into [`Row::cards`].
+    /// Index into [`Row::cards`].
     pub slot: usize,
 }
 
 impl Cards {
-    /// Generates the card at an index. `holder` is the index of the person who holds it.
+    /// Generates the card at an index. `holder` is the index of the cardholder.
     fn make(&self, index: u64, holder: u64, row: &mut Row) -> Card {
         let mut random = self.key.random(index);
         Card::issue(&mut random, self.brand, self.day, |random, out| match &self.holders {
@@ -44,7 +44,7 @@ impl Cards {
 
 type Part = fn(&Card, &mut Cell);
 
-/// The parts of a card. The first one is the default.
+/// Parts of a card. The first is the default.
 pub const PARTS: [(&str, Part); 6] = [
     ("number", |card, cell| cell.set_text(Some(&card.number))),
     ("type", |card, cell| cell.set_text(Some(card.kind.name))),
@@ -54,11 +54,11 @@ pub const PARTS: [(&str, Part); 6] = [
     ("pin", |card, cell| cell.set(Shape::Text, format_args!("{:04}", card.pin))),
 ];
 
-/// The type `card`, for one part of a card.
+/// The type `card`: one part of a card.
 pub struct CardPart {
     pub cards: Rc<Cards>,
     pub part: Part,
-    /// The number of indexes that the arrays around the field reserve for each row.
+    /// How many indexes the arrays around the field reserve per row.
     pub items: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Values that are chosen from a list, and constants.
+//! Values picked from a list, and constants.
 
 use std::collections::HashSet;
 
@@ -10,18 +10,18 @@ use crate::model::records::fault::Faults;
 use crate::model::records::field::{Make, Row};
 use crate::model::records::members::Members;
 
-/// Maximum number of values to choose from.
+/// Maximum number of values to pick from.
 const MOST: usize = 10_000;
 
 /// Maximum weight of a value.
 const LARGEST_WEIGHT: f64 = 1e9;
 
-/// A value from a list, chosen by weight.
+/// A value from a list, picked by weight.
 struct Choice {
     values: Vec<(Shape, String)>,
-    /// The cumulative weights. Empty if all weights are equal.
+    /// Cumulative weights. Empty if all weights are equal.
     sums: Vec<f64>,
-    /// The places of values that are written differently from all earlier ones.
+    /// Indexes of the values, without those spelled the same as an earlier one.
     distinct: Vec<usize>,
 }
 
@@ -57,7 +57,7 @@ impl Make for Choice {
     }
 }
 
-/// Reads the type `choice`: `values`, and `weights` of equal length.
+/// Reads the type `choice`: `values`, and an equally long list of `weights`.
 pub fn choice(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let values = members.required("values", faults).and_then(Value::as_array);
     let weights = members.array("weights", faults);
@@ -90,7 +90,7 @@ pub fn choice(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn 
     Some(Box::new(Choice { values, sums, distinct }))
 }
 
-/// The same value in each row.
+/// The same value in every row.
 struct Constant(Shape, String);
 
 impl Make for Constant {
@@ -100,7 +100,7 @@ impl Make for Constant {
     }
 }
 
-/// Reads the type `constant`: `value`, which can be any JSON value.
+/// Reads the type `constant`: `value`, which may be any JSON value.
 pub fn constant(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let (shape, text) = written(members.required("value", faults)?);
     Some(Box::new(Constant(shape, text)))

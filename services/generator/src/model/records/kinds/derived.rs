@@ -1,4 +1,4 @@
-//! Values that are derived from other fields.
+//! Values derived from other fields.
 
 use std::rc::Rc;
 
@@ -9,15 +9,15 @@ use crate::model::records::expression::{Expression, Value};
 use crate::model::records::field::{Field, Make, Row, SharedField};
 use crate::model::records::permutation::Permutation;
 
-/// A part of a template.
+/// A piece of a template.
 pub enum Piece {
     /// Literal text.
     Text(String),
-    /// The value of a field.
+    /// A field's value.
     Field(SharedField),
 }
 
-/// The type `template`: text and fields of the same row. A null becomes an empty string.
+/// The type `template`: literal text, and fields of the same row. Nulls become empty strings.
 pub struct Template(pub Vec<Piece>);
 
 impl Make for Template {
@@ -35,7 +35,7 @@ impl Make for Template {
     }
 }
 
-/// Splits a template at each `{{name}}`. Returns text as `Ok` and names as `Err`.
+/// Splits a template at each `{{name}}`. Returns literal text as `Ok` and names as `Err`.
 pub fn pieces(template: &str) -> Vec<Result<&str, &str>> {
     let (mut found, mut rest) = (Vec::new(), template);
     while let Some((text, (name, behind))) =
@@ -49,11 +49,11 @@ pub fn pieces(template: &str) -> Vec<Result<&str, &str>> {
     found
 }
 
-/// The type `expression`: a value that is computed from fields of the same row.
+/// The type `expression`: a value computed from fields of the same row.
 pub struct Computed {
     /// The parsed expression.
     pub expression: Expression,
-    /// The fields that the expression uses, in the order of its indexes.
+    /// The fields that the expression uses, indexed as in the expression.
     pub fields: Vec<SharedField>,
 }
 
@@ -79,7 +79,7 @@ impl Make for Computed {
     }
 }
 
-/// The type `object`: a JSON object whose members are fields.
+/// The type `object`: a JSON object with a member for each field.
 pub struct Object(pub Vec<Field>);
 
 impl Make for Object {
@@ -102,13 +102,13 @@ impl Make for Object {
     }
 }
 
-/// The type `array`: several values of one field.
+/// The type `array`: several values of a field.
 pub struct Array {
-    /// The field of the items.
+    /// The field that generates the items.
     pub item: Field,
-    /// The minimum number of items.
+    /// Minimum number of items.
     pub least: u64,
-    /// The maximum number of items.
+    /// Maximum number of items.
     pub most: u64,
 }
 
@@ -121,7 +121,7 @@ impl Make for Array {
             if place > 0 {
                 out.push(b',');
             }
-            // Each row reserves a range of indexes for the maximum number of items.
+            // Each row reserves enough indexes for the maximum number of items.
             let nth = index.wrapping_mul(self.most).wrapping_add(place);
             row.with_cell(|row, part| {
                 self.item.write(nth, row, part);
@@ -138,29 +138,29 @@ fn set_json(bytes: Vec<u8>, cell: &mut Cell) {
     cell.shape = Shape::Json;
 }
 
-/// How each row selects the row that it refers to.
+/// How a row picks the row that it refers to.
 pub enum Choosing {
-    /// A random row. All are equally likely.
+    /// A random row. All rows are equally likely.
     Uniform,
-    /// A random row. The first rows are far more likely than the last ones.
+    /// A random row. Rows near the top are far more likely than those near the bottom.
     Skewed,
-    /// Each row is selected at most once.
+    /// No row is picked more than once.
     Once(Permutation),
-    /// An earlier row of the same table. The first row gets a null.
+    /// An earlier row in the same table. The first row gets a null.
     Earlier,
-    /// The row before, in the same table. The first row gets a null.
+    /// The previous row in the same table. The first row gets a null.
     Before,
-    /// The parent of the row.
+    /// The row's parent.
     Parent(Rc<Children>),
 }
 
-/// The type `reference`: the value of a field in another row.
+/// The type `reference`: a field's value in another row.
 pub struct Reference {
-    /// The field that is referred to.
+    /// The field we refer to.
     pub field: SharedField,
-    /// The number of rows in the table that is referred to.
+    /// Row count of the table we refer to.
     pub rows: u64,
-    /// How the row is selected.
+    /// How to pick the row.
     pub choosing: Choosing,
 }
 
@@ -175,7 +175,7 @@ impl Make for Reference {
             Choosing::Once(order) => order.at(index),
             Choosing::Earlier | Choosing::Before if index == 0 => return cell.set_null(),
             Choosing::Before => index - 1,
-            // The indexes of array items can exceed the number of rows.
+            // Array items can have indexes past the number of rows.
             Choosing::Earlier => random.below(index.min(self.rows.max(1))),
             Choosing::Parent(children) => children.parent(index, row),
         };

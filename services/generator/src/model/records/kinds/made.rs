@@ -1,4 +1,4 @@
-//! Types for the values that the other operations of the service generate.
+//! Types for values that the service's other operations generate.
 
 use crate::model::numbers::{self, Kind, Wanted};
 use crate::model::random::Random;
@@ -9,7 +9,7 @@ use crate::model::records::members::Members;
 use crate::model::text::{Classes, Lorem, Unit, Vocabulary, sampled};
 use crate::model::{crypto, iban, imei, names, phone};
 
-/// A string, which a function appends.
+/// A string appended by a function.
 struct Plain<F>(F);
 
 impl<F: Fn(&mut Random, &mut String)> Make for Plain<F> {
@@ -18,7 +18,7 @@ impl<F: Fn(&mut Random, &mut String)> Make for Plain<F> {
     }
 }
 
-/// A value or null, which a function sets.
+/// A value or null set by a function.
 struct Set<F>(F);
 
 impl<F: Fn(&mut Random, &mut Cell)> Make for Set<F> {
@@ -31,7 +31,7 @@ fn plain(write: impl Fn(&mut Random, &mut String) + 'static) -> Box<dyn Make> {
     Box::new(Plain(write))
 }
 
-/// Returns the entry whose name is the value of a member. `list` is the operation that lists the names.
+/// Looks up an entry by the name given in a member. `list` is the operation that lists valid names.
 fn named<T>(
     members: &mut Members<'_>,
     member: &'static str,
@@ -54,7 +54,7 @@ pub fn ibans(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn M
     Some(plain(move |random, out| country.write(random, out)))
 }
 
-/// Reads the type `phone`: `country` (US). The numbers are in E.164 format.
+/// Reads the type `phone`: `country` (US). Numbers are in E.164 format.
 pub fn phones(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let region = named(members, "country", "US", "/api/Phone/Countries", faults, phone::find)?;
     let Ok(numbers) = region.numbers() else {
@@ -98,7 +98,7 @@ pub fn companies(culture: &'static names::Culture) -> Box<dyn Make> {
     plain(move |random, out| culture.write_company(random, out))
 }
 
-/// Reads the type `text`: `words` (10) or `paragraphs`, `vocabulary` (latin).
+/// Reads the type `text`: `words` (10) or `paragraphs`, and `vocabulary` (latin).
 pub fn texts(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let words = members.integer("words", 10, (1, 1_000), faults) as u64;
     let paragraphs = members.integer("paragraphs", 0, (0, 20), faults) as u64;
@@ -119,8 +119,8 @@ pub fn texts(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn M
     }))
 }
 
-/// Reads the type `password`: `length` (12), `digits`, `upper`, `special` (false). Passwords are
-/// repeatable, so they are for tests only.
+/// Reads the type `password`: `length` (12), and `digits`, `upper` and `special` (all false). The
+/// passwords are repeatable, so they're only good for tests.
 pub fn passwords(members: &mut Members<'_>, faults: &mut Faults) -> Box<dyn Make> {
     let length = members.integer("length", 12, (3, 250), faults) as usize;
     let classes = Classes {

@@ -12,7 +12,7 @@ use crate::model::records::fault::Faults;
 use crate::model::records::field::{Make, Row};
 use crate::model::records::members::Members;
 
-/// A value, which a function writes.
+/// A value written by a function.
 struct Written {
     write: fn(u64, &mut Random, &mut Cell),
     is_unique: bool,
@@ -48,9 +48,9 @@ fn push_uuid(bits: u128, version: u128, out: &mut String) {
     out.push_str(&String::from_utf8_lossy(&digits));
 }
 
-/// UUIDs of version 7, with one millisecond per row.
+/// Version 7 UUIDs, one millisecond apart.
 struct Ordered {
-    /// The Unix time of the first row in milliseconds.
+    /// Unix time of the first row in milliseconds.
     first: u64,
 }
 
@@ -86,7 +86,7 @@ pub fn uuids(members: &mut Members<'_>, day: Date, faults: &mut Faults) -> Optio
     }
 }
 
-/// Reads the type `ip`: `version` 4 or 6 (4). Addresses are from the networks that are reserved for
+/// Reads the type `ip`: `version` 4 or 6 (4). All addresses are from networks reserved for
 /// documentation.
 pub fn ips(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     match members.integer("version", 4, (4, 6), faults) {
@@ -127,7 +127,7 @@ const WORDS: [&str; 24] = [
     "report", "search", "settings", "shop", "support",
 ];
 
-/// Returns the generator for the type `url`: pages at domains that are reserved for examples.
+/// Returns the generator for the type `url`: pages on domains reserved for examples.
 pub fn urls() -> Box<dyn Make> {
     plain(|_, random, cell| {
         let top = random.pick(&["com", "net", "org"]);

@@ -8,12 +8,12 @@ use crate::model::records::fault::Faults;
 use crate::model::records::field::{Make, Row};
 use crate::model::records::members::Members;
 
-/// The largest whole number that every JSON parser represents exactly.
+/// The largest integer that every JSON parser represents exactly.
 const LARGEST: i64 = (1 << 53) - 1;
 /// Maximum number of decimals.
 const DECIMALS: i64 = 9;
 
-/// Uniformly distributed whole numbers, or decimals as multiples of a power of ten.
+/// Uniformly distributed integers or, scaled by a power of ten, decimals.
 struct Uniform {
     least: i64,
     count: u64,
@@ -65,7 +65,7 @@ pub fn decimal(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn
     let (least, most) =
         (members.number("min", 0.0, faults), members.number("max", 1_000.0, faults));
     let one = 10_f64.powi(decimals as i32);
-    // 0.07 times 100 is a little more than 7.
+    // Beware: 0.07 times 100 comes out slightly above 7.
     let units = |value: f64, round: fn(f64) -> f64| {
         let value = value * one;
         if (value.round() - value).abs() < 1e-6 { value.round() } else { round(value) }
@@ -97,11 +97,11 @@ struct Normal {
 }
 
 impl Make for Normal {
-    /// Draws again if the number is out of bounds. After a hundred draws, takes the nearest bound.
+    /// Redraws numbers that are out of bounds. After 100 attempts, clamps the last one.
     fn write(&self, _: u64, random: &mut Random, _: &mut Row, cell: &mut Cell) {
         let mut value = f64::NAN;
         for _ in 0..100 {
-            // The Box-Muller method. 1 - u is never 0.
+            // The Box–Muller transform. 1 - u is never 0.
             let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
             value = self.mean + self.deviation * radius * (TAU * random.unit()).cos();
             if self.is_log {
@@ -112,14 +112,14 @@ impl Make for Normal {
             }
         }
         let (value, decimals) = (value.clamp(self.least, self.most), self.decimals);
-        // Drops the sign of a negative zero.
+        // Avoids negative zero.
         let value = if value.abs() < 0.5 * 10_f64.powi(-(decimals as i32)) { 0.0 } else { value };
         cell.set(Shape::Number, format_args!("{value:.decimals$}"));
     }
 }
 
 /// Reads the types `normal` and `lognormal`: `mean` (0), `deviation` (1), `min`, `max`, `decimals`
-/// (2). For `lognormal`, the mean and the deviation are those of the logarithm.
+/// (2). For `lognormal`, mean and deviation apply to the logarithm.
 pub fn normal(
     members: &mut Members<'_>,
     is_log: bool,
@@ -141,7 +141,7 @@ pub fn normal(
     is_right.then(|| Box::new(Normal { mean, deviation, least, most, decimals, is_log }) as _)
 }
 
-/// Booleans. Contains the share of `true`, in units of 1/2^32.
+/// Booleans. The field is the share of `true`, in units of 1/2^32.
 struct Boolean(u64);
 
 impl Make for Boolean {
@@ -158,7 +158,7 @@ impl Make for Boolean {
     }
 }
 
-/// Reads the type `boolean`: `share` of true (0.5).
+/// Reads the type `boolean`: the `share` of true values (0.5).
 pub fn boolean(members: &mut Members<'_>, faults: &mut Faults) -> Box<dyn Make> {
     Box::new(Boolean(part(members.share("share", 0.5, faults))))
 }
@@ -168,7 +168,7 @@ pub fn part(share: f64) -> u64 {
     (share * (1_u64 << 32) as f64).round() as u64
 }
 
-/// Consecutive numbers, in the order of the rows.
+/// Consecutive numbers, in row order.
 struct Sequence {
     start: i64,
     step: i64,

@@ -1,4 +1,4 @@
-//! Texts that match a regular expression.
+//! Strings that match a regular expression.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
@@ -8,20 +8,20 @@ use crate::model::records::fault::Faults;
 use crate::model::records::field::{Make, Row};
 use crate::model::records::members::Members;
 
-/// Maximum length of an expression in bytes.
+/// Maximum length of the expression in bytes.
 const LONGEST: usize = 500;
-/// Maximum length of a string in characters.
+/// Maximum length of a generated string in characters.
 const LETTERS: u64 = 1_000;
-/// Maximum number of additional repetitions if the expression does not specify a maximum.
+/// How far past the minimum an open-ended repetition may go.
 const OPEN: u32 = 8;
-/// A character class with more characters than this, such as `.` and `\d`, is limited to its
-/// visible ASCII characters, if it has any.
+/// Character classes with more characters than this, such as `.` and `\d`, are cut down to their
+/// visible ASCII characters, if they have any.
 const LARGE: u64 = 200;
 
-/// A part of an expression.
+/// Part of an expression.
 enum Node {
     Text(String),
-    /// Ranges of characters, with the cumulative sums of their lengths.
+    /// Character ranges, with the cumulative sums of their lengths.
     Class(Vec<(char, u64)>, u64),
     Repeat(Box<Node>, u32, u32),
     Sequence(Vec<Node>),
@@ -73,7 +73,7 @@ impl Node {
         })
     }
 
-    /// Returns the maximum number of characters.
+    /// Returns the maximum length in characters.
     fn longest(&self) -> u64 {
         match self {
             Self::Text(text) => text.chars().count() as u64,
@@ -84,7 +84,8 @@ impl Node {
         }
     }
 
-    /// Returns the number of strings, if different choices are certain to give different strings.
+    /// Returns the number of strings, if we can be sure that different choices yield different
+    /// strings.
     fn space(&self) -> Option<u64> {
         match self {
             Self::Text(_) => Some(1),
@@ -115,8 +116,8 @@ impl Node {
         }
     }
 
-    /// Appends the `nth` text, which must be below [`space`](Self::space). Returns the part of the
-    /// number that is left for the following nodes.
+    /// Appends the `nth` string. `nth` must be less than [`space`](Self::space). Returns what's
+    /// left of the number for the nodes that follow.
     fn push_nth(&self, nth: u64, out: &mut String) -> u64 {
         match self {
             Self::Text(text) => {
@@ -134,13 +135,13 @@ impl Node {
     }
 }
 
-/// Appends the character of a class at an index.
+/// Appends the character at an index of a class.
 fn push_class(ranges: &[(char, u64)], place: u64, out: &mut String) {
     let at = ranges.partition_point(|(_, sum)| *sum <= place);
     let before = at.checked_sub(1).map_or(0, |before| ranges[before].1);
     let (first, _) = ranges[at.min(ranges.len() - 1)];
     let mut code = u64::from(u32::from(first)) + (place - before);
-    // Ranges that contain the surrogates count without them.
+    // Skip over the surrogates, which ranges don't count.
     if u32::from(first) < 0xd800 && code >= 0xd800 {
         code += 0x800;
     }
@@ -166,13 +167,13 @@ impl Make for Pattern {
     }
 }
 
-/// Returns the number of texts that match an expression, if they can be counted.
+/// Returns how many strings match an expression, if we can tell.
 pub fn count(regex: &str) -> Option<u64> {
     let hir = regex_syntax::ParserBuilder::new().nest_limit(32).build().parse(regex).ok()?;
     Node::of(&hir).ok()?.space()
 }
 
-/// Reads the type `pattern`: `regex`, without look-around.
+/// Reads the type `pattern`: `regex`, which can't use look-around.
 pub fn patterns(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     members.required("regex", faults)?;
     let text = members.text("regex", faults)?;

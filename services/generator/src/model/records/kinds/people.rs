@@ -1,4 +1,4 @@
-//! People, whose parts are consistent within a row.
+//! People whose parts are consistent within a row.
 
 use std::rc::Rc;
 
@@ -15,25 +15,25 @@ use crate::model::records::cell::{Cell, Shape};
 use crate::model::records::field::{Make, Row};
 use crate::model::records::known::Known;
 
-/// Returns the names of the parts of a person.
+/// Returns the names of all person parts.
 pub fn person_parts() -> impl Iterator<Item = &'static str> {
     PARTS.iter().map(|(name, _)| *name)
 }
 
-/// The people whose parts some fields of a table show.
+/// People shared by several fields of a table.
 pub struct People {
-    /// The generator of people.
+    /// Generates the people.
     pub maker: Maker,
-    /// The random key that determines their values.
+    /// The random key for the people.
     pub key: FieldKey,
-    /// The maximum number of people in a household. Its members are in consecutive rows.
+    /// Maximum number of people per household. They are in consecutive rows.
     pub household: u64,
-    /// The index into [`Row::people`].
+    /// Index into [`Row::people`].
     pub slot: usize,
 }
 
 impl People {
-    /// Returns the known parts of the person at an index.
+    /// Returns what we already know about the person at an index.
     fn known<'r>(&self, index: u64, row: &'r mut Row) -> &'r mut Known {
         if row.people.len() <= self.slot {
             row.people.resize_with(self.slot + 1, Known::default);
@@ -53,8 +53,8 @@ impl People {
     }
 }
 
-/// The random streams of a person. Each part has a separate stream, so that only the parts that are
-/// shown need to be generated.
+/// Random sequences for a person. Every part has its own, so that we only have to generate the
+/// parts that are used.
 #[derive(Clone, Copy)]
 enum Source {
     Sex,
@@ -74,7 +74,7 @@ enum Source {
     Employer,
 }
 
-/// The person of a row, whose parts are generated on demand.
+/// A row's person, whose parts are generated on demand.
 pub struct Drawn<'a> {
     people: &'a People,
     known: &'a Known,
@@ -85,7 +85,7 @@ impl Drawn<'_> {
         self.people.key.part(source as u64).random(self.known.index)
     }
 
-    /// Returns the index of the first row of the household.
+    /// Returns the household's first row.
     fn head(&self) -> u64 {
         let most = self.people.household;
         let index = self.known.index;
@@ -106,7 +106,7 @@ impl Drawn<'_> {
         })
     }
 
-    /// Returns the number of the household, which is the number of its first row.
+    /// Returns the household number, which is one more than the index of its first row.
     fn household(&self) -> u64 {
         self.head() + 1
     }
@@ -193,12 +193,12 @@ impl Drawn<'_> {
     }
 }
 
-/// The number of rows whose households are generated together.
+/// How many rows have their households generated together.
 const HOUSEHOLDS: u64 = 24;
-/// The weights of households with one person, two people and so on.
+/// Weights of the household sizes, starting with one person.
 const SIZES: [u16; 8] = [36, 33, 14, 11, 4, 1, 1, 1];
 
-/// Draws the number of people in a household.
+/// Draws a household size.
 fn size(most: u64, random: &mut Random) -> u64 {
     let weights = &SIZES[..SIZES.len().min(most as usize)];
     let mut left = random.below(weights.iter().map(|weight| u64::from(*weight)).sum());
@@ -272,10 +272,10 @@ fn sex(person: &Drawn<'_>) -> &'static str {
     }
 }
 
-/// The parts that are different for all people in a table.
+/// Parts that are different for everyone in a table.
 const UNIQUE: [&str; 3] = ["email", "username", "workEmail"];
 
-/// The type `person` or `address`, for one part of a person.
+/// The type `person` or `address`: one part of a person.
 pub struct PersonPart {
     people: Rc<People>,
     part: Part,
@@ -283,7 +283,7 @@ pub struct PersonPart {
 }
 
 impl PersonPart {
-    /// Creates the generator for the part at an index of [`PARTS`].
+    /// Creates the generator for the part at an index in [`PARTS`].
     pub fn new(people: Rc<People>, place: usize) -> Self {
         let (name, part) = PARTS[place];
         Self { people, part, is_unique: UNIQUE.contains(&name) }

@@ -10,17 +10,17 @@ use crate::model::records::fault::Faults;
 use crate::model::records::field::{Make, Row};
 use crate::model::records::members::Members;
 
-/// How values are formatted.
+/// What the numbers mean, and how to format them.
 enum Form {
-    /// Days, as dates.
+    /// Days, written as dates.
     Date,
-    /// Seconds since midnight, as times.
+    /// Seconds since midnight, written as times.
     Time,
-    /// Unix seconds, as timestamps in a time zone with the offset.
+    /// Unix seconds, written as timestamps with a zone's offset.
     Instant(TimeZone),
 }
 
-/// Values at a regular step between a first and a last day or second.
+/// Evenly spaced days or seconds within a range.
 struct Steps {
     first: i64,
     step: i64,
@@ -101,7 +101,8 @@ fn push_offset(seconds: i32, out: &mut String) {
     push_number(minutes % 60, 2, out);
 }
 
-/// Reads `min` and `max`. A function parses them and says what they must be.
+/// Reads `min` and `max`. `read` parses them, and `what` is the error text for values that don't
+/// parse.
 fn bounds(
     members: &mut Members<'_>,
     what: &str,
