@@ -6,7 +6,7 @@ use crate::model::random::Random;
 
 const TEMPLATES: &str = include_str!("../../data/reviews.txt");
 
-/// The percentage of positive reviews. Another 25 percent are neutral, and 15 percent are negative.
+/// Percentages of positive and neutral reviews. The remaining 15 percent are negative.
 const GOOD: u64 = 60;
 const MIXED: u64 = 25;
 
@@ -24,7 +24,7 @@ const TIMES: [&str; 12] = [
     "almost a year",
     "a year",
 ];
-/// People and the pronoun for each.
+/// People and their pronouns.
 const PERSONS: [(&str, &str); 16] = [
     ("my sister", "she"),
     ("my brother", "he"),
@@ -82,7 +82,7 @@ const SAD: [&str; 8] = [
     "more than disappointed",
 ];
 
-/// Closing remarks for each tone.
+/// Closing remarks, one list per tone.
 const GOOD_ENDS: [&str; 12] = [
     "Recommended!",
     "Would buy it again.",
@@ -117,10 +117,10 @@ const BAD_ENDS: [&str; 8] = [
     "I want my money back.",
     "Hands off!",
 ];
-/// The percentage of reviews that have a closing remark.
+/// Percentage of reviews with a closing remark.
 const ENDED: u64 = 40;
 
-/// Openings that contain the product name, for templates that do not contain it.
+/// Openings that mention the product, for templates that don't.
 const OPENINGS: [&str; 8] = [
     "{p}: ",
     "About the {p}: ",
@@ -131,11 +131,10 @@ const OPENINGS: [&str; 8] = [
     "So, the {p}. ",
     "Review of the {p}: ",
 ];
-/// The percentage of reviews with an opening, among those whose template does not contain the
-/// product name.
+/// Percentage of reviews with an opening, if the template doesn't mention the product.
 const OPENED: u64 = 65;
 
-/// Neutral remarks between a review and its closing remark.
+/// Neutral remarks to put before the closing remark.
 const REMARKS: [&str; 20] = [
     "I have had it for {time}.",
     "It is in {place} now.",
@@ -158,10 +157,10 @@ const REMARKS: [&str; 20] = [
     "I compared prices for {time}.",
     "{Person} has asked for one, too.",
 ];
-/// The percentage of reviews with a remark.
+/// Percentage of reviews with a neutral remark.
 const REMARKED: u64 = 85;
 
-/// The templates for one tone.
+/// Templates by tone.
 struct Tones {
     good: Vec<&'static str>,
     mixed: Vec<&'static str>,
@@ -203,7 +202,7 @@ pub fn write(product: &str, random: &mut Random, out: &mut String) {
     }
 }
 
-/// Appends a template and replaces its slots.
+/// Appends a template with its placeholders filled in.
 fn fill(
     text: &str,
     product: &str,
@@ -277,7 +276,7 @@ mod tests {
             assert!(!review.replace("{p}<b>", "").contains(['{', '}', '\t']), "{review}");
             sad += u32::from(SAD.iter().any(|word| review.contains(word)));
         }
-        // 3 of the 23 negative templates contain this word.
+        // Three of the 23 negative templates contain this word.
         assert!((100..300).contains(&sad), "{sad}");
     }
 }

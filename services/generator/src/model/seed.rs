@@ -7,16 +7,16 @@ use sha2::{Digest, Sha256};
 
 use super::random::Random;
 
-/// The version of the algorithms and the data.
+/// Version of the algorithms and the data.
 ///
-/// Within a version, the same seed and parameters give the same bytes. Any change of a list, a
-/// pattern or the order of random numbers requires a new version.
+/// Within a version, the same seed and parameters always yield the same bytes. Bump it when
+/// changing a list, a pattern or the order in which random numbers are drawn.
 pub const DATA_VERSION: &str = "2.9.0";
 
-/// The default reference day for cards and people that are generated from a seed.
+/// Default reference day for cards and people generated from a seed.
 pub const SEEDED_DAY: Date = date(2030, 1, 1);
 
-/// Maximum length of a seed in UTF-16 code units.
+/// Maximum seed length in UTF-16 code units.
 pub const MAX_SEED: usize = 64;
 
 thread_local! {
@@ -27,22 +27,22 @@ thread_local! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seed(String);
 
-/// The reason a seed cannot be created.
+/// Why a seed can't be created.
 #[derive(Debug, thiserror::Error)]
 pub enum SeedError {
-    /// The text is empty or longer than [`MAX_SEED`].
+    /// The seed is empty or longer than [`MAX_SEED`].
     #[error("a seed has 1 to {MAX_SEED} characters")]
     Length,
-    /// The operating system did not return random bytes.
+    /// The operating system didn't provide any random bytes.
     #[error("the system's random source failed: {0}")]
     Source(#[from] getrandom::Error),
 }
 
 impl Seed {
-    /// Validates a seed from a caller.
+    /// Validates a seed sent by a caller.
     ///
     /// # Errors
-    /// Returns [`SeedError::Length`].
+    /// Returns [`SeedError::Length`] if the seed is empty or too long.
     pub fn parse(text: &str) -> Result<Self, SeedError> {
         match text.encode_utf16().count() {
             1..=MAX_SEED => Ok(Self(text.to_owned())),
@@ -50,12 +50,13 @@ impl Seed {
         }
     }
 
-    /// Generates a random seed of 128 bits, as 32 lower-case hexadecimal digits.
+    /// Generates a random 128-bit seed, written as 32 lower-case hex digits.
     ///
-    /// Each thread reads random bytes from the operating system once and expands them.
+    /// Every thread gets random bytes from the operating system just once, and expands them from
+    /// then on.
     ///
     /// # Errors
-    /// Returns [`SeedError::Source`].
+    /// Returns [`SeedError::Source`] if the operating system's random source fails.
     pub fn fresh() -> Result<Self, SeedError> {
         let bits: [u8; 16] = SOURCE.with_borrow_mut(|source| match source {
             Some(source) => Ok(source.bytes()),
@@ -68,16 +69,16 @@ impl Seed {
         Ok(Self(format!("{:032x}", u128::from_be_bytes(bits))))
     }
 
-    /// Returns the seed as text.
+    /// Returns the seed as a `str`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Starts the random stream for an operation and a culture, which is empty if the operation
-    /// does not have one.
+    /// Starts the random stream for an operation. `culture` is empty if the operation doesn't use
+    /// one.
     ///
-    /// The quantity is deliberately not part of the key, so that a longer list begins with the
-    /// shorter one.
+    /// The quantity is deliberately left out of the key, so that asking for more values just
+    /// extends the list.
     pub fn random(&self, operation: &str, culture: &str) -> Random {
         let key = Sha256::new()
             .chain_update(b"gen1\0")

@@ -1,4 +1,4 @@
-//! Limits the number of concurrent streams per caller.
+//! Limits how many streams a caller can have at the same time.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// The owner of a slot.
+/// Who holds a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
-    /// An API key, used from any address.
+    /// An API key, regardless of the client's address.
     Key(i64),
-    /// A client address. IPv6 addresses are counted by their /64 network, which belongs to one
-    /// subscriber.
+    /// A client address. IPv6 addresses are reduced to their /64 network, which usually belongs to
+    /// one subscriber.
     Address(IpAddr),
 }
 
 impl Holder {
-    /// Returns the owner for a client address.
+    /// Returns the holder for a client address.
     pub fn of_address(address: IpAddr) -> Self {
         Self::Address(match address.to_canonical() {
             IpAddr::V6(address) => {
@@ -28,13 +28,13 @@ impl Holder {
     }
 }
 
-/// The slots in use, by owner.
+/// The number of slots that each holder has taken.
 #[derive(Clone, Debug, Default)]
 pub struct Slots(Arc<Mutex<HashMap<Holder, u32>>>);
 
 impl Slots {
-    /// Takes a slot. Returns `None` if the owner already has `limit` slots. Dropping the slot
-    /// releases it.
+    /// Takes a slot, or returns `None` if the holder already has `limit` of them. Dropping the slot
+    /// gives it back.
     pub fn take(&self, holder: Holder, limit: u32) -> Option<Slot> {
         let mut taken = self.0.lock();
         let count = taken.get(&holder).copied().unwrap_or_default();
@@ -46,7 +46,7 @@ impl Slots {
     }
 }
 
-/// A slot in use.
+/// A slot that has been taken.
 #[derive(Debug)]
 pub struct Slot {
     slots: Slots,

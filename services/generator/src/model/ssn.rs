@@ -1,18 +1,18 @@
-//! Social security numbers of the United States, in the format issued since 2011.
+//! US social security numbers in the format used since 2011.
 
 use super::ascii_buffer::AsciiBuffer;
 use super::random::Random;
 
-/// Numbers that were used in advertisements, and are therefore invalid.
+/// Numbers that were printed in advertisements, which made them invalid.
 const ADVERTISED: [&str; 3] = ["078-05-1120", "219-09-9999", "457-55-5462"];
 
-/// Appends a number in the format `AAA-GG-SSSS`.
+/// Appends a number in `AAA-GG-SSSS` format.
 pub fn write(random: &mut Random, out: &mut String) {
     loop {
         let area = random.between(1, 898);
         let mut number = AsciiBuffer::new();
-        // Area 666 is never issued. The range is one value shorter, so that all areas are equally
-        // likely.
+        // Area 666 is never issued. We draw from a range that's one shorter and skip over it, so
+        // that all areas are equally likely.
         number.push_number(area + u64::from(area >= 666), 3);
         number.push(b'-');
         number.push_number(random.between(1, 99), 2);
@@ -24,7 +24,7 @@ pub fn write(random: &mut Random, out: &mut String) {
     }
 }
 
-/// Returns whether nine digits are a number that could have been issued.
+/// Returns whether these nine digits could have been issued.
 pub fn accepts(digits: &str) -> bool {
     let [area, group, serial] = [&digits[..3], &digits[3..5], &digits[5..]];
     let hyphened = format!("{area}-{group}-{serial}");
@@ -53,8 +53,8 @@ mod tests {
             assert!(accepts(&number.replace('-', "")), "{number}");
             areas.insert(number[..3].to_owned());
         }
-        // There are 898 areas. The probability that a run of this length misses a given area is 1
-        // in 70,000.
+        // There are 898 areas. The odds of missing any given one in this many samples are 1 in
+        // 70,000.
         assert!(areas.contains("001") && areas.contains("899") && areas.contains("667"));
     }
 

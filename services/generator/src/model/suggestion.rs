@@ -1,8 +1,8 @@
-//! Suggests business names that contain given words.
+//! Suggests business names based on a few words.
 
 use crate::model::random::Random;
 
-/// The number of suggested names.
+/// Number of names to suggest.
 pub const SUGGESTIONS: usize = 20;
 
 const TRADES: [&str; 24] = [
@@ -58,7 +58,7 @@ const ENDINGS: [&str; 18] = [
     "nest", "path", "point", "smith", "ware", "wave", "works",
 ];
 
-/// Joins the words with single spaces and capitalizes each word.
+/// Capitalizes each word, and separates them with single spaces.
 pub fn title(words: &str) -> String {
     let mut title = String::with_capacity(words.len());
     for word in words.split_whitespace() {
@@ -72,8 +72,8 @@ pub fn title(words: &str) -> String {
     title
 }
 
-/// Generates [`SUGGESTIONS`] distinct names: 12 begin with the words, 4 contain them, and in 4 of
-/// them the last word becomes the beginning of another word.
+/// Generates [`SUGGESTIONS`] distinct names. 12 start with the words, 4 have them in the middle,
+/// and 4 extend the last word into a longer one.
 pub fn suggest(words: &str, random: &mut Random) -> Vec<String> {
     let title = title(words);
     let mut names: Vec<String> = Vec::with_capacity(SUGGESTIONS);
@@ -102,7 +102,7 @@ fn beginning(title: &str, random: &mut Random) -> String {
 
 fn inside(title: &str, random: &mut Random) -> String {
     let mut opening = random.pick(&OPENINGS);
-    // Avoids repetitions such as "Blue Blue Sky".
+    // Avoid repetitions such as "Blue Blue Sky".
     while title.split(' ').next().is_some_and(|first| first.eq_ignore_ascii_case(opening)) {
         opening = random.pick(&OPENINGS);
     }

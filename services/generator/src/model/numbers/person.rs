@@ -8,8 +8,8 @@ use crate::model::random::Random;
 /// Reference date for ages. People are 0 to 99 years old on this day.
 ///
 /// This is a constant, because a seed must keep producing the same numbers over time. We move it
-/// whenever the data version changes. Even a year later, nobody is older than 100 or born in the
-/// future.
+/// whenever the data version changes. Even a year later, no age exceeds 100 and no birth date is in
+/// the future.
 pub const REFERENCE_DAY: Date = date(2026, 1, 1);
 /// The earliest birth date that may be requested. Not all numbers support earlier centuries.
 pub const FIRST_BIRTH: Date = date(1900, 1, 1);

@@ -19,22 +19,22 @@ use super::schema::{Schema, Table};
 use super::tables::{Bounds, RawField, RawTable, culture, raw_fields, read_tables};
 use crate::model::numbers::Kind;
 
-/// All types of fields.
+/// All field types.
 const TYPES: &str = "person, address, company, phone, iban, card, crypto, imei, socialNumber, vat, \
     text, password, integer, decimal, normal, lognormal, boolean, date, time, timestamp, uuid, \
     sequence, choice, constant, pattern, template, expression, object, array, reference, ip, mac, url, \
     userAgent, fileName, colour, brand, review, latitude, longitude";
-/// The types that support unique values, for messages.
+/// Types that can have unique values, for error messages.
 pub(super) const UNIQUE: &str = "integer, decimal, boolean, date, time, timestamp, choice, pattern of fixed \
     length, uuid, sequence, reference to a unique field of another table, and email, username and workEmail of person";
-/// Maximum nesting depth of objects and arrays.
+/// How deep objects and arrays may be nested.
 const DEEPEST: usize = 4;
 
-/// Parses a schema: `{"tables": [{"name", "rows", "fields": [...]}]}`, or `{"fields": [...]}` for a
-/// single table.
+/// Parses a schema, which is either `{"tables": [{"name", "rows", "fields": [...]}]}` or, for a
+/// single table, `{"fields": [...]}`.
 ///
 /// # Errors
-/// Returns every fault that was found.
+/// Returns everything that's wrong with the schema.
 pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>> {
     let mut faults = Faults::default();
     let tables = read_tables(schema, bounds, &mut faults).unwrap_or_default();
@@ -71,48 +71,47 @@ pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>
     }
 }
 
-/// Returns the names of all types of fields.
+/// Returns the names of all field types.
 pub fn types() -> impl Iterator<Item = &'static str> {
     TYPES.split(", ")
 }
 
-/// The state of parsing a field.
+/// How far we've got with a field.
 enum Built {
-    /// The field is being parsed. If another field needs it now, they form a cycle.
+    /// We're still parsing the field. If another field needs it now, there's a cycle.
     Begun,
-    /// The field has been parsed. `None` if it has faults.
+    /// We've parsed the field. `None` if something's wrong with it.
     Done(Option<SharedField>),
 }
 
-/// A schema that is being parsed.
+/// A schema while it's being parsed.
 pub(super) struct Builder<'a> {
     pub(super) bounds: &'a Bounds,
     pub(super) tables: &'a [RawTable<'a>],
     pub(super) faults: Faults,
     built: HashMap<(usize, usize), Built>,
-    /// The people and cards of each table.
+    /// The people and cards of all tables.
     pub(super) groups: Groups,
-    /// Pairs of the index of a table and the index of a table that it refers to.
+    /// Pairs of table indexes, where the first table refers to the second.
     pub(super) references: Vec<(usize, usize)>,
-    /// References with `with`: the index of their table, their name, and the name of the reference whose
-    /// rows they choose.
+    /// References with a `with` member: the index of their table, their name, and the name of the
+    /// reference whose rows they use.
     pub(super) followers: Vec<(usize, &'a str, &'a str)>,
-    /// The cost so far of the field that is being parsed.
+    /// The cost, so far, of the field we're parsing.
     cost: u64,
 }
 
-/// The location of a field that is being parsed: its table, and the path of names within it.
+/// Where the field we're parsing is: its table, and its path of names in there.
 pub(super) struct Place<'p> {
     pub(super) table: usize,
     pub(super) path: &'p str,
     pub(super) depth: usize,
-    /// The number of indexes that the arrays around the field reserve for each row. `None` if it is not within
-    /// an array.
+    /// How many indexes the arrays around the field reserve per row. `None` outside arrays.
     pub(super) items: Option<u64>,
 }
 
 impl<'a> Builder<'a> {
-    /// Returns a field of a table, given by its index.
+    /// Returns a table's field by index, parsing it if necessary.
     fn field(&mut self, table: usize, place: usize) -> Option<SharedField> {
         match self.built.get(&(table, place)) {
             Some(Built::Done(field)) => return field.clone(),
@@ -131,7 +130,7 @@ impl<'a> Builder<'a> {
         field
     }
 
-    /// Returns a field that has been parsed. `None` if it does not exist or has faults.
+    /// Returns a field if it has already been parsed without faults.
     pub(super) fn known(&self, table: usize, name: &str) -> Option<SharedField> {
         let place = self.tables[table].fields.iter().position(|field| field.name == name)?;
         match self.built.get(&(table, place))? {
@@ -140,7 +139,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Returns the field of a table with this name.
+    /// Returns a table's field by name.
     pub(super) fn named(&mut self, table: usize, name: &str, pointer: &str) -> Option<SharedField> {
         let place = self.tables[table].fields.iter().position(|field| field.name == name);
         let Some(place) = place else {
@@ -194,7 +193,8 @@ impl<'a> Builder<'a> {
         Some(Field { name: raw.name.to_owned(), hidden, nulls, order, digit, key, make, cost })
     }
 
-    /// Returns the order of unique values, if required. `None` means that there was a fault.
+    /// Returns the order of unique values, if the field needs one. `None` means something was
+    /// wrong.
     fn order(
         &mut self,
         make: &dyn Make,
@@ -344,7 +344,7 @@ impl<'a> Builder<'a> {
         let mut fields = Vec::new();
         for name in &expression.names {
             let field = self.named(at.table, name, &pointer)?;
-            // Each use of a name generates the value again.
+            // Every use of a name generates the value again.
             let more = text.matches(name.as_str()).count().saturating_sub(1) as u64;
             self.cost = self.cost.saturating_add(field.cost.saturating_mul(more));
             fields.push(field);

@@ -1,11 +1,11 @@
-//! Permutations of numbers, which provide unique values without remembering them.
+//! Permutations, which give us unique values without having to remember them.
 
 use crate::model::random::mixed;
 
 /// A permutation of the numbers below a bound.
 ///
-/// A Feistel network permutes the numbers below the next power of four. A result beyond the bound
-/// is permuted again until it is within the bound, which takes at most four steps on average.
+/// A Feistel network permutes the numbers up to the next power of four. As long as the result is
+/// out of bounds, we feed it back in. That takes four steps at most, on average.
 #[derive(Clone, Copy, Debug)]
 pub struct Permutation {
     bound: u64,
@@ -16,13 +16,13 @@ pub struct Permutation {
 const ROUNDS: u64 = 6;
 
 impl Permutation {
-    /// Creates a permutation of the numbers below `bound`, which may be at most 2^62.
+    /// Creates a permutation of the numbers below `bound`. The maximum bound is 2^62.
     pub fn new(bound: u64, key: u64) -> Self {
         let bits = 64 - bound.saturating_sub(1).leading_zeros();
         Self { bound, half: bits.div_ceil(2).max(1), key }
     }
 
-    /// Maps a number below the bound to another number below the bound.
+    /// Maps each number below the bound to a different number below the bound.
     pub fn at(&self, number: u64) -> u64 {
         let mut place = number;
         loop {

@@ -9,12 +9,12 @@ use super::kinds::derived::{Choosing, Reference};
 use super::members::Members;
 use super::parse::{Builder, Place, UNIQUE};
 
-/// Maximum number of combinations that are numbered.
+/// Maximum number of combinations.
 const COMBINATIONS: u64 = 1 << 62;
 
 impl<'a> Builder<'a> {
-    /// Reads `with` of a reference: the name of another reference of the row, which chooses the row for both.
-    /// Returns `None` if there was a fault.
+    /// Reads a reference's `with`, which names another reference in the row. That one picks the row
+    /// for both. Returns `None` if something was wrong.
     pub(super) fn followed(
         &mut self,
         members: &mut Members<'a>,
@@ -46,7 +46,8 @@ impl<'a> Builder<'a> {
         Some(Some(self.named(at.table, with, &pointer)?))
     }
 
-    /// Reads the type `reference`: `table`, `field`, `choose` uniform, skewed or once (uniform), `with`.
+    /// Reads the type `reference`: `table`, `field`, `choose` (uniform; also skewed or once), and
+    /// `with`.
     pub(super) fn reference(
         &mut self,
         members: &mut Members<'a>,
@@ -61,7 +62,7 @@ impl<'a> Builder<'a> {
         let mut way = members.word("choose", &ways, &mut self.faults)?;
         let with = members.value("with").and_then(Value::as_str);
         if let Some(first) = with.and_then(|with| own.fields.iter().find(|own| own.name == with)) {
-            // Its own faults are reported where it is read.
+            // Ignore its own faults, which are reported where it is read.
             let chosen = first.value["choose"].as_str();
             way = ways.iter().find(|(word, _)| Some(*word) == chosen).map_or(0, |(_, way)| *way);
         }
@@ -114,8 +115,8 @@ impl<'a> Builder<'a> {
         Some(Box::new(Reference { field, rows, choosing }))
     }
 
-    /// Makes the combinations of fields unique that `uniquePair` and `uniqueTogether` name, once all fields are
-    /// known.
+    /// Makes the field combinations in `uniquePair` and `uniqueTogether` unique. All fields must
+    /// have been parsed.
     pub(super) fn combine(&mut self) {
         let tables = self.tables;
         for (place, table) in tables.iter().enumerate() {
@@ -131,13 +132,13 @@ impl<'a> Builder<'a> {
                 continue;
             };
             if let Some(digit) = first.digit.get() {
-                // A field is a follower at most once.
+                // Can't fail, because no field follows more than one other.
                 let _ = field.digit.set(*digit);
             }
         }
     }
 
-    /// Numbers the combinations of fields. Returns the fault, if any.
+    /// Assigns numbers to the combinations of some fields. Returns what's wrong, if anything.
     fn number(&self, table: usize, names: &[&str]) -> Option<String> {
         let own = &self.tables[table];
         let is_follower = |name: &str| {
@@ -150,7 +151,7 @@ impl<'a> Builder<'a> {
             if own.fields.iter().all(|field| field.name != *name) {
                 return Some(format!("{name} is not a field of the table"));
             }
-            // The faults of a field are reported already.
+            // Any faults in the field have already been reported.
             let field = self.known(table, name)?;
             let is_whole = || {
                 let mut firsts = self.followers.iter().filter(|(place, ..)| *place == table);
@@ -179,7 +180,7 @@ impl<'a> Builder<'a> {
             }
             let space = match all.checked_mul(space).filter(|all| *all <= COMBINATIONS) {
                 Some(_) => space,
-                // The fields so far are enough.
+                // We already have enough combinations.
                 None if all >= needed => break,
                 None => COMBINATIONS / all,
             };
@@ -192,7 +193,7 @@ impl<'a> Builder<'a> {
         let key = FieldKey::new(&self.bounds.seed, &own.name, &names.join(" "));
         let (order, mut stride) = (key.permutation(all), 1);
         for (field, space) in spaces.into_iter().rev() {
-            // The field is in no other combination.
+            // Can't fail, because no field is in more than one combination.
             let _ = field.digit.set(Digit { order, all, stride, space });
             stride *= space;
         }

@@ -5,16 +5,17 @@ use std::rc::Rc;
 use super::cell::Cell;
 use super::field::{Row, SharedField};
 
-/// A parsed schema with its tables.
+/// A parsed schema.
 pub struct Schema {
-    /// The tables in the order of the schema.
+    /// The tables, in the same order as in the schema.
     pub tables: Vec<Rc<Table>>,
-    /// Pairs of the index of a table and the index of a table that it refers to.
+    /// Pairs of table indexes, where the first table refers to the second.
     pub(super) references: Vec<(usize, usize)>,
 }
 
 impl Schema {
-    /// Returns the tables in order, each after the tables that it refers to, except for cycles.
+    /// Returns the tables such that each one comes after those it refers to, as far as cycles
+    /// allow.
     pub fn parents_first(&self) -> impl Iterator<Item = &Table> {
         let mut left: Vec<usize> = (0..self.tables.len()).collect();
         std::iter::from_fn(move || {
@@ -28,23 +29,23 @@ impl Schema {
     }
 }
 
-/// A table of a schema.
+/// A table in a schema.
 pub struct Table {
     /// The name.
     pub name: String,
     /// The number of rows.
     pub rows: u64,
-    /// The fields that are part of the output.
+    /// The fields that aren't hidden.
     pub(super) shown: Vec<SharedField>,
 }
 
 impl Table {
-    /// Returns the names of the fields that are part of the output.
+    /// Returns the names of the fields that aren't hidden.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.shown.iter().map(|field| field.name.as_str())
     }
 
-    /// Returns the rows from `first` on, at most `count` of them.
+    /// Returns up to `count` rows, starting at `first`.
     pub fn part(self: &Rc<Self>, first: u64, count: Option<u64>) -> Rows {
         let end = count.map_or(self.rows, |count| first.saturating_add(count).min(self.rows));
         let mut cells = Vec::new();
@@ -53,7 +54,7 @@ impl Table {
     }
 }
 
-/// The rows of a table, which are generated one after another.
+/// Generates the rows of a table, one at a time.
 pub struct Rows {
     table: Rc<Table>,
     next: u64,
@@ -63,7 +64,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Generates the next row, with one cell per column. Returns `None` after the last row.
+    /// Generates the next row, with a cell for each column. Returns `None` after the last row.
     pub fn make_next(&mut self) -> Option<&[Cell]> {
         if self.next >= self.end {
             return None;

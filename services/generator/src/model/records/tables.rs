@@ -1,4 +1,4 @@
-//! Parses the tables of a schema, except for their fields.
+//! Parses the tables in a schema, except for their fields.
 
 use std::rc::Rc;
 
@@ -12,50 +12,50 @@ use super::members::Members;
 use crate::model::names::{self, Culture};
 use crate::model::seed::Seed;
 
-/// Maximum length of a name in characters.
+/// Maximum name length in characters.
 const NAME: usize = 64;
-/// Maximum number of rows in a table.
+/// Maximum rows per table.
 const ROWS: u64 = 1 << 40;
-/// The number of rows if neither the schema nor the caller specifies it.
+/// Default row count, if neither the schema nor the caller specifies one.
 const USUAL_ROWS: u64 = 10;
 
-/// The limits for a schema, and the seed and day for its values.
+/// Limits for a schema, plus the seed and day for generating its values.
 #[derive(Clone, Debug)]
 pub struct Bounds {
     /// The seed that determines all values.
     pub seed: Seed,
     /// The reference day for ages, dates and cards.
     pub day: Date,
-    /// Whether rows at the beginning of each table are skipped.
+    /// Whether to skip some rows at the start of each table.
     pub is_part: bool,
-    /// The number of rows for tables that do not specify it.
+    /// Row count for tables that don't specify one.
     pub rows: Option<u64>,
-    /// Maximum number of tables in the schema.
+    /// Maximum tables per schema.
     pub most_tables: usize,
-    /// Maximum number of fields in a table.
+    /// Maximum fields per table.
     pub most_fields: usize,
-    /// Maximum number of rows in a table.
+    /// Maximum rows per table.
     pub most_rows: u64,
 }
 
-/// A table whose fields have not been parsed yet.
+/// A table with its fields still unparsed.
 pub struct RawTable<'a> {
     pub pointer: String,
     pub name: String,
     pub rows: u64,
-    /// Whether the schema specifies the number of rows.
+    /// Whether the schema specifies a row count.
     pub has_rows: bool,
     pub locale: &'static Culture,
     pub fields: Vec<RawField<'a>>,
-    /// The fields whose combinations must be unique.
+    /// Sets of fields that must be unique in combination.
     pub sets: Vec<RawSet<'a>>,
-    /// The definition of `childrenOf`, until the parent table is resolved.
+    /// The parsed `childrenOf` member, until we've found the parent table.
     pub raw_children: Option<RawChildren<'a>>,
-    /// How the rows are assigned to their parents.
+    /// Assigns the rows to their parents.
     pub children: Option<Rc<Children>>,
 }
 
-/// Fields whose combination must be unique.
+/// Fields that must be unique in combination.
 pub struct RawSet<'a> {
     pub pointer: String,
     pub names: Vec<&'a str>,
@@ -215,7 +215,7 @@ pub fn culture(
     })
 }
 
-/// Resolves the parent tables of `childrenOf`, and sets the numbers of rows of the child tables.
+/// Finds the parent tables for `childrenOf`, and sets the row counts of the child tables.
 fn find_parents(tables: &mut [RawTable<'_>], bounds: &Bounds, faults: &mut Faults) {
     let mut waiting: Vec<_> =
         (0..tables.len()).filter(|place| tables[*place].raw_children.is_some()).collect();

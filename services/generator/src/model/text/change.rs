@@ -1,18 +1,18 @@
-//! Converts the letter case of strings and replaces parts of them.
+//! Changes the case of strings, and replaces parts of them.
 
 use super::letters::{lower, upper};
 use super::title::title;
 
-/// The letter case to convert to.
+/// The case to convert to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseType {
     /// Lower case.
     Lower,
     /// Upper case.
     Upper,
-    /// Only the first character is capitalized.
+    /// The first character is capitalized, the rest is left alone.
     Sentence,
-    /// Words are capitalized, except for small words in the middle.
+    /// Words are capitalized, except for small ones in the middle.
     Title,
 }
 
@@ -30,8 +30,8 @@ pub fn change_case(text: &str, case: CaseType) -> String {
     }
 }
 
-/// Replaces all occurrences of a string, step by step. The result can be thousands of times as long
-/// as the input.
+/// Replaces all occurrences of a string incrementally, because the result can be thousands of times
+/// longer than the input.
 pub struct Replacing {
     text: String,
     find: String,
@@ -40,12 +40,13 @@ pub struct Replacing {
 }
 
 impl Replacing {
-    /// Prepares to replace `find`, which must not be empty, from left to right.
+    /// Prepares to replace `find`, left to right. It must not be empty.
     pub fn new(text: String, find: String, replacement: String) -> Self {
         Self { text, find, replacement, done: 0 }
     }
 
-    /// Returns the text up to the next occurrence, its replacement, and whether more text follows.
+    /// Returns the text up to the next occurrence, the replacement, and whether there's more to
+    /// come.
     pub fn step(&mut self) -> (&str, &str, bool) {
         let start = self.done;
         match self.text[start..].find(&self.find) {

@@ -1,4 +1,4 @@
-//! Checks of SQL, which limit the values of columns.
+//! SQL check constraints, which limit the values in a column.
 
 use serde_json::Value;
 use sqlparser::ast::{
@@ -9,10 +9,10 @@ use sqlparser::ast::{
 use super::column::{Column, Stored, is_plain};
 use super::types::object;
 
-/// The name of the only column in the checks of a domain.
+/// The name of the only column in a domain's checks.
 const VALUE: &str = "VALUE";
 
-/// Applies a check to the columns of a table, or to one column. Returns false if rows may break it.
+/// Applies a check to a table's columns, or to a single one. Returns false if rows may violate it.
 pub fn apply(check: &Expr, columns: &mut [Column]) -> bool {
     match check {
         Expr::Nested(inner) => apply(inner, columns),
@@ -22,7 +22,7 @@ pub fn apply(check: &Expr, columns: &mut [Column]) -> bool {
             apply(right, columns) && is_kept
         }
         Expr::BinaryOp { left, op: Op::Or, right } => {
-            // A null is the last resort.
+            // Only fall back on nulls if nothing else works.
             let (first, last) = if is_null_test(left) { (right, left) } else { (left, right) };
             let before = columns.to_vec();
             if apply(first, columns) {
@@ -42,7 +42,7 @@ pub fn apply(check: &Expr, columns: &mut [Column]) -> bool {
         Expr::InList { expr, list, negated } => {
             one_of(expr, list.iter().filter_map(literal).collect(), *negated, columns)
         }
-        // As PostgreSQL prints IN.
+        // This is how PostgreSQL prints IN.
         Expr::AnyOp { left, compare_op: Op::Eq, right, .. } => {
             one_of(left, items(right), false, columns)
         }
@@ -94,7 +94,7 @@ fn flipped(op: &Op) -> Option<Op> {
     })
 }
 
-/// Returns the place of the column that an expression consists of.
+/// Returns the index of the column, if that's all the expression consists of.
 fn place(expression: &Expr, columns: &[Column]) -> Option<usize> {
     match expression {
         Expr::Identifier(name) => {
@@ -110,7 +110,7 @@ fn place(expression: &Expr, columns: &[Column]) -> Option<usize> {
     }
 }
 
-/// Changes the column that an expression consists of. Returns false if there is no such column.
+/// Changes the column that the expression consists of. Returns false if there is no such column.
 fn with(
     expression: &Expr,
     columns: &mut [Column],
@@ -119,7 +119,7 @@ fn with(
     place(expression, columns).is_some_and(|place| change(&mut columns[place]))
 }
 
-/// Returns the items of an array, which PostgreSQL casts.
+/// Returns the items of an array, even if PostgreSQL wrapped it in casts.
 fn items(expression: &Expr) -> Vec<Value> {
     match expression {
         Expr::Nested(expr) | Expr::Cast { expr, .. } => items(expr),
@@ -143,7 +143,7 @@ fn one_of(expression: &Expr, values: Vec<Value>, is_negated: bool, columns: &mut
     })
 }
 
-/// Applies a comparison whose left side is a column, or a function of one.
+/// Applies a comparison with a column, or a function of one, on the left.
 fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
     match left {
         Expr::Nested(inner) => return compare(inner, op, right, columns),
@@ -162,7 +162,7 @@ fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
                         true
                     })
                 }
-                // Texts are not empty.
+                // Strings are never empty.
                 "trim" | "btrim" => *op == Op::NotEq && place(inner, columns).is_some(),
                 _ => false,
             };
@@ -176,7 +176,8 @@ fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
     }
     let column = &mut columns[own];
     if is_now(right) {
-        // The rows are made later than any of these days, and with a seed for a day that is yet to come.
+        // Rows are generated later than any of these days, or if there's a seed, for a day in the
+        // future.
         let is_past = matches!(op, Op::Lt | Op::LtEq);
         column.days = (Some("2000-01-01".to_owned()), Some("2024-12-31".to_owned()));
         return is_past && is_day(column);
@@ -209,7 +210,7 @@ fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
             matches!(column.stored, Stored::Text(_))
         }
         (Op::NotEq, Some(number)) => {
-            // Only a number at the end of the range can be left out.
+            // We can only leave out a number at the edge of the range.
             let step = column.step();
             let is_first = column.least.unwrap_or(0.0) >= number;
             column.least = column.least.or(is_first.then_some(number + step));
@@ -237,7 +238,7 @@ fn is_day(column: &Column) -> bool {
     matches!(column.stored, Stored::Date | Stored::Timestamp)
 }
 
-/// Returns a day with days added to it.
+/// Adds days to a date.
 pub fn moved(day: &str, days: i64) -> Option<String> {
     let day: jiff::civil::Date = day.parse().ok()?;
     let span = jiff::Span::new().try_days(days).ok()?;
@@ -254,12 +255,12 @@ fn is_now(expression: &Expr) -> bool {
     }
 }
 
-/// Applies a comparison of two columns.
+/// Applies a comparison between two columns.
 fn order(own: usize, op: &Op, other: usize, columns: &mut [Column]) -> bool {
     let (low, high) = match op {
         Op::Lt | Op::LtEq => (own, other),
         Op::Gt | Op::GtEq => (other, own),
-        // An earlier row is not the row itself.
+        // A reference to an earlier row never points to the row itself.
         Op::NotEq => {
             let key = |place: usize| columns[place].is_key;
             let refers = |place: usize| columns[place].refers.is_some();
@@ -275,14 +276,14 @@ fn order(own: usize, op: &Op, other: usize, columns: &mut [Column]) -> bool {
             return false;
         }
         columns[high].after = Some((name, i64::from(is_strict)));
-        // A day after a null is null.
+        // A date after a null would be null.
         columns[low].required |= columns[high].required;
         return true;
     }
     if !is_number(&columns[low]) || !is_number(&columns[high]) {
         return false;
     }
-    // The columns share their range: the lower half and the upper one.
+    // Split the range between the columns: one gets the lower half, the other the upper half.
     let usual =
         |column: &Column| if column.stored == Stored::Integer { 1_000_000.0 } else { 1_000.0 };
     let most = |column: &Column| {
@@ -337,7 +338,7 @@ fn untrimmed(expression: &Expr) -> &Expr {
 fn like(expression: &Expr, pattern: &Expr, columns: &mut [Column]) -> bool {
     let Some(Value::String(pattern)) = literal(pattern) else { return false };
     with(expression, columns, |column| {
-        // Addresses have a domain.
+        // Email addresses have a domain anyway.
         let is_email = column.name.to_lowercase().contains("mail");
         let is_any = ["%@%", "%_@_%", "%@%.%", "%_@_%._%", "%_@__%.__%"].contains(&&*pattern);
         if !(is_email && is_any) {
@@ -357,7 +358,7 @@ fn regex(expression: &Expr, pattern: &Expr, columns: &mut [Column]) -> bool {
     let is_valid = regex_syntax::parse(&pattern).is_ok();
     with(expression, columns, |column| {
         let is_text = matches!(column.stored, Stored::Text(_));
-        // Of an address, only the usual form is checked.
+        // For email addresses, we ignore the pattern and generate ordinary ones.
         let is_email = column.name.to_lowercase().contains("mail") && pattern.contains('@');
         if is_text && is_valid && !is_email {
             column.regex = Some(pattern);
@@ -380,7 +381,7 @@ fn arguments(function: &Function) -> Vec<&Expr> {
     list.args.iter().filter_map(expression).collect()
 }
 
-/// Returns the value of a literal, perhaps with a type or a character set.
+/// Returns the value of a literal, which may have a type or a character set.
 pub fn literal(expression: &Expr) -> Option<Value> {
     match expression {
         Expr::Value(value) => match &value.value {

@@ -1,28 +1,28 @@
-//! Columns of existing tables, and suitable fields for them.
+//! The columns of existing tables, and fields to match.
 
 use serde_json::{Value, json};
 
 use super::names::by_name;
 use crate::model::records::kinds::pattern;
 
-/// The share of nulls in nullable columns.
+/// Share of nulls in nullable columns.
 const NULLS: f64 = 0.1;
-/// The largest number by default.
+/// Default maximum for numbers.
 const MOST_INTEGER: f64 = 1_000_000.0;
 const MOST_DECIMAL: f64 = 1_000.0;
 /// Maximum number of days between two dates in a row.
 const DAYS: i64 = 30;
-/// The length of a timestamp without its offset.
+/// Length of a timestamp without its offset.
 const LOCAL: u32 = 19;
-/// The length of unique e-mail addresses that are not those of people.
+/// Length of unique email addresses that don't belong to a person.
 const SHORT_EMAIL: u32 = 20;
 
-/// The type of the values in a column.
+/// The type of a column's values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stored {
-    /// Whole numbers.
+    /// Integers.
     Integer,
-    /// Decimals with this number of decimal places.
+    /// Decimals, with their number of decimal places.
     Decimal(u32),
     /// Booleans.
     Boolean,
@@ -34,48 +34,49 @@ pub enum Stored {
     Timestamp,
     /// UUIDs.
     Uuid,
-    /// Texts with a maximum length, if limited.
+    /// Strings, with their maximum length if limited.
     Text(Option<u32>),
-    /// The suitable field is already known.
+    /// We already know which field to use.
     Known(Value),
 }
 
-/// A column of an existing table.
+/// A column in an existing table.
 #[derive(Clone, Debug)]
 pub struct Column {
     pub name: String,
     pub stored: Stored,
     pub required: bool,
     pub unique: bool,
-    /// Whether the column identifies a row by itself.
+    /// Whether the column is a key all by itself.
     pub is_key: bool,
-    /// Whether the column is in a combination of columns that is unique.
+    /// Whether the column is part of a unique combination of columns.
     pub is_combined: bool,
-    /// Whether only the database may write it: other fields refer to the numbers that it will give.
+    /// Whether only the database writes the column. Other fields can still refer to the numbers it
+    /// will assign.
     pub is_hidden: bool,
-    /// Whether all its values must be null.
+    /// Whether all values must be null.
     pub is_null: bool,
-    /// Whether timestamps must not have an offset.
+    /// Whether timestamps must come without an offset.
     pub is_local: bool,
-    /// The permitted values; empty for any.
+    /// Allowed values. Empty if anything goes.
     pub choices: Vec<Value>,
     pub least: Option<f64>,
     pub most: Option<f64>,
-    /// The largest number that the type holds.
+    /// The largest number that fits the type.
     pub limit: Option<f64>,
-    /// The first and the last permitted day.
+    /// First and last allowed day.
     pub days: (Option<String>, Option<String>),
-    /// The expression that texts match.
+    /// A regular expression that strings must match.
     pub regex: Option<String>,
-    /// The minimum length of texts.
+    /// Minimum length of strings.
     pub shortest: u32,
-    /// Whether texts are in capitals.
+    /// Whether strings are in capitals.
     pub is_upper: bool,
-    /// The column with an earlier date, and the minimum number of days between them.
+    /// The column with an earlier date, and the minimum number of days in between.
     pub after: Option<(String, i64)>,
-    /// The table and column that it refers to.
+    /// The table and column that this column refers to.
     pub refers: Option<(String, String)>,
-    /// The column whose reference chooses the row for this one too.
+    /// The column whose reference also picks the row for this one.
     pub with: Option<String>,
 }
 
@@ -105,7 +106,7 @@ impl Column {
         }
     }
 
-    /// Returns the smallest difference between two numbers of the column.
+    /// Returns the smallest difference between two numbers in the column.
     pub fn step(&self) -> f64 {
         match self.stored {
             Stored::Decimal(decimals) => 10_f64.powi(-decimals.cast_signed()),
@@ -113,8 +114,8 @@ impl Column {
         }
     }
 
-    /// Returns the field for this column. If its values depend on another field, which is hidden, that one
-    /// precedes it.
+    /// Returns a field for this column. If it depends on a hidden helper field, that one comes
+    /// first.
     pub fn fields(&self, own: &str) -> Vec<Value> {
         let letters = self.name.replace(|c: char| !c.is_alphanumeric(), "_");
         let pair = |mut hidden: Value, name: &str, expression: String| {
@@ -151,7 +152,7 @@ impl Column {
         }
     }
 
-    /// Returns the field, and the maximum length if its values must be shortened.
+    /// Returns the field, plus the maximum length if the values have to be cut.
     pub fn field(&self, own: &str) -> (Value, Option<u32>) {
         let unique = self.unique || self.is_key;
         let mut field = match &self.refers {
@@ -190,12 +191,12 @@ impl Column {
         field
     }
 
-    /// Returns whether the values must be countable, so that each of them can be used once.
+    /// Returns whether values must be picked by number, because each one may only be used once.
     fn is_ordered(&self) -> bool {
         self.unique || self.is_key || self.is_combined
     }
 
-    /// Returns whether the values of the column can be unique, alone or combined with others.
+    /// Returns whether the column can be unique, either by itself or combined with others.
     pub fn can_be_unique(&self) -> bool {
         match &self.refers {
             Some(_) => true,
@@ -203,7 +204,8 @@ impl Column {
         }
     }
 
-    /// Returns the number of its values, if it is small. `rows` is that of a table that it refers to.
+    /// Returns the number of values, if it's small. `rows` returns the size of a table that the
+    /// column refers to.
     pub fn count(&self, rows: impl Fn(&str) -> Option<u64>) -> Option<u64> {
         if let Some((table, _)) = &self.refers {
             return rows(table);
@@ -261,7 +263,7 @@ impl Column {
         }
     }
 
-    /// Returns whether the days must not be any.
+    /// Returns whether the days are subject to any limits.
     fn is_dated(&self) -> bool {
         self.is_ordered() || self.days != (None, None)
     }
@@ -288,7 +290,7 @@ impl Column {
             (None, Some(least)) if least >= usual => Some(least + usual),
             (None, _) => (limit < usual).then_some(limit),
         };
-        // With only a maximum below zero, the minimum is below it.
+        // If only the maximum is given and it's negative, the minimum has to be lower still.
         let least = least.or(most.filter(|most| *most < 0.0).map(|most| most - usual));
         if let Some(least) = least {
             field["min"] = bound(least);
@@ -310,7 +312,7 @@ impl Column {
         let known = by_name(&self.name);
         let is_part = |part: &str| known.as_ref().is_some_and(|field| field["part"] == part);
         if self.is_ordered() {
-            // Of the parts of a person, only e-mail addresses and user names are unique.
+            // Email addresses and usernames are the only unique parts of a person.
             let is_long = length.is_none_or(|length| length >= 64);
             let is_known = (is_part("email") || is_part("username")) && !self.is_combined;
             return match known.clone().filter(|_| is_known && is_long && !self.is_upper) {
@@ -322,7 +324,7 @@ impl Column {
                 None => letters(12, "[a-z0-9]"),
             };
         }
-        // Names of countries and regions are in capitals if they are codes.
+        // If they're in capitals, country and region columns contain codes.
         let is_code = is_part("countryCode") && length.is_none_or(|length| length >= 2);
         let is_exact = length.is_some_and(|length| length == self.shortest);
         match known {
@@ -340,7 +342,7 @@ impl Column {
     }
 }
 
-/// Returns whether an expression can use a name.
+/// Returns whether an expression can use this name.
 pub fn is_plain(name: &str) -> bool {
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
     name.chars().all(is_letter) && !name.starts_with(|letter: char| letter.is_numeric())
@@ -357,7 +359,7 @@ fn is_countable(field: &Value) -> bool {
     }
 }
 
-/// Returns the expected maximum length of a field's strings.
+/// Returns the longest string to expect from a field.
 fn longest(field: &Value) -> u32 {
     let word = |name: &str| field[name].as_str().unwrap_or_default();
     match (word("type"), word("part")) {

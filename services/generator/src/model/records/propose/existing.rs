@@ -1,4 +1,4 @@
-//! Existing tables, and suitable tables of a schema for them.
+//! Existing tables, and schema tables to match.
 
 use std::collections::HashMap;
 
@@ -13,21 +13,21 @@ pub struct Existing {
     pub name: String,
     pub columns: Vec<Column>,
     pub key: Vec<String>,
-    /// Sets of columns whose combination of values is unique.
+    /// Sets of columns that are unique in combination.
     pub unique: Vec<Vec<String>>,
     pub references: Vec<Reference>,
-    /// The checks, each with the name of its column if it is one of a domain.
+    /// Check constraints. Those from a domain come with the name of the domain's column.
     pub checks: Vec<(Expr, Option<String>)>,
-    /// Descriptions of the constraints that rows may break.
+    /// Descriptions of the constraints that rows may violate.
     pub broken: Vec<String>,
 }
 
-/// A reference of one or more columns to those of another table.
+/// A reference from one or more columns to those in another table.
 #[derive(Clone)]
 pub struct Reference {
     pub columns: Vec<String>,
     pub table: String,
-    /// The columns of the other table. Empty for those of its key.
+    /// Columns in the other table. Empty for its key.
     pub targets: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ impl Existing {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
     }
 
-    /// Applies the checks to the columns, once their keys and references are known.
+    /// Applies the checks to the columns. Keys and references must be known by now.
     fn apply_checks(&mut self) {
         for (check, name) in std::mem::take(&mut self.checks) {
             let before = self.columns.clone();
@@ -67,7 +67,7 @@ impl Existing {
         }
     }
 
-    /// Makes the columns of a key unique.
+    /// Makes key columns unique.
     fn mark_keys(&mut self) {
         for name in self.key.clone() {
             if let Some(column) = self.find(&name) {
@@ -88,7 +88,7 @@ impl Existing {
         }
     }
 
-    /// Notes the columns whose values cannot be unique, although they must be.
+    /// Records which columns should be unique but can't be.
     fn note_repeats(&mut self) {
         for column in &self.columns {
             if (column.unique || column.is_key) && !column.can_be_unique() {
@@ -97,11 +97,11 @@ impl Existing {
         }
     }
 
-    /// Returns the sets of columns that must be unique together.
+    /// Returns the sets of columns that must be unique in combination.
     fn sets(&mut self) -> Vec<Vec<String>> {
         let mut wanted: Vec<_> = std::iter::once(&self.key).chain(&self.unique).cloned().collect();
         wanted.retain(|set| set.len() > 1);
-        // A set that contains another one is unique if that one is.
+        // If a set is unique, any larger set that contains it is unique as well.
         wanted.sort_by_key(Vec::len);
         let mut sets: Vec<Vec<String>> = Vec::new();
         for names in wanted {
@@ -115,7 +115,7 @@ impl Existing {
             {
                 continue;
             }
-            // The columns that can be chosen freely suffice.
+            // It's enough to combine the columns whose values we can pick freely.
             let is_own =
                 |column: &&&Column| column.refers.as_ref().is_none_or(|(to, _)| *to != self.name);
             let is_follower =
@@ -145,7 +145,7 @@ impl Existing {
     }
 }
 
-/// Proposes a schema for tables. Also returns the constraints that rows may break.
+/// Proposes a schema for tables. Also returns the constraints that rows may violate.
 pub fn proposed(mut tables: Vec<Existing>) -> (Value, Vec<String>) {
     resolve(&mut tables);
     for table in &mut tables {
@@ -176,10 +176,10 @@ pub fn proposed(mut tables: Vec<Existing>) -> (Value, Vec<String>) {
     (json!({"tables": made}), broken)
 }
 
-/// Numbers of rows from here on are not a limit in practice.
+/// From this number of rows, a limit doesn't matter in practice.
 const PLENTY: u64 = 1_000_000;
 
-/// Returns the maximum number of rows, if unique columns have few values.
+/// Returns the maximum number of rows, if any. Unique columns may not have enough values for more.
 fn limit(table: &Existing, sets: &[Vec<String>], limits: &HashMap<String, u64>) -> Option<u64> {
     let count = |column: &Column| column.count(|name| limits.get(name).copied());
     let alone = table.columns.iter().filter(|column| column.unique || column.is_key);
@@ -195,7 +195,7 @@ fn limit(table: &Existing, sets: &[Vec<String>], limits: &HashMap<String, u64>) 
     alone.filter_map(count).chain(together).filter(|rows| *rows < PLENTY).min()
 }
 
-/// Resolves references: their columns, and the columns that they refer to, which cannot be null.
+/// Resolves each reference to its columns, and makes the columns it refers to non-null.
 fn resolve(tables: &mut [Existing]) {
     let keys: HashMap<_, _> = tables
         .iter()
@@ -208,7 +208,7 @@ fn resolve(tables: &mut [Existing]) {
     let mut referred = Vec::new();
     for table in tables.iter_mut() {
         for column in &mut table.columns {
-            // A table that is not in the file cannot be referred to.
+            // We can't refer to a table that isn't in the file.
             column.refers = column.refers.take().filter(|(name, _)| keys.contains_key(name));
             if let Some((name, target)) = &mut column.refers {
                 if target.is_empty() {
@@ -217,7 +217,7 @@ fn resolve(tables: &mut [Existing]) {
                 referred.push((name.clone(), target.clone()));
             }
         }
-        // If a column has several references, the longest of them implies the others.
+        // If a column has several references, the longest one implies the rest.
         let mut references = table.references.clone();
         references.sort_by_key(|reference| std::cmp::Reverse(reference.columns.len()));
         for Reference { columns, table: name, targets } in references {
@@ -243,7 +243,7 @@ fn resolve(tables: &mut [Existing]) {
                 if let Some(column) = table.find(own) {
                     column.refers = Some((name.clone(), target.clone()));
                     column.with = with;
-                    // The columns of a reference are null together.
+                    // The columns of a reference are either all null or all set.
                     column.required |= required;
                 }
             }
@@ -257,8 +257,8 @@ fn resolve(tables: &mut [Existing]) {
     }
 }
 
-/// Sorts the tables so that each follows the tables that it refers to. In a cycle, references that may be null
-/// are null.
+/// Sorts the tables so that each one comes after those it refers to. Cycles are broken by setting
+/// nullable references to null.
 fn in_order(mut left: Vec<Existing>) -> Vec<Existing> {
     let mut ordered: Vec<Existing> = Vec::new();
     while !left.is_empty() {

@@ -1,22 +1,22 @@
-//! Proposes schemas for objects that JSON Schema (draft 2020-12) or OpenAPI describes.
+//! Proposes schemas for objects described by JSON Schema (draft 2020-12) or OpenAPI.
 
 use serde_json::{Map, Value, json};
 
 use super::column::{Column, Stored};
 use super::names::by_name;
 
-/// Maximum nesting depth of objects, arrays and references.
+/// How deep objects, arrays and references may be nested.
 const DEEPEST: usize = 4;
-/// Maximum number of references and parts of `allOf` that make a schema.
+/// Maximum number of references and `allOf` parts per schema.
 const MOST_PARTS: usize = 50;
-/// Maximum number of multiples of a number.
+/// Maximum number of multiples to list.
 const MULTIPLES: i64 = 1_000;
 
 /// Proposes a schema for the objects that a JSON Schema describes. `component` is the name of a
 /// schema in an OpenAPI document or in `$defs`.
 ///
 /// # Errors
-/// Returns a description of the missing part.
+/// Returns a description of what's missing.
 pub fn of_json_schema(document: &Value, component: Option<&str>) -> Result<Value, String> {
     let (name, schema) = match component {
         None => ("records", Some(document)),
@@ -49,11 +49,12 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Follows local references, joins `allOf`, and takes the first alternative of `anyOf` and `oneOf`.
+    /// Follows local references, merges `allOf`, and picks the first alternative of `anyOf` and
+    /// `oneOf`.
     fn resolved(&self, schema: &Value) -> Value {
         let mut whole = Map::new();
         let mut left = vec![schema.clone()];
-        // References may be circular.
+        // Bounded, because references may be circular.
         for _ in 0..MOST_PARTS {
             let Some(Value::Object(mut part)) = left.pop() else { break };
             let target = part.remove("$ref").and_then(|target| {
@@ -80,7 +81,7 @@ impl Reader<'_> {
                     (Some(Value::Array(known)), Value::Array(more)) if name == "required" => {
                         known.extend(more);
                     }
-                    // What is next to a reference is more exact than its target.
+                    // Anything written next to a reference overrides its target.
                     (Some(_), _) => {}
                     (None, value) => {
                         whole.insert(name, value);
@@ -99,7 +100,7 @@ impl Reader<'_> {
             let column = self.column(name, property, depth);
             match depth {
                 0 => fields.extend(column.fields("")),
-                // Fields inside of an object cannot use each other.
+                // Fields inside an object can't use each other.
                 _ => fields.push(column.field("").0),
             }
         }
@@ -109,7 +110,7 @@ impl Reader<'_> {
     fn column(&self, name: &str, property: &Value, depth: usize) -> Column {
         let property = self.resolved(property);
         let mut column = Column::new(name.to_owned(), self.stored(name, &property, depth));
-        // A property that is not required may be absent, but not null.
+        // A property that isn't required may be missing, but it still can't be null.
         let is_null = |kinds: &Vec<Value>| kinds.iter().any(|kind| kind == "null");
         let may_be_null = property["type"].as_array().is_some_and(is_null);
         column.required = !may_be_null && property["nullable"] != true;
@@ -149,7 +150,8 @@ impl Reader<'_> {
             ("null", _) => known(json!({"type": "constant", "value": null})),
             ("boolean", _) => Stored::Boolean,
             ("array", _) if depth < DEEPEST => {
-                // All items of a field are of one kind, so a tuple has its first item only.
+                // Array fields only support one kind of item, so we reduce a tuple to its first
+                // item.
                 let first = property["prefixItems"].get(0);
                 let items = self.column(name, first.unwrap_or(&property["items"]), depth + 1);
                 let (item, _) = Column { required: true, ..items }.field("");
@@ -166,7 +168,7 @@ impl Reader<'_> {
             }
             (_, "date-time") => Stored::Timestamp,
             (_, "date") => Stored::Date,
-            // RFC 3339 has a zone.
+            // RFC 3339 times have a zone.
             (_, "time") => known(
                 json!({"type": "pattern", "regex": "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z"}),
             ),
@@ -194,7 +196,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the decimals of a number: those of `multipleOf` if it is a power of ten.
+/// Returns the number of decimals, based on `multipleOf` if that's a power of ten.
 fn decimals(property: &Value) -> u32 {
     let step = property["multipleOf"].as_f64();
     let fits = |decimals: &u32| {

@@ -1,4 +1,4 @@
-//! Proposes schemas for existing tables, from SQL, JSON Schema or a sample.
+//! Proposes schemas for existing tables, based on SQL, JSON Schema or a sample.
 
 mod checks;
 mod column;

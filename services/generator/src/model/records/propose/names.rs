@@ -1,8 +1,8 @@
-//! Infers the content of a column from its name.
+//! Guesses from its name what a column contains.
 
 use serde_json::{Value, json};
 
-/// Column names, and the members of the suitable field.
+/// Column names, with the type and detail of the field to use.
 const NAMES: [(&[&str], &str, &str); 36] = [
     (&["email", "mail", "email_address", "e_mail"], "person", "email"),
     (&["first_name", "firstname", "given_name", "forename"], "person", "givenName"),
@@ -62,7 +62,7 @@ const NAMES: [(&[&str], &str, &str); 36] = [
     (&["department", "category", "tag"], "text", "1"),
 ];
 
-/// Returns the type and members of the field for a text column, or `None` if its name is not known.
+/// Returns the field for a text column, or `None` if the name doesn't give it away.
 pub fn by_name(name: &str) -> Option<Value> {
     let name = snake_case(name);
     let fits = |words: &&[&str]| words.contains(&name.as_str());
@@ -75,7 +75,7 @@ pub fn by_name(name: &str) -> Option<Value> {
     })
 }
 
-/// Converts a name to lower case with underscores between words.
+/// Converts a name to snake case.
 fn snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 4);
     let mut before = None;

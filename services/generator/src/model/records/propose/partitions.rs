@@ -1,17 +1,17 @@
-//! Partitions of tables of PostgreSQL.
+//! Partitioned PostgreSQL tables.
 
 use super::checks::moved;
 use super::column::Column;
 
-/// A partition: a table whose rows belong to another table.
+/// A partition, which holds some of another table's rows.
 pub struct Partition {
     pub name: String,
     pub parent: String,
-    /// The bounds, as `FOR VALUES` gives them.
+    /// The bounds, in `FOR VALUES` syntax.
     bounds: String,
 }
 
-/// Reads `ALTER TABLE … ATTACH PARTITION`, which the parser does not know.
+/// Reads `ALTER TABLE … ATTACH PARTITION`, because the SQL parser doesn't support it.
 pub fn attached(statement: &str) -> Option<Partition> {
     let (before, after) = statement.split_once(" ATTACH PARTITION ")?;
     let (name, bounds) =
@@ -23,8 +23,8 @@ pub fn attached(statement: &str) -> Option<Partition> {
     Some(Partition { name: last(name)?, parent: last(before)?, bounds: bounds.trim().to_owned() })
 }
 
-/// Splits the division of a table from its statement: the statement without it, the way, and the column that
-/// decides.
+/// Splits off the `PARTITION BY` clause of a statement. Returns the rest of the statement, the
+/// partitioning strategy and the first partition column.
 pub fn key(statement: &str) -> Option<(&str, &str, String)> {
     let (before, after) = statement.rsplit_once("\nPARTITION BY ")?;
     let (way, columns) = after.split_once('(')?;
@@ -32,12 +32,13 @@ pub fn key(statement: &str) -> Option<(&str, &str, String)> {
     Some((before, way.trim(), column.trim().trim_matches('"').to_owned()))
 }
 
-/// Limits the column to the values of the partitions. Returns false if rows may fit none of them.
+/// Limits the column to values that the partitions accept. Returns false if some rows might not fit
+/// into any partition.
 pub fn limit(way: &str, column: &mut Column, partitions: &[&Partition]) -> bool {
     if way == "HASH" || partitions.iter().any(|partition| partition.bounds.is_empty()) {
         return true;
     }
-    // The parts between quotes.
+    // Everything between quotes.
     let texts = |text: &str| -> Vec<String> {
         text.split('\'').skip(1).step_by(2).map(str::to_owned).collect()
     };

@@ -1,18 +1,18 @@
-//! Proposes a schema for a sample. The names and shapes of its columns are detected, but the schema
-//! does not contain any values of the sample.
+//! Proposes a schema for sample data. We detect the columns' names and shapes, but no sample values
+//! end up in the schema.
 
 use serde_json::{Value, json};
 
 use super::column::{Column, Stored};
 use crate::model::records::dates::{date, instant, time};
 
-/// Maximum length of the name of a column, without a number.
+/// Maximum length of a column name, before we append a number.
 const LONGEST_NAME: usize = 50;
 
-/// Proposes a schema for a sample: the names of its columns, and the values in each row.
+/// Proposes a schema for a sample, given its column names and the values in each row.
 ///
 /// # Errors
-/// Returns an error if there are no columns.
+/// Returns an error if there is no header.
 pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String> {
     if names.is_empty() || names.iter().all(String::is_empty) {
         return Err("the sample has no header".to_owned());
@@ -29,7 +29,7 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
             let (least, most) = numbers.fold((0.0_f64, 0.0_f64), |(least, most), number| {
                 (least.min(number), most.max(number))
             });
-            // Only the magnitude of the sample is used.
+            // Only the sample's order of magnitude matters.
             column.least = Some(0.0 - rounded(-least));
             column.most = Some(rounded(most).max(1.0));
         }
@@ -38,7 +38,7 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
     Ok(json!({"fields": fields}))
 }
 
-/// Returns names that a schema permits: columns without a name, and those of the same name, get a number.
+/// Returns names that are valid in a schema. Missing and duplicate names get a number.
 fn distinct(names: &[String]) -> Vec<String> {
     let mut known: Vec<String> = Vec::new();
     for (place, name) in names.iter().enumerate() {
@@ -52,7 +52,7 @@ fn distinct(names: &[String]) -> Vec<String> {
     known
 }
 
-/// Returns the next power of ten, or 0.
+/// Rounds up to a power of ten. Returns 0 unless the number is positive.
 fn rounded(number: f64) -> f64 {
     if number <= 0.0 { 0.0 } else { 10_f64.powf(number.log10().ceil()) }
 }
@@ -72,7 +72,7 @@ fn stored(name: &str, values: &[&str]) -> Stored {
     } else if !is_code && all(&|value| value.parse::<i64>().is_ok()) {
         let counted = (1..).zip(values).all(|(count, value)| *value == format!("{count}"));
         match super::names::by_name(name) {
-            // Postcodes and numbers of telephones and cards are not quantities.
+            // Postcodes, telephone numbers and card numbers aren't quantities.
             Some(field) if field["type"] == "person" => Stored::Text(None),
             _ if counted && values.len() > 1 => known(json!({"type": "sequence"})),
             _ => Stored::Integer,
@@ -99,7 +99,7 @@ fn stored(name: &str, values: &[&str]) -> Stored {
     } else {
         let shapes: Vec<_> = values.iter().map(|value| shape(value)).collect();
         match shapes.first() {
-            // A single value does not reveal a common shape.
+            // It takes more than one value to find a common shape.
             Some(first)
                 if shapes.len() > 1
                     && first.len() < 200
@@ -128,7 +128,8 @@ fn is_colour(value: &str) -> bool {
     })
 }
 
-/// Returns an expression for values of the same shape: classes of letters and digits, and signs.
+/// Returns a regular expression for values of the same shape, made of punctuation and classes of
+/// letters and digits.
 fn shape(value: &str) -> String {
     let class = |letter: char| match letter {
         'A'..='Z' => "[A-Z]".to_owned(),

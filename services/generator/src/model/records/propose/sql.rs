@@ -1,4 +1,4 @@
-//! Proposes schemas for the tables in `CREATE TABLE` statements.
+//! Proposes schemas for tables created by `CREATE TABLE` statements.
 
 use std::collections::HashMap;
 
@@ -20,22 +20,22 @@ use super::types::stored;
 const IDENTITY: &str = "AS IDENTITY";
 const GLOB: &str = " GLOB '";
 
-/// The types that a file defines.
+/// Types defined in a file.
 #[derive(Default)]
 struct Types {
-    /// The labels of enumerations.
+    /// The labels of each enum.
     labels: HashMap<String, Vec<Value>>,
-    /// The base type of domains, and their checks.
+    /// Each domain's base type and checks.
     domains: HashMap<String, (DataType, Vec<Expr>)>,
     is_mysql: bool,
 }
 
-/// Proposes a schema for the tables of `CREATE TABLE` statements of PostgreSQL, MySQL or SQLite, with keys,
-/// references and types of other statements, as in dumps. The rest of the file is skipped. Also returns which
-/// constraints the rows may break.
+/// Proposes a schema for tables created by PostgreSQL, MySQL or SQLite `CREATE TABLE` statements.
+/// As usual in dumps, keys, references and types may come from other statements. The rest of the
+/// file is skipped. Also returns the constraints that rows may violate.
 ///
 /// # Errors
-/// A `CREATE TABLE` that no dialect understands, or that there are no tables.
+/// Returns an error if no dialect understands a `CREATE TABLE`, or if there are no tables.
 pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
     let (mut read, mut partitions, mut keys) = (Vec::new(), Vec::new(), Vec::new());
     for part in statements(text) {
@@ -44,7 +44,7 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
             partitions.push(partition);
             continue;
         }
-        // The parser does not know the SEQUENCE NAME that pg_dump writes.
+        // The SQL parser doesn't know about the SEQUENCE NAME clause that pg_dump writes.
         let identity = part.text.find(IDENTITY).filter(|_| kind == Kind::Other);
         let text = identity.map_or(part.text, |at| &part.text[..at + IDENTITY.len()]);
         let divided = partitions::key(text).filter(|_| kind == Kind::Table);
@@ -73,7 +73,7 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
     Ok(proposed(tables))
 }
 
-/// Reads the types of `CREATE TYPE` and `CREATE DOMAIN`.
+/// Reads types from `CREATE TYPE` and `CREATE DOMAIN`.
 fn types(read: &[Statement], is_mysql: bool) -> Types {
     let mut types = Types { is_mysql, ..Types::default() };
     for statement in read {
@@ -116,7 +116,7 @@ fn tables(read: &[Statement], types: &Types) -> Vec<Existing> {
                     operations.iter().for_each(|operation| alter(table, operation));
                 }
             }
-            // The rows that a condition selects are unique if all are.
+            // For a partial index, it's sufficient to make all rows unique.
             Statement::CreateIndex(index) if index.unique => {
                 let name = last(&index.table_name);
                 if let Some(table) = tables.iter_mut().find(|table| table.name == name) {
@@ -129,7 +129,7 @@ fn tables(read: &[Statement], types: &Types) -> Vec<Existing> {
     tables
 }
 
-/// Removes partitions, whose rows are those of their tables, which are limited to the values of the partitions.
+/// Merges partitions into their tables, whose columns are limited to what the partitions accept.
 fn divide(tables: &mut Vec<Existing>, partitions: &[Partition], keys: &[(String, (&str, String))]) {
     tables.retain(|table| partitions.iter().all(|partition| partition.name != table.name));
     for (name, (way, column)) in keys {
@@ -142,7 +142,7 @@ fn divide(tables: &mut Vec<Existing>, partitions: &[Partition], keys: &[(String,
     }
 }
 
-/// The statements that say something about tables.
+/// Statements that matter for tables.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Table,
@@ -181,7 +181,8 @@ fn parsed(text: &str) -> Result<Statement, String> {
     }
 }
 
-/// Replaces the GLOB of SQLite, which the parser does not know, by expressions for texts that match.
+/// Replaces SQLite's GLOB, which the SQL parser doesn't support, with regular expressions for
+/// matching strings.
 fn without_globs(text: &str) -> String {
     let mut parts = text.split(GLOB);
     let mut whole = parts.next().unwrap_or_default().to_owned();
@@ -215,7 +216,7 @@ fn existing(table: &CreateTable, types: &Types) -> Existing {
                 _ => {}
             }
         }
-        // The checks of a domain are those of its column.
+        // A domain's checks apply to the column.
         if let Some((_, checks)) = types.domains.get(&own_name(&definition.data_type)) {
             made.checks.extend(checks.iter().map(|check| (check.clone(), Some(name.clone()))));
         }
@@ -226,7 +227,7 @@ fn existing(table: &CreateTable, types: &Types) -> Existing {
     made
 }
 
-/// Returns whether the database computes a column, so that no row can have a value for it.
+/// Returns whether the database computes the column, in which case rows can't supply a value.
 fn is_computed(definition: &ColumnDef) -> bool {
     let is_computed = |option: &ColumnOption| {
         matches!(option, ColumnOption::Generated { generation_expr: Some(_), .. })
@@ -266,7 +267,7 @@ fn alter(table: &mut Existing, operation: &AlterTableOperation) {
     }
 }
 
-/// Returns the name of a type of the file, without its schema.
+/// Returns the name of a type defined in the file, without its schema.
 fn own_name(kind: &DataType) -> String {
     kind.to_string().rsplit('.').next().unwrap_or_default().trim_matches('"').to_owned()
 }
@@ -276,7 +277,7 @@ fn column(definition: &ColumnDef, types: &Types) -> Column {
     let kind = types.domains.get(&own).map_or(&definition.data_type, |(base, _)| base);
     let (stored, limit) = stored(kind, types.is_mysql);
     let name = definition.name.value.clone();
-    // MySQL does not take offsets.
+    // MySQL doesn't accept offsets.
     let mut column = Column { limit, is_local: types.is_mysql, ..Column::new(name, stored) };
     if let Stored::Known(field) = &column.stored
         && let Some(values) = field["values"].as_array().filter(|_| field["type"] == "choice")
@@ -308,7 +309,8 @@ fn column(definition: &ColumnDef, types: &Types) -> Column {
     column
 }
 
-/// Returns the names of columns. Texts that differ in lower case, or without blanks, differ.
+/// Returns the names of the indexed columns. We unwrap functions such as `lower` and `trim`,
+/// because strings that differ after those were different before.
 fn names(columns: &[IndexColumn]) -> Vec<String> {
     columns.iter().map(|column| name_of(&column.column.expr)).collect()
 }
@@ -318,7 +320,8 @@ fn name_of(expression: &Expr) -> String {
         Expr::Identifier(Ident { value, .. }) => value.clone(),
         Expr::Nested(expr) | Expr::Cast { expr, .. } | Expr::Trim { expr, .. } => name_of(expr),
         Expr::Function(function) => match &function.args {
-            // A prefix of MySQL, `name(10)`, has the name of the column in place of a function.
+            // In a MySQL prefix index such as `name(10)`, the column name is where a function name
+            // would be.
             FunctionArguments::List(list) => match &*list.args {
                 [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(_)))] => {
                     function.name.to_string().trim_matches('`').to_owned()
@@ -332,7 +335,7 @@ fn name_of(expression: &Expr) -> String {
     }
 }
 
-/// Returns the name of a table without its schema.
+/// Returns a table's name without its schema.
 fn last(name: &ObjectName) -> String {
     let part = name.0.last().and_then(|part| part.as_ident());
     part.map(|ident| ident.value.clone()).unwrap_or_default()

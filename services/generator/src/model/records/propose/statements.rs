@@ -1,15 +1,15 @@
-//! Statements of SQL files, as the dump tools of databases write them.
+//! Splits SQL files, such as database dumps, into statements.
 
 /// A statement without its semicolon.
 pub struct Part<'a> {
-    /// The number of its first line.
+    /// Line number of the first line.
     pub line: usize,
-    /// The statement.
+    /// The SQL text.
     pub text: &'a str,
 }
 
-/// Splits a file into statements. Comments between them, commands of `psql`, data of `COPY`, and `DELIMITER` of
-/// MySQL are left out.
+/// Splits a file into statements. Skips comments between them, `psql` commands, `COPY` data, and
+/// MySQL `DELIMITER` lines.
 pub fn statements(text: &str) -> Vec<Part<'_>> {
     let is_mysql = is_mysql(text);
     let mut found = Vec::new();
@@ -31,18 +31,18 @@ pub fn statements(text: &str) -> Vec<Part<'_>> {
     found
 }
 
-/// Returns whether a file is one of MySQL.
+/// Guesses whether a file was written for MySQL.
 pub fn is_mysql(text: &str) -> bool {
     text.contains("ENGINE=") || text.contains('`')
 }
 
-/// Returns whether a text begins with a word.
+/// Returns whether a string starts with a keyword.
 fn begins(text: &str, word: &str) -> bool {
     text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
         && !text[word.len()..].starts_with(|letter: char| letter.is_alphanumeric() || letter == '_')
 }
 
-/// Returns the place of the next statement.
+/// Returns the offset of the next statement.
 fn begin(text: &str, mut at: usize, is_mysql: bool) -> Option<usize> {
     loop {
         let rest = text.get(at..)?;
@@ -61,7 +61,7 @@ fn begin(text: &str, mut at: usize, is_mysql: bool) -> Option<usize> {
     }
 }
 
-/// Returns the length of the comment with which a text begins.
+/// Returns the length of a leading comment, if any.
 fn comment(text: &str, is_mysql: bool) -> Option<usize> {
     let end = |mark: &str| text.find(mark).map_or(text.len(), |end| end + mark.len());
     if text.starts_with("--") || is_mysql && text.starts_with('#') {
@@ -70,7 +70,7 @@ fn comment(text: &str, is_mysql: bool) -> Option<usize> {
     text.starts_with("/*").then(|| end("*/"))
 }
 
-/// Returns the place of the semicolon of a statement, or the end of the text.
+/// Returns the offset of the semicolon that ends a statement, or the end of the file.
 fn end(text: &str, begin: usize, is_mysql: bool) -> usize {
     let mut at = begin;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
@@ -82,7 +82,7 @@ fn end(text: &str, begin: usize, is_mysql: bool) -> usize {
         at += match first {
             ';' => return at,
             '\'' => {
-                // E'...' of PostgreSQL.
+                // PostgreSQL's E'...' strings.
                 let before = &text.as_bytes()[begin..at];
                 let is_escape = before.last().is_some_and(|byte| byte.eq_ignore_ascii_case(&b'e'))
                     && !before.iter().rev().nth(1).is_some_and(u8::is_ascii_alphanumeric);
@@ -96,7 +96,8 @@ fn end(text: &str, begin: usize, is_mysql: bool) -> usize {
     text.len()
 }
 
-/// Returns the length of a quoted text. Two quotes within it count as two texts.
+/// Returns the length of a quoted string. A doubled quote simply counts as the end of one string
+/// and the start of the next.
 fn quoted(text: &str, quote: char, has_escapes: bool) -> usize {
     let mut letters = text.char_indices().skip(1);
     while let Some((at, letter)) = letters.next() {
@@ -110,7 +111,8 @@ fn quoted(text: &str, quote: char, has_escapes: bool) -> usize {
     text.len()
 }
 
-/// Returns the length of a text between marks such as `$$` or `$body$`, or 1 if there is no such mark.
+/// Returns the length of a dollar-quoted string, such as `$$…$$` or `$body$…$body$`, or 1 if it
+/// isn't one.
 fn dollars(text: &str) -> usize {
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
     let name = text[1..].find(|letter| !is_letter(letter)).unwrap_or(0);

@@ -1,11 +1,11 @@
-//! The types of SQL, and the values that they store.
+//! SQL column types and the values they store.
 
 use serde_json::{Value, json};
 use sqlparser::ast::{DataType, EnumMember};
 
 use super::column::Stored;
 
-/// Returns the type of the values that a column stores, and the largest number that it holds.
+/// Returns the type of a column's values, and the largest number that fits.
 pub fn stored(kind: &DataType, is_mysql: bool) -> (Stored, Option<f64>) {
     let choice =
         |values: Vec<&String>| (Stored::Known(json!({"type": "choice", "values": values})), None);
@@ -30,7 +30,7 @@ fn of_name(text: &str, is_mysql: bool) -> (Stored, Option<f64>) {
     let (name, arguments) = text.split_once('(').unwrap_or((text, ""));
     let arguments = arguments.split_once(')').map_or("", |(inside, _)| inside);
     let number = |place: usize| arguments.split(',').nth(place)?.trim().parse::<u32>().ok();
-    // A type of an extension can have the name of its schema.
+    // Extension types may be qualified with a schema.
     let name = name.trim().rsplit('.').next().unwrap_or_default().trim_matches('"');
     let known = |field: Value| (Stored::Known(field), None);
     let pattern = |regex: &str| known(json!({"type": "pattern", "regex": regex}));
@@ -41,7 +41,7 @@ fn of_name(text: &str, is_mysql: bool) -> (Stored, Option<f64>) {
         "tinyint" if number(0) == Some(1) => (Stored::Boolean, None),
         "date" => (Stored::Date, None),
         "year" => known(json!({"type": "integer", "min": 1970, "max": 2030})),
-        // An array of PostgreSQL.
+        // A PostgreSQL array.
         _ if text.ends_with("[]") => known(json!({"type": "constant", "value": "{}"})),
         "uuid" | "uniqueidentifier" => (Stored::Uuid, None),
         "json" | "jsonb" => (Stored::Known(object()), None),
@@ -75,14 +75,14 @@ fn of_name(text: &str, is_mysql: bool) -> (Stored, Option<f64>) {
     }
 }
 
-/// A JSON object of the usual form.
+/// A generic JSON object.
 pub fn object() -> Value {
     json!({"type": "object", "fields": [
         {"name": "key", "type": "text", "words": 1}, {"name": "value", "type": "integer"}]})
 }
 
 fn decimal(digits: Option<u32>, decimals: Option<u32>) -> (Stored, Option<f64>) {
-    // Without a scale, a number of digits is that of whole numbers.
+    // If there's a precision but no scale, SQL assumes a scale of 0.
     let decimals = decimals.unwrap_or(if digits.is_some() { 0 } else { 2 });
     let limit = digits.map(|digits| {
         let whole = 10_f64.powi(digits.min(100).cast_signed() - decimals.min(100).cast_signed());
@@ -91,7 +91,7 @@ fn decimal(digits: Option<u32>, decimals: Option<u32>) -> (Stored, Option<f64>) 
     (Stored::Decimal(decimals.min(9)), limit)
 }
 
-/// Returns the largest number of an integer type, signed or unsigned.
+/// Returns the largest number that fits an integer type, signed or unsigned.
 fn largest(name: &str) -> Option<f64> {
     let is = |names: &[&str]| names.iter().any(|own| name.starts_with(own));
     if is(&["tinyint"]) {
