@@ -1,4 +1,4 @@
-//! The OpenAPI document, apart from its operations.
+//! The OpenAPI document, except for its operations.
 
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::schema::AdditionalProperties;
@@ -11,14 +11,14 @@ use utoipa::openapi::{
 
 use crate::error::Problem;
 
-/// The headers of responses that count towards the caller's rate limit.
+/// Headers on responses that count towards the caller's rate limit.
 const RATE_HEADERS: [(&str, &str); 3] = [
     ("RateLimit-Limit", "Requests at once; absent where nothing limits them"),
     ("RateLimit-Remaining", "Requests that are left"),
     ("RateLimit-Reset", "Seconds until all are left again"),
 ];
 
-/// Returns the document without its paths.
+/// Returns the document without any paths.
 pub fn document() -> OpenApi {
     let tags = ["Card", "Finance", "Misc", "Name", "Phone", "SocialNumber", "Text"];
     let key = ApiKey::Header(ApiKeyValue::with_description(
@@ -56,11 +56,11 @@ pub fn document() -> OpenApi {
         .build()
 }
 
-/// The schemas of request bodies, which do not allow unknown members.
+/// Schemas of request bodies that must not have unknown members.
 const BODIES: [&str; 2] = ["TextDto", "NumberValidation"];
 
-/// Adds everything that can be derived from the parameters and responses of operations: headers,
-/// media types, and that bodies do not allow unknown members.
+/// Fills in everything that follows from an operation's parameters and responses: headers, media
+/// types, and the ban on unknown members in bodies.
 pub fn amend(document: &mut OpenApi) {
     for schema in document.components.iter_mut().flat_map(|all| all.schemas.iter_mut()) {
         if let (true, RefOr::T(Schema::Object(body))) = (BODIES.contains(&&**schema.0), schema.1) {
@@ -84,29 +84,29 @@ pub fn amend(document: &mut OpenApi) {
             let text = "`text/json` and `application/*+json` are read as well.";
             body.description = Some(text.to_owned());
         }
-        // Operations that do not use keys are not counted.
+        // Operations that don't take keys aren't rate-limited.
         if operation.security.is_none() {
             add_rate_headers(operation);
         }
     }
 }
 
-/// The headers of responses that are generated from a seed.
+/// Headers on responses that were generated from a seed.
 const SEED_HEADERS: [(&str, &str); 2] = [
     ("X-Seed", "Asks for the same answer again"),
     ("X-Data-Version", "Version of algorithm and data"),
 ];
 
-/// The headers of lists that clients can cache.
+/// Headers on lists that clients may cache.
 const LIST_HEADERS: [(&str, &str); 2] = [
     ("ETag", "Changes with the list"),
     ("Cache-Control", "An hour; `private` where a key is required"),
 ];
 
-/// The media types of lists in addition to JSON.
+/// Media types for lists, besides JSON.
 const LIST_FORMATS: [&str; 2] = ["text/csv", "application/x-ndjson"];
 
-/// Adds the other formats to the response of an operation that returns a list, or that does so with
+/// Adds the other list formats to an operation that returns a list, either always or with
 /// `quantity`.
 fn add_list_formats(operation: &mut Operation, components: Option<&Components>) {
     let Some(RefOr::T(response)) = operation.responses.responses.get_mut("200") else { return };
@@ -127,7 +127,7 @@ fn add_list_formats(operation: &mut Operation, components: Option<&Components>) 
     }
 }
 
-/// Adds headers to the successful response of an operation.
+/// Adds headers to the 200 response of an operation.
 fn add_headers(operation: &mut Operation, headers: [(&str, &str); 2]) {
     let Some(RefOr::T(response)) = operation.responses.responses.get_mut("200") else { return };
     for (name, text) in headers {
@@ -137,7 +137,7 @@ fn add_headers(operation: &mut Operation, headers: [(&str, &str); 2]) {
     }
 }
 
-/// Adds the rate limit headers to all responses of an operation.
+/// Adds the rate limit headers to all of an operation's responses.
 fn add_rate_headers(operation: &mut Operation) {
     for response in operation.responses.responses.values_mut() {
         let RefOr::T(response) = response else { continue };

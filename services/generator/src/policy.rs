@@ -1,4 +1,4 @@
-//! Access and rate limits.
+//! Access control and rate limits.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::HeaderName;
@@ -9,13 +9,13 @@ use crate::config::Settings;
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// The request headers that can contain a key.
+/// Request headers that may contain a key.
 pub static CREDENTIALS: [HeaderName; 1] = [X_API_KEY];
 
-/// The code of the plan that a key gets by default.
+/// Code of the default plan for keys.
 pub const STANDARD: &str = "standard";
 
-/// Returns the plans of a new database.
+/// Returns the plans for a new database.
 fn plans() -> [Plan; 1] {
     [Plan::new(STANDARD, "Standard", 600, 300)]
 }
@@ -29,7 +29,7 @@ pub fn seed_plans(pools: &Pools) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Reads keys from `X-Api-Key`. Without a key, the client address is charged.
+/// Reads keys from `X-Api-Key`. Requests without a key count against the client's address.
 pub struct KeyPolicy(pub Settings);
 
 impl KeyPolicy {

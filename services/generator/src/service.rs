@@ -29,10 +29,10 @@ pub struct Generator {
     gate: Gate,
 }
 
-/// The path prefix of the API.
+/// Path prefix of the API.
 const API: &str = "/api/";
 
-/// The limit in [`Remaining`] of an unlimited rate.
+/// The limit in [`Remaining`] when there is no rate limit.
 const UNLIMITED: u32 = u32::MAX;
 
 const CORS: CorsRule = CorsRule {
@@ -44,11 +44,11 @@ const CORS: CorsRule = CorsRule {
     preflight: 204,
 };
 
-/// Letter case and trailing slashes in paths are ignored.
+/// Paths are matched regardless of letter case and trailing slashes.
 const PATHS: PathRules = PathRules { ignore_case: true, ..PathRules::NO_TRAILING_SLASH };
 
 impl Generator {
-    /// Creates the service. Inserts the plans if the database is new.
+    /// Creates the service, and inserts the plans if the database is new.
     ///
     /// # Errors
     /// Returns an error if the database cannot be written.
@@ -100,7 +100,7 @@ impl Service for Generator {
     }
 
     fn credentials(&self, path: &str) -> &[HeaderName] {
-        // The page is the same for all callers.
+        // Everyone gets the same pages.
         let is_api = path.get(..API.len()).is_some_and(|start| start.eq_ignore_ascii_case(API));
         if is_api { &CREDENTIALS } else { &[] }
     }
@@ -109,7 +109,7 @@ impl Service for Generator {
         Shell { cors: |_| Some(&CORS), paths: PATHS, ..Shell::default() }
     }
 
-    /// Adds the rate limit headers to responses that are counted.
+    /// Adds the rate limit headers to rate-limited responses.
     fn around(
         &self,
         request: ServiceRequest,

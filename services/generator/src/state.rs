@@ -1,4 +1,4 @@
-//! The state shared by all requests.
+//! State shared by all requests.
 
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ pub struct State {
     needs_key: bool,
 }
 
-/// The limits for the streams of a caller.
+/// Per-caller limits for streams.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamLimits {
-    /// Maximum number of concurrent streams per key.
+    /// Maximum concurrent streams per key.
     pub of_key: u32,
-    /// Maximum number of concurrent streams per client address without a key.
+    /// Maximum concurrent streams per client address, for requests without a key.
     pub of_address: u32,
     /// Maximum duration of a stream, if limited.
     pub longest: Option<Duration>,
@@ -44,7 +44,7 @@ impl State {
         Self { pools, clock, streams, slots: Slots::default(), needs_key }
     }
 
-    /// Returns the limits for the streams of a caller.
+    /// Returns the per-caller limits for streams.
     pub fn streams(&self) -> StreamLimits {
         self.streams
     }
@@ -54,7 +54,7 @@ impl State {
         self.needs_key
     }
 
-    /// Returns the slots of open streams.
+    /// Returns the slots for open streams.
     pub fn slots(&self) -> &Slots {
         &self.slots
     }

@@ -1,29 +1,29 @@
-//! The progress of a command that writes rows into a database of the user.
+//! Tracks the progress of a command that writes rows into the user's database.
 //!
-//! It is stored in the table `generator_progress` of that database, so that rows and progress are
-//! committed together. The table is removed after the last row.
+//! The progress is stored in that same database, in the table `generator_progress`, so that it's
+//! committed together with the rows. The table is dropped once all rows have been written.
 
 use database::{DatabaseError, Db, transaction};
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Text};
 use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl, SqliteConnection};
 
-/// The progress of one table.
+/// How far we've got with one table.
 #[derive(Clone, Debug, QueryableByName)]
 pub struct Progress {
     /// The name of the table.
     #[diesel(sql_type = Text)]
     pub table_name: String,
-    /// The digest of everything that determines the rows.
+    /// Digest of everything that affects the rows.
     #[diesel(sql_type = Text)]
     pub digest: String,
-    /// The seed of the rows.
+    /// The seed for the rows.
     #[diesel(sql_type = Text)]
     pub seed: String,
     /// The reference day for dates.
     #[diesel(sql_type = Text)]
     pub ref_date: String,
-    /// The number of rows that have been committed.
+    /// How many rows have been committed.
     #[diesel(sql_type = BigInt)]
     pub next_row: i64,
 }
@@ -37,8 +37,8 @@ struct Found {
 /// Opens an existing database.
 ///
 /// # Errors
-/// Returns an error if the scheme is unknown, the file is missing, or the server cannot be reached.
-/// The text of the error does not contain the password.
+/// Returns an error if the scheme is unknown, the file is missing or the server can't be reached.
+/// The message never contains the password.
 pub fn open(url: &str) -> Result<Db, DatabaseError> {
     let setup = |what: String| DatabaseError::Setup(what);
     if let Some(path) = url.strip_prefix("sqlite://") {
@@ -58,7 +58,7 @@ pub fn open(url: &str) -> Result<Db, DatabaseError> {
     Err(setup("must begin with sqlite:// or postgres://".to_owned()))
 }
 
-/// Returns the progress of an earlier run that did not complete. Empty if there is none.
+/// Returns the progress of an earlier unfinished run, or nothing if there wasn't one.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -79,14 +79,14 @@ pub fn read(db: &mut Db) -> Result<Vec<Progress>, DatabaseError> {
     Ok(diesel::sql_query(all).load(db)?)
 }
 
-/// Returns whether a table has rows. Names have no quotes, which schemas ensure.
+/// Returns whether a table has any rows. Schemas make sure that table names don't contain quotes.
 fn has_rows(db: &mut Db, table: &str) -> Result<bool, DatabaseError> {
     let sql = format!("SELECT COUNT(*) AS found FROM (SELECT 1 FROM \"{table}\" LIMIT 1) AS t");
     Ok(diesel::sql_query(sql).get_result::<Found>(db)?.found > 0)
 }
 
-/// Returns whether a table has as many rows as an earlier run has written, in one state of the
-/// database.
+/// Returns whether the table still has exactly the rows that an earlier run wrote. A single query,
+/// so both numbers are from the same snapshot.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -99,27 +99,28 @@ pub fn has_written_rows(db: &mut Db, table: &str) -> Result<bool, DatabaseError>
     Ok(diesel::sql_query(sql).get_result::<Found>(db)?.found == 0)
 }
 
-/// The reasons for which a run cannot begin.
+/// Why a run can't start.
 #[derive(Debug, thiserror::Error)]
 pub enum BeginError {
-    /// A table does not exist, or cannot be read.
+    /// A table doesn't exist or can't be read.
     #[error("the table {0} cannot be read. Create it first: it must exist and be empty")]
     Unreadable(String, #[source] DatabaseError),
-    /// A table has rows.
+    /// A table already has rows.
     #[error("the table {0} is not empty: empty it first")]
     NotEmpty(String),
-    /// Another run has begun, or the database cannot be written.
+    /// Another run has already started, or the database can't be written.
     #[error("cannot create the table generator_progress, which another run has, too")]
     Database(#[from] DatabaseError),
 }
 
-/// Begins the progress of tables, which must be empty.
+/// Starts tracking the given tables, which must be empty.
 ///
-/// Of two runs at once, one creates `generator_progress`. The other waits for the end of this transaction, and
-/// fails. If the first run has ended by then, the other finds its rows, because tables are read afterwards.
+/// If two runs race, only one of them creates `generator_progress`. The other waits for that
+/// transaction and then fails. Even if the first run is finished by then, the second one sees its
+/// rows, since the tables are checked afterwards.
 ///
 /// # Errors
-/// [`BeginError`]; nothing is changed.
+/// Returns a [`BeginError`], in which case nothing was changed.
 pub fn begin(db: &mut Db, tables: &[Progress]) -> Result<(), BeginError> {
     let mut sql =
         "CREATE TABLE generator_progress (table_name TEXT PRIMARY KEY, digest TEXT NOT NULL, \
@@ -145,11 +146,11 @@ pub fn begin(db: &mut Db, tables: &[Progress]) -> Result<(), BeginError> {
     })
 }
 
-/// Writes rows and advances the progress of their table in one transaction. Returns false and
-/// writes nothing if another run has advanced it.
+/// Writes rows and updates their table's progress in one transaction. If another run got there
+/// first, returns false without writing anything.
 ///
 /// # Errors
-/// Returns an error if the database rejects a row or cannot be written.
+/// Returns an error if the database rejects a row or can't be written.
 pub fn write(
     db: &mut Db,
     table: &str,
@@ -169,7 +170,7 @@ pub fn write(
     })
 }
 
-/// Removes the progress of all tables.
+/// Drops the progress of all tables.
 ///
 /// # Errors
 /// Returns an error if the database cannot be written.

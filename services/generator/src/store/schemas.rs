@@ -1,4 +1,4 @@
-//! The schemas that callers have saved.
+//! Schemas saved by callers.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -12,7 +12,7 @@ diesel::table! {
     }
 }
 
-/// Returns the name and the time of the last change of each schema of a key, sorted by name.
+/// Returns the name and last modification time of each of the key's schemas, sorted by name.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -22,7 +22,7 @@ pub fn list(db: &mut Db, key_id: i64) -> Result<Vec<(String, i64)>, DatabaseErro
     Ok(own.select(columns).order(record_schema::name).load(db)?)
 }
 
-/// Returns a schema of a key, or `None` if there is none with this name.
+/// Returns the key's schema with this name, if any.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -31,8 +31,8 @@ pub fn get(db: &mut Db, key_id: i64, name: &str) -> Result<Option<String>, Datab
     Ok(row.first(db).optional()?)
 }
 
-/// Saves a schema of a key. Returns false and saves nothing if the schema is new and the key
-/// already has `most` others.
+/// Saves a schema, replacing any schema with the same name. If it would be a new one and the key
+/// already has `most` schemas, returns false without saving anything.
 ///
 /// # Errors
 /// Returns an error if the database cannot be written.
@@ -64,7 +64,7 @@ pub fn put(
     Ok(true)
 }
 
-/// Removes a schema of a key. Returns false if there is none with this name.
+/// Deletes one of the key's schemas. Returns false if the key has no such schema.
 ///
 /// # Errors
 /// Returns an error if the database cannot be written.

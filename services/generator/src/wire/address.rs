@@ -1,4 +1,4 @@
-//! Requests and responses for addresses.
+//! Address requests and responses.
 
 use std::borrow::Cow;
 
@@ -38,7 +38,7 @@ pub struct AddressParameters {
     bom: Option<bool>,
 }
 
-/// Deserializes a culture from `/api/Misc/Cultures`.
+/// Deserializes one of the cultures listed at `/api/Misc/Cultures`.
 fn culture<'de, D>(deserializer: D) -> Result<Option<&'static Culture>, D::Error>
 where
     D: Deserializer<'de>,
@@ -48,13 +48,13 @@ where
 
 /// A request for addresses.
 pub struct AddressRequest {
-    /// The number of addresses.
+    /// How many addresses to generate.
     pub number: usize,
-    /// The culture. The default is `en`.
+    /// The culture. Defaults to `en`.
     pub culture: &'static Culture,
-    /// The seed of the caller.
+    /// The caller's seed.
     pub seed: Option<Seed>,
-    /// The requested part of the list.
+    /// Which part of the list to return.
     pub extent: Extent,
 }
 
@@ -106,7 +106,7 @@ pub struct AddressAnswer {
 }
 
 impl AddressAnswer {
-    /// Creates the response for an address in a culture.
+    /// Creates the response for an address from a culture.
     pub fn new(address: Address, culture: &Culture) -> Self {
         let Address { line, city, region, postcode, street, house_number, unit, district } =
             address;
@@ -126,7 +126,7 @@ impl AddressAnswer {
     }
 }
 
-/// An address in a list: one line in JSON, or its parts as a row of a table.
+/// An address in a list. It's one line in JSON, but has separate columns in a table.
 pub struct AddressRow(pub AddressAnswer);
 
 impl Serialize for AddressRow {

@@ -1,4 +1,4 @@
-//! ZIP archives of tables, which are written while they are sent.
+//! ZIP archives of tables, written while they're being sent.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -12,10 +12,10 @@ use zip::write::{SimpleFileOptions, StreamWriter};
 use super::document::{Document, DocumentError, RowForm};
 use crate::model::records::Schema;
 
-/// The number of bytes of a table that are compressed at a time.
+/// How many bytes of a table to compress at a time.
 const PART: usize = 16 << 10;
 
-/// The output of the compressor, which is drained after each step.
+/// The compressor's output, drained after each step.
 #[derive(Clone, Default)]
 struct Shared(Rc<RefCell<Vec<u8>>>);
 
@@ -30,12 +30,12 @@ impl Write for Shared {
     }
 }
 
-/// A ZIP archive with a file for each table, which is appended step by step. The sizes are written
-/// after the files, so that no file has to be kept in memory.
+/// A ZIP archive with one file per table, generated incrementally. Sizes follow after each file, so
+/// we never have to buffer one.
 pub struct Archive {
     files: std::vec::IntoIter<(String, Document)>,
     current: Option<Document>,
-    /// The number of rows of the files before.
+    /// Row count of all previous files.
     before: u64,
     part: Vec<u8>,
     zip: Option<ZipWriter<StreamWriter<Shared>>>,
@@ -44,11 +44,11 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Begins an archive with a part of the rows, given as an offset and a number. It contains one
-    /// table, or all. If `has_mark` is true, CSV begins with a byte order mark.
+    /// Starts an archive of one table or all tables. `part` is the number of rows to skip, and the
+    /// maximum number of rows. If `has_mark` is true, CSV files start with a byte order mark.
     ///
     /// # Errors
-    /// Returns [`DocumentError::UnknownTable`].
+    /// Returns [`DocumentError::UnknownTable`] if there's no such table.
     pub fn new(
         form: RowForm,
         schema: &Schema,
@@ -63,8 +63,8 @@ impl Archive {
                 continue;
             }
             let stem = file_name(wanted);
-            // Names that differ only in letter case, or in characters that are not allowed in
-            // paths, need a number.
+            // Append a number to names that would otherwise clash, because they only differ in
+            // letter case or in characters that paths can't contain.
             let mut name = format!("{stem}.{}", form.extension());
             let mut number = 1;
             while !names.insert(name.to_lowercase()) {
@@ -90,15 +90,15 @@ impl Archive {
         })
     }
 
-    /// Returns the number of rows that were written.
+    /// Returns the number of rows written so far.
     pub fn rows_written(&self) -> u64 {
         self.before + self.current.as_ref().map_or(0, Document::rows_written)
     }
 
-    /// Appends a part of a file. Returns false after the end of the archive.
+    /// Appends a piece of a file. Returns false at the end of the archive.
     pub fn push(&mut self, out: &mut Vec<u8>) -> bool {
-        // Writing to memory cannot fail, and large files are supported. If an archive ends early
-        // nevertheless, its directory is missing, which every reader notices.
+        // This shouldn't fail, since we write to memory and support large files. If it ever does,
+        // the archive lacks its directory, which every reader notices.
         let more = self.step().unwrap_or(false);
         out.append(&mut self.written.0.borrow_mut());
         more
@@ -137,7 +137,7 @@ impl Archive {
     }
 }
 
-/// Returns the name of a table without characters that are not allowed in paths.
+/// Returns a table's name, made safe for use in paths.
 pub fn file_name(name: &str) -> String {
     let safe = |letter: char| {
         if letter.is_alphanumeric() || "-_ ".contains(letter) { letter } else { '_' }

@@ -1,4 +1,4 @@
-//! Parses request bodies, including those of text transformations.
+//! Parses request bodies, including those of the text transformations.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,38 +9,38 @@ use validator::Validate;
 
 use super::rules::BODY_RULES;
 
-/// Maximum nesting depth of a body.
+/// How deep a body may be nested.
 pub const DEEPEST: usize = 32;
 
-/// A request with a body. Violations in the query and in the body are reported together.
+/// A request with a body. Reports violations in the query and the body together.
 pub trait BodyRequest: Sized {
     /// Parses the query and the body.
     ///
     /// # Errors
-    /// Returns the violations of both. Violations of the whole body come first.
+    /// Returns all violations in either. Those that concern the body as a whole come first.
     fn read(query: &str, body: &[u8]) -> Result<Self, Vec<Violation>>;
 }
 
 /// Returns the members of a body.
 ///
 /// # Errors
-/// Returns a violation of the whole body.
+/// Returns a violation if the body as a whole is invalid.
 pub fn members(body: &[u8]) -> Result<Vec<(String, Value)>, Violation> {
     params::members(body, DEEPEST).map_err(of_body)
 }
 
-/// The result of parsing: the value, the violations for unknown members, and the other violations.
+/// A parsed value, the violations for unknown members, and all other violations.
 pub type Members<T> = (Option<T>, Vec<Violation>, Vec<Violation>);
 
-/// Splits a result into the value, the violations for unknown members, and the other violations.
+/// Separates the violations for unknown members from the rest.
 pub fn value_of<T>(reading: Reading<T>) -> Members<T> {
     let found = reading.violations.into_iter().map(of_body);
     let (unknown, others) = found.partition(|violation| violation.code == "unknown");
     (reading.value, unknown, others)
 }
 
-/// Renames the field of a violation as required by the contract: members in PascalCase, syntax
-/// errors and unknown members as paths.
+/// Renames a violation's field the way the API contract wants it: members in PascalCase, but paths
+/// for syntax errors and unknown members.
 fn of_body(violation: Violation) -> Violation {
     let field = match (&*violation.code, violation.field.as_str()) {
         ("empty", _) => String::new(),
@@ -60,7 +60,7 @@ pub struct TextDto {
 }
 
 impl TextDto {
-    /// Parses a body and adds the violations of the query.
+    /// Parses a body, and adds the violations from the query.
     ///
     /// # Errors
     /// Returns all violations.

@@ -1,4 +1,4 @@
-//! Excel workbooks, which are written row by row in constant memory.
+//! Excel workbooks, written row by row in constant memory.
 
 use std::collections::HashSet;
 
@@ -7,32 +7,32 @@ use rust_xlsxwriter::{Workbook, Worksheet, XlsxError};
 
 use crate::model::records::{Schema, Shape};
 
-/// Maximum number of rows in a sheet, including its header.
+/// Maximum rows per sheet, including the header.
 const ROWS: u32 = 1 << 20;
-/// Maximum number of characters in the name of a sheet.
+/// Maximum length of a sheet name in characters.
 const NAME: usize = 31;
-/// Maximum number of digits of a number. Excel would drop further ones.
+/// Maximum digits in a number. Excel would drop the rest.
 const DIGITS: usize = 15;
 
 /// An Excel workbook.
 pub struct Book {
     workbook: Workbook,
     sheets: usize,
-    /// The names of the sheets in lower case.
+    /// The sheet names, in lower case.
     names: HashSet<String>,
     row: u32,
 }
 
 impl Book {
-    /// Creates a workbook without sheets.
+    /// Creates a workbook without any sheets.
     pub fn new() -> Self {
         Self { workbook: Workbook::new(), sheets: 0, names: HashSet::new(), row: 0 }
     }
 
-    /// Begins a sheet with a header.
+    /// Starts a sheet and writes its header.
     ///
     /// # Errors
-    /// Returns an error if the temporary file of the sheet cannot be created.
+    /// Returns an error if the sheet's temporary file can't be created.
     pub fn begin<'a>(
         &mut self,
         name: &str,
@@ -40,8 +40,8 @@ impl Book {
     ) -> anyhow::Result<()> {
         let allowed = |letter: char| if "[]:*?/\\'".contains(letter) { '_' } else { letter };
         let stem: String = name.chars().map(allowed).take(NAME).collect();
-        // Names that differ only in letter case, or in characters that are cut off or replaced,
-        // need a number.
+        // Append a number to names that would otherwise clash, because they only differ in letter
+        // case or in characters that we cut off or replaced.
         let mut name = stem.clone();
         let mut number = 1;
         while !self.names.insert(name.to_lowercase()) {
@@ -54,7 +54,7 @@ impl Book {
         self.push(columns.map(|column| (column, false)))
     }
 
-    /// Appends a row of strings. Those that are marked as numbers are written as numbers.
+    /// Appends a row. Each string comes with a flag for whether to write it as a number.
     ///
     /// # Errors
     /// Returns an error if there are too many rows, or if a string has more than 32,767 characters.
@@ -79,7 +79,7 @@ impl Book {
         Ok(self.workbook.worksheet_from_index(last)?)
     }
 
-    /// Returns whether an error was caused by the disk and not by the content.
+    /// Returns whether the disk, rather than the content, caused an error.
     pub fn is_fault_of_disk(error: &anyhow::Error) -> bool {
         matches!(error.downcast_ref(), Some(XlsxError::IoError(_) | XlsxError::ZipError(_)))
     }
@@ -87,18 +87,19 @@ impl Book {
     /// Returns the finished file.
     ///
     /// # Errors
-    /// Returns an error if the temporary files cannot be read.
+    /// Returns an error if the temporary files can't be read.
     pub fn into_bytes(mut self) -> anyhow::Result<Vec<u8>> {
         Ok(self.workbook.save_to_buffer()?)
     }
 }
 
-/// Writes a workbook of a part of the rows, an offset and a number, with a sheet for one table or each, with at
-/// most `most_bytes` of text. Also returns the number of its rows.
+/// Writes a workbook with a sheet for one table, or for each table. `part` is the number of rows to
+/// skip, and the maximum number of rows. The workbook may have up to `most_bytes` of text. Also
+/// returns the number of rows.
 ///
 /// # Errors
 /// Returns an error if the table is unknown, there are too many rows, a string is too long, or the
-/// disk is full: rows are in temporary files until the end.
+/// disk is full. The disk matters because rows are kept in temporary files until the end.
 pub fn write_book(
     schema: &Schema,
     wanted: Option<&str>,

@@ -1,4 +1,4 @@
-//! Requests for names of businesses and brands.
+//! Requests for business and brand names.
 
 use serde::{Deserialize, Deserializer};
 use shell::Violation;
@@ -11,7 +11,7 @@ use super::values::filled;
 use crate::model::names::{self, Culture};
 use crate::model::{Seed, brand};
 
-/// Maximum length of the given words.
+/// Maximum length of the words in a request.
 const LONGEST_WORDS: usize = 100;
 
 /// Parameters of `POST /api/Name/BusinessName`.
@@ -39,15 +39,15 @@ pub struct BusinessParameters {
     bom: Option<bool>,
 }
 
-/// A request for names of businesses.
+/// A request for business names.
 pub struct BusinessRequest {
-    /// The number of names.
+    /// How many names to generate.
     pub number: usize,
-    /// The culture. The default is `en_US`.
+    /// The culture. Defaults to `en_US`.
     pub culture: &'static Culture,
-    /// The seed of the caller.
+    /// The caller's seed.
     pub seed: Option<Seed>,
-    /// The requested part of the list.
+    /// Which part of the list to return.
     pub extent: Extent,
 }
 
@@ -94,11 +94,11 @@ fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D
     filled(deserializer, LONGEST_WORDS).map(|words| Some(words.to_owned()))
 }
 
-/// A request for names that contain given words.
+/// A request for names based on a few words.
 pub struct WordsRequest {
     /// The words.
     pub words: String,
-    /// The seed of the caller.
+    /// The caller's seed.
     pub seed: Option<Seed>,
 }
 
@@ -110,11 +110,11 @@ impl Request for WordsRequest {
     }
 }
 
-/// A request for brand names. The words contain a letter or digit.
+/// A request for brand names. The words contain at least one letter or digit.
 pub struct BrandRequest {
     /// The words.
     pub words: String,
-    /// The seed of the caller.
+    /// The caller's seed.
     pub seed: Option<Seed>,
 }
 

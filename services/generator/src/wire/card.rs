@@ -1,4 +1,4 @@
-//! Requests and responses for cards.
+//! Card requests and responses.
 
 use jiff::civil::Date;
 use std::borrow::Cow;
@@ -72,19 +72,19 @@ pub fn reference_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
     }
 }
 
-/// A request for a card.
+/// A request for one or more cards.
 pub struct CardRequest {
-    /// The brand. If `None`, a random brand, usually a common one.
+    /// The brand. If `None`, it's random, though usually one of the common ones.
     pub card_type: Option<&'static CardType>,
-    /// The number of values, or `None` for a single value.
+    /// How many values to return in a list, or `None` for a single value outside a list.
     pub quantity: Option<usize>,
-    /// The spelling of the number.
+    /// How to write the card number.
     pub spelling: Spelling,
-    /// The seed of the caller.
+    /// The caller's seed.
     pub seed: Option<Seed>,
-    /// The requested part of the list.
+    /// Which part of the list to return.
     pub extent: Extent,
-    /// The reference day for the expiry date.
+    /// The day that expiry dates are based on.
     pub reference_day: Option<Date>,
 }
 
@@ -132,7 +132,7 @@ pub struct CardAnswer {
 }
 
 impl CardAnswer {
-    /// Converts a card to the response.
+    /// Converts a card to a response.
     pub fn new(card: Card, spelling: Spelling) -> Self {
         Self {
             kind: card.kind.name,
@@ -185,9 +185,9 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, 
 
 /// A request to check a card number.
 pub struct CardValidationRequest {
-    /// The number as people type it.
+    /// The number as typed by people.
     pub number: String,
-    /// The required brand.
+    /// The brand that the card must have, if any.
     pub brand: Option<&'static CardType>,
 }
 

@@ -1,28 +1,28 @@
-//! Writes the rows of tables in the formats for records.
+//! Writes table rows in the various record formats.
 
 use std::rc::Rc;
 
 use super::record::push_row;
 use crate::model::records::{Cell, Rows, Schema, Shape, Table};
 
-/// A format for records.
+/// A record format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowForm {
-    /// A JSON array, or an object of arrays if there are several tables.
+    /// A JSON array, or for several tables, an object of arrays.
     #[default]
     Json,
     /// One JSON object per line.
     Ndjson,
     /// Comma-separated values with a header (RFC 4180).
     Csv,
-    /// INSERT statements with 100 rows each.
+    /// INSERT statements of 100 rows each.
     Sql,
-    /// The PostgreSQL command COPY, for psql.
+    /// COPY commands for PostgreSQL, to be run by psql.
     Copy,
 }
 
 impl RowForm {
-    /// Returns the value of `Content-Type`.
+    /// Returns the `Content-Type`.
     pub fn content_type(self) -> &'static str {
         match self {
             Self::Json => "application/json; charset=utf-8",
@@ -42,49 +42,49 @@ impl RowForm {
         }
     }
 
-    /// Returns whether a document in this format can contain several tables.
+    /// Returns whether a document in this format can hold several tables.
     fn has_tables(self) -> bool {
         matches!(self, Self::Json | Self::Sql | Self::Copy)
     }
 }
 
-/// The reason a document cannot be created.
+/// Why a document can't be created.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    /// The schema does not contain a table with this name.
+    /// The schema doesn't have a table with this name.
     #[error("must name a table of the schema")]
     UnknownTable,
-    /// The format supports only one table, but the schema has several.
+    /// The format can only hold one table, but the schema has several.
     #[error("is required, because the schema has several tables and this format has one")]
     OneTable,
 }
 
-/// The number of rows in an INSERT statement.
+/// Rows per INSERT statement.
 const BATCH: u64 = 100;
 
-/// The rows of one table or all tables, which are appended step by step.
+/// The rows of one table or all tables, appended incrementally.
 pub struct Document {
     form: RowForm,
     tables: Vec<Rc<Table>>,
-    /// The index of the current table.
+    /// Index of the current table.
     place: usize,
     part: (u64, Option<u64>),
-    /// The rows of the current table, once it has begun.
+    /// The rows of the current table, once we've started it.
     rows: Option<Rows>,
-    /// For each table, `"name":` for each of its columns.
+    /// `"name":` for each column of the current table.
     labels: Vec<Vec<u8>>,
-    /// The number of rows of the current table.
+    /// Rows written so far for the current table.
     written: u64,
-    /// The number of rows of the tables before.
+    /// Row count of all previous tables.
     before: u64,
 }
 
 impl Document {
-    /// Begins a document with a part of the rows, given as an offset and a number. It contains one
-    /// table, or all.
+    /// Starts a document with one table or all tables. `part` is the number of rows to skip, and
+    /// the maximum number of rows per table.
     ///
     /// # Errors
-    /// Returns [`DocumentError`].
+    /// Returns an error if the table doesn't exist, or if the format needs a single table.
     pub fn new(
         form: RowForm,
         schema: &Schema,
@@ -107,9 +107,9 @@ impl Document {
         Ok(Self { form, tables, place: 0, part, rows: None, labels, written: 0, before: 0 })
     }
 
-    /// Appends the beginning of the next table. Returns the name of the table and the range of its
-    /// rows. The caller writes them with [`push_rows`] and then calls
-    /// [`end_table`](Self::end_table). Returns `None` after the last table.
+    /// Starts the next table. Returns its name, the index of its first row and the row count. The
+    /// caller then writes the rows with [`push_rows`] and calls [`end_table`](Self::end_table).
+    /// Returns `None` after the last table.
     pub fn begin_table(&mut self, out: &mut Vec<u8>) -> Option<(String, u64, u64)> {
         let is_several = self.tables.len() > 1;
         let table = self.tables.get(self.place)?;
@@ -119,7 +119,7 @@ impl Document {
         Some((table.name.clone(), self.part.0, count))
     }
 
-    /// Appends the end of a table after `written` rows.
+    /// Finishes a table of `written` rows.
     pub fn end_table(&mut self, written: u64, out: &mut Vec<u8>) {
         let is_several = self.tables.len() > 1;
         self.place += 1;
@@ -131,7 +131,7 @@ impl Document {
         self.before + self.written
     }
 
-    /// Appends a row, or the end of a table. Returns false after the end of the document.
+    /// Appends a row or finishes a table. Returns false at the end of the document.
     pub fn push(&mut self, out: &mut Vec<u8>) -> bool {
         let is_several = self.tables.len() > 1;
         let Some(table) = self.tables.get(self.place) else { return false };
@@ -158,7 +158,7 @@ impl Document {
     }
 }
 
-/// Appends a range of rows of a table. `written` is the number of its rows that precede them in the
+/// Appends a range of a table's rows. `written` is how many of the table's rows are already in the
 /// document.
 pub fn push_rows(
     form: RowForm,
@@ -257,15 +257,16 @@ fn end(form: RowForm, written: u64, (is_several, is_last): (bool, bool), out: &m
     }
 }
 
-/// Returns `"name":` with JSON escapes.
+/// Returns `"name":`, escaped for JSON.
 fn label(name: &str) -> Vec<u8> {
-    // A string can always be encoded as JSON.
+    // Strings can always be encoded as JSON.
     let mut label = serde_json::to_vec(name).unwrap_or_default();
     label.push(b':');
     label
 }
 
-/// Appends `"table" ("a", "b")`. Names do not contain quotes.
+/// Appends `"table" ("a", "b")`. We don't have to escape anything, because names can't contain
+/// quotes.
 fn push_columns(table: &Table, out: &mut Vec<u8>) {
     let columns = table.columns().map(|name| format!("\"{name}\"")).collect::<Vec<_>>();
     let text = format!("\"{}\" ({})", table.name, columns.join(", "));
@@ -287,7 +288,7 @@ fn push_literal(cell: &Cell, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a cell in the text format of `COPY`.
+/// Appends a cell in `COPY` text format.
 fn push_copied(cell: &Cell, out: &mut Vec<u8>) {
     let Some(text) = cell.as_text() else { return out.extend_from_slice(b"\\N") };
     if !text.bytes().any(|byte| matches!(byte, b'\\' | b'\t' | b'\n' | b'\r')) {

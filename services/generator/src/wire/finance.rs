@@ -54,15 +54,15 @@ fn coin<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Co
     listed(crypto::find(name), "/api/Finance/CryptoAddress/Types")
 }
 
-/// A request for crypto addresses.
+/// A request for one or more crypto addresses.
 pub struct CryptoRequest {
-    /// The coin. The default is Bitcoin.
+    /// The coin. Defaults to Bitcoin.
     pub coin: &'static Coin,
-    /// The number of values, or `None` for a single value.
+    /// How many values to return in a list, or `None` for a single value outside a list.
     pub quantity: Option<usize>,
-    /// The seed of the caller.
+    /// The caller's seed.
     pub seed: Option<Seed>,
-    /// The requested part of the list.
+    /// Which part of the list to return.
     pub extent: Extent,
 }
 
@@ -153,17 +153,17 @@ pub struct IbanParameters {
     bom: Option<bool>,
 }
 
-/// A request for IBANs.
+/// A request for one or more IBANs.
 pub struct IbanRequest {
-    /// The country in the path.
+    /// The country from the path.
     pub country: &'static iban::Country,
-    /// The number of values, or `None` for a single value.
+    /// How many values to return in a list, or `None` for a single value outside a list.
     pub quantity: Option<usize>,
-    /// The spelling of the account.
+    /// How to write the IBAN.
     pub spelling: Spelling,
-    /// The seed of the caller.
+    /// The caller's seed.
     pub seed: Option<Seed>,
-    /// The requested part of the list.
+    /// Which part of the list to return.
     pub extent: Extent,
 }
 

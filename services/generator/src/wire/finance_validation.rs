@@ -1,4 +1,4 @@
-//! Requests and responses for checks of bank accounts and crypto addresses.
+//! Requests and responses for checking bank accounts and crypto addresses.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use shell::Violation;
@@ -46,11 +46,11 @@ where
     listed(iban::find(limited(deserializer, 2)?), "/api/Finance/Countries")
 }
 
-/// A request to check an account.
+/// A request to check an IBAN.
 pub struct IbanValidationRequest {
-    /// The account as people type it.
+    /// The IBAN as typed by people.
     pub iban: String,
-    /// The required country.
+    /// The country that the account must be in, if any.
     pub country: Option<&'static iban::Country>,
 }
 
@@ -131,7 +131,7 @@ fn coin<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Co
 pub struct CryptoValidationRequest {
     /// The address.
     pub address: String,
-    /// The required coin.
+    /// The coin that the address must be for, if any.
     pub coin: Option<&'static Coin>,
 }
 

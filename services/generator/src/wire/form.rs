@@ -1,6 +1,6 @@
-//! The formats of lists.
+//! List formats.
 
-/// The format of a list.
+/// A list format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// A JSON array.
@@ -12,7 +12,7 @@ pub enum Form {
     Ndjson,
 }
 
-/// The media types of each format. The first one is used in responses.
+/// The media types of each format. Responses use the first one.
 const TYPES: [(Form, &[&str]); 3] = [
     (Form::Json, &["application/json"]),
     (Form::Csv, &["text/csv"]),
@@ -20,11 +20,10 @@ const TYPES: [(Form, &[&str]); 3] = [
 ];
 
 impl Form {
-    /// Returns the format that an `Accept` header prefers, or JSON if the header does not accept
-    /// any of them.
+    /// Returns the format that an `Accept` header prefers. Falls back to JSON if the header doesn't
+    /// accept any of them.
     ///
-    /// If weights are equal, a media type takes precedence over a range, and JSON over the other
-    /// formats.
+    /// On equal weights, a media type beats a range, and JSON beats the other formats.
     pub fn accepted<'a>(accept: impl Iterator<Item = &'a str>) -> Self {
         let ranges: Vec<(&str, u16)> =
             accept.flat_map(|value| value.split(',')).map(range).collect();
@@ -38,7 +37,7 @@ impl Form {
         best.0
     }
 
-    /// Returns the value of `Content-Type`.
+    /// Returns the `Content-Type`.
     pub fn content_type(self) -> &'static str {
         match self {
             Self::Json => "application/json; charset=utf-8",
@@ -48,7 +47,7 @@ impl Form {
     }
 }
 
-/// Parses a media range. Returns the range and its weight in thousandths.
+/// Splits a media range into its name and its weight in thousandths.
 fn range(text: &str) -> (&str, u16) {
     let mut parts = text.split(';').map(str::trim);
     let name = parts.next().unwrap_or_default();
@@ -57,7 +56,7 @@ fn range(text: &str) -> (&str, u16) {
     (name, (weight.clamp(0.0, 1.0) * 1000.0) as u16)
 }
 
-/// Returns the weight and the precision of the most precise range that contains a media type.
+/// Returns the weight and precision of the most precise range that a media type falls into.
 fn liking(ranges: &[(&str, u16)], name: &str) -> (u16, u8) {
     let family = name.split('/').next().unwrap_or_default();
     let precision = |range: &str| match range.split_once('/') {

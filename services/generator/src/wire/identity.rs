@@ -86,17 +86,17 @@ pub fn birth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Date>,
     day.map(Some).ok_or_else(|| reject(DATE, ""))
 }
 
-/// A request for tax or identity numbers.
+/// A request for one or more tax or identity numbers.
 pub struct IdentityRequest {
-    /// The schemes of the country.
+    /// The country's schemes.
     pub schemes: Schemes,
-    /// The number of values, or `None` for a single value.
+    /// How many values to return in a list, or `None` for a single value outside a list.
     pub quantity: Option<usize>,
-    /// The requested data about the people.
+    /// The requested birth date, sex and place of birth.
     pub wanted: Wanted,
-    /// The seed of the caller.
+    /// The caller's seed.
     pub seed: Option<Seed>,
-    /// The requested part of the list.
+    /// Which part of the list to return.
     pub extent: Extent,
 }
 
@@ -127,7 +127,7 @@ impl Request for IdentityRequest {
 }
 
 impl IdentityRequest {
-    /// Returns the violation for the birth date, as of `today`, if it is not allowed.
+    /// Returns a violation if, as of `today`, the birth date isn't allowed.
     pub fn birth_violation(&self, today: Date) -> Option<Violation> {
         let born = self.wanted.born.filter(|born| !(FIRST_BIRTH..=today).contains(born));
         born.map(|_| Violation::new("birthDate", BETWEEN, format!("{FIRST_BIRTH} and {today}")))

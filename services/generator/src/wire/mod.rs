@@ -1,5 +1,4 @@
-//! The types of requests and responses with the names of the contract, and the parsing of
-//! parameters.
+//! Request and response types, with names as in the API contract, and parameter parsing.
 
 mod address;
 mod archive;

@@ -1,4 +1,4 @@
-//! Requests and responses for names.
+//! Name requests and responses.
 
 use std::borrow::Cow;
 
@@ -65,7 +65,7 @@ pub struct NameParameters {
     bom: Option<bool>,
 }
 
-/// Deserializes a culture from `/api/Name/Cultures`.
+/// Deserializes one of the cultures listed at `/api/Name/Cultures`.
 pub fn culture<'de, D>(deserializer: D) -> Result<Option<&'static Culture>, D::Error>
 where
     D: Deserializer<'de>,
@@ -75,15 +75,15 @@ where
 
 /// A request for names.
 pub struct NameRequest {
-    /// The part of the name.
+    /// Which part of the name to return.
     pub part: Part,
-    /// The number of names.
+    /// How many names to generate.
     pub quantity: usize,
-    /// The culture. The default is `en_US`.
+    /// The culture. Defaults to `en_US`.
     pub culture: &'static Culture,
-    /// The seed of the caller.
+    /// The caller's seed.
     pub seed: Option<Seed>,
-    /// The requested part of the list.
+    /// Which part of the list to return.
     pub extent: Extent,
 }
 

@@ -69,19 +69,19 @@ pub struct PersonParameters {
     bom: Option<bool>,
 }
 
-/// A request for people.
+/// A request for one or more people.
 pub struct PersonRequest {
-    /// The culture. The default is `en_US`.
+    /// The culture. Defaults to `en_US`.
     pub culture: &'static Culture,
-    /// The number of values, or `None` for a single value.
+    /// How many values to return in a list, or `None` for a single value outside a list.
     pub quantity: Option<usize>,
-    /// The seed of the caller.
+    /// The caller's seed.
     pub seed: Option<Seed>,
-    /// The requested part of the list.
+    /// Which part of the list to return.
     pub extent: Extent,
-    /// The reference day for ages and for the expiry of cards.
+    /// Reference day for ages and card expiry dates.
     pub reference_day: Option<Date>,
-    /// The requested properties of the people.
+    /// Ages, sex and birth date that the caller asked for.
     pub limits: Limits,
 }
 
@@ -115,8 +115,8 @@ impl Request for PersonRequest {
 }
 
 impl PersonRequest {
-    /// Returns the violation for the birth date, or for the reference day if none of the requested
-    /// ages is possible on it.
+    /// Returns a violation if the birth date isn't allowed, or if none of the requested ages is
+    /// possible on the reference day.
     pub fn date_violation(&self, day: Date) -> Option<Violation> {
         let (field, first, last, date) = match self.limits {
             Limits { born: Some(born), .. } => ("birthDate", FIRST_BIRTH, day, born),

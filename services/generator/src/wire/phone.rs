@@ -92,17 +92,17 @@ fn region<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static 
 
 /// A request for telephone numbers.
 pub struct PhoneRequest {
-    /// The region of the numbers.
+    /// The region to generate numbers for.
     pub region: &'static Region,
-    /// The number of values.
+    /// How many numbers to generate.
     pub quantity: usize,
-    /// The format of the numbers.
+    /// How to write the numbers.
     pub format: Format,
-    /// Whether only fictional numbers are requested.
+    /// Whether to generate only fictional numbers.
     pub fictional: bool,
-    /// The seed of the caller.
+    /// The caller's seed.
     pub seed: Option<Seed>,
-    /// The requested part of the list.
+    /// Which part of the list to return.
     pub extent: Extent,
 }
 
@@ -161,11 +161,11 @@ pub struct ImeiParameters {
 
 /// A request for device identifiers.
 pub struct ImeiRequest {
-    /// The number of values.
+    /// How many identifiers to generate.
     pub quantity: usize,
-    /// The seed of the caller.
+    /// The caller's seed.
     pub seed: Option<Seed>,
-    /// The requested part of the list.
+    /// Which part of the list to return.
     pub extent: Extent,
 }
 
@@ -210,7 +210,7 @@ fn telephone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String
 pub struct PhoneValidationRequest {
     /// The number.
     pub telephone: String,
-    /// The region in which the number must be valid.
+    /// The region that the number must be valid in, if any.
     pub region: Option<&'static Region>,
 }
 

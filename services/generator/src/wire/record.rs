@@ -1,20 +1,20 @@
-//! The values of lists as rows of a table.
+//! List values as table rows.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A value with several members, which can be written as a row of a table.
+/// A value with several members that can also be a table row.
 pub trait Record {
-    /// The names of the columns, which are the names of the members.
+    /// The column names, which are also the member names.
     const COLUMNS: &'static [&'static str];
 
-    /// Returns the cells of the row.
+    /// Returns the row's cells.
     fn cells(&self) -> Vec<Cow<'_, str>>;
 }
 
-/// The name of a type in a list of types.
+/// The name of a type, in a list of types.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub struct TypeName(pub &'static str);
@@ -49,8 +49,7 @@ pub enum TextOrTexts {
     Several(Vec<String>),
 }
 
-/// Appends a row of comma-separated values (RFC 4180). A single empty cell is quoted, because readers skip blank
-/// lines.
+/// Appends a CSV row (RFC 4180). A lone empty cell gets quotes, because readers skip blank lines.
 pub fn push_row<'a>(cells: impl IntoIterator<Item = &'a str>, out: &mut Vec<u8>) {
     let start = out.len();
     for (position, cell) in cells.into_iter().enumerate() {

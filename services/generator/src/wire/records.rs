@@ -15,7 +15,7 @@ use super::rules::RULES;
 use crate::model::Seed;
 use crate::model::records::SchemaFault;
 
-/// Maximum number of rows of a table in an HTTP response.
+/// Maximum rows per table in an HTTP response.
 pub const MOST_ROWS: i32 = 10_000_000;
 
 /// Parameters of `POST /api/Records`.
@@ -75,7 +75,7 @@ pub enum RecordsFormat {
 }
 
 impl RecordsFormat {
-    /// Returns the format of rows, or `None` for workbooks.
+    /// Returns the row format, or `None` for workbooks.
     pub fn row_form(self) -> Option<RowForm> {
         match self {
             Self::Json => Some(RowForm::Json),
@@ -98,9 +98,9 @@ pub struct RecordsSchema(Value);
 
 /// A request for records.
 pub struct RecordsRequest {
-    /// The number of rows per table.
+    /// Row count per table.
     pub rows: Option<u64>,
-    /// The number of rows to skip.
+    /// How many rows to skip.
     pub offset: u64,
     /// The caller's seed.
     pub seed: Option<Seed>,
@@ -108,11 +108,11 @@ pub struct RecordsRequest {
     pub reference_day: Option<Date>,
     /// The format.
     pub format: Option<RecordsFormat>,
-    /// Whether each table is a file in a ZIP archive.
+    /// Whether to pack each table into its own file in a ZIP archive.
     pub is_zip: bool,
-    /// Whether CSV begins with a byte order mark.
+    /// Whether CSV starts with a byte order mark.
     pub has_mark: bool,
-    /// The only table to return.
+    /// Return only this table.
     pub table: Option<String>,
     /// The schema.
     pub schema: Value,
@@ -143,8 +143,8 @@ impl BodyRequest for RecordsRequest {
     }
 }
 
-/// Converts the faults of a schema. Their fields are JSON pointers; a fault of the whole schema has
-/// the field `$`.
+/// Converts schema faults to violations. Their fields are JSON pointers, or `$` for the whole
+/// schema.
 pub fn violations(faults: Vec<SchemaFault>) -> Vec<Violation> {
     let violation = |fault: SchemaFault| {
         let field = if fault.pointer.is_empty() { "$".to_owned() } else { fault.pointer };

@@ -1,4 +1,4 @@
-//! Converts parameters to complete requests.
+//! Converts parameters to validated requests.
 
 use serde::de::DeserializeOwned;
 use shell::Violation;
@@ -10,31 +10,31 @@ use crate::model::Seed;
 
 /// A validated request.
 pub trait Request: Sized {
-    /// The name of the parameter with the number of values in a list, and its maximum for JSON.
+    /// The parameter that specifies how many values a list has, and its maximum for JSON.
     const QUANTITY: Option<(&'static str, usize)> = None;
 
-    /// Parses the query, and the variable segment of the path if there is one.
+    /// Parses the query, and the variable path segment if the path has one.
     ///
     /// # Errors
     /// Returns all violations.
     fn read(query: &str, variable: &str) -> Result<Self, Vec<Violation>>;
 }
 
-/// A request that can be repeated with a seed.
+/// A request that a seed makes repeatable.
 pub trait Seeded {
-    /// Returns the seed of the caller.
+    /// Returns the caller's seed.
     fn seed(&self) -> Option<&Seed>;
 }
 
-/// Maximum number of values in a list in CSV or NDJSON.
+/// Maximum number of values in a CSV or NDJSON list.
 pub const MOST: i32 = 1_000_000;
 
-/// The part of a list that a client requests, and how CSV begins.
+/// Which part of a list the client wants, and whether CSV gets a byte order mark.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extent {
-    /// The number of values to skip.
+    /// How many values to skip.
     pub offset: u64,
-    /// Whether CSV begins with a byte order mark.
+    /// Whether CSV starts with a byte order mark.
     pub bom: bool,
 }
 
@@ -46,23 +46,22 @@ impl Extent {
     }
 }
 
-/// A request for a list.
+/// A request that can return a list.
 pub trait Series: Request + Seeded {
-    /// Returns the number of values, or `None` for a single value.
+    /// Returns how many values to put in a list, or `None` for a single value outside a list.
     fn quantity(&self) -> Option<usize>;
 
-    /// Returns the requested part of the list.
+    /// Returns which part of the list to send.
     fn extent(&self) -> Extent;
 
-    /// Returns whether there are more values than a JSON list may have.
+    /// Returns whether there are too many values for a JSON list.
     fn is_long(&self) -> bool {
         let most = Self::QUANTITY.map(|(_, most)| most);
         self.quantity().zip(most).is_some_and(|(quantity, most)| quantity > most)
     }
 }
 
-/// Parses a request whose response is JSON. The maximum number of values is lower than for other
-/// formats.
+/// Parses a request for a JSON response. JSON lists have a lower maximum than the other formats.
 ///
 /// # Errors
 /// Returns all violations.
@@ -86,8 +85,8 @@ pub fn read_for_json<R: Request>(query: &str, variable: &str) -> Result<R, Vec<V
     Err(violations)
 }
 
-/// Parses the parameters `P` and converts them to a request. The conversion can fail only if
-/// validation has already failed.
+/// Parses the parameters `P` and converts them to a request. Conversion only fails if validation
+/// has already failed.
 pub fn complete<P, R>(query: &str, of: impl FnOnce(P) -> Option<R>) -> Result<R, Vec<Violation>>
 where
     P: DeserializeOwned + Validate,

@@ -44,13 +44,13 @@ fn product<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>,
 
 /// A request for reviews.
 pub struct ReviewRequest {
-    /// The product name.
+    /// The product's name.
     pub product: String,
-    /// The number of reviews.
+    /// How many reviews to generate.
     pub quantity: usize,
-    /// The seed of the caller.
+    /// The caller's seed.
     pub seed: Option<Seed>,
-    /// The requested part of the list.
+    /// Which part of the list to return.
     pub extent: Extent,
 }
 

@@ -1,12 +1,12 @@
-//! The parsing rules for parameters, and the codes of violations.
+//! How parameters are parsed, and the codes of violations.
 //!
-//! The constants here are additional codes to those of [`shell::params`]. The message of a
-//! violation is an argument for the final error message, which the error body builds from the code,
-//! the value and this argument.
+//! The constants in here are codes in addition to those of [`shell::params`]. A violation's message
+//! isn't shown as is. The error body builds the final message from the code, the value and this
+//! argument.
 
 use shell::params::{Empty, Faults, Names, Repeated, Rules, Unknown, Words};
 
-/// The rules for the parameters of all operations.
+/// Rules for the parameters of all operations.
 pub const RULES: Rules = Rules {
     names: Names::IgnoringCase,
     repeated: Repeated::First,
@@ -16,7 +16,7 @@ pub const RULES: Rules = Rules {
     ..Rules::PLAIN
 };
 
-/// The rules for members of bodies.
+/// Rules for members of request bodies.
 pub const BODY_RULES: Rules = Rules {
     repeated: Repeated::Last,
     empty: Empty::Kept,
@@ -24,18 +24,18 @@ pub const BODY_RULES: Rules = Rules {
     ..RULES
 };
 
-/// Maximum number of unknown members that are reported. A body may contain a hundred thousand.
+/// Maximum number of unknown members to report, since a body might have a hundred thousand.
 const MOST_UNKNOWN: usize = 32;
 
-/// A number or word is missing. A missing text is `required`.
+/// A number or word is missing. For strings, the code is `required`.
 pub const ABSENT: &str = "absent";
-/// The text is not a date.
+/// The value isn't a date.
 pub const DATE: &str = "date";
-/// The date is not in the range that the message contains.
+/// The date is out of range. The message is the range.
 pub const BETWEEN: &str = "between";
 /// The parameter is longer than the maximum in the message.
 pub const TOO_LONG: &str = "too_long";
 /// The member is empty, or longer than the maximum in the message.
 pub const MEMBER_LENGTH: &str = "member_length";
-/// The value is not in a list. The message is the path of that list, or empty.
+/// The value isn't on the list. The message is the list's path, or empty.
 pub const UNSUPPORTED: &str = "unsupported";

@@ -1,4 +1,4 @@
-//! Requests and responses for checks of tax and identity numbers.
+//! Requests and responses for checking tax and identity numbers.
 
 use jiff::civil::Date;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -39,9 +39,9 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, 
 
 /// A request to check a number.
 pub struct NumberRequest {
-    /// The schemes of the country.
+    /// The country's schemes.
     pub schemes: Schemes,
-    /// The number as people type it.
+    /// The number as typed by people.
     pub number: String,
 }
 
@@ -129,7 +129,7 @@ impl BodyRequest for NumberRequest {
             Some(NumberValidation { number, country }) => (number, country),
             None => (None, None),
         };
-        // Even if the kind is missing, a country without any scheme is a violation.
+        // Even without a kind, a country that has no schemes at all is a violation.
         let schemes = country.as_deref().and_then(|country| {
             let found = schemes(country, id_type.map(Kind::from));
             if found.is_none() {
@@ -149,7 +149,8 @@ impl BodyRequest for NumberRequest {
     }
 }
 
-/// Returns the schemes of a country, either of one kind or of all kinds.
+/// Returns a country's schemes of this kind. If no kind is given, returns the tax schemes, or the
+/// identity schemes if the country has none for tax numbers.
 pub fn schemes(country: &str, kind: Option<Kind>) -> Option<Schemes> {
     match kind {
         Some(kind) => numbers::find(country, kind),

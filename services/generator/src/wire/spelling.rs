@@ -1,4 +1,4 @@
-//! The spelling of card numbers and accounts.
+//! How to write card numbers and bank accounts.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -15,7 +15,7 @@ pub enum Spelling {
 }
 
 impl Spelling {
-    /// Returns the text unchanged, or formatted in groups by `group`.
+    /// Returns the text unchanged, or split into groups by `group`.
     pub fn apply(self, text: String, group: impl FnOnce(&str) -> String) -> String {
         match self {
             Self::Plain => text,

@@ -58,13 +58,13 @@ pub struct LoremParameters {
 
 /// A request for placeholder text.
 pub struct LoremRequest {
-    /// The source of words.
+    /// Where the words come from.
     pub vocabulary: Vocabulary,
-    /// The unit of the number.
+    /// The unit of `number`.
     pub unit: Unit,
-    /// The number of words or paragraphs.
+    /// How many words or paragraphs to generate.
     pub number: u64,
-    /// The seed of the caller.
+    /// The caller's seed.
     pub seed: Option<Seed>,
 }
 
@@ -124,9 +124,9 @@ fn no_seed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>,
 
 /// A request for a password.
 pub struct PasswordRequest {
-    /// The number of characters.
+    /// Length of the password in characters.
     pub length: usize,
-    /// The character classes in addition to lower-case letters.
+    /// Character classes to use in addition to lower-case letters.
     pub classes: Classes,
 }
 
@@ -145,7 +145,7 @@ impl Request for PasswordRequest {
     }
 }
 
-/// A request to convert an identifier to a sentence.
+/// A request to turn an identifier into a sentence.
 pub struct HumanizeRequest(pub String);
 
 impl BodyRequest for HumanizeRequest {
@@ -215,9 +215,9 @@ pub struct TransformParameters {
 pub enum Change {
     /// Changes the letter case.
     Case(text::CaseType),
-    /// Replaces every occurrence of a string.
+    /// Replaces all occurrences of a string.
     Replacement {
-        /// The text to find. It is not empty.
+        /// The string to look for, which isn't empty.
         find: String,
         /// The replacement.
         replacement: String,
@@ -243,7 +243,7 @@ impl TransformParameters {
     }
 }
 
-/// A request for a text transformation.
+/// A request to transform text.
 pub struct TransformRequest {
     /// The change.
     pub change: Change,

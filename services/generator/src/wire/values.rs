@@ -1,4 +1,4 @@
-//! Deserializers that several operations share.
+//! Deserializers shared by several operations.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use shell::params::reject;
@@ -11,12 +11,12 @@ use crate::model::{MAX_SEED, Seed, iban};
 /// Maximum length of a coin or culture name.
 pub const LONGEST_NAME: usize = 100;
 
-/// Returns the length of a string in UTF-16 code units, which the contract counts.
+/// Returns a string's length in UTF-16 code units, which is how the API contract counts.
 pub fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// Deserializes a string of at most `longest` characters.
+/// Deserializes a string of up to `longest` characters.
 pub fn limited<'de, D>(deserializer: D, longest: usize) -> Result<&'de str, D::Error>
 where
     D: Deserializer<'de>,
@@ -25,7 +25,7 @@ where
     if length(text) > longest { Err(reject(TOO_LONG, longest)) } else { Ok(text) }
 }
 
-/// Deserializes a string of at most `longest` characters that is not blank.
+/// Deserializes a non-blank string of up to `longest` characters.
 pub fn filled<'de, D>(deserializer: D, longest: usize) -> Result<&'de str, D::Error>
 where
     D: Deserializer<'de>,
@@ -37,7 +37,7 @@ where
     if length(text) > longest { Err(reject(TOO_LONG, longest)) } else { Ok(text) }
 }
 
-/// Returns the value that was found, or else a violation that contains the path of the list.
+/// Returns the value, or if there is none, a violation with the path of the list.
 pub fn listed<T, E: serde::de::Error>(found: Option<T>, list: &str) -> Result<Option<T>, E> {
     match found {
         Some(value) => Ok(Some(value)),
@@ -51,8 +51,8 @@ impl<'de> Deserialize<'de> for Seed {
     }
 }
 
-// `validator` puts the value of a required parameter into its violations, so the type must be
-// serializable.
+// Required for the `validator` crate, which includes the values of required parameters in its
+// violations.
 
 impl Serialize for Region {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

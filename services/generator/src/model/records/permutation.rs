@@ -22,7 +22,7 @@ impl Permutation {
         Self { bound, half: bits.div_ceil(2).max(1), key }
     }
 
-    /// Maps each number below the bound to a different number below the bound.
+    /// Returns the number at a position of the permutation.
     pub fn at(&self, number: u64) -> u64 {
         let mut place = number;
         loop {

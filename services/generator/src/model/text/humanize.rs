@@ -1,8 +1,8 @@
-//! Converts identifiers to sentences in a way that is compatible with Humanizer.NET.
+//! Turns identifiers into sentences, compatibly with Humanizer.NET.
 
 use super::letters::{lower, upper};
 
-/// Converts an identifier to a sentence: `orderIdNotFound` becomes `Order id not found`.
+/// Turns an identifier into a sentence: `orderIdNotFound` becomes `Order id not found`.
 pub fn humanize(text: &str) -> String {
     if text.chars().all(char::is_uppercase) {
         return text.to_owned();
@@ -15,7 +15,7 @@ pub fn humanize(text: &str) -> String {
     if separator_at_blank(text) { sentence(&spaced) } else { spaced }
 }
 
-/// Returns whether a hyphen or underscore is next to white space.
+/// Returns whether there's a hyphen or underscore next to white space.
 fn separator_at_blank(text: &str) -> bool {
     let pairs = text.chars().zip(text.chars().skip(1));
     pairs.into_iter().any(|(one, other)| {
@@ -24,7 +24,8 @@ fn separator_at_blank(text: &str) -> bool {
     })
 }
 
-/// Joins the parts of a string in lower case with spaces, and capitalizes the first letter.
+/// Splits a string into parts, joins them in lower case with spaces, and capitalizes the first
+/// letter.
 fn sentence(text: &str) -> String {
     let characters: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len() + text.len() / 4);
@@ -54,7 +55,7 @@ fn sentence(text: &str) -> String {
     raised(out)
 }
 
-/// Capitalizes the first character that follows any leading ampersands and spaces.
+/// Capitalizes the first character after any leading ampersands and spaces.
 fn raised(text: String) -> String {
     let at = match text.starts_with('&') {
         true => text.find(|c| !matches!(c, '&' | ' ')),
@@ -68,7 +69,7 @@ fn raised(text: String) -> String {
     }
 }
 
-/// Returns the length of the part at the beginning of a string, or `None` if there is no such part.
+/// Returns the length of the leading part of an identifier, or `None` if it doesn't start with one.
 fn part(text: &[char]) -> Option<usize> {
     let run =
         |from: usize, test: fn(char) -> bool| text[from..].iter().take_while(|c| test(**c)).count();
@@ -98,8 +99,8 @@ fn part(text: &[char]) -> Option<usize> {
     Some(length + usize::from(mark))
 }
 
-/// Returns the number of capitals at the beginning that belong together: all of them if they
-/// precede a digit or the end of a word, otherwise all but the last.
+/// Returns how many leading capitals belong together. That's all of them before a digit or the end
+/// of a word, otherwise all but the last.
 fn capitals(text: &[char], run: usize) -> Option<usize> {
     let ends = match text.get(run) {
         None => true,
@@ -112,7 +113,7 @@ fn capitals(text: &[char], run: usize) -> Option<usize> {
     }
 }
 
-/// Returns whether a character is a letter of a script without letter case.
+/// Returns whether a character is a letter from a script without case.
 fn is_other_letter(c: char) -> bool {
     c.is_alphabetic() && !c.is_uppercase() && !c.is_lowercase()
 }
@@ -122,7 +123,7 @@ mod tests {
     use super::super::change::{CaseType, change_case};
     use super::*;
 
-    /// Test cases from Humanizer (MIT): operation, input, and result in JSON.
+    /// Test cases from Humanizer (MIT). Each has an operation, an input and the result as JSON.
     const CASES: &str = include_str!("../../../tests/humanizer_cases.tsv");
 
     #[test]

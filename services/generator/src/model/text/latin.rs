@@ -1,6 +1,6 @@
-//! The Latin words of placeholder text.
+//! Latin words for placeholder text.
 
-/// Latin words, with the most common ones first.
+/// Latin words, most common first.
 const LATIN: &[&str] = &[
     "et",
     "in",
@@ -226,8 +226,8 @@ const LATIN: &[&str] = &[
     "vulputate",
 ];
 
-/// One word for each byte value, so that eight words can be drawn at once. The most common words
-/// occur twice.
+/// A word for each byte value, which lets us draw eight words at once. The most common words are in
+/// here twice.
 pub const LATIN_BY_BYTE: [&str; 256] = {
     let mut words = [""; 256];
     let mut at = 0;
@@ -238,7 +238,7 @@ pub const LATIN_BY_BYTE: [&str; 256] = {
     words
 };
 
-/// The first words of placeholder text.
+/// How placeholder text starts.
 pub const OPENING: [&str; 5] = ["lorem", "ipsum", "dolor", "sit", "amet"];
 
 #[cfg(test)]

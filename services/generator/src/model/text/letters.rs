@@ -1,7 +1,6 @@
-//! Converts the letter case of single characters.
+//! Case conversion for single characters.
 
-/// Returns the lower-case letter, or the character itself if its lower case is not a single
-/// character.
+/// Converts a character to lower case, unless that would yield more than one character.
 pub fn lower(c: char) -> char {
     let mut mapped = c.to_lowercase();
     match (mapped.next(), mapped.next()) {
@@ -10,8 +9,8 @@ pub fn lower(c: char) -> char {
     }
 }
 
-/// Returns the capital letter, or the character itself if its capital is not a single character,
-/// such as that of `ß`.
+/// Converts a character to upper case, unless that would yield more than one character, as with
+/// `ß`.
 pub fn upper(c: char) -> char {
     let mut mapped = c.to_uppercase();
     match (mapped.next(), mapped.next()) {

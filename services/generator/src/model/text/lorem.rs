@@ -1,11 +1,11 @@
-//! Placeholder text of any length, which is generated step by step with a state of a few hundred
-//! bytes.
+//! Placeholder text of any length. It's generated incrementally, with only a few hundred bytes of
+//! state.
 
 use super::business::{BUSINESS, Slot};
 use super::latin::{LATIN_BY_BYTE, OPENING};
 use crate::model::random::Random;
 
-/// The source of words.
+/// Where the words come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vocabulary {
     /// Latin words.
@@ -14,18 +14,18 @@ pub enum Vocabulary {
     Business,
 }
 
-/// The unit of the requested length.
+/// The unit of length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Words, which are arranged in sentences.
+    /// Words, arranged in sentences.
     Words,
-    /// Paragraphs of four to eight sentences, with `<br>` between them.
+    /// Paragraphs of four to eight sentences, separated by `<br>`.
     Paragraphs,
 }
 
-/// Minimum and maximum number of words in a sentence.
+/// Minimum and maximum words per sentence.
 const SENTENCE: (u64, u64) = (6, 14);
-/// Minimum and maximum number of sentences in a paragraph.
+/// Minimum and maximum sentences per paragraph.
 const PARAGRAPH: (u64, u64) = (4, 8);
 
 /// Generates placeholder text.
@@ -33,31 +33,31 @@ pub struct Lorem {
     random: Random,
     vocabulary: Vocabulary,
     unit: Unit,
-    /// The number of remaining words or paragraphs, including the current paragraph.
+    /// Words or paragraphs left to generate, including the current paragraph.
     left: u64,
-    /// The number of remaining sentences in the current paragraph.
+    /// Sentences left to generate in the current paragraph.
     sentences: u64,
     begun: bool,
-    /// Whether Latin text begins with the usual words.
+    /// Whether Latin text starts with "Lorem ipsum".
     has_opening: bool,
 }
 
 impl Lorem {
-    /// Creates a generator for this number of words or paragraphs, at least one.
+    /// Creates a generator for `number` words or paragraphs, at least one.
     pub fn new(mut random: Random, vocabulary: Vocabulary, unit: Unit, number: u64) -> Self {
         let sentences = random.between(PARAGRAPH.0, PARAGRAPH.1);
         Self { random, vocabulary, unit, left: number, sentences, begun: false, has_opening: true }
     }
 
-    /// Omits the usual first words of Latin text, so that short texts differ from each other.
+    /// Leaves out the usual opening of Latin text. Otherwise short texts would all look alike.
     pub fn without_opening(mut self) -> Self {
         self.has_opening = false;
         self
     }
 
-    /// Appends a sentence and the separator before it. Returns false if it was the last sentence.
+    /// Appends a sentence, preceded by a separator if necessary. Returns false after the last one.
     ///
-    /// The text consists only of ASCII letters, spaces, commas, full stops and `<br>`.
+    /// Only ever appends ASCII letters, spaces, commas, full stops and `<br>`.
     pub fn push(&mut self, out: &mut Vec<u8>) -> bool {
         match self.unit {
             Unit::Words => {
@@ -85,7 +85,7 @@ impl Lorem {
         self.left > 0
     }
 
-    /// Appends a sentence of at most `most` words. Returns the number of words.
+    /// Appends a sentence of up to `most` words. Returns the number of words.
     fn sentence(&mut self, most: u64, out: &mut Vec<u8>) -> u64 {
         let start = out.len();
         let words = match self.vocabulary {
@@ -99,11 +99,11 @@ impl Lorem {
         words
     }
 
-    /// Appends words, each followed by a space and some of them by a comma. Returns the number of
-    /// words.
+    /// Appends words, each with a trailing space and some with a comma before it. Returns the
+    /// number of words.
     fn latin(&mut self, most: u64, out: &mut Vec<u8>) -> u64 {
         let count = self.random.between(SENTENCE.0, SENTENCE.1).min(most);
-        // One word in eight gets a comma, but never the first word or the last two.
+        // One word in eight gets a comma, except for the first and the last two.
         let commas = self.random.bits() & self.random.bits() & self.random.bits();
         let has_opening = self.has_opening && !self.begun;
         let opening = if has_opening { &OPENING } else { &[][..] };

@@ -1,4 +1,4 @@
-//! Placeholder text of any length, passwords, and text transformations.
+//! Placeholder text, passwords and text transformations.
 
 mod business;
 mod change;

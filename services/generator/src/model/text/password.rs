@@ -1,4 +1,4 @@
-//! Passwords from the random number generator of the operating system.
+//! Passwords from the operating system's random number generator.
 
 use crate::model::random::Random;
 use crate::model::seed::SeedError;
@@ -8,29 +8,29 @@ const DIGITS: &[u8] = b"0123456789";
 const UPPER: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const SPECIAL: &[u8] = b"!#$%&()*+,-./:;<=>?@[]^_{|}~";
 
-/// Character classes in addition to lower-case letters.
+/// Character classes to use in addition to lower-case letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classes {
     /// Digits.
     pub digits: bool,
     /// Capital letters.
     pub upper: bool,
-    /// Punctuation, without quotes and the backslash.
+    /// Punctuation, except for quotes and the backslash.
     pub special: bool,
 }
 
-/// Generates a password that contains a character of each class. If there are more classes than
-/// characters, lower-case letters are omitted.
+/// Generates a password with at least one character from each class. If it's too short for that,
+/// there are no lower-case letters.
 ///
 /// # Errors
-/// Returns an error if the system returned no random bytes.
+/// Returns an error if the operating system doesn't provide any random bytes.
 pub fn password(length: usize, classes: Classes) -> Result<String, SeedError> {
     let mut key = [0; 32];
     getrandom::fill(&mut key)?;
     Ok(sampled(&mut Random::from_key(key), length, classes))
 }
 
-/// Like [`password`], but from a repeatable stream.
+/// Like [`password`], but drawn from a given stream, so it's repeatable.
 pub fn sampled(random: &mut Random, length: usize, classes: Classes) -> String {
     let chosen = [(classes.digits, DIGITS), (classes.upper, UPPER), (classes.special, SPECIAL)];
     let mut alphabets: Vec<&[u8]> =

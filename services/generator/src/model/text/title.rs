@@ -1,14 +1,14 @@
-//! Converts strings to title case.
+//! Title case.
 
 use super::letters::{lower, upper};
 
-/// Words that stay in lower case, except at the beginning.
+/// Words that stay in lower case unless they come first.
 const SMALL: [&str; 21] = [
     "a", "an", "as", "at", "by", "if", "in", "of", "on", "or", "so", "to", "up", "and", "but",
     "for", "nor", "off", "the", "via", "yet",
 ];
 
-/// Capitalizes the words of a string. Everything between words is left unchanged.
+/// Capitalizes the words in a string. Leaves everything between words alone.
 pub fn title(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -24,14 +24,14 @@ pub fn title(text: &str) -> String {
     out
 }
 
-/// Returns whether a character belongs to a word: letters, digits, underscores and all non-ASCII
-/// characters.
+/// Returns whether a character can be part of a word. That's true for letters, digits, underscores
+/// and everything outside ASCII.
 fn belongs(c: char) -> bool {
     !c.is_ascii() || c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Returns the length of the word at the beginning in bytes: a sequence of word characters, which
-/// may be followed by an apostrophe and a second sequence.
+/// Returns the length in bytes of the leading word: a run of word characters, optionally followed
+/// by an apostrophe and another run.
 fn word_length(text: &str) -> usize {
     let run = |text: &str, test: fn(char) -> bool| text.find(|c| !test(c)).unwrap_or(text.len());
     let head = run(text, belongs);
