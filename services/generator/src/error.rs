@@ -18,7 +18,7 @@ use crate::wire::{ABSENT, BETWEEN, DATE, DEEPEST, MEMBER_LENGTH, TOO_LONG, UNSUP
 const RETRY: u64 = 1;
 const VALIDATION: &str = "One or more validation errors occurred.";
 
-/// Why an operation failed.
+/// An error in an operation.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// An error from the shell or in the parameters.
@@ -224,7 +224,7 @@ fn messages(fault: &Fault) -> Option<Vec<(String, String)>> {
     }
 }
 
-/// Returns the message for a violation.
+/// Turns a violation into a message for humans.
 fn message(violation: &Violation) -> String {
     let Violation { field, code, message, .. } = violation;
     let sent = violation.sent.as_deref().unwrap_or_default();

@@ -90,7 +90,6 @@ pub fn show() {
     LazyLock::force(&CUT);
 }
 
-/// Counts generated values of a kind.
 pub fn made(kind: Kind, count: u64) {
     VALUES[kind as usize].inc_by(count);
 }
@@ -112,7 +111,6 @@ impl Tally {
         Self { kind, count: 0 }
     }
 
-    /// Counts a value.
     pub fn count(&mut self) {
         self.count += 1;
     }
@@ -131,7 +129,7 @@ impl Drop for Tally {
     }
 }
 
-/// How far a stream has got.
+/// The state of a stream, for the metrics.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Running,

@@ -22,7 +22,6 @@ use crate::policy::{self, CREDENTIALS, KeyPolicy};
 use crate::state::State;
 use crate::{metrics, openapi, routes};
 
-/// The generator service.
 #[derive(Clone)]
 pub struct Generator {
     state: State,
@@ -32,7 +31,7 @@ pub struct Generator {
 /// Path prefix of the API.
 const API: &str = "/api/";
 
-/// The limit in [`Remaining`] when there is no rate limit.
+/// The limit in [`Remaining`] if requests aren't limited.
 const UNLIMITED: u32 = u32::MAX;
 
 const CORS: CorsRule = CorsRule {

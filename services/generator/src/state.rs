@@ -10,7 +10,6 @@ use jiff::tz::TimeZone;
 use crate::config::Settings;
 use crate::model::Slots;
 
-/// The database, the clock and the open streams.
 #[derive(Clone)]
 pub struct State {
     pools: Pools,
@@ -59,7 +58,6 @@ impl State {
         &self.slots
     }
 
-    /// Returns the database.
     pub fn pools(&self) -> &Pools {
         &self.pools
     }

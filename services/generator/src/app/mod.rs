@@ -1,4 +1,4 @@
-//! Use cases that need the database.
+//! Operations that need the database.
 
 mod schemas;
 

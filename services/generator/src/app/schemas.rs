@@ -44,7 +44,7 @@ pub async fn save_schema(
     state.pools().write_as(Some(&caller), save).await
 }
 
-/// Deletes one of the key's schemas. Returns false if the key has no such schema.
+/// Deletes one of the key's schemas. Returns false if the key doesn't have it.
 ///
 /// # Errors
 /// Returns an error if the database cannot be written.

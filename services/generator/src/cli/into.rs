@@ -24,13 +24,13 @@ pub fn open(url: &str) -> anyhow::Result<(Db, Vec<Progress>)> {
     Ok((db, progress))
 }
 
-/// Where the rows come from.
+/// The source of the rows.
 pub struct Origin<'a> {
     /// The schema source.
     pub text: &'a str,
     pub seed: &'a str,
     pub ref_date: String,
-    /// How many rows to skip, and how many to write at most.
+    /// The number of rows to skip, and the maximum number to write.
     pub part: (u64, Option<u64>),
 }
 

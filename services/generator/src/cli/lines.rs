@@ -23,7 +23,6 @@ pub struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Creates a reader for the lines of an input.
     pub fn new(input: R) -> Self {
         Self { input, line: Vec::new() }
     }

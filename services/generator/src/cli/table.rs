@@ -26,7 +26,6 @@ pub enum Format {
 pub struct Row {
     /// One string per column.
     pub cells: Vec<String>,
-    /// The value as JSON.
     pub json: String,
 }
 

@@ -12,12 +12,11 @@ use crate::wire::{Document, RowForm, push_rows};
 
 /// Rows that a thread generates at a time.
 const ROWS: u64 = 2_000;
-/// How many finished parts each thread may queue up before it has to wait.
+/// Finished parts that each thread may queue up before it has to wait.
 const AHEAD: usize = 4;
 
 /// A schema for the threads. Each one parses it again, because parsed tables aren't `Send`.
 pub struct Source<'a> {
-    /// The schema as JSON.
     pub value: &'a Value,
     /// Limits for the schema.
     pub bounds: &'a Bounds,

@@ -13,7 +13,7 @@ const CHUNK: usize = 64 << 10;
 
 /// Maximum time for the first chunk. A body that takes longer is treated as a long one.
 const FIRST: Duration = Duration::from_millis(200);
-/// How long we may keep other requests on the thread waiting.
+/// Maximum time we may keep other requests on the thread waiting.
 const TURN: Duration = Duration::from_millis(25);
 
 /// A body whose chunks are generated on demand.

@@ -71,7 +71,7 @@ impl<R: Seeded> Input<R> {
 }
 
 impl<R: Series> Input<R> {
-    /// Returns a response with a list of strings. `make` appends each of them.
+    /// Responds with a list of strings. `make` appends one string per call.
     pub async fn texts(
         &self,
         kind: Kind,
@@ -142,8 +142,7 @@ impl<R: Series> Input<R> {
         Span::of(&self.http, kind, self.read.quantity().unwrap_or(1), self.read.extent())
     }
 
-    /// Sends a list. One that exceeds the JSON list limit takes up one of the caller's stream
-    /// slots.
+    /// Sends a list. Above the JSON list limit, it can take up one of the caller's stream slots.
     async fn listed<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static>(
         &self,
         seed: &Seed,

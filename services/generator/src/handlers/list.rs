@@ -10,7 +10,7 @@ use super::chunks::{self, Chunks};
 use crate::metrics::{Kind, Tally};
 use crate::wire::{Extent, Form, Record, push_row};
 
-/// Which slice of a list to send, in which format, and what kind of values it contains.
+/// The slice of a list to send, its format, and the kind of values.
 #[derive(Clone, Copy)]
 pub struct Span {
     kind: Kind,

@@ -22,7 +22,7 @@ pub fn write(random: &mut Random, out: &mut String) {
 const KNOWN_BODIES: [u64; 20] =
     [1, 10, 30, 33, 35, 44, 45, 49, 50, 51, 52, 53, 54, 86, 87, 91, 95, 97, 98, 99];
 
-/// Why an IMEI is invalid.
+/// An error found while checking an IMEI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImeiFault {
     /// There's something other than digits, spaces, hyphens and slashes.

@@ -27,7 +27,7 @@ thread_local! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seed(String);
 
-/// Why a seed can't be created.
+/// An error while creating a seed.
 #[derive(Debug, thiserror::Error)]
 pub enum SeedError {
     /// The seed is empty or longer than [`MAX_SEED`].

@@ -8,10 +8,9 @@ use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Text};
 use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl, SqliteConnection};
 
-/// How far we've got with one table.
+/// The progress of a single table.
 #[derive(Clone, Debug, QueryableByName)]
 pub struct Progress {
-    /// The name of the table.
     #[diesel(sql_type = Text)]
     pub table_name: String,
     /// Digest of everything that affects the rows.
@@ -23,7 +22,7 @@ pub struct Progress {
     /// The reference day for dates.
     #[diesel(sql_type = Text)]
     pub ref_date: String,
-    /// How many rows have been committed.
+    /// Number of committed rows.
     #[diesel(sql_type = BigInt)]
     pub next_row: i64,
 }
@@ -99,7 +98,7 @@ pub fn has_written_rows(db: &mut Db, table: &str) -> Result<bool, DatabaseError>
     Ok(diesel::sql_query(sql).get_result::<Found>(db)?.found == 0)
 }
 
-/// Why a run can't start.
+/// An error while starting a run.
 #[derive(Debug, thiserror::Error)]
 pub enum BeginError {
     /// A table doesn't exist or can't be read.

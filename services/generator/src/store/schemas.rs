@@ -64,7 +64,7 @@ pub fn put(
     Ok(true)
 }
 
-/// Deletes one of the key's schemas. Returns false if the key has no such schema.
+/// Deletes one of the key's schemas. Returns false if the key doesn't have it.
 ///
 /// # Errors
 /// Returns an error if the database cannot be written.

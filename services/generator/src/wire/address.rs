@@ -48,13 +48,13 @@ where
 
 /// A request for addresses.
 pub struct AddressRequest {
-    /// How many addresses to generate.
+    /// Number of addresses.
     pub number: usize,
     /// The culture. Defaults to `en`.
     pub culture: &'static Culture,
     /// The caller's seed.
     pub seed: Option<Seed>,
-    /// Which part of the list to return.
+    /// The slice of the list to return.
     pub extent: Extent,
 }
 

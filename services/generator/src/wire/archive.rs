@@ -12,7 +12,7 @@ use zip::write::{SimpleFileOptions, StreamWriter};
 use super::document::{Document, DocumentError, RowForm};
 use crate::model::records::Schema;
 
-/// How many bytes of a table to compress at a time.
+/// Bytes of table data to compress at a time.
 const PART: usize = 16 << 10;
 
 /// The compressor's output, drained after each step.

@@ -9,7 +9,7 @@ use validator::Validate;
 
 use super::rules::BODY_RULES;
 
-/// How deep a body may be nested.
+/// Maximum nesting depth of a body.
 pub const DEEPEST: usize = 32;
 
 /// A request with a body. Reports violations in the query and the body together.

@@ -14,7 +14,6 @@ const NAME: usize = 31;
 /// Maximum digits in a number. Excel would drop the rest.
 const DIGITS: usize = 15;
 
-/// An Excel workbook.
 pub struct Book {
     workbook: Workbook,
     sheets: usize,
@@ -84,7 +83,7 @@ impl Book {
         matches!(error.downcast_ref(), Some(XlsxError::IoError(_) | XlsxError::ZipError(_)))
     }
 
-    /// Returns the finished file.
+    /// Finishes the workbook and returns the file.
     ///
     /// # Errors
     /// Returns an error if the temporary files can't be read.

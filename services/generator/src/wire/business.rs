@@ -41,13 +41,13 @@ pub struct BusinessParameters {
 
 /// A request for business names.
 pub struct BusinessRequest {
-    /// How many names to generate.
+    /// Number of names.
     pub number: usize,
     /// The culture. Defaults to `en_US`.
     pub culture: &'static Culture,
     /// The caller's seed.
     pub seed: Option<Seed>,
-    /// Which part of the list to return.
+    /// The slice of the list to return.
     pub extent: Extent,
 }
 
@@ -96,7 +96,6 @@ fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D
 
 /// A request for names based on a few words.
 pub struct WordsRequest {
-    /// The words.
     pub words: String,
     /// The caller's seed.
     pub seed: Option<Seed>,
@@ -112,7 +111,6 @@ impl Request for WordsRequest {
 
 /// A request for brand names. The words contain at least one letter or digit.
 pub struct BrandRequest {
-    /// The words.
     pub words: String,
     /// The caller's seed.
     pub seed: Option<Seed>,

@@ -76,13 +76,13 @@ pub fn reference_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
 pub struct CardRequest {
     /// The brand. If `None`, it's random, though usually one of the common ones.
     pub card_type: Option<&'static CardType>,
-    /// How many values to return in a list, or `None` for a single value outside a list.
+    /// Length of the list, or `None` for a single value that isn't in a list.
     pub quantity: Option<usize>,
-    /// How to write the card number.
+    /// Whether to group the card number.
     pub spelling: Spelling,
     /// The caller's seed.
     pub seed: Option<Seed>,
-    /// Which part of the list to return.
+    /// The slice of the list to return.
     pub extent: Extent,
     /// The day that expiry dates are based on.
     pub reference_day: Option<Date>,

@@ -48,7 +48,7 @@ impl RowForm {
     }
 }
 
-/// Why a document can't be created.
+/// An error while creating a document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
     /// The schema doesn't have a table with this name.

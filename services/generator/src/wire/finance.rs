@@ -58,11 +58,11 @@ fn coin<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Co
 pub struct CryptoRequest {
     /// The coin. Defaults to Bitcoin.
     pub coin: &'static Coin,
-    /// How many values to return in a list, or `None` for a single value outside a list.
+    /// Length of the list, or `None` for a single value that isn't in a list.
     pub quantity: Option<usize>,
     /// The caller's seed.
     pub seed: Option<Seed>,
-    /// Which part of the list to return.
+    /// The slice of the list to return.
     pub extent: Extent,
 }
 
@@ -157,13 +157,13 @@ pub struct IbanParameters {
 pub struct IbanRequest {
     /// The country from the path.
     pub country: &'static iban::Country,
-    /// How many values to return in a list, or `None` for a single value outside a list.
+    /// Length of the list, or `None` for a single value that isn't in a list.
     pub quantity: Option<usize>,
-    /// How to write the IBAN.
+    /// Whether to group the IBAN.
     pub spelling: Spelling,
     /// The caller's seed.
     pub seed: Option<Seed>,
-    /// Which part of the list to return.
+    /// The slice of the list to return.
     pub extent: Extent,
 }
 

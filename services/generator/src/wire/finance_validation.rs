@@ -129,7 +129,6 @@ fn coin<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Co
 
 /// A request to check a crypto address.
 pub struct CryptoValidationRequest {
-    /// The address.
     pub address: String,
     /// The coin that the address must be for, if any.
     pub coin: Option<&'static Coin>,

@@ -14,7 +14,6 @@ use super::values::limited;
 use crate::model::Seed;
 use crate::model::numbers::{FIRST_BIRTH, Kind, Schemes, Sex, Wanted};
 
-/// The default country.
 const DEFAULT_COUNTRY: &str = "US";
 
 /// Sex, as encoded in identity numbers.
@@ -90,13 +89,13 @@ pub fn birth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Date>,
 pub struct IdentityRequest {
     /// The country's schemes.
     pub schemes: Schemes,
-    /// How many values to return in a list, or `None` for a single value outside a list.
+    /// Length of the list, or `None` for a single value that isn't in a list.
     pub quantity: Option<usize>,
     /// The requested birth date, sex and place of birth.
     pub wanted: Wanted,
     /// The caller's seed.
     pub seed: Option<Seed>,
-    /// Which part of the list to return.
+    /// The slice of the list to return.
     pub extent: Extent,
 }
 

@@ -75,15 +75,15 @@ where
 
 /// A request for names.
 pub struct NameRequest {
-    /// Which part of the name to return.
+    /// The part of the name to return.
     pub part: Part,
-    /// How many names to generate.
+    /// Number of names.
     pub quantity: usize,
     /// The culture. Defaults to `en_US`.
     pub culture: &'static Culture,
     /// The caller's seed.
     pub seed: Option<Seed>,
-    /// Which part of the list to return.
+    /// The slice of the list to return.
     pub extent: Extent,
 }
 

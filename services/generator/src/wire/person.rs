@@ -73,11 +73,11 @@ pub struct PersonParameters {
 pub struct PersonRequest {
     /// The culture. Defaults to `en_US`.
     pub culture: &'static Culture,
-    /// How many values to return in a list, or `None` for a single value outside a list.
+    /// Length of the list, or `None` for a single value that isn't in a list.
     pub quantity: Option<usize>,
     /// The caller's seed.
     pub seed: Option<Seed>,
-    /// Which part of the list to return.
+    /// The slice of the list to return.
     pub extent: Extent,
     /// Reference day for ages and card expiry dates.
     pub reference_day: Option<Date>,

@@ -94,15 +94,15 @@ fn region<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static 
 pub struct PhoneRequest {
     /// The region to generate numbers for.
     pub region: &'static Region,
-    /// How many numbers to generate.
+    /// Number of telephone numbers.
     pub quantity: usize,
-    /// How to write the numbers.
+    /// The format to write them in.
     pub format: Format,
     /// Whether to generate only fictional numbers.
     pub fictional: bool,
     /// The caller's seed.
     pub seed: Option<Seed>,
-    /// Which part of the list to return.
+    /// The slice of the list to return.
     pub extent: Extent,
 }
 
@@ -161,11 +161,11 @@ pub struct ImeiParameters {
 
 /// A request for device identifiers.
 pub struct ImeiRequest {
-    /// How many identifiers to generate.
+    /// Number of identifiers.
     pub quantity: usize,
     /// The caller's seed.
     pub seed: Option<Seed>,
-    /// Which part of the list to return.
+    /// The slice of the list to return.
     pub extent: Extent,
 }
 
@@ -208,7 +208,6 @@ fn telephone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String
 
 /// A request to check a telephone number.
 pub struct PhoneValidationRequest {
-    /// The number.
     pub telephone: String,
     /// The region that the number must be valid in, if any.
     pub region: Option<&'static Region>,

@@ -100,13 +100,11 @@ pub struct RecordsSchema(Value);
 pub struct RecordsRequest {
     /// Row count per table.
     pub rows: Option<u64>,
-    /// How many rows to skip.
+    /// Number of rows to skip.
     pub offset: u64,
     /// The caller's seed.
     pub seed: Option<Seed>,
-    /// The reference day.
     pub reference_day: Option<Date>,
-    /// The format.
     pub format: Option<RecordsFormat>,
     /// Whether to pack each table into its own file in a ZIP archive.
     pub is_zip: bool,
@@ -114,7 +112,6 @@ pub struct RecordsRequest {
     pub has_mark: bool,
     /// Return only this table.
     pub table: Option<String>,
-    /// The schema.
     pub schema: Value,
 }
 

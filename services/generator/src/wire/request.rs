@@ -29,10 +29,10 @@ pub trait Seeded {
 /// Maximum number of values in a CSV or NDJSON list.
 pub const MOST: i32 = 1_000_000;
 
-/// Which part of a list the client wants, and whether CSV gets a byte order mark.
+/// The slice of a list that a client wants, plus a flag for the CSV byte order mark.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extent {
-    /// How many values to skip.
+    /// Number of values to skip.
     pub offset: u64,
     /// Whether CSV starts with a byte order mark.
     pub bom: bool,

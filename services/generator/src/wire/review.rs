@@ -46,11 +46,11 @@ fn product<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>,
 pub struct ReviewRequest {
     /// The product's name.
     pub product: String,
-    /// How many reviews to generate.
+    /// Number of reviews.
     pub quantity: usize,
     /// The caller's seed.
     pub seed: Option<Seed>,
-    /// Which part of the list to return.
+    /// The slice of the list to return.
     pub extent: Extent,
 }
 

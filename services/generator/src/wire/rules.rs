@@ -1,4 +1,4 @@
-//! How parameters are parsed, and the codes of violations.
+//! Parsing rules for parameters, and violation codes.
 //!
 //! The constants in here are codes in addition to those of [`shell::params`]. A violation's message
 //! isn't shown as is. The error body builds the final message from the code, the value and this

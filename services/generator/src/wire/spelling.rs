@@ -1,4 +1,4 @@
-//! How to write card numbers and bank accounts.
+//! Plain and grouped spellings of card numbers and IBANs.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -58,11 +58,11 @@ pub struct LoremParameters {
 
 /// A request for placeholder text.
 pub struct LoremRequest {
-    /// Where the words come from.
+    /// The source of the words.
     pub vocabulary: Vocabulary,
     /// The unit of `number`.
     pub unit: Unit,
-    /// How many words or paragraphs to generate.
+    /// Number of words or paragraphs.
     pub number: u64,
     /// The caller's seed.
     pub seed: Option<Seed>,
@@ -219,7 +219,6 @@ pub enum Change {
     Replacement {
         /// The string to look for, which isn't empty.
         find: String,
-        /// The replacement.
         replacement: String,
     },
 }
@@ -245,9 +244,7 @@ impl TransformParameters {
 
 /// A request to transform text.
 pub struct TransformRequest {
-    /// The change.
     pub change: Change,
-    /// The text.
     pub text: String,
 }
 

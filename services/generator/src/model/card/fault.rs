@@ -1,10 +1,10 @@
-//! Why card numbers are invalid.
+//! Card number validation.
 
 use super::number::detect;
 use super::table::CardType;
 use crate::model::check::luhn_holds;
 
-/// Why a card number is invalid.
+/// An error found while checking a card number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CardFault {
     /// There's something other than digits, spaces and hyphens.

@@ -1,4 +1,4 @@
-//! Which card brands the banks in a country issue.
+//! Card brands issued in each country.
 
 use super::number::find;
 use super::table::CardType;

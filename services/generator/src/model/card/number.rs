@@ -153,7 +153,7 @@ struct Space {
 
 /// Issuer numbers under one or more prefixes.
 struct Share {
-    /// Ranges, each with the count of numbers in the ranges before it.
+    /// Ranges, each with the total size of the ranges before it.
     runs: Vec<(u32, Span)>,
     total: u32,
 }

@@ -1,10 +1,10 @@
-//! Why crypto addresses are invalid.
+//! Crypto address validation.
 
 use super::coin::Coin;
 use super::encode::Scheme;
 use super::table::COINS;
 
-/// Why a crypto address is invalid.
+/// An error found while checking a crypto address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CryptoFault {
     /// The format is unknown, or isn't one that the requested coin uses.

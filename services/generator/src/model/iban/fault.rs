@@ -1,6 +1,6 @@
-//! Why IBANs are invalid.
+//! IBAN validation errors.
 
-/// Why an IBAN is invalid.
+/// An error found while checking an IBAN.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IbanFault {
     /// The IBAN is empty, or contains something other than letters and digits.

@@ -77,7 +77,7 @@ struct Parts {
     has_house: bool,
     /// The text since the last comma or word.
     text: String,
-    /// Where the last number in `text` ends.
+    /// End of the last number in `text`.
     number: Option<usize>,
     /// Whether we've seen a word since the last comma.
     worded: bool,

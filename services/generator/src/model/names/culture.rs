@@ -241,7 +241,7 @@ mod tests {
         }
     }
 
-    /// Returns the number of patterns in the source files of a culture.
+    /// Counts the patterns in a culture's source files.
     fn written_patterns(code: &str) -> usize {
         let path = format!("{}/data/cultures/{code}/profile.tsv", env!("CARGO_MANIFEST_DIR"));
         let keys = ["full name", "address", "house", "street", "company", "legal forms"];

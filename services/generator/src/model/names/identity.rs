@@ -21,7 +21,7 @@ pub struct Identity {
     pub surname_latin: String,
     /// The full name in plain Latin letters, in the culture's usual order.
     pub latin: String,
-    /// How the full name is read, in katakana. Japanese only.
+    /// The reading of the full name in katakana. Japanese only.
     pub kana: Option<String>,
 }
 

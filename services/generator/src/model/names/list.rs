@@ -8,7 +8,7 @@ use crate::model::random::Random;
 #[derive(Default)]
 pub struct List {
     text: Box<str>,
-    /// Where each name ends.
+    /// End offset of each name.
     ends: Box<[u32]>,
     /// The alias table. Empty if all names are equally likely.
     cells: Box<[Cell]>,

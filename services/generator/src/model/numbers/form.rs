@@ -10,7 +10,7 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::model::random::Random;
 
-/// Why a form can't be compiled. A test compiles them all.
+/// An error while compiling a form. A test compiles them all.
 #[derive(Debug, thiserror::Error)]
 pub enum FormError {
     /// The form isn't a valid regular expression.

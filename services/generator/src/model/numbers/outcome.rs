@@ -1,6 +1,6 @@
 //! The result of applying a rule to a number.
 
-/// Which check rejected a number. The variants are in the order of the checks.
+/// The check that rejected a number. The variants are in the order of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// The length is wrong.

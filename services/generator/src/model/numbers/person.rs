@@ -58,7 +58,7 @@ pub struct Person {
     pub place: Option<PlaceCode>,
 }
 
-/// What the caller asked for. The rest is sampled.
+/// The properties a caller asked for. The rest is sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// The birth date.

@@ -1,11 +1,11 @@
-//! How a scheme is defined.
+//! The definition of a number scheme.
 
 use super::imprint::Imprint;
 use super::number::Number;
 use super::outcome::Outcome;
 use crate::model::random::Random;
 
-/// What a number is for.
+/// The purpose of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// VAT and business tax numbers.

@@ -16,7 +16,8 @@ use crate::model::random::Random;
 /// The result of checking a number.
 pub type Verdict = Result<(), Reject>;
 
-/// Why a country rejects a number. This comes from the scheme that got furthest.
+/// An error found while checking a number. If there are several schemes, it comes from the one that
+/// got furthest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reject {
     /// The number is too short or too long.

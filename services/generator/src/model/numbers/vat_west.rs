@@ -12,7 +12,8 @@ use crate::model::check::{luhn_holds, mod_97};
 pub const SCHEMES: &[Scheme] = &[
     both("AD", "NRT", r"[ACDEFGLOPU]\d{6}[A-Z]", andorran).make(r"[AL]7\d{5}[A-Z]"),
     vat("AT", "UID", r"U\d{8}", |n| {
-        // Take the digit in the check position back out of the Luhn digit.
+        // `luhn_digit` returns a check digit. Turn that back into the sum of the six digits before
+        // adding the seventh.
         let sum = (10 - luhn_digit(&n.part(1, 7)) + n.digit(7)) % 10;
         checks((6 - sum).rem_euclid(10) == n.last())
     }),
@@ -165,7 +166,7 @@ fn britain(n: &Number<'_>) -> Outcome {
     }
 }
 
-/// Andorra: the letter stands for residents, other people, or a type of company. Some of these have
+/// Andorra: the letter means residents, other people, or a type of company. Some of these have
 /// their own range of numbers.
 pub fn andorran(n: &Number<'_>) -> Outcome {
     let value = n.value(1, 7);

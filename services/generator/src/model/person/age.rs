@@ -1,4 +1,4 @@
-//! How old people are, based on each country's age distribution.
+//! Ages, sampled from each country's age distribution.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, date};

@@ -37,7 +37,7 @@ pub struct Person {
     pub card: Card,
 }
 
-/// What the caller asked for.
+/// The properties a caller asked for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// The minimum age in years.

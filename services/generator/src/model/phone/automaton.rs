@@ -14,7 +14,7 @@ use regex_automata::{Anchored, MatchKind};
 use crate::model::ascii_buffer::AsciiBuffer;
 use crate::model::random::Random;
 
-/// Why a pattern can't be compiled.
+/// An error while compiling a pattern.
 #[derive(Debug, thiserror::Error)]
 pub enum PatternError {
     /// The pattern is not a regular expression, or it's too large.
@@ -87,7 +87,7 @@ impl Automaton {
         self.starts.iter().map(|(length, _)| *length)
     }
 
-    /// Returns whether there are no matching numbers.
+    /// Returns true if no number matches.
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }

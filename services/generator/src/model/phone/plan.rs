@@ -88,7 +88,7 @@ impl Plan {
         (if mobile { &self.mobile } else { fixed }).push(random, out);
     }
 
-    /// Returns whether the plan has no numbers at all.
+    /// Returns true if the plan doesn't have any numbers.
     pub(super) fn is_empty(&self) -> bool {
         self.mobile.is_empty() && self.fixed.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What's wrong with a schema.
+//! Errors in schemas.
 
 use std::fmt;
 

@@ -101,8 +101,8 @@ impl FieldKey {
     }
 }
 
-/// A field's role in a unique combination of fields. The row is mapped to a number that no other
-/// row gets, and each field is one of that number's digits.
+/// A field's role in a unique combination of fields. Each row is mapped to a number, and each field
+/// of the combination is one of that number's digits.
 #[derive(Clone, Copy, Debug)]
 pub struct Digit {
     /// The order in which numbers are assigned.
@@ -137,7 +137,7 @@ pub struct Field {
     pub key: FieldKey,
     /// Generates the values.
     pub make: Box<dyn Make>,
-    /// How many values it takes to generate one value of this field, including the fields it uses.
+    /// Number of values generated for each value of this field, including the fields it uses.
     pub cost: u64,
 }
 

@@ -42,8 +42,8 @@ impl Groups {
         Some(PersonPart::new(people?, place?))
     }
 
-    /// Reads `locale`, `minAge`, `maxAge`, `sex` and `household`, and also `of`, which tells apart
-    /// several people in a row.
+    /// Reads `locale`, `minAge`, `maxAge`, `sex` and `household`. Also reads `of`, which
+    /// distinguishes several people in a row.
     fn people(
         &mut self,
         members: &mut Members<'_>,
@@ -85,9 +85,9 @@ impl Groups {
         Some(people)
     }
 
-    /// Reads the type `card`: `part` (number), `brand` (by market share), and `of`, which tells
-    /// apart several cards in a row. `items` is how many indexes the arrays around the field
-    /// reserve per row.
+    /// Reads the type `card`: `part` (number), `brand` (by market share), and `of` to distinguish
+    /// several cards in a row. `items` is how many indexes the arrays around the field reserve per
+    /// row.
     pub fn card(
         &mut self,
         members: &mut Members<'_>,

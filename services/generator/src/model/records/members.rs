@@ -100,7 +100,7 @@ impl<'a> Members<'a> {
         self.typed(name, "an array", faults, |value| value.as_array().map(Vec::as_slice))
     }
 
-    /// Returns what a word in the member stands for. Defaults to the first of `words`.
+    /// Returns the meaning of the word in a member. Defaults to the first of `words`.
     pub fn word<T: Copy>(
         &mut self,
         name: &'static str,

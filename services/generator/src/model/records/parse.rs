@@ -27,7 +27,7 @@ const TYPES: &str = "person, address, company, phone, iban, card, crypto, imei, 
 /// Types that can have unique values, for error messages.
 pub(super) const UNIQUE: &str = "integer, decimal, boolean, date, time, timestamp, choice, pattern of fixed \
     length, uuid, sequence, reference to a unique field of another table, and email, username and workEmail of person";
-/// How deep objects and arrays may be nested.
+/// Maximum nesting depth of objects and arrays.
 const DEEPEST: usize = 4;
 
 /// Parses a schema, which is either `{"tables": [{"name", "rows", "fields": [...]}]}` or, for a
@@ -76,7 +76,7 @@ pub fn types() -> impl Iterator<Item = &'static str> {
     TYPES.split(", ")
 }
 
-/// How far we've got with a field.
+/// The parsing state of a field.
 enum Built {
     /// We're still parsing the field. If another field needs it now, there's a cycle.
     Begun,
@@ -101,12 +101,12 @@ pub(super) struct Builder<'a> {
     cost: u64,
 }
 
-/// Where the field we're parsing is: its table, and its path of names in there.
+/// The location of the field we're parsing: its table, and the path of names in there.
 pub(super) struct Place<'p> {
     pub(super) table: usize,
     pub(super) path: &'p str,
     pub(super) depth: usize,
-    /// How many indexes the arrays around the field reserve per row. `None` outside arrays.
+    /// Number of indexes that the arrays around the field reserve per row. `None` outside arrays.
     pub(super) items: Option<u64>,
 }
 

@@ -165,7 +165,8 @@ impl<'a> Builder<'a> {
         if fields.iter().any(|field| field.order.is_some() || field.make.is_unique()) {
             return None;
         }
-        // With the same parent, rows are consecutive, so the other fields must differ only among them.
+        // Rows with the same parent are consecutive, so the other fields only have to differ among
+        // those.
         let runs = fields.iter().filter_map(|field| field.make.longest_run());
         let needed = runs.min().unwrap_or(own.rows).max(1);
         fields.retain(|field| field.make.longest_run().is_none());

@@ -238,7 +238,7 @@ pub const LATIN_BY_BYTE: [&str; 256] = {
     words
 };
 
-/// How placeholder text starts.
+/// The traditional start of placeholder text.
 pub const OPENING: [&str; 5] = ["lorem", "ipsum", "dolor", "sit", "amet"];
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::business::{BUSINESS, Slot};
 use super::latin::{LATIN_BY_BYTE, OPENING};
 use crate::model::random::Random;
 
-/// Where the words come from.
+/// The source of the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vocabulary {
     /// Latin words.

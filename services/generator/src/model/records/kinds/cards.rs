@@ -58,7 +58,7 @@ pub const PARTS: [(&str, Part); 6] = [
 pub struct CardPart {
     pub cards: Rc<Cards>,
     pub part: Part,
-    /// How many indexes the arrays around the field reserve per row.
+    /// Number of indexes that the arrays around the field reserve per row.
     pub items: u64,
 }
 

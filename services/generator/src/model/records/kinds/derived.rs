@@ -160,7 +160,6 @@ pub struct Reference {
     pub field: SharedField,
     /// Row count of the table we refer to.
     pub rows: u64,
-    /// How to pick the row.
     pub choosing: Choosing,
 }
 

@@ -126,8 +126,8 @@ impl Make for Coordinate {
     }
 }
 
-/// Reads the types `latitude` (axis 0) and `longitude` (axis 1): `country` (US), and `of`, which
-/// tells apart several points in a row.
+/// Reads the types `latitude` (axis 0) and `longitude` (axis 1): `country` (US), and `of` to
+/// distinguish several points in a row.
 pub fn coordinates(
     members: &mut Members<'_>,
     axis: usize,

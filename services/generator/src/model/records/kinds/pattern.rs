@@ -12,7 +12,7 @@ use crate::model::records::members::Members;
 const LONGEST: usize = 500;
 /// Maximum length of a generated string in characters.
 const LETTERS: u64 = 1_000;
-/// How far past the minimum an open-ended repetition may go.
+/// Maximum extra repetitions if the expression leaves the number open.
 const OPEN: u32 = 8;
 /// Character classes with more characters than this, such as `.` and `\d`, are cut down to their
 /// visible ASCII characters, if they have any.
@@ -167,7 +167,7 @@ impl Make for Pattern {
     }
 }
 
-/// Returns how many strings match an expression, if we can tell.
+/// Returns the number of strings that match an expression, if we can count them.
 pub fn count(regex: &str) -> Option<u64> {
     let hir = regex_syntax::ParserBuilder::new().nest_limit(32).build().parse(regex).ok()?;
     Node::of(&hir).ok()?.space()

@@ -193,7 +193,7 @@ impl Drawn<'_> {
     }
 }
 
-/// How many rows have their households generated together.
+/// Number of rows whose households are generated together.
 const HOUSEHOLDS: u64 = 24;
 /// Weights of the household sizes, starting with one person.
 const SIZES: [u16; 8] = [36, 33, 14, 11, 4, 1, 1, 1];

@@ -10,7 +10,7 @@ use crate::model::records::fault::Faults;
 use crate::model::records::field::{Make, Row};
 use crate::model::records::members::Members;
 
-/// What the numbers mean, and how to format them.
+/// The unit of the numbers, and the format to write them in.
 enum Form {
     /// Days, written as dates.
     Date,

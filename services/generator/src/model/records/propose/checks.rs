@@ -110,7 +110,7 @@ fn place(expression: &Expr, columns: &[Column]) -> Option<usize> {
     }
 }
 
-/// Changes the column that the expression consists of. Returns false if there is no such column.
+/// Changes the column that the expression consists of. Returns false if it's anything else.
 fn with(
     expression: &Expr,
     columns: &mut [Column],

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::column::{Column, Stored};
 use super::names::by_name;
 
-/// How deep objects, arrays and references may be nested.
+/// Maximum nesting depth of objects, arrays and references.
 const DEEPEST: usize = 4;
 /// Maximum number of references and `allOf` parts per schema.
 const MOST_PARTS: usize = 50;

@@ -12,7 +12,7 @@ const LONGEST_NAME: usize = 50;
 /// Proposes a schema for a sample, given its column names and the values in each row.
 ///
 /// # Errors
-/// Returns an error if there is no header.
+/// Returns an error if the header is missing.
 pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String> {
     if names.is_empty() || names.iter().all(String::is_empty) {
         return Err("the sample has no header".to_owned());

@@ -35,7 +35,8 @@ struct Types {
 /// file is skipped. Also returns the constraints that rows may violate.
 ///
 /// # Errors
-/// Returns an error if no dialect understands a `CREATE TABLE`, or if there are no tables.
+/// Returns an error if no dialect understands a `CREATE TABLE`, or if the file doesn't create any
+/// tables.
 pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
     let (mut read, mut partitions, mut keys) = (Vec::new(), Vec::new(), Vec::new());
     for part in statements(text) {
