@@ -111,7 +111,7 @@ fn with_double(root: &str, random: &mut Random) -> String {
     if random.percent(40) { doubled } else { join(&doubled, random.pick::<&str>(&SUFFIXES)) }
 }
 
-/// Returns the first 2 to 8 letters, or more if that's how far the first vowel is.
+/// Returns the first 2 to 8 letters, or more if it takes more to include a vowel.
 fn cut(root: &str, random: &mut Random) -> String {
     let length = random.between(2, 8) as usize;
     let vowel_at = root.chars().position(vowel).map_or(0, |at| at + 1);

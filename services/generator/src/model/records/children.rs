@@ -158,9 +158,9 @@ impl Children {
         ends.clear();
         ends.extend((first..last).map(|_| self.count(&mut random)));
         let mut sum: u64 = ends.iter().sum();
-        // The total is within the sums of all minimums and all maximums, so something can always be
-        // changed. Every round changes all counts by an equal share. That takes few rounds, even if
-        // most counts have hit their limit.
+        // The known total is between the sums of all minimums and all maximums, so something can
+        // always be changed. Every round changes all counts by an equal share. That takes few
+        // rounds, even if most counts have hit their limit.
         let first = random.index(ends.len().max(1));
         while sum != wanted && !ends.is_empty() {
             let share = (sum.abs_diff(wanted) / ends.len() as u64).max(1);

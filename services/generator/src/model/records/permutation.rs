@@ -4,8 +4,8 @@ use crate::model::random::mixed;
 
 /// A permutation of the numbers below a bound.
 ///
-/// A Feistel network permutes the numbers up to the next power of four. As long as the result is
-/// out of bounds, we feed it back in. That takes four steps at most, on average.
+/// A Feistel network permutes the numbers below the next power of four. As long as the result is
+/// out of bounds, we feed it back in. On average, that takes at most four steps.
 #[derive(Clone, Copy, Debug)]
 pub struct Permutation {
     bound: u64,

@@ -130,7 +130,8 @@ fn tables(read: &[Statement], types: &Types) -> Vec<Existing> {
     tables
 }
 
-/// Merges partitions into their tables, whose columns are limited to what the partitions accept.
+/// Removes the partitions, since their rows belong to the parent tables. Limits the parents to
+/// values that the partitions accept.
 fn divide(tables: &mut Vec<Existing>, partitions: &[Partition], keys: &[(String, (&str, String))]) {
     tables.retain(|table| partitions.iter().all(|partition| partition.name != table.name));
     for (name, (way, column)) in keys {
@@ -278,7 +279,7 @@ fn column(definition: &ColumnDef, types: &Types) -> Column {
     let kind = types.domains.get(&own).map_or(&definition.data_type, |(base, _)| base);
     let (stored, limit) = stored(kind, types.is_mysql);
     let name = definition.name.value.clone();
-    // MySQL doesn't accept offsets.
+    // Older MySQL versions don't accept offsets.
     let mut column = Column { limit, is_local: types.is_mysql, ..Column::new(name, stored) };
     if let Stored::Known(field) = &column.stored
         && let Some(values) = field["values"].as_array().filter(|_| field["type"] == "choice")
@@ -310,8 +311,8 @@ fn column(definition: &ColumnDef, types: &Types) -> Column {
     column
 }
 
-/// Returns the names of the indexed columns. We unwrap functions such as `lower` and `trim`,
-/// because strings that differ after those were different before.
+/// Returns the names of the indexed columns. We unwrap functions such as `lower` and `trim`, since
+/// generated unique strings normally still differ after those.
 fn names(columns: &[IndexColumn]) -> Vec<String> {
     columns.iter().map(|column| name_of(&column.column.expr)).collect()
 }
