@@ -1,30 +1,27 @@
-//! The beginning and the end of a calendar file.
+//! Calendar file headers and footers.
 
 use super::lines::{bare, line, text_line};
 
-/// The PRODID of generated calendars. In such calendars, occurrences of a series are separate
-/// events.
+/// The PRODID of the calendars we generate, which list each occurrence of a series as a separate
+/// event.
 pub const PRODUCT: &str = "-//Quintet//Calendar//EN";
 
 /// The property that identifies the calendar that wrote a file.
 pub const IDENTITY: &str = "X-QUINTET-CALENDAR";
 
-/// The header properties of a calendar file.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'a> {
-    /// The identity of the calendar.
     pub id: &'a str,
-    /// The name of the site.
+    /// The site name.
     pub site: &'a str,
-    /// The URL of the site.
+    /// The site URL.
     pub url: &'a str,
-    /// Whether the file is for Outlook, which must not get a name.
+    /// Whether the file is for Outlook, which must not get a calendar name.
     pub outlook: bool,
-    /// The description.
     pub description: &'a str,
 }
 
-/// Writes the beginning of a calendar.
+/// Writes the start of a calendar.
 pub fn begin(out: &mut String, Head { id, site, url, outlook, description }: Head<'_>) {
     line(out, "BEGIN", "VCALENDAR");
     line(out, "VERSION", "2.0");

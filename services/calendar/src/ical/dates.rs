@@ -1,4 +1,4 @@
-//! The dates of an imported series: its rule, and listed ones.
+//! Recurrence dates of imported series, from rules and from date lists.
 
 use jiff::civil::{DateTime, Time};
 use jiff::{Span, Timestamp};
@@ -14,15 +14,14 @@ use crate::model::zone::Zone;
 /// Maximum number of individually listed dates.
 const MAX_DATES: usize = 5000;
 
-/// Number of characters of a day.
+/// Length of a date such as `20260131`.
 const DAY: usize = 8;
 
-/// The start of an occurrence, and its end if the file gives one.
+/// When an occurrence starts, and when it ends if the file specifies an end.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// The moment at which the occurrence starts.
     pub moment: Moment,
-    /// The end, if the file gives one for this occurrence.
+    /// The end, if the file specifies one for this occurrence.
     pub end: Option<Moment>,
 }
 
@@ -32,20 +31,20 @@ impl From<Moment> for Start {
     }
 }
 
-/// Which listed dates of a series were ignored because they cannot be read.
+/// Records whether any listed dates of a series were unreadable and had to be skipped.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unread {
-    /// Whether the series has dates that are not known.
+    /// Whether an added date was unreadable.
     pub added: bool,
-    /// Whether it excludes dates that are not known.
+    /// Whether an excluded date was unreadable.
     pub excluded: bool,
 }
 
-/// The reason that the starts of a series are not known.
+/// Why we can't determine when a series starts.
 pub enum NoStarts {
-    /// All are excluded.
+    /// All occurrences are excluded.
     Excluded,
-    /// A rule or list is not supported.
+    /// A rule or date list isn't supported.
     Unsupported(Warning),
 }
 
@@ -56,23 +55,23 @@ impl NoStarts {
     }
 }
 
-/// Returns the beginning of a string from a file, for use in messages.
+/// Shortens a string from a file for use in messages.
 pub fn shortened(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(100).collect()
 }
 
-/// A series in the zone in which it recurs.
+/// A series, in the time zone it recurs in.
 pub struct Series<'a> {
     pub(super) start: &'a Moment,
-    /// The start as written. If this local time is skipped on the first day, it still applies to
-    /// the other days.
+    /// DTSTART as written. If clocks skip this local time on the first day, it still applies to the
+    /// other days.
     pub(super) wall: DateTime,
-    /// The name of a zone that only the file describes and whose offset varies.
+    /// The zone's name, if it is defined only in the file and its offset varies.
     pub(super) foreign: Option<&'a str>,
     pub(super) context: EntryContext<'a>,
 }
 
-/// The end of a rule (`UNTIL`).
+/// When a rule ends (`UNTIL`).
 #[derive(Clone, Copy)]
 pub enum Until {
     /// A local time.
@@ -81,11 +80,11 @@ pub enum Until {
 }
 
 impl Until {
-    /// Returns a local time that is not before the end of the rule.
+    /// Returns a local time at or after the end of the rule.
     pub fn reading(self, zone: &Zone) -> DateTime {
         match self {
             Until::Wall(wall) => wall,
-            // After a clock was set back, the same local times occur again.
+            // When clocks are set back, the same local times occur twice.
             Until::Instant(at) => {
                 let wall = zone.wall(at);
                 wall.checked_add(Span::new().days(1)).unwrap_or(wall)
@@ -95,7 +94,7 @@ impl Until {
 }
 
 impl<'a> Series<'a> {
-    /// Describes the series of a component, given its first start.
+    /// Builds the series defined by a component, given its first start.
     pub fn new(
         component: &'a Component,
         start: &'a Moment,
@@ -111,13 +110,13 @@ impl<'a> Series<'a> {
         Series { start, wall: wall.unwrap_or(start.wall()), foreign, context }
     }
 
-    /// Returns the zone that the foreign name denotes at a local time, or `None` if there is no
-    /// such name or zone.
+    /// Looks up the foreign zone at a local time. Returns `None` if the series doesn't have one or
+    /// the zone isn't defined.
     fn foreign_zone(&self, wall: DateTime) -> Option<Zone> {
         self.context.zones.find(self.foreign?, wall)
     }
 
-    /// Converts a local time to a time of the series.
+    /// Converts a local time to a moment in the zone of the series.
     pub fn at(&self, wall: DateTime) -> Moment {
         let zone = self.foreign_zone(wall);
         let at = zone.as_ref().and_then(|zone| zone.instant(wall));
@@ -127,7 +126,7 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// Converts a listed date to the series: a day gets the time of the series, a time keeps its
+    /// Adapts a listed date to the series. A day gets the time of the series, and a time keeps its
     /// instant.
     fn take(&self, moment: Moment) -> Moment {
         match (moment, self.start) {
@@ -149,7 +148,7 @@ impl<'a> Series<'a> {
         zone: &Zone,
         wanted: Wanted,
     ) -> Result<Vec<Moment>, String> {
-        // Some programs escape the value as if it were a string.
+        // Some programs escape the rule as if it were text.
         let text = &*property.value.trim().replace('\\', "");
         let rule = Rule::parse(text);
         let rule = rule.ok_or_else(|| format!("the rule {} is not supported", shortened(text)))?;
@@ -180,7 +179,7 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// Reads RDATE: dates, and periods with their own ends.
+    /// Reads RDATE: both plain dates and periods, which have their own ends.
     pub fn added(
         &self,
         component: &Component,
@@ -212,7 +211,7 @@ impl<'a> Series<'a> {
         Ok(added)
     }
 
-    /// Reads the begin or end of a period. A day of a timed series begins at midnight.
+    /// Reads the start or end of a period. In a timed series, a plain day means midnight.
     fn edge(&self, text: &str, property: &Property) -> Result<Moment, String> {
         match (self.start, reading(text)) {
             (Moment::Time(..), Some(midnight)) if text.trim().len() == DAY => Ok(self.at(midnight)),
@@ -220,7 +219,7 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// Reads the dates of all properties of a name.
+    /// Reads the dates from all properties with the given name.
     pub fn dates(
         &self,
         component: &Component,
@@ -232,8 +231,8 @@ impl<'a> Series<'a> {
         self.listed(component, name, (warnings, is_faulty), read)
     }
 
-    /// Reads the values of all properties of a name. Faulty ones are ignored, with a warning for each
-    /// property, and set `is_faulty`.
+    /// Reads the values from all properties with the given name. Skips bad values, adds one warning
+    /// for each affected property, and sets `is_faulty`.
     fn listed<T>(
         &self,
         component: &Component,
@@ -263,7 +262,7 @@ impl<'a> Series<'a> {
         Ok(all)
     }
 
-    /// Parses the end of a rule.
+    /// Parses `UNTIL`.
     pub fn until(&self, text: &str, property: &Property) -> Result<Until, String> {
         let text = text.trim();
         let moment = Moment::parse(text, property, self.context)?;

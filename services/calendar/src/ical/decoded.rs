@@ -1,17 +1,17 @@
-//! Decodes input to UTF-8 with line feeds, from UTF-16 or from files with bare carriage returns.
+//! Decodes UTF-16 input to UTF-8, and converts bare carriage returns to line feeds.
 
 use std::io::{self, BufRead, Read};
 
 /// Number of bytes decoded per step.
 const CHUNK: usize = 16 << 10;
 
-/// A reader that decodes a file: UTF-16 with a byte order mark becomes UTF-8. If the first line
-/// ends with a bare carriage return, all carriage returns become line feeds.
+/// A decoding reader. UTF-16 with a byte order mark becomes UTF-8. If the first line ends with a
+/// bare carriage return, every carriage return becomes a line feed.
 pub struct Decoded<R> {
     input: R,
     /// The encoding, once known.
     encoding: Option<Encoding>,
-    /// The first half of a surrogate pair whose second half follows in the next chunk.
+    /// A high surrogate whose low surrogate is in the next chunk.
     pending: Option<u16>,
     /// Whether lines end with bare carriage returns, once known.
     has_returns: Option<bool>,
@@ -27,7 +27,6 @@ enum Encoding {
 }
 
 impl<R: BufRead> Decoded<R> {
-    /// Reads from the beginning of a file.
     pub fn new(input: R) -> Decoded<R> {
         let (decoded, consumed) = (Vec::new(), 0);
         Decoded { input, encoding: None, pending: None, has_returns: None, decoded, consumed }
@@ -59,7 +58,7 @@ impl<R: BufRead> Decoded<R> {
         Ok(())
     }
 
-    /// Emits a replacement character for half a surrogate pair at the end of the file.
+    /// At the end of the file, emits a replacement character for an unpaired surrogate.
     fn finish(&mut self) -> io::Result<()> {
         if self.pending.take().is_some() {
             self.push(char::REPLACEMENT_CHARACTER);
@@ -88,7 +87,8 @@ impl<R: BufRead> Decoded<R> {
             && let Some(end) = self.decoded.iter().position(|byte| matches!(byte, b'\r' | b'\n'))
         {
             let behind = self.decoded[end..].iter().find(|byte| **byte != b'\r');
-            // At the end of a chunk the next byte is unknown, but a first line is never that long.
+            // At the end of a chunk we can't see the next byte, but a first line is never that
+            // long.
             self.has_returns = Some(behind.is_some_and(|byte| *byte != b'\n'));
         }
         if self.has_returns == Some(true) {
@@ -139,7 +139,7 @@ mod tests {
         let big: Vec<u8> = units().flat_map(u16::to_be_bytes).collect();
         let little: Vec<u8> = units().flat_map(u16::to_le_bytes).collect();
         assert!(decoded(&big) == text && decoded(&little) == text);
-        // Half a surrogate pair, and half a code unit.
+        // An unpaired surrogate, and an incomplete code unit.
         assert_eq!(decoded(b"\xff\xfea\0\x3c\xd8\xb7"), "a\u{fffd}");
         assert_eq!(decoded(b"\xff\xfe\x3c\xd8a\0"), "\u{fffd}a");
     }

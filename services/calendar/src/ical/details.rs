@@ -1,4 +1,4 @@
-//! The fields of an imported event, except for its times.
+//! Fields of an imported event other than its times.
 
 use url::Url;
 
@@ -8,45 +8,45 @@ use super::reader::Component;
 use crate::model::html;
 use crate::model::image::{image_url, web_url};
 
-/// Maximum number of characters in a title, name or address, after escaping.
+/// Maximum length of a title, name or address in characters, after escaping.
 const MAX_CHARACTERS: usize = 1000;
 
 /// Maximum number of categories.
 const MAX_CATEGORIES: usize = 50;
 
-/// HTML tags that mark a description as HTML. Google writes such descriptions.
+/// If a description contains any of these tags, we treat it as HTML. Google exports HTML
+/// descriptions.
 const TAGS: [&str; 14] = [
     "<br", "<p>", "<p ", "</p>", "<a href", "<b>", "<i>", "<u>", "<strong>", "<em>", "<ul>",
     "<ol>", "<div", "<span",
 ];
 
-/// The fields that all occurrences share.
+/// The fields shared by all occurrences.
 #[derive(Clone, Debug, Default)]
 pub struct Details {
-    /// The title, as plain text on one line.
+    /// Plain text on one line.
     pub title: String,
-    /// The description, as plain text.
+    /// Plain text.
     pub description: String,
-    /// The description, as HTML.
+    /// The description as HTML.
     pub markup: String,
-    /// The location, as plain text on one line.
+    /// Plain text on one line.
     pub location: String,
     /// Latitude and longitude in degrees.
     pub geo: Option<(f64, f64)>,
-    /// The distinct categories, in file order.
+    /// Distinct categories, sorted.
     pub categories: Vec<String>,
-    /// Name and email address.
+    /// The organizer's name and email address.
     pub organizer: Option<(String, String)>,
-    /// The website, an `http` or `https` URL.
+    /// An `http` or `https` URL.
     pub url: Option<String>,
-    /// The URL of an image on a public host.
+    /// Image URL on a public host.
     pub image: Option<String>,
-    /// Whether the event is private.
     pub is_private: bool,
 }
 
 impl Details {
-    /// Reads the fields of an event in a file. Values that cannot be used become warnings.
+    /// Reads the details of an event. Unusable values become warnings.
     pub fn read(component: &Component, warnings: &mut Vec<Warning>) -> Details {
         let find = |name: &str| component.find(name);
         let text = |name: &str| find(name).map(Property::text).unwrap_or_default();
@@ -90,13 +90,13 @@ impl Details {
         }
     }
 
-    /// Returns the name of the organizer, or an empty string.
+    /// Returns the organizer's name, or an empty string.
     pub fn organizer_name(&self) -> &str {
         self.organizer.as_ref().map_or("", |(name, _)| name)
     }
 }
 
-/// Joins the lines of a string into one, truncated to the maximum length after escaping.
+/// Joins all lines into one and truncates the result to the maximum length after escaping.
 fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut room = MAX_CHARACTERS;
@@ -109,13 +109,13 @@ fn one_line(text: &str) -> String {
     line.trim_end().to_owned()
 }
 
-/// Returns whether [`one_line`] truncated a string.
+/// Returns whether [`one_line`] truncated the string.
 fn is_shortened(text: &str, line: &str) -> bool {
     text.chars().filter(|c| !c.is_whitespace() && !c.is_control() && *c != ',').count()
         > line.chars().filter(|c| !c.is_whitespace() && *c != ',').count()
 }
 
-/// Joins the lines of an address. Apple writes addresses on several lines.
+/// Joins the lines of a postal address. Apple splits addresses across several lines.
 fn location(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     one_line(&lines.collect::<Vec<_>>().join(", "))
@@ -125,7 +125,7 @@ fn markup(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     match TAGS.iter().any(|tag| lower.contains(tag)) {
         true => text.to_owned(),
-        // This is the form in which this calendar writes text.
+        // Our own exports write text in this form.
         false => html::escape(&html::text(&html::escape(text))),
     }
 }
@@ -146,15 +146,15 @@ fn categories(component: &Component, warnings: &mut Vec<Warning>) -> Vec<String>
     names
 }
 
-/// Parses the name and the email address of an organizer. If there is no name, the address is used
-/// instead. Returns `None` if there is neither.
+/// Parses an organizer's name and email address. The address doubles as the name if there isn't
+/// one. Returns `None` if both are missing.
 fn organizer(property: &Property) -> Option<(String, String)> {
     let value = property.value.trim();
     let mail = match value.split_at_checked(7) {
         Some((scheme, mail)) if scheme.eq_ignore_ascii_case("mailto:") => one_line(mail),
         _ => String::new(),
     };
-    // The export cannot write quotes in names.
+    // Our exporter can't write quotes in names.
     let name = one_line(&property.parameter("CN").unwrap_or_default().replace('"', "'"));
     let name = if name.is_empty() { mail.clone() } else { name };
     (!name.is_empty()).then_some((name, mail))
@@ -174,8 +174,7 @@ fn address(text: &str) -> Option<String> {
     Some(url.into())
 }
 
-/// Returns the URL of the first image that the file attaches, or `None` if there is none. All other
-/// attachments become warnings.
+/// Returns the URL of the first attached image, if any. Every other attachment becomes a warning.
 fn image(component: &Component, warnings: &mut Vec<Warning>) -> Option<String> {
     let mut found = None;
     for one in &component.properties {

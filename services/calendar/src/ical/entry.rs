@@ -1,4 +1,4 @@
-//! Conversion of a VEVENT to events of this calendar.
+//! Converts a VEVENT to calendar events.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,53 +23,52 @@ use crate::model::revision::Revision;
 use crate::model::schedule::{Schedule, wall_seconds};
 use crate::model::zone::Zone;
 
-/// The form of a key that names a day.
+/// Pattern for a key that only contains a date.
 const DAY: &str = "00000000";
 
-/// Maximum length of a UID in characters.
+/// Maximum UID length in characters.
 const LONGEST_UID: usize = 500;
 
-/// An event of a file with all its occurrences.
+/// An event from a file, with all its occurrences.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The UID, unique across calendars.
+    /// The UID, which is unique across calendars.
     pub uid: String,
-    /// The id of the occurrence that it overrides, if any.
+    /// The id of the occurrence this entry overrides, if any.
     pub replaces: Option<String>,
-    /// Whether the event has a rule or a list of dates.
+    /// Whether the event has a rule or a date list.
     pub is_series: bool,
     pub is_cancelled: bool,
-    /// Whether it contains enough to create its events, even if they are cancelled.
+    /// Whether we know enough to create the events, even if they are cancelled.
     pub is_complete: bool,
-    /// Whether it has more occurrences than those here, because its rule is not supported or an added
-    /// date cannot be read.
+    /// Whether there may be occurrences missing from `occurrences`, because we don't support the
+    /// rule or couldn't read an added date.
     pub has_unknown_occurrences: bool,
-    /// Whether it may exclude some of the occurrences here, because an excluded date cannot be read.
+    /// Whether some of `occurrences` may actually be excluded, because we couldn't read an excluded
+    /// date.
     pub has_unknown_exclusions: bool,
-    /// How it repeats. `None` if it does not, or if that cannot be kept.
+    /// How the event repeats. `None` if it doesn't repeat, or repeats in a way we can't store.
     pub repetition: Option<Repetition>,
-    /// Its revision, if any.
     pub revision: Option<Revision>,
-    /// Messages about values that were replaced.
+    /// Warnings about values that were replaced.
     pub warnings: Vec<Warning>,
-    /// The occurrences, at least one. The first is the parent of the others.
+    /// The occurrences, of which there is at least one. The first is the parent of the others.
     ///
-    /// The id of the occurrence at DTSTART is the UID. The ids of the others also contain their
-    /// start, so they remain stable when dates are added or excluded.
+    /// The occurrence at DTSTART has the UID as its id. The other ids also contain the start time,
+    /// which keeps them stable when dates are added or excluded.
     pub occurrences: Vec<Occurrence>,
 }
 
 /// A single occurrence of an event.
 #[derive(Clone, Debug)]
 pub struct Occurrence {
-    /// The external id. Later imports use it to find the event.
+    /// The external id, which later imports use to find the event.
     pub external_id: String,
-    /// The start according to the rule of the series, before any override.
+    /// The start before any override.
     pub original: Moment,
     pub start: Moment,
     pub end: Moment,
     pub is_cancelled: bool,
-    /// All other fields.
     pub details: Arc<Details>,
 }
 
@@ -88,10 +87,10 @@ impl Entry {
         }
     }
 
-    /// Reads an event of a file.
+    /// Reads an event from a file.
     ///
     /// # Errors
-    /// Returns a message for users.
+    /// Returns a message for the user.
     pub fn read(component: &Component, context: EntryContext<'_>) -> Result<Entry, String> {
         if component.is_cut {
             return Err("is too large, or a line of it is broken".to_owned());
@@ -134,7 +133,7 @@ impl Entry {
             },
         };
         let Starts { starts, repetition } = starts;
-        // With a date that cannot be read, the rule alone would give other occurrences.
+        // Without the unreadable dates, the rule would produce the wrong occurrences.
         let repetition = repetition.filter(|_| !unread.added && !unread.excluded);
         let duration = component.find("DURATION").and_then(|one| Length::read(one).ok());
         let length = match (component.find("DTEND"), duration, &start) {
@@ -148,7 +147,7 @@ impl Entry {
                 (None, Some(written), Moment::Time(..)) if duration.is_some() => {
                     written.value.trim().to_owned()
                 }
-                // The clock was set back in between.
+                // Clocks were set back during the event.
                 _ if plan.end_local < plan.start_local => {
                     format!("PT{}S", (end.seconds() - start.seconds()).max(0))
                 }
@@ -184,7 +183,7 @@ impl Entry {
         };
         let occurrences = starts.into_iter().map(occurrence).collect();
         let is_series = component.is_series();
-        // A cancellation may lack the title and the times.
+        // A cancellation may omit the title and times.
         let is_complete = !is_cancelled
             || (component.method != Method::Cancel && component.find("SUMMARY").is_some());
         Ok(Entry {
@@ -216,7 +215,7 @@ impl Entry {
             let range = shortened(range);
             return Err(format!("RANGE={range} is not supported; the occurrences stay unchanged"));
         }
-        // Exchange writes the day of an all-day occurrence as midnight in the zone of its calendar.
+        // For all-day occurrences, Exchange writes midnight in its calendar's zone.
         let start = component.find("DTSTART");
         let is_day = start.is_some_and(|one| one.is_day() || one.value.trim().len() == DAY.len());
         let midnight = reading(&property.value).filter(|wall| wall.time() == Time::midnight());
@@ -227,7 +226,7 @@ impl Entry {
         Ok(Some(Entry::occurrence_id(&Entry::uid(component)?, &key)))
     }
 
-    /// Changes the name of a single event.
+    /// Changes the UID of an event that doesn't repeat.
     pub fn rename(&mut self, name: String) {
         for occurrence in &mut self.occurrences {
             occurrence.external_id.clone_from(&name);
@@ -235,8 +234,8 @@ impl Entry {
         self.uid = name;
     }
 
-    /// Returns the id under which an occurrence is overridden: by its start or by its day. `None`
-    /// if it is not.
+    /// Returns the id of this occurrence's override, which may be keyed by its start time or its
+    /// day. Returns `None` if the occurrence isn't overridden.
     pub fn overridden_as(
         &self,
         occurrence: &Occurrence,
@@ -263,39 +262,38 @@ impl Entry {
         uid.rsplit_once('#').is_some_and(|(_, key)| is_key(key))
     }
 
-    /// Returns whether the id of an occurrence names only its day.
+    /// Returns whether an occurrence id contains only a day.
     pub fn is_of_a_day(uid: &str, name: &str) -> bool {
         Entry::moment_of(uid, name).is_some_and(|key| key.len() == DAY.len() && is_key(key))
     }
 
-    /// Returns the key of the local day on which the time of a key falls. Returns `None` if the key
-    /// is not a time in UTC.
+    /// Returns the day key of a UTC time key, in the local time of a zone. Returns `None` if the
+    /// key isn't a UTC time.
     pub fn local_day(key: &str, zone: &Zone) -> Option<String> {
         let at = Offset::UTC.to_timestamp(reading(key).filter(|_| is_utc(key))?).ok()?;
         Some(Moment::Time(at, zone.clone()).day_key())
     }
 
-    /// Returns a range of keys that contains all times of a local day in any zone.
+    /// Returns a key range that covers every time on a local day, whatever the zone.
     pub fn keys_around(day: &str) -> Option<(String, String)> {
         let day = reading(day)?.date();
         let (from, below) = (day.yesterday().ok()?, day.tomorrow().ok()?.tomorrow().ok()?);
         Some((Moment::Day(from).key(), Moment::Day(below).key()))
     }
 
-    /// Returns the id of an occurrence, given the UID and the key of its start according to the
-    /// rule.
+    /// Builds an occurrence id from the UID and the key of the occurrence's original start.
     pub fn occurrence_id(uid: &str, key: &str) -> String {
         format!("{uid}#{key}")
     }
 
-    /// Returns the key of an occurrence's start according to the rule, given its id. Returns `None`
-    /// if the id belongs to another entry or is a plain UID.
+    /// Extracts the key of the original start from an occurrence id. Returns `None` if the id
+    /// belongs to another entry or is a plain UID.
     pub fn moment_of<'a>(uid: &str, name: &'a str) -> Option<&'a str> {
         name.strip_prefix(uid)?.strip_prefix('#')
     }
 }
 
-/// Returns whether a string has the form of a [`Moment::key`].
+/// Returns whether a string looks like a [`Moment::key`].
 fn is_key(text: &str) -> bool {
     let is_form = |form: &str| {
         let fits = |(c, f): (char, char)| if f == '0' { c.is_ascii_digit() } else { c == f };
@@ -304,8 +302,8 @@ fn is_key(text: &str) -> bool {
     is_form(DAY) || is_form("00000000T000000Z")
 }
 
-/// Returns the zone in which an event recurs and its duration is measured. Times in UTC stay in
-/// UTC, regardless of the zone they are shown in. `None` for all-day events.
+/// Returns the zone used for recurrence and for measuring the duration. UTC times stay in UTC,
+/// whatever zone they are displayed in. Returns `None` for all-day events.
 fn clock_of(component: &Component, start: &Moment) -> Option<Zone> {
     let in_utc = component.find("DTSTART").is_some_and(|start| is_utc(&start.value));
     match start {
@@ -315,8 +313,7 @@ fn clock_of(component: &Component, start: &Moment) -> Option<Zone> {
     }
 }
 
-/// Returns warnings for zones of an event that are neither described in the file nor known to this
-/// service.
+/// Warns about zones that are neither defined in the file nor known to us.
 fn unknown_zones(component: &Component, context: EntryContext<'_>) -> Vec<Warning> {
     const DATES: [&str; 5] = ["DTSTART", "DTEND", "RECURRENCE-ID", "EXDATE", "RDATE"];
     let mut names: Vec<(&str, &Property)> = Vec::new();
@@ -338,7 +335,7 @@ fn unknown_zones(component: &Component, context: EntryContext<'_>) -> Vec<Warnin
     names.into_iter().map(warning).collect()
 }
 
-/// Reads start and end. Outlook may write whole days as times.
+/// Reads the start and end. Outlook may write all-day events with times.
 pub(super) fn times(
     component: &Component,
     context: EntryContext<'_>,
@@ -346,7 +343,7 @@ pub(super) fn times(
 ) -> Result<(Moment, Moment), String> {
     let start = match (component.find("DTSTART"), component.method) {
         (Some(start), _) => Moment::read(start, context)?,
-        // A cancellation may lack the time of the event.
+        // A cancellation may omit the event's time.
         (None, Method::Cancel) => match component.find("RECURRENCE-ID") {
             Some(replaced) => Moment::read(replaced, context)?,
             None => Moment::Time(context.now, Zone::utc()),
@@ -375,7 +372,7 @@ pub(super) fn times(
 
 impl Occurrence {
     /// Returns the fields of an event write that differ from the stored occurrence. The caller adds
-    /// fields that refer to other resources.
+    /// the fields that refer to other resources.
     pub fn fields(&self, stored: Option<&Occurrence>) -> Map<String, Value> {
         let mut fields = Map::new();
         let differs = |same: &dyn Fn(&Occurrence) -> bool| !stored.is_some_and(same);

@@ -1,4 +1,4 @@
-//! Export of events.
+//! Event export.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -17,35 +17,35 @@ use crate::model::series::Series;
 use crate::model::urls::Urls;
 use crate::model::zone::Zone;
 
-/// The property with the zone of an event whose times are written in UTC. This is the case if the
-/// zone is an offset, for which no rules can be written, or if a local time would be ambiguous.
+/// Stores an event's zone when its times are written in UTC. We do that for fixed offsets, because
+/// they have no rules to export, and for ambiguous local times.
 pub const OWN_ZONE: &str = "X-QUINTET-TIMEZONE";
 
-/// The context for writing the events of a feed.
+/// Context for writing the events in a feed.
 #[derive(Clone, Copy)]
 pub struct FeedContext<'a> {
     pub urls: &'a Urls,
-    /// The suffix of UIDs of events without an external id.
+    /// UID suffix for events that don't have an external id.
     pub host: &'a str,
 }
 
-/// The form in which an event is written.
+/// How to write an event.
 #[derive(Clone, Copy)]
 pub enum Form<'a> {
-    /// As an event of its own.
+    /// As a standalone event.
     Single,
-    /// As a series, whose shared fields the event has.
+    /// As a series, with this event supplying the shared fields.
     Series(&'a Series),
     /// As an override of the occurrence at this moment.
     Override(&'a Series, i64),
 }
 
-/// Writes an event of its own. A password-protected or trashed event has only title and times.
+/// Writes a standalone event. Password-protected and trashed events are written without details.
 pub fn event(out: &mut String, event: &Event, included: &Included, feed: FeedContext<'_>) {
     write_event(out, event, included, feed, Form::Single);
 }
 
-/// Writes an event. A password-protected or trashed event has only title and times.
+/// Writes an event. Password-protected and trashed events are written without details.
 pub fn write_event(
     out: &mut String,
     event: &Event,
@@ -85,14 +85,14 @@ pub fn write_event(
         Form::Single => times(out, event),
     }
     text_line(out, "SUMMARY", &html::plain(&event.title));
-    // Clients that subscribe to the feed then remove the event.
+    // Makes subscribed clients remove the event.
     let is_trashed = event.status.is_trashed();
     match included.occurring(event.id) {
         _ if is_trashed => line(out, "STATUS", "CANCELLED"),
         Occurring::Cancelled => line(out, "STATUS", "CANCELLED"),
-        // The closest status that iCalendar has. The announced date is still given, but uncertain.
+        // iCalendar's closest match. The announced date is still included, but it is uncertain.
         Occurring::Postponed => line(out, "STATUS", "TENTATIVE"),
-        // Clients accept the new date because SEQUENCE is higher.
+        // Clients accept the new date because SEQUENCE has increased.
         Occurring::Rescheduled | Occurring::Scheduled => {}
     }
     if is_trashed {
@@ -169,7 +169,7 @@ fn details(out: &mut String, event: &Event, included: &Included, feed: FeedConte
     }
 }
 
-/// Formats the location of a venue on one line.
+/// Formats a venue's location on one line.
 pub fn location(venue: &Linked) -> String {
     let place = &venue.place;
     let name = html::plain(&venue.name);
@@ -179,7 +179,7 @@ pub fn location(venue: &Linked) -> String {
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the URI of an organizer: the email address if known, otherwise the URL of its page.
+/// Returns the organizer's email URI if the email is known, or else the URL of their page.
 fn address(organizer: &Linked, urls: &Urls) -> String {
     let mail = organizer.email.trim();
     let is_mail =
@@ -191,8 +191,8 @@ fn address(organizer: &Linked, urls: &Urls) -> String {
     }
 }
 
-/// Returns the media type of an image, derived from its extension. Returns `None` for an unknown
-/// extension.
+/// Determines an image's media type from its file extension. Returns `None` if the extension is
+/// unknown.
 fn media_type(image: &Image) -> Option<&'static str> {
     let extension = image.extension.to_ascii_lowercase();
     let extension = if extension == "jpeg" { "jpg" } else { extension.as_str() };

@@ -1,4 +1,4 @@
-//! Expands stored series like those of imported files.
+//! Expands stored series with the same code that expands imported ones.
 
 use super::entry::Entry;
 use super::foreign_zones::ForeignZones;
@@ -10,7 +10,7 @@ use super::reader::Reader;
 use crate::model::series::{Series, SeriesLimits};
 use crate::model::zone::Zone;
 
-/// The occurrences of a series that exist or must be created.
+/// The occurrences a series should have.
 pub struct Expansion {
     /// The moment, start and end of each occurrence, in ascending order.
     pub occurrences: Vec<(i64, Moment, Moment)>,
@@ -18,7 +18,7 @@ pub struct Expansion {
     pub repetition: Repetition,
 }
 
-/// Expands a series. Returns `None` if its rule cannot be expanded, or if it has no occurrences.
+/// Expands a series. Returns `None` if the rule can't be expanded or yields no occurrences.
 pub fn expand(
     series: &Series,
     (site, now): (&Zone, jiff::Timestamp),

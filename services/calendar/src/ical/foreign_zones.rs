@@ -1,5 +1,5 @@
-//! Time zones of other programs: IANA names with prefixes, Windows names, and zones that are only
-//! described in the file.
+//! Zone names used by other programs: IANA names with prefixes, Windows names, and zones defined
+//! only in the file.
 
 use std::collections::HashMap;
 
@@ -13,46 +13,46 @@ use super::windows_zones::{lotus_zone, windows_zone};
 use crate::model::recurrence::Rule;
 use crate::model::zone::Zone;
 
-/// Maximum number of described zones per file.
+/// Maximum number of zone definitions per file.
 const MAX_ZONES: usize = 1000;
 
 /// Maximum number of observances per zone, and of dates per observance.
 const MAX_OBSERVANCES: usize = 100;
 
-/// The zones that a file describes, by name.
+/// The zones defined in a file, by name.
 #[derive(Debug, Default)]
 pub struct ForeignZones(HashMap<String, Described>);
 
 #[derive(Debug)]
 enum Described {
-    /// A known zone under another name.
+    /// A known zone under a different name.
     Known(Zone),
-    /// A zone described by its observances.
+    /// A zone defined by its observances.
     Observances(Vec<Observance>),
 }
 
-/// Maximum number of a zone's rules that are examined for a given time, starting with those that
-/// end latest. Real zones have two rules in force at a time.
+/// Maximum number of a zone's rules to check for a given time, latest end first. In real zones, two
+/// rules are in force at a time.
 const MAX_RULES: usize = 8;
 
-/// Maximum number of months in the rule of a zone.
+/// Maximum number of months in a zone's rule.
 const MAX_MONTHS: usize = 2;
 
-/// The times at which an observance begins: some listed times, and a yearly rule from the first of
-/// them on.
+/// When an observance takes effect: on the listed dates, and then every year according to the rule,
+/// if any.
 #[derive(Debug, Default)]
 struct Observance {
     starts: Vec<DateTime>,
     rule: Option<Rule>,
-    /// The year of the last search by the rule, with the beginnings up to the end of that year. The
-    /// occurrences of a series are in order, so most searches are in the same year.
+    /// The result of the last rule search: a year, and the start times up to the end of that year.
+    /// Series are expanded in order, so most searches are for the same year.
     year: Mutex<Option<(i16, Vec<DateTime>)>>,
     /// The offset from UTC in minutes.
     offset: Option<i32>,
 }
 
 impl ForeignZones {
-    /// Adds a zone described in the file.
+    /// Adds a zone definition from the file.
     pub fn add(&mut self, zone: &Component) {
         let (mut name, mut known_as, mut observances) = (None, None, Vec::new());
         for property in &zone.properties {
@@ -92,10 +92,11 @@ impl ForeignZones {
         }
     }
 
-    /// Returns the zone that a name denotes at a given time. Returns `None` for an unknown name.
+    /// Returns the zone that a name refers to at a given time. Returns `None` if the name is
+    /// unknown.
     ///
-    /// Full names are those of the IANA or of Windows, whatever the file says about them. For
-    /// others, such as abbreviations, the description in the file decides.
+    /// Full IANA and Windows names always mean the well-known zone, no matter how the file defines
+    /// them. For other names, such as abbreviations, the definition in the file wins.
     pub fn find(&self, name: &str, at: DateTime) -> Option<Zone> {
         let known = known(name);
         match known.filter(|zone| is_full_name(name, zone) || self.agrees(name, zone, at)) {
@@ -104,14 +105,14 @@ impl ForeignZones {
         }
     }
 
-    /// Returns whether the file gives a zone the same offset at a given time, or does not describe
-    /// it.
+    /// Returns whether the file's definition has the same offset as a zone at the given time, or
+    /// the file doesn't define it.
     fn agrees(&self, name: &str, zone: &Zone, at: DateTime) -> bool {
         self.described(name, at).is_none_or(|described| described.instant(at) == zone.instant(at))
     }
 
-    /// Returns the zone with the offset of the observance that is in force at a given time. `None`
-    /// if the file does not describe a zone of this name.
+    /// Looks up the file's definition of a zone and returns a zone with the offset in force at the
+    /// given time. Returns `None` if the file doesn't define a zone with this name.
     fn described(&self, name: &str, at: DateTime) -> Option<Zone> {
         // Exchange also escapes commas in parameters.
         let described = self.0.get(name.trim()).or_else(|| self.0.get(&unescaped(name.trim())))?;
@@ -134,7 +135,7 @@ impl ForeignZones {
         let latest =
             named.chain(ruled).filter_map(|(begin, observance)| Some((begin, observance.offset?)));
         let latest = latest.max_by_key(|(begin, _)| *begin).map(|(_, offset)| offset);
-        // Before the first observance begins, that observance applies.
+        // Times before the first observance use the first known offset.
         let offset =
             latest.or_else(|| observances.iter().find_map(|observance| observance.offset))?;
         let sign = if offset < 0 { '-' } else { '+' };
@@ -144,12 +145,13 @@ impl ForeignZones {
 }
 
 impl Observance {
-    /// Returns the latest listed beginning up to `at`, or `None` if all are later.
+    /// Returns the latest listed start up to `at`, if any.
     fn latest_named(&self, at: DateTime) -> Option<DateTime> {
         self.starts.iter().copied().filter(|start| *start <= at).max()
     }
 
-    /// Returns the time up to which the rule, if any, may begin the observance.
+    /// Returns the upper bound for the rule's start times at `at`, or `None` if no rule applies
+    /// yet.
     fn rule_until(&self, at: DateTime) -> Option<DateTime> {
         let first = *self.starts.first()?;
         let rule = self.rule.as_ref().filter(|_| first <= at)?;
@@ -157,8 +159,7 @@ impl Observance {
         Some(until.map_or(at, |until| until.min(at)).max(first))
     }
 
-    /// Returns the latest beginning up to `until` according to the rule, or `None` if there is
-    /// none.
+    /// Returns the rule's latest start time up to `until`, if any.
     fn latest_by_rule(&self, until: DateTime) -> Option<DateTime> {
         let mut searched = self.year.lock();
         let year = until.year();
@@ -169,23 +170,23 @@ impl Observance {
         begins[..begins.partition_point(|begin| *begin <= until)].last().copied()
     }
 
-    /// Returns the latest beginnings according to the rule, up to the end of a year. Returns `None`
-    /// without a rule, or if it cannot be expanded.
+    /// Returns the rule's latest start times up to the end of a year. Returns `None` if the rule is
+    /// missing or can't be expanded.
     fn begins_until_end_of(&self, year: i16) -> Option<Vec<DateTime>> {
         let first = *self.starts.first()?;
-        // Years long before this one need not be examined.
+        // No need to look at years long before this one.
         let near = first.with().year(year).build().ok()?.checked_sub(2.years()).ok()?;
         let end = date(year, 12, 31).at(23, 59, 59, 0);
         self.rule.as_ref()?.expand(near.max(first), end).ok()
     }
 }
 
-/// The prefix of names such as `tzone://Microsoft/Utc`. `Custom` after it means a zone that only
-/// the file describes.
+/// Prefix of names such as `tzone://Microsoft/Utc`. `tzone://Microsoft/Custom` refers to a zone
+/// defined only in the file.
 const MICROSOFT: &str = "tzone://Microsoft/";
 
-/// Finds a zone by its IANA name, by its Windows name, or by a suffix. Some programs put their own
-/// path before the IANA name. Returns `None` if none of these is known.
+/// Finds a zone by its IANA or Windows name. Some programs put a path before the IANA name, and we
+/// also try the name without it. Returns `None` if nothing matches.
 pub fn known(name: &str) -> Option<Zone> {
     let name = &*unescaped(name.trim());
     let ends = name.match_indices('/').map(|(at, _)| &name[at + 1..]).take(8);
@@ -196,8 +197,8 @@ pub fn known(name: &str) -> Option<Zone> {
     }
 }
 
-/// Returns whether a name of a known zone is unmistakable: a Windows name, or the exact IANA name,
-/// perhaps after a path.
+/// Returns whether a zone name is unambiguous: either a Windows name, or the exact IANA name with
+/// an optional path before it.
 fn is_full_name(name: &str, zone: &Zone) -> bool {
     let name = name.trim();
     windows_zone(name).is_some() || (zone.name().contains('/') && name.ends_with(zone.name()))
@@ -207,7 +208,7 @@ fn wall(text: &str) -> Option<DateTime> {
     DateTime::strptime("%Y%m%dT%H%M%S", text.trim().trim_end_matches('Z')).ok()
 }
 
-/// Parses offsets such as `+0100` and `-033000` as minutes. Returns `None` for any other text.
+/// Parses an offset such as `+0100` or `-033000` as minutes. Returns `None` for any other input.
 fn minutes(text: &str) -> Option<i32> {
     let (sign, digits) = text.split_at_checked(1)?;
     let sign = match sign {

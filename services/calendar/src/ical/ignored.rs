@@ -1,19 +1,18 @@
-//! Parts of files that an import ignores.
+//! Keeps track of what an import ignores.
 
 use std::collections::BTreeMap;
 
 use super::property::Property;
 
-/// A message about a part of an entry that was replaced or ignored.
+/// Reports that part of an entry was replaced or ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// The line of the property; `None` if it concerns the whole entry.
+    /// The property's line, or `None` if the warning concerns the whole entry.
     pub line: Option<u64>,
     pub message: String,
 }
 
 impl Warning {
-    /// Builds a message about a property.
     pub fn about(property: &Property, message: impl Into<String>) -> Warning {
         Warning { line: Some(property.line), message: message.into() }
     }
@@ -25,10 +24,10 @@ impl From<String> for Warning {
     }
 }
 
-/// Components that are not events.
+/// Component types that we skip because they aren't events.
 const COMPONENTS: [&str; 5] = ["VALARM", "VAVAILABILITY", "VFREEBUSY", "VJOURNAL", "VTODO"];
 
-/// Event properties that this calendar cannot represent.
+/// Event properties that we can't represent.
 const PROPERTIES: [&str; 7] = [
     "ATTENDEE",
     "COMMENT",
@@ -39,7 +38,7 @@ const PROPERTIES: [&str; 7] = [
     "STYLED-DESCRIPTION",
 ];
 
-/// Properties that an event may have only once. All others may be repeated.
+/// Properties that may appear only once per event. All others may be repeated.
 const SINGLE: [&str; 12] = [
     "CLASS",
     "DESCRIPTION",
@@ -55,13 +54,12 @@ const SINGLE: [&str; 12] = [
     "URL",
 ];
 
-/// Parts of a file that are ignored at any position. For each kind: the line of the first one, and
-/// their number.
+/// Ignored content by kind, with the line where each kind first appears and its count.
 #[derive(Clone, Debug, Default)]
 pub struct Ignored(BTreeMap<String, (u64, u64)>);
 
 impl Ignored {
-    /// Counts a component that is not an event.
+    /// Counts a component that isn't an event.
     pub fn count_component(&mut self, name: &str, line: u64) {
         let known = COMPONENTS.iter().find(|known| name.eq_ignore_ascii_case(known));
         if let Some(name) = known {
@@ -69,14 +67,14 @@ impl Ignored {
         }
     }
 
-    /// Counts an event property that this calendar cannot represent.
+    /// Counts an event property that we can't represent.
     pub fn count_property(&mut self, property: &Property) {
         if PROPERTIES.contains(&property.name.as_str()) {
             self.count(property.name.clone(), property.line);
         }
     }
 
-    /// Counts a line that is too long, of an attachment or a property of another program.
+    /// Counts an overlong line in an attachment or vendor property.
     pub fn count_long_line(&mut self, line: u64) {
         self.count("a line of more than 256 KiB".to_owned(), line);
     }
@@ -85,7 +83,7 @@ impl Ignored {
         self.0.entry(what).or_insert((line, 0)).1 += 1;
     }
 
-    /// Returns the first line of each kind with a message.
+    /// Returns one message per kind, with the line where it first appears.
     pub fn messages(&self) -> impl Iterator<Item = (u64, String)> {
         self.0.iter().map(|(what, (line, count))| {
             let more = match count - 1 {
@@ -97,7 +95,7 @@ impl Ignored {
     }
 }
 
-/// Returns warnings for properties that an event has more than once although only one is allowed.
+/// Warns about properties that are repeated although an event may have only one.
 pub fn repeated(properties: &[Property]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let named = |name: &'static str| properties.iter().filter(move |one| one.name == name);

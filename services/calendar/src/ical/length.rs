@@ -1,4 +1,4 @@
-//! Durations of imported events.
+//! Event durations.
 
 use jiff::civil::{DateTime, Time};
 use jiff::{Span, Timestamp};
@@ -8,23 +8,23 @@ use super::moment::{EntryContext, Moment};
 use super::property::Property;
 use crate::model::zone::Zone;
 
-/// The duration of an event. It applies to each occurrence.
+/// An event's duration, which applies to each occurrence.
 #[derive(Clone, Copy, Debug)]
 pub enum Length {
     /// From DTEND: the difference between the local times.
     Clock(Span),
-    /// From DURATION: weeks and days in local time, then hours, minutes and seconds as elapsed
-    /// time, which clock changes do not affect (RFC 5545, 3.3.6).
+    /// From DURATION. Weeks and days count in local time. Hours, minutes and seconds are elapsed
+    /// time, and clock changes don't affect them (RFC 5545, 3.3.6).
     Duration(Span),
 }
 
 impl Length {
-    /// Returns the difference between two times, in the local time of a zone.
+    /// Measures the difference between two times in a zone's local time.
     pub fn between(start: &Moment, end: &Moment, clock: &Zone) -> Length {
         let wall = |moment: &Moment| moment.clone().in_zone(clock).wall();
         let (first, last) = (wall(start), wall(end));
         match (start, end) {
-            // The clock was set back between them.
+            // Clocks were set back in between.
             (Moment::Time(start, _), Moment::Time(end, _)) if last < first => {
                 Length::Duration(start.until(*end).unwrap_or_default())
             }
@@ -37,13 +37,14 @@ impl Length {
         Length::parse("DURATION", &duration.value)
     }
 
-    /// Parses the duration in a property with this name.
+    /// Parses the duration in the named property.
     pub fn parse(name: &str, text: &str) -> Result<Length, String> {
         let span: Span = text.trim().parse().map_err(|_| format!("{name} is not a duration"))?;
         Ok(Length::Duration(span))
     }
 
-    /// Returns the end of an event with this start, or `None` after the last supported date.
+    /// Returns the end of an event that starts at `start`, or `None` if it would be after the last
+    /// supported date.
     pub fn end_of(self, start: &Moment) -> Option<Moment> {
         match (self, start) {
             (Length::Duration(span), Moment::Time(at, zone)) => {
@@ -57,8 +58,8 @@ impl Length {
     }
 }
 
-/// Adds the weeks and days of a duration in local time. Returns `None` if the result is out of
-/// range.
+/// Adds the years, months, weeks and days of a duration in local time. Returns `None` if the result
+/// is out of range.
 fn on_clock(at: Timestamp, zone: &Zone, span: Span) -> Option<Timestamp> {
     let days = Span::new()
         .try_years(span.get_years())
@@ -83,11 +84,12 @@ fn exactly(at: Timestamp, span: Span) -> Option<Timestamp> {
     at.checked_add(time).ok()
 }
 
-/// The warning for an event that ends before it starts.
+/// Warning for an event that ends before it starts.
 const BACKWARDS: &str = "it ends before it starts; its end was set to its start";
 
-/// Reads the end of an event. By default an event ends at its start, and an all-day event with its
-/// day. An end before the start, or one that cannot be read, is the start, with a warning.
+/// Reads the end of an event. If it doesn't specify one, it ends when it starts, and an all-day
+/// event at the end of the day. An end that is unreadable or before the start is replaced by the
+/// start, with a warning.
 pub fn end_of(
     start: &Moment,
     end: Option<&Property>,
@@ -128,7 +130,7 @@ pub fn end_of(
         (Moment::Time(first, zone), Moment::Time(at, _)) => {
             Moment::Time(at.max(*first), zone.clone())
         }
-        // So is a midnight.
+        // Midnight is exclusive too.
         (Moment::Day(first), read) if read.wall().time() == Time::midnight() => {
             let behind = read.wall().date();
             Moment::Day(behind.yesterday().unwrap_or(behind).max(*first))

@@ -1,9 +1,9 @@
-//! iCalendar lines: escaped, folded, and ended with CRLF.
+//! Writes iCalendar lines, with escaping, folding and CRLF line endings.
 
-/// Maximum number of octets in a line, excluding its CRLF.
+/// Maximum line length in octets, not counting the CRLF.
 const OCTETS: usize = 75;
 
-/// Writes a line: a name with parameters, and a value that is already escaped.
+/// Writes a line. The name may include parameters, and the value must already be escaped.
 pub fn line(out: &mut String, name: &str, value: &str) {
     let mut room = OCTETS;
     for c in name.chars().chain([':']).chain(value.chars()) {
@@ -17,14 +17,14 @@ pub fn line(out: &mut String, name: &str, value: &str) {
     out.push_str("\r\n");
 }
 
-/// Writes a string property. Writes nothing for an empty string.
+/// Writes a text property. Does nothing if the text is empty.
 pub fn text_line(out: &mut String, name: &str, text: &str) {
     if !text.is_empty() {
         line(out, name, &escaped(text));
     }
 }
 
-/// Escapes a string and drops control characters except line ends.
+/// Escapes text and drops control characters other than line breaks.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -39,13 +39,13 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// Quotes a parameter value. Quotes in it are replaced.
+/// Quotes a parameter value. Double quotes inside it become single quotes.
 pub fn quoted(text: &str) -> String {
     let bare: String = text.chars().filter(|c| !c.is_control()).collect();
     format!("\"{}\"", bare.replace('"', "'"))
 }
 
-/// Removes line breaks from a value that is not a string, such as a URL.
+/// Removes line breaks and other control characters from a value that isn't text, such as a URL.
 pub fn bare(value: &str) -> String {
     value.chars().filter(|c| !c.is_control()).collect()
 }

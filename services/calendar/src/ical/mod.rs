@@ -1,4 +1,4 @@
-//! iCalendar (RFC 5545): reads and writes calendars, events and time zones.
+//! iCalendar support (RFC 5545): reading and writing calendars, events and time zones.
 
 mod calendar;
 mod dates;

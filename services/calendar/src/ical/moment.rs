@@ -1,4 +1,4 @@
-//! Dates and times in iCalendar files: whole days, and times in a zone.
+//! Dates and times in iCalendar files.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
@@ -9,28 +9,26 @@ use crate::model::schedule::wall_seconds;
 use crate::model::series::SeriesLimits;
 use crate::model::zone::Zone;
 
-/// The context for reading dates and times.
+/// Context for reading dates and times.
 #[derive(Clone, Copy)]
 pub struct EntryContext<'a> {
-    /// The zones described in the file.
+    /// The zones defined in the file.
     pub zones: &'a ForeignZones,
-    /// The default zone of the file, for times in UTC or without a zone.
+    /// The file's default zone, used to display UTC times and to interpret times without a zone.
     pub calendar: Option<&'a Zone>,
-    /// The zone for times without one, if the file has no default.
+    /// The site's zone. Applies to times without a zone if the file doesn't have a default.
     pub site: &'a Zone,
-    /// The current time.
     pub now: Timestamp,
-    /// The limits of series.
     pub limits: SeriesLimits,
 }
 
 impl EntryContext<'_> {
-    /// Returns the zone for times without a known zone.
+    /// Returns the zone for times that don't have a known one.
     pub fn floating(&self) -> &Zone {
         self.calendar.unwrap_or(self.site)
     }
 
-    /// Returns the zone that a name denotes at a local time, or `None` for an unknown name.
+    /// Returns the zone that a name refers to at a local time, or `None` if the name is unknown.
     pub fn zone(&self, name: &str, wall: DateTime) -> Option<Zone> {
         self.zones.find(name, wall)
     }
@@ -39,16 +37,15 @@ impl EntryContext<'_> {
 /// A whole day, or a time in a zone.
 #[derive(Clone, Debug)]
 pub enum Moment {
-    /// A whole day.
     Day(Date),
-    /// An instant and the zone in which it is shown. A local time alone would be ambiguous in a
-    /// repeated hour.
+    /// An instant and its display zone. We keep the instant because a local time would be ambiguous
+    /// when clocks are set back.
     Time(Timestamp, Zone),
 }
 
 impl PartialEq for Moment {
-    /// Times are equal if both instant and zone are equal. All zones with fixed offsets are
-    /// considered equal.
+    /// Times are equal if they have the same instant and zone. All fixed-offset zones count as the
+    /// same zone.
     fn eq(&self, other: &Moment) -> bool {
         match (self, other) {
             (Moment::Day(day), Moment::Day(other)) => day == other,
@@ -62,12 +59,12 @@ impl PartialEq for Moment {
 }
 
 impl Moment {
-    /// Parses a property with a single date or time.
+    /// Parses a property that contains a single date or time.
     pub fn read(property: &Property, context: EntryContext<'_>) -> Result<Moment, String> {
         Moment::parse(property.value.trim(), property, context)
     }
 
-    /// Parses one of the dates or times of a property.
+    /// Parses one of a property's dates or times.
     pub fn parse(
         text: &str,
         property: &Property,
@@ -82,7 +79,7 @@ impl Moment {
         let zone = match property.parameter("TZID") {
             _ if is_utc(text) => Zone::utc(),
             None => context.floating().clone(),
-            // Entries report unknown zones as warnings.
+            // Unknown zones are reported as warnings on the entry.
             Some(name) => context.zone(name, wall).unwrap_or_else(|| context.floating().clone()),
         };
         let at = zone.instant(wall).ok_or_else(wrong)?;
@@ -90,7 +87,7 @@ impl Moment {
         Ok(Moment::Time(at, shown_in.unwrap_or(zone)))
     }
 
-    /// Returns the local time. For a day, this is midnight.
+    /// Returns the local time, which is midnight for a day.
     pub fn wall(&self) -> DateTime {
         match self {
             Moment::Day(day) => day.to_datetime(Time::midnight()),
@@ -98,8 +95,8 @@ impl Moment {
         }
     }
 
-    /// Returns another local time in the same zone. A skipped time moves forward; of a repeated
-    /// time, the first is used.
+    /// Returns another local time in the same zone. A skipped time moves forward, and a repeated
+    /// one resolves to its first occurrence.
     pub fn at(&self, wall: DateTime) -> Moment {
         match self {
             Moment::Day(_) => Moment::Day(wall.date()),
@@ -116,7 +113,7 @@ impl Moment {
         }
     }
 
-    /// Returns seconds, for comparing two values of the same variant.
+    /// Returns seconds that can be compared with those of another moment of the same variant.
     pub fn seconds(&self) -> i64 {
         match self {
             Moment::Day(_) => wall_seconds(self.wall()),
@@ -124,8 +121,8 @@ impl Moment {
         }
     }
 
-    /// Returns whether the local time converts back to the same instant. It does not in the second
-    /// pass of a repeated hour.
+    /// Returns whether the local time converts back to the same instant. In a repeated hour, this
+    /// fails the second time around.
     pub fn is_clear(&self) -> bool {
         match self {
             Moment::Day(_) => true,
@@ -133,7 +130,7 @@ impl Moment {
         }
     }
 
-    /// Returns a key that is the same in every zone.
+    /// Returns a key that doesn't depend on the zone.
     pub fn key(&self) -> String {
         match self {
             Moment::Day(day) => day.strftime("%Y%m%d").to_string(),
@@ -141,7 +138,7 @@ impl Moment {
         }
     }
 
-    /// Returns the key of the local day.
+    /// Returns a key for the local day.
     pub fn day_key(&self) -> String {
         self.wall().date().strftime("%Y%m%d").to_string()
     }
@@ -152,8 +149,8 @@ pub fn is_utc(text: &str) -> bool {
     text.trim().ends_with(['Z', 'z'])
 }
 
-/// Parses a local time, ignoring its zone. A day becomes its midnight. Returns `None` if the text
-/// is malformed.
+/// Parses a local time, ignoring its zone. A day becomes midnight. Returns `None` if the input is
+/// malformed.
 pub fn reading(text: &str) -> Option<DateTime> {
     let text = text.trim();
     if text.len() == 8 {

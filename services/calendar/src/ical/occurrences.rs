@@ -1,4 +1,4 @@
-//! The occurrences of an imported series.
+//! Occurrences of an imported series.
 
 use jiff::civil::{DateTime, Time};
 use jiff::{Span, Timestamp};
@@ -13,38 +13,39 @@ use crate::model::schedule::wall_seconds;
 use crate::model::series::{Plan, SeriesLimits};
 use crate::model::zone::Zone;
 
-/// Maximum number of rules. Each may have thousands of starts.
+/// Maximum number of rules, each of which can have thousands of starts.
 const MAX_RULES: usize = 20;
 
-/// The starts of a series.
 pub struct Starts {
     pub starts: Vec<Start>,
-    /// How the series repeats, without its end. `None` if a series cannot be kept in this form.
+    /// How the series repeats. `end_local` and `duration` are not filled in yet. `None` if we can't
+    /// store the series in this form.
     pub repetition: Option<Repetition>,
 }
 
-/// How a series repeats, and which of its occurrences are known.
+/// How a series repeats, and how far we've expanded it.
 #[derive(Clone, Debug)]
 pub struct Repetition {
     pub plan: Plan,
-    /// The occurrences up to this moment are known.
+    /// Occurrences up to this moment have been expanded.
     pub made_until: i64,
-    /// When more occurrences must be made, in Unix seconds; `None` if all are known.
+    /// When to expand more occurrences, in Unix seconds. `None` if the series is complete.
     pub due_utc: Option<i64>,
-    /// Whether there are more occurrences than the limit permits.
+    /// Whether the series has more occurrences than the limit allows.
     pub is_cut: bool,
 }
 
-/// How far beyond the known occurrences the next one is searched, in years.
+/// How many years past the horizon to look for the next occurrence.
 const YEARS_AHEAD: i64 = 50;
 
-/// More occurrences than a rule can have on a day, up to which the next one is searched.
+/// Maximum number of results when looking for the next occurrence. A rule can't match this often in
+/// a day.
 const MORE_THAN_A_DAY: usize = 1500;
 
-/// Interval at which a series with more occurrences than the limit gets new ones, in seconds.
+/// Seconds between expansions of a series that exceeds the limit.
 const CUT_INTERVAL: i64 = 24 * 3600;
 
-/// Returns the starts of a series, given its first start in the zone in which it repeats.
+/// Returns the starts of a series, given its first start in the zone it recurs in.
 pub fn starts_of(
     component: &Component,
     start: &Moment,
@@ -76,7 +77,7 @@ pub fn starts_of(
     let left_out = series.dates(component, "EXDATE", warnings, &mut unread.excluded)?;
     let mut left_out: Vec<i64> = left_out.iter().map(Moment::seconds).collect();
     left_out.sort_unstable();
-    // One more for each start that may be excluded, and one to detect that there are too many.
+    // Leave room for the starts that may be excluded, plus one to detect that there are too many.
     let (first, latest) = (1 + left_out.len(), most + 1 + left_out.len());
     let wanted = Wanted { until: horizon, near: now.date(), first, latest, most: latest };
     for rule in &rules {
@@ -95,7 +96,7 @@ pub fn starts_of(
     added.retain(is_near);
     starts.extend(added);
     starts.retain(is_near);
-    // If two starts are equal, the one with its own end is kept.
+    // If two starts coincide, keep the one with its own end.
     starts.sort_by_key(|start| (start.moment.seconds(), start.end.is_none()));
     starts.dedup_by_key(|start| start.moment.seconds());
     starts.retain(|start| left_out.binary_search(&start.moment.seconds()).is_err());
@@ -120,17 +121,17 @@ pub fn starts_of(
     Ok(Starts { starts, repetition })
 }
 
-/// How far the starts of a series are known.
+/// How far a series has been expanded.
 #[derive(Clone, Copy)]
 struct Known<'a> {
     horizon: DateTime,
     is_cut: bool,
-    /// The zone of the horizon.
+    /// The horizon's zone.
     zone: &'a Zone,
 }
 
-/// Keeps the first start, then the next future ones, then the latest past ones. In an endless daily
-/// series, the coming days matter most.
+/// Keeps the first start, then the upcoming ones, then the most recent past ones. In an endless
+/// daily series, the coming days matter most.
 fn keep_nearest<T>(starts: &mut Vec<T>, is_past: impl Fn(&T) -> bool, most: usize) {
     let surplus = starts.len().saturating_sub(most);
     let past = starts.iter().skip(1).take_while(|at| is_past(at)).count();
@@ -139,8 +140,9 @@ fn keep_nearest<T>(starts: &mut Vec<T>, is_past: impl Fn(&T) -> bool, most: usiz
 }
 
 impl Series<'_> {
-    /// Returns how the series repeats, with an end that equals its start. Returns `None` if that
-    /// cannot be kept: it has several rules or periods, or a zone that only the file describes.
+    /// Returns the plan of the series, with the end still equal to the start. Returns `None` for
+    /// series we can't store: those with several rules, with periods, or in a zone defined only in
+    /// the file.
     fn plan(&self, rules: &[&Property], listed: &[Start], left_out: &[i64]) -> Option<Plan> {
         let zone = match self.start {
             Moment::Day(_) => Zone::utc(),
@@ -172,7 +174,7 @@ impl Series<'_> {
         Some(plan)
     }
 
-    /// Returns which occurrences are known, and when the next one must be made.
+    /// Records how far the series is expanded and when it is due for more.
     fn repetition(
         &self,
         plan: Plan,
@@ -195,12 +197,12 @@ impl Series<'_> {
         let ahead = Span::new().months(self.context.limits.months);
         let due = next.and_then(|next| plan.wall(next).checked_sub(ahead).ok());
         let due = due.and_then(|due| zone.instant(due)).map(Timestamp::as_second);
-        // Months differ in length, so the next occurrence may be made some days later.
+        // Because months differ in length, the next occurrence may be created a few days late.
         let due_utc = due.map(|due| due.max(now + CUT_INTERVAL));
         Repetition { plan, made_until, due_utc, is_cut }
     }
 
-    /// Returns the first moment of a rule after those that are known, or `None` if the rule ends.
+    /// Returns the rule's first moment after the known ones, or `None` if there aren't any more.
     fn next_after(
         &self,
         rule: &Property,
@@ -234,9 +236,9 @@ mod tests {
         };
         // All in the future: the last ones are dropped.
         assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 1), [10, 11, 12, 13]);
-        // All in the past: the oldest are dropped, except the first, which is the parent.
+        // All in the past: the oldest ones are dropped, except for the first, which is the parent.
         assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 20), [10, 13, 14, 15]);
-        // Past and future: past ones are dropped first, today's are kept.
+        // Past and future: past ones go first, and today's stay.
         assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 13), [10, 13, 14, 15]);
         assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 11), [10, 11, 12, 13]);
         assert_eq!(kept(&[10, 11], 20), [10, 11]);

@@ -1,4 +1,4 @@
-//! Writes the dates and the rules of series.
+//! Writes series dates and rules.
 
 use jiff::civil::Time;
 
@@ -9,8 +9,8 @@ use super::zones::{local, needs_rules};
 use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
 use crate::model::series::Plan;
 
-/// Returns the start and the end of the occurrence at a moment, or `None` after the last supported
-/// date.
+/// Returns the start and end of the occurrence at a moment, or `None` if it would end after the
+/// last supported date.
 pub fn span(plan: &Plan, moment: i64) -> Option<(Moment, Moment)> {
     let start = match plan.all_day {
         true => Moment::Day(plan.wall(moment).date()),
@@ -31,7 +31,7 @@ pub fn span(plan: &Plan, moment: i64) -> Option<(Moment, Moment)> {
     Some((start, end))
 }
 
-/// Writes the start, the end and the rule of a series.
+/// Writes the start, end and recurrence properties of a series.
 pub fn lines(out: &mut String, plan: &Plan) {
     let (start, end) = (plan.start(), wall_from_seconds(plan.end_local));
     if plan.all_day {
@@ -58,8 +58,8 @@ pub fn lines(out: &mut String, plan: &Plan) {
     }
 }
 
-/// Writes a list of dates in the form of the start. Times in the second pass of a repeated hour are
-/// written in UTC.
+/// Writes a list of dates in the same form as DTSTART. When an hour repeats, times in the second
+/// one are written in UTC.
 pub fn dates(out: &mut String, name: &str, plan: &Plan, moments: &[i64]) {
     if plan.all_day {
         write(out, &format!("{name};VALUE=DATE"), moments, |moment| plan.key(moment));

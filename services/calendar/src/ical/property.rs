@@ -1,20 +1,20 @@
-//! Properties of iCalendar components, and their escape sequences.
+//! iCalendar properties and their escape sequences.
 
-/// A property: `NAME;PARAMETER=value:value`.
+/// A property such as `NAME;PARAMETER=value:value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Property {
-    /// Number of its first line in the file; 0 if it does not come from a file.
+    /// Line number in the file, or 0 if the property isn't from a file.
     pub line: u64,
-    /// The name, in upper case.
+    /// Uppercase name.
     pub name: String,
-    /// Parameters: names in upper case, values without quotes.
+    /// Parameters, with uppercase names and unquoted values.
     pub parameters: Vec<(String, String)>,
-    /// The value as written, including escape sequences.
+    /// The raw value, with escape sequences.
     pub value: String,
 }
 
 impl Property {
-    /// Parses a line. Returns `None` if it has no value.
+    /// Parses a line. Returns `None` if it doesn't have a value.
     pub fn parse(line: &str) -> Option<Property> {
         let (mut quoted, mut bracketed, mut last) = (false, false, ' ');
         let colon = line.char_indices().find_map(|(at, c)| {
@@ -28,7 +28,7 @@ impl Property {
             last = c;
             (c == ':' && !quoted && !bracketed).then_some(at)
         });
-        // An unclosed quote or bracket is an ordinary character.
+        // Treat an unclosed quote or bracket as an ordinary character.
         let (head, value) = match colon {
             Some(colon) => (&line[..colon], &line[colon + 1..]),
             None => line.split_once(':')?,
@@ -51,14 +51,13 @@ impl Property {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Returns whether its values are declared to be days. Some programs declare times as days; a
-    /// time other than midnight counts.
+    /// Returns whether the values are days. Some programs declare times as days, and a time other
+    /// than midnight overrides the declaration.
     pub fn is_day(&self) -> bool {
         self.parameter("VALUE").is_some_and(|kind| kind.eq_ignore_ascii_case("DATE"))
             && !self.value.split(',').any(has_time)
     }
 
-    /// Returns the unescaped value.
     pub fn text(&self) -> String {
         unescaped(&self.value)
     }
@@ -89,7 +88,7 @@ fn parameter_text(text: &str) -> String {
     }
 }
 
-/// Unescapes a string.
+/// Unescapes a text value.
 pub fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();

@@ -1,4 +1,4 @@
-//! Overrides of an occurrence and all later ones (`RANGE=THISANDFUTURE`).
+//! Overrides that apply to an occurrence and all later ones (`RANGE=THISANDFUTURE`).
 
 use std::sync::Arc;
 
@@ -10,11 +10,10 @@ use super::moment::{EntryContext, Moment};
 use super::reader::{Component, Method};
 use crate::model::zone::Zone;
 
-/// An override of an occurrence and all later ones.
 struct Range {
-    /// The original start of the first overridden occurrence.
+    /// When the first overridden occurrence was originally due to start.
     from: Moment,
-    /// The new start of that occurrence.
+    /// When that occurrence starts now.
     start: Moment,
     length: Length,
     details: Arc<Details>,
@@ -22,19 +21,18 @@ struct Range {
 }
 
 impl Component {
-    /// Returns whether it overrides an occurrence and all later ones.
+    /// Returns whether the component overrides an occurrence and all later ones.
     pub fn is_range(&self) -> bool {
         let range = self.find("RECURRENCE-ID").and_then(|one| one.parameter("RANGE"));
         range.is_some_and(|range| range.eq_ignore_ascii_case("THISANDFUTURE"))
     }
 
-    /// Returns its SEQUENCE, by default 0.
+    /// Returns SEQUENCE, or 0 if it is missing or malformed.
     pub fn sequence(&self) -> i64 {
         self.text("SEQUENCE").parse().unwrap_or(0)
     }
 
-    /// Returns the keys of the occurrences that a series excludes. Dates that cannot be read are left
-    /// out.
+    /// Returns the keys of a series' excluded occurrences. Unreadable dates are skipped.
     pub fn excluded_keys(&self, context: EntryContext<'_>) -> Vec<String> {
         let dates = self.all("EXDATE").flat_map(|property| {
             let texts = property.value.split(',').map(str::trim);
@@ -43,7 +41,8 @@ impl Component {
         dates.map(|moment| moment.key()).collect()
     }
 
-    /// Returns a warning if it overrides later occurrences too and is imported without its series.
+    /// Returns a warning if the component also overrides later occurrences but is imported without
+    /// its series.
     pub fn narrowed_range(&self) -> Option<Warning> {
         let property = self.find("RECURRENCE-ID").filter(|_| self.is_range())?;
         let message = "RANGE=THISANDFUTURE was applied to this occurrence only";
@@ -71,8 +70,8 @@ impl Range {
         Ok((Range { from, start, length, details, is_cancelled }, warnings))
     }
 
-    /// Returns the new start of an occurrence, shifted by the same amount as the first overridden
-    /// one. Returns `None` if that is not a supported date.
+    /// Shifts an occurrence by the same amount as the first overridden one. Returns `None` if the
+    /// result isn't a supported date.
     fn moved(&self, start: &Moment) -> Option<Moment> {
         let from = match &self.start {
             Moment::Time(_, zone) => self.from.clone().in_zone(zone),
@@ -88,7 +87,7 @@ impl Range {
 }
 
 impl Entry {
-    /// Applies range overrides to the occurrences of a series. Faulty overrides become warnings.
+    /// Applies range overrides to a series. Invalid overrides become warnings.
     #[must_use]
     pub fn with_ranges(mut self, ranges: &[Component], context: EntryContext<'_>) -> Entry {
         let mut read = Vec::new();

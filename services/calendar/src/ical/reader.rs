@@ -1,4 +1,4 @@
-//! Reads the components of iCalendar files one at a time, in bounded memory.
+//! Reads iCalendar components one at a time, in bounded memory.
 
 use std::io::{self, BufRead};
 use std::sync::Arc;
@@ -11,49 +11,48 @@ use super::decoded::Decoded;
 use super::ignored::Ignored;
 use super::property::Property;
 
-/// Maximum number of bytes in a line. Events with longer lines are rejected, unless the line is an
-/// attachment.
+/// Maximum line length in bytes. Events with longer lines are rejected, except in attachments and
+/// vendor properties.
 const LONGEST_LINE: usize = 256 << 10;
 
-/// Maximum number of bytes in an event or a time zone.
+/// Maximum size of an event or time zone in bytes.
 const MAX_BYTES: usize = 2 << 20;
 
-/// Properties that define a series. If one were lost, an import would trash occurrences. Alarms
-/// have none of them.
+/// Properties that define a series. If we lost one, an import would trash occurrences. They never
+/// appear in alarms.
 const SERIES: [&str; 5] = ["EXDATE", "EXRULE", "RDATE", "RECURRENCE-ID", "RRULE"];
 
-/// Properties that differ between exports of an unchanged event.
+/// Properties that can differ between exports even if the event hasn't changed.
 const STAMPS: [&str; 7] =
     ["CREATED", "DTSTAMP", "LAST-MODIFIED", "RECURRENCE-ID", "SEQUENCE", "STATUS", "UID"];
 
-/// A component with the number of its first line.
+/// An event or time zone as read from the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Component {
-    /// Number of its first line.
+    /// The line where it starts.
     pub line: u64,
-    /// Event or time zone.
     pub kind: Kind,
-    /// The properties. Those of a time zone's observances follow a `BEGIN`.
+    /// The properties. In a time zone, a `BEGIN` precedes those of each observance.
     pub properties: Vec<Property>,
-    /// Whether properties are missing because the component is too large or broken.
+    /// Whether properties are missing because the component is too large or malformed.
     pub is_cut: bool,
-    /// Whether the file contains its end.
+    /// Whether the end of the component was found.
     pub has_end: bool,
-    /// The method of its calendar.
+    /// The METHOD of the enclosing calendar.
     pub method: Method,
-    /// The identity of its calendar, if this service wrote it.
+    /// The id of the enclosing calendar, if we exported it.
     pub calendar_id: Option<Arc<str>>,
 }
 
-/// The method of a calendar, which says how to process its events (RFC 5546).
+/// A calendar's METHOD, which says how to process its events (RFC 5546).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
-    /// Import the events: `PUBLISH`, `REQUEST`, or no method.
+    /// Import the events. Applies to `PUBLISH`, `REQUEST`, and calendars without a method.
     #[default]
     Publish,
     /// `CANCEL`: the events are cancelled.
     Cancel,
-    /// A message between organizer and attendees. It does not change events.
+    /// A message between the organizer and attendees, which doesn't change events.
     Other(&'static str),
 }
 
@@ -69,28 +68,27 @@ impl Method {
     }
 }
 
-/// The kind of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// An event, `VEVENT`.
+    /// A `VEVENT`.
     Event,
-    /// A time zone, `VTIMEZONE`.
+    /// A `VTIMEZONE`.
     Zone,
 }
 
 impl Component {
-    /// Returns whether the component was read completely.
+    /// Returns whether the whole component was read.
     pub fn is_whole(&self) -> bool {
         self.has_end && !self.is_cut
     }
 
-    /// Returns whether its method is one that changes events.
+    /// Returns whether the calendar's method can change events.
     pub fn has_known_method(&self) -> bool {
         !matches!(self.method, Method::Other(_))
     }
 
-    /// Gives an event without a UID one derived from its content. The event is not an override,
-    /// because its series is unknown.
+    /// Generates a UID from the content of an event that doesn't have one. RECURRENCE-ID is dropped
+    /// because we don't know which series the event belongs to.
     fn name_by_content(&mut self) {
         let mut hasher = Sha256::new();
         for one in self.properties.iter().filter(|one| !STAMPS.contains(&one.name.as_str())) {
@@ -109,7 +107,7 @@ impl Component {
         self.properties.push(Property { line, name, parameters: Vec::new(), value });
     }
 
-    /// Appends the start to the UID, for one of several series that share a UID.
+    /// Appends the start to the UID, to distinguish series that share one.
     pub fn tell_apart(&mut self) {
         let name = self.name_with_start(&self.text("UID"));
         if let Some(uid) = self.properties.iter_mut().find(|one| one.name == "UID") {
@@ -117,17 +115,17 @@ impl Component {
         }
     }
 
-    /// Returns a UID with the start appended.
+    /// Returns the UID with the start appended.
     pub fn name_with_start(&self, uid: &str) -> String {
         format!("{uid}~{}", self.text("DTSTART"))
     }
 
-    /// Returns whether it has a recurrence rule or a list of dates.
+    /// Returns whether the event has a recurrence rule or a date list.
     pub fn is_series(&self) -> bool {
         self.rules().next().is_some() || self.find("RDATE").is_some()
     }
 
-    /// Returns the number of bytes of its properties.
+    /// Returns the total size of the properties in bytes.
     pub fn bytes(&self) -> usize {
         let parameters = |one: &Property| {
             one.parameters.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>()
@@ -136,35 +134,34 @@ impl Component {
         self.properties.iter().map(bytes).sum()
     }
 
-    /// Returns the first property with a name, or `None` if there is none.
+    /// Returns the first property with this name, if any.
     pub fn find(&self, name: &str) -> Option<&Property> {
         self.properties.iter().find(|one| one.name == name)
     }
 
-    /// Finds all properties with a name.
+    /// Returns all properties with this name.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &Property> {
         self.properties.iter().filter(move |one| one.name == name)
     }
 
-    /// Returns the rules of a series. Empty rules are left out; some programs write them for events
-    /// that do not repeat.
+    /// Returns the recurrence rules. Skips empty ones, which some programs write for events that
+    /// don't repeat.
     pub fn rules(&self) -> impl Iterator<Item = &Property> {
         self.all("RRULE").filter(|one| !one.value.trim().is_empty())
     }
 
-    /// Returns the trimmed text of a property, or an empty string if it is absent.
+    /// Returns the property's text, trimmed, or an empty string if it is missing.
     pub fn text(&self, name: &str) -> String {
         self.find(name).map(|one| one.text().trim().to_owned()).unwrap_or_default()
     }
 }
 
-/// The role of a line in the nesting of components.
+/// How a line affects the nesting of components.
 enum Mark {
-    /// The end of the current component.
     End,
-    /// A line after the current component, whose end is missing.
+    /// A line past the current component, meaning that its END is missing.
     Beyond,
-    /// The beginning of a nested component.
+    /// The start of a nested component.
     InnerBegin,
     /// The end of a nested component.
     InnerEnd,
@@ -189,44 +186,42 @@ impl Mark {
     }
 }
 
-/// A line joined with its continuation lines.
+/// A logical line, assembled from a line and its continuation lines.
 struct Unfolding {
     number: u64,
     bytes: Vec<u8>,
-    /// Whether a part was dropped because the line is too long.
+    /// Whether part of the line was dropped because it is too long.
     is_cut: bool,
 }
 
-/// Reads components.
+/// Reads components from a file.
 pub struct Reader<R> {
     lines: BoundedLines<Decoded<R>>,
-    /// The line that is currently being joined.
+    /// The logical line being assembled.
     pending: Option<Unfolding>,
-    /// Whether a part of the last line was dropped because it is too long.
+    /// Whether part of the last line was dropped because it is too long.
     is_line_cut: bool,
-    /// A property that the next read returns again.
+    /// A property that was put back, to be read again.
     again: Option<(u64, Property)>,
     done: bool,
-    /// Whether a calendar or an event has begun.
+    /// Whether a calendar or event has started.
     pub is_calendar: bool,
-    /// Whether a calendar has begun and not yet ended.
+    /// Whether we are inside a calendar.
     pub is_open: bool,
-    /// The method of the current calendar.
     method: Method,
     /// Number of the last line.
     pub line: u64,
-    /// The default zone of the calendar.
+    /// The calendar's default zone.
     pub zone_name: Option<String>,
-    /// The product id of the calendar.
+    /// The calendar's PRODID.
     pub product: Option<String>,
-    /// The identity of the current calendar, if this service wrote it.
+    /// The id of the current calendar, if we exported it.
     calendar_id: Option<Arc<str>>,
-    /// The parts of the file skipped so far.
+    /// Content skipped so far.
     pub ignored: Ignored,
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Reads from the beginning of a file.
     pub fn new(input: R) -> Reader<R> {
         let lines = BoundedLines::new(Decoded::new(input), LONGEST_LINE);
         Reader {
@@ -298,8 +293,8 @@ impl<R: BufRead> Reader<R> {
         Ok(None)
     }
 
-    /// Reads the rest of a component. It ends with its end line, or where that line is evidently
-    /// missing: before the next component, or at the end of the calendar or file.
+    /// Reads the rest of a component, up to its END line. If that line is missing, stops before the
+    /// next component or at the end of the calendar or file.
     fn component(&mut self, line: u64, kind: Kind) -> io::Result<Component> {
         let (properties, method, calendar_id) = (Vec::new(), self.method, self.calendar_id.clone());
         let mut component = Component {
@@ -329,16 +324,14 @@ impl<R: BufRead> Reader<R> {
                 Some(Mark::InnerEnd) => depth = depth.saturating_sub(1),
                 None => {}
             }
-            // Alarms within events are skipped. Observances are kept, because they are the rules of
-            // a zone.
+            // Skip alarms within events, but keep observances because they are a zone's rules.
             let kept = kind == Kind::Zone || (depth == 0 && property.name != "END");
             bytes += property.name.len() + property.value.len() + 64;
-            // Attachments and properties of other programs can be cut without losing anything that
-            // is used.
+            // We don't need attachments or vendor properties, so it's fine if they are truncated.
             let is_extra = property.name == "ATTACH" || property.name.starts_with("X-");
             let is_missed = self.is_line_cut && !is_extra;
             component.is_cut |= kept && (bytes > MAX_BYTES || is_missed);
-            // A property of a series within an alarm: the alarm's end is missing.
+            // If an alarm seems to contain a series property, the alarm's END is missing.
             let is_hidden = SERIES.contains(&property.name.as_str()) && depth > 0;
             component.is_cut |= kind == Kind::Event && is_hidden;
             if kept && kind == Kind::Event {
@@ -367,7 +360,7 @@ impl<R: BufRead> Reader<R> {
                 Property::parse(&text).map(|property| Property { line: line.number, ..property });
             let is_valueless = property.is_none() && SERIES.contains(&name.as_str());
             (self.line, self.is_line_cut) = (line.number, line.is_cut || is_valueless);
-            // If the end of a line is missing, its name may be incomplete.
+            // If the end of the line is missing, the name may be incomplete too.
             let (name, parameters, value) = Default::default();
             let cut = Property { line: line.number, name, parameters, value };
             if let Some(property) = property.or(self.is_line_cut.then_some(cut)) {
@@ -377,8 +370,8 @@ impl<R: BufRead> Reader<R> {
         Ok(None)
     }
 
-    /// Joins a line with its continuation lines, which begin with whitespace. Returns `None` at the
-    /// end.
+    /// Assembles a line from its continuation lines, which start with whitespace. Returns `None` at
+    /// the end.
     fn unfolded(&mut self) -> io::Result<Option<Unfolding>> {
         while !self.done {
             let Some((number, line)) = self.lines.next_line()? else {
@@ -411,7 +404,7 @@ impl<R: BufRead> Reader<R> {
 }
 
 fn text(bytes: Vec<u8>) -> String {
-    // Lines that are not valid UTF-8 are decoded as Latin-1.
+    // Fall back to Latin-1 if a line isn't valid UTF-8.
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect());
     text.trim_end_matches('\r').replace('\0', "")
@@ -435,7 +428,7 @@ mod tests {
         let texts: Vec<String> =
             first.properties.iter().map(|one| format!("{}={}", one.name, one.value)).collect();
         assert_eq!((first.line, texts.join(" ")), (2, "SUMMARY=Größe UID=12".to_owned()));
-        // The second one is ended by the end of the file.
+        // The second event runs until the end of the file.
         let second = reader.next_component().unwrap().unwrap();
         assert_eq!((second.properties[0].value.as_str(), second.has_end), ("3", false));
         assert!(first.has_end);

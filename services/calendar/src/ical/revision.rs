@@ -1,4 +1,4 @@
-//! Selection among several entries for the same event.
+//! Chooses between several entries for the same event.
 
 use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, HashSet};
@@ -9,12 +9,12 @@ use super::reader::Component;
 use crate::model::revision::Revision;
 use crate::model::schedule::wall_seconds;
 
-/// Reads CREATED in Unix seconds. Returns `None` if it is missing or malformed.
+/// Reads CREATED as Unix seconds. Returns `None` if it is missing or malformed.
 pub fn created_of(component: &Component) -> Option<i64> {
     component.find("CREATED").and_then(|date| reading(&date.value)).map(wall_seconds)
 }
 
-/// Reads the revision of an entry, or `None` if it has none.
+/// Reads the revision of an entry, if it has one.
 pub fn revision_of(component: &Component) -> Option<Revision> {
     let date = |name: &str| {
         let date = component.find(name).and_then(|date| reading(&date.value));
@@ -26,12 +26,12 @@ pub fn revision_of(component: &Component) -> Option<Revision> {
     is_named.then_some(Revision { sequence, modified, stamped })
 }
 
-/// The latest entry for each event of a file. Takes a fixed amount of memory per event.
+/// Tracks the latest entry for each event in a file. Memory use per event is constant.
 #[derive(Default)]
 pub struct Revisions {
-    /// Two hashers, so that two events practically never have equal hashes.
+    /// We use two hashers to make collisions practically impossible.
     hashers: [RandomState; 2],
-    /// The latest entries, by the two hashes of UID and occurrence.
+    /// The latest entries, keyed by both hashes of UID and occurrence.
     latest: HashMap<[u64; 2], Latest>,
     superseded: HashSet<usize>,
     repeated: HashSet<usize>,
@@ -39,15 +39,15 @@ pub struct Revisions {
 
 struct Latest {
     revision: Revision,
-    /// Position of the component in the file.
+    /// The component's position in the file.
     number: usize,
-    /// Hash of the value of DTSTART.
+    /// Hash of DTSTART.
     start: u64,
 }
 
 impl Revisions {
-    /// Adds an entry. If two revisions are equal, the later entry wins unless it has a different
-    /// start, because some programs give several events the same UID.
+    /// Adds an entry. If two entries have the same revision, the later one wins. If their starts
+    /// differ, they are separate events, because some programs reuse a UID for several events.
     pub fn take(
         &mut self,
         (uid, replaced): (&str, Option<&str>),
@@ -76,8 +76,8 @@ impl Revisions {
         self.superseded.insert(loser);
     }
 
-    /// Returns the numbers of the superseded components, and of those that share their UID with
-    /// another event.
+    /// Returns the numbers of the superseded components, and of those that share a UID with another
+    /// event.
     pub fn into_numbers(self) -> (HashSet<usize>, HashSet<usize>) {
         (self.superseded, self.repeated)
     }

@@ -1,9 +1,9 @@
-//! Windows names of time zones.
+//! Windows time zone names.
 
 use crate::model::zone::Zone;
 
-/// Windows names, each with the zone that it denotes most often (CLDR 48, `windowsZones`). Offsets
-/// such as `UTC-02` are themselves zones of this service.
+/// Windows names and the zones they most commonly refer to (CLDR 48, `windowsZones`). Offsets such
+/// as `UTC-02` are missing because we support them as zones directly.
 const NAMES: &[(&str, &str)] = &[
     ("AUS Central Standard Time", "Australia/Darwin"),
     ("AUS Eastern Standard Time", "Australia/Sydney"),
@@ -143,8 +143,8 @@ const NAMES: &[(&str, &str)] = &[
     ("tzone://Microsoft/Utc", "UTC"),
 ];
 
-/// Display names of Windows zones, as written by Exchange. Each is identified by its first place,
-/// because the others have changed between versions.
+/// Display names of Windows zones, as written by Exchange. We only match the first place in each
+/// name because the others have changed between Windows versions.
 const DISPLAYED: &[(&str, &str)] = &[
     ("Abu Dhabi", "Asia/Dubai"),
     ("Adelaide", "Australia/Adelaide"),
@@ -295,8 +295,8 @@ const DISPLAYED: &[(&str, &str)] = &[
     ("Yukon", "America/Whitehorse"),
 ];
 
-/// Finds a zone by its Windows name or by its display name, such as `(UTC+01:00) Amsterdam, Berlin,
-/// Bern, Rome, Stockholm, Vienna`. Returns `None` for an unknown name.
+/// Finds a zone by its Windows name or by a display name such as `(UTC+01:00) Amsterdam, Berlin,
+/// Bern, Rome, Stockholm, Vienna`. Returns `None` if the name is unknown.
 pub fn windows_zone(name: &str) -> Option<Zone> {
     if let Some(zone) = find(NAMES, name) {
         return Some(zone);
@@ -309,11 +309,11 @@ pub fn windows_zone(name: &str) -> Option<Zone> {
     find(DISPLAYED, place).or_else(|| Zone::parse(&format!("UTC{}", offset()?)))
 }
 
-/// Names of Lotus Notes that are not those of Windows.
+/// Lotus Notes zone names that don't match Windows names.
 const LOTUS: &[(&str, &str)] = &[("Western/Central Europe", "Europe/Berlin")];
 
-/// Finds a zone by its name in Lotus Notes, which is often that of Windows without `Standard Time`.
-/// Files that describe a zone of such a name mean their own.
+/// Finds a zone by its Lotus Notes name, which is often the Windows name without `Standard Time`.
+/// Only use this if the file doesn't define a zone with this name.
 pub fn lotus_zone(name: &str) -> Option<Zone> {
     find(LOTUS, name).or_else(|| find(NAMES, &format!("{name} Standard Time")))
 }

@@ -1,4 +1,4 @@
-//! Export of time zones as `VTIMEZONE` components.
+//! Exports time zones as `VTIMEZONE` components.
 
 use jiff::civil::{Date, DateTime, Time, Weekday, datetime};
 
@@ -6,28 +6,28 @@ use super::lines::line;
 use crate::model::schedule::instant_from_seconds;
 use crate::model::zone::{Observance, Zone};
 
-/// Returns whether times are written with the zone's name, so that the file must contain its rules.
-/// Times in fixed offsets are written in UTC.
+/// Returns whether times refer to the zone by name, in which case the file must include its rules.
+/// Times with fixed offsets are written in UTC.
 pub fn needs_rules(zone: &Zone) -> bool {
     !zone.is_fixed()
 }
 
-/// The earliest local time in a file. Parsers reject the year 0.
+/// The earliest local time in a file. Parsers reject year 0.
 const FIRST: DateTime = datetime(1, 1, 1, 0, 0, 0, 0);
 
-/// A margin of a year before and after the events of a feed, in seconds.
+/// One-year margin before and after the events in a feed, in seconds.
 const MARGIN: i64 = 366 * 24 * 3600;
 
-/// Clock changes are written at least up to this year.
+/// Write clock changes up to this year at least.
 const KNOWN_YEARS: i16 = 2037;
 
-/// Number of years after which dates fall on the same weekdays again.
+/// The Gregorian calendar's weekdays repeat after this number of years.
 const WEEKDAY_CYCLE: i16 = 28;
 
-/// Writes a time zone for the events between two instants.
+/// Writes a time zone that covers events between two instants.
 ///
-/// A kind of clock change that repeats every year is written as a rule. Any other kind gets one
-/// line per change, because clients ignore all but the first value of a list.
+/// Clock changes that repeat every year are written as a rule. Other changes get one RDATE line
+/// each, because clients ignore all but the first value in a list.
 pub fn time_zone(out: &mut String, zone: &Zone, first: i64, last: i64) {
     let from = instant_from_seconds(first.saturating_sub(MARGIN));
     let from = zone.instant(FIRST).map_or(from, |earliest| from.max(earliest));
@@ -53,7 +53,7 @@ pub fn time_zone(out: &mut String, zone: &Zone, first: i64, last: i64) {
                 .filter(|_| later.len() == usize::from(WEEKDAY_CYCLE.unsigned_abs()))
         })
         .collect();
-    // If one kind of change is irregular, the others follow a rule only by coincidence.
+    // If one kind of change is irregular, any pattern in the others is a coincidence.
     let is_regular = kinds
         .iter()
         .zip(&rules)
@@ -66,7 +66,7 @@ pub fn time_zone(out: &mut String, zone: &Zone, first: i64, last: i64) {
             listed.iter().filter(|begin| **begin <= until).copied().collect();
         if let Some((first, others)) = listed.split_first() {
             observance(out, kind, *first, |out| {
-                // ical.js only reads the first beginning if there is no RDATE.
+                // ical.js ignores DTSTART if there is an RDATE, so we have to repeat it here.
                 if !others.is_empty() {
                     listed.iter().for_each(|begin| line(out, "RDATE", &local(*begin)));
                 }
@@ -79,7 +79,7 @@ pub fn time_zone(out: &mut String, zone: &Zone, first: i64, last: i64) {
     line(out, "END", "VTIMEZONE");
 }
 
-/// Writes an observance that first begins at a local time. `repeat` writes its further beginnings.
+/// Writes an observance that first takes effect at a local time. `repeat` writes when it recurs.
 fn observance(
     out: &mut String,
     kind: &Observance,
@@ -96,7 +96,8 @@ fn observance(
     line(out, "END", name);
 }
 
-/// A rule for clock changes: on a weekday of a month, at the same time every year.
+/// A rule for clock changes that happen every year in the same month, on the same weekday and at
+/// the same time.
 #[derive(Clone, Copy, Debug)]
 struct YearlyRule {
     month: i8,
@@ -105,19 +106,18 @@ struct YearlyRule {
     days: Days,
 }
 
-/// Seven consecutive days of a month, which contain the weekday once.
+/// Seven consecutive days of a month, in which every weekday appears once.
 #[derive(Clone, Copy, Debug)]
 enum Days {
-    /// The n-th seven days of the month.
+    /// The nth seven days of the month.
     Week(i8),
-    /// The last seven days.
     Last,
-    /// The seven days that begin with this day of the month.
+    /// The seven days starting with this day of the month.
     From(i8),
 }
 
 impl YearlyRule {
-    /// Returns the rule that all these beginnings follow, or `None` if there is none.
+    /// Finds a rule that matches all of these dates, if there is one.
     fn of(begins: &[DateTime]) -> Option<YearlyRule> {
         let first = begins.first()?;
         let earliest = begins.iter().map(|begin| begin.day()).min()?;
@@ -138,7 +138,7 @@ impl YearlyRule {
         fits && is_weekday && begin.month() == self.month && begin.time() == self.time
     }
 
-    /// Returns the index from which on the beginnings follow the rule every year.
+    /// Returns the index from which the dates follow the rule without skipping a year.
     fn first_of(self, begins: &[DateTime]) -> usize {
         let mut first = begins.len();
         let mut next_year = None;
@@ -175,7 +175,6 @@ impl YearlyRule {
     }
 }
 
-/// Formats a local time.
 pub fn local(wall: DateTime) -> String {
     wall.strftime("%Y%m%dT%H%M%S").to_string()
 }
@@ -212,7 +211,7 @@ mod tests {
         );
     }
 
-    /// Returns the lines of a zone from 1995 on, without those that are the same for every zone.
+    /// Returns the lines for a zone since 1995, without the boilerplate.
     fn written(name: &str) -> String {
         let at = |text: &str| text.parse::<jiff::Timestamp>().unwrap().as_second();
         let (first, last) = (at("1996-01-01T00:00:00Z"), at("2037-01-01T00:00:00Z"));

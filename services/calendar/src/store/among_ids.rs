@@ -1,5 +1,5 @@
-//! Conditions on a list of ids. Their SQL text does not depend on the number of ids, so each
-//! statement is prepared only once per connection.
+//! ID list conditions. Their SQL doesn't depend on the number of ids, and each statement is
+//! prepared only once per connection.
 
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping};
 use diesel::pg::Pg;
@@ -8,16 +8,15 @@ use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::{Array, BigInt, Bool, Text};
 use diesel::sqlite::Sqlite;
 
-/// The part of a condition after its column: `= any($1)`, or the equivalent on SQLite.
+/// The right-hand side of a condition: `= any($1)`, or the equivalent on SQLite.
 #[derive(Debug)]
 pub struct AmongIds<'a> {
     ids: &'a [i64],
-    /// The ids as a JSON array, bound on SQLite.
+    /// The ids as a JSON array, which we bind on SQLite.
     json: String,
 }
 
 impl<'a> AmongIds<'a> {
-    /// Builds the condition that a column contains one of these ids.
     pub fn of(ids: &'a [i64]) -> Self {
         let written: Vec<String> = ids.iter().map(i64::to_string).collect();
         Self { ids, json: format!("[{}]", written.join(",")) }
@@ -42,12 +41,11 @@ impl QueryFragment<Sqlite> for AmongIds<'_> {
     }
 }
 
-/// The condition that a column is one of some ids. Used instead of `eq_any`, whose statements
-/// SQLite prepares every time.
+/// Checks whether a column matches any of the given ids. We use this instead of `eq_any` because
+/// SQLite would have to prepare those statements every time.
 #[derive(Debug)]
 pub struct Among<'a, C>(C, AmongIds<'a>);
 
-/// Returns the condition that a column is one of these ids.
 pub fn among<C>(column: C, ids: &[i64]) -> Among<'_, C> {
     Among(column, AmongIds::of(ids))
 }

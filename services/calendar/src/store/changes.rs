@@ -1,4 +1,5 @@
-//! Changes of events since a given time, and tombstones of events that are no longer visible.
+//! Lists events that have changed since a given time, and tombstones for events that are no longer
+//! visible.
 
 use database::{DatabaseError, Db};
 use diesel::QueryableByName;
@@ -21,11 +22,11 @@ struct Row {
     gone: i32,
 }
 
-/// The set of callers to whom an event is visible in lists.
+/// Who can see an event in lists.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Audience {
     NoOne,
-    /// Editors and the author of the event.
+    /// Editors and the event's author.
     Insiders,
     Everybody,
 }
@@ -40,8 +41,8 @@ impl Audience {
     }
 }
 
-/// Creates or removes the tombstone of an event. It exists while the event is hidden from a caller
-/// who used to see it in lists.
+/// Creates or removes an event's tombstone. An event has a tombstone while it is hidden from
+/// someone who used to see it in lists.
 pub fn note(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> {
     let (before, now) = (Audience::of(old), Audience::of(new));
     let changed_hands = old.author != new.author && before == Audience::Insiders;
@@ -69,14 +70,14 @@ pub fn note(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> 
     sql.execute(db).map(drop)
 }
 
-/// Returns whether an event has a tombstone. Tombstones remain after the event is erased.
+/// Returns whether an event has a tombstone. Tombstones outlive erased events.
 pub fn has_tombstone(db: &mut Db, event: i64) -> Result<bool, DatabaseError> {
     let mut sql = Sql::new(db, "select count(*) as n from event_tombstones where event_id = ");
     sql.value(event);
     Ok(sql.number(db)? > 0)
 }
 
-/// Reads the first changes in chronological order, and the total number. Must run in a read
+/// Returns the first changes in chronological order, and the total count. Must run in a read
 /// transaction.
 pub fn page(
     db: &mut Db,
@@ -95,7 +96,7 @@ pub fn page(
     Ok((changes, changed + withdrawn))
 }
 
-/// Reads the first changes of one kind, and the number of all.
+/// Reads the first changes of one kind, and the total count.
 fn read(
     db: &mut Db,
     filter: &ChangeFilter,
@@ -133,7 +134,7 @@ fn withdrawn(sql: &mut Sql, filter: &ChangeFilter) {
         }
         Unpublished::Of { author: None, .. } => {}
     }
-    // Callers who still see the event get it as a change rather than a tombstone.
+    // Callers who can still see the event get a change instead of a tombstone.
     sql.push(" and not exists (select 1 from events e where e.id = w.event_id and ");
     visible(sql, &filter.scope);
     sql.push(")");

@@ -1,4 +1,4 @@
-//! Queries that count inconsistent rows.
+//! Counts inconsistent rows.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use diesel::sql_types::Text;
 use super::sql::Sql;
 use super::{events, schema};
 
-/// Number of events read per query.
+/// Number of events to read per query.
 const ROWS: i64 = 50;
 
-/// References between tables: (table, column, referenced table).
+/// Foreign keys, as (table, column, referenced table).
 const REFERENCES: [(&str, &str, &str); 30] = [
     ("images", "id", "entities"),
     ("events", "id", "entities"),
@@ -46,12 +46,11 @@ const REFERENCES: [(&str, &str, &str); 30] = [
     ("subscribed_events", "event_id", "events"),
 ];
 
-/// Returns the number of rows in a table.
 pub fn rows(db: &mut Db, table: &str) -> Result<i64, DatabaseError> {
     Sql::new(db, &format!("select count(*) as n from {table}")).number(db)
 }
 
-/// Counts the references to rows that do not exist.
+/// Counts references to missing rows.
 pub fn dangling(db: &mut Db) -> Result<i64, DatabaseError> {
     let mut count = 0;
     for (table, column, other) in REFERENCES {
@@ -64,8 +63,8 @@ pub fn dangling(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(count)
 }
 
-/// Counts the structural faults of SQLite that are dangling references too: one for each pair of
-/// tables.
+/// Counts SQLite integrity errors that are already reported as dangling references, once per pair
+/// of tables.
 pub fn dangling_structure(db: &mut Db) -> Result<i64, DatabaseError> {
     if !matches!(db, Db::Sqlite(_)) {
         return Ok(0);
@@ -79,7 +78,7 @@ pub fn dangling_structure(db: &mut Db) -> Result<i64, DatabaseError> {
     sql.number(db)
 }
 
-/// Counts the terms whose number of published events is wrong.
+/// Counts terms with a wrong number of published events.
 pub fn wrong_counts(db: &mut Db) -> Result<i64, DatabaseError> {
     let text = "select count(*) as n from terms t left join (select l.other_id, count(*) as c from \
         event_terms l join events e on e.id = l.event_id where e.status = 'publish' group by l.other_id) \
@@ -87,7 +86,7 @@ pub fn wrong_counts(db: &mut Db) -> Result<i64, DatabaseError> {
     Sql::new(db, text).number(db)
 }
 
-/// Counts the links whose copy of the start differs from that of the event.
+/// Counts links whose copy of the event's start is out of date.
 pub fn wrong_starts(db: &mut Db) -> Result<i64, DatabaseError> {
     let mut count = 0;
     for table in ["event_terms", "event_venues", "event_organizers"] {
@@ -100,7 +99,7 @@ pub fn wrong_starts(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(count)
 }
 
-/// Counts the events whose derived columns differ from their fields.
+/// Counts events whose derived columns don't match their fields.
 pub fn wrong_index(db: &mut Db) -> Result<i64, DatabaseError> {
     let (mut last, mut wrong) = (i64::MIN, 0);
     loop {
@@ -129,7 +128,7 @@ pub fn wrong_index(db: &mut Db) -> Result<i64, DatabaseError> {
     }
 }
 
-/// Counts the former slugs that refer to rows that do not exist.
+/// Counts former slugs that refer to missing rows.
 pub fn dead_redirects(db: &mut Db) -> Result<i64, DatabaseError> {
     let text = "select count(*) as n from former_slugs f where not exists (select 1 from (\
         select 'events' as kind, id from events union all select 'venues', id from venues \
@@ -139,7 +138,7 @@ pub fn dead_redirects(db: &mut Db) -> Result<i64, DatabaseError> {
     Sql::new(db, text).number(db)
 }
 
-/// Reads the names of files that are scheduled for removal since a time.
+/// Returns the names of files that were queued for removal after the given time.
 pub fn erased_files(db: &mut Db, since: i64) -> Result<Vec<String>, DatabaseError> {
     #[derive(QueryableByName)]
     struct File {
@@ -151,7 +150,7 @@ pub fn erased_files(db: &mut Db, since: i64) -> Result<Vec<String>, DatabaseErro
     Ok(rows.into_iter().map(|row| row.file).collect())
 }
 
-/// Returns the ids of the images that share a file.
+/// Returns the ids of images that share a file.
 pub fn images_of_file(db: &mut Db, file: &str) -> Result<Vec<i64>, DatabaseError> {
     let mut sql = Sql::new(db, "select id from images where file = ");
     sql.bind(file).push(" order by id");

@@ -1,18 +1,18 @@
-//! SQL conditions shared by several statements.
+//! SQL conditions shared between statements.
 
 use super::sql::Sql;
 use crate::model::list::{Scope, Unpublished};
 use crate::model::window::Window;
 use crate::model::zone::MAX_OFFSET_HOURS;
 
-/// The maximum difference between a local time and its instant, in seconds.
+/// Maximum difference between local time and UTC, in seconds.
 pub const DRIFT: i64 = MAX_OFFSET_HOURS * 3600;
 
-/// The maximum time, in seconds, by which the local end of an event can precede its local start.
-/// This happens if the clock is set back in between.
+/// An event's local end can be earlier than its local start if clocks are set back. This is the
+/// maximum difference, in seconds.
 pub const TURNED_BACK: i64 = 2 * DRIFT;
 
-/// Appends the condition that an event is visible to the caller in lists.
+/// Appends a condition that the caller can see the event in lists.
 pub fn visible(sql: &mut Sql, scope: &Scope) {
     if scope.is_public() {
         sql.push("e.pub = 1");
@@ -22,7 +22,7 @@ pub fn visible(sql: &mut Sql, scope: &Scope) {
     statuses(sql, "e", scope);
 }
 
-/// Appends the condition on status and author of an event, venue or organizer.
+/// Appends a condition on the status and author of an event, venue or organizer.
 pub fn statuses(sql: &mut Sql, alias: &str, scope: &Scope) {
     let published = format!("{alias}.status = 'publish'");
     let Unpublished::Of { author, statuses } = &scope.unpublished else {
@@ -44,23 +44,23 @@ pub fn statuses(sql: &mut Sql, alias: &str, scope: &Scope) {
     sql.push("))");
 }
 
-/// Returns the earliest and the latest local start that an event in a window can have. `None` means
-/// that there is no such bound.
+/// Returns the earliest and latest possible local start of an event in a window. `None` means
+/// unbounded.
 pub fn start_range(window: &Window) -> (Option<i64>, Option<i64>) {
     let Window { wall, utc } = window;
     let earliest = [wall.start_min, utc.start_min.map(|from| from.saturating_sub(DRIFT))];
     let latest = [
         wall.start_max,
         wall.end_max.map(|to| to.saturating_add(TURNED_BACK)),
-        // In UTC no event ends before it starts.
+        // In UTC, events never end before they start.
         utc.start_max.map(|to| to.saturating_add(DRIFT)),
         utc.end_max.map(|to| to.saturating_add(DRIFT)),
     ];
     (earliest.into_iter().flatten().max(), latest.into_iter().flatten().min())
 }
 
-/// Appends the condition that the event with alias `e` is in the window, including a range of local
-/// times that an index supports.
+/// Appends a condition that event `e` is in the window. Includes a range of local times, which can
+/// use an index.
 pub fn within(sql: &mut Sql, window: &Window) {
     let Window { wall, utc } = window;
     let (earliest, latest) = start_range(window);

@@ -1,4 +1,4 @@
-//! The id space that events, venues, organizers and images share.
+//! The id space shared by events, venues, organizers and images.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -6,12 +6,11 @@ use diesel::prelude::*;
 use super::schema::entities;
 use super::sql::Sql;
 
-/// The kind code of events.
+/// Kind code for events.
 pub const EVENT: i32 = 1;
-/// The kind code of images.
+/// Kind code for images.
 pub const IMAGE: i32 = 4;
 
-/// Allocates the next id for a kind.
 pub fn allocate(db: &mut Db, kind: i32) -> Result<i64, DatabaseError> {
     let id = diesel::insert_into(entities::table)
         .values(entities::kind.eq(kind))
@@ -20,11 +19,12 @@ pub fn allocate(db: &mut Db, kind: i32) -> Result<i64, DatabaseError> {
     Ok(id)
 }
 
-/// The largest id of another site that is kept. Otherwise a site could exhaust the id space.
+/// The largest id we keep when importing from another site. Without a limit, a site could exhaust
+/// the id space.
 const LARGEST_KEPT: i64 = 1 << 40;
 
-/// Allocates the id that another site uses if it is free, otherwise the next id. Ids of erased
-/// events are not free.
+/// Allocates the wanted id, which comes from another site, or the next id if the wanted one is
+/// taken. Ids of erased events count as taken.
 pub fn allocate_as(db: &mut Db, kind: i32, wanted: Option<i64>) -> Result<i64, DatabaseError> {
     let Some(id) = wanted.filter(|id| (1..=LARGEST_KEPT).contains(id)) else {
         return allocate(db, kind);
@@ -42,13 +42,13 @@ pub fn allocate_as(db: &mut Db, kind: i32, wanted: Option<i64>) -> Result<i64, D
     Ok(id)
 }
 
-/// Returns whether an id of another site may be kept in a table.
+/// Returns whether a table can use an id from another site.
 pub fn is_free(db: &mut Db, table: &str, id: i64) -> Result<bool, DatabaseError> {
     let text = format!("select count(*) as n from {table} where id = {id}");
     Ok((1..=LARGEST_KEPT).contains(&id) && Sql::new(db, &text).number(db)? == 0)
 }
 
-/// Makes the next id of a table larger than the given one and than all existing ids.
+/// Makes sure that the table's next id is larger than this id and all existing ones.
 pub fn raise_sequence(db: &mut Db, table: &str, id: i64) -> Result<(), DatabaseError> {
     if let Db::Pg(_) = db {
         let sequence = format!("pg_get_serial_sequence('{table}', 'id')");
@@ -67,7 +67,7 @@ pub fn raise_sequence(db: &mut Db, table: &str, id: i64) -> Result<(), DatabaseE
     Ok(())
 }
 
-/// Returns the kind code of the resource with an id, or `None` if there is none.
+/// Returns the kind code of the resource with this id, if any.
 pub fn kind_of(db: &mut Db, id: i64) -> Result<Option<i32>, DatabaseError> {
     Ok(entities::table.find(id).select(entities::kind).first(db).optional()?)
 }

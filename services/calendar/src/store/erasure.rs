@@ -1,4 +1,4 @@
-//! Permanent removal of rows, with everything that refers to them.
+//! Permanently removes rows and everything that refers to them.
 
 use database::{DatabaseError, Db};
 use diesel::connection::SimpleConnection;
@@ -12,12 +12,12 @@ use super::{imported, links, series, site_items, slugs, terms};
 use crate::model::event::{Event, Links};
 use crate::model::linked::Linked;
 
-/// Tables whose rows may have an image.
+/// Tables whose rows can have an image.
 const ILLUSTRATED: [&str; 3] = ["events", "venues", "organizers"];
 
 /// Removes an event with its links, former slugs, old search text and import state. Also removes
-/// its image if nothing else uses it, and returns whether it did. A tombstone remains, but contains
-/// no text.
+/// its image if it is otherwise unused, and returns whether it did. Any tombstone stays, but it
+/// doesn't contain any text.
 pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError> {
     let id = event.id;
     let with = links::of_event(db, id)?;
@@ -35,7 +35,7 @@ pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError
     }
     forget_texts(db, id)?;
     log_change(db, id, None)?;
-    // The id of an event with a tombstone must not be reused.
+    // If the event has a tombstone, its id must not be reused.
     if !has_tombstone(db, id)? {
         site_items::forget(db, "events", id)?;
     }
@@ -47,7 +47,7 @@ pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError
     row(db, "events", (id, event.image), now)
 }
 
-/// Removes a venue or an organizer in the same way as [`event`].
+/// Removes a venue or organizer in the same way as [`event`].
 pub fn linked(db: &mut Db, linked: &Linked, now: i64) -> Result<bool, DatabaseError> {
     links::remove_linked(db, linked.kind, linked.id)?;
     site_items::forget(db, linked.kind.collection(), linked.id)?;
@@ -69,7 +69,7 @@ fn row(
     }
 }
 
-/// Removes an image unless a resource uses it. Returns whether it was removed.
+/// Removes an image if it is unused. Returns whether it was removed.
 fn unused_image(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     for table in ILLUSTRATED {
         let used = format!("select count(*) as n from {table} where image_id = {id}");
@@ -86,7 +86,7 @@ fn unused_image(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     Ok(true)
 }
 
-/// Number of files of erased images that are read at once.
+/// Number of erased image files to read at a time.
 pub const FILES: usize = 100;
 
 /// The file of an erased image.
@@ -101,7 +101,7 @@ pub struct ErasedFile {
     pub uses: i64,
 }
 
-/// Reads the next files of erased images after one, given its time and name.
+/// Returns the next erased image files after the given time and name.
 pub fn files(
     db: &mut Db,
     (erased_utc, file): (i64, &str),
@@ -114,20 +114,20 @@ pub fn files(
     sql.load(db)
 }
 
-/// Returns whether there are files of erased images.
+/// Returns whether there are any erased image files to process.
 pub fn has_files(db: &mut Db) -> Result<bool, DatabaseError> {
     let text = "select count(*) as n from (select 1 from erased_files limit 1) f";
     Ok(Sql::new(db, text).number(db)? > 0)
 }
 
-/// Removes a file from the list of files of erased images.
+/// Removes a file from the list of erased image files.
 pub fn forget_file(db: &mut Db, file: &str) -> Result<(), DatabaseError> {
     let mut sql = Sql::new(db, "delete from erased_files where file = ");
     sql.bind(file.to_owned());
     sql.execute(db).map(drop)
 }
 
-/// Reads the ids of some rows that were moved to the trash before a given time.
+/// Returns up to `most` ids of rows that were trashed before the given time.
 pub fn trashed(
     db: &mut Db,
     table: &str,
@@ -140,14 +140,15 @@ pub fn trashed(
     sql.load_ids(db)
 }
 
-/// Counts the rows that were moved to the trash before a given time.
+/// Counts the rows that were trashed before the given time.
 pub fn count_trashed(db: &mut Db, table: &str, before: i64) -> Result<i64, DatabaseError> {
     let mut sql = Sql::new(db, "select count(*) as n from ");
     sql.push(table).push(" where status = 'trash' and modified_utc < ").value(before);
     sql.number(db)
 }
 
-/// Milliseconds that [`clear_log`] waits for readers, while no other connection can write.
+/// How long [`clear_log`] waits for readers, in milliseconds. No other connection can write during
+/// that time.
 const CLEAR_MS: u32 = 200;
 
 #[derive(diesel::QueryableByName)]
@@ -162,18 +163,18 @@ struct Checkpoint {
     busy: i32,
 }
 
-/// Copies the write-ahead log of SQLite to the file and empties it, so that erased texts are not in
-/// it any more. Fails with [`DatabaseError::Busy`] while another connection reads or writes for longer
-/// than a moment. Does nothing on PostgreSQL.
+/// Checkpoints and truncates SQLite's write-ahead log, which removes erased text from it. Fails
+/// with [`DatabaseError::Busy`] if another connection keeps reading or writing. Does nothing on
+/// PostgreSQL.
 pub fn clear_log(db: &mut Db) -> Result<(), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(()) };
     let before: Timeout = sql_query("PRAGMA busy_timeout").get_result(conn)?;
-    // The first checkpoint copies most of the log while others write.
+    // The first checkpoint copies most of the log without blocking writers.
     conn.batch_execute(&format!(
         "PRAGMA wal_checkpoint(PASSIVE); PRAGMA busy_timeout = {CLEAR_MS}"
     ))?;
     let done = sql_query("PRAGMA wal_checkpoint(TRUNCATE)").get_result::<Checkpoint>(conn);
     conn.batch_execute(&format!("PRAGMA busy_timeout = {}", before.timeout))?;
-    // SQLite reports a log that is in use in the result, not as an error.
+    // SQLite reports a busy log in the result row, not as an error.
     if done?.busy == 0 { Ok(()) } else { Err(DatabaseError::Busy) }
 }

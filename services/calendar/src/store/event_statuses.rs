@@ -1,4 +1,4 @@
-//! Statuses of events that do not take place as announced.
+//! Statuses of events that aren't going ahead as announced.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::schema::event_statuses;
 use super::sql::Sql;
 use crate::model::event_status::{EventStatus, Occurring};
 
-/// A row of the table of event statuses.
+/// A row in the `event_statuses` table.
 #[derive(Queryable)]
 pub struct Row {
     event: i64,
@@ -18,7 +18,6 @@ pub struct Row {
     reason: String,
 }
 
-/// Groups statuses by event.
 pub fn by_event(rows: impl Iterator<Item = Row>) -> HashMap<i64, EventStatus> {
     let status = |row: Row| {
         let occurring = Occurring::parse(&row.status).unwrap_or_default();
@@ -27,7 +26,8 @@ pub fn by_event(rows: impl Iterator<Item = Row>) -> HashMap<i64, EventStatus> {
     rows.map(status).collect()
 }
 
-/// Reads the statuses of these events. Events that take place as announced have no entry.
+/// Returns the statuses of these events. There is no entry for events that are going ahead as
+/// announced.
 pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, EventStatus>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
@@ -39,12 +39,12 @@ pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, EventStatus>, 
     Ok(by_event(rows.into_iter()))
 }
 
-/// Reads the status of an event.
+/// Returns the status of an event.
 pub fn of_event(db: &mut Db, id: i64) -> Result<EventStatus, DatabaseError> {
     Ok(of_events(db, &[id])?.remove(&id).unwrap_or_default())
 }
 
-/// Stores the status of an event.
+/// Sets the status of an event.
 pub fn replace(db: &mut Db, event: i64, status: &EventStatus) -> Result<(), DatabaseError> {
     if status.occurring == Occurring::Scheduled {
         diesel::delete(event_statuses::table.find(event)).execute(db)?;

@@ -1,4 +1,4 @@
-//! Rows of events. Derived copies of their columns are updated in the same transaction.
+//! Event rows. Whenever a row changes, data derived from it is updated in the same transaction.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -131,35 +131,35 @@ fn row(event: &Event) -> Row {
     }
 }
 
-/// Returns an event by its id, or `None` if it does not exist.
+/// Finds an event by id.
 pub fn find(db: &mut Db, id: i64) -> Result<Option<Event>, DatabaseError> {
     let row = events::table.find(id).select(Row::as_select()).first(db).optional()?;
     Ok(row.map(Event::from))
 }
 
-/// Reads the local start and end of an event.
+/// Returns an event's local start and end.
 pub fn local_times(db: &mut Db, id: i64) -> Result<Option<(i64, i64)>, DatabaseError> {
     let found = events::table.find(id).select((events::start_local, events::end_local));
     Ok(found.first(db).optional()?)
 }
 
-/// Finds an event by its stored slug.
+/// Finds an event by its slug as stored.
 pub fn find_by_slug(db: &mut Db, slug: &str) -> Result<Option<Event>, DatabaseError> {
     let found = events::table.filter(events::slug.eq(slug));
     let row = found.select(Row::as_select()).first(db).optional()?;
     Ok(row.map(Event::from))
 }
 
-/// Finds an event by its external id: the UID in an imported file, or the `external_id` of a loaded
-/// line. Returns `None` if it does not exist.
+/// Finds an event by its external id, which is a UID for events imported from a calendar file, or
+/// the `external_id` of a loaded line.
 pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, DatabaseError> {
     let found = events::table.filter(events::external_id.eq(id));
     let row = found.select(Row::as_select()).first(db).optional()?;
     Ok(row.map(Event::from))
 }
 
-/// Reads the ids and external ids of the events with a UID, and of its occurrences, that begin
-/// later and are not in the trash. For a cancellation, omits those that a file has already
+/// Returns the ids and external ids of the event with a UID and its occurrences, if they start
+/// later and aren't trashed. For a cancellation, leaves out events that a file has already
 /// cancelled.
 pub fn later_occurrences(
     db: &mut Db,
@@ -169,7 +169,7 @@ pub fn later_occurrences(
     let text = "select id, ical_uid as text from events where (ical_uid = ";
     let mut sql = Sql::new(db, text);
     sql.bind(uid.to_owned()).push(" or ");
-    // The external id of an occurrence is the UID, `#` and its start. `$` is the character after
+    // An occurrence's external id is the UID, `#`, and the start. `$` is the next character after
     // `#`.
     within_external_ids(&mut sql, db.backend(), format!("{uid}#"), format!("{uid}$"));
     sql.push(") and status <> 'trash' and start_utc > ");
@@ -183,7 +183,8 @@ pub fn later_occurrences(
     Ok(rows.into_iter().map(|row| (row.id, row.text)).collect())
 }
 
-/// Reads the events whose external ids are between two strings in byte order.
+/// Returns up to 100 events whose external ids are in a range, in byte order. The upper bound is
+/// exclusive.
 pub fn in_range_of_external_ids(
     db: &mut Db,
     from: &str,
@@ -197,8 +198,7 @@ pub fn in_range_of_external_ids(
     by_ids(db, &ids)
 }
 
-/// Adds a range condition on external ids. It compares in byte order, as does the index of
-/// PostgreSQL.
+/// Appends a range condition on external ids. Uses byte order, to match the PostgreSQL index.
 fn within_external_ids(sql: &mut Sql, backend: Backend, from: String, below: String) {
     let (is_from, is_below) = match backend {
         Backend::Sqlite => (">= ", "< "),
@@ -208,11 +208,11 @@ fn within_external_ids(sql: &mut Sql, backend: Backend, from: String, below: Str
     sql.push(" and ical_uid ").push(is_below).bind(below);
 }
 
-/// Length in characters of the folded title prefix that the migration `title_heads` indexes.
+/// Length of the indexed prefix of case-folded titles in characters. See the `title_heads`
+/// migration.
 const TITLE_HEAD: usize = 200;
 
-/// Finds an event that is not in the trash, by case-insensitive title and local start. Returns
-/// `None` if there is none.
+/// Finds an event by title, ignoring case, and local start. Trashed events don't count.
 pub fn find_by_title_and_start(
     db: &mut Db,
     title: &str,
@@ -221,7 +221,7 @@ pub fn find_by_title_and_start(
     let plain = html::plain(title);
     let head: String =
         search::fold(&plain).chars().take_while(|c| *c != '\n').take(TITLE_HEAD).collect();
-    // Must match the expression of the index.
+    // Must match the index expression.
     let heads = match db.backend() {
         Backend::Sqlite => {
             "substr(search_ci, 1, min(200, instr(search_ci || char(10), char(10)) - 1))"
@@ -240,7 +240,7 @@ pub fn find_by_title_and_start(
     }
 }
 
-/// Reads events by id, in the order of the ids.
+/// Returns events by id, in the order of `ids`.
 pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<Vec<Event>, DatabaseError> {
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -252,20 +252,20 @@ pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<Vec<Event>, DatabaseError> {
     Ok(in_order(ids, rows.into_iter().map(Event::from)))
 }
 
-/// Reads the ids of the next events after `id` that are not in the trash.
+/// Returns the ids of the next untrashed events after `id`.
 pub fn untrashed_after(db: &mut Db, id: i64, most: i64) -> Result<Vec<i64>, DatabaseError> {
     let mut sql = Sql::new(db, "select id from events where status <> 'trash' and id > ");
     sql.value(id).push(" order by id limit ").value(most);
     sql.load_ids(db)
 }
 
-/// Sorts events by the position of their ids in a list.
+/// Sorts events in the order of `ids`.
 pub fn in_order(ids: &[i64], events: impl Iterator<Item = Event>) -> Vec<Event> {
     let mut found: HashMap<i64, Event> = events.map(|event| (event.id, event)).collect();
     ids.iter().filter_map(|id| found.remove(id)).collect()
 }
 
-/// Inserts a new event. Its id is allocated beforehand, because the slug may contain it.
+/// Inserts a new event. The id must already be allocated because the slug may contain it.
 pub fn insert(db: &mut Db, event: &Event, with: &Links) -> Result<(), DatabaseError> {
     let searched = event.searched();
     diesel::insert_into(events::table)
@@ -277,7 +277,6 @@ pub fn insert(db: &mut Db, event: &Event, with: &Links) -> Result<(), DatabaseEr
     terms::recount(db, None, Some((event, with)))
 }
 
-/// Updates an event.
 pub fn update(
     db: &mut Db,
     (old, old_links): (&Event, &Links),
@@ -299,36 +298,36 @@ pub fn update(
     terms::recount(db, Some((old, old_links)), Some((new, new_links)))
 }
 
-/// Gives an event another external id.
+/// Changes the external id of an event.
 pub fn rename(db: &mut Db, id: i64, external_id: &str) -> Result<(), DatabaseError> {
     let renamed = diesel::update(events::table.find(id));
     renamed.set(events::external_id.eq(external_id)).execute(db)?;
     Ok(())
 }
 
-/// Removes the external id of an event, so that another one can have it.
+/// Clears an event's external id, to free it for another event.
 pub fn forget_external_id(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     Sql::new(db, &format!("update events set ical_uid = null where id = {id}"))
         .execute(db)
         .map(drop)
 }
 
-/// Gives an event another parent.
+/// Changes the parent of an event.
 pub fn set_parent(db: &mut Db, id: i64, parent: Option<i64>) -> Result<(), DatabaseError> {
     diesel::update(events::table.find(id)).set(events::parent_id.eq(parent)).execute(db)?;
     Ok(())
 }
 
-/// A zone that events use, with the period in which they use it.
+/// A time zone and when events use it.
 pub struct ZoneSpan {
     pub zone: Zone,
-    /// The earliest start, in Unix seconds.
+    /// Earliest start in Unix seconds.
     pub first: i64,
-    /// The latest end, in Unix seconds.
+    /// Latest end in Unix seconds.
     pub last: i64,
 }
 
-/// Reads the zones of those events that are not all-day, in order of name.
+/// Returns the zones of these events, sorted by name. All-day events don't count.
 pub fn zones_of(db: &mut Db, ids: &[i64]) -> Result<Vec<ZoneSpan>, DatabaseError> {
     let mut spans: BTreeMap<String, (i64, i64)> = BTreeMap::new();
     for ids in ids.chunks(1000) {
@@ -347,20 +346,19 @@ pub fn zones_of(db: &mut Db, ids: &[i64]) -> Result<Vec<ZoneSpan>, DatabaseError
     Ok(known.collect())
 }
 
-/// Allocates an id for a new event.
 pub fn allocate(db: &mut Db) -> Result<i64, DatabaseError> {
     entities::allocate(db, entities::EVENT)
 }
 
-/// Allocates the id of a new event: that of another site if it is free.
+/// Allocates an id for a new event, preferring the id it has on another site.
 pub fn allocate_as(db: &mut Db, wanted: Option<i64>) -> Result<i64, DatabaseError> {
     entities::allocate_as(db, entities::EVENT, wanted)
 }
 
-/// Maximum number of events published per transaction.
+/// Maximum number of events to publish per transaction.
 const DUE_AT_ONCE: i64 = 1000;
 
-/// Publishes the first events whose publication date has come. Returns their number.
+/// Publishes up to [`DUE_AT_ONCE`] scheduled events that are due. Returns how many were published.
 pub fn publish_due(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
     let due: Vec<Row> = events::table
         .filter(events::status.eq("future").and(events::published_utc.le(now)))
@@ -373,7 +371,7 @@ pub fn publish_due(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
         let with = links::of_event(db, old.id)?;
         let mut new = old.clone();
         new.set_status(Status::of(Stage::Publish));
-        // So that the change appears in lists of changes.
+        // Makes the event show up in lists of changes.
         new.modified_utc = now;
         update(db, (&old, &with), (&new, &with))?;
     }

@@ -1,4 +1,4 @@
-//! Queries of feeds, apart from their lists.
+//! Feed queries, other than the lists themselves.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -12,14 +12,13 @@ use crate::model::list::EventFilter;
 /// Maximum number of cancelled events in a feed.
 const MOST: i64 = 1000;
 
-/// Returns a number that increases with every change of an event, or of a resource that events
-/// show.
+/// Returns a number that increases whenever an event, or any resource shown with events, changes.
 pub fn version(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(content_version::table.select(content_version::n).first(db)?)
 }
 
-/// Reads the ids of events that were public, were trashed after a given time, and would be in the
-/// list if they were still public. A list with search words or a location filter has none.
+/// Returns the ids of formerly public events that have been trashed since the given time and would
+/// otherwise be in the list. Always empty for lists with search words or a location filter.
 pub fn withdrawn(db: &mut Db, filter: &EventFilter, since: i64) -> Result<Vec<i64>, DatabaseError> {
     let is_simple = filter.words.count() == 0 && filter.geo.is_none() && !filter.matches_nothing;
     if !is_simple || !filter.scope.published {

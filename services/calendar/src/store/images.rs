@@ -1,4 +1,4 @@
-//! Images, either linked by URL or stored in the media folder.
+//! Images, which are either linked by URL or stored in the media folder.
 
 use std::collections::HashMap;
 
@@ -38,12 +38,11 @@ impl From<Row> for Image {
     }
 }
 
-/// Returns whether an image with this id exists.
 pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(images::table.find(id).count().get_result::<i64>(db)? > 0)
 }
 
-/// Returns whether the caller uploaded an image or may see a resource that uses it.
+/// Returns whether the caller uploaded this image or can see a resource that uses it.
 pub fn is_shown(db: &mut Db, id: i64, actor: &Actor) -> Result<bool, DatabaseError> {
     if role::sees_all(actor) {
         return exists(db, id);
@@ -74,7 +73,7 @@ pub fn is_shown(db: &mut Db, id: i64, actor: &Actor) -> Result<bool, DatabaseErr
     Ok(sql.number(db)? > 0)
 }
 
-/// Reads images by id.
+/// Returns images by id.
 pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Image>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
@@ -86,7 +85,7 @@ pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Image>, DatabaseE
     Ok(rows.into_iter().map(|row| (row.id, Image::from(row))).collect())
 }
 
-/// Returns the id of the image with this URL, recording it if it is new.
+/// Returns the id of the image with this URL, inserting it if it is new.
 pub fn link(
     db: &mut Db,
     url: &str,
@@ -116,7 +115,7 @@ pub fn link(
     Ok(id)
 }
 
-/// Returns the id of the image that was fetched from a URL, or `None` if there is none.
+/// Returns the id of the image that was fetched from a URL, if any.
 pub fn fetched_from(db: &mut Db, url: &str) -> Result<Option<i64>, DatabaseError> {
     Ok(images::table
         .filter(images::url.eq(url).and(images::file.is_not_null()))
@@ -126,7 +125,7 @@ pub fn fetched_from(db: &mut Db, url: &str) -> Result<Option<i64>, DatabaseError
         .optional()?)
 }
 
-/// Records an image whose file is in the media folder.
+/// Inserts an image whose file is in the media folder.
 pub fn insert(
     db: &mut Db,
     url: &str,
@@ -137,7 +136,7 @@ pub fn insert(
     insert_as(db, (url, file), None, author, now)
 }
 
-/// Like [`insert`], with the image's id at another site if that id is free.
+/// Like [`insert`], but uses the image's id on another site if that id is free.
 pub fn insert_as(
     db: &mut Db,
     (url, file): (&str, &ImageFile),
@@ -163,8 +162,8 @@ pub fn insert_as(
     Ok(id)
 }
 
-/// Returns the media type of a stored file, given the image's id and the file name. Returns `None`
-/// if the image does not exist or has another file.
+/// Returns the media type of a stored file, given the image id and file name. Returns `None` if the
+/// image doesn't exist or its file has a different name.
 pub fn media_type(db: &mut Db, id: i64, file: &str) -> Result<Option<String>, DatabaseError> {
     let mime: Option<Option<String>> = images::table
         .filter(images::id.eq(id).and(images::file.eq(file)))

@@ -1,4 +1,4 @@
-//! State that imports record for the events that they wrote.
+//! What imports remember about the events they wrote.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -7,28 +7,28 @@ use super::schema::{calendar_identity, imported_events, imported_revisions};
 use super::sql::Sql;
 use crate::model::revision::Revision;
 
-/// The state that the last import recorded for an event.
+/// An event's state as of the last import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = imported_events)]
 pub struct Imported {
-    /// Start of a series' first event in its file, even if an override replaces that event.
+    /// For the first event in a series, its start in the file, even if an override replaces that
+    /// event.
     pub moment: Option<String>,
     /// Whether the event is private in the file.
     pub is_private: bool,
-    /// Whether an import, rather than a user, moved it to the trash.
+    /// Whether an import, not a user, trashed the event.
     pub is_trashed: bool,
-    /// Whether its file cancelled the event.
+    /// Whether the event was cancelled in its file.
     pub is_cancelled: bool,
 }
 
-/// Reads the state of an event.
 pub fn find(db: &mut Db, event: i64) -> Result<Imported, DatabaseError> {
     let found = imported_events::table.find(event);
     let noted = found.select(Imported::as_select()).first(db).optional()?;
     Ok(noted.unwrap_or_default())
 }
 
-/// Records the state of an event.
+/// Updates the import state of an event.
 pub fn note(
     db: &mut Db,
     event: i64,
@@ -57,7 +57,8 @@ pub fn note(
     sql.execute(db).map(drop)
 }
 
-/// Returns whether a series, given its first event, has an event that starts after a local time.
+/// Given the first event in a series, returns whether the series has an event that starts after a
+/// local time.
 pub fn has_later_event(db: &mut Db, parent: i64, start_local: i64) -> Result<bool, DatabaseError> {
     let text = format!(
         "select count(*) as n from (select 1 from events where (id = {parent} or parent_id = {parent}) \
@@ -66,20 +67,21 @@ pub fn has_later_event(db: &mut Db, parent: i64, start_local: i64) -> Result<boo
     Ok(Sql::new(db, &text).number(db)? > 0)
 }
 
-/// Clears the record of who trashed an event, because a user has since trashed or restored it.
+/// Clears the flag that an import trashed an event, because someone has since trashed or restored
+/// it.
 pub fn forget_trash(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     let trashed = imported_events::table.find(event).filter(imported_events::is_trashed.eq(true));
     diesel::update(trashed).set(imported_events::is_trashed.eq(false)).execute(db)?;
     Ok(())
 }
 
-/// Returns the identity of this calendar, as written in its feeds.
+/// Returns the id that identifies this calendar in its feeds.
 pub fn calendar_id(db: &mut Db) -> Result<String, DatabaseError> {
     Ok(calendar_identity::table.select(calendar_identity::id).first(db)?)
 }
 
-/// Reads the latest imported revision of an entry, given its UID or the id of the occurrence that
-/// it overrides. Returns `None` if none was imported.
+/// Returns the latest imported revision of an entry, if any. `name` is a UID or, for overrides, an
+/// occurrence id.
 pub fn revision(db: &mut Db, name: &str) -> Result<Option<Revision>, DatabaseError> {
     let columns =
         (imported_revisions::sequence, imported_revisions::modified, imported_revisions::stamped);
@@ -88,19 +90,19 @@ pub fn revision(db: &mut Db, name: &str) -> Result<Option<Revision>, DatabaseErr
     Ok(row.map(|(sequence, modified, stamped)| Revision { sequence, modified, stamped }))
 }
 
-/// Removes the recorded revision of an entry.
+/// Deletes the recorded revision of an entry.
 pub fn forget_revision(db: &mut Db, name: &str) -> Result<(), DatabaseError> {
     diesel::delete(imported_revisions::table.find(name)).execute(db)?;
     Ok(())
 }
 
-/// Reads the latest imported revisions of a series' overrides, with their ids.
+/// Returns the latest imported revisions of a series' overrides, with their ids.
 pub fn override_revisions(
     db: &mut Db,
     uid: &str,
 ) -> Result<Vec<(String, Revision)>, DatabaseError> {
     type Row = (String, Option<i64>, Option<i64>, Option<i64>);
-    // The id of an occurrence is the UID, `#` and its start. `$` is the character after `#`.
+    // An occurrence id is the UID, `#`, and the start. `$` is the next character after `#`.
     let rows: Vec<Row> = imported_revisions::table
         .filter(imported_revisions::name.ge(format!("{uid}#")))
         .filter(imported_revisions::name.lt(format!("{uid}$")))
@@ -110,7 +112,7 @@ pub fn override_revisions(
     Ok(rows.into_iter().map(revision).collect())
 }
 
-/// Returns whether a later revision of the entry is recorded.
+/// Returns whether a newer revision of the entry is already recorded.
 pub fn is_outdated(
     db: &mut Db,
     name: &str,
@@ -121,7 +123,7 @@ pub fn is_outdated(
     Ok(known.is_some_and(|known| revision.is_older_than(&known)))
 }
 
-/// Records the revision of an entry, unless a later one is recorded.
+/// Records the revision of an entry, unless a newer one is already recorded.
 pub fn note_revision(db: &mut Db, name: &str, revision: Revision) -> Result<(), DatabaseError> {
     let known = self::revision(db, name)?;
     if known.is_some_and(|known| revision.is_older_than(&known)) {

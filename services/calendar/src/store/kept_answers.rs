@@ -1,4 +1,4 @@
-//! Answers in memory, each of one state of the content.
+//! An in-memory response cache. Each response is valid for one version of the content.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -9,32 +9,32 @@ use moka::sync::Cache;
 
 use super::feeds;
 
-/// Bytes of memory of an entry besides its key and its answer, about.
+/// Approximate overhead per entry in bytes, on top of the key and response.
 const OVERHEAD: usize = 200;
 
-/// How long an answer is kept at most. It can show a text that was erased meanwhile, although it is
-/// not sent any more.
+/// How long to keep a response. Until then, memory may still contain erased text, but we no longer
+/// send it.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// An answer larger than 1 in `LARGEST` of the memory is not kept.
+/// Responses larger than 1 in `LARGEST` of the cache size are not cached.
 const LARGEST: usize = 8;
 
-/// The state that an answer shows: the content, and the time.
+/// The content version and time period that a response is valid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// The version of the content.
+    /// The content version.
     pub version: i64,
-    /// The period of time during which the answer stays the same.
+    /// The time period during which the response stays the same.
     pub period: i64,
 }
 
-/// Answers in memory, by request. An answer is used while its moment lasts: until any event, or
-/// anything that an event shows, changes.
+/// Caches responses by request. A response is valid until its period ends or until an event, or
+/// anything shown with events, changes.
 ///
-/// The version of the content is read from the database for each request, after the request came
-/// in. An answer is made after that, so it shows this version or a later one, and it is only used for
-/// requests that find the same version. A process therefore never shows less than the writes that
-/// any process has acknowledged.
+/// We read the content version from the database after a request has arrived, and only then build
+/// the response. The response therefore reflects that version or a later one. It is reused only for
+/// requests that see the same version, which means that a process never misses a write that any
+/// process has acknowledged.
 pub struct KeptAnswers {
     answers: Cache<String, Entry>,
     bytes: usize,
@@ -45,11 +45,11 @@ pub struct KeptAnswers {
 struct Entry {
     moment: Moment,
     bytes: u32,
-    /// Of a type that only the caller knows.
+    /// Only the caller knows the type.
     answer: Arc<dyn Any + Send + Sync>,
 }
 
-/// The version of the content that a connection sees.
+/// The content version as seen by a connection.
 #[derive(Default)]
 struct ContentVersion(i64);
 
@@ -63,7 +63,7 @@ impl ReaderCache for ContentVersion {
 }
 
 impl KeptAnswers {
-    /// Creates an empty store for this many bytes of memory.
+    /// Creates an empty cache with a maximum size in bytes.
     pub fn new(pools: Pools, bytes: usize) -> KeptAnswers {
         let answers = Cache::builder()
             .max_capacity(u64::try_from(bytes).unwrap_or(u64::MAX))
@@ -73,10 +73,10 @@ impl KeptAnswers {
         KeptAnswers { answers, bytes, reader: WorkerReader::new(pools, ()) }
     }
 
-    /// Reads the version of the content.
+    /// Reads the content version.
     ///
     /// # Errors
-    /// Those of the database.
+    /// The database failed.
     pub async fn version(&self) -> Result<i64, DatabaseError> {
         let version = |db: &mut Db, known: Option<&mut ContentVersion>| match known {
             Some(version) => Ok(version.0),
@@ -85,14 +85,13 @@ impl KeptAnswers {
         self.reader.read(true, version).await
     }
 
-    /// Returns the answer to a request if it was made at this moment.
+    /// Returns the cached response to a request, if it is valid for this moment.
     pub fn get<T: Any + Send + Sync>(&self, request: &str, moment: Moment) -> Option<Arc<T>> {
         let entry = self.answers.get(request).filter(|entry| entry.moment == moment)?;
         entry.answer.downcast().ok()
     }
 
-    /// Keeps the answer to a request, which takes this many bytes. It replaces that of an earlier
-    /// moment.
+    /// Caches a response of this size in bytes. Replaces any earlier response to the same request.
     pub fn put<T: Any + Send + Sync>(
         &self,
         request: String,
@@ -108,7 +107,7 @@ impl KeptAnswers {
         self.answers.insert(request, Entry { moment, bytes, answer });
     }
 
-    /// Drops old answers, and returns the bytes of memory of the others, about.
+    /// Drops expired responses and returns the approximate size of the rest in bytes.
     pub fn tidy(&self) -> u64 {
         self.answers.run_pending_tasks();
         self.answers.weighted_size()

@@ -1,4 +1,5 @@
-//! Venues and organizers. Their two tables differ in a few columns and are read into one type.
+//! Venues and organizers. Their tables differ in only a few columns, and we read both into one
+//! type.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +20,7 @@ use crate::model::role::{self, Actor};
 use crate::model::search;
 use crate::model::status::Status;
 
-/// Defines the row types of both tables: the shared columns, followed by those of one table.
+/// Defines the row types for both tables. Each has the shared columns followed by its own.
 macro_rules! rows {
     ($($table:ident $row:ident { $($own:tt)* })*) => {$(
         #[derive(Queryable, Selectable, Insertable, AsChangeset)]
@@ -64,7 +65,7 @@ rows! {
     }
 }
 
-/// Builds a [`Linked`] from the shared columns and the given other fields.
+/// Builds a [`Linked`] from the shared columns and the other fields.
 macro_rules! linked {
     ($kind:expr, $row:ident, $email:expr, $place:expr) => {
         Linked {
@@ -89,7 +90,7 @@ macro_rules! linked {
     };
 }
 
-/// Builds a row of either table from a [`Linked`] and the given other columns.
+/// Builds a row for either table from a [`Linked`] and the table's own columns.
 macro_rules! row {
     ($type:ident, $from:ident, $($field:ident : $value:expr),* $(,)?) => {
         $type {
@@ -158,7 +159,7 @@ fn organizer_row(linked: &Linked) -> OrganizerRow {
     row!(OrganizerRow, linked, email: linked.email.clone())
 }
 
-/// Loads the rows of a filtered table of either kind.
+/// Loads rows of either kind that match a filter.
 macro_rules! load {
     ($db:ident, $kind:expr, |$table:ident| $filter:expr) => {
         match $kind {
@@ -184,17 +185,17 @@ macro_rules! load {
     };
 }
 
-/// Returns a row by its id, or `None` if it does not exist.
+/// Finds a row by id.
 pub fn find(db: &mut Db, kind: Kind, id: i64) -> Result<Option<Linked>, DatabaseError> {
     Ok(load!(db, kind, |table| table::id.eq(id)).pop())
 }
 
-/// Returns a row by its stored slug, or `None` if it does not exist.
+/// Finds a row by its slug as stored.
 pub fn find_by_slug(db: &mut Db, kind: Kind, slug: &str) -> Result<Option<Linked>, DatabaseError> {
     Ok(load!(db, kind, |table| table::slug.eq(slug)).pop())
 }
 
-/// Reads the slug and the name of a row. Returns `None` if it does not exist.
+/// Returns the slug and name of a row, if it exists.
 pub fn label(db: &mut Db, kind: Kind, id: i64) -> Result<Option<(String, String)>, DatabaseError> {
     Ok(match kind {
         Kind::Venue => {
@@ -207,11 +208,11 @@ pub fn label(db: &mut Db, kind: Kind, id: i64) -> Result<Option<(String, String)
     })
 }
 
-/// Maximum number of rows with the same name that a write examines, because their text may be long.
+/// Maximum number of rows with the same name to examine in a write, because their text may be long.
 const NAMESAKES: i64 = 20;
 
-/// Returns the ids of the first rows with a folded name that a caller may see, oldest first. With a
-/// description, only rows with the same one.
+/// Returns the ids of up to [`NAMESAKES`] rows with this case-folded name, oldest first. Only
+/// includes rows that the caller can see. If a description is given, it must match too.
 pub fn named(
     db: &mut Db,
     kind: Kind,
@@ -237,7 +238,7 @@ pub fn named(
     sql.load_ids(db)
 }
 
-/// Returns which of the ids belong to rows of a kind.
+/// Returns which of the ids exist as rows of this kind.
 pub fn existing(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashSet<i64>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashSet::new());
@@ -255,7 +256,7 @@ pub fn existing(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashSet<i64>, Da
     Ok(found.into_iter().collect())
 }
 
-/// Reads rows by id.
+/// Returns rows by id.
 pub fn by_ids(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashMap<i64, Linked>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
@@ -264,7 +265,7 @@ pub fn by_ids(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashMap<i64, Linke
     Ok(rows.into_iter().map(|row| (row.id, row)).collect())
 }
 
-/// Allocates the id of a new row: that of another site if it is free.
+/// Allocates an id for a new row, preferring the id it has on another site.
 pub fn allocate_as(db: &mut Db, kind: Kind, wanted: Option<i64>) -> Result<i64, DatabaseError> {
     entities::allocate_as(db, kind.entity(), wanted)
 }
@@ -273,7 +274,7 @@ fn folded(linked: &Linked) -> (String, String) {
     (search::fold_name(&html::plain(&linked.name)), search::fold(&linked.searched()))
 }
 
-/// Inserts a new row, whose id has already been allocated.
+/// Inserts a new row. The id must already be allocated.
 pub fn insert(db: &mut Db, linked: &Linked) -> Result<(), DatabaseError> {
     let (name_ci, search_ci) = folded(linked);
     match linked.kind {
@@ -295,7 +296,7 @@ pub fn insert(db: &mut Db, linked: &Linked) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Updates a row. A row that moves to the trash loses its links.
+/// Updates a row. If it is trashed, its links are removed.
 pub fn update(db: &mut Db, linked: &Linked) -> Result<(), DatabaseError> {
     let (name_ci, search_ci) = folded(linked);
     match linked.kind {
@@ -316,8 +317,8 @@ pub fn update(db: &mut Db, linked: &Linked) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Reads a page of rows, newest publication first, and the total number of matches. The text of the
-/// page may have at most `room` bytes.
+/// Returns a page of rows, most recently published first, and the total number of matches. The page
+/// may contain up to `room` bytes of text.
 pub fn page(
     db: &mut Db,
     kind: Kind,
@@ -370,7 +371,7 @@ fn append_conditions(sql: &mut Sql, kind: Kind, filter: &LinkedFilter) {
     }
 }
 
-/// Appends the beginning of a condition on links. The caller must close the parenthesis.
+/// Appends the start of a condition on links. The caller must close the parenthesis.
 fn linked_to(sql: &mut Sql, kind: Kind, wanted: bool) {
     sql.push(if wanted { " and exists (" } else { " and not exists (" });
     sql.push("select 1 from ").push(links::table(kind)).push(" l where l.other_id = v.id and ");
@@ -396,17 +397,17 @@ fn readable_events(sql: &mut Sql, actor: &Actor) {
     }
 }
 
-/// Maximum number of rows published per transaction.
+/// Maximum number of rows to publish per transaction.
 const DUE_AT_ONCE: i64 = 1000;
 
-/// Publishes the first rows whose publication date has come. Returns their number.
+/// Publishes up to [`DUE_AT_ONCE`] scheduled rows that are due. Returns how many were published.
 pub fn publish_due(db: &mut Db, kind: Kind, now: i64) -> Result<usize, DatabaseError> {
     let table = kind.collection();
     let mut sql = Sql::new(db, "select id from ");
     sql.push(table).push(" where status = 'future' and published_utc <= ").value(now);
     sql.push(" order by id limit ").value(DUE_AT_ONCE);
     let due = sql.load_ids(db)?;
-    // Most ticks find none, and need no write.
+    // Most of the time nothing is due, and we can avoid a write.
     if due.is_empty() {
         return Ok(0);
     }

@@ -1,4 +1,4 @@
-//! Links from events to terms, venues and organizers, each with a copy of the event's start.
+//! Links from events to terms, venues and organizers. Each link has a copy of the event's start.
 
 use std::collections::HashMap;
 
@@ -16,12 +16,12 @@ use crate::model::event::{Event, Links};
 use crate::model::linked::Kind;
 use crate::model::term::Taxonomy;
 
-/// Up to this number of links, the statement that inserts them is prepared once for each number.
+/// For up to this number of links, we use prepared inserts, one for each number.
 const FEW: usize = 8;
 
 const TABLES: [&str; 3] = ["event_terms", "event_venues", "event_organizers"];
 
-/// The links of events. `IDS` is a placeholder for the condition on the event ids.
+/// Selects event links. `IDS` is a placeholder for the condition on event ids.
 const LINKS: &str = "(\
      select event_id, other_id, (select taxonomy from terms where id = other_id) as what, position \
      from event_terms where event_id IDS \
@@ -33,7 +33,7 @@ const LINKS: &str = "(\
 const BEGIN: &str = "select event_id, other_id, what from ";
 const END: &str = " links order by position, other_id";
 
-/// [`LINKS`] for the rows of a table `wanted`, for use inside a larger statement.
+/// [`LINKS`] for the rows of `wanted`, as part of a larger statement.
 pub struct OfWanted;
 
 impl QueryFragment<Pg> for OfWanted {
@@ -43,8 +43,8 @@ impl QueryFragment<Pg> for OfWanted {
     }
 }
 
-/// The links of several events. The statement text is constant, so a connection parses and plans it
-/// only once or a few times.
+/// Selects the links of several events. The SQL text is constant, and a connection parses and plans
+/// it only a few times.
 struct OfEvents<'a>(AmongIds<'a>);
 
 impl QueryId for OfEvents<'_> {
@@ -82,12 +82,12 @@ pub struct Row {
     event_id: i64,
     #[diesel(sql_type = BigInt)]
     other_id: i64,
-    /// 1 for a category, 2 for a tag, 3 for a venue, 4 for an organizer.
+    /// 1 for categories, 2 for tags, 3 for venues, and 4 for organizers.
     #[diesel(sql_type = Integer)]
     what: i32,
 }
 
-/// Returns the link table of a kind.
+/// Returns the link table for a kind.
 pub fn table(kind: Kind) -> &'static str {
     match kind {
         Kind::Venue => "event_venues",
@@ -95,7 +95,8 @@ pub fn table(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns the events that show a venue or an organizer and at least `others` others.
+/// Returns the events linked to a venue or organizer that have at least `others` other venues and
+/// organizers.
 pub fn crowded_events(
     db: &mut Db,
     kind: Kind,
@@ -113,7 +114,7 @@ pub fn crowded_events(
     sql.load_ids(db)
 }
 
-/// Reads the links of several events.
+/// Returns the links of several events.
 pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Links>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
@@ -138,12 +139,12 @@ pub fn by_event(rows: impl Iterator<Item = Row>) -> HashMap<i64, Links> {
     links
 }
 
-/// Reads the links of one event.
+/// Returns the links of an event.
 pub fn of_event(db: &mut Db, id: i64) -> Result<Links, DatabaseError> {
     Ok(of_events(db, &[id])?.remove(&id).unwrap_or_default())
 }
 
-/// Replaces the links of an event. Only tables whose links differ are written.
+/// Replaces the links of an event. Only writes to tables where something has changed.
 pub fn replace(db: &mut Db, event: &Event, old: &Links, new: &Links) -> Result<(), DatabaseError> {
     let terms = |links: &Links| [links.categories.clone(), links.tags.clone()].concat();
     write(db, TABLES[0], event, &terms(old), &terms(new))?;
@@ -178,7 +179,7 @@ fn write(
     sql.execute(db).map(drop)
 }
 
-/// Updates the copies of the start after an event has changed.
+/// If an event's start has changed, updates the copies in its links.
 pub fn refresh_copies(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> {
     let start = new.schedule.start_utc;
     if old.schedule.start_utc == start {
@@ -191,12 +192,12 @@ pub fn refresh_copies(db: &mut Db, old: &Event, new: &Event) -> Result<(), Datab
     Ok(())
 }
 
-/// Removes every link to a venue or an organizer.
+/// Removes all links to a venue or organizer.
 pub fn remove_linked(db: &mut Db, kind: Kind, id: i64) -> Result<(), DatabaseError> {
     remove(db, table(kind), id)
 }
 
-/// Removes every link to a term.
+/// Removes all links to a term.
 pub fn remove_term(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     remove(db, "event_terms", id)
 }
@@ -209,7 +210,7 @@ fn remove(db: &mut Db, table: &str, id: i64) -> Result<(), DatabaseError> {
     }
 }
 
-/// Returns the ids of an event's terms in one taxonomy.
+/// Returns the ids of an event's terms in a taxonomy.
 pub fn terms_of(db: &mut Db, event: i64, taxonomy: Taxonomy) -> Result<Vec<i64>, DatabaseError> {
     let links = of_event(db, event)?;
     Ok(match taxonomy {

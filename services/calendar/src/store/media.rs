@@ -1,4 +1,4 @@
-//! The folder of stored images.
+//! The media folder, where images are stored.
 
 use std::fs::{self, Metadata, TryLockError};
 use std::io;
@@ -15,14 +15,14 @@ use crate::model::image_metadata;
 
 /// A folder of image files. Clones refer to the same folder.
 ///
-/// Files are named after a hash of their content. Equal images therefore share a file, storing one
-/// again is harmless, and the content of a file never changes.
+/// File names are hashes of the content. Identical images share a file, storing an image twice is
+/// harmless, and a file's content never changes.
 #[derive(Clone, Debug)]
 pub struct Media {
     folder: Arc<PathBuf>,
 }
 
-/// The error of storing an image.
+/// An image storage error.
 #[derive(Debug, thiserror::Error)]
 pub enum MediaError {
     #[error("no image of a known format")]
@@ -31,24 +31,24 @@ pub enum MediaError {
     Folder(#[from] io::Error),
 }
 
-/// Time within which a stored image is recorded in the database, in seconds.
+/// Grace period for recording a stored image in the database, in seconds.
 const STORING: u64 = 600;
 
-/// Maximum width and height in pixels, which is also the limit of the JPEG and GIF formats.
+/// Maximum width and height in pixels, which is also the limit of JPEG and GIF.
 const LONGEST_SIDE: usize = 65_535;
 
 impl Media {
-    /// Opens a folder. It is created with its first file.
+    /// Opens a folder. It is created when the first file is stored.
     pub fn new(folder: PathBuf) -> Media {
         Media { folder: Arc::new(folder) }
     }
 
-    /// Returns the path of the folder.
+    /// Returns the folder's path.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Creates the folder if it does not exist.
+    /// Creates the folder if it doesn't exist.
     ///
     /// # Errors
     /// The folder cannot be created.
@@ -56,8 +56,8 @@ impl Media {
         fs::create_dir_all(self.folder.as_path())
     }
 
-    /// Stores an image without its metadata. The format is detected from its first bytes, not from
-    /// its name.
+    /// Strips an image's metadata and stores it. Detects the format from the leading bytes, not
+    /// from the file name.
     pub fn store(&self, bytes: &[u8]) -> Result<ImageFile, MediaError> {
         let format = format(bytes).ok_or(MediaError::UnknownFormat)?;
         let bytes = &image_metadata::stripped(bytes, format).ok_or(MediaError::UnknownFormat)?;
@@ -78,8 +78,8 @@ impl Media {
         Ok(file)
     }
 
-    /// Stores a file of another media folder under its name. Returns false if the content does not
-    /// match the name.
+    /// Stores a file from another media folder under the same name. Returns false if the content
+    /// doesn't match the name.
     ///
     /// # Errors
     /// The folder cannot be written.
@@ -91,12 +91,11 @@ impl Media {
         Ok(fits)
     }
 
-    /// Reads a stored file.
     pub fn read(&self, file: &str) -> io::Result<Vec<u8>> {
         fs::read(self.path(file)?)
     }
 
-    /// Returns whether the content of a file matches its name.
+    /// Returns whether the file's content matches its name.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -105,8 +104,8 @@ impl Media {
         Ok(format(&bytes).is_some_and(|format| file_name(&bytes, format) == file))
     }
 
-    /// Passes the names of files that were not stored just now to `use_it`. A missing folder counts
-    /// as empty.
+    /// Calls `use_it` with the name of every file that wasn't stored just now. A missing folder
+    /// counts as empty.
     ///
     /// # Errors
     /// The folder cannot be read.
@@ -118,7 +117,7 @@ impl Media {
         for entry in entries {
             let entry = entry?;
             let about = match entry.metadata() {
-                // The file was removed in the meantime.
+                // The file has been removed in the meantime.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 about => about?,
             };
@@ -129,14 +128,14 @@ impl Media {
         Ok(())
     }
 
-    /// Removes the file of an erased image. Returns false if the file was stored or stored again less
-    /// than [`STORING`] ago, because the row of a new image may not be visible yet.
+    /// Removes the file of an erased image. Returns false if the file was last stored less than
+    /// [`STORING`] ago, because the row of a new image may not be visible yet.
     ///
     /// # Errors
     /// The file exists and cannot be removed.
     pub fn remove(&self, file: &str, now: i64) -> io::Result<bool> {
         let path = self.path(file)?;
-        // [`touch`] locks the file, so that it is not removed at the same moment.
+        // [`touch`] locks files to prevent us from removing them at the same time.
         let stored = fs::File::open(&path).ok();
         let lock = stored.as_ref().map(fs::File::try_lock);
         if matches!(lock, Some(Err(TryLockError::WouldBlock))) {
@@ -152,7 +151,7 @@ impl Media {
         }
     }
 
-    /// Returns the path of a file. Rejects names that would lead out of the folder.
+    /// Returns the path of a file. Rejects names that would escape the folder.
     fn path(&self, file: &str) -> io::Result<PathBuf> {
         let leaves = file.contains(['/', '\0']) || matches!(file, "" | "." | "..");
         match leaves {
@@ -161,13 +160,13 @@ impl Media {
         }
     }
 
-    /// Writes a file atomically. If it exists, sets its modification time to show that it is in use
-    /// again.
+    /// Writes a file atomically. If it already exists, updates its modification time to mark it as
+    /// in use again.
     fn write(&self, file: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.path(file)?;
         if path.is_file() {
             let stored = match fs::File::open(&path) {
-                // It has been removed since.
+                // It has just been removed.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 stored => Some(stored?),
             };
@@ -182,7 +181,7 @@ impl Media {
     }
 }
 
-/// Returns whether a string has the form of a stored file's name: 32 hexadecimal digits and the
+/// Returns whether a string looks like the name of a stored file, which has 32 hex digits and the
 /// extension of a known format.
 pub fn is_file_name(text: &str) -> bool {
     let Some((digits, extension)) = text.split_once('.') else { return false };
@@ -191,16 +190,17 @@ pub fn is_file_name(text: &str) -> bool {
     is_hash && Format::ALL.iter().any(|format| format.extension() == extension)
 }
 
-/// Sets the modification time of a stored file, to show that it is in use again. Returns false if the
+/// Updates the modification time of a stored file, to mark it as in use again. Returns false if the
 /// file has been removed since it was opened.
 fn touch(stored: &fs::File) -> io::Result<bool> {
-    // On a file system without locks, [`Media::remove`] may still remove the file at the same moment.
+    // Without file system support for locks, [`Media::remove`] can still remove the file at the
+    // same time.
     let _ = stored.lock_shared();
     if stored.metadata()?.nlink() == 0 {
         return Ok(false);
     }
     match stored.set_modified(SystemTime::now()) {
-        // A file of another user can be neither touched nor removed.
+        // We can't touch or remove files owned by another user.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(true),
         touched => touched.map(|()| true),
     }
@@ -217,7 +217,7 @@ fn seconds(time: SystemTime) -> i64 {
     since.map_or(0, |age| i64::try_from(age.as_secs()).unwrap_or(i64::MAX))
 }
 
-/// Returns the file name for this content.
+/// Derives the file name from the content.
 fn file_name(bytes: &[u8], format: Format) -> String {
     let digest = Sha256::digest(bytes);
     let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
@@ -241,7 +241,7 @@ mod tests {
 
     use super::*;
 
-    /// The header of a 3 × 2 pixel GIF image.
+    /// Header of a 3 × 2 pixel GIF.
     const GIF: &[u8] = b"GIF89a\x03\x00\x02\x00\x00\x00\x00;";
 
     #[test]
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path().join("media")).unwrap().count(), 1);
     }
 
-    /// Stores an image and returns the name of its file, and the time.
+    /// Stores an image and returns its file name and modification time.
     fn stored(media: &Media) -> (String, i64) {
         let file = media.store(GIF).unwrap().name;
         let about = fs::metadata(media.folder().join(&file)).unwrap();
@@ -291,7 +291,7 @@ mod tests {
         assert!(touch(&again).unwrap());
         drop(again);
         assert!(!media.remove(&file, at).unwrap(), "afterwards");
-        // If the removal was first, the file must be written again.
+        // If the removal comes first, the file must be written again.
         let opened = fs::File::open(&path).unwrap();
         assert!(media.remove(&file, at + 3600).unwrap());
         assert!(!touch(&opened).unwrap());

@@ -1,4 +1,4 @@
-//! Database queries, one file per group of tables, and the files of stored images.
+//! Database queries, with one file per group of tables, and storage for image files.
 
 pub(crate) mod among_ids;
 pub(crate) mod changes;
@@ -40,7 +40,7 @@ pub(crate) mod webhooks;
 
 use database::Migrations;
 
-/// The migrations of the calendar tables.
+/// Database migrations for the calendar tables.
 pub static MIGRATIONS: Migrations = Migrations {
     sqlite: diesel_migrations::embed_migrations!("migrations/sqlite"),
     postgres: diesel_migrations::embed_migrations!("migrations/postgres"),

@@ -1,4 +1,4 @@
-//! Queries of the month page: a few events of each day, and their numbers.
+//! Queries for the month page, which shows a few events for each day and how many there are.
 
 use std::collections::{HashMap, HashSet};
 
@@ -43,24 +43,24 @@ struct DayRow {
     n: i64,
 }
 
-/// The condition of the index `events_overnight`: the event is shorter than a day and ends after the
-/// midnight that follows its start.
+/// Must match the condition of the `events_overnight` index: the event lasts less than a day and
+/// ends after the midnight that follows its start.
 const OVERNIGHT: &str = "e.pub = 1 and e.end_local - e.start_local < 86400 and \
      (e.start_local % 86400 + 86400) % 86400 + e.end_local - e.start_local > 86400";
 
-/// The events of the days of a month.
+/// Events on each day of a month.
 pub struct Days {
-    /// The first events of each day that last less than a day, in list order.
+    /// Each day's first events that last less than a day, in list order.
     pub first: Vec<MonthEntry>,
-    /// The number of events that begin on each day.
+    /// Number of events that start on each day.
     pub starts: Vec<i64>,
-    /// The number of events that began on the day before each day, last less than a day and end after
+    /// Number of events that started the day before each day, last less than a day and end after
     /// midnight.
     pub overnight: Vec<i64>,
 }
 
-/// Reads the events of the days of a month, at most `most` for each day. A day is given by its local
-/// midnight. The index in memory knows the events; without it, statements count and find them.
+/// Returns up to `most` events per day, where each day is given by its local midnight. Uses the
+/// in-memory index, or SQL if the index isn't available.
 pub fn days(
     db: &mut Db,
     index: &EventIndex,
@@ -83,19 +83,19 @@ pub fn days(
     Ok(Days { first: in_list_order(all.collect()), starts: days.starts, overnight: days.overnight })
 }
 
-/// Sorts the events that begin on the days, followed by those that began before, and removes
-/// repeated ones.
+/// Removes duplicates and sorts the events by start. Expects events that start on the days,
+/// followed by those that started earlier.
 fn in_list_order(mut all: Vec<MonthEntry>) -> Vec<MonthEntry> {
-    // An event that continues after midnight can be among the first of two days.
+    // An event that runs past midnight can be among the first of two days.
     let mut known = HashSet::new();
     all.retain(|entry| known.insert(entry.id));
-    // Both parts have list order, which differs from this one only between equal starts.
+    // Both parts are already in list order, and only ties can end up in a different order.
     all.sort_by_key(|entry| entry.start_local);
     all
 }
 
-/// Reads the first events of each of these days that last less than a day, in list order. A day is
-/// given by its local midnight.
+/// Returns each day's first events that last less than a day, in list order. Each day is given by
+/// its local midnight.
 pub fn first_of_days(
     db: &mut Db,
     midnights: &[i64],
@@ -108,9 +108,8 @@ pub fn first_of_days(
     Ok(in_list_order(all))
 }
 
-/// Returns the statements of [`first_of_days`]: one for events that begin on the days, and one for
-/// events that began on the day before. Each reads the rows of a day in index order and stops
-/// early.
+/// Returns the statements for [`first_of_days`]: one for events that start on the days, and one for
+/// events that started the day before. For each day, they read rows in index order and stop early.
 pub fn first_statements(db: &Db, midnights: &[i64], most: usize) -> [Sql; 2] {
     let starting = |midnight: &str| {
         format!(
@@ -130,14 +129,14 @@ pub fn first_statements(db: &Db, midnights: &[i64], most: usize) -> [Sql; 2] {
     [of_each_day(db, midnights, starting), of_each_day(db, midnights, continued)]
 }
 
-/// Counts the events that begin on the day before each of these days, last less than a day, and end
-/// after midnight.
+/// For each day, counts the events that started the day before, last less than a day and end after
+/// midnight.
 pub fn overnight(db: &mut Db, midnights: &[i64]) -> Result<Vec<i64>, DatabaseError> {
     let statement = overnight_statement(db, midnights);
     counts_of_days(db, midnights, statement)
 }
 
-/// Returns the statement of [`overnight`], which reads only the events that it counts.
+/// Returns the statement for [`overnight`], which only reads the events it counts.
 pub fn overnight_statement(db: &Db, midnights: &[i64]) -> Sql {
     let source = overnight_source(db, "from events e where ");
     let of_day = |midnight: &str| {
@@ -149,7 +148,7 @@ pub fn overnight_statement(db: &Db, midnights: &[i64]) -> Sql {
     of_each_day(db, midnights, of_day)
 }
 
-/// Names the index of overnight events for SQLite, which cannot know that there are few of them.
+/// Forces SQLite to use the index of overnight events. It can't know that there are few of them.
 fn overnight_source(db: &Db, text: &str) -> String {
     match db.backend() {
         Backend::Sqlite => text.replace("events e", "events e indexed by events_overnight"),
@@ -157,11 +156,11 @@ fn overnight_source(db: &Db, text: &str) -> String {
     }
 }
 
-/// Combines a query for each day into one statement.
+/// Combines one query per day into a single statement.
 fn of_each_day(db: &Db, midnights: &[i64], of_day: impl Fn(&str) -> String) -> Sql {
     let days: Vec<String> = midnights.iter().map(i64::to_string).collect();
     let text = match db.backend() {
-        // A single part for all days, because PostgreSQL would plan each part of a union.
+        // PostgreSQL would plan each part of a union separately.
         Backend::Postgres => format!(
             "select x.* from unnest(array[{}]::bigint[]) as d (midnight) \
              cross join lateral {} x",
@@ -176,7 +175,7 @@ fn of_each_day(db: &Db, midnights: &[i64], of_day: impl Fn(&str) -> String) -> S
     Sql::new(db, &text)
 }
 
-/// Reads events that last at least a day and overlap a range of local times, ordered by their end.
+/// Returns events that last at least a day and overlap a range of local times, ordered by end.
 pub fn lasting(
     db: &mut Db,
     (from, to): (i64, i64),
@@ -185,8 +184,8 @@ pub fn lasting(
     let overlapping = format!(
         "e.end_local - e.start_local >= {DAY} and e.end_local > {from} and e.start_local <= {to}"
     );
-    // Neither planner knows that there are few of these events. Without the hint it would scan all
-    // others for the earliest ends.
+    // Neither planner knows that there are few of these events. Without these hints, they would
+    // scan all the others for the earliest ends.
     let source = match db.backend() {
         Backend::Sqlite => {
             let named = COLUMNS.replace("events e", "events e indexed by events_lasting");
@@ -204,7 +203,7 @@ fn entries(db: &mut Db, sql: Sql) -> Result<Vec<MonthEntry>, DatabaseError> {
     Ok(rows.into_iter().map(MonthEntry::from).collect())
 }
 
-/// Counts the events that begin on each of these days.
+/// Counts the events that start on each day.
 fn starts(db: &mut Db, midnights: &[i64]) -> Result<Vec<i64>, DatabaseError> {
     let of_day = |midnight: &str| {
         format!(

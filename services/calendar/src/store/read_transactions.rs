@@ -1,4 +1,4 @@
-//! Read transactions, which see a single state of the database.
+//! Read transactions, which see a consistent snapshot of the database.
 
 use database::{DatabaseError, Db};
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
@@ -6,9 +6,9 @@ use diesel::result::Error;
 
 type Manager = <Db as diesel::Connection>::TransactionManager;
 
-/// Runs `work` in a transaction whose statements all see the state of the first one.
+/// Runs `work` in a transaction in which all statements see the same snapshot.
 ///
-/// Counts, lists and rows are then consistent despite concurrent writes. If a transaction is
+/// This keeps counts, lists and rows consistent despite concurrent writes. If a transaction is
 /// already running, `work` joins it.
 pub fn read_transaction<T, E>(
     db: &mut Db,
@@ -30,7 +30,7 @@ where
         Err(error) => return Err(DatabaseError::from(error).into()),
     }
     let outcome = work(db);
-    // If a connection cannot end its transaction, the pool drops it as broken.
+    // If a connection can't end its transaction, the pool discards it as broken.
     let ended = match outcome {
         Ok(_) => Manager::commit_transaction(db),
         Err(_) => Manager::rollback_transaction(db),

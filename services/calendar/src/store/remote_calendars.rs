@@ -1,4 +1,4 @@
-//! Fetches calendar files from the web with the guarded client of `outbound`.
+//! Downloads calendar files using the guarded HTTP client from `outbound`.
 
 use std::io::Read;
 use std::time::Duration;
@@ -13,36 +13,36 @@ use reqwest::header::{
 };
 use url::Url;
 
-/// Maximum number of redirects.
+/// Maximum number of redirects to follow.
 const REDIRECTS: usize = 5;
 
-/// Maximum length of a stored validator in bytes.
+/// Maximum length of an ETag or `Last-Modified` value to store, in bytes.
 const LONGEST_VALIDATOR: usize = 500;
 
-/// The first bytes of a gzip file.
+/// Gzip magic bytes.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// The validators of a file that is already imported.
+/// Cache validators from the last import.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known<'a> {
     pub etag: Option<&'a str>,
     pub last_modified: Option<&'a str>,
 }
 
-/// The answer of a site.
+/// The result of a successful fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
-    /// The file, or `None` if it has not changed.
+    /// The file, or `None` if it hasn't changed.
     pub file: Option<RemoteFile>,
     /// The address to use from now on, after a permanent redirect.
     pub moved_to: Option<String>,
 }
 
-/// A fetched file.
+/// A downloaded file.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RemoteFile {
     pub bytes: Vec<u8>,
-    /// The media type, for messages.
+    /// The media type, for use in messages.
     pub media_type: String,
     pub etag: Option<String>,
     pub last_modified: Option<String>,
@@ -54,14 +54,14 @@ impl std::fmt::Debug for RemoteFile {
     }
 }
 
-/// The reason that a file was not fetched.
+/// Why a file couldn't be fetched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FetchFailure {
-    /// A sentence for editors.
+    /// A sentence to show to editors.
     pub message: String,
-    /// The pause that the site asks for, in seconds.
+    /// How long the server asked us to wait, in seconds.
     pub retry_after: Option<i64>,
-    /// Whether the file is gone for good.
+    /// Whether the file is permanently gone.
     pub is_gone: bool,
 }
 
@@ -76,14 +76,14 @@ impl FetchFailure {
 pub struct CalendarFetcher {
     fetcher: Fetcher,
     reach: Reach,
-    /// Maximum size of a file in bytes, unpacked.
+    /// Maximum uncompressed file size in bytes.
     most: usize,
-    /// Time limit for a file, including redirects.
+    /// Time limit per file, including redirects.
     timeout: Duration,
 }
 
 impl CalendarFetcher {
-    /// Returns a fetcher with the given reach, maximum size and time limit.
+    /// Creates a fetcher. `reach` determines which hosts it may connect to.
     ///
     /// # Errors
     /// The HTTP client cannot be created.
@@ -101,21 +101,20 @@ impl CalendarFetcher {
         Ok(CalendarFetcher { fetcher, reach, most, timeout })
     }
 
-    /// Returns whether a subscription may have this address. The addresses of a host name are
-    /// checked when it is resolved.
+    /// Returns whether a subscription may use this address. The IP addresses of a host name are
+    /// checked later, when it is resolved.
     pub fn may_name(&self, address: &str) -> bool {
         web_url(address).is_some_and(|url| self.reach.may_name(&url))
     }
 
-    /// Returns the time limit.
     pub fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// Fetches a file, unless it has not changed since it was imported.
+    /// Fetches a file, unless it hasn't changed since the last import.
     ///
     /// # Errors
-    /// The site did not answer with a complete file.
+    /// The server didn't respond with a complete file.
     pub async fn fetch(
         &self,
         address: &str,
@@ -134,7 +133,7 @@ impl CalendarFetcher {
     ) -> Result<Fetched, FetchFailure> {
         let mut url = web_url(address).ok_or_else(|| self.failure(FetchError::Forbidden))?;
         let headers = headers(known);
-        // The address that all redirects so far have permanently replaced the first with.
+        // The address to remember, as long as all redirects so far have been permanent.
         let (mut moved_to, mut is_permanent) = (None, true);
         for _ in 0..=REDIRECTS {
             let opened = self.fetcher.open_with(url.as_str(), headers.clone()).await;
@@ -153,7 +152,7 @@ impl CalendarFetcher {
         Err(FetchFailure::new(format!("the address redirects more than {REDIRECTS} times")))
     }
 
-    /// Reads the file of a response. Returns `None` if it has not changed.
+    /// Reads the file from a response. Returns `None` if it hasn't changed.
     async fn file(&self, download: Download, now: i64) -> Result<Option<RemoteFile>, FetchFailure> {
         let status = download.status();
         if status == 304 {
@@ -182,7 +181,7 @@ impl CalendarFetcher {
         let bytes = match coding.as_str() {
             "gzip" | "x-gzip" | "" | "identity" if is_gzip => self.unpacked(&packed)?,
             "" | "identity" => packed,
-            // Some servers announce gzip and send the file unpacked.
+            // Some servers announce gzip but send the file uncompressed.
             "gzip" | "x-gzip" => packed,
             other => {
                 let other: String = other.chars().take(20).collect();
@@ -242,7 +241,7 @@ fn target(from: &Url, location: Option<&str>) -> Result<Url, FetchFailure> {
     }
 }
 
-/// Reads `Retry-After`: seconds, or a date. Returns a pause in seconds.
+/// Parses `Retry-After`, which is a number of seconds or a date. Returns the delay in seconds.
 fn pause(text: &str, now: i64) -> Option<i64> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<u32>() {

@@ -1,4 +1,4 @@
-//! Fetches images from the web with the guarded client of `outbound`.
+//! Downloads images using the guarded HTTP client from `outbound`.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use outbound::{Download, FetchRules, Fetcher, Reach};
 
 use crate::model::image::Format;
 
-/// Maximum size of an image in bytes.
+/// Maximum image size in bytes.
 pub const MAX_BYTES: usize = 10 << 20;
 
-/// Time limit for an image, including redirects.
+/// Time limit per image, including redirects.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The error of fetching an image. Its message is sent to the client.
+/// An image fetch error. Its message is sent to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
     #[error("must be an address on a public host")]
@@ -44,7 +44,7 @@ impl From<outbound::FetchError> for FetchError {
 pub struct ImageFetcher(Fetcher);
 
 impl ImageFetcher {
-    /// Returns a fetcher for the public internet with a limit of five seconds per image.
+    /// Creates a fetcher for the public internet, with a time limit of five seconds per image.
     ///
     /// # Errors
     /// The HTTP client cannot be created.
@@ -52,7 +52,7 @@ impl ImageFetcher {
         ImageFetcher::new(Reach::public(), TIMEOUT)
     }
 
-    /// Returns a fetcher with the given reach.
+    /// Creates a fetcher. `reach` determines which hosts it may connect to.
     ///
     /// # Errors
     /// The HTTP client cannot be created.
@@ -61,8 +61,7 @@ impl ImageFetcher {
         Ok(ImageFetcher(Fetcher::new(reach, FetchRules { timeout, ..rules })?))
     }
 
-    /// Fetches the bytes of an image. Sends the `traceparent` of the write if it is part of a
-    /// trace.
+    /// Downloads an image. If the write is being traced, passes its `traceparent` on.
     ///
     /// # Errors
     /// See [`FetchError`].
@@ -73,7 +72,7 @@ impl ImageFetcher {
     ) -> Result<Vec<u8>, FetchError> {
         let download = self.0.open(address, traceparent).await?;
         check(&download)?;
-        // The connection may end early, and half an image would be stored for good.
+        // The connection may break, and we would keep half an image forever.
         if !download.shows_its_end() {
             return Err(FetchError::NoLength);
         }

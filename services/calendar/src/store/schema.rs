@@ -1,4 +1,4 @@
-//! The tables that are accessed through diesel's query builder.
+//! Tables that we access through diesel's query builder.
 
 diesel::table! {
     entities (id) {

@@ -1,4 +1,4 @@
-//! Series and the places of events in them.
+//! Series, and the events that belong to them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::model::series::{Membership, Plan, Series};
 use crate::model::status::Status;
 use crate::model::zone::Zone;
 
-/// A row of the table of series.
+/// A row in the `series` table.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = series)]
 #[diesel(treat_none_as_null = true)]
@@ -40,7 +40,7 @@ pub struct Row {
     sequence: i64,
 }
 
-/// A row of the table of places.
+/// A row in the `series_events` table.
 #[derive(Queryable)]
 pub struct MemberRow {
     event: i64,
@@ -106,7 +106,7 @@ impl From<MemberRow> for Membership {
     }
 }
 
-/// Combines places with their series, by event.
+/// Combines memberships with their series, by event.
 pub fn by_event(
     members: impl Iterator<Item = MemberRow>,
     rows: impl Iterator<Item = Row>,
@@ -121,7 +121,7 @@ pub fn by_event(
     found.collect()
 }
 
-/// Reads the series of these events. Events without one have no entry.
+/// Returns the series that these events belong to. Events without a series have no entry.
 pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, InSeries>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
@@ -142,30 +142,28 @@ pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, InSeries>, Dat
     Ok(by_event(members.into_iter(), rows.into_iter()))
 }
 
-/// Reads the series of an event, with the place of the event. `None` if it has none.
+/// Returns an event's series and its membership, if any.
 pub fn of_event(db: &mut Db, id: i64) -> Result<Option<InSeries>, DatabaseError> {
     Ok(of_events(db, &[id])?.remove(&id))
 }
 
-/// Reads a series.
 pub fn find(db: &mut Db, id: i64) -> Result<Option<Series>, DatabaseError> {
     let row = series::table.find(id).select(Row::as_select()).first(db).optional()?;
     Ok(row.map(|row: Row| row.into()))
 }
 
-/// Returns whether a series exists.
 pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(find(db, id)?.is_some())
 }
 
-/// Reads a series by its UID.
+/// Finds a series by UID.
 pub fn find_by_uid(db: &mut Db, uid: &str) -> Result<Option<Series>, DatabaseError> {
     let found = series::table.filter(series::uid.eq(uid));
     let row = found.select(Row::as_select()).first(db).optional()?;
     Ok(row.map(|row: Row| row.into()))
 }
 
-/// Stores a new series, and returns it with its id.
+/// Inserts a new series and returns it with its id.
 pub fn insert(db: &mut Db, new: &Series) -> Result<Series, DatabaseError> {
     let Row { uid, slug, timezone, duration, rule, rdates, exdates, .. } = row(new);
     let columns = "uid, slug, timezone, all_day, start_local, end_local, duration, rule, rdates, \
@@ -189,13 +187,12 @@ pub fn insert(db: &mut Db, new: &Series) -> Result<Series, DatabaseError> {
     Ok(Series { id, ..new.clone() })
 }
 
-/// Changes a series.
 pub fn update(db: &mut Db, new: &Series) -> Result<(), DatabaseError> {
     diesel::update(series::table.find(new.id)).set(row(new)).execute(db)?;
     Ok(())
 }
 
-/// Removes a series. Its events stay, each on its own.
+/// Removes a series. Its events remain as standalone events.
 pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     for member in members(db, id)? {
         log_change(db, member.event, None)?;
@@ -205,7 +202,7 @@ pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Reads the places of all events of a series, in order of their occurrences.
+/// Returns the memberships of all events in a series, ordered by occurrence.
 pub fn members(db: &mut Db, id: i64) -> Result<Vec<Membership>, DatabaseError> {
     let found = series_events::table
         .filter(series_events::series_id.eq(id))
@@ -214,13 +211,13 @@ pub fn members(db: &mut Db, id: i64) -> Result<Vec<Membership>, DatabaseError> {
     Ok(rows.into_iter().map(Membership::from).collect())
 }
 
-/// Puts an event at a place in a series, or changes its place.
+/// Adds an event to a series, or changes which occurrence it is.
 pub fn join(db: &mut Db, place: &Membership) -> Result<(), DatabaseError> {
     let known: Option<MemberRow> = series_events::table.find(place.event).first(db).optional()?;
     if known.is_some_and(|known| Membership::from(known) == *place) {
         return Ok(());
     }
-    // Another event may still have this place until it gets its own.
+    // Another event may still occupy this occurrence until it is assigned its own.
     diesel::delete(
         series_events::table.filter(
             series_events::series_id
@@ -240,19 +237,19 @@ pub fn join(db: &mut Db, place: &Membership) -> Result<(), DatabaseError> {
     log_change(db, place.event, None)
 }
 
-/// Takes all events out of a series, to give them other places.
+/// Removes all events from a series before they are reassigned.
 pub fn clear(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     diesel::delete(series_events::table.filter(series_events::series_id.eq(id))).execute(db)?;
     Ok(())
 }
 
-/// Takes an event out of its series. The event stays.
+/// Removes an event from its series. The event itself remains.
 pub fn leave(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     let left = diesel::delete(series_events::table.find(event)).execute(db)?;
     if left > 0 { log_change(db, event, None) } else { Ok(()) }
 }
 
-/// Excludes or includes the occurrence of an event that enters or leaves the trash.
+/// When an event is trashed or restored, excludes or includes its occurrence.
 pub fn note_trash(db: &mut Db, event: &Event) -> Result<(), DatabaseError> {
     let Some(InSeries { series, membership }) = of_event(db, event.id)? else { return Ok(()) };
     let mut series = Series::clone(&series);
@@ -267,7 +264,7 @@ pub fn note_trash(db: &mut Db, event: &Event) -> Result<(), DatabaseError> {
     update(db, &series)
 }
 
-/// Removes a series without events.
+/// Removes a series if it doesn't have any events.
 pub fn remove_empty(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     let text = format!("select count(*) as n from series_events where series_id = {id}");
     match Sql::new(db, &text).number(db)? {
@@ -276,14 +273,14 @@ pub fn remove_empty(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     }
 }
 
-/// Returns the ids of some series that need further events.
+/// Returns up to `most` ids of series that need more events.
 pub fn due(db: &mut Db, now: i64, most: i64) -> Result<Vec<i64>, DatabaseError> {
     let mut sql = Sql::new(db, "select id from series where due_utc <= ");
     sql.value(now).push(" order by due_utc, id limit ").value(most);
     sql.load_ids(db)
 }
 
-/// An event of a series, as feeds and pages need it.
+/// The event data that feeds and pages need for a series.
 #[derive(QueryableByName)]
 pub struct Dated {
     #[diesel(sql_type = BigInt)]
@@ -294,10 +291,10 @@ pub struct Dated {
     pub changed: String,
     #[diesel(sql_type = Text)]
     pub status: String,
-    /// 1 if public lists include the event.
+    /// 1 if the event is in public lists.
     #[diesel(sql_type = BigInt)]
     pub is_public: i64,
-    /// 1 if the event does not take place as announced.
+    /// 1 if the event isn't going ahead as announced.
     #[diesel(sql_type = BigInt)]
     pub has_status: i64,
     #[diesel(sql_type = BigInt)]
@@ -305,13 +302,12 @@ pub struct Dated {
 }
 
 impl Dated {
-    /// Returns whether the event is in the trash.
     pub fn is_trashed(&self) -> bool {
         Status::stored(self.status.clone()).is_trashed()
     }
 }
 
-/// Reads all events of a series, in order of their occurrences.
+/// Returns all events in a series, ordered by occurrence.
 pub fn dated(db: &mut Db, id: i64) -> Result<Vec<Dated>, DatabaseError> {
     let text = "select e.id as id, m.occurrence as occurrence, m.changed as changed, \
          e.status as status, cast(e.pub as bigint) as is_public, \
@@ -323,7 +319,7 @@ pub fn dated(db: &mut Db, id: i64) -> Result<Vec<Dated>, DatabaseError> {
     sql.load(db)
 }
 
-/// Reads the ids of the next public events of a series that start after a moment.
+/// Returns the ids of the next public events in a series that start after the given time.
 pub fn upcoming(
     db: &mut Db,
     id: i64,
@@ -338,8 +334,8 @@ pub fn upcoming(
     sql.load_ids(db)
 }
 
-/// Returns the first event of the series with a slug that ends after a moment, or else the last
-/// one, among public events.
+/// Returns the first public event in the series with this slug that hasn't ended yet, or the last
+/// one if all have ended.
 pub fn next_of_slug(db: &mut Db, slug: &str, now: i64) -> Result<Option<i64>, DatabaseError> {
     let text = "select e.id as id from series s join series_events m on m.series_id = s.id \
          join events e on e.id = m.event_id where e.pub = 1 and s.slug = ";
@@ -349,7 +345,7 @@ pub fn next_of_slug(db: &mut Db, slug: &str, now: i64) -> Result<Option<i64>, Da
     Ok(sql.load_ids(db)?.pop())
 }
 
-/// Returns those events that have a series, with its id.
+/// Returns (event, series) pairs for those events that belong to a series.
 pub fn ids_of_events(db: &mut Db, ids: &[i64]) -> Result<Vec<(i64, i64)>, DatabaseError> {
     let mut found = Vec::new();
     if Sql::new(db, "select count(*) as n from series").number(db)? == 0 {

@@ -1,4 +1,4 @@
-//! Items taken over from other sites.
+//! Items imported from other sites.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -6,20 +6,20 @@ use diesel::prelude::*;
 use super::schema::site_items;
 use super::sql::Sql;
 
-/// Recorded as the id of an item that was erased here.
+/// Stored in place of our id if the item was erased here.
 const REMOVED: i64 = 0;
 
-/// An item taken over from another site.
+/// An item imported from another site.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct SiteItem {
-    /// Local id of the item, or 0 if it was erased here.
+    /// Our id for the item, or 0 if it was erased here.
     pub our_id: i64,
-    /// A digest of its fields at the site. If it is empty, the next run writes the item again.
+    /// A digest of the item's fields on the other site. If it is empty, the next run writes the
+    /// item again.
     pub digest: String,
 }
 
-/// Finds an item of a site's list, given its id at the site. Returns `None` if it was never
-/// written.
+/// Finds an item from a site's list by its id there. Returns `None` if it was never imported.
 pub fn find(db: &mut Db, source: &str, their_id: i64) -> Result<Option<SiteItem>, DatabaseError> {
     let found = site_items::table.find((source, their_id));
     let found = found.select((site_items::our_id, site_items::digest));
@@ -41,8 +41,8 @@ pub fn note(
     sql.execute(db).map(drop)
 }
 
-/// Marks the item of an erased row as removed. Its row must no longer be found, because another row
-/// may get the same id.
+/// Marks the item of an erased row as removed. Otherwise it might match another row that reuses the
+/// id.
 pub fn forget(db: &mut Db, collection: &str, our_id: i64) -> Result<(), DatabaseError> {
     let mut sql = Sql::new(db, "update site_items set our_id = ");
     sql.value(REMOVED).push(" where our_id = ").value(our_id).push(" and source like ");

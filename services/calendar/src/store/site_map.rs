@@ -1,4 +1,4 @@
-//! The published pages of a site, by ranges of ids.
+//! Published pages of a site, queried by id range.
 
 use database::{DatabaseError, Db};
 use diesel::QueryableByName;
@@ -7,21 +7,20 @@ use diesel::sql_types::{BigInt, Text};
 use super::sql::Sql;
 use crate::model::linked::Kind;
 
-/// A page of an event, a venue or an organizer.
+/// An event, venue or organizer page.
 #[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
 pub struct PageRow {
-    /// The slug.
     #[diesel(sql_type = Text)]
     pub slug: String,
-    /// The last change in Unix seconds.
+    /// Time of the last change in Unix seconds.
     #[diesel(sql_type = BigInt)]
     pub modified: i64,
 }
 
-/// The condition of events whose pages search engines may index.
+/// Matches events whose pages search engines may index.
 const INDEXED: &str = "e.pub = 1 and e.password is null";
 
-/// Returns the first id after another that has a page of an event, a venue or an organizer.
+/// Returns the next id after `last` that belongs to an event, venue or organizer page.
 pub fn next_item(db: &mut Db, last: i64) -> Result<Option<i64>, DatabaseError> {
     let first = |table: &str, condition: &str| {
         format!(
@@ -39,13 +38,13 @@ pub fn next_item(db: &mut Db, last: i64) -> Result<Option<i64>, DatabaseError> {
     Ok(Sql::new(db, &text).load_ids(db)?.pop())
 }
 
-/// Returns the first id after another of a used category or tag.
+/// Returns the next id after `last` that belongs to a category or tag in use.
 pub fn next_term(db: &mut Db, last: i64) -> Result<Option<i64>, DatabaseError> {
     let text = format!("select id from terms where count > 0 and id > {last} order by id limit 1");
     Ok(Sql::new(db, &text).load_ids(db)?.pop())
 }
 
-/// Reads the pages of events in a range of ids, in the order of the ids.
+/// Returns the event pages in an id range, ordered by id.
 pub fn events(db: &mut Db, (first, last): (i64, i64)) -> Result<Vec<PageRow>, DatabaseError> {
     let text = format!(
         "select e.slug as slug, e.modified_utc as modified from events e \
@@ -54,7 +53,7 @@ pub fn events(db: &mut Db, (first, last): (i64, i64)) -> Result<Vec<PageRow>, Da
     Sql::new(db, &text).load(db)
 }
 
-/// Reads the pages of venues or organizers in a range of ids, in the order of the ids.
+/// Returns the venue or organizer pages in an id range, ordered by id.
 pub fn linked(
     db: &mut Db,
     kind: Kind,
@@ -68,7 +67,7 @@ pub fn linked(
     Sql::new(db, &text).load(db)
 }
 
-/// Returns the ids of used categories and tags in a range of ids.
+/// Returns the ids of categories and tags in use in an id range.
 pub fn terms(db: &mut Db, (first, last): (i64, i64)) -> Result<Vec<i64>, DatabaseError> {
     let text = format!(
         "select id from terms where count > 0 and id between {first} and {last} order by id"

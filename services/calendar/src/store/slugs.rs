@@ -1,4 +1,4 @@
-//! Search for free slugs per kind of resource, and the former slugs of rows.
+//! Finds free slugs, and keeps track of former ones.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -7,9 +7,9 @@ use super::schema::former_slugs;
 use super::sql::Sql;
 use crate::model::slug;
 
-/// Returns a free slug in a table with unique slugs, ignoring the row itself.
+/// Returns a slug that isn't used by any other row in the table.
 ///
-/// The suffix follows the collision number, so that it can be removed again.
+/// The suffix comes after the collision number, and can be removed again.
 pub fn free(
     db: &mut Db,
     table: &'static str,
@@ -26,7 +26,7 @@ pub fn free(
     Ok(slug::with_suffix(&free, suffix))
 }
 
-/// Records a slug that a row had until now.
+/// Records a slug that a row just stopped using.
 pub fn note_former(
     db: &mut Db,
     collection: &str,
@@ -39,13 +39,13 @@ pub fn note_former(
     sql.execute(db).map(drop)
 }
 
-/// Removes the redirect of a slug that a row has again.
+/// Removes the redirect for a slug because a row is using it again.
 pub fn forget_former(db: &mut Db, collection: &str, slug: &str) -> Result<(), DatabaseError> {
     diesel::delete(former_slugs::table.find((collection, slug))).execute(db)?;
     Ok(())
 }
 
-/// Removes the redirects to a row.
+/// Removes all redirects to a row.
 pub fn forget_all(db: &mut Db, collection: &str, id: i64) -> Result<(), DatabaseError> {
     let own = former_slugs::table
         .filter(former_slugs::collection.eq(collection).and(former_slugs::item_id.eq(id)));
@@ -53,7 +53,7 @@ pub fn forget_all(db: &mut Db, collection: &str, id: i64) -> Result<(), Database
     Ok(())
 }
 
-/// Returns the id of the row that had a slug most recently, if there was one.
+/// Returns the id of the row that most recently used this slug, if any.
 pub fn owner_of_former(
     db: &mut Db,
     collection: &str,

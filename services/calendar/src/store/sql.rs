@@ -7,22 +7,21 @@ use diesel::prelude::*;
 use diesel::query_builder::{AstPass, BoxedSqlQuery, Query, QueryFragment, QueryId, SqlQuery};
 use diesel::sql_types::{BigInt, Text, Untyped};
 
-/// An SQL statement under construction. Only numbers are written into its text.
+/// An SQL statement under construction. Only numbers are inlined.
 pub struct Sql {
     text: String,
-    /// The bound values with their positions in the text.
+    /// Bound values and their positions in the text.
     values: Vec<(usize, Bound)>,
     backend: Backend,
     is_prepared: bool,
 }
 
-/// A bound value.
 enum Bound {
     Text(String),
     Number(i64),
 }
 
-/// The result of a statement that selects `id` and `text`.
+/// A row from a statement that selects `id` and `text`.
 #[derive(QueryableByName)]
 pub struct TextRow {
     #[diesel(sql_type = BigInt)]
@@ -44,24 +43,23 @@ struct NumberRow {
 }
 
 impl Sql {
-    /// Begins a statement.
+    /// Starts a statement.
     pub fn new(db: &Db, text: &str) -> Sql {
         let backend = db.backend();
         Sql { text: text.to_owned(), values: Vec::new(), backend, is_prepared: false }
     }
 
-    /// Begins a statement that each connection prepares once and keeps, with its numbers bound. It
-    /// must have only a few different texts.
+    /// Starts a statement that each connection prepares once and caches, with its numbers bound.
+    /// Only use this for statements with few variants.
     pub fn prepared(db: &Db, text: &str) -> Sql {
         Sql { is_prepared: true, ..Sql::new(db, text) }
     }
 
-    /// Returns the database backend of the statement.
     pub fn backend(&self) -> Backend {
         self.backend
     }
 
-    /// Appends SQL.
+    /// Appends raw SQL.
     pub fn push(&mut self, text: &str) -> &mut Sql {
         self.text.push_str(text);
         self
@@ -82,7 +80,8 @@ impl Sql {
         self.push(&number.to_string())
     }
 
-    /// Appends a list such as `(1, 2, 3)`. For an empty list, appends one that matches nothing.
+    /// Appends a list such as `(1, 2, 3)`. If it is empty, appends a list that doesn't match
+    /// anything.
     pub fn ids(&mut self, ids: &[i64]) -> &mut Sql {
         self.push("(").push(if ids.is_empty() { "-1" } else { "" }).push(&joined(ids)).push(")")
     }
@@ -92,8 +91,8 @@ impl Sql {
         self.push("in ").ids(ids)
     }
 
-    /// Appends a list such as `($1, $2)` with bound strings. For an empty list, appends one that
-    /// matches nothing.
+    /// Appends a list such as `($1, $2)` and binds the strings. If it is empty, appends a list that
+    /// doesn't match anything.
     pub fn texts<'a>(&mut self, values: impl IntoIterator<Item = &'a str>) -> &mut Sql {
         self.push("(");
         let before = self.values.len();
@@ -109,25 +108,26 @@ impl Sql {
         self.push(")")
     }
 
-    /// Appends `column like '%needle%'`, matching the needle literally.
+    /// Appends `column like '%needle%'`, and matches the needle literally.
     pub fn contains(&mut self, column: &str, needle: &str) -> &mut Sql {
         self.push(column).push(" like ").bind(database::contains_pattern(needle));
-        // PostgreSQL escapes with a backslash by default, and uses its index only without an ESCAPE
-        // clause.
+        // PostgreSQL escapes with a backslash by default, and an ESCAPE clause would prevent it
+        // from using the index.
         if self.backend == Backend::Sqlite {
             self.push(" escape '\\'");
         }
         self
     }
 
-    /// Appends a string column to sort by. It is sorted by code point, like strings in Rust,
-    /// regardless of the collation of a PostgreSQL database.
+    /// Appends a string column to sort by. The order is by code point, as in Rust, whatever the
+    /// collation of a PostgreSQL database.
     pub fn sorted(&mut self, column: &str) -> &mut Sql {
         let order = if self.backend == Backend::Postgres { " collate \"C\"" } else { "" };
         self.push(column).push(order)
     }
 
-    /// Returns the text in pieces, each with the value bound after it. The last piece has none.
+    /// Splits the text at the bound values. Returns each piece with the value that follows it, if
+    /// any.
     fn pieces(&self) -> impl Iterator<Item = (&str, Option<&Bound>)> {
         let ends = self.values.iter().map(|(at, value)| (*at, Some(value)));
         ends.chain([(self.text.len(), None)]).scan(0, |begin, (end, value)| {
@@ -155,18 +155,18 @@ impl Sql {
         query
     }
 
-    /// Runs the statement and reads the column `id` of every row.
+    /// Runs the statement and returns the `id` column.
     pub fn load_ids(self, db: &mut Db) -> Result<Vec<i64>, DatabaseError> {
         Ok(self.load::<IdRow>(db)?.into_iter().map(|row| row.id).collect())
     }
 
-    /// Runs the statement and reads the column `n` of its only row.
+    /// Runs the statement and returns column `n` of the only row.
     pub fn number(self, db: &mut Db) -> Result<i64, DatabaseError> {
         let row = self.load::<NumberRow>(db)?.pop();
         Ok(row.ok_or(DatabaseError::NotFound)?.n)
     }
 
-    /// Runs the statement and reads its rows by column name.
+    /// Runs the statement and loads the rows by column name.
     pub fn load<T>(self, db: &mut Db) -> Result<Vec<T>, DatabaseError>
     where
         T: QueryableByName<MultiBackend> + 'static,
@@ -177,7 +177,7 @@ impl Sql {
         })
     }
 
-    /// Runs the statement and returns the number of changed rows.
+    /// Runs the statement and returns the number of affected rows.
     pub fn execute(self, db: &mut Db) -> Result<usize, DatabaseError> {
         Ok(match self.is_prepared {
             true => Prepared(self).execute(db)?,
@@ -185,7 +185,7 @@ impl Sql {
         })
     }
 
-    /// Converts the statement to one that explains its query plan.
+    /// Turns the statement into one that explains its query plan.
     pub fn explained(mut self) -> Sql {
         let word = if self.backend == Backend::Sqlite { "explain query plan " } else { "explain " };
         self.text.insert_str(0, word);
@@ -196,7 +196,7 @@ impl Sql {
     }
 }
 
-/// A statement that connections keep, found again by its text.
+/// A statement that connections cache by its text.
 struct Prepared(Sql);
 
 impl QueryId for Prepared {
@@ -229,22 +229,22 @@ fn joined(ids: &[i64]) -> String {
     ids.join(",")
 }
 
-/// Length of the indexed prefix of a name in characters. A whole name might exceed the maximum key
+/// Length of the indexed prefix of names in characters. A whole name could exceed the maximum key
 /// size.
 const HEAD: usize = 200;
 
-/// Returns the expression that the name indexes are built on.
+/// Returns the expression that name indexes are built on.
 pub fn head_of_names() -> SqlLiteral<Text> {
     sql("substr(name_ci, 1, 200)")
 }
 
-/// Returns the prefix of a folded name to compare with [`head_of_names`].
+/// Returns the prefix of a case-folded name, for comparison with [`head_of_names`].
 pub fn head(name: &str) -> String {
     name.chars().take(HEAD).collect()
 }
 
-/// Serializes writers until the transaction ends. On PostgreSQL this takes a lock; SQLite has a
-/// single writer anyway.
+/// Blocks other writers until the end of the transaction. On PostgreSQL this takes a lock. SQLite
+/// only allows one writer anyway.
 pub fn one_writer(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
         diesel::sql_query("select pg_advisory_xact_lock(7301)").execute(conn)?;
@@ -252,8 +252,8 @@ pub fn one_writer(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Disables the idle timeout of the current PostgreSQL transaction, whose client takes long to
-/// write its output.
+/// Disables the idle timeout for the current transaction on PostgreSQL, because the client may be
+/// slow to write its output.
 pub fn without_idle_timeout(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
         diesel::sql_query("set local idle_in_transaction_session_timeout = 0").execute(conn)?;
@@ -261,7 +261,7 @@ pub fn without_idle_timeout(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Returns a random id of 32 characters.
+/// Returns a random 32-character id.
 pub fn random_id(db: &mut Db) -> Result<String, DatabaseError> {
     let text = match db {
         Db::Sqlite(_) => "select 0 as id, lower(hex(randomblob(16))) as text",

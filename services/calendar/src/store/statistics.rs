@@ -1,4 +1,4 @@
-//! Planner statistics after a load.
+//! Updates planner statistics after a load.
 
 use database::{DatabaseError, Db};
 use diesel::RunQueryDsl;
@@ -21,10 +21,10 @@ const GROWING: [&str; 14] = [
     "subscribed_events",
 ];
 
-/// Gathers statistics and updates the visibility map, outside any transaction.
+/// Gathers statistics and updates the visibility map. Can't run in a transaction.
 ///
-/// PostgreSQL does both on its own, but up to minutes later, and until then it uses old statistics.
-/// SQLite plans by its indexes alone.
+/// PostgreSQL does this on its own, but it can take minutes, and the planner uses old statistics
+/// until then. SQLite's planner only looks at the indexes.
 pub fn gather(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
         let text = format!("vacuum (analyze) {}", GROWING.join(", "));

@@ -1,4 +1,4 @@
-//! The events of subscriptions, and what users changed of them.
+//! Events that come from subscriptions, and which parts of them users have changed.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -9,7 +9,7 @@ use super::sql::Sql;
 use crate::model::list::Paging;
 use crate::model::subscription::Parts;
 
-/// An event of a subscription.
+/// A row in the `subscribed_events` table.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = subscribed_events)]
 struct Row {
@@ -20,17 +20,17 @@ struct Row {
     changed: String,
 }
 
-/// An event of a subscription.
+/// An event that comes from a subscription.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubscribedEvent {
     pub subscription: i64,
-    /// The external id of the event.
+    /// The event's external id.
     pub name: String,
-    /// The event, or `None` if it was erased.
+    /// Our id of the event, or `None` if it was erased.
     pub event: Option<i64>,
-    /// Whether it was trashed because the file lacked it.
+    /// Whether the event was trashed because it disappeared from the file.
     pub is_vanished: bool,
-    /// The parts that a user changed.
+    /// The parts that users have changed.
     pub changed: Parts,
 }
 
@@ -46,14 +46,14 @@ impl From<Row> for SubscribedEvent {
     }
 }
 
-/// Finds the subscription of an event, with what users changed.
+/// Returns the subscription that an event comes from, if any, and what users have changed.
 pub fn of_event(db: &mut Db, event: i64) -> Result<Option<SubscribedEvent>, DatabaseError> {
     let found = subscribed_events::table.filter(subscribed_events::event_id.eq(event));
     let row: Option<Row> = found.select(Row::as_select()).first(db).optional()?;
     Ok(row.map(SubscribedEvent::from))
 }
 
-/// Finds an event of a subscription by its external id.
+/// Finds one of a subscription's events by external id.
 pub fn find(
     db: &mut Db,
     subscription: i64,
@@ -64,7 +64,7 @@ pub fn find(
     Ok(row.map(SubscribedEvent::from))
 }
 
-/// Records that the file of a subscription has an event.
+/// Records that an event is in the subscription's file.
 pub fn note(db: &mut Db, subscription: i64, name: &str, event: i64) -> Result<(), DatabaseError> {
     let known = find(db, subscription, name)?;
     if known.is_some_and(|known| known.event == Some(event) && !known.is_vanished) {
@@ -79,14 +79,15 @@ pub fn note(db: &mut Db, subscription: i64, name: &str, event: i64) -> Result<()
     sql.execute(db).map(drop)
 }
 
-/// Records that an event was trashed because the file lacks it.
+/// Records that an event was trashed because it disappeared from the file.
 pub fn note_vanished(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     let found = subscribed_events::table.filter(subscribed_events::event_id.eq(event));
     diesel::update(found).set(subscribed_events::is_vanished.eq(true)).execute(db)?;
     Ok(())
 }
 
-/// Adds to the parts of an event that users changed. Does nothing for an event without subscription.
+/// Records that users have changed more parts of an event. Does nothing if the event doesn't come
+/// from a subscription.
 pub fn note_changed(db: &mut Db, event: i64, parts: &Parts) -> Result<(), DatabaseError> {
     let Some(known) = of_event(db, event)? else { return Ok(()) };
     let changed = known.changed.with(parts);
@@ -96,28 +97,28 @@ pub fn note_changed(db: &mut Db, event: i64, parts: &Parts) -> Result<(), Databa
     set_changed(db, event, &changed)
 }
 
-/// Replaces the parts of an event that users changed.
+/// Replaces the list of parts that users have changed.
 pub fn set_changed(db: &mut Db, event: i64, parts: &Parts) -> Result<(), DatabaseError> {
     let found = subscribed_events::table.filter(subscribed_events::event_id.eq(event));
     diesel::update(found).set(subscribed_events::changed.eq(parts.text())).execute(db)?;
     Ok(())
 }
 
-/// A future event of a subscription.
+/// A future event from a subscription.
 #[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
 pub struct FutureEvent {
     #[diesel(sql_type = BigInt)]
     pub id: i64,
-    /// Its external id.
+    /// The external id.
     #[diesel(sql_type = Text)]
     pub name: String,
-    /// The names of the parts that users changed; empty if there are none.
+    /// Names of the parts that users have changed, or an empty string.
     #[diesel(sql_type = Text)]
     pub changed: String,
 }
 
-/// Reads the events of a subscription that begin later and are not in the trash. Events that a user
-/// restored after they vanished are left out.
+/// Returns a subscription's future events. Leaves out events that are trashed, or that vanished
+/// from the file and were restored by a user.
 pub fn future(db: &mut Db, subscription: i64, now: i64) -> Result<Vec<FutureEvent>, DatabaseError> {
     let text = "select e.id, s.name, s.changed from subscribed_events s join events e on \
         e.id = s.event_id where s.is_vanished = false and e.status <> 'trash' and s.subscription_id = ";
@@ -126,7 +127,7 @@ pub fn future(db: &mut Db, subscription: i64, now: i64) -> Result<Vec<FutureEven
     sql.load(db)
 }
 
-/// Reads the ids of some events of a subscription that are not in the trash.
+/// Returns up to `most` ids of a subscription's untrashed events.
 pub fn some_untrashed(
     db: &mut Db,
     subscription: i64,
@@ -145,7 +146,7 @@ struct NameRow {
     name: String,
 }
 
-/// Reads the external ids of erased events.
+/// Returns the external ids of erased events.
 pub fn erased(db: &mut Db, subscription: i64) -> Result<Vec<String>, DatabaseError> {
     let mut sql = Sql::new(db, "select name from subscribed_events where event_id is null and ");
     sql.push("subscription_id = ").value(subscription);
@@ -153,7 +154,7 @@ pub fn erased(db: &mut Db, subscription: i64) -> Result<Vec<String>, DatabaseErr
     Ok(rows.into_iter().map(|row| row.name).collect())
 }
 
-/// Removes the record of an erased event.
+/// Deletes the record of an erased event.
 pub fn forget(db: &mut Db, subscription: i64, name: &str) -> Result<(), DatabaseError> {
     diesel::delete(subscribed_events::table.find((subscription, name))).execute(db)?;
     Ok(())
@@ -167,8 +168,8 @@ struct ChangedRow {
     changed: String,
 }
 
-/// Reads the external ids of all events of a subscription, each with whether a user changed the
-/// event.
+/// Returns the external ids of a subscription's events, and whether users have changed each of
+/// them.
 pub fn names(db: &mut Db, subscription: i64) -> Result<Vec<(String, bool)>, DatabaseError> {
     let text = "select name, changed from subscribed_events where subscription_id = ";
     let mut sql = Sql::new(db, text);
@@ -177,7 +178,7 @@ pub fn names(db: &mut Db, subscription: i64) -> Result<Vec<(String, bool)>, Data
     Ok(rows.into_iter().map(|row| (row.name, !row.changed.is_empty())).collect())
 }
 
-/// Counts the existing events of a subscription, and those that users changed.
+/// Counts a subscription's existing events, and those that users have changed.
 pub fn counts(db: &mut Db, subscription: i64) -> Result<(i64, i64), DatabaseError> {
     let mut count = |condition: &str| {
         let text = "select count(*) as n from subscribed_events where event_id is not null";
@@ -188,7 +189,7 @@ pub fn counts(db: &mut Db, subscription: i64) -> Result<(i64, i64), DatabaseErro
     Ok((count("")?, count(" and changed <> ''")?))
 }
 
-/// An event of a subscription in a list.
+/// An entry in a list of a subscription's events.
 #[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
 pub struct ListedEvent {
     #[diesel(sql_type = BigInt)]
@@ -203,12 +204,12 @@ pub struct ListedEvent {
     pub name: String,
     #[diesel(sql_type = Text)]
     pub changed: String,
-    /// 1 if it was trashed because the file lacked it.
+    /// 1 if the event was trashed because it disappeared from the file.
     #[diesel(sql_type = Integer)]
     pub vanished: i32,
 }
 
-/// Reads a page of the existing events of a subscription by id, and their number.
+/// Returns a page of a subscription's existing events, ordered by id, and the total count.
 pub fn page(
     db: &mut Db,
     subscription: i64,

@@ -1,4 +1,4 @@
-//! Subscriptions to calendars at other addresses, and the leases of their runs.
+//! Subscriptions to calendars on other sites, and the leases held by their runs.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -57,25 +57,24 @@ impl From<Row> for Subscription {
     }
 }
 
-/// Reads all subscriptions by id.
+/// Returns all subscriptions, ordered by id.
 pub fn all(db: &mut Db) -> Result<Vec<Subscription>, DatabaseError> {
     let all = subscriptions::table.order(subscriptions::id).select(Row::as_select());
     Ok(all.load(db)?.into_iter().map(Subscription::from).collect())
 }
 
-/// Finds a subscription.
 pub fn find(db: &mut Db, id: i64) -> Result<Option<Subscription>, DatabaseError> {
     let row = subscriptions::table.find(id).select(Row::as_select()).first(db).optional()?;
     Ok(row.map(Subscription::from))
 }
 
-/// Returns the id of the subscription to an address.
+/// Returns the id of the subscription to a URL, if any.
 pub fn id_of_url(db: &mut Db, url: &str) -> Result<Option<i64>, DatabaseError> {
     let found = subscriptions::table.filter(subscriptions::url.eq(url));
     Ok(found.select(subscriptions::id).first(db).optional()?)
 }
 
-/// Adds a subscription that is due at once. Returns its id.
+/// Adds a subscription that is immediately due. Returns its id.
 pub fn add(db: &mut Db, plan: &Plan, now: i64) -> Result<i64, DatabaseError> {
     let id = diesel::insert_into(subscriptions::table)
         .values((
@@ -103,7 +102,7 @@ pub fn add(db: &mut Db, plan: &Plan, now: i64) -> Result<i64, DatabaseError> {
     Ok(id)
 }
 
-/// Changes the settings of a subscription.
+/// Changes a subscription's settings.
 pub fn change(db: &mut Db, id: i64, plan: &Plan) -> Result<(), DatabaseError> {
     diesel::update(subscriptions::table.find(id))
         .set((
@@ -119,7 +118,7 @@ pub fn change(db: &mut Db, id: i64, plan: &Plan) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Changes the state. A run in progress loses its lease.
+/// Changes a subscription's state. A run in progress loses its lease.
 pub fn set_state(db: &mut Db, id: i64, state: SubscriptionState) -> Result<(), DatabaseError> {
     diesel::update(subscriptions::table.find(id))
         .set((
@@ -138,7 +137,7 @@ pub fn make_due(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Makes the next run read the whole file, even if the file has not changed. A run in progress loses
+/// Makes the next run read the whole file, even if the file hasn't changed. A run in progress loses
 /// its lease.
 pub fn forget_file(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     diesel::update(subscriptions::table.find(id))
@@ -152,28 +151,28 @@ pub fn forget_file(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Sets whether the next file may lack more than half of the events.
+/// Sets whether more than half of the events may be missing from the next file.
 pub fn accept_loss(db: &mut Db, id: i64, accepts: bool) -> Result<(), DatabaseError> {
     let found = subscriptions::table.find(id);
     diesel::update(found).set(subscriptions::accepts_loss.eq(accepts)).execute(db)?;
     Ok(())
 }
 
-/// Removes a subscription. Its events stay.
+/// Removes a subscription. Its events remain.
 pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     diesel::delete(subscriptions::table.find(id)).execute(db)?;
     Ok(())
 }
 
-/// The right of a replica to run a subscription. It ends unless it is renewed.
+/// A replica's exclusive right to run a subscription. It expires unless renewed.
 #[derive(Clone, Debug)]
 pub struct Lease {
     pub subscription: i64,
     token: String,
 }
 
-/// Leases the subscription that has been due longest, or `None` if none is due. If two replicas race,
-/// each subscription goes to only one.
+/// Leases the subscription that has been due the longest. Returns `None` if none is due. If
+/// replicas race, each subscription goes to only one of them.
 pub fn claim_due(
     db: &mut Db,
     now: i64,
@@ -193,8 +192,8 @@ pub fn claim_due(
     lease(db, row, until)
 }
 
-/// Leases a subscription, whether it is due or not. Returns `None` if it does not exist or is being
-/// run.
+/// Leases a subscription even if it isn't due. Returns `None` if it doesn't exist or is already
+/// running.
 pub fn claim(
     db: &mut Db,
     id: i64,
@@ -221,28 +220,28 @@ fn lease(
     Ok(Some((Subscription { lease_until: until, ..Subscription::from(row) }, lease)))
 }
 
-/// Renews a lease. Returns false if it has ended: another replica took over, or an editor changed the
-/// subscription.
+/// Renews a lease. Returns false if the lease was lost because another replica took over or an
+/// editor changed the subscription.
 pub fn renew(db: &mut Db, lease: &Lease, until: i64) -> Result<bool, DatabaseError> {
     let own =
         subscriptions::table.find(lease.subscription).filter(subscriptions::lease.eq(&lease.token));
     Ok(diesel::update(own).set(subscriptions::lease_until.eq(until)).execute(db)? > 0)
 }
 
-/// The end of a run.
+/// How a run ended.
 #[derive(Clone, Debug, Default)]
 pub struct Finish {
     pub run: Run,
     /// When the next run is due.
     pub next_utc: i64,
     pub failures: i64,
-    /// A new address, after a permanent redirect.
+    /// The new URL after a permanent redirect.
     pub url: Option<String>,
-    /// Validators of the imported file. `None` if no file was imported.
+    /// The ETag and `Last-Modified` of the imported file, or `None` if nothing was imported.
     pub imported: Option<(Option<String>, Option<String>)>,
 }
 
-/// Records the end of a run and returns its lease. Returns false if the lease has ended.
+/// Records the end of a run and gives up its lease. Returns false if the lease was lost.
 pub fn finish(db: &mut Db, lease: &Lease, finish: &Finish) -> Result<bool, DatabaseError> {
     let now = finish.run.at;
     if !renew(db, lease, now)? {
@@ -280,21 +279,21 @@ pub fn finish(db: &mut Db, lease: &Lease, finish: &Finish) -> Result<bool, Datab
     Ok(true)
 }
 
-/// Number of failures in a row from which a subscription counts as failing in metrics. A site may be
-/// down for a while.
+/// Number of consecutive failures before metrics count a subscription as failing. A site may just
+/// be down for a while.
 const REPEATED: i64 = 3;
 
-/// Numbers of subscriptions, for metrics.
+/// Subscription counts for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Numbers {
     pub active: i64,
-    /// Active ones that failed at least [`REPEATED`] times in a row.
+    /// Active subscriptions that failed at least [`REPEATED`] times in a row. They don't count as
+    /// `active`.
     pub failing: i64,
     pub paused: i64,
     pub stopped: i64,
 }
 
-/// Counts the subscriptions.
 pub fn numbers(db: &mut Db) -> Result<Numbers, DatabaseError> {
     let mut count = |condition: &str| {
         let text = format!("select count(*) as n from subscriptions where {condition}");

@@ -1,4 +1,4 @@
-//! The categories and tags that pages offer as filters.
+//! Categories and tags that pages offer as filters.
 
 use database::{DatabaseError, Db};
 use diesel::QueryableByName;
@@ -7,10 +7,9 @@ use diesel::sql_types::Text;
 use super::sql::Sql;
 use crate::model::term::Taxonomy;
 
-/// Maximum number of terms that are examined.
+/// Maximum number of terms to examine.
 const SEEN: usize = 5000;
 
-/// A term offered as a filter.
 #[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
 pub struct TermChoice {
     #[diesel(sql_type = Text)]
@@ -19,7 +18,7 @@ pub struct TermChoice {
     pub slug: String,
 }
 
-/// Reads the most used terms of a taxonomy, ordered by name.
+/// Returns the most used terms in a taxonomy, sorted by name.
 pub fn most_used(
     db: &mut Db,
     taxonomy: Taxonomy,

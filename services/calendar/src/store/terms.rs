@@ -15,7 +15,7 @@ use crate::model::list::{Paging, TermFilter, TermOrder};
 use crate::model::search;
 use crate::model::term::{Taxonomy, Term};
 
-/// Up to this number of slugs, the statement that finds them is prepared once for each number.
+/// For up to this number of slugs, we use prepared statements, one for each number.
 const FEW: usize = 8;
 
 #[derive(Queryable, Selectable)]
@@ -44,13 +44,13 @@ impl From<Row> for Term {
     }
 }
 
-/// Returns a term of a taxonomy by its id, or `None` if it does not exist.
+/// Finds a term in a taxonomy by id.
 pub fn find(db: &mut Db, taxonomy: Taxonomy, id: i64) -> Result<Option<Term>, DatabaseError> {
     let found = terms::table.filter(terms::id.eq(id).and(terms::taxonomy.eq(taxonomy.code())));
     Ok(found.select(Row::as_select()).first(db).optional()?.map(Term::from))
 }
 
-/// Returns a term of a taxonomy by its stored slug, or `None` if it does not exist.
+/// Finds a term in a taxonomy by its slug as stored.
 pub fn find_by_slug(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -60,8 +60,8 @@ pub fn find_by_slug(
     Ok(found.select(Row::as_select()).first(db).optional()?.map(Term::from))
 }
 
-/// Returns the id of the first term of a taxonomy with this name, ignoring case, or `None` if there
-/// is none. If a parent is given, searches only its children.
+/// Returns the id of the first term with this name, ignoring case. Skips the term `except`. If a
+/// parent is given, only searches its children.
 pub fn named(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -81,7 +81,7 @@ pub fn named(
     })
 }
 
-/// Returns the parent of a term; 0 for roots and for ids that are not categories.
+/// Returns a term's parent, or 0 if it is at the top level or isn't a category.
 pub fn parent_of(db: &mut Db, id: i64) -> Result<i64, DatabaseError> {
     let category = terms::id.eq(id).and(terms::taxonomy.eq(Taxonomy::Category.code()));
     let parent: Option<i64> =
@@ -89,7 +89,7 @@ pub fn parent_of(db: &mut Db, id: i64) -> Result<i64, DatabaseError> {
     Ok(parent.unwrap_or(0))
 }
 
-/// Returns which of the ids are terms of a taxonomy.
+/// Returns which of the ids exist in the taxonomy.
 pub fn existing(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -105,7 +105,7 @@ pub fn existing(
     Ok(found.into_iter().collect())
 }
 
-/// Returns the ids of terms by their stored slugs.
+/// Returns term ids by their slugs as stored.
 pub fn ids_by_slug(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -122,7 +122,7 @@ pub fn ids_by_slug(
     Ok(found.into_iter().map(|row| (row.text, row.id)).collect())
 }
 
-/// Reads terms by id, with all their ancestors.
+/// Returns terms by id, along with all their ancestors.
 pub fn with_ancestors(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Term>, DatabaseError> {
     let mut known: HashMap<i64, Term> = HashMap::new();
     let mut wanted: Vec<i64> = ids.to_vec();
@@ -140,7 +140,7 @@ pub fn with_ancestors(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Term>, Da
     Ok(known)
 }
 
-/// Returns the ids together with those of all their descendants.
+/// Returns the ids along with those of all their descendants.
 pub fn with_descendants(db: &mut Db, ids: &[i64]) -> Result<Vec<i64>, DatabaseError> {
     let mut known: HashSet<i64> = ids.iter().copied().collect();
     let mut level: Vec<i64> = ids.to_vec();
@@ -157,7 +157,7 @@ pub fn with_descendants(db: &mut Db, ids: &[i64]) -> Result<Vec<i64>, DatabaseEr
     Ok(all)
 }
 
-/// The columns that writes of a term set. The count is updated by event writes.
+/// The columns set when a term is written. Event writes update the count.
 #[derive(Insertable, AsChangeset)]
 #[diesel(table_name = terms)]
 struct TermColumns<'t> {
@@ -193,7 +193,7 @@ pub fn insert(db: &mut Db, new: &Term) -> Result<i64, DatabaseError> {
     Ok(id)
 }
 
-/// Inserts a term, with its id at another site if that id is free. Returns its id.
+/// Inserts a term and returns its id. Uses the term's id on another site if it is free.
 pub fn insert_as(db: &mut Db, new: &Term, wanted: Option<i64>) -> Result<i64, DatabaseError> {
     let id = insert(db, new)?;
     let Some(wanted) = wanted else { return Ok(id) };
@@ -205,13 +205,11 @@ pub fn insert_as(db: &mut Db, new: &Term, wanted: Option<i64>) -> Result<i64, Da
     Ok(wanted)
 }
 
-/// Updates a term.
 pub fn update(db: &mut Db, new: &Term) -> Result<(), DatabaseError> {
     diesel::update(terms::table.find(new.id)).set(TermColumns::of(new)).execute(db)?;
     Ok(())
 }
 
-/// Sets the parent of one term.
 pub fn set_parent(db: &mut Db, id: i64, parent: i64) -> Result<(), DatabaseError> {
     diesel::update(terms::table.find(id)).set(terms::parent_id.eq(parent)).execute(db)?;
     Ok(())
@@ -229,7 +227,7 @@ pub fn delete(db: &mut Db, old: &Term) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Updates the stored numbers of published events after a write.
+/// Updates the stored counts of published events after an event is written.
 pub fn recount(
     db: &mut Db,
     old: Option<(&Event, &Links)>,
@@ -254,7 +252,7 @@ pub fn recount(
     Ok(())
 }
 
-/// Reads a page of terms and the total number of matches.
+/// Returns a page of terms and the total number of matches.
 pub fn page(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -295,7 +293,7 @@ fn append_conditions(
         parent,
         event,
         hide_empty,
-        // Appended by `append_order`.
+        // Handled by `append_order`.
         order: _,
         descending: _,
     } = filter;
@@ -349,11 +347,11 @@ fn append_order(sql: &mut Sql, filter: &TermFilter) {
         }
         TermOrder::Given => given_order(sql, filter),
     };
-    // Ties keep their order in both directions.
+    // Ties sort the same way in both directions.
     sql.push(&format!(" {way}, t.id"));
 }
 
-/// Appends the position of a term in the list that the client gave.
+/// Sorts terms in the order in which the client listed them.
 fn given_order<'a>(sql: &'a mut Sql, filter: &TermFilter) -> &'a mut Sql {
     if let Some(ids) = &filter.include {
         let arms: Vec<String> =
@@ -368,7 +366,7 @@ fn given_order<'a>(sql: &'a mut Sql, filter: &TermFilter) -> &'a mut Sql {
     sql.push(" end")
 }
 
-/// Returns whether a term other than `except` has this slug in the taxonomy.
+/// Returns whether a term other than `except` already uses this slug.
 pub fn slug_taken(
     db: &mut Db,
     taxonomy: Taxonomy,

@@ -1,4 +1,4 @@
-//! The amount of text on a page, computed without reading the text.
+//! Measures the text on a page without reading it.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::backend::Backend;
@@ -10,9 +10,9 @@ use super::among_ids::AmongIds;
 use super::event_index::ListError;
 use crate::model::linked::Kind;
 
-/// The bytes of text of events in responses. Shared venues and organizers count once per event that
-/// shows them. `IDS` is a placeholder for the condition on the event ids. Each linked row is looked
-/// up by key.
+/// Sums up the size of the text that a response with these events contains, in bytes. A shared
+/// venue or organizer counts once per event. `IDS` is a placeholder for the condition on event ids.
+/// The rows of venues and organizers are looked up by key.
 pub const OF_EVENTS: &str = "\
     coalesce((select sum(octet_length(description) + octet_length(excerpt)) \
         from events where id IDS), 0) + \
@@ -26,7 +26,7 @@ const OF_VENUES: &str = "coalesce((select sum(octet_length(description) + octet_
 const OF_ORGANIZERS: &str = "coalesce((select sum(octet_length(description) + \
     octet_length(excerpt)) from organizers where id IDS), 0)";
 
-/// One of the sums above. The statement text is constant, so a connection prepares it once.
+/// One of the sums above. The SQL text is constant, so a connection prepares it once.
 struct Lengths<'a> {
     sum: &'static str,
     ids: AmongIds<'a>,
@@ -70,17 +70,18 @@ fn sum(db: &mut Db, sum: &'static str, ids: &[i64]) -> Result<usize, DatabaseErr
     Ok(usize::try_from(bytes).unwrap_or_default())
 }
 
-/// Fails if this number of bytes exceeds `room`.
+/// Returns an error if `bytes` is more than `room`.
 pub fn check(bytes: usize, room: usize) -> Result<(), ListError> {
     if bytes <= room { Ok(()) } else { Err(ListError::Long(bytes)) }
 }
 
-/// Returns the total bytes of text of events. A resource counts each time that it is included.
+/// Returns the total size of the text of these events in bytes. Included resources count each time
+/// they are included.
 pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<usize, DatabaseError> {
     sum(db, OF_EVENTS, ids)
 }
 
-/// Returns the total bytes of text of venues or organizers.
+/// Returns the total size of the text of these venues or organizers in bytes.
 pub fn of_linked(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<usize, DatabaseError> {
     let text = match kind {
         Kind::Venue => OF_VENUES,

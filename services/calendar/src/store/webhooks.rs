@@ -12,7 +12,7 @@ use super::sql::{self, Sql};
 use crate::model::event::Event;
 use crate::model::notice::Notice;
 
-/// A webhook. Its secret is stored in plain text, because every message is signed with it.
+/// A webhook. We need its secret to sign every message, so it is stored in plain text.
 #[derive(Clone, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = webhooks)]
 pub struct Webhook {
@@ -22,12 +22,13 @@ pub struct Webhook {
     pub created_utc: i64,
 }
 
-/// Reads all webhooks, oldest first.
+/// Returns all webhooks, oldest first.
 pub fn all(db: &mut Db) -> Result<Vec<Webhook>, DatabaseError> {
     Ok(webhooks::table.order(webhooks::id).select(Webhook::as_select()).load(db)?)
 }
 
-/// Finds the webhook of a pending message. `None` if it was removed together with its messages.
+/// Returns the webhook of a pending message. Returns `None` if the webhook was removed, because its
+/// messages are removed with it.
 pub fn of_message(db: &mut Db, id: i64) -> Result<Option<Webhook>, DatabaseError> {
     Ok(outbox::table
         .inner_join(webhooks::table)
@@ -37,7 +38,7 @@ pub fn of_message(db: &mut Db, id: i64) -> Result<Option<Webhook>, DatabaseError
         .optional()?)
 }
 
-/// Adds a webhook. Returns [`DatabaseError::Conflict`] if the URL is already registered.
+/// Adds a webhook. Fails with [`DatabaseError::Conflict`] if the URL is already registered.
 pub fn add(db: &mut Db, url: &str, secret: &str, now: i64) -> Result<(), DatabaseError> {
     diesel::insert_into(webhooks::table)
         .values((webhooks::url.eq(url), webhooks::secret.eq(secret), webhooks::created_utc.eq(now)))
@@ -45,9 +46,9 @@ pub fn add(db: &mut Db, url: &str, secret: &str, now: i64) -> Result<(), Databas
     Ok(())
 }
 
-/// Removes a webhook with its pending messages. Returns whether it existed.
+/// Removes a webhook and its messages. Returns whether it existed.
 pub fn remove(db: &mut Db, url: &str) -> Result<bool, DatabaseError> {
-    // Blocks event writes, which would otherwise add messages for this webhook.
+    // Block event writes, which could otherwise add messages for this webhook.
     sql::one_writer(db)?;
     let found: Option<i64> =
         webhooks::table.filter(webhooks::url.eq(url)).select(webhooks::id).first(db).optional()?;
@@ -56,7 +57,8 @@ pub fn remove(db: &mut Db, url: &str) -> Result<bool, DatabaseError> {
     Ok(diesel::delete(webhooks::table.find(id)).execute(db)? > 0)
 }
 
-/// Adds a message for each webhook to the outbox, in the transaction of the write.
+/// Adds messages about an event to the outbox, one per webhook. Must run in the same transaction as
+/// the write.
 pub fn post(db: &mut Db, old: Option<&Event>, new: &Event) -> Result<(), DatabaseError> {
     for notice in Notice::of(old, new) {
         if add_message(db, notice.body(new), new.modified_utc)? == 0 {
@@ -66,8 +68,8 @@ pub fn post(db: &mut Db, old: Option<&Event>, new: &Event) -> Result<(), Databas
     Ok(())
 }
 
-/// Replaces the messages after `last` with one, in the transaction that added them. Adds none if
-/// there are none.
+/// Replaces all messages after `last` with a single one, or does nothing if there aren't any. Must
+/// run in the transaction that added them.
 pub fn combine_after(db: &mut Db, last: i64, body: &str, now: i64) -> Result<(), DatabaseError> {
     let added = diesel::delete(outbox::table.filter(outbox::id.gt(last))).execute(db)?;
     if added == 0 {
@@ -86,14 +88,14 @@ fn add_message(db: &mut Db, body: String, at: i64) -> Result<usize, DatabaseErro
     sql.execute(db)
 }
 
-/// Returns the id of the last message, or 0.
+/// Returns the id of the last message, or 0 if there isn't one.
 pub fn last_message(db: &mut Db) -> Result<i64, DatabaseError> {
     let last: Option<i64> = outbox::table.select(diesel::dsl::max(outbox::id)).first(db)?;
     Ok(last.unwrap_or(0))
 }
 
-/// Sets the `traceparent` of all messages after `last`. Within the transaction of a write, these
-/// are its own messages.
+/// Sets the `traceparent` of all messages after `last`. When this runs in the transaction of a
+/// write, these are the messages it added.
 pub fn trace_after(db: &mut Db, last: i64, traceparent: &str) -> Result<(), DatabaseError> {
     diesel::update(outbox::table.filter(outbox::id.gt(last)))
         .set(outbox::traceparent.eq(traceparent))
@@ -112,7 +114,7 @@ pub struct Message {
     pub traceparent: Option<String>,
 }
 
-/// Returns the webhooks that have due messages.
+/// Returns the ids of webhooks that have messages due.
 pub fn due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
     let waiting = outbox::table
         .filter(outbox::webhook_id.eq(webhooks::id))
@@ -121,8 +123,8 @@ pub fn due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
     Ok(found.select(webhooks::id).load(db)?)
 }
 
-/// Claims due messages of a webhook by postponing their next attempt. If two replicas race, each
-/// message goes to only one.
+/// Claims a webhook's due messages by postponing their next attempt. If replicas race, each message
+/// goes to only one of them.
 pub fn claim(
     db: &mut Db,
     webhook: i64,
@@ -156,13 +158,12 @@ pub fn claim(
     Ok(claimed)
 }
 
-/// Records that a message was delivered.
 pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     diesel::update(outbox::table.find(id)).set(outbox::over_utc.eq(now)).execute(db)?;
     Ok(())
 }
 
-/// Records a failed attempt. If there is no next attempt, the message is abandoned.
+/// Records a failed attempt. The message is abandoned if there won't be another one.
 pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), DatabaseError> {
     let next = failure.next_try(now);
     let noted = (
@@ -175,18 +176,18 @@ pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), D
     Ok(())
 }
 
-/// Counts the pending messages of all webhooks.
+/// Counts pending messages for all webhooks.
 pub fn all_waiting(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(outbox::table.filter(outbox::over_utc.is_null()).count().get_result(db)?)
 }
 
-/// Counts the pending messages of a webhook.
+/// Counts a webhook's pending messages.
 pub fn waiting(db: &mut Db, webhook: i64) -> Result<i64, DatabaseError> {
     let own = outbox::webhook_id.eq(webhook).and(outbox::over_utc.is_null());
     Ok(outbox::table.filter(own).count().get_result(db)?)
 }
 
-/// Deletes messages that were delivered or abandoned before this time, in Unix seconds.
+/// Deletes messages that were delivered or abandoned before the given time in Unix seconds.
 pub fn tidy(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     Ok(diesel::delete(outbox::table.filter(outbox::over_utc.lt(before))).execute(db)?)
 }

@@ -1,11 +1,11 @@
-//! URLs with queries.
+//! URLs with query strings.
 
-/// Returns the URL of a collection with a query.
+/// Appends a query to a collection URL.
 pub fn address<'a>(collection: &str, query: impl Iterator<Item = &'a (String, String)>) -> String {
     let mut pairs = url::form_urlencoded::Serializer::new(String::new());
     for (name, value) in query {
         pairs.append_pair(name, value);
     }
-    // A literal plus sign is encoded, so every remaining one is a space.
+    // Literal plus signs are already encoded, so any that remain are spaces.
     format!("{collection}?{}", pairs.finish().replace('+', "%20"))
 }

@@ -1,4 +1,4 @@
-//! The query of a change list, and its page links.
+//! The change list query and its page links.
 
 use super::addresses::address;
 use super::envelope::ListMeta;
@@ -11,24 +11,24 @@ use crate::model::changes::{Change, ChangeFilter};
 use crate::model::list::{Paging, Scope};
 use crate::model::urls::Urls;
 
-/// Parameters that may be used together with `modified_after`.
+/// Parameters that can be combined with `modified_after`.
 const COMBINABLE: [&str; 5] = ["modified_after", "after_id", "per_page", "password", "_fields"];
 
-/// A request for changes, and its page size.
+/// A change list request with its page size.
 pub struct ChangeList {
     pub filter: ChangeFilter,
     pub rows: i64,
 }
 
-/// Returns whether a list request asks for changes.
+/// Returns whether a list request is for changes.
 pub fn asks_for_changes(params: &Params) -> bool {
     params.get("modified_after").is_some() || params.get("after_id").is_some()
 }
 
-/// Decodes the query of a change list.
+/// Decodes a change list query.
 ///
 /// # Errors
-/// All invalid parameters.
+/// Returns all invalid parameters.
 pub fn change_list(
     params: &Params,
     options: ListOptions<'_>,
@@ -36,7 +36,7 @@ pub fn change_list(
     let (given, mut errors) = read_parameters::<EventListParameters>(params);
     let names = EventListParameters::parameters().iter().map(|one| one.name.as_str());
     for name in names.filter(|name| !COMBINABLE.contains(name) && params.get(name).is_some()) {
-        // `page=1` is accepted, because every list has a first page.
+        // Accept `page=1`, because every list has a first page.
         if name != "page" || given.page.as_ref().is_some_and(|page| page.0 > 1) {
             errors.fail(name, "cannot be combined with modified_after");
         }
@@ -49,7 +49,7 @@ pub fn change_list(
             0
         }
         None => {
-            // An invalid value has already been reported.
+            // If `modified_after` is present, it was invalid and has already been reported.
             if params.get("modified_after").is_none() {
                 errors.fail("after_id", "needs modified_after");
             }
@@ -64,7 +64,7 @@ pub fn change_list(
 }
 
 impl ChangeList {
-    /// Returns the page links and totals of a page whose last entry is `last`.
+    /// Returns the page links and totals. `last` is the last change on the page.
     pub fn meta(&self, urls: &Urls, total: i64, last: Option<&Change>) -> ListMeta {
         let collection = urls.collection("events");
         let link = |since: i64, behind: i64| {

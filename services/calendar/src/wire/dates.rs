@@ -32,7 +32,7 @@ pub fn written(seconds: i64) -> String {
     )
 }
 
-/// Splits local seconds into year, month, day and time.
+/// Splits local seconds into their date and time components.
 pub fn details(seconds: i64) -> DateDetails {
     let wall = wall_from_seconds(seconds);
     DateDetails {
@@ -50,7 +50,7 @@ pub fn written_in(zone: &Zone, utc: i64) -> String {
     written(crate::model::schedule::wall_seconds(zone.wall(instant_from_seconds(utc))))
 }
 
-/// Formats an instant in ISO 8601 with the offset of a zone.
+/// Formats an instant in ISO 8601 with the zone's offset.
 pub fn iso(zone: &Zone, utc: i64) -> String {
     let at = instant_from_seconds(utc);
     let offset = zone.offset(at);

@@ -1,4 +1,4 @@
-//! The body of errors, for the OpenAPI document.
+//! Error bodies for the OpenAPI document.
 
 use std::collections::BTreeMap;
 

@@ -95,14 +95,14 @@ pub struct CostDetails {
     pub values: Vec<String>,
 }
 
-/// The parts of an event to show.
+/// How much of an event to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// A single event, with linked data.
     Single,
     /// All fields, without linked data.
     Plain,
-    /// A list entry that a password protects.
+    /// A password-protected list entry.
     Protected,
 }
 
@@ -178,7 +178,7 @@ pub fn event(
         ..blank(event, view)
     };
     match extent {
-        // Without the password, only fields that do not reveal the content are filled in.
+        // Without the password, only show fields that don't reveal the content.
         Extent::Protected => EventJson { event_status, ..blank(event, view) },
         _ => json,
     }
@@ -191,7 +191,7 @@ fn website(event: &Event, view: RenderContext<'_>) -> String {
     event.website.replace('&', "&amp;")
 }
 
-/// Renders the fields that are visible even for a protected event, and leaves all others blank.
+/// Renders the fields that are visible even if the event is protected. All others are left blank.
 fn blank(event: &Event, view: RenderContext<'_>) -> EventJson {
     let schedule = &event.schedule;
     let global_id = view.urls.global_id(event.id);

@@ -1,4 +1,4 @@
-//! Writes of events.
+//! Event writes.
 
 use serde_json::{Map, Value};
 
@@ -23,7 +23,7 @@ use crate::model::term::{Taxonomy, TermRef};
 use crate::model::urls::Urls;
 use crate::model::zone::Zone;
 
-/// A write of an event.
+/// An event write.
 pub struct EventInput {
     given: EventFields,
     errors: Errors,
@@ -33,13 +33,13 @@ pub struct EventInput {
     organizers: Option<Vec<LinkItem>>,
 }
 
-/// A venue or an organizer that a write refers to.
+/// A venue or organizer referenced by a write.
 enum LinkItem {
-    /// Given by id. `None` if the value is not a valid id.
+    /// An id, or `None` if the value isn't a valid one.
     Existing(Option<i64>),
-    /// Given by an object from an earlier response.
+    /// An object from an earlier response.
     Object(Value),
-    /// Given by the fields of a new row.
+    /// The fields of a new venue or organizer.
     New(LinkedInput),
 }
 
@@ -56,7 +56,7 @@ impl Input for EventInput {
             let names = names.terms(taxonomy);
             for (item, id) in numbers {
                 names.ids.push(id);
-                // A string of digits may be an id or a slug.
+                // A string of digits can be an id or a slug.
                 names.slugs.extend(item.as_str().map(str::to_owned));
             }
         }
@@ -77,7 +77,7 @@ impl Input for EventInput {
 }
 
 impl EventInput {
-    /// Reads the parameters of a write. A create requires title and dates.
+    /// Reads the parameters of a write. Creating an event requires a title and dates.
     pub fn read(params: &Params, creating: bool) -> EventInput {
         let (mut given, mut errors) = read_parameters::<EventFields>(params);
         if creating {
@@ -90,10 +90,10 @@ impl EventInput {
         EventInput { given, errors, categories, tags, venues, organizers }
     }
 
-    /// Decodes a write that creates an event, or that changes `current`.
+    /// Decodes a write that creates an event or changes `current`.
     ///
     /// # Errors
-    /// All missing or invalid parameters.
+    /// Returns all missing or invalid parameters.
     pub fn decode(
         self,
         known: &Known,
@@ -114,7 +114,7 @@ fn decode(
     let e = &mut errors;
     let flag = |flag: Option<Flag>| flag.map(|flag| flag.0);
     let zone = given.timezone.and_then(|text| zone_of(e, &text.0, writer));
-    // Dates are read in the zone that the event will have.
+    // Interpret dates in the zone that the event will have.
     let stored = current.map_or(writer.zone, |event| &event.schedule.zone);
     let zone_of_dates = zone.as_ref().unwrap_or(stored);
     let recurrence = recurrence::decode(e, given.recurrence, zone_of_dates, writer.now);
@@ -165,8 +165,8 @@ fn zone_of(errors: &mut Errors, text: &str, writer: WriteOptions<'_>) -> Option<
     zone
 }
 
-/// Decodes a cost. If it equals the rendered cost of the stored event, the stored one is kept.
-/// Returns `None` if the cost is not sent, not valid, or kept.
+/// Decodes a cost. Returns `None` if it is absent, invalid, or the same as the rendered cost of the
+/// stored event. The stored cost is kept in that case.
 fn cost_inputs(
     errors: &mut Errors,
     given: Option<&Value>,
@@ -176,7 +176,7 @@ fn cost_inputs(
     const WRONG: &str = "must be a text, a number or a list of them";
     let one = |value: &Value| match value {
         Value::String(_) => short_text(value).map(|text| html::without_tags(&text)),
-        // A JSON number never has digit grouping.
+        // JSON numbers never contain digit grouping.
         Value::Number(number) => Ok(match number.to_string() {
             text if text.split_once('.').is_some_and(|(_, digits)| digits.len() == 3) => text + "0",
             text => text,
@@ -197,8 +197,8 @@ fn cost_inputs(
     (!same).then(|| inputs.into_iter().filter(|input| !input.trim().is_empty()).collect())
 }
 
-/// Returns the website, or `None` if it is not sent. The URL of the event's own page counts as no
-/// website.
+/// Returns the website, or `None` if it is absent. The URL of the event's own page is treated as
+/// empty.
 fn website(
     given: Option<Website>,
     writer: WriteOptions<'_>,
@@ -210,8 +210,8 @@ fn website(
 }
 
 /// Decodes terms. Unknown ids are ignored, and slugs and names are resolved when the event is
-/// stored. An object must match the stored term with its id. Returns `None` if they are not sent or
-/// not valid.
+/// stored. Objects must match the stored term with the same id. Returns `None` if the terms are
+/// absent or invalid.
 fn terms(
     errors: &mut Errors,
     known: &Known,
@@ -256,8 +256,8 @@ fn terms(
     Some(refs)
 }
 
-/// Returns the term that an object refers to: by its id, else by its slug or name. Returns `None`
-/// if the object is not valid.
+/// Returns the term that an object refers to by id, slug or name, in that order. Returns `None` if
+/// the object is invalid.
 fn term_object(members: &Map<String, Value>, taxonomy: Taxonomy) -> Option<TermRef> {
     if let Some(id) = members.get("id").filter(|id| !id.is_null()) {
         return positive(id).map(TermRef::Id);
@@ -267,8 +267,8 @@ fn term_object(members: &Map<String, Value>, taxonomy: Taxonomy) -> Option<TermR
     text.filter(|text| text.chars().count() <= 1000).map(|text| TermRef::Text(text.to_owned()))
 }
 
-/// Reads linked venues or organizers: ids, objects, or a list of both. Returns `None` if they are
-/// not sent or too many.
+/// Reads linked venues or organizers, given as ids, objects, or a list of both. Returns `None` if
+/// they are absent or there are too many.
 fn link_items(errors: &mut Errors, kind: Kind, given: Option<Value>) -> Option<Vec<LinkItem>> {
     let items: Vec<Value> = match given? {
         Value::Array(items) => items.into_iter().filter(|item| !item.is_null()).collect(),

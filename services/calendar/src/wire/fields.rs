@@ -1,4 +1,4 @@
-//! The `_fields` parameter, which selects keys of responses.
+//! The `_fields` parameter, which selects response keys.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Number;
 use shell::EntityTag;
 
-/// A JSON value that keeps the order of its keys.
+/// A JSON value that preserves key order.
 #[derive(Clone, Debug, PartialEq)]
 enum Ordered {
     Null,
@@ -39,8 +39,8 @@ pub fn tag(json: &str) -> EntityTag {
     EntityTag::of_digest(&hasher.finish().to_be_bytes())
 }
 
-/// Reduces a JSON text to the selected keys. A dot selects within an object or within the items of
-/// a list.
+/// Reduces a JSON document to the selected keys. Dots select keys in nested objects and in list
+/// items.
 pub fn cut(json: &str, fields: &str) -> Result<String, serde_json::Error> {
     let paths: Vec<Vec<&str>> = fields
         .split(',')

@@ -47,7 +47,6 @@ pub enum ImageField {
 }
 
 impl ImageJson {
-    /// Renders an image.
     pub fn new(image: &Image, urls: &Urls) -> ImageJson {
         ImageJson {
             url: urls.image(image),

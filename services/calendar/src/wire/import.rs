@@ -1,4 +1,4 @@
-//! The report of an iCalendar import.
+//! Reports the results of an iCalendar import.
 
 use std::fmt;
 

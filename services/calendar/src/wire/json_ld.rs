@@ -1,4 +1,4 @@
-//! JSON-LD of events, venues and organizers with the schema.org vocabulary.
+//! JSON-LD for events, venues and organizers, using the schema.org vocabulary.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -99,7 +99,7 @@ pub struct GeoCoordinates {
     pub longitude: f64,
 }
 
-/// Describes a venue or an organizer.
+/// Describes a venue or organizer.
 pub fn of_linked(row: &Linked, view: RenderContext<'_>) -> LinkedData {
     let place = &row.place;
     let venue = row.kind == Kind::Venue;
@@ -128,7 +128,7 @@ pub fn of_linked(row: &Linked, view: RenderContext<'_>) -> LinkedData {
     }
 }
 
-/// Describes an event, with its first venue and first organizer.
+/// Describes an event. Includes only its first venue and first organizer.
 pub fn of_event(
     event: &Event,
     links: &Links,

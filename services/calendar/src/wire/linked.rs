@@ -1,4 +1,4 @@
-//! Venues and organizers in responses. Keys without a value are omitted.
+//! Venues and organizers in responses. Empty fields are omitted.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -20,8 +20,8 @@ fn image(row: &Linked, included: &Included, view: RenderContext<'_>) -> Option<I
     Some(ImageJson::new(image, view.urls))
 }
 
-/// Defines the response type of a kind and the function that renders it. It has the shared fields,
-/// with those of the kind inserted at their positions.
+/// Defines the response type and render function for a kind. Its own fields are inserted among the
+/// shared ones to get the right order.
 macro_rules! linked_json {
     (
         $(#[$meta:meta])*
@@ -62,7 +62,7 @@ macro_rules! linked_json {
             pub global_id_lineage: Vec<String>,
         }
 
-        /// Renders a row of this kind. Only single reads include JSON-LD.
+        /// Renders a row of this kind. JSON-LD is only included in single reads.
         pub fn $name(
             $row: &Linked,
             included: &Included,
@@ -157,7 +157,6 @@ linked_json! {
     {} = {}
 }
 
-/// A venue or an organizer.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum LinkedJson {

@@ -1,4 +1,4 @@
-//! Writes of venues and organizers.
+//! Venue and organizer writes.
 
 use serde_json::Value;
 
@@ -15,14 +15,13 @@ use crate::model::html;
 use crate::model::linked::Kind;
 use crate::model::urls::Urls;
 
-/// A write of a venue or an organizer.
+/// A venue or organizer write.
 pub struct LinkedInput {
     creating: bool,
     given: Given,
     errors: Errors,
 }
 
-/// The decoded parameters of one of the kinds.
 enum Given {
     Venue(Box<VenueFields>),
     Organizer(Box<OrganizerFields>),
@@ -37,7 +36,7 @@ impl Input for LinkedInput {
 }
 
 impl LinkedInput {
-    /// Reads the parameters of a write. A create requires a name.
+    /// Reads the parameters of a write. Creating a row requires a name.
     pub fn read(params: &Params, kind: Kind, creating: bool) -> LinkedInput {
         let (given, mut errors) = match kind {
             Kind::Venue => {
@@ -67,7 +66,7 @@ impl LinkedInput {
     /// Decodes the write.
     ///
     /// # Errors
-    /// All missing or invalid parameters.
+    /// Returns all missing or invalid parameters.
     pub fn decode(
         self,
         known: &Known,
@@ -83,7 +82,7 @@ fn decode(
     writer: WriteOptions<'_>,
 ) -> Result<LinkedChange, ParameterErrors> {
     let LinkedInput { creating, given, mut errors } = input;
-    /// Decodes the fields of a kind: the shared fields, then the given ones.
+    /// Decodes the shared fields, followed by those of a kind.
     macro_rules! change {
         ($kind:ident . $name:ident, |$errors:ident, $given:ident| $own:expr) => {{
             let $errors = &mut errors;
@@ -118,7 +117,7 @@ fn decode(
     }
 }
 
-/// Returns short text without tags, or `None` if it is not sent.
+/// Removes tags from a short text, if present.
 fn text(text: Option<ShortText>) -> Option<String> {
     text.map(|text| html::without_tags(&text.0))
 }
@@ -131,14 +130,14 @@ fn linked_name(
     creating: bool,
 ) -> Option<String> {
     match creating {
-        // A name that consists only of tags gets its own error when the row is created.
+        // If a new name contains nothing but tags, creating the row reports its own error.
         true => given.map(|name| writer.sanitize_inline(name.0)),
         false => name(errors, kind.word(), given, writer),
     }
 }
 
-/// Decodes the coordinates: both or none. Two empty strings clear them, for which the result is
-/// `Some(None)`. Returns `None` if they are not sent or not valid.
+/// Decodes the coordinates, which must be given together. Two empty strings clear them, and yield
+/// `Some(None)`. Returns `None` if they are absent or invalid.
 fn geo(errors: &mut Errors, lat: Option<&Value>, lng: Option<&Value>) -> Option<Option<Point>> {
     let cleared = |value: Option<&Value>| value.and_then(Value::as_str).is_some_and(str::is_empty);
     if cleared(lat) && cleared(lng) {

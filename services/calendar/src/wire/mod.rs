@@ -1,4 +1,4 @@
-//! Requests and responses under their exact names: decoding of parameters, and JSON of resources.
+//! The request and response formats of the API: parameter decoding and the JSON of resources.
 
 mod addresses;
 pub(crate) mod changes;

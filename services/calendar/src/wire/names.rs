@@ -1,5 +1,5 @@
-//! The rows that a request refers to. They are looked up after its parameters are read and before
-//! they are decoded.
+//! Rows that a request refers to. They are looked up between reading the parameters and decoding
+//! them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use crate::model::linked::Kind;
 use crate::model::term::Taxonomy;
 use crate::model::urls::Urls;
 
-/// The parameters of an operation, read but not yet decoded.
+/// An operation's parameters, read but not yet decoded.
 pub trait Input {
     /// Returns the rows that the parameters refer to.
     fn names(&self, urls: &Urls) -> Names;
@@ -28,7 +28,7 @@ pub struct Names {
     pub organizers: Vec<i64>,
     pub categories: TermNames,
     pub tags: TermNames,
-    /// Rows that the request refers to by an object from an earlier response.
+    /// Rows that the request refers to with an object from an earlier response.
     pub objects: Vec<(Row, i64)>,
 }
 
@@ -39,7 +39,7 @@ pub struct TermNames {
     pub slugs: Vec<String>,
 }
 
-/// The rows of [`Names`] that exist.
+/// Those rows from [`Names`] that exist.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     pub users: HashSet<i64>,
@@ -53,7 +53,7 @@ pub struct Known {
     pub objects: Objects,
 }
 
-/// The rows of [`TermNames`] that exist.
+/// Those terms from [`TermNames`] that exist.
 #[derive(Clone, Debug, Default)]
 pub struct KnownTerms {
     pub ids: HashSet<i64>,
@@ -62,7 +62,6 @@ pub struct KnownTerms {
 }
 
 impl Names {
-    /// Returns the venues or the organizers.
     pub fn linked(&mut self, kind: Kind) -> &mut Vec<i64> {
         match kind {
             Kind::Venue => &mut self.venues,
@@ -70,7 +69,6 @@ impl Names {
         }
     }
 
-    /// Returns the categories or the tags.
     pub fn terms(&mut self, taxonomy: Taxonomy) -> &mut TermNames {
         match taxonomy {
             Taxonomy::Category => &mut self.categories,
@@ -78,7 +76,7 @@ impl Names {
         }
     }
 
-    /// Adds the author and the image of a write.
+    /// Adds the author and image of a write.
     pub(super) fn add_post(
         &mut self,
         author: Option<&Positive>,
@@ -98,7 +96,6 @@ impl Names {
 }
 
 impl Known {
-    /// Returns the venues or the organizers.
     pub fn linked(&self, kind: Kind) -> &HashSet<i64> {
         match kind {
             Kind::Venue => &self.venues,
@@ -106,7 +103,6 @@ impl Known {
         }
     }
 
-    /// Returns the categories or the tags.
     pub fn terms(&self, taxonomy: Taxonomy) -> &KnownTerms {
         match taxonomy {
             Taxonomy::Category => &self.categories,

@@ -1,4 +1,4 @@
-//! Response objects that a write sends back.
+//! Objects from earlier responses that clients send back in writes.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::model::linked::Kind;
 use crate::model::term::Taxonomy;
 use crate::model::urls::Urls;
 
-/// The kind of a row that an object shows.
+/// The kind of row that an object represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Row {
     Linked(Kind),
@@ -18,27 +18,27 @@ pub enum Row {
     Image,
 }
 
-/// The slug and name of a row, which a client's object must repeat.
+/// A row's slug and name, which the client's object must match.
 #[derive(Clone, Debug, Default)]
 pub struct Labels {
-    /// The slug; empty for an image.
+    /// The slug, or an empty string for images.
     pub slug: String,
-    /// Its name, or the original URL of an image.
+    /// The name, or the original URL for images.
     pub name: String,
 }
 
-/// Returns the id of a JSON object. `None` for other values and for objects without an id.
+/// Returns the id of a JSON object. Returns `None` if it doesn't have an id or isn't an object.
 pub fn id_of_object(value: &Value) -> Option<i64> {
     value.as_object()?.get("id").and_then(positive)
 }
 
-/// The rows of the objects that a write sends back, without those that do not exist.
+/// The rows that the objects in a write refer to. Rows that don't exist are missing.
 #[derive(Clone, Debug, Default)]
 pub struct Objects(pub HashMap<(Row, i64), Labels>);
 
 impl Objects {
-    /// Returns whether an object refers to the row with its id: the row exists, and the object's
-    /// slug or name matches it. Objects from another site usually do not match.
+    /// Returns whether an object really refers to the row with its id. The row must exist, and
+    /// match the object's slug or name. Objects from another site usually fail this test.
     pub fn agrees(&self, row: Row, id: i64, object: &Value, urls: &Urls) -> bool {
         let Some(labels) = self.0.get(&(row, id)) else { return false };
         let text =

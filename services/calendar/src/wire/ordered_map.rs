@@ -1,8 +1,8 @@
-//! JSON objects that keep the order of their keys.
+//! JSON objects that preserve key order.
 
 use serde::{Serialize, Serializer};
 
-/// The entries of an object, with unique keys.
+/// The entries of an object. Keys must be unique.
 pub struct OrderedMap<K, V>(pub Vec<(K, V)>);
 
 impl<K, V> FromIterator<(K, V)> for OrderedMap<K, V> {

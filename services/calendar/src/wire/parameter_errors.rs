@@ -1,11 +1,11 @@
-//! Parameters that are missing or invalid.
+//! Missing and invalid parameters.
 
-/// A parameter that fails its validation.
+/// A parameter that failed validation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidParameter {
     pub name: &'static str,
     pub text: String,
-    /// The code of its entry in `details`, if it has one.
+    /// The error code in `details`, if it is listed there.
     pub detail: Option<&'static str>,
 }
 
@@ -17,7 +17,7 @@ pub struct ParameterErrors {
 }
 
 impl ParameterErrors {
-    /// Returns the error of a single invalid parameter.
+    /// Creates the error for a single invalid parameter.
     pub fn one(name: &'static str, text: &str) -> ParameterErrors {
         let invalid = InvalidParameter { name, text: text.to_owned(), detail: None };
         ParameterErrors { missing: Vec::new(), invalid: vec![invalid] }

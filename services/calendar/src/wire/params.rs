@@ -1,18 +1,18 @@
-//! Parameters of a request, merged by name from query, form and JSON.
+//! Request parameters, merged by name from the query, form and JSON body.
 
 use serde_json::{Map, Value};
 use shell::params::bracketed;
 
-/// Lists that may be sent as repeated names, as forms and generated clients do.
+/// Lists that may be sent by repeating their name, as forms and generated clients do.
 const LISTS: [&str; 6] = ["categories", "tags", "venue", "organizer", "include", "exclude"];
 
-/// The parameters of a request. `null` counts as absent.
+/// Request parameters. `null` counts as absent.
 #[derive(Clone, Debug, Default)]
 pub struct Params(Map<String, Value>);
 
 impl Params {
-    /// Builds parameters from decoded name-value pairs. Brackets in names, and repeated names of
-    /// lists, build lists and objects.
+    /// Creates parameters from decoded name-value pairs. Builds lists and objects from bracketed
+    /// names, and lists from repeated names.
     pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Params {
         let pairs: Vec<(&str, &str)> = pairs.into_iter().collect();
         let mut members = bracketed(pairs.iter().copied());
@@ -26,7 +26,8 @@ impl Params {
         Params(members)
     }
 
-    /// Builds parameters from the members of a JSON object. Any other value yields none.
+    /// Creates parameters from the members of a JSON object. Other values don't yield any
+    /// parameters.
     pub fn from_json(value: Value) -> Params {
         match value {
             Value::Object(map) => Params(map),
@@ -34,7 +35,7 @@ impl Params {
         }
     }
 
-    /// Overrides these parameters with others. `null` values do not override.
+    /// Overrides parameters with those in `others`, except for `null` values.
     pub fn overlaid(mut self, others: Params) -> Params {
         for (name, value) in others.0 {
             if !(value.is_null() && self.0.contains_key(&name)) {
@@ -44,7 +45,7 @@ impl Params {
         self
     }
 
-    /// Returns all parameters as members of an object.
+    /// Returns all parameters as a JSON object.
     pub fn members(&self) -> &Map<String, Value> {
         &self.0
     }

@@ -1,7 +1,7 @@
-//! Decoding of the parameters of an operation, with all errors reported together.
+//! Decodes an operation's parameters and reports all errors at once.
 //!
-//! The operation's struct decodes each value. Rules that involve other parameters, the database or
-//! the site's zone are checked afterwards and add to the same list of errors.
+//! Each value is decoded as part of the operation's struct. Rules that involve other parameters,
+//! the database or the site's zone are checked later, and add to the same list of errors.
 
 use serde::de::DeserializeOwned;
 use shell::params::{Input, Rules, read};
@@ -13,13 +13,13 @@ use super::parameters::Declared;
 use super::params::Params;
 use super::values::INVALID_TYPE;
 
-/// The errors found so far in the parameters of an operation.
+/// Errors found in an operation's parameters so far.
 pub struct Errors {
     declared: &'static [Parameter],
     found: ParameterErrors,
 }
 
-/// Decodes the parameters of an operation. Invalid ones are reported and left out of the value.
+/// Decodes an operation's parameters. Invalid ones are reported and left unset.
 pub fn read_parameters<T>(params: &Params) -> (T, Errors)
 where
     T: DeserializeOwned + Declared + Default,
@@ -41,14 +41,14 @@ impl Errors {
         self.declared.iter().map(|one| one.name.as_str()).find(|declared| *declared == name)
     }
 
-    /// Reports required parameters that are absent.
+    /// Reports missing required parameters.
     pub fn require(&mut self, params: &Params) {
         let required = self.declared.iter().filter(|one| one.required == Required::True);
         let names = required.map(|one| one.name.as_str());
         self.found.missing.extend(names.filter(|name| params.get(name).is_none()));
     }
 
-    /// Reports an invalid parameter. Only the first error of each parameter is kept.
+    /// Reports an invalid parameter. Only the first error for each parameter is kept.
     pub fn fail(&mut self, name: &'static str, text: impl Into<String>) {
         if !self.found.invalid.iter().any(|invalid| invalid.name == name) {
             self.found.invalid.push(InvalidParameter { name, text: text.into(), detail: None });
@@ -58,7 +58,7 @@ impl Errors {
     /// Returns the value if there are no errors.
     ///
     /// # Errors
-    /// All errors that were found, in declaration order.
+    /// Returns all errors, in declaration order.
     pub fn finish<T>(mut self, value: T) -> Result<T, ParameterErrors> {
         if self.found == ParameterErrors::default() {
             return Ok(value);

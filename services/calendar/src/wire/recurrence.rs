@@ -55,7 +55,7 @@ pub struct RecurrenceJson {
     pub rdates: Vec<String>,
 }
 
-/// Renders the series of an event.
+/// Renders an event's series.
 pub fn series(one: &InSeries) -> SeriesJson {
     let plan = &one.series.plan;
     SeriesJson {
@@ -84,7 +84,7 @@ fn local(plan: &Plan, moment: i64) -> String {
     if plan.all_day { written(moment) } else { written_in(&plan.zone, moment) }
 }
 
-/// Writes a recurrence as lines of a calendar file, for tables.
+/// Formats a recurrence as lines of a calendar file, for use in tables.
 pub fn lines(plan: &Plan) -> String {
     let mut lines = Vec::new();
     if !plan.rule.is_empty() {
@@ -100,7 +100,7 @@ pub fn lines(plan: &Plan) -> String {
 
 const NAME: &str = "recurrence";
 
-/// Decodes the recurrence of a write. Dates without a zone are local times of the event.
+/// Decodes the recurrence in a write. Dates without a zone are in the event's local time.
 pub fn decode(
     errors: &mut Errors,
     sent: Option<Value>,
@@ -127,7 +127,7 @@ pub fn decode(
     decoded.map_err(|text| errors.fail(NAME, text)).ok()
 }
 
-/// Decodes the lines of a calendar file.
+/// Decodes lines from a calendar file.
 fn of_lines(text: &str, zone: &Zone, now: Timestamp) -> Result<Recurrence, String> {
     let (mut rule, mut exdates, mut rdates) = (String::new(), Vec::new(), Vec::new());
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -144,7 +144,7 @@ fn of_lines(text: &str, zone: &Zone, now: Timestamp) -> Result<Recurrence, Strin
     of_parts(&rule, (None, None), (exdates, rdates), zone, now)
 }
 
-/// Checks the parts of a recurrence.
+/// Validates the parts of a recurrence.
 fn of_parts(
     rule: &str,
     (until, count): (Option<&Value>, Option<&Value>),
@@ -193,7 +193,7 @@ fn listed(
     items.iter().map(|item| date(item, name, zone, now)).collect()
 }
 
-/// Decodes a date in the form of the API or of calendar files.
+/// Decodes a date in either the API's format or that of calendar files.
 fn date(value: &Value, name: &str, zone: &Zone, now: Timestamp) -> Result<ListedDate, String> {
     let wrong = || format!("must have a date as {name}");
     let text = match value {

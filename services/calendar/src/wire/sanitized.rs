@@ -1,6 +1,6 @@
-//! Long text of a write, sanitized before its transaction begins.
+//! Sanitizes the long text in a write before its transaction starts.
 //!
-//! Sanitizing large text takes longer than storing it, and only one writer runs at a time.
+//! Sanitizing large text takes longer than storing it, and only one writer can run at a time.
 
 use std::collections::HashMap;
 
@@ -11,16 +11,16 @@ use super::values::text;
 use crate::model::html;
 use crate::model::linked::Kind;
 
-/// The parameters with long text of an event, a venue or an organizer.
+/// Parameters of events, venues and organizers that can contain long text.
 const NAMES: [&str; 2] = ["description", "excerpt"];
 
-/// Maps strings to their sanitized form, which is `None` if the string was rejected.
+/// Maps strings to their sanitized form, or to `None` if they were rejected.
 #[derive(Clone, Debug, Default)]
 pub struct SanitizedTexts(HashMap<String, Option<String>>);
 
 impl SanitizedTexts {
-    /// Returns the strings that may take long to sanitize, including those of venues and organizers
-    /// that an event creates.
+    /// Returns the strings that may be slow to sanitize. Includes those for venues and organizers
+    /// that are created along with an event.
     pub fn sources(params: &Params) -> Vec<String> {
         let marked = |value: &Value| text(value).ok().filter(|text| html::is_rewritten(text));
         let own = NAMES.iter().filter_map(|name| params.get(name));
@@ -34,7 +34,6 @@ impl SanitizedTexts {
         own.chain(inline).filter_map(marked).collect()
     }
 
-    /// Sanitizes these strings.
     pub fn of(texts: Vec<String>) -> SanitizedTexts {
         let sanitize = |text: String| {
             let sanitized = html::sanitize(&text);
@@ -43,8 +42,8 @@ impl SanitizedTexts {
         SanitizedTexts(texts.into_iter().map(sanitize).collect())
     }
 
-    /// Returns the sanitized form of a string. If it was not prepared, sanitizes it now. Returns
-    /// `None` if the string cannot be sanitized.
+    /// Returns the sanitized form of a string, or `None` if it can't be sanitized. Strings that
+    /// weren't prepared are sanitized now.
     pub fn get(&self, text: &str) -> Option<String> {
         self.0.get(text).cloned().unwrap_or_else(|| html::sanitize(text))
     }

@@ -1,4 +1,4 @@
-//! Series with the schema.org vocabulary.
+//! Series in the schema.org vocabulary.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -55,7 +55,7 @@ pub struct ScheduleData {
     pub except_date: Vec<String>,
 }
 
-/// Describes the series of an event.
+/// Describes an event's series.
 pub fn of_series(event: &Event, one: &InSeries, view: RenderContext<'_>) -> SeriesData {
     let plan = &one.series.plan;
     let rule = plan.parsed();

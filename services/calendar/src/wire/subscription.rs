@@ -1,4 +1,4 @@
-//! Subscriptions to other calendars in responses.
+//! Calendar subscriptions in responses.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -87,7 +87,8 @@ impl RunJson {
 }
 
 impl SubscriptionJson {
-    /// Renders a subscription, given the numbers of its events and of the changed ones.
+    /// Renders a subscription. Takes the number of its events, and how many of those have been
+    /// changed.
     pub fn new(
         subscription: Subscription,
         (events, changed_events): (i64, i64),

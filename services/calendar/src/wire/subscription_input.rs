@@ -1,4 +1,4 @@
-//! Writes of subscriptions.
+//! Subscription writes.
 
 use super::names::{Input, Known, Names};
 use super::parameter_errors::ParameterErrors;
@@ -12,7 +12,7 @@ use crate::model::subscription::{
 };
 use crate::model::urls::Urls;
 
-/// A write of a subscription.
+/// A subscription write.
 pub struct SubscriptionInput {
     given: SubscriptionFields,
     errors: Errors,
@@ -29,7 +29,7 @@ impl Input for SubscriptionInput {
 }
 
 impl SubscriptionInput {
-    /// Reads the parameters of a write. A create requires an address.
+    /// Reads the parameters of a write. Creating a subscription requires a URL.
     pub fn read(params: &Params, creating: bool) -> SubscriptionInput {
         let (given, mut errors) = read_parameters::<SubscriptionFields>(params);
         if creating {
@@ -38,10 +38,10 @@ impl SubscriptionInput {
         SubscriptionInput { given, errors }
     }
 
-    /// Decodes the write. `least` is the shortest interval in minutes.
+    /// Decodes the write. `least` is the minimum interval in minutes.
     ///
     /// # Errors
-    /// All missing or invalid parameters.
+    /// Returns all missing or invalid parameters.
     pub fn decode(
         self,
         known: &Known,
@@ -91,10 +91,10 @@ impl SubscriptionInput {
     }
 }
 
-/// Decodes which event is released, and which of its parts.
+/// Decodes which event to release, and which parts of it.
 ///
 /// # Errors
-/// All missing or invalid parameters.
+/// Returns all missing or invalid parameters.
 pub fn release(params: &Params) -> Result<(i64, Parts), ParameterErrors> {
     let (given, mut errors) = read_parameters::<ReleaseFields>(params);
     errors.require(params);
@@ -111,7 +111,7 @@ pub fn release(params: &Params) -> Result<(i64, Parts), ParameterErrors> {
     errors.finish((event, Parts::of(parts.unwrap_or_default())))
 }
 
-/// Returns whether a request to remove a subscription also moves its events to the trash.
+/// Returns whether removing a subscription should also trash its events.
 ///
 /// # Errors
 /// `events` is not a boolean.
@@ -124,11 +124,11 @@ pub fn removes_events(params: &Params) -> Result<bool, ParameterErrors> {
     }
 }
 
-/// Decodes the query of the events of a subscription: whether only changed ones are listed, and the
+/// Decodes a query for a subscription's events. Returns whether to list only changed ones, and the
 /// page.
 ///
 /// # Errors
-/// All invalid parameters.
+/// Returns all invalid parameters.
 pub fn listed_events(
     params: &Params,
     (per_page, most): (i64, i64),

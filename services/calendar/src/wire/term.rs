@@ -90,7 +90,7 @@ fn links(urls: &TermUrls) -> TermLinks {
     }
 }
 
-/// Renders a term as a separate response. In lists and deletions it has no links.
+/// Renders a term as a resource of its own. Lists and delete responses don't include links.
 pub fn own(
     term: &Term,
     included: &Included,
@@ -113,7 +113,7 @@ pub fn own(
     }
 }
 
-/// Renders the terms of an event, sorted by name.
+/// Renders an event's terms, sorted by name.
 pub fn embedded(ids: &[i64], included: &Included, view: RenderContext<'_>) -> Vec<EmbeddedTerm> {
     let mut terms: Vec<&Term> = ids.iter().filter_map(|id| included.terms.get(id)).collect();
     terms.sort_by_cached_key(|term| (crate::model::search::fold_name(&term.name), term.id));

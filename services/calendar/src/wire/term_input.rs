@@ -1,4 +1,4 @@
-//! Writes of categories and tags.
+//! Category and tag writes.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::model::html;
 use crate::model::term::{Taxonomy, TermChange};
 use crate::model::urls::Urls;
 
-/// A write of a category or a tag.
+/// A category or tag write.
 pub struct TermInput {
     creating: bool,
     given: CategoryFields,
@@ -28,7 +28,7 @@ impl Input for TermInput {
 }
 
 impl TermInput {
-    /// Reads the parameters of a write. A create requires a name.
+    /// Reads the parameters of a write. Creating a term requires a name.
     pub fn read(params: &Params, taxonomy: Taxonomy, creating: bool) -> TermInput {
         let (given, mut errors) = match taxonomy {
             Taxonomy::Category => read_parameters::<CategoryFields>(params),
@@ -47,7 +47,7 @@ impl TermInput {
     /// Decodes the write.
     ///
     /// # Errors
-    /// All missing or invalid parameters.
+    /// Returns all missing or invalid parameters.
     pub fn decode(self, known: &Known) -> Result<TermChange, ParameterErrors> {
         decode(self, known)
     }
@@ -74,12 +74,12 @@ fn decode(input: TermInput, known: &Known) -> Result<TermChange, ParameterErrors
     errors.finish(TermChange { name, description, slug, parent })
 }
 
-/// Removes markup from a name. Names are stored as plain text and escaped when shown.
+/// Removes markup from a name. Names are stored as plain text and escaped for display.
 pub fn plain_name(name: &str) -> String {
     html::decode(&html::strip_tags(name)).trim().to_owned()
 }
 
-/// Reads the id of a category, or 0 for the root. Returns `None` for anything else.
+/// Parses a category id, or 0 for the top level. Returns `None` for anything else.
 fn parent_id(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) if number.as_i64() == Some(0) => Some(0),
@@ -88,8 +88,8 @@ fn parent_id(value: &Value) -> Option<i64> {
     }
 }
 
-/// Reads the id of an existing category, or 0 for the root. Records an error and returns `None` for
-/// anything else.
+/// Parses the id of an existing category, or 0 for the top level. Otherwise reports an error and
+/// returns `None`.
 fn parent(errors: &mut Errors, known: &Known, value: &Value) -> Option<i64> {
     let id = parent_id(value).filter(|id| *id == 0 || known.categories.ids.contains(id));
     if id.is_none() {

@@ -18,7 +18,6 @@ pub struct TombstoneJson {
 }
 
 impl TombstoneJson {
-    /// Renders a tombstone.
     pub fn new(change: &Change, urls: &Urls) -> TombstoneJson {
         TombstoneJson {
             id: change.event,

@@ -1,4 +1,4 @@
-//! Types of parameter values, each with its decoder and error text.
+//! Parameter value types, with their decoders and error messages.
 
 use std::collections::HashSet;
 
@@ -15,22 +15,22 @@ use crate::model::slug;
 use crate::model::status::Status;
 use crate::model::when::When;
 
-/// Maximum number of characters in a title or short text.
+/// Maximum length of titles and short texts in characters.
 const MAX_CHARACTERS: usize = 1000;
 
 /// Maximum number of items in a list.
 pub const MAX_ITEMS: usize = 1000;
 
-/// The largest integer that JSON readers represent exactly.
+/// The largest integer that all JSON parsers can represent exactly.
 pub const LARGEST_INTEGER: i64 = (1 << 53) - 1;
 
-/// Error of a list with too many items.
+/// Error message for lists with too many items.
 pub const TOO_MANY: &str = "must have at most 1000 members";
 
-/// Error code of an invalid boolean, which has an entry in `details`.
+/// Error code for invalid booleans, which are also listed in `details`.
 pub const INVALID_TYPE: &str = "rest_invalid_type";
 
-/// Defines types that a function decodes from a JSON value.
+/// Defines types that are decoded from JSON values by a function.
 macro_rules! values {
     ($($(#[$doc:meta])* $name:ident($type:ty) = $read:expr;)*) => {$(
         $(#[$doc])*
@@ -52,64 +52,64 @@ macro_rules! values {
 values! {
     /// A positive integer.
     Positive(i64) = |value| positive(value).ok_or("must be a positive integer");
-    /// A text of any length.
+    /// A string of any length.
     Text(String) = text;
-    /// A date of a write, where integers are timestamps.
+    /// A date in a write. Integers are timestamps.
     DateInput(When) = date_input;
-    /// The source of a slug.
+    /// A string to derive a slug from.
     SlugText(String) = slug_text;
     /// A status.
     StatusText(Status) = status;
-    /// Whether an event takes place as announced.
+    /// Whether an event is going ahead as announced.
     EventStatusText(Occurring) = event_status;
     /// An absolute web URL, or an empty string.
     Website(String) = website;
-    /// Distinct items of a list.
+    /// Distinct list items.
     Items(Vec<Value>) = list;
-    /// The events of a series that a write applies to.
+    /// Which events in a series a write applies to.
     ScopeWord(Reach) = |value| {
         Reach::named(&text(value)?).ok_or("must be this, following or all")
     };
-    /// The groups of events of which a list has one event each.
+    /// How to group events in lists that show one event per group.
     Collapse(()) = |value| match text(value)?.as_str() {
         "series" => Ok(()),
         _ => Err("must be series"),
     };
-    /// A text of at most 1000 characters.
+    /// A string of up to 1000 characters.
     ShortText(String) = short_text;
-    /// A short text that is not blank.
+    /// A short string that isn't blank.
     FilledText(String) = filled_text;
-    /// A date, not yet resolved in a zone.
+    /// A date that hasn't been resolved in a zone yet.
     Date(When) = |value| When::parse(&text(value)?).map_err(|_| "must be a date");
     /// Distinct positive integers.
     Ids(Vec<i64>) = ids;
-    /// Texts; numbers are converted.
+    /// Strings. Numbers are converted.
     Texts(Vec<String>) = texts;
-    /// A parent: the id of a term, or 0 for the root.
+    /// A parent term's id, or 0 for the top level.
     Parent(i64) = parent;
     /// An id, or 0 for none.
     IdOrZero(i64) = id_or_zero;
-    /// A flag that is true for some words and false for all other values.
+    /// A flag that certain words turn on. Anything else is false.
     LenientFlag(bool) = |value| Ok(lenient_flag(value));
-    /// A lenient flag with fewer words.
+    /// Like [`LenientFlag`], but accepts fewer words.
     StrictDates(bool) = |value| Ok(strict_dates(value));
-    /// A latitude in degrees.
+    /// Latitude in degrees.
     Latitude(f64) = |value| number(value, -90.0, 90.0);
-    /// A longitude in degrees.
+    /// Longitude in degrees.
     Longitude(f64) = |value| number(value, -180.0, 180.0);
     /// A radius.
     Radius(f64) = |value| number(value, f64::from_bits(1), LONGEST_RADIUS);
     /// A unit of length.
     LengthUnit(Unit) = |value| Unit::named(&text(value)?).ok_or("must be miles or km");
-    /// A direction; true if descending.
+    /// Sort direction. True if descending.
     Descending(bool) = descending;
-    /// Sort key of events.
+    /// Event sort key.
     EventSort(EventOrder) = event_sort;
-    /// Sort key of terms.
+    /// Term sort key.
     TermSort(TermOrder) = term_sort;
 }
 
-/// A boolean with a specific error code.
+/// A boolean that has its own error code.
 #[derive(Clone, Copy, Debug)]
 pub struct Flag(pub bool);
 
@@ -120,14 +120,14 @@ impl<'de> Deserialize<'de> for Flag {
     }
 }
 
-/// Decodes a text. Control characters other than tabs and line ends are dropped.
+/// Decodes a string. Drops control characters other than tabs and line breaks.
 pub fn text(value: &Value) -> Result<String, &'static str> {
     let text = value.as_str().ok_or("must be a string")?;
     let is_text = |c: &char| !c.is_control() || matches!(c, '\t' | '\n' | '\r');
     Ok(text.chars().filter(is_text).collect())
 }
 
-/// Decodes a text of at most 1000 characters on one line.
+/// Decodes a single-line string of up to 1000 characters.
 pub fn short_text(value: &Value) -> Result<String, &'static str> {
     let text = text(value)?.replace("\r\n", " ").replace(['\t', '\n', '\r'], " ");
     if text.chars().count() > MAX_CHARACTERS {
@@ -136,7 +136,7 @@ pub fn short_text(value: &Value) -> Result<String, &'static str> {
     Ok(text)
 }
 
-/// Decodes a short text that is not blank.
+/// Decodes a short string that isn't blank.
 pub fn filled_text(value: &Value) -> Result<String, &'static str> {
     let text = short_text(value)?;
     if text.trim().is_empty() { Err("must not be empty") } else { Ok(text) }
@@ -157,7 +157,7 @@ pub fn boolean(value: &Value) -> Option<bool> {
     }
 }
 
-/// Decodes a flag that is true for some words and false for all other values.
+/// Returns true for certain words, and false for anything else.
 pub fn lenient_flag(value: &Value) -> bool {
     const YES: [&str; 7] = ["1", "enable", "enabled", "on", "y", "yes", "true"];
     match value {
@@ -178,7 +178,7 @@ fn strict_dates(value: &Value) -> bool {
     }
 }
 
-/// Decodes an integer from 1 to 2^53 - 1, also written as `1.0` or as a string.
+/// Decodes an integer from 1 to 2^53 - 1. It may also be written as `1.0` or be a string.
 pub fn positive(value: &Value) -> Option<i64> {
     let whole = |number: f64| {
         let fits = number.fract() == 0.0 && number > 0.0 && number < 9_007_199_254_740_992.0;
@@ -197,7 +197,7 @@ pub fn positive(value: &Value) -> Option<i64> {
     number.filter(|number| (1..=LARGEST_INTEGER).contains(number))
 }
 
-/// Decodes a number within bounds.
+/// Decodes a number in a range.
 pub fn number(value: &Value, low: f64, high: f64) -> Result<f64, &'static str> {
     let number = match value {
         Value::Number(number) => number.as_f64(),
@@ -208,7 +208,8 @@ pub fn number(value: &Value, low: f64, high: f64) -> Result<f64, &'static str> {
     number.ok_or("must be a number in range")
 }
 
-/// Decodes a list: an array, or a comma-separated text. Empty items and duplicates are dropped.
+/// Decodes a list, which is either an array or a comma-separated string. Drops empty items and
+/// duplicates.
 pub fn list(value: &Value) -> Result<Vec<Value>, &'static str> {
     let mut items: Vec<Value> = match value {
         Value::Array(items) => {
@@ -222,7 +223,7 @@ pub fn list(value: &Value) -> Result<Vec<Value>, &'static str> {
     if items.len() > MAX_ITEMS { Err(TOO_MANY) } else { Ok(items) }
 }
 
-/// Splits a string at commas. Other values form one item.
+/// Splits a string at commas. Other values become a single item.
 fn split_items(value: &Value) -> Vec<Value> {
     match value {
         Value::String(text) => text
@@ -243,7 +244,7 @@ pub fn ids(value: &Value) -> Result<Vec<i64>, &'static str> {
     Ok(ids.into_iter().filter(|id| seen.insert(*id)).collect())
 }
 
-/// Decodes a list of strings; numbers are converted.
+/// Decodes a list of strings. Numbers are converted.
 pub fn texts(value: &Value) -> Result<Vec<String>, &'static str> {
     let texts = list(value)?.into_iter().filter_map(|item| match item {
         Value::String(text) => Some(text),
@@ -276,7 +277,7 @@ fn status(value: &Value) -> Result<Status, &'static str> {
     status.near_miss().map_or(Ok(status), |known| Err(meant(known)))
 }
 
-/// Returns the error text that suggests a known status.
+/// Returns an error message that suggests a known status.
 pub fn meant(known: &'static str) -> &'static str {
     match known {
         "publish" => "must be spelled publish",

@@ -1,4 +1,4 @@
-//! The log of changed events, from which the index is updated.
+//! Log of changed events, used to update the index.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::{max, min};
@@ -7,19 +7,18 @@ use diesel::prelude::*;
 use crate::store::schema::event_changes;
 use crate::store::sql::Sql;
 
-/// Number of changes that are kept in the log for processes that are behind.
+/// Number of changes to keep for processes that have fallen behind.
 const KEPT: i64 = 10_000;
 
-/// Number of bytes of old search text that are kept in the log.
+/// Number of bytes of old search text to keep in the log.
 const KEPT_BYTES: i64 = 32 << 20;
 
-/// Number of added bytes of old search text after which a writer prunes the log itself.
+/// A writer prunes the log whenever this number of bytes of old search text has been added.
 const PRUNED_EVERY: i64 = 4 << 20;
 
-/// Logged instead of an event id: all links to a term, venue or organizer were removed.
+/// Logged in place of an event id when all links to a term, venue or organizer were removed.
 pub const LINKS_REMOVED: i64 = 0;
 
-/// An entry of the change log.
 #[derive(Queryable)]
 pub struct Change {
     pub event_id: i64,
@@ -27,7 +26,7 @@ pub struct Change {
     pub was: Option<String>,
 }
 
-/// Returns the number of the last change, or 0 before the first.
+/// Returns the number of the last change, or 0 if there aren't any.
 pub fn latest(db: &mut Db) -> Result<i64, DatabaseError> {
     let latest = event_changes::table.select(max(event_changes::seq));
     let latest: Option<i64> = on_backend!(db, conn => latest.get_result(conn)?);
@@ -41,7 +40,7 @@ pub fn oldest(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(oldest.unwrap_or(0))
 }
 
-/// Reads the changes with numbers after `after` and up to `until`, in order.
+/// Returns the changes after `after` up to and including `until`, in order.
 pub fn between(db: &mut Db, after: i64, until: i64) -> Result<Vec<Change>, DatabaseError> {
     let changes = event_changes::table
         .filter(event_changes::seq.gt(after).and(event_changes::seq.le(until)))
@@ -50,7 +49,8 @@ pub fn between(db: &mut Db, after: i64, until: i64) -> Result<Vec<Change>, Datab
     Ok(on_backend!(db, conn => changes.load(conn)?))
 }
 
-/// Logs a change in the transaction that makes it. `was` is the search text before the change.
+/// Logs a change. Must run in the same transaction as the change. `was` is the previous search
+/// text.
 pub fn log_change(db: &mut Db, event: i64, was: Option<&str>) -> Result<(), DatabaseError> {
     let last = event_changes::table.order(event_changes::seq.desc()).select(event_changes::bytes);
     let before: Option<i64> = on_backend!(db, conn => last.first(conn).optional()?);
@@ -69,15 +69,15 @@ pub fn log_change(db: &mut Db, event: i64, was: Option<&str>) -> Result<(), Data
     }
 }
 
-/// Removes from the log the old search text of an event that is being erased. An index that has not
-/// read it yet keeps words for a position that no list can contain any longer.
+/// Removes an event's old search text from the log when the event is erased. Indexes that haven't
+/// caught up keep those words, but only for a position that no longer appears in any list.
 pub fn forget_texts(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     let mut sql = Sql::new(db, "update event_changes set was = null where event_id = ");
     sql.value(event).push(" and was is not null");
     sql.execute(db).map(drop)
 }
 
-/// Deletes all changes but the last ones.
+/// Deletes all but the most recent changes.
 pub fn prune(db: &mut Db) -> Result<(), DatabaseError> {
     let mut sql = Sql::new(db, "delete from event_changes where seq <= ");
     sql.push("(select max(seq) from event_changes) - ").value(KEPT);
@@ -85,7 +85,7 @@ pub fn prune(db: &mut Db) -> Result<(), DatabaseError> {
     sql.execute(db).map(drop)
 }
 
-/// Makes all processes rebuild their index: the log then begins after the changes that they know.
+/// Makes every process rebuild its index, by dropping the log entries they would need to catch up.
 pub fn rebuild_everywhere(db: &mut Db) -> Result<(), DatabaseError> {
     log_change(db, LINKS_REMOVED, None)?;
     log_change(db, LINKS_REMOVED, None)?;

@@ -1,4 +1,4 @@
-//! The columns that lists filter by. To add a filter by an existing column with few distinct
+//! Columns that lists can be filtered by. To add a filter on an existing column with few distinct
 //! values, extend the column list, [`Traits::matches`], and [`append_columns`].
 
 use std::cmp::Ordering;
@@ -11,8 +11,8 @@ use crate::model::status::{Stage, Status};
 use crate::store::conditions::visible;
 use crate::store::sql::Sql;
 
-/// Columns with few distinct values. Events with equal values share one trait number in the index,
-/// so a filter is evaluated once for all of them.
+/// Columns with few distinct values. In the index, events with the same values share a trait
+/// number, and a filter has to check each trait number only once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Queryable)]
 pub struct Traits {
     pub status: String,
@@ -21,13 +21,13 @@ pub struct Traits {
     pub featured: bool,
 }
 
-/// The SQL types of [`Traits`], in order.
+/// SQL types of [`Traits`], in field order.
 pub type TraitTypes = (Text, BigInt, Bool, Bool);
 
-/// The columns of [`Traits`], in order.
+/// Columns of [`Traits`], in field order.
 pub const TRAITS: &str = "status, author_id, listed, featured";
 
-/// The dates of an event, in seconds.
+/// An event's dates, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Queryable)]
 pub struct Times {
     pub start_local: i64,
@@ -38,14 +38,14 @@ pub struct Times {
     pub modified_utc: i64,
 }
 
-/// The SQL types of [`Times`], in order.
+/// SQL types of [`Times`], in field order.
 pub type TimeTypes = (BigInt, BigInt, BigInt, BigInt, BigInt, BigInt);
 
-/// The columns of [`Times`], in order.
+/// Columns of [`Times`], in field order.
 pub const TIMES: &str = "start_local, end_local, start_utc, end_utc, published_utc, modified_utc";
 
 impl Traits {
-    /// Returns whether an event with these values can be in the list of a filter.
+    /// Returns whether events with these values can match a filter.
     pub fn matches(&self, filter: &EventFilter) -> bool {
         let EventFilter {
             scope,
@@ -61,7 +61,7 @@ impl Traits {
             series: _,
             geo: _,
             venue_scope: _,
-            // Compared with the dates of each event.
+            // Compared with each event's dates.
             window: _,
             matches_nothing: _,
             // Applied to the result.
@@ -72,7 +72,7 @@ impl Traits {
         self.is_visible(scope) && featured.is_none_or(|wanted| wanted == self.featured)
     }
 
-    /// Returns whether events with these values are visible to a caller in lists.
+    /// Returns whether a caller can see events with these values in lists.
     pub fn is_visible(&self, scope: &Scope) -> bool {
         if !self.listed {
             return false;
@@ -82,7 +82,7 @@ impl Traits {
         }
         let Unpublished::Of { author, statuses } = &scope.unpublished else { return false };
         let has_status = match statuses {
-            // A request may name a thousand, and the calendar may have as many.
+            // Both the request and the calendar can have up to a thousand statuses.
             Some(statuses) => {
                 statuses.binary_search_by(|status| status.as_str().cmp(&self.status)).is_ok()
             }
@@ -92,20 +92,20 @@ impl Traits {
     }
 }
 
-/// Appends the conditions of [`Traits::matches`] on the alias `e`.
+/// Appends the SQL equivalent of [`Traits::matches`] for alias `e`.
 pub fn append_conditions(sql: &mut Sql, filter: &EventFilter) {
     visible(sql, &filter.scope);
     append_columns(sql, filter);
 }
 
-/// Appends the conditions of [`Traits::matches`] on the alias `e`, except for visibility.
+/// Appends the SQL equivalent of [`Traits::matches`] for alias `e`, leaving out visibility.
 pub fn append_columns(sql: &mut Sql, filter: &EventFilter) {
     if let Some(featured) = filter.featured {
         sql.push(if featured { " and e.featured" } else { " and not e.featured" });
     }
 }
 
-/// The sort key of an order that the index maintains.
+/// Sort keys that the index supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     Start,
@@ -116,10 +116,10 @@ pub enum Key {
 }
 
 impl Key {
-    /// All keys. The position of a key is its number.
+    /// All keys, in order of their discriminants.
     pub const ALL: [Key; 5] = [Key::Start, Key::Date, Key::Title, Key::Id, Key::Modified];
 
-    /// Compares two events by this key, but not by title or id.
+    /// Compares two events by this key. Doesn't compare titles or ids.
     pub fn compare(self, a: &Times, b: &Times) -> Ordering {
         match self {
             Key::Start => (a.start_local, a.published_utc).cmp(&(b.start_local, b.published_utc)),

@@ -1,32 +1,33 @@
-//! The time limit of a list, and the errors of reading a list.
+//! List deadlines, and errors when reading a list.
 
 use std::time::Instant;
 
 use database::DatabaseError;
 
-/// The time at which a list request is abandoned.
+/// When to give up on a list request.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline(pub Instant);
 
-/// The error of reading a list.
+/// A list read error.
 #[derive(Debug, thiserror::Error)]
 pub enum ListError {
     /// The database failed.
     #[error("{0}")]
     Store(#[from] DatabaseError),
-    /// The connection sees an older state than the index. A new read transaction sees a newer one.
+    /// The connection's snapshot is older than the index. A new read transaction will see a newer
+    /// one.
     #[error("the index is ahead of the connection")]
     Outdated,
-    /// The deadline passed before the list was read.
+    /// The deadline passed before the list was complete.
     #[error("the list takes too long")]
     TooLong,
-    /// The text of the page has this number of bytes, so it needs a memory permit.
+    /// The page contains this number of bytes of text, and needs a memory permit.
     #[error("the texts of the page have {0} bytes")]
     Long(usize),
 }
 
 impl Deadline {
-    /// Fails if the deadline has passed.
+    /// Returns an error if the deadline has passed.
     pub fn check(self) -> Result<(), ListError> {
         if Instant::now() < self.0 { Ok(()) } else { Err(ListError::TooLong) }
     }

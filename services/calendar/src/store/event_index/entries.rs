@@ -1,4 +1,4 @@
-//! The rows that the index is built from.
+//! The rows we build the index from.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::backend::Backend;
@@ -15,24 +15,24 @@ use crate::model::zone::Zone;
 use crate::store::among_ids::AmongIds;
 use crate::store::sql::Sql;
 
-/// Number of events read by id per statement.
+/// Number of ids per query.
 const CHUNK: usize = 5000;
 
-/// The columns of an event that the index needs.
+/// The columns that the index needs.
 #[derive(Queryable)]
 pub struct Entry {
     pub id: i64,
     pub traits: Traits,
     pub times: Times,
     pub search_ci: String,
-    /// The zone, if the clock may be set back during the event.
+    /// The zone, if clocks may be set back during the event.
     pub set_back_zone: Option<String>,
     /// Id of the series.
     pub series: Option<i64>,
 }
 
 impl Entry {
-    /// Returns the local times that occur twice during the event, if any.
+    /// Returns the local times that are repeated during the event, if any.
     pub fn set_back(&self) -> Option<SetBack> {
         let zone = Zone::parse(self.set_back_zone.as_deref()?)?;
         let Times { start_utc, end_utc, start_local, end_local, .. } = self.times;
@@ -43,16 +43,16 @@ impl Entry {
     }
 }
 
-/// The zone. It is read only if the offset at the end is smaller than at the start, or if the event
-/// lasts at least a month.
+/// Selects the zone only if the event's UTC offset is smaller at its end than at its start, or if
+/// the event lasts at least a month.
 const SET_BACK_ZONE: &str =
     "case when start_local - start_utc > end_local - end_utc or is_long = 1 then timezone end";
 
-/// The series of the event.
+/// Selects the event's series.
 const SERIES: &str = "(select series_id from series_events where event_id = events.id)";
 
-/// The statement that reads all events in order of id, or only some of them. Its text is constant,
-/// so a connection prepares it once.
+/// Selects all events or only those with certain ids, ordered by id. The SQL text is constant, so
+/// each connection prepares it once.
 struct Entries<'a>(Option<AmongIds<'a>>);
 
 impl QueryId for Entries<'_> {
@@ -90,7 +90,7 @@ where
 impl RunQueryDsl<PgConnection> for Entries<'_> {}
 impl RunQueryDsl<SqliteConnection> for Entries<'_> {}
 
-/// Passes all events to `take` in batches of this number, in order of id.
+/// Passes all events to `take` in batches of `number`, ordered by id.
 pub fn each(
     db: &mut Db,
     number: usize,
@@ -119,7 +119,7 @@ pub fn each(
     Ok(())
 }
 
-/// Returns the total size of the search text of events, in bytes.
+/// Returns the total size of the events' search text in bytes.
 pub fn text_bytes(db: &mut Db, ids: &[i64]) -> Result<i64, DatabaseError> {
     let mut bytes = 0;
     for ids in ids.chunks(CHUNK) {
@@ -132,7 +132,7 @@ pub fn text_bytes(db: &mut Db, ids: &[i64]) -> Result<i64, DatabaseError> {
     Ok(bytes)
 }
 
-/// Reads events by id. They are in ascending order if the ids are.
+/// Reads events by id. The result is in ascending order if the ids are.
 pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<Vec<Entry>, DatabaseError> {
     let mut all = Vec::new();
     for ids in ids.chunks(CHUNK) {

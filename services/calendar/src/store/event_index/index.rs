@@ -1,4 +1,4 @@
-//! All events at one state of the change log.
+//! A snapshot of all events, at one point in the change log.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
@@ -15,29 +15,29 @@ use super::words::WordIndex;
 use crate::model::event::Links;
 use crate::model::search;
 
-/// If more events than this have changed at once, the orders are sorted again.
+/// If more events than this have changed, we sort again instead of updating the orders.
 const FEW: usize = 2000;
 
-/// All events at one state of the change log.
+/// A snapshot of all events, at one point in the change log.
 #[derive(Default)]
 pub struct Index {
     /// Number of the last change that has been applied.
     pub seq: i64,
     pub table: Table,
     pub words: WordIndex,
-    /// Orders by the number of their key. Each is sorted when a list first needs it.
+    /// Sort orders, indexed by key. Each is created when a list first needs it.
     orders: [OnceLock<Order>; Key::ALL.len()],
     pub links: Mutex<LinkSets>,
 }
 
 impl Index {
-    /// Returns an empty index that corresponds to a state of the log.
+    /// Creates an empty index at a point in the change log.
     pub fn at(seq: i64) -> Index {
         Index { seq, ..Index::default() }
     }
 
-    /// Adds or replaces an event, except in the orders and links. Returns its position, or `None`
-    /// if the event is new and another one has a greater id.
+    /// Adds or replaces an event, without updating the orders and links. Returns its position, or
+    /// `None` if the event is new and doesn't have the greatest id.
     pub fn put(&mut self, entry: &Entry) -> Option<u32> {
         let text = search::fold(&entry.search_ci);
         let title = text.lines().next().unwrap_or_default();
@@ -48,19 +48,19 @@ impl Index {
         Some(at)
     }
 
-    /// Returns the events ordered by a key.
+    /// Returns the events sorted by a key.
     pub fn order(&self, key: Key) -> &Order {
         self.orders[key as usize].get_or_init(|| Order::new(key, &self.table))
     }
 
-    /// Returns the approximate memory in bytes: columns, titles, words and orders.
+    /// Returns the approximate memory use of columns, titles, words and orders, in bytes.
     pub fn bytes(&self) -> usize {
         let orders: usize = self.orders.iter().filter_map(OnceLock::get).map(Order::bytes).sum();
         self.table.bytes() + self.words.bytes() + orders
     }
 
-    /// Applies the changes up to `seq`. Takes the current rows of the changed events and, if the
-    /// caller knew that link sets have been read, their links.
+    /// Applies the changes up to `seq`, given the current rows of the changed events. `links`
+    /// contains their links if any link sets have been loaded.
     ///
     /// Returns `None` if the index must be rebuilt.
     pub fn apply(

@@ -1,5 +1,5 @@
-//! The sets of events linked to terms, venues and organizers. Each set is read from the database
-//! when a list first needs it, and is then updated from the change log.
+//! Sets of events linked to terms, venues and organizers. Each set is loaded from the database when
+//! a list first needs it. After that, it is updated from the change log.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ pub enum LinkTable {
 }
 
 impl LinkTable {
-    /// Returns the name of the table.
+    /// Returns the SQL table name.
     pub fn name(self) -> &'static str {
         match self {
             LinkTable::Terms => "event_terms",
@@ -33,13 +33,13 @@ impl LinkTable {
     }
 }
 
-/// A filter by links: matches events that have a link to any of these ids.
+/// Matches events that are linked to any of these ids.
 pub struct LinkFilter {
     pub table: LinkTable,
     pub ids: Vec<i64>,
 }
 
-/// Returns the link filters of a list, without the location filter.
+/// Returns a list's link filters, without the location filter.
 pub fn own_link_filters(filter: &EventFilter) -> Vec<LinkFilter> {
     let links = [
         (LinkTable::Terms, &filter.categories),
@@ -51,7 +51,7 @@ pub fn own_link_filters(filter: &EventFilter) -> Vec<LinkFilter> {
     links.filter_map(|(table, ids)| ids.clone().map(|ids| LinkFilter { table, ids })).collect()
 }
 
-/// Returns the link filters of a list. The location filter becomes a filter by venues.
+/// Returns a list's link filters. A location filter is converted to a venue filter.
 pub fn link_filters(db: &mut Db, filter: &EventFilter) -> Result<Vec<LinkFilter>, DatabaseError> {
     let mut filters = own_link_filters(filter);
     let venues = geo_venues(db, filter)?;
@@ -59,8 +59,8 @@ pub fn link_filters(db: &mut Db, filter: &EventFilter) -> Result<Vec<LinkFilter>
     Ok(filters)
 }
 
-/// Returns the venues that match a location filter, or `None` if the list has no such filter.
-/// Selects them by a rectangle, using an index, and then by exact distance.
+/// Returns the venues that match the location filter, or `None` if there isn't one. Searches a
+/// bounding box first, using an index, and then checks the exact distance.
 fn geo_venues(db: &mut Db, filter: &EventFilter) -> Result<Option<Vec<i64>>, DatabaseError> {
     match filter.geo {
         None => Ok(None),
@@ -107,14 +107,14 @@ struct LinkRow {
     event_id: i64,
 }
 
-/// The links that a list needs, as read from the database.
+/// Links loaded for a list.
 pub struct LinkRows {
     table: LinkTable,
     ids: Vec<i64>,
     rows: Vec<LinkRow>,
 }
 
-/// Reads all links to the ids of a filter.
+/// Reads all links to the ids in a filter.
 pub fn read(db: &mut Db, missing: LinkFilter) -> Result<LinkRows, DatabaseError> {
     let LinkFilter { table, ids } = missing;
     let mut sql = Sql::new(db, "select other_id, event_id from ");
@@ -122,17 +122,17 @@ pub fn read(db: &mut Db, missing: LinkFilter) -> Result<LinkRows, DatabaseError>
     Ok(LinkRows { table, rows: sql.load(db)?, ids })
 }
 
-/// The sets that have been read, by table and id.
+/// The sets loaded so far, by table and id.
 #[derive(Default)]
 pub struct LinkSets(HashMap<(LinkTable, i64), RoaringBitmap>);
 
 impl LinkSets {
-    /// Returns whether no set has been read.
+    /// Returns whether no sets have been loaded.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the part of a filter whose sets have not been read. `None` if all have.
+    /// Returns a filter with only the ids whose sets haven't been loaded, or `None` if all have.
     pub fn missing(&self, filter: &LinkFilter) -> Option<LinkFilter> {
         let LinkFilter { table, ids } = filter;
         let missing = ids.iter().copied().filter(|id| !self.0.contains_key(&(*table, *id)));
@@ -140,7 +140,7 @@ impl LinkSets {
         (!ids.is_empty()).then_some(LinkFilter { table: *table, ids })
     }
 
-    /// Adds sets that were read.
+    /// Adds sets that were loaded from the database.
     pub fn fill(&mut self, links: LinkRows, table: &Table) {
         let LinkRows { table: kind, ids, rows } = links;
         let mut events: HashMap<i64, Vec<u32>> = HashMap::new();
@@ -163,7 +163,6 @@ impl LinkSets {
         events
     }
 
-    /// Replaces the links of an event.
     pub fn replace(&mut self, at: u32, links: &Links) {
         for set in self.0.values_mut() {
             set.remove(at);
@@ -182,7 +181,6 @@ impl LinkSets {
         }
     }
 
-    /// Forgets all sets.
     pub fn clear(&mut self) {
         self.0.clear();
     }

@@ -1,4 +1,4 @@
-//! The index that all requests of a process share. It is updated before each use.
+//! The index that all requests in a process share. It is brought up to date before each use.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -23,62 +23,62 @@ use crate::model::search::Words;
 use crate::store::links::of_events;
 use crate::store::read_transactions::read_transaction;
 
-/// If the index is behind by more than this number of changes, it is rebuilt.
+/// If the index is this number of changes behind, we rebuild it.
 const MAX_CHANGES: i64 = 50_000;
 
-/// If the changed events have more than this number of bytes of text, the index is rebuilt, which
-/// reads events one at a time.
+/// If the changed events have more text than this, in bytes, we rebuild the index. A rebuild reads
+/// events one at a time.
 const MAX_BYTES: i64 = 64 << 20;
 
-/// Up to this number of changed events, the search text is read without checking its size first.
+/// Up to this number of changed events, we read the search text without checking its size first.
 const FEW: usize = 50;
 
-/// Number of events that a build passes to its other thread at a time.
+/// Number of events per batch when building the index.
 const BATCH: usize = 500;
 
-/// Maximum number of batches of a build that wait.
+/// Maximum number of batches in the queue during a build.
 const BATCHES: usize = 8;
 
-/// Interval at which a waiting request checks whether the index is ready.
+/// How often a waiting request checks whether the index is ready.
 const INTERVAL: Duration = Duration::from_millis(5);
 
-/// The index, with the deadline of a request.
+/// The index, together with a request's deadline.
 #[derive(Clone, Copy)]
 pub struct IndexAccess<'a> {
     pub index: &'a EventIndex,
-    /// The time at which the list request is abandoned.
+    /// When to give up on the list request.
     pub deadline: Deadline,
 }
 
-/// The index of all events in this process. Empty until it has been built.
+/// An index of all events, shared by the whole process. Empty until it has been built.
 #[derive(Default)]
 pub struct EventIndex {
     index: RwLock<Option<Index>>,
-    /// Locked by the thread that builds the index.
+    /// Held by the thread that is building the index.
     building: Mutex<()>,
-    /// The duration of the last build.
+    /// How long the last build took.
     build_time: Mutex<Option<Duration>>,
 }
 
-/// A page of a list at some state of the index.
+/// A page of results, and the state of the index they are from.
 pub struct Peeked {
     pub ids: Vec<i64>,
     pub total: i64,
-    /// Number of the last change that this state contains.
+    /// Number of the last change in this state.
     pub seq: i64,
 }
 
 /// The result of a lookup in the current index.
 enum LookUp<T> {
     Done(T),
-    /// These links must be read from the database first.
+    /// These links must be loaded from the database first.
     Missing(Vec<links::LinkFilter>),
 }
 
 impl EventIndex {
-    /// Returns the ids of a page and the total number of matches. Returns `None` if the index is
-    /// not built and an SQL statement can answer instead. Must run in a read transaction, so that
-    /// the index and the database are in the same state.
+    /// Returns the ids on a page and the total number of matches. Returns `None` if the index isn't
+    /// built and the list can be answered by SQL instead. Must run in a read transaction, to keep
+    /// the index and the database in the same state.
     ///
     /// # Errors
     /// The connection is behind the index, the deadline has passed, or the database failed.
@@ -119,9 +119,8 @@ impl EventIndex {
         }
     }
 
-    /// Returns the ids of a page, the total number of matches, and the number of the last change
-    /// that the index contains, all without reading the database. Returns `None` if that is not
-    /// possible.
+    /// Like [`EventIndex::page`], but never reads the database. Also returns the number of the last
+    /// change in the index. Returns `None` if the index can't answer without the database.
     pub fn peek(&self, deadline: Deadline, filter: &EventFilter, paging: Paging) -> Option<Peeked> {
         let sets = Sets::known(filter)?;
         let slot = self.read();
@@ -138,8 +137,8 @@ impl EventIndex {
         }
     }
 
-    /// Returns the first changes of events and the total number, or `None` if the index is not
-    /// built. Must run in a read transaction.
+    /// Returns the first event changes and the total count, or `None` if the index isn't built.
+    /// Must run in a read transaction.
     ///
     /// # Errors
     /// The connection is behind the index, or the database failed.
@@ -152,7 +151,7 @@ impl EventIndex {
         self.current(db, None, |index| Ok(query::changes(index, filter, rows)))
     }
 
-    /// Returns the public events of the days of a month, or `None` if the index is not built. Must
+    /// Returns the public events on each day of a month, or `None` if the index isn't built. Must
     /// run in a read transaction.
     ///
     /// # Errors
@@ -166,7 +165,7 @@ impl EventIndex {
         self.current(db, None, |index| Ok(month::days(index, midnights, most)))
     }
 
-    /// Calls a function with the index at the state that the connection sees. If the index must be
+    /// Calls a function with the index, updated to the connection's snapshot. If the index must be
     /// built first, waits until the deadline, or returns `None` if there is no deadline.
     fn current<T>(
         &self,
@@ -176,8 +175,8 @@ impl EventIndex {
     ) -> Result<Option<T>, ListError> {
         loop {
             let seq = change_log::latest(db)?;
-            // The database must not be read while this lock is held, because a waiting writer would
-            // block all other readers.
+            // Don't read the database while holding this lock. A waiting writer would block all
+            // other readers.
             if let Some(index) = self.read().as_ref() {
                 match index.seq.cmp(&seq) {
                     Ordering::Equal => return look_up(index).map(Some),
@@ -197,8 +196,8 @@ impl EventIndex {
         }
     }
 
-    /// Builds or updates the index in a read transaction. Returns the number of changes that it was
-    /// behind, or 0 if it had not been built.
+    /// Builds or updates the index in a read transaction. Returns how many changes the index was
+    /// behind, or 0 if it hadn't been built.
     ///
     /// # Errors
     /// The database failed.
@@ -215,25 +214,26 @@ impl EventIndex {
         })
     }
 
-    /// Returns the duration of the last build, or `None` before the first.
+    /// Returns how long the last build took, or `None` if there hasn't been one.
     pub fn build_time(&self) -> Option<Duration> {
         *self.build_time.lock()
     }
 
-    /// Returns the approximate memory of the index in bytes; 0 before the first build.
+    /// Returns the approximate memory use in bytes, or 0 before the first build.
     pub fn bytes(&self) -> usize {
         self.read().as_ref().map_or(0, Index::bytes)
     }
 
-    /// Passes the number of events per status to `use_them`, unless the index is not built. A
-    /// status may occur several times.
+    /// Passes the number of events per status to `use_them`, if the index is built. A status may
+    /// appear more than once.
     pub fn statuses(&self, use_them: impl FnOnce(&mut dyn Iterator<Item = (&str, usize)>)) {
         if let Some(index) = self.read().as_ref() {
             use_them(&mut index.table.statuses());
         }
     }
 
-    /// Updates the index from the log, up to a change. Returns false if the index must be rebuilt.
+    /// Updates the index from the log, up to change `seq`. Returns false if the index must be
+    /// rebuilt.
     fn follow(&self, db: &mut Db, seq: i64) -> Result<bool, DatabaseError> {
         let Some((from, needs_links)) =
             self.read().as_ref().map(|index| (index.seq, !index.links.lock().is_empty()))
@@ -257,7 +257,7 @@ impl EventIndex {
         let mut slot = self.write();
         // Another thread may have updated the index in the meantime.
         if let Some(index) = slot.take_if(|index| index.seq == from) {
-            // If this panics or fails, the slot stays empty, and the index is rebuilt.
+            // If this fails or panics, the slot stays empty and the index is rebuilt.
             *slot = index.apply(seq, &changes, &now, links.as_ref());
         }
         Ok(slot.is_some())
@@ -270,18 +270,18 @@ impl EventIndex {
     fn build(&self, db: &mut Db) -> Result<(), DatabaseError> {
         let begun = Instant::now();
         let mut index = Index::at(change_log::latest(db)?);
-        // One thread reads events while another one puts them in the index.
+        // One thread reads events while another one indexes them.
         let index = thread::scope(|scope| {
             let (sender, receiver) = sync_channel::<Vec<Entry>>(BATCHES);
             let indexing = scope.spawn(move || {
                 for entry in receiver.iter().flatten() {
-                    // The events arrive in order of id, so every position is valid.
+                    // Events arrive in id order, so the position is always valid.
                     let _position = index.put(&entry);
                 }
                 index.order(super::columns::Key::Start);
                 index
             });
-            // If the other thread has panicked, the batches are dropped.
+            // If the other thread has panicked, drop the batches.
             let read = entries::each(db, BATCH, |entries| sender.send(entries).unwrap_or_default());
             drop(sender);
             let index = indexing.join().unwrap_or_else(|panic| resume_unwind(panic));
@@ -301,8 +301,8 @@ impl EventIndex {
     }
 }
 
-/// Returns whether only the index can answer a list, which is the case if it searches words or its
-/// window depends on clock changes.
+/// Returns whether only the index can answer a list. That's the case for word searches and for
+/// windows that depend on clock changes.
 fn needs_index(filter: &EventFilter) -> bool {
     filter.words != Words::default() || filter.window.depends_on_clock_changes()
 }

@@ -1,7 +1,8 @@
-//! An in-memory index of all events, which can answer every list of events.
+//! An in-memory index of all events that can answer any list request.
 //!
-//! The index is updated from a change log, to which every writer in every process appends. A list
-//! is read at the state that its connection sees, so that total, page and rows agree.
+//! Every writer, in any process, appends to a change log, and the index is updated from that log. A
+//! list is read from the same snapshot that its connection sees, which keeps the total, the page
+//! and the rows consistent.
 
 mod change_log;
 pub(crate) mod columns;

@@ -1,4 +1,4 @@
-//! The events of the days of a month, from the index.
+//! Finds the events on each day of a month.
 
 use super::columns::Key;
 use super::index::Index;
@@ -7,23 +7,23 @@ use crate::model::list::Scope;
 use crate::model::month::DAY;
 use crate::model::window::{Limits, Window};
 
-/// The events of each of some days.
+/// Events on a range of days.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MonthDays {
-    /// The ids of the first events of each day that begin on it and last less than a day.
+    /// Ids of the first events that start on each day and last less than a day.
     pub starting: Vec<i64>,
-    /// The ids of the first events of each day that began on the day before, last less than a day
-    /// and end after midnight.
+    /// Ids of the first events that started the day before each day, last less than a day and end
+    /// after midnight.
     pub continued: Vec<i64>,
-    /// The number of events that begin on each day.
+    /// Number of events that start on each day.
     pub starts: Vec<i64>,
-    /// The number of events that began on the day before each day, last less than a day and end after
+    /// Number of events that started the day before each day, last less than a day and end after
     /// midnight.
     pub overnight: Vec<i64>,
 }
 
-/// Finds at most `most` events for each of these days, which follow each other and are given by their
-/// local midnights.
+/// Finds up to `most` events per day. The days must be consecutive and are given by their local
+/// midnights.
 pub fn days(index: &Index, midnights: &[i64], most: usize) -> MonthDays {
     let mut found = MonthDays::default();
     let Some(first) = midnights.first() else { return found };

@@ -1,6 +1,6 @@
-//! An order of all events, divided into chunks. Each chunk knows the range of its dates and the
-//! number of its events per trait number. Most chunks can therefore be counted or skipped without
-//! examining their events.
+//! A sort order of all events, split into chunks. Each chunk stores its date ranges and an event
+//! count per trait number, and most chunks can be counted or skipped without looking at their
+//! events.
 
 use roaring::RoaringBitmap;
 
@@ -13,10 +13,10 @@ use crate::store::conditions::start_range;
 /// Number of events in a new chunk.
 const CHUNK: usize = 512;
 
-/// Number of events at which a chunk is split.
+/// Chunks are split when they reach this number of events.
 const FULL: usize = 2 * CHUNK;
 
-/// Number of removals after which the ranges of a chunk are recomputed.
+/// A chunk's ranges are recomputed after this number of removals.
 const REMOVALS: usize = 64;
 
 /// Minimum duration of a long event, in seconds.
@@ -25,7 +25,7 @@ const LONG: i64 = 2 * 24 * 3600;
 /// Maximum number of long events that a chunk keeps separately.
 const MAX_LONG: usize = 16;
 
-/// The smallest and the largest value of a date column.
+/// The minimum and maximum of a date column.
 #[derive(Clone, Copy)]
 struct Range {
     min: i64,
@@ -41,7 +41,7 @@ impl Range {
     }
 }
 
-/// How many of a chunk's events are in a window: none, some or all.
+/// How many of a chunk's events are in a window.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Overlap {
     None,
@@ -49,21 +49,22 @@ enum Overlap {
     All,
 }
 
-/// Consecutive events of a sorted order.
+/// A run of consecutive events in the sort order.
 struct Chunk {
     events: Vec<u32>,
-    /// The first long events. They are examined individually, because they would make the ranges
-    /// too wide. The following fields describe all other events.
+    /// The first few long events. They would make the ranges too wide, so we check them
+    /// individually. The following fields only cover the other events.
     long: Vec<u32>,
-    /// Trait numbers, each with the number of events that have it.
+    /// Trait numbers and how many events have each.
     traits: Vec<(u32, u32)>,
     start_local: Range,
     end_local: Range,
     start_utc: Range,
     end_utc: Range,
-    /// Whether a clock is set back during any of the events.
+    /// Whether clocks are set back during any of the events.
     has_set_back: bool,
-    /// Number of removals since the ranges were computed. The ranges may be wider than necessary.
+    /// Number of removals since the ranges were computed. Removals can leave the ranges wider than
+    /// necessary.
     removals: usize,
 }
 
@@ -105,7 +106,7 @@ impl Chunk {
         self.has_set_back |= table.set_back(at).is_some();
     }
 
-    /// Removes an event from the counts. Its columns must be the same as when it was added.
+    /// Removes an event from the counts. Its columns must not have changed since it was added.
     fn forget(&mut self, at: u32, table: &Table) {
         let number = table.number(at);
         if let Some(place) = self.long.iter().position(|long| *long == at) {
@@ -122,7 +123,7 @@ impl Chunk {
         }
     }
 
-    /// Compares the events that are not kept separately with a window.
+    /// Checks the events that aren't kept separately against a window.
     fn overlap(&self, wanted: &Wanted<'_>) -> Overlap {
         if wanted.set.is_some() {
             return Overlap::Some;
@@ -161,7 +162,7 @@ impl Chunk {
     }
 }
 
-/// Compares the bounds of a window with the ranges of starts and ends.
+/// Compares a window's limits with the ranges of starts and ends.
 fn overlap(limits: &Limits, start: Range, end: Range) -> Overlap {
     let Limits { start_min, start_max, end_min, end_max, touching, is_overlap: _ } = limits;
     let is_outside = start_min.is_some_and(|bound| start.max < bound)
@@ -180,25 +181,25 @@ fn overlap(limits: &Limits, start: Range, end: Range) -> Overlap {
     }
 }
 
-/// The condition of a list, prepared for checking many events.
+/// A list's condition, prepared for checking many events.
 pub struct Wanted<'a> {
     table: &'a Table,
-    /// Whether the list contains events with a trait number, by trait number.
+    /// For each trait number, whether its events are wanted.
     traits: Vec<bool>,
     window: Window,
     depends_on_clock_changes: bool,
-    /// The only events that match, if known. They need no other check.
+    /// The exact set of matching events, if known. They don't need any other checks.
     set: Option<RoaringBitmap>,
 }
 
 impl<'a> Wanted<'a> {
-    /// Prepares a window and a selection of trait numbers.
+    /// Matches events in a window with certain trait numbers.
     pub fn new(table: &'a Table, traits: Vec<bool>, window: Window) -> Wanted<'a> {
         let depends_on_clock_changes = window.depends_on_clock_changes();
         Wanted { table, traits, window, depends_on_clock_changes, set: None }
     }
 
-    /// Prepares a set of matching events.
+    /// Matches a known set of events.
     pub fn set(table: &'a Table, set: RoaringBitmap) -> Wanted<'a> {
         Wanted { set: Some(set), ..Wanted::new(table, Vec::new(), Window::default()) }
     }
@@ -207,7 +208,7 @@ impl<'a> Wanted<'a> {
         self.traits.get(number as usize).is_some_and(|wanted| *wanted)
     }
 
-    /// Returns whether the list contains an event.
+    /// Returns whether an event matches.
     pub fn has(&self, at: u32) -> bool {
         if let Some(set) = &self.set {
             return set.contains(at);
@@ -229,7 +230,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// All events in an order.
+/// All events in a sort order.
 pub struct Order {
     key: Key,
     chunks: Vec<Chunk>,
@@ -243,15 +244,15 @@ impl Order {
         Order { key, chunks: chunks.collect() }
     }
 
-    /// Returns the approximate memory in bytes.
+    /// Returns the approximate memory use in bytes.
     pub fn bytes(&self) -> usize {
         let of_a_chunk =
             |chunk: &Chunk| size_of::<Chunk>() + chunk.events.capacity() * size_of::<u32>();
         self.chunks.iter().map(of_a_chunk).sum()
     }
 
-    /// Returns the index of the chunk that contains an event or would contain it, and the event's
-    /// position in the chunk.
+    /// Returns the index of the chunk where an event is or should be inserted, and its position
+    /// within the chunk.
     fn find(&self, at: u32, table: &Table) -> (usize, Result<usize, usize>) {
         let before = |other: &u32| table.compare(self.key, *other, at).is_lt();
         let chunk = self.chunks.partition_point(|chunk| chunk.events.last().is_some_and(before));
@@ -260,7 +261,6 @@ impl Order {
         (chunk, events.binary_search_by(|other| table.compare(self.key, *other, at)))
     }
 
-    /// Inserts an event.
     pub fn insert(&mut self, at: u32, table: &Table) {
         let (place, Err(inside)) = self.find(at, table) else { return };
         let Some(chunk) = self.chunks.get_mut(place) else {
@@ -277,7 +277,7 @@ impl Order {
         self.chunks.insert(place + 1, Chunk::new(later, table));
     }
 
-    /// Removes an event. Its columns must be unchanged since it was inserted.
+    /// Removes an event. Its columns must not have changed since it was inserted.
     pub fn remove(&mut self, at: u32, table: &Table) {
         let (place, Ok(inside)) = self.find(at, table) else { return };
         let chunk = &mut self.chunks[place];
@@ -288,7 +288,7 @@ impl Order {
         }
     }
 
-    /// Returns the chunks that may contain wanted events.
+    /// Returns the chunks that may contain matches.
     fn chunks(&self, wanted: &Wanted<'_>) -> &[Chunk] {
         if self.key != Key::Start || wanted.set.is_some() || wanted.depends_on_clock_changes {
             return &self.chunks;
@@ -304,17 +304,17 @@ impl Order {
         &self.chunks[from.min(to)..to]
     }
 
-    /// Counts the wanted events.
     pub fn count(&self, wanted: &Wanted<'_>) -> usize {
         self.chunks(wanted).iter().map(|chunk| chunk.count(wanted)).sum()
     }
 
-    /// Returns all wanted events.
+    /// Returns all matching events.
     pub fn all(&self, wanted: &Wanted<'_>) -> Vec<u32> {
         self.chunks(wanted).iter().flat_map(|chunk| chunk.wanted(wanted)).collect()
     }
 
-    /// Returns a slice of the wanted events. A descending order does not reverse ties.
+    /// Returns a slice of the matching events. Ties keep their order even if the list is
+    /// descending.
     pub fn slice(&self, wanted: &Wanted<'_>, descending: bool, slice: Slice) -> Vec<u32> {
         let (mut skip, mut take) = (size(slice.skip), size(slice.take));
         let chunks = self.chunks(wanted);
@@ -323,7 +323,7 @@ impl Order {
                 (Some(last), Some(first)) => !wanted.table.ties(self.key, *last, *first),
                 _ => true,
             };
-        // In a descending order, chunks that share a tie are processed together.
+        // In descending order, chunks that share a tie must be processed together.
         let runs = chunks.chunk_by(|before, after| descending && !is_cut(before, after));
         let runs: Box<dyn Iterator<Item = &[Chunk]>> = match descending == slice.backwards {
             true => Box::new(runs),
@@ -357,7 +357,8 @@ impl Order {
         found
     }
 
-    /// Returns the first wanted events after a position in the order, and the total number.
+    /// Returns the first matching events after a position, and the total number of matches after
+    /// it.
     pub fn after(
         &self,
         wanted: &Wanted<'_>,
@@ -393,7 +394,7 @@ mod tests {
     use super::*;
     use crate::model::window::SetBack;
 
-    /// A simple pseudo-random number generator.
+    /// A simple pseudorandom number generator.
     struct Dice(u64);
 
     impl Dice {

@@ -2,16 +2,17 @@
 
 use roaring::RoaringBitmap;
 
-/// Minimum number of events for which a posting may be stored as a bitmap.
+/// Minimum number of events before a posting can become a bitmap.
 const MANY: usize = 1024;
 
-/// Minimum average number of events per container of a bitmap. Below it, a list is smaller.
+/// Minimum average number of events per bitmap container. Below this, a list is smaller.
 const DENSE: usize = 32;
 
-/// The events that contain a word: a list of positions, or a bitmap if that is smaller.
+/// The events that contain a word, stored as a list of positions or as a bitmap, whichever is
+/// smaller.
 #[derive(Debug)]
 pub enum Posting {
-    /// The positions of the events, in ascending order.
+    /// Event positions in ascending order.
     List(Vec<u32>),
     Bitmap(RoaringBitmap),
 }
@@ -23,7 +24,6 @@ impl Default for Posting {
 }
 
 impl Posting {
-    /// Adds an event.
     pub fn insert(&mut self, at: u32) {
         match self {
             Posting::List(events) => {
@@ -47,7 +47,7 @@ impl Posting {
         }
     }
 
-    /// Returns the approximate memory in bytes.
+    /// Returns the approximate memory use in bytes.
     pub fn bytes(&self) -> usize {
         match self {
             Posting::List(events) => events.capacity() * size_of::<u32>(),
@@ -55,7 +55,6 @@ impl Posting {
         }
     }
 
-    /// Removes an event.
     pub fn remove(&mut self, at: u32) {
         match self {
             Posting::List(events) => {
@@ -69,7 +68,6 @@ impl Posting {
         }
     }
 
-    /// Returns the number of events.
     pub fn len(&self) -> usize {
         match self {
             Posting::List(events) => events.len(),
@@ -77,7 +75,7 @@ impl Posting {
         }
     }
 
-    /// Returns whether no event contains the word.
+    /// Returns whether the word doesn't appear in any event.
     pub fn is_empty(&self) -> bool {
         match self {
             Posting::List(events) => events.is_empty(),

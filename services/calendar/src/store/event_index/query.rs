@@ -17,22 +17,22 @@ use crate::model::search::{self, Words};
 use crate::model::window::Window;
 use crate::store::sql::Sql;
 
-/// Number of events whose search text is read per query.
+/// Number of events whose search text we read per query.
 const CHUNK: usize = 500;
 
 /// If fewer than 1 in `SPARSE` events match, a list sorts its matches. Otherwise it walks the order
 /// of all events.
 const SPARSE: usize = 16;
 
-/// The sets of events that a list reads from the database.
+/// Sets of events that a list is restricted to.
 pub struct Sets {
     pub links: Vec<LinkFilter>,
-    /// Sets of ids. The list contains only events that are in all of them.
+    /// Sets of ids. Events must be in all of them to match.
     ids: Vec<Vec<i64>>,
 }
 
 impl Sets {
-    /// Returns the sets of a list if none of them must be read.
+    /// Returns a list's sets, or `None` if any of them would have to be read from the database.
     pub fn known(filter: &EventFilter) -> Option<Sets> {
         let links = own_link_filters(filter);
         let ids = filter.include.iter().cloned().collect();
@@ -40,7 +40,7 @@ impl Sets {
         is_known.then_some(Sets { links, ids })
     }
 
-    /// Reads the sets of a list, without its links.
+    /// Reads a list's sets. The links of each link filter are loaded later.
     pub fn of(db: &mut Db, filter: &EventFilter) -> Result<Sets, DatabaseError> {
         let links = link_filters(db, filter)?;
         let mut ids: Vec<Vec<i64>> = filter.include.iter().cloned().collect();
@@ -61,24 +61,24 @@ impl Sets {
 
 /// The result of an index lookup.
 pub enum Found {
-    /// The ids of the page, and the total number of matches.
+    /// The ids on the page, and the total number of matches.
     Page(Vec<i64>, i64),
-    /// The ids of all candidates in list order. Those in the set match only if their text does. Of
-    /// the candidates with the same series in the map, only the next match is wanted.
+    /// The ids of all candidates, in list order. Those in the set only match if their text does. If
+    /// several candidates belong to the same series in the map, only the next matching one is kept.
     Doubtful(Vec<i64>, HashSet<i64>, HashMap<i64, InSeries>),
 }
 
-/// The series of an event, with its place among the others.
+/// An event's series, and how the event ranks within it.
 #[derive(Clone, Copy)]
 pub struct InSeries {
     series: i64,
-    /// Smallest for the next event, or for the last one if all are over.
+    /// The next event has the smallest rank. If all events are over, the last one does.
     place: (bool, i64, i64, i64),
 }
 
 impl Found {
-    /// Returns the ids of the page and the total number of matches, after checking the search text
-    /// of uncertain candidates.
+    /// Returns the ids on the page and the total number of matches. Reads the search text of
+    /// uncertain candidates first.
     pub fn page(
         self,
         db: &mut Db,
@@ -104,7 +104,7 @@ fn number(total: usize) -> i64 {
     i64::try_from(total).unwrap_or(i64::MAX)
 }
 
-/// Finds the events of a list.
+/// Finds the events in a list.
 pub fn find(
     index: &Index,
     sets: &Sets,
@@ -155,7 +155,7 @@ pub fn find(
     Ok(Found::Page(ids(index, page), total))
 }
 
-/// Returns the series of an event, if it has one.
+/// Returns the series of an event, if any.
 fn in_series(index: &Index, at: u32, now: i64) -> Option<InSeries> {
     let (series, times) = (index.table.series(at)?, index.table.times(at));
     let is_over = times.end_utc < now;
@@ -163,7 +163,7 @@ fn in_series(index: &Index, at: u32, now: i64) -> Option<InSeries> {
     Some(InSeries { series, place: (is_over, start, times.published_utc, index.table.id(at)) })
 }
 
-/// Keeps only the next event of each series.
+/// Keeps only the next event in each series.
 fn collapse<T: Copy>(events: &mut Vec<T>, series_of: impl Fn(T) -> Option<InSeries>) {
     let mut first: HashMap<i64, (bool, i64, i64, i64)> = HashMap::new();
     for InSeries { series, place } in events.iter().filter_map(|event| series_of(*event)) {
@@ -179,7 +179,7 @@ fn ids(index: &Index, events: Vec<u32>) -> Vec<i64> {
     events.into_iter().map(|at| index.table.id(at)).collect()
 }
 
-/// Returns a slice of some events, ordered by a key.
+/// Sorts events by a key and returns a slice of them.
 fn slice_of(
     index: &Index,
     mut found: Vec<u32>,
@@ -197,7 +197,7 @@ fn slice_of(
     };
     let size = |rows: i64| usize::try_from(rows).unwrap_or(usize::MAX);
     let (skip, take) = (size(slice.skip), size(slice.take));
-    // Sorts only the part up to the end of the slice, or from its beginning.
+    // Only sort the slice itself, after partitioning the rest.
     let range = match slice.backwards {
         false => skip.min(found.len())..skip.saturating_add(take).min(found.len()),
         true => {
@@ -218,8 +218,7 @@ fn slice_of(
     page
 }
 
-/// Returns the events that remain after applying the sets and the search words of a list. `None` if
-/// the list has neither.
+/// Returns the events that match a list's sets and search words, or `None` if it has neither.
 fn candidates(index: &Index, sets: &Sets, words: &Words) -> Option<RoaringBitmap> {
     let mut found: Option<RoaringBitmap> = None;
     let mut narrow = |set: RoaringBitmap| match &mut found {
@@ -241,10 +240,10 @@ fn candidates(index: &Index, sets: &Sets, words: &Words) -> Option<RoaringBitmap
     found
 }
 
-/// Returns the events that contain all wanted words, or `None` if there are no wanted words. For a
-/// phrase, its words need not be adjacent yet.
+/// Returns the events that contain all wanted words, or `None` if there aren't any wanted words.
+/// The words of a phrase don't have to be adjacent at this stage.
 ///
-/// Starts with the rarest part. A part that is contained in another one is skipped.
+/// Starts with the rarest word. Words that are part of another one are skipped.
 fn with_words(index: &Index, wanted: &[String]) -> Option<RoaringBitmap> {
     let parts: HashSet<&str> = wanted.iter().flat_map(|word| word.split_whitespace()).collect();
     let implied = |part: &str| parts.iter().any(|other| *other != part && other.contains(part));
@@ -266,8 +265,8 @@ fn is_one_word(word: &str) -> bool {
     !word.contains(char::is_whitespace)
 }
 
-/// Removes the events that contain an unwanted word. Returns those of the remaining events whose
-/// text must be read to decide whether they contain a phrase.
+/// Removes events that contain an unwanted word. Returns the remaining events whose text we need to
+/// read to check for phrases.
 fn doubtful(index: &Index, found: &mut Vec<u32>, words: &Words) -> RoaringBitmap {
     let mut is_all = words.wanted.iter().any(|word| !is_one_word(word));
     let mut doubtful = RoaringBitmap::default();
@@ -275,7 +274,7 @@ fn doubtful(index: &Index, found: &mut Vec<u32>, words: &Words) -> RoaringBitmap
         match with_words(index, std::slice::from_ref(word)) {
             Some(with) if is_one_word(word) => found.retain(|at| !with.contains(*at)),
             Some(with) => doubtful |= with,
-            // The phrase consists of whitespace only.
+            // The phrase consists only of whitespace.
             None => is_all = true,
         }
     }
@@ -286,7 +285,7 @@ fn doubtful(index: &Index, found: &mut Vec<u32>, words: &Words) -> RoaringBitmap
     }
 }
 
-/// Removes the events whose text contains all wanted words and no unwanted one.
+/// Removes events whose text contains all of the wanted words and none of the unwanted ones.
 fn drop_matching(
     db: &mut Db,
     deadline: Deadline,
@@ -308,7 +307,7 @@ fn drop_matching(
     Ok(())
 }
 
-/// Returns the first visible changes and the total number.
+/// Returns the first visible changes and the total count.
 pub fn changes(index: &Index, filter: &ChangeFilter, rows: i64) -> (Vec<Change>, i64) {
     let table = &index.table;
     let traits = table.traits().iter().map(|traits| traits.is_visible(&filter.scope)).collect();

@@ -1,4 +1,4 @@
-//! The columns of all events, by position. Positions are assigned in order of id, without gaps.
+//! Columns of all events, by position. Positions are assigned in id order, without gaps.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -7,23 +7,23 @@ use super::columns::{Key, Times, Traits};
 use super::titles::Titles;
 use crate::model::window::SetBack;
 
-/// The trait number of a position whose event no longer exists.
+/// The trait number at a position whose event is gone.
 const GONE: u32 = u32::MAX;
 
-/// Unused traits are dropped only if there are more than this number of them.
+/// Unused traits are only dropped if there are more than this many.
 const MAX_UNUSED: usize = 10_000;
 
-/// The columns of all events, by position.
+/// Columns of all events, by position.
 #[derive(Default)]
 pub struct Table {
     ids: Vec<i64>,
     times: Vec<Times>,
-    /// Index in `traits`, by position.
+    /// Index into `traits`, by position.
     numbers: Vec<u32>,
     titles: Titles,
-    /// Set-backs of clocks during events, by position.
+    /// Clock changes during events, by position.
     set_backs: HashMap<u32, SetBack>,
-    /// Series of events, by position.
+    /// Series ids, by position.
     series: HashMap<u32, i64>,
     /// The distinct combinations of traits.
     traits: Vec<Traits>,
@@ -31,18 +31,18 @@ pub struct Table {
 }
 
 impl Table {
-    /// Returns the number of positions.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Returns the approximate memory in bytes, without the traits, which events share.
+    /// Returns the approximate memory use in bytes. Doesn't include the traits, which are shared
+    /// between events.
     pub fn bytes(&self) -> usize {
         const OF_AN_EVENT: usize = size_of::<i64>() + size_of::<Times>() + size_of::<u32>();
         self.ids.capacity() * OF_AN_EVENT + self.titles.bytes()
     }
 
-    /// Returns the id at the last position, or `None` if there are no events.
+    /// Returns the id at the last position, if any.
     pub fn last_id(&self) -> Option<i64> {
         self.ids.last().copied()
     }
@@ -52,42 +52,38 @@ impl Table {
         self.ids.binary_search(&id).ok().map(number)
     }
 
-    /// Returns the positions of ids. Unknown ids are skipped.
+    /// Returns the positions for a list of ids. Unknown ids are skipped.
     pub fn positions(&self, ids: impl IntoIterator<Item = i64>) -> impl Iterator<Item = u32> {
         ids.into_iter().filter_map(|id| self.position(id))
     }
 
-    /// Returns the id at a position.
     pub fn id(&self, at: u32) -> i64 {
         self.ids[at as usize]
     }
 
-    /// Returns the dates of an event.
     pub fn times(&self, at: u32) -> &Times {
         &self.times[at as usize]
     }
 
-    /// Returns the trait number of an event.
     pub fn number(&self, at: u32) -> u32 {
         self.numbers[at as usize]
     }
 
-    /// Returns all traits, indexed by their number.
+    /// Returns all traits, indexed by trait number.
     pub fn traits(&self) -> &[Traits] {
         &self.traits
     }
 
-    /// Returns the local times that occur twice during an event, if there are any.
+    /// Returns the local times that are repeated during the event, if any.
     pub fn set_back(&self, at: u32) -> Option<&SetBack> {
         self.set_backs.get(&at)
     }
 
-    /// Returns the series of an event, if it has one.
+    /// Returns the series of an event, if any.
     pub fn series(&self, at: u32) -> Option<i64> {
         self.series.get(&at).copied()
     }
 
-    /// Sets the series of an event.
     pub fn set_series(&mut self, at: u32, series: Option<i64>) {
         match series {
             Some(series) => self.series.insert(at, series),
@@ -95,13 +91,13 @@ impl Table {
         };
     }
 
-    /// Returns the positions of existing events.
+    /// Returns the positions of all existing events.
     pub fn all(&self) -> impl Iterator<Item = u32> {
         let all = (0..).zip(&self.numbers);
         all.filter(|(_, number)| **number != GONE).map(|(at, _)| at)
     }
 
-    /// Returns the number of events per status. A status may occur several times.
+    /// Returns the number of events per status. A status may appear more than once.
     pub fn statuses(&self) -> impl Iterator<Item = (&str, usize)> {
         let mut counts = vec![0; self.traits.len()];
         for at in self.all() {
@@ -110,8 +106,8 @@ impl Table {
         self.traits.iter().map(|traits| traits.status.as_str()).zip(counts)
     }
 
-    /// Adds or replaces an event. Returns its position, or `None` if the id is new and not greater
-    /// than all others.
+    /// Adds or replaces an event. Returns its position, or `None` if the id is new and isn't
+    /// greater than all others.
     pub fn put(
         &mut self,
         id: i64,
@@ -141,7 +137,6 @@ impl Table {
         Some(at)
     }
 
-    /// Marks an event as gone.
     pub fn remove(&mut self, at: u32) {
         self.numbers[at as usize] = GONE;
     }
@@ -156,8 +151,7 @@ impl Table {
         new
     }
 
-    /// Drops traits that no event has any longer, if there are many. Returns whether trait numbers
-    /// have changed.
+    /// Drops unused traits if there are many of them. Returns whether trait numbers have changed.
     pub fn drop_unused_traits(&mut self) -> bool {
         if self.traits.len() <= self.len() + MAX_UNUSED {
             return false;
@@ -172,7 +166,6 @@ impl Table {
         true
     }
 
-    /// Compares two events by a key.
     pub fn compare(&self, key: Key, a: u32, b: u32) -> Ordering {
         let primary = match key {
             Key::Title => self.titles.get(a as usize).cmp(self.titles.get(b as usize)),
@@ -181,8 +174,7 @@ impl Table {
         primary.then(a.cmp(&b))
     }
 
-    /// Returns whether two events are equal in the part of the key that a descending order
-    /// reverses.
+    /// Returns whether two events tie. Descending order doesn't reverse ties.
     pub fn ties(&self, key: Key, a: u32, b: u32) -> bool {
         match key {
             Key::Start => self.times(a).start_local == self.times(b).start_local,

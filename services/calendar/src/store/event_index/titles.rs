@@ -1,32 +1,31 @@
-//! The folded titles of all events, concatenated in one buffer.
+//! The case-folded titles of all events, in a single buffer.
 
-/// Number of bytes of replaced titles that are always kept, in addition to half of the text.
+/// Replaced titles may take up this number of bytes plus half of the buffer before we compact it.
 const MAX_UNUSED: usize = 1 << 20;
 
-/// The folded titles of all events, by position.
+/// The case-folded titles of all events, by position.
 #[derive(Default)]
 pub struct Titles {
-    /// The buffer. Each title is followed by a line break.
+    /// The buffer. Each title ends with a line feed.
     text: String,
-    /// The offset of each title in the buffer.
+    /// Offset of each title in the buffer.
     starts: Vec<usize>,
-    /// Number of bytes that replaced titles still occupy.
+    /// Number of bytes taken up by replaced titles.
     unused: usize,
 }
 
 impl Titles {
-    /// Returns the title at a position.
     pub fn get(&self, place: usize) -> &str {
         let rest = &self.text[self.starts[place]..];
         rest.split('\n').next().unwrap_or_default()
     }
 
-    /// Returns the memory in bytes.
+    /// Returns the memory use in bytes.
     pub fn bytes(&self) -> usize {
         self.text.capacity() + self.starts.capacity() * size_of::<usize>()
     }
 
-    /// Returns the first eight bytes of a title as a number that sorts like the title.
+    /// Returns the first eight bytes of a title as an integer that sorts in the same order.
     pub fn head(&self, place: usize) -> u64 {
         let mut head = [0; 8];
         for (to, from) in head.iter_mut().zip(self.get(place).bytes()) {
@@ -35,7 +34,7 @@ impl Titles {
         u64::from_be_bytes(head)
     }
 
-    /// Sets the title at a position, which may be the next new position.
+    /// Sets the title at an existing position or at the next new one.
     pub fn put(&mut self, place: usize, title: &str) {
         if place < self.starts.len() {
             let old = self.get(place);

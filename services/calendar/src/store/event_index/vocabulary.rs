@@ -1,4 +1,4 @@
-//! The words of all events, searchable by substring.
+//! All words that appear in events, searchable by substring.
 
 use std::collections::HashMap;
 
@@ -7,18 +7,18 @@ use memchr::memmem::Finder;
 /// Separates words, which never contain whitespace.
 const SEPARATOR: u8 = b'\n';
 
-/// The words of events, numbered in order of appearance.
+/// Words, numbered in order of first appearance.
 #[derive(Debug, Default)]
 pub struct Vocabulary {
     numbers: HashMap<Box<str>, u32>,
     /// All words, each followed by a separator.
     text: Vec<u8>,
-    /// The offset of each word in the text.
+    /// Offset of each word in the text.
     starts: Vec<usize>,
 }
 
 impl Vocabulary {
-    /// Returns the number of a word, adding it if it is new.
+    /// Returns a word's number, adding the word if it is new.
     pub fn number(&mut self, word: &str) -> u32 {
         if let Some(number) = self.numbers.get(word) {
             return *number;
@@ -31,18 +31,18 @@ impl Vocabulary {
         number
     }
 
-    /// Returns the words in order of their numbers.
+    /// Returns all words, ordered by number.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         let words = self.text.split(|byte| *byte == SEPARATOR).take(self.starts.len());
         words.map(|word| std::str::from_utf8(word).unwrap_or_default())
     }
 
-    /// Returns the number of a word, if it is known.
+    /// Returns a word's number, if the word is known.
     pub fn find(&self, word: &str) -> Option<u32> {
         self.numbers.get(word).copied()
     }
 
-    /// Returns the numbers of the words that contain a substring. The substring must not contain
+    /// Returns the numbers of all words that contain a substring. The substring must not contain
     /// whitespace.
     pub fn with_part(&self, part: &str) -> Vec<usize> {
         let finder = Finder::new(part);

@@ -1,31 +1,31 @@
-//! The words of all events.
+//! An index of the words in all events.
 
 use roaring::RoaringBitmap;
 
 use super::posting::Posting;
 use super::vocabulary::Vocabulary;
 
-/// Memory of a word in bytes, excluding its text: its number, offset and posting.
+/// Overhead per word in bytes, in addition to its text. Covers the number, offset and posting.
 const WORD_BYTES: usize = 128;
 
-/// Unused words are dropped only if they take more than this number of bytes, and more than the
-/// used ones.
+/// Unused words are dropped only when they take up more than this number of bytes, and more than
+/// the words still in use.
 const MAX_UNUSED: usize = 4 << 20;
 
-/// The words of all events, each with the positions of the events that contain it.
+/// Maps words to the positions of the events that contain them.
 #[derive(Default)]
 pub struct WordIndex {
     vocabulary: Vocabulary,
-    /// The postings of each word, by word number.
+    /// Postings, indexed by word number.
     postings: Vec<Posting>,
-    /// Memory in bytes of words that events contain.
+    /// Bytes used by words that appear in events.
     used: usize,
-    /// Memory in bytes of words that no event contains any longer.
+    /// Bytes used by words that no longer appear in any event.
     unused: usize,
 }
 
 impl WordIndex {
-    /// Adds the words of a folded text to the event at a position.
+    /// Indexes the words of a case-folded text for the event at a position.
     pub fn add(&mut self, at: u32, text: &str) {
         for word in text.split_whitespace() {
             let number = self.vocabulary.number(word) as usize;
@@ -40,12 +40,12 @@ impl WordIndex {
         }
     }
 
-    /// Returns the approximate memory in bytes.
+    /// Returns the approximate memory use in bytes.
     pub fn bytes(&self) -> usize {
         self.used + self.unused + self.postings.iter().map(Posting::bytes).sum::<usize>()
     }
 
-    /// Removes the words of a folded text from the event at a position.
+    /// Removes the words of a case-folded text from the event at a position.
     pub fn remove(&mut self, at: u32, text: &str) {
         for word in text.split_whitespace() {
             let Some(number) = self.vocabulary.find(word) else { continue };
@@ -59,7 +59,7 @@ impl WordIndex {
         }
     }
 
-    /// Drops the words that no event contains any longer, if there are many.
+    /// Drops unused words if there are many of them.
     pub fn drop_unused(&mut self) {
         if self.unused <= self.used.max(MAX_UNUSED) {
             return;
@@ -90,7 +90,7 @@ impl WordIndex {
     }
 }
 
-/// Returns the memory of a word in bytes.
+/// Returns a word's memory use in bytes.
 fn bytes(word: &str) -> usize {
     word.len() + WORD_BYTES
 }
@@ -127,7 +127,7 @@ mod tests {
             was = now;
         }
         assert!(most < 100_000, "{most}");
-        // An unused word that is added again before it is dropped counts as used again.
+        // An unused word that is added again before it is dropped counts as used.
         index.remove(2, &was);
         index.add(2, "old shared");
         index.drop_unused();

@@ -1,4 +1,4 @@
-//! Lists of events, answered from the in-memory index, or by one SQL statement while the index is
+//! Event lists. They are answered from the in-memory index, or by an SQL query while the index is
 //! being built.
 
 mod page;

@@ -1,4 +1,4 @@
-//! A page of an event list, and its exact total.
+//! Pages of event lists, with exact totals.
 
 use database::Db;
 use diesel::PgConnection;
@@ -12,20 +12,20 @@ use crate::store::included::{EventSelector, LONGEST_ANSWER};
 use crate::store::read_transactions::read_transaction;
 use crate::store::{included, text_lengths};
 
-/// The events of a page, their included resources, and the total of the list.
+/// Events on a page, their included resources, and the total for the list.
 pub type Page = (Vec<Event>, Included, i64);
 
-/// Returns whether the filter cannot match anything.
+/// Returns whether the filter can't match anything.
 fn is_empty(filter: &EventFilter) -> bool {
     let scope = &filter.scope;
     filter.matches_nothing || (!scope.published && scope.unpublished == Unpublished::None)
 }
 
-/// Reads the events of a page with all included resources, and the total number of matches. The
-/// text of the page may have at most `room` bytes.
+/// Returns the events on a page with all included resources, and the total number of matches.
+/// The page may contain up to `room` bytes of text.
 ///
 /// # Errors
-/// The page exceeds `room`, the in-memory index could not answer, or the database failed.
+/// The page exceeds `room`, the in-memory index couldn't answer, or the database failed.
 pub fn page_with_included(
     db: &mut Db,
     access: IndexAccess<'_>,
@@ -49,8 +49,8 @@ pub fn page_with_included(
     })
 }
 
-/// Reads the events of a page in one statement, without a transaction. Returns `None` unless the
-/// index had the same state as the database that the statement saw.
+/// Reads a page in a single statement, without a transaction. Returns `None` unless the index and
+/// the statement's snapshot are at the same state.
 fn page_of_one_state(
     conn: &mut PgConnection,
     IndexAccess { index, deadline }: IndexAccess<'_>,
@@ -69,7 +69,7 @@ fn page_of_one_state(
     Ok(is_whole.then_some((events, included, total)))
 }
 
-/// Reads the ids of a page and the total number of matches.
+/// Returns the ids on a page and the total number of matches.
 ///
 /// # Errors
 /// See [`page_with_included`].
@@ -85,7 +85,7 @@ pub fn page(
     read_transaction(db, |db| page_of(db, access, filter, paging))
 }
 
-/// Counts the events of a list.
+/// Counts the events in a list.
 ///
 /// # Errors
 /// See [`page_with_included`].

@@ -1,5 +1,5 @@
-//! The SQL statement that answers lists while the in-memory index is being built. It supports
-//! neither search words nor clock changes.
+//! Answers lists with SQL while the in-memory index is being built. Doesn't support search words or
+//! clock changes.
 
 use database::{Backend, DatabaseError, Db};
 
@@ -9,7 +9,7 @@ use crate::store::event_index::columns::append_conditions;
 use crate::store::event_index::links::link_filters;
 use crate::store::sql::Sql;
 
-/// Reads the ids of a page and the total number of matches. Runs in a read transaction.
+/// Returns the ids on a page and the total number of matches. Must run in a read transaction.
 pub fn page(
     db: &mut Db,
     filter: &EventFilter,
@@ -26,7 +26,7 @@ pub fn page(
     Ok((ids, total))
 }
 
-/// Builds the statement that reads the ids of a slice. A test checks its query plan.
+/// Builds the statement that reads the ids in a slice. A test checks its query plan.
 pub fn page_statement(
     db: &mut Db,
     filter: &EventFilter,
@@ -39,10 +39,10 @@ pub fn page_statement(
     Ok(sql)
 }
 
-/// Appends the events of a list, as `e`.
+/// Appends the events in a list, as `e`.
 fn append_filter(db: &mut Db, sql: &mut Sql, filter: &EventFilter) -> Result<(), DatabaseError> {
     if let Some(now) = filter.collapsed_at {
-        // Events without a series are groups of one.
+        // Events without a series form a group of one.
         sql.push(
             "(select e.*, row_number() over (partition by coalesce((select series_id from \
              series_events where event_id = e.id), -e.id) order by case when e.end_utc < ",
@@ -77,9 +77,9 @@ fn append_matches(db: &mut Db, sql: &mut Sql, filter: &EventFilter) -> Result<()
     Ok(())
 }
 
-/// Appends the order. A descending order does not reverse ties.
+/// Appends the sort order. Descending order doesn't reverse ties.
 fn append_order(sql: &mut Sql, filter: &EventFilter, backwards: bool) {
-    // The search text begins with the folded title.
+    // The search text starts with the case-folded title.
     let title = match sql.backend() {
         Backend::Sqlite => "substr(e.search_ci, 1, instr(e.search_ci || char(10), char(10)) - 1)",
         Backend::Postgres => "split_part(e.search_ci, chr(10), 1)",

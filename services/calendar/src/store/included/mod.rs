@@ -1,4 +1,4 @@
-//! Reading of events, venues, organizers and terms with the resources that they include.
+//! Reads events, venues, organizers and terms along with the resources they include.
 
 mod postgres;
 mod reads;

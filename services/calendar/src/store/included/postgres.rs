@@ -1,6 +1,6 @@
 //! A single PostgreSQL statement that returns events with all included resources.
 //!
-//! Each part of the result is a column that contains an array of records in the binary wire format.
+//! Each part of the result is a column containing an array of records in binary wire format.
 
 use std::collections::HashMap;
 
@@ -23,11 +23,11 @@ use crate::store::linked_posts::{OrganizerRow, VenueRow};
 use crate::store::schema::events::dsl::{id, slug};
 use crate::store::{event_statuses, events, images, links, series, terms, text_lengths};
 
-/// The statement with placeholders `{}` for the condition on the events, for their links, and for
-/// the columns of each kind of row.
+/// The statement. The `{}` placeholders are for the event condition, the event links, and the
+/// columns of each type of row.
 ///
-/// Each lateral subquery with a limit of one is executed as a lookup by key, no matter how many
-/// rows the planner expects. Without it, the planner would scan tables of a few thousand rows.
+/// Lateral subqueries with `limit 1` are always executed as key lookups, no matter how many rows
+/// the planner expects. Otherwise, the planner would scan tables of a few thousand rows.
 const OF_EVENTS: &str = "\
     with recursive wanted as (select * from events where {}), \
     links as materialized {}, \
@@ -69,8 +69,8 @@ fn columns<R: Selectable<Pg>>() -> Columns<R> {
     R::construct_selection()
 }
 
-/// [`OF_EVENTS`] with a condition. Its text is the same for each kind of condition, so a connection
-/// parses and plans it only a few times.
+/// [`OF_EVENTS`] with a condition. Each kind of condition always produces the same SQL, and a
+/// connection parses and plans it only a few times.
 struct OfEvents<C> {
     condition: C,
     links: links::OfWanted,
@@ -140,8 +140,7 @@ impl<C: QueryFragment<Pg>> QueryFragment<Pg> for OfEvents<C> {
 
 impl<C> RunQueryDsl<PgConnection> for OfEvents<C> {}
 
-/// The condition that selects the events of the page of [`OfPage`], which has a limited amount of
-/// text.
+/// Selects the events on the page in [`OfPage`], unless they contain too much text.
 struct OnPage {
     room: i64,
 }
@@ -163,13 +162,13 @@ impl QueryFragment<Pg> for OnPage {
     }
 }
 
-/// Selects the number of the last change, and the events of a page.
+/// Selects the number of the last change, and the events on a page.
 struct OfPage<'a> {
     ids: &'a [i64],
     events: OfEvents<OnPage>,
 }
 
-/// The statement cache distinguishes statements by their text.
+/// The statement cache looks statements up by their SQL.
 impl QueryId for OfPage<'_> {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;
@@ -192,7 +191,7 @@ impl QueryFragment<Pg> for OfPage<'_> {
 
 impl RunQueryDsl<PgConnection> for OfPage<'_> {}
 
-/// A row that is received as a record.
+/// A row that arrives as a record.
 struct Recorded<R>(R);
 
 impl<R, T> FromSql<Record<T>, Pg> for Recorded<R>
@@ -235,8 +234,8 @@ pub fn of_events(
     })
 }
 
-/// Reads the number of the last change, and events with all included resources. Reads no events if
-/// their text exceeds `room` bytes.
+/// Returns the number of the last change, and events with all included resources. Doesn't return
+/// any events if they contain more than `room` bytes of text.
 pub fn of_page(
     conn: &mut PgConnection,
     ids: &[i64],

@@ -1,11 +1,11 @@
-//! Selection of events to read.
+//! Event selectors.
 
-/// Selects the events to read.
+/// Selects which events to read.
 #[derive(Clone, Copy, Debug)]
 pub enum EventSelector<'a> {
     Id(i64),
-    /// The event with this stored slug.
+    /// The event with this slug, as stored.
     Slug(&'a str),
-    /// The events with these ids, in the given order.
+    /// Events by id, in the given order.
     Ids(&'a [i64]),
 }

@@ -1,20 +1,19 @@
-//! Row types of the tables that exports contain.
+//! Row types for exported tables.
 
 use database::{DatabaseError, Db};
 
-/// Number of rows read per query. A row may contain a megabyte of text.
+/// Number of rows to read per query. A row may contain a megabyte of text.
 pub const ROWS: i64 = 50;
 
-/// A row of a table that exports contain.
+/// A row in an exported table.
 pub trait Carried: Sized {
-    /// Reads the next rows after `after`, or the first ones, in key order.
+    /// Returns the next rows after `after`, or the first ones, in key order.
     fn page(db: &mut Db, after: Option<&Self>) -> Result<Vec<Self>, DatabaseError>;
 
-    /// Inserts rows.
     fn insert(db: &mut Db, rows: &[&Self]) -> Result<(), DatabaseError>;
 }
 
-/// Defines the row type of a table. Its key has one or two columns.
+/// Defines a table's row type. The key has one or two columns.
 macro_rules! carried {
     ($row:ident in $table:ident by $key:tt { $($(#[$attribute:meta])* $field:ident: $type:ty),+ $(,)? }) => {
         #[derive(Debug, Serialize, Deserialize, Queryable, Selectable, Insertable)]

@@ -1,7 +1,7 @@
-//! All rows that an export of a calendar contains, in an order that respects their references.
+//! Everything that a calendar export contains, ordered to satisfy references between tables.
 //!
-//! Rows are copied column by column, so that the target gives the same responses. Keys, the secrets
-//! and messages of webhooks, and data that the service derives at run time are not copied.
+//! Rows are copied column by column, and the target returns the same responses as the source. Keys,
+//! webhook secrets, webhook messages and data that we derive at run time aren't copied.
 
 mod carried;
 mod rows;

@@ -1,4 +1,4 @@
-//! The row types of all exported tables.
+//! Row types for all exported tables.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -55,7 +55,7 @@ carried!(EventRow in events by (id) {
     modified_utc: i64, start_local: i64, end_local: i64, start_utc: i64, end_utc: i64,
     timezone: String, all_day: bool, cost: String, website: String, show_map: bool,
     show_map_link: bool, listed: bool, sticky: bool, featured: bool, image_id: Option<i64>,
-    // A parent may have a higher id, so it is set after all events exist.
+    // A parent may have a higher id, so we set it once all events exist.
     #[serde(skip)] parent_id: Option<i64>,
     password: Option<String>, external_id: Option<String>, sequence: i64, search_ci: String,
     is_public: i32, is_long: i32,
@@ -122,7 +122,7 @@ carried!(SubscribedEventRow in subscribed_events by (subscription_id, name) {
     subscription_id: i64, name: String, event_id: Option<i64>, is_vanished: bool, changed: String,
 });
 
-/// The parent of an event.
+/// An event's parent.
 #[derive(Debug, Serialize, Deserialize, QueryableByName)]
 #[serde(deny_unknown_fields)]
 pub struct ParentRow {
@@ -150,7 +150,7 @@ impl Carried for ParentRow {
     }
 }
 
-/// A webhook without its secret. Inserting it generates a new secret.
+/// A webhook without its secret. A new secret is generated on insert.
 #[derive(Debug, Serialize, Deserialize, QueryableByName)]
 #[serde(deny_unknown_fields)]
 pub struct WebhookRow {
@@ -185,7 +185,7 @@ impl Carried for WebhookRow {
     }
 }
 
-/// Serializes floating-point numbers as strings, without losing a bit.
+/// Serializes floats as strings, to preserve every bit.
 mod exact {
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -200,7 +200,7 @@ mod exact {
 }
 
 impl Record {
-    /// Returns the file name of an image. `None` for other rows, and for images that are only
+    /// Returns an image's file name. Returns `None` for other rows, and for images that are only
     /// linked.
     pub fn file(&self) -> Option<&str> {
         match self {
@@ -210,27 +210,27 @@ impl Record {
     }
 }
 
-/// Defines [`Record`], and the operations of exports on all tables.
+/// Defines [`Record`] and the export operations that involve all tables.
 macro_rules! records {
     ($($variant:ident($row:ident) is $name:literal, $count:literal;)+) => {
-        /// A row with the name of its table.
+        /// A row, tagged with its table name.
         #[derive(Debug, Serialize, Deserialize)]
         pub enum Record {
             $(#[serde(rename = $name)] $variant($row)),+
         }
 
-        /// The names of the tables, each with a statement that counts its rows.
+        /// Table names, each with the `from` clause that counts its rows.
         pub const TABLES: &[(&str, &str)] = &[$(($name, $count)),+];
 
         impl Record {
-            /// Returns the name of the table.
+            /// Returns the table name.
             pub fn table(&self) -> &'static str {
                 match self {
                     $(Record::$variant(_) => $name),+
                 }
             }
 
-            /// Inserts rows. Those of referenced tables must come first.
+            /// Inserts rows. Rows that others refer to must be inserted first.
             pub fn insert(db: &mut Db, records: &[Record]) -> Result<(), DatabaseError> {
                 $(
                     let rows: Vec<&$row> = records
@@ -249,10 +249,10 @@ macro_rules! records {
             }
         }
 
-        /// Reads all rows. Must run in a read transaction.
+        /// Passes all rows to `sink`. Must run in a read transaction.
         ///
         /// # Errors
-        /// The error of `sink`, or the database failed.
+        /// `sink` failed, or the database failed.
         pub fn each<E: From<DatabaseError>>(
             db: &mut Db,
             mut sink: impl FnMut(&Record) -> Result<(), E>,
@@ -308,7 +308,7 @@ struct FileRow {
     file: String,
 }
 
-/// Reads the names of the next image files after one, in order.
+/// Returns the next image file names after `after`, in order.
 pub fn files(db: &mut Db, after: &str) -> Result<Vec<String>, DatabaseError> {
     let mut sql = Sql::new(db, "select distinct ");
     sql.sorted("file").push(" as file from images where ").sorted("file").push(" > ");

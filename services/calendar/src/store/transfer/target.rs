@@ -1,4 +1,5 @@
-//! The state of a database into which an export is loaded, and counters that outlive rows.
+//! Checks and tracks the database that an export is loaded into, and saves counters that aren't
+//! part of any row.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -10,7 +11,7 @@ use crate::store::entities;
 use crate::store::event_index::rebuild_everywhere;
 use crate::store::sql::Sql;
 
-/// The last ids that were allocated. Ids of erased rows are not reused.
+/// The last allocated ids. We store them because ids of erased rows must not be reused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sequences {
@@ -37,7 +38,7 @@ impl Sequences {
     }
 }
 
-/// Reads the last ids.
+/// Reads the last allocated ids.
 pub fn sequences(db: &mut Db) -> Result<Sequences, DatabaseError> {
     let mut last = |table: &str| {
         let text = match db {
@@ -61,12 +62,12 @@ pub fn sequences(db: &mut Db) -> Result<Sequences, DatabaseError> {
     })
 }
 
-/// Returns the number of the last change of the content.
+/// Returns the content version, which counts changes.
 pub fn content_version(db: &mut Db) -> Result<i64, DatabaseError> {
     Sql::new(db, "select n from content_version").number(db)
 }
 
-/// Returns whether the database contains only what the first start creates: at most one user.
+/// Returns whether the database is as empty as after the first start, which creates up to one user.
 pub fn is_empty(db: &mut Db) -> Result<bool, DatabaseError> {
     for (_, rows) in TABLES {
         let count = Sql::new(db, &format!("select count(*) as n from {rows}")).number(db)?;
@@ -77,24 +78,24 @@ pub fn is_empty(db: &mut Db) -> Result<bool, DatabaseError> {
     Ok(true)
 }
 
-/// A load that has begun but has not finished.
+/// A load that hasn't finished.
 #[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
 pub struct Unfinished {
     #[diesel(sql_type = Text)]
     pub export_id: String,
-    /// The number of the last loaded line.
+    /// Number of the last line that was loaded.
     #[diesel(sql_type = BigInt)]
     pub line: i64,
 }
 
-/// Returns the unfinished load, if there is one.
+/// Returns the unfinished load, if any.
 pub fn unfinished(db: &mut Db) -> Result<Option<Unfinished>, DatabaseError> {
     let rows: Vec<Unfinished> =
         Sql::new(db, "select export_id, line from unfinished_load").load(db)?;
     Ok(rows.into_iter().next())
 }
 
-/// Begins a load into an empty database. Removes the user that the first start created.
+/// Starts a load into an empty database. Removes the user created by the first start.
 pub fn begin(db: &mut Db, export_id: &str) -> Result<(), DatabaseError> {
     Sql::new(db, "delete from users").execute(db)?;
     let mut sql = Sql::new(db, "insert into unfinished_load (export_id, line) values (");
@@ -102,12 +103,12 @@ pub fn begin(db: &mut Db, export_id: &str) -> Result<(), DatabaseError> {
     sql.execute(db).map(drop)
 }
 
-/// Records the last loaded line.
+/// Records the last line that was loaded.
 pub fn note_line(db: &mut Db, line: i64) -> Result<(), DatabaseError> {
     Sql::new(db, &format!("update unfinished_load set line = {line}")).execute(db).map(drop)
 }
 
-/// Ends a load: sets the counters that are not part of rows.
+/// Finishes a load by restoring the counters that aren't part of any row.
 pub fn finish(
     db: &mut Db,
     (identity, content_version): (&str, i64),
@@ -116,7 +117,7 @@ pub fn finish(
     let mut sql = Sql::new(db, "update calendar_identity set id = ");
     sql.bind(identity.to_owned());
     sql.execute(db)?;
-    // A number that the source has already used must not denote other content here.
+    // A version that the source has already used must not refer to different content here.
     let mut sql = Sql::new(db, "update content_version set n = case when n < ");
     sql.value(content_version).push(" then ").value(content_version).push(" else n end + 1");
     sql.execute(db)?;

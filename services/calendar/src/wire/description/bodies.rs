@@ -10,7 +10,7 @@ use crate::wire::parameters::{
     TagFields, VenueFields,
 };
 
-/// Builds the schema of a body from the fields of a write.
+/// Builds a request body schema from the fields of a write.
 fn body<T: Declared>(creates: bool) -> RefOr<Schema> {
     let mut object = ObjectBuilder::new().schema_type(SchemaType::Type(Type::Object));
     for field in T::parameters() {
@@ -23,7 +23,7 @@ fn body<T: Declared>(creates: bool) -> RefOr<Schema> {
     RefOr::T(Schema::Object(object.build()))
 }
 
-/// Names the body of a write. Its required fields are those of a create.
+/// Defines request body types. Fields are only required when creating.
 macro_rules! bodies {
     ($($(#[$doc:meta])* $name:ident = $fields:ident, $creates:expr;)*) => {$(
         $(#[$doc])*
@@ -40,30 +40,30 @@ macro_rules! bodies {
 }
 
 bodies! {
-    /// Body of creating an event.
+    /// Request body for creating an event.
     EventCreate = EventFields, true;
-    /// Body of changing an event.
+    /// Request body for changing an event.
     EventUpdate = EventFields, false;
-    /// Body of creating a venue.
+    /// Request body for creating a venue.
     VenueCreate = VenueFields, true;
-    /// Body of changing a venue.
+    /// Request body for changing a venue.
     VenueUpdate = VenueFields, false;
-    /// Body of creating an organizer.
+    /// Request body for creating an organizer.
     OrganizerCreate = OrganizerFields, true;
-    /// Body of changing an organizer.
+    /// Request body for changing an organizer.
     OrganizerUpdate = OrganizerFields, false;
-    /// Body of creating a category.
+    /// Request body for creating a category.
     CategoryCreate = CategoryFields, true;
-    /// Body of changing a category.
+    /// Request body for changing a category.
     CategoryUpdate = CategoryFields, false;
-    /// Body of creating a tag.
+    /// Request body for creating a tag.
     TagCreate = TagFields, true;
-    /// Body of changing a tag.
+    /// Request body for changing a tag.
     TagUpdate = TagFields, false;
-    /// Body of subscribing to another calendar.
+    /// Request body for subscribing to another calendar.
     SubscriptionCreate = SubscriptionFields, true;
-    /// Body of changing a subscription.
+    /// Request body for changing a subscription.
     SubscriptionUpdate = SubscriptionFields, false;
-    /// Body of releasing an event.
+    /// Request body for releasing an event.
     SubscriptionRelease = ReleaseFields, true;
 }

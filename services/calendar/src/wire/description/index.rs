@@ -1,4 +1,4 @@
-//! The index of the API, and descriptions of its routes.
+//! The API index and its route descriptions.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -11,15 +11,15 @@ use super::interface::{Endpoint, Key, Route, routes};
 use crate::model::urls::Urls;
 use crate::wire::ordered_map::OrderedMap;
 
-/// The site settings that appear in descriptions.
+/// Site settings that appear in descriptions.
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
     pub urls: &'a Urls,
-    /// Default number of rows per page.
+    /// Default page size.
     pub per_page: i64,
 }
 
-/// The description of the whole API.
+/// A description of the whole API.
 #[derive(Serialize)]
 pub struct IndexJson {
     namespace: &'static str,
@@ -27,7 +27,7 @@ pub struct IndexJson {
     _links: Links,
 }
 
-/// A route, with its methods and parameters.
+/// A route with its methods and parameters.
 #[derive(Serialize)]
 pub struct RouteJson {
     namespace: &'static str,
@@ -61,7 +61,7 @@ struct ItemsJson {
     type_name: &'static str,
 }
 
-/// Links, by relation.
+/// Links by relation.
 type Links = OrderedMap<&'static str, [Link; 1]>;
 
 #[derive(Serialize)]
@@ -73,7 +73,8 @@ fn link(relation: &'static str, href: String) -> Links {
     OrderedMap(vec![(relation, [Link { href }])])
 }
 
-/// Describes a parameter as the modelled API does. That API only supports integers as list items.
+/// Describes a parameter in the same way as the API we are compatible with. It only supports
+/// integers as list items.
 fn described(parameter: &'static Parameter, required: bool, site: Site<'_>) -> ArgJson {
     let (type_name, default) = match &parameter.schema {
         Some(RefOr::T(Schema::Object(object))) => (name_of(object), object.default.clone()),
@@ -117,7 +118,7 @@ fn key(key: Key) -> (&'static str, ArgJson) {
 
 fn endpoint(endpoint: &Endpoint, site: Site<'_>) -> EndpointJson {
     let key = endpoint.key.map(key);
-    // On by-slug routes, the path parameter takes the place of the field with the same name.
+    // On by-slug routes, the path parameter replaces the field with the same name.
     let key_name = key.as_ref().map(|(name, _)| *name);
     let fields = (endpoint.parameters)().iter().filter(|one| Some(one.name.as_str()) != key_name);
     let fields = fields.map(|one| {

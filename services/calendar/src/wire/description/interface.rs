@@ -1,15 +1,14 @@
-//! The routes of the API with their methods and parameters, derived from the operations. Used by
-//! the index and by OPTIONS.
+//! Derives the API's routes, methods and parameters from its operations, for the index and OPTIONS.
 
 use shell::Operation;
 use utoipa::openapi::path::Parameter;
 
 use crate::model::urls::NAMESPACE;
 
-/// The declared parameters of an operation.
+/// A function that returns an operation's declared parameters.
 pub type Parameters = fn() -> &'static [Parameter];
 
-/// The parameters of an operation, without the path parameter.
+/// An operation's parameters other than those in the path.
 #[derive(Clone, Copy, Debug)]
 pub struct Takes {
     parameters: Parameters,
@@ -22,14 +21,14 @@ impl Takes {
         Self { parameters, renames: false }
     }
 
-    /// Returns the parameters of an update by slug that may set a new slug. The modelled API then
-    /// declares the slug in the path as optional.
+    /// Marks an update by slug that can also set a new slug. The API we are compatible with
+    /// declares the slug in the path as optional in this case.
     pub const fn renaming(self) -> Self {
         Self { renames: true, ..self }
     }
 }
 
-/// The parameter in the path of a route.
+/// A path parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     Id,
@@ -38,22 +37,22 @@ pub enum Key {
     OptionalSlug,
 }
 
-/// The placeholders in path templates, with their keys and their regular expressions in the index.
+/// Path template placeholders, with their keys and the regular expressions used in the index.
 const KEYS: [(&str, Key, &str); 2] =
     [("{id}", Key::Id, r"(?P<id>\d+)"), ("{slug}", Key::Slug, "(?P<slug>[^/]+)")];
 
-/// Methods of a route that share their parameters.
+/// A route's methods that share the same parameters.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     pub methods: Vec<String>,
-    /// The parameter in the path, if any.
+    /// The path parameter, if any.
     pub key: Option<Key>,
     pub parameters: Parameters,
-    /// Whether no parameter other than the key is required, as in updates.
+    /// Whether only the key is required, as in updates.
     pub partial: bool,
 }
 
-/// A route with its pattern in the index.
+/// A route and its pattern in the index.
 #[derive(Clone, Debug)]
 pub struct Route {
     pub pattern: String,
@@ -67,12 +66,12 @@ impl Route {
     }
 
     fn add(&mut self, operation: &Operation, key: Option<Key>) {
-        // HEAD is reported as GET without a body.
+        // We don't list HEAD because it is the same as GET without a body.
         let methods = operation.methods().iter().map(ToString::to_string);
         let methods: Vec<String> = methods.filter(|method| method != "HEAD").collect();
         let writes = |name: &str| matches!(name, "POST" | "PUT" | "PATCH");
         let partial = key.is_some() && methods.iter().all(|method| writes(method));
-        // POST, PUT and PATCH of an item are merged into one update.
+        // POST, PUT and PATCH of an item become a single update.
         if let Some(update) = self.endpoints.last_mut().filter(|last| partial && last.partial) {
             update.methods.extend(methods);
             return;
@@ -83,7 +82,7 @@ impl Route {
     }
 }
 
-/// Returns all routes of the API, in documentation order.
+/// Returns all API routes in documentation order.
 pub fn routes<'o>(operations: impl Iterator<Item = &'o Operation>) -> Vec<Route> {
     let mut routes: Vec<Route> = Vec::new();
     for operation in operations {
@@ -103,13 +102,13 @@ pub fn routes<'o>(operations: impl Iterator<Item = &'o Operation>) -> Vec<Route>
     routes
 }
 
-/// Returns the part of a path after the namespace, or `None` if the path is not in it.
+/// Returns the path after the namespace, or `None` if it is outside the namespace.
 pub fn below_namespace(path: &str) -> Option<&str> {
     let rest = path.strip_prefix('/')?.strip_prefix(NAMESPACE)?;
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)
 }
 
-/// Finds the route of a path below the namespace, if there is one.
+/// Finds the route for a path below the namespace, if any.
 pub fn route_of<'o>(operations: impl Iterator<Item = &'o Operation>, path: &str) -> Option<Route> {
     let path = path.trim_end_matches('/');
     routes(operations).into_iter().find(|route| fits(&route.pattern, path))

@@ -1,4 +1,4 @@
-//! Declared parameters in the index, OPTIONS and the OpenAPI document.
+//! Describes the declared parameters for the index, OPTIONS and the OpenAPI document.
 
 mod bodies;
 mod index;

@@ -1,4 +1,4 @@
-//! Example responses of the OpenAPI document, recorded from the service.
+//! Example responses for the OpenAPI document, recorded from the running service.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub fn term() -> Value {
     recorded(include_str!("term.json"))
 }
 
-/// A list with a single item of `kind`. Items in lists do not have structured data.
+/// A list containing one item of `kind`. Items in lists don't include structured data.
 pub fn list(kind: &str, mut item: Value) -> Value {
     if let Some(item) = item.as_object_mut() {
         item.remove("json_ld");

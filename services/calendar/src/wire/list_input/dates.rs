@@ -1,4 +1,4 @@
-//! The date parameters of an event list, and their form in page links.
+//! Date parameters for event lists, and how page links repeat them.
 
 use super::query::ListOptions;
 use crate::model::absolute_dates::{DayEdge, absolute};
@@ -10,16 +10,16 @@ use crate::wire::parameters::EventListParameters;
 use crate::wire::reading::Errors;
 use crate::wire::values::Date;
 
-/// The requested time window, and the dates that page links repeat.
+/// The requested time window, and the dates to repeat in page links.
 pub struct Dates {
     pub window: Window,
     defaults: Defaults,
-    /// Relative date parameters with the absolute value that they have now.
+    /// Relative dates, by parameter, resolved to their current absolute value.
     absolute: Vec<(&'static str, String)>,
 }
 
 impl Dates {
-    /// Writes the resolved dates into the query of page links.
+    /// Writes the resolved dates to the query of a page link.
     pub fn repeat(&self, query: &mut Vec<(String, String)>, ignored: bool) {
         for (name, value) in query.iter_mut() {
             if let Some((_, meant)) = self.absolute.iter().find(|(other, _)| other == name) {
@@ -50,7 +50,7 @@ pub fn dates(
     }
     let mut when = |name: &'static str, date: &mut Option<Date>, edge: DayEdge| -> Option<When> {
         let Date(when) = date.take()?;
-        // In every mode, the text must resolve to an instant in the site's zone.
+        // In every mode, the input must resolve to an instant in the site's zone.
         let point = when.resolve(zone, now);
         let instant = point.and_then(|point| point.instant(zone));
         let written = instant.and_then(|_| absolute(&when, edge, strict, zone, now));

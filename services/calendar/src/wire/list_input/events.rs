@@ -1,4 +1,4 @@
-//! The query of the event list.
+//! Event list queries.
 
 use super::dates::dates;
 use super::query::{
@@ -19,7 +19,7 @@ use crate::wire::params::Params;
 use crate::wire::reading::{Errors, read_parameters};
 use crate::wire::values::{Ids, Positive, Texts};
 
-/// The query of the event list.
+/// An event list query.
 pub struct EventListInput<'a> {
     params: &'a Params,
     given: EventListParameters,
@@ -47,7 +47,6 @@ impl Input for EventListInput<'_> {
 }
 
 impl<'a> EventListInput<'a> {
-    /// Reads the parameters.
     pub fn read(params: &'a Params) -> EventListInput<'a> {
         let (given, errors) = read_parameters(params);
         EventListInput { params, given, errors }
@@ -56,7 +55,7 @@ impl<'a> EventListInput<'a> {
     /// Decodes the query.
     ///
     /// # Errors
-    /// All invalid parameters.
+    /// Returns all invalid parameters.
     pub fn decode(
         self,
         known: &Known,
@@ -82,7 +81,7 @@ fn decode(
     if words.count() > Words::MAX {
         e.fail("search", format!("must have at most {} words", Words::MAX));
     }
-    // Change lists are decoded separately, and feeds do not have these parameters.
+    // Change lists are decoded elsewhere, and feeds don't have these parameters.
     for (name, is_given) in
         [("modified_after", given.modified_after.is_some()), ("after_id", given.after_id.is_some())]
     {
@@ -105,7 +104,7 @@ fn decode(
         ticketed,
         order,
         orderby,
-        // These were decoded above.
+        // Decoded above.
         page: _,
         per_page: _,
         start_date: _,
@@ -124,7 +123,7 @@ fn decode(
         geoloc_lng: _,
         geoloc_radius: _,
         geoloc_unit: _,
-        // Only determines which parts of events are shown.
+        // Only affects how much of an event is shown.
         password: _,
         // Applied to the response.
         fields: _,
@@ -159,7 +158,7 @@ fn decode(
     errors.finish(ListRequest { filter, paging, query })
 }
 
-/// Adds the radius and unit of a location filter to the query if they are site defaults.
+/// If a location filter uses the site's default radius or unit, adds them to the query.
 fn repeat_radius(
     query: &mut Vec<(String, String)>,
     params: &Params,
@@ -185,9 +184,9 @@ fn wanted_ids(errors: &mut Errors, Ids(ids): Ids) -> Vec<i64> {
     ids
 }
 
-/// Finds the terms to filter by. Each item is tried as a slug, then as an id, then as a name.
-/// Returns `None` if none are sent, or if they do not name existing terms, which is recorded as an
-/// error.
+/// Looks up the terms to filter by. Each item is tried as a slug, an id and a name, in that order.
+/// Returns `None` if the parameter is absent, or reports an error if it doesn't match existing
+/// terms.
 fn named_terms(
     errors: &mut Errors,
     known: &Known,
@@ -223,8 +222,7 @@ fn existing_linked(
     Some(ids)
 }
 
-/// Returns the id of a series, or `None` if it is not sent. An unknown series is recorded as an
-/// error.
+/// Returns the series id, or `None` if it is absent. Reports an error if the series is unknown.
 fn existing_series(errors: &mut Errors, known: &Known, id: Option<Positive>) -> Option<i64> {
     let Positive(id) = id?;
     if !known.series.contains(&id) {

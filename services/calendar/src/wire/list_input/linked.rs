@@ -1,4 +1,4 @@
-//! The query of the venue and organizer lists.
+//! Venue and organizer list queries.
 
 use super::query::{self, ListOptions, ListRequest};
 use crate::model::list::LinkedFilter;
@@ -9,7 +9,7 @@ use crate::wire::parameters::LinkedListParameters;
 use crate::wire::params::Params;
 use crate::wire::reading::{Errors, read_parameters};
 
-/// The query of a venue or organizer list.
+/// A venue or organizer list query.
 pub struct LinkedListInput<'a> {
     params: &'a Params,
     given: LinkedListParameters,
@@ -23,7 +23,6 @@ impl Input for LinkedListInput<'_> {
 }
 
 impl<'a> LinkedListInput<'a> {
-    /// Reads the parameters.
     pub fn read(params: &'a Params) -> LinkedListInput<'a> {
         let (given, errors) = read_parameters(params);
         LinkedListInput { params, given, errors }
@@ -32,7 +31,7 @@ impl<'a> LinkedListInput<'a> {
     /// Decodes the query.
     ///
     /// # Errors
-    /// All invalid parameters.
+    /// Returns all invalid parameters.
     pub fn decode(
         self,
         known: &Known,

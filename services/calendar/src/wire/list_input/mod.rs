@@ -1,4 +1,4 @@
-//! Queries of lists.
+//! List queries.
 
 mod dates;
 mod events;

@@ -1,4 +1,4 @@
-//! Shared parts of list queries.
+//! Common parts of list queries.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use crate::wire::params::Params;
 use crate::wire::reading::Errors;
 use crate::wire::values::{Positive, Texts, meant};
 
-/// The site settings and the caller, needed to decode a list query.
+/// The caller and the site settings used to decode list queries.
 #[derive(Clone, Copy)]
 pub struct ListOptions<'a> {
     pub actor: &'a Actor,
@@ -26,11 +26,11 @@ pub struct ListOptions<'a> {
     pub geo_unit: Unit,
 }
 
-/// A decoded list request: filter, page, and the query for page links.
+/// A decoded list request.
 pub struct ListRequest<F> {
     pub filter: F,
     pub paging: Paging,
-    /// The effective parameters, without `page`.
+    /// The effective parameters for page links, except for `page`.
     pub query: Vec<(String, String)>,
 }
 
@@ -44,7 +44,7 @@ pub fn paging(
     Paging { page: page.map_or(1, |page| page.0), per_page: per_page.min(options.per_page_max) }
 }
 
-/// Returns the given parameters in declaration order, for use in page links.
+/// Returns the request's parameters in declaration order, to be repeated in page links.
 pub fn repeated<T: Declared>(params: &Params, paging: Paging) -> Vec<(String, String)> {
     let mut query = vec![("per_page".to_owned(), paging.per_page.to_string())];
     let declared = T::parameters().iter().map(|parameter| parameter.name.as_str());
@@ -66,13 +66,14 @@ pub fn repeated<T: Declared>(params: &Params, paging: Paging) -> Vec<(String, St
     query
 }
 
-/// Sorts parameters of page links in declaration order.
+/// Sorts page link parameters in declaration order.
 pub fn in_order<T: Declared>(query: &mut [(String, String)]) {
     let declared = T::parameters();
     query.sort_by_key(|(name, _)| declared.iter().position(|one| one.name == *name));
 }
 
-/// Returns the scope that `status` requests. Statuses that the caller may not request are invalid.
+/// Returns the scope requested by `status`. Reports an error for statuses that the caller may not
+/// request.
 pub fn scope(errors: &mut Errors, status: Option<Texts>, actor: &Actor) -> Scope {
     let asked = statuses(errors, status);
     Scope::of(actor, asked.as_ref()).unwrap_or_else(|| {
@@ -101,9 +102,9 @@ fn statuses(errors: &mut Errors, status: Option<Texts>) -> Option<StatusFilter> 
     statuses.map(StatusFilter::Of)
 }
 
-/// Returns the default scope as a parameter, so that page links show the same list to other
-/// callers. Returns `None` if the status is sent, or if the caller sees only own unpublished
-/// resources.
+/// Returns the default scope as a parameter, which makes page links show the same list to other
+/// callers. Returns `None` if a status was given, or if the only unpublished resources the caller
+/// can see are their own.
 pub fn default_status(params: &Params, actor: &Actor) -> Option<(String, String)> {
     let word = match (params.get("status"), role::sees_all(actor), role::sees_own(actor)) {
         (Some(_), ..) => return None,
@@ -114,8 +115,7 @@ pub fn default_status(params: &Params, actor: &Actor) -> Option<(String, String)
     Some(("status".to_owned(), word.to_owned()))
 }
 
-/// Returns the id of an event, or `None` if it is not sent. An unknown event is recorded as an
-/// error.
+/// Returns the event id, or `None` if it is absent. Reports an error if the event is unknown.
 pub fn existing_event(
     errors: &mut Errors,
     known: &Known,

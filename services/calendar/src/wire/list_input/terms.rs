@@ -1,4 +1,4 @@
-//! The query of the category and tag lists.
+//! Category and tag list queries.
 
 use super::query::{ListOptions, ListRequest, existing_event, paging, repeated};
 use crate::model::list::{TermFilter, TermOrder};
@@ -12,7 +12,7 @@ use crate::wire::params::Params;
 use crate::wire::reading::{Errors, read_parameters};
 use crate::wire::values::{Ids, Parent};
 
-/// The query of a category or tag list.
+/// A category or tag list query.
 pub struct TermListInput<'a> {
     params: &'a Params,
     taxonomy: Taxonomy,
@@ -33,7 +33,6 @@ impl Input for TermListInput<'_> {
 }
 
 impl<'a> TermListInput<'a> {
-    /// Reads the parameters.
     pub fn read(params: &'a Params, taxonomy: Taxonomy) -> TermListInput<'a> {
         let (given, errors) = match taxonomy {
             Taxonomy::Category => read_parameters(params),
@@ -48,7 +47,7 @@ impl<'a> TermListInput<'a> {
     /// Decodes the query.
     ///
     /// # Errors
-    /// All invalid parameters.
+    /// Returns all invalid parameters.
     pub fn decode(
         self,
         known: &Known,
@@ -108,8 +107,7 @@ fn decode(
     errors.finish(ListRequest { filter, paging, query })
 }
 
-/// Converts the parameters of a tag list to those of a category list, which differ only in
-/// `parent`.
+/// Converts tag list parameters to category list parameters. The only difference is `parent`.
 fn with_parent(tags: TagListParameters) -> CategoryListParameters {
     CategoryListParameters {
         page: tags.page,

@@ -16,7 +16,7 @@ use crate::model::spoken;
 use crate::model::term::Term;
 use crate::wire::render_context::RenderContext;
 
-/// Maximum number of characters in a summary.
+/// Maximum length of a summary in characters.
 const SUMMARY: usize = 180;
 
 /// An event in a list.
@@ -31,7 +31,7 @@ pub struct EventCard {
     pub month: String,
     /// The first day in words.
     pub spoken: String,
-    /// The first day in words, abbreviated.
+    /// The first day in abbreviated words.
     pub abbreviated: String,
     pub when: String,
     pub place: String,
@@ -39,34 +39,34 @@ pub struct EventCard {
     pub summary: String,
     pub categories: Vec<Link>,
     pub featured: bool,
-    /// The word for a status such as `Cancelled`; empty if it takes place as announced.
+    /// The status, such as `Cancelled`. Empty if the event is going ahead as announced.
     pub status: &'static str,
     pub protected: bool,
-    /// Whether the event begins on the same day as the previous one in the list.
+    /// Whether the event starts on the same day as the previous one in the list.
     pub same_day: bool,
-    /// When it was published and last changed, in UTC.
+    /// When the event was published and last changed, in UTC.
     pub published: String,
     pub modified: String,
 }
 
-/// Events under one heading.
+/// Events under a common heading.
 #[derive(Clone, Debug)]
 pub struct CardGroup {
     pub name: String,
     pub cards: Vec<EventCard>,
 }
 
-/// The headings over the events of a list.
+/// How a list of events is divided by headings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Headings {
-    /// The months in which events begin.
+    /// By the month in which events start.
     Months,
-    /// The days on which events begin.
+    /// By the day on which events start.
     Days,
 }
 
-/// Groups events by the month or day on which they begin. Events that began before `first`, and
-/// take place on it, come first.
+/// Groups events by the month or day on which they start. Events already running on `first` get a
+/// group of their own.
 pub fn groups(
     events: &[Event],
     included: &Included,
@@ -96,7 +96,7 @@ pub fn groups(
     groups
 }
 
-/// Renders an event of a list. Password-protected events show only title and times.
+/// Renders an event in a list. Password-protected events only show their title and times.
 fn card(event: &Event, included: &Included, view: RenderContext<'_>, running: bool) -> EventCard {
     let (language, words) = (view.language, view.language.words());
     let first = spoken::ends(&event.schedule).0.date();
@@ -153,8 +153,8 @@ fn when(event: &Event, view: RenderContext<'_>, running: bool) -> String {
     }
 }
 
-/// Returns the zone's abbreviation if times are shown and the zone differs from the site's.
-/// Otherwise returns an empty string.
+/// Returns the zone's abbreviation if the event has times and its zone isn't the site's. Otherwise
+/// returns an empty string.
 pub fn zone(event: &Event, view: RenderContext<'_>) -> String {
     let schedule = &event.schedule;
     match schedule.all_day || schedule.zone.name() == view.zone.name() {
@@ -163,20 +163,20 @@ pub fn zone(event: &Event, view: RenderContext<'_>) -> String {
     }
 }
 
-/// Describes the location of a venue in a few words.
+/// Briefly describes the location of a venue.
 pub fn place(venue: &Linked, language: Language) -> String {
     let parts = [html::plain(&venue.name), html::without_tags(&venue.place.city)];
     let known: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     known.join(language.words().place_separator)
 }
 
-/// Formats the price of an event.
+/// Formats an event's price.
 pub fn price(event: &Event, view: RenderContext<'_>) -> String {
     let cost = cost::read(&event.cost, view.currency);
     html::without_tags(&price::shown(&cost, view.currency, view.language))
 }
 
-/// Returns the summary of an event.
+/// Returns the start of an event's excerpt, or of its description if the excerpt is empty.
 pub fn summary(event: &Event) -> String {
     let mut said = [&event.excerpt, &event.description].into_iter().map(|text| head(text));
     said.find(|text| !text.is_empty()).unwrap_or_default()
@@ -187,7 +187,7 @@ pub fn words(text: &str) -> String {
     html::text(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the beginning of a string without tags, cut at a word boundary.
+/// Strips tags and truncates the string at a word boundary.
 pub fn head(text: &str) -> String {
     let shown = words(text);
     let Some((end, _)) = shown.char_indices().nth(SUMMARY) else { return shown };
@@ -196,7 +196,7 @@ pub fn head(text: &str) -> String {
     format!("{}…", words.trim_end_matches([',', ';', ':', '.', ' ']))
 }
 
-/// Returns links to terms, by name.
+/// Returns links to terms, sorted by name.
 pub fn terms(ids: &[i64], included: &Included, view: RenderContext<'_>) -> Vec<Link> {
     let mut terms: Vec<&Term> = ids.iter().filter_map(|id| included.terms.get(id)).collect();
     terms.sort_by_cached_key(|term| (search::fold_name(&term.name), term.id));

@@ -11,17 +11,17 @@ const EVENTS: i64 = 5;
 /// Maximum number of events in an embedded list.
 const MOST_EVENTS: i64 = 50;
 
-/// The colours of an embedded page.
+/// The colour scheme of an embedded page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
-    /// Those that the reader prefers.
+    /// Follows the reader's preference.
     #[default]
     Auto,
     Light,
     Dark,
 }
 
-/// The appearance of an embedded page.
+/// How an embedded page looks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmbedQuery {
     pub theme: Theme,
@@ -67,7 +67,7 @@ impl EmbedQuery {
         Ok(EmbedQuery { theme, count, month })
     }
 
-    /// Returns the class of the root element.
+    /// Returns the CSS class of the root element.
     pub fn class(&self) -> &'static str {
         match self.theme {
             Theme::Auto => "auto",
@@ -76,7 +76,7 @@ impl EmbedQuery {
         }
     }
 
-    /// Returns the query of another month.
+    /// Returns the query for another month.
     pub fn query_of(&self, month: Month, language: Option<Language>) -> String {
         let query = format!("theme={}&month={}", self.class(), month.code());
         match language {

@@ -16,20 +16,20 @@ use crate::model::urls::Urls;
 use crate::wire::dates::iso;
 use crate::wire::render_context::RenderContext;
 
-/// An event as shown on its page. A locked event has only title and times.
+/// An event as shown on its page. Locked events only have a title and times.
 #[derive(Clone, Debug, Default)]
 pub struct EventView {
     pub title: String,
-    /// The path of the page, relative to the site.
+    /// Path of the page, relative to the site.
     pub path: String,
     pub when: String,
-    /// How often it takes place; empty if it is not part of a series.
+    /// How often the event takes place. Empty if it isn't part of a series.
     pub repeats: String,
-    /// The next dates of the series.
+    /// Upcoming dates in the series.
     pub next: Vec<Link>,
     /// The start in ISO format.
     pub start: String,
-    /// The zone and its abbreviation; empty for all-day events.
+    /// The zone and its abbreviation. Empty for all-day events.
     pub zone: String,
     pub place: String,
     pub image: Option<ImageView>,
@@ -38,7 +38,7 @@ pub struct EventView {
     pub summary: String,
     pub cost: String,
     pub website: String,
-    /// The host of the website.
+    /// The website's host.
     pub website_host: String,
     pub venues: Vec<LinkedView>,
     pub organizers: Vec<LinkedView>,
@@ -47,21 +47,21 @@ pub struct EventView {
     /// Whether the event appears in lists and feeds.
     pub listed: bool,
     pub over: bool,
-    /// The word for a status such as `Cancelled`; empty if it takes place as announced.
+    /// The status, such as `Cancelled`. Empty if the event is going ahead as announced.
     pub status: &'static str,
-    /// The reason; may be empty.
+    /// The reason for the status. May be empty.
     pub status_reason: String,
     pub locked: bool,
-    /// JSON-LD; empty if the event is not public.
+    /// JSON-LD. Empty if the event isn't public.
     pub data: String,
-    /// Origins of images on other hosts, for the content security policy.
+    /// Origins of externally hosted images, for the content security policy.
     pub origins: Vec<String>,
 }
 
-/// The context for rendering an event.
+/// Context for rendering an event.
 #[derive(Clone, Copy)]
 pub struct EventContext<'a> {
-    /// For links within the site: URLs without scheme and host.
+    /// For links within the site, with URLs that don't have a scheme and host.
     pub view: RenderContext<'a>,
     /// For absolute URLs.
     pub absolute: RenderContext<'a>,
@@ -69,7 +69,7 @@ pub struct EventContext<'a> {
     pub now: i64,
 }
 
-/// Renders title and times of an event.
+/// Renders only an event's title and times.
 pub fn locked(event: &Event, included: &Included, context: EventContext<'_>) -> EventView {
     let schedule = &event.schedule;
     let day = spoken::ends(schedule).0.date();
@@ -96,7 +96,7 @@ pub fn locked(event: &Event, included: &Included, context: EventContext<'_>) -> 
     }
 }
 
-/// Describes how often the events of a series take place.
+/// Describes how often a series takes place.
 fn repeats(one: &InSeries, language: Language) -> String {
     one.series.plan.spoken(language)
 }
@@ -107,7 +107,7 @@ fn path_of(slug: &str) -> String {
     path.trim_start_matches('/').to_owned()
 }
 
-/// Renders links to the next dates of a series.
+/// Renders links to the next dates in a series.
 pub fn dates(events: &[Event], view: RenderContext<'_>) -> Vec<Link> {
     let link = |event: &Event| Link {
         text: spoken::span(&event.schedule, view.language),

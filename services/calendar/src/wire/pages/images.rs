@@ -1,14 +1,14 @@
-//! Hosts of the images on a page, for its content security policy.
+//! Image hosts on a page, for its content security policy.
 
 use std::collections::BTreeSet;
 
 use crate::model::image::web_url;
 
-/// Maximum number of image origins in the content security policy of a page.
+/// Maximum number of image origins in a page's content security policy.
 const MAX: usize = 20;
 
-/// Returns the origins of images on other hosts: that of a URL, and those of the `img` elements of
-/// an HTML text.
+/// Returns the origins of externally hosted images: the one at `address`, and those in `img`
+/// elements of the HTML.
 pub fn origins(address: Option<&str>, html: &str) -> Vec<String> {
     let in_text = html.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next());
     let urls = address.into_iter().chain(in_text).filter_map(web_url);

@@ -1,13 +1,13 @@
-//! Links, and options of form fields.
+//! Links and form options.
 
-/// A link with its text.
+/// A link and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     pub text: String,
     pub href: String,
 }
 
-/// An option of a form field.
+/// A form field option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     pub text: String,

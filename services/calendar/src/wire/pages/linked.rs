@@ -6,28 +6,27 @@ use crate::model::included::Included;
 use crate::model::linked::{Kind, Linked};
 use crate::wire::render_context::RenderContext;
 
-/// A venue or an organizer.
+/// A venue or organizer.
 #[derive(Clone, Debug, Default)]
 pub struct LinkedView {
     pub name: String,
     pub href: String,
-    /// The address, line by line.
+    /// The lines of the address.
     pub lines: Vec<String>,
-    /// The URL of a map; empty for none.
+    /// Map URL. Empty if there is no map.
     pub map: String,
     pub phone: String,
-    /// The telephone number in the form for a `tel:` link.
+    /// The phone number as used in `tel:` links.
     pub tel: String,
     pub email: String,
     pub website: String,
     /// HTML.
     pub description: String,
     pub image: Option<ImageView>,
-    /// Origins of images on other hosts, for the content security policy.
+    /// Origins of externally hosted images, for the content security policy.
     pub origins: Vec<String>,
 }
 
-/// An image.
 #[derive(Clone, Debug)]
 pub struct ImageView {
     pub src: String,
@@ -35,7 +34,7 @@ pub struct ImageView {
     pub height: Option<i64>,
 }
 
-/// Returns an image of a resource, or `None` if it has none.
+/// Returns the image with this id, if any.
 pub fn image_view(
     id: Option<i64>,
     included: &Included,
@@ -46,7 +45,7 @@ pub fn image_view(
     Some(ImageView { src, width: image.width, height: image.height })
 }
 
-/// Renders a venue or an organizer.
+/// Renders a venue or organizer.
 pub fn linked(row: &Linked, included: &Included, view: RenderContext<'_>) -> LinkedView {
     let phone = html::without_tags(&row.phone);
     let description = html::paragraphs(&row.description);
@@ -66,13 +65,13 @@ pub fn linked(row: &Linked, included: &Included, view: RenderContext<'_>) -> Lin
     }
 }
 
-/// Returns a URL if a page may link to it, otherwise an empty string.
+/// Returns the URL if a page may link to it, or else an empty string.
 pub fn web(text: &str) -> String {
     let is_web = text.starts_with("https://") || text.starts_with("http://");
     if is_web { text.to_owned() } else { String::new() }
 }
 
-/// Returns a mail address in the form for a `mailto:` link.
+/// Returns the address if it is safe to use in a `mailto:` link, or else an empty string.
 fn mail(text: &str) -> String {
     let text = text.trim();
     let fits = text.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>\"?&".contains(&byte));
@@ -90,7 +89,7 @@ fn lines(row: &Linked) -> Vec<String> {
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns the URL of a map that shows the coordinates, or else the postal address.
+/// Returns a map URL for the coordinates, or for the postal address if they are unknown.
 fn map(row: &Linked) -> String {
     const MAPS: &str = "https://www.openstreetmap.org/";
     let place = &row.place;

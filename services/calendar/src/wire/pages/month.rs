@@ -1,4 +1,4 @@
-//! The view model of the month page: a grid of weeks.
+//! The view model of the month page, which shows a grid of weeks.
 
 use jiff::civil::Date;
 
@@ -8,10 +8,10 @@ use crate::model::month::{Month, MonthEntry, midnight};
 use crate::model::schedule::wall_from_seconds;
 use crate::model::urls::Urls;
 
-/// Maximum number of events shown in a day cell.
+/// Maximum number of events to show in a day cell.
 pub const SHOWN: usize = 4;
 
-/// Minimum duration in days of events that are listed above the grid instead of in each day cell.
+/// Events that last at least this number of days are listed above the grid, not in each day cell.
 const LONG_DAYS: i64 = 7;
 
 /// Maximum number of events listed above the grid.
@@ -20,9 +20,9 @@ const MAX_LONG: usize = 12;
 /// A month.
 #[derive(Clone, Debug)]
 pub struct MonthView {
-    /// The name of the month, as a part of a sentence.
+    /// The month's name as it appears within a sentence.
     pub spoken: String,
-    /// The name as a heading.
+    /// The month's name as a heading.
     pub name: String,
     pub code: String,
     /// Names and abbreviations of the weekdays.
@@ -39,15 +39,14 @@ pub struct MonthView {
 }
 
 impl MonthView {
-    /// Returns the total number of events on all days. An event that spans several days counts once
-    /// per day.
+    /// Adds up the number of events on each day. Events that span several days count once per day.
     pub fn events(&self) -> i64 {
         let days = self.weeks.iter().flatten().flatten();
         days.map(|day| day.more + i64::try_from(day.entries.len()).unwrap_or(0)).sum()
     }
 }
 
-/// A day cell of the grid.
+/// A day in the grid.
 #[derive(Clone, Debug)]
 pub struct DayCell {
     pub number: i8,
@@ -57,11 +56,11 @@ pub struct DayCell {
     pub spoken: String,
     pub is_today: bool,
     pub entries: Vec<DayEntry>,
-    /// Number of the day's events that the cell does not show.
+    /// Number of events on this day that don't fit in the cell.
     pub more: i64,
-    /// This number in words; empty for 0.
+    /// The same number in words. Empty for 0.
     pub more_text: String,
-    /// The day of this number, for screen readers.
+    /// The day it refers to, for screen readers.
     pub on_day: String,
 }
 
@@ -70,9 +69,9 @@ pub struct DayCell {
 pub struct DayEntry {
     pub title: String,
     pub href: String,
-    /// The start time; empty for all-day events and on days after the first.
+    /// The start time. Empty for all-day events and on days after the first.
     pub time: String,
-    /// Whether the event continues after this day.
+    /// Whether the event lasts at least a day or started before this one.
     pub lasting: bool,
 }
 
@@ -84,22 +83,22 @@ pub struct LongEvent {
     pub when: String,
 }
 
-/// The events of a month, as read from the database.
+/// The events of a month as read from the database.
 pub struct MonthRows {
     pub month: Month,
     pub today: Date,
-    /// The first events of each day among those shorter than a day, in order of their start.
+    /// Each day's first events that last less than a day, in order of start.
     pub first: Vec<MonthEntry>,
     /// Events that last at least a day.
     pub lasting: Vec<MonthEntry>,
-    /// Number of events that begin on each day.
+    /// Number of events that start on each day.
     pub starts: Vec<i64>,
-    /// For each day, the number of events shorter than a day that began before it and continue into
-    /// it.
+    /// For each day, the number of events that last less than a day, started before it, and
+    /// continue into it.
     pub overnight: Vec<i64>,
 }
 
-/// The context of all cells of a month.
+/// Context shared by all cells in a month.
 #[derive(Clone, Copy)]
 struct Frame<'a> {
     rows: &'a MonthRows,
@@ -216,7 +215,7 @@ mod tests {
         let march = Month::parse("2027-03").unwrap();
         let first = midnight(march.first());
         let mut starts = vec![0; 31];
-        // On the 2nd: six short events, one of three days, one of a month.
+        // On the 2nd: six short events, a three-day one and one that lasts a month.
         starts[1] = 8;
         let rows = MonthRows {
             month: march,

@@ -1,4 +1,4 @@
-//! The query of a page, and the API list parameters that it corresponds to.
+//! A page's query, and the API list parameters it translates to.
 
 use jiff::civil::Date;
 
@@ -9,40 +9,40 @@ use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::values::LARGEST_INTEGER;
 
-/// The path of the list.
+/// Path of the list page.
 pub const LIST: &str = "/events/";
 
-/// The error of an invalid day.
+/// Error message for an invalid day.
 pub const DAY: &str = "must be a day such as 2027-03-14";
 
-/// Maximum number of characters in a search.
+/// Maximum length of a search in characters.
 const LONGEST: usize = 200;
 
 /// A page request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageQuery {
     pub search: String,
-    /// Slug of a category.
+    /// Category slug.
     pub category: String,
-    /// Slug of a tag.
+    /// Tag slug.
     pub tag: String,
-    /// A day or a week, instead of all events from now on.
+    /// A day or week. `None` lists everything from now on.
     pub period: Option<Period>,
-    /// Whether a URL of the recorded system asks for a month.
+    /// Whether the request is for a month, using a URL of the recorded system.
     pub is_month: bool,
-    /// Page number from 1; 0 if the parameter is invalid.
+    /// Page number, starting at 1. 0 if the parameter is invalid.
     pub page: i64,
-    /// Slug of an event, in a URL of the recorded system.
+    /// Event slug from a URL of the recorded system.
     pub event: String,
-    /// Id of an event, in a URL of the recorded system.
+    /// Event id from a URL of the recorded system.
     pub post: Option<i64>,
-    /// Whether the calendar file is requested.
+    /// Whether the request is for the calendar file.
     pub as_calendar: bool,
     /// Whether the calendar file is for Outlook.
     pub outlook: bool,
-    /// The appearance of an embedded page.
+    /// How an embedded page looks.
     pub embed: EmbedQuery,
-    /// The language that links name; `None` for the default language of the site.
+    /// The language to include in links, or `None` for the site's default language.
     pub language: Option<Language>,
 }
 
@@ -50,10 +50,10 @@ impl PageQuery {
     /// Decodes a query. Empty values count as absent.
     ///
     /// # Errors
-    /// The day is invalid, or the search text is too long.
+    /// A parameter is invalid, or the search is too long.
     pub fn read(params: &Params) -> Result<PageQuery, ParameterErrors> {
         let text = |name: &str| params.text(name).unwrap_or_default().trim().to_owned();
-        // The first name is our own, the second is that of the recorded system.
+        // The first name is ours, and the second is the one used by the recorded system.
         let either = |names: [&str; 2]| match text(names[0]) {
             own if own.is_empty() => text(names[1]),
             own => own,
@@ -104,7 +104,8 @@ impl PageQuery {
         }
     }
 
-    /// Returns the parameters of the API list: current and upcoming events, or those of the period.
+    /// Returns API list parameters for the events in the period, or for current and upcoming events
+    /// if there is no period.
     pub fn list(&self) -> Vec<(&'static str, String)> {
         let mut pairs = match self.period {
             Some(period) => within(period.first(), period.last()),
@@ -114,15 +115,15 @@ impl PageQuery {
         pairs
     }
 
-    /// Returns the parameters of the API list for search words, category and tag.
+    /// Returns API list parameters for the search words, category and tag.
     pub fn filters(&self) -> Vec<(&'static str, String)> {
         let texts = [("search", &self.search), ("categories", &self.category), ("tags", &self.tag)];
         let given = texts.into_iter().filter(|(_, text)| !text.is_empty());
         given.map(|(name, text)| (name, text.clone())).collect()
     }
 
-    /// Returns the parameters of the API list for a calendar file: events that end after a day, or
-    /// those of the period.
+    /// Returns API list parameters for a calendar file. It contains the events in the period, or
+    /// those that end after `since` if there is no period.
     pub fn subscription(&self, since: Date) -> Vec<(&'static str, String)> {
         let mut pairs = self.list();
         if self.period.is_none() {
@@ -132,7 +133,7 @@ impl PageQuery {
         pairs
     }
 
-    /// Returns the URL of another page of the list, with this query.
+    /// Returns the URL of another page of the same list.
     pub fn href(&self, path: &str, page: i64) -> String {
         let mut pairs = self.narrowing();
         pairs.extend(self.language.map(|language| ("lang", language.code().to_owned())));
@@ -157,12 +158,12 @@ impl PageQuery {
     }
 }
 
-/// Parses a page number; 0 if it is invalid.
+/// Parses a page number. Returns 0 if it is invalid.
 fn number(text: &str) -> i64 {
     text.parse().ok().filter(|page| *page <= LARGEST_INTEGER).unwrap_or(0)
 }
 
-/// Returns the list parameters for the events from one day to another.
+/// Returns API list parameters for events between two days, inclusive.
 pub fn within(first: Date, last: Date) -> Vec<(&'static str, String)> {
     vec![
         ("start_date", first.to_string()),

@@ -1,6 +1,6 @@
-//! JSON-LD on pages, with the properties that search engines require of events, places and
-//! organizations. The JSON-LD in API responses (`wire::json_ld`) has the form that API clients
-//! expect.
+//! JSON-LD on pages, with the properties that search engines require for events, places and
+//! organizations. API responses contain a different form (`wire::json_ld`), which is the one API
+//! clients expect.
 
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,7 @@ use crate::wire::series_data::of_series;
 
 const CONTEXT: &str = "https://schema.org";
 
-/// Symbols that belong to a single currency.
+/// Symbols that are used by only one currency.
 const CURRENCIES: [(&str, &str); 6] =
     [("€", "EUR"), ("£", "GBP"), ("₹", "INR"), ("₺", "TRY"), ("₴", "UAH"), ("₪", "ILS")];
 
@@ -57,7 +57,7 @@ pub fn event(event: &Event, links: &Links, included: &Included, view: RenderCont
     Value::Object(data)
 }
 
-/// Describes a venue or an organizer on its own page.
+/// Describes a venue or organizer on its own page.
 pub fn page_of(row: &Linked, included: &Included, view: RenderContext<'_>) -> Value {
     let mut data = object(&[("@context", CONTEXT)]);
     data.extend(described(row, included, view));
@@ -85,7 +85,7 @@ fn described(row: &Linked, included: &Included, view: RenderContext<'_>) -> Map<
     ]);
     if is_venue {
         let address = address(row);
-        // A place must have an address; if it is unknown, the name is used instead.
+        // Places must have an address, so fall back to the name.
         let address = if address.len() > 1 { Value::Object(address) } else { Value::from(name) };
         data.insert("address".to_owned(), address);
     }
@@ -108,7 +108,8 @@ fn address(row: &Linked) -> Map<String, Value> {
     ])
 }
 
-/// Adds the price of an event if its amount and currency are known.
+/// Adds an event's price. The offer is left out if the currency is unknown, and nothing is added
+/// unless all values are numbers.
 fn offer(data: &mut Map<String, Value>, event: &Event, url: &str, view: RenderContext<'_>) {
     let cost = cost::read(&event.cost, view.currency);
     let amounts: Vec<&str> =
@@ -146,13 +147,13 @@ fn image_of(id: Option<i64>, included: &Included, view: RenderContext<'_>) -> St
     image.map(|image| view.urls.image(image)).unwrap_or_default()
 }
 
-/// Builds an object from the members whose text is not empty.
+/// Builds an object from those members whose text isn't empty.
 fn object(members: &[(&str, &str)]) -> Map<String, Value> {
     let given = members.iter().filter(|(_, text)| !text.is_empty());
     given.map(|(name, text)| ((*name).to_owned(), Value::from(*text))).collect()
 }
 
-/// Adds a member: a single value directly, several as a list.
+/// Adds a member. A single value is added directly, and several become a list.
 fn add(data: &mut Map<String, Value>, name: &str, mut values: Vec<Value>) {
     match values.len() {
         0 => {}

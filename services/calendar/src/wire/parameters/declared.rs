@@ -1,16 +1,16 @@
-//! Declaration of the parameters of an operation.
+//! Macros and traits for declaring an operation's parameters.
 
 use utoipa::openapi::path::Parameter;
 
-/// The parameters of an operation. The struct that decodes them also declares them.
+/// An operation's parameters. The struct that decodes them also declares them.
 pub trait Declared {
     /// Returns the parameters in declaration order.
     fn parameters() -> &'static [Parameter];
 }
 
-/// Defines the parameters of an operation: a struct that documents and decodes them.
+/// Defines a struct that documents and decodes an operation's parameters.
 ///
-/// The documentation is built once.
+/// The documentation is built only once.
 macro_rules! parameters {
     ($(#[$doc:meta])* $name:ident { $($field:tt)* }) => {
         $(#[$doc])*
@@ -32,7 +32,7 @@ macro_rules! parameters {
 }
 pub(super) use parameters;
 
-/// Defines the parameters of an operation whose response `_fields` reduces to selected keys.
+/// Defines the parameters of an operation that supports `_fields`.
 macro_rules! read_parameters {
     ($(#[$doc:meta])* $name:ident { $($field:tt)* }) => {
         $crate::wire::parameters::declared::parameters! {
@@ -50,7 +50,7 @@ macro_rules! read_parameters {
 }
 pub(super) use read_parameters;
 
-/// Defines the parameters of a paged list.
+/// Defines the parameters of a paginated list.
 macro_rules! list_parameters {
     ($(#[$doc:meta])* $name:ident { $($field:tt)* }) => {
         $crate::wire::parameters::declared::read_parameters! {

@@ -1,4 +1,4 @@
-//! Parameters of lists.
+//! List parameters.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ use crate::wire::values::{
 };
 
 list_parameters! {
-    /// Parameters of the event list.
+    /// Event list parameters.
     EventListParameters {
         /// Events that start at this date or later; default yesterday, written YYYY-MM-DD HH:MM:SS.
         #[param(value_type = String, min_length = 1)]
@@ -114,7 +114,7 @@ list_parameters! {
     }
 }
 
-/// Parameters of the event feed: those of the list, except for JSON output and changes.
+/// Event feed parameters: the same as for event lists, except for JSON output and changes.
 pub struct FeedParameters;
 
 impl Declared for FeedParameters {
@@ -135,7 +135,7 @@ impl IntoParams for FeedParameters {
 }
 
 list_parameters! {
-    /// Parameters of the venue and organizer lists.
+    /// Venue and organizer list parameters.
     LinkedListParameters {
         /// Text in name, description, excerpt or contact fields.
         #[param(value_type = String, min_length = 1, max_length = 1000)]
@@ -157,7 +157,7 @@ list_parameters! {
     }
 }
 
-/// Defines the parameters of a term list, including those of one kind.
+/// Defines the parameters of a term list, including those specific to one kind.
 macro_rules! term_list_parameters {
     ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
         list_parameters! {
@@ -197,7 +197,7 @@ macro_rules! term_list_parameters {
 }
 
 term_list_parameters! {
-    /// Parameters of the category list.
+    /// Category list parameters.
     CategoryListParameters {
         /// Direct children of this category; 0 for roots.
         #[param(value_type = i64, minimum = 0)]
@@ -206,6 +206,6 @@ term_list_parameters! {
 }
 
 term_list_parameters! {
-    /// Parameters of the tag list.
+    /// Tag list parameters.
     TagListParameters {}
 }

@@ -1,4 +1,4 @@
-//! The parameters of every operation. One struct documents and decodes them.
+//! The parameters of all operations. The same struct documents and decodes them.
 
 mod declared;
 mod lists;
@@ -21,8 +21,7 @@ pub use writes::{
     VenueFields,
 };
 
-/// Returns the declared name of a query or form parameter, or `None` if the parameter is not
-/// declared.
+/// Returns the declared name of a query or form parameter, or `None` if it isn't declared anywhere.
 pub fn declared(name: &str) -> Option<&'static str> {
     let all = [
         EventListParameters::parameters(),
@@ -42,7 +41,7 @@ pub fn declared(name: &str) -> Option<&'static str> {
         ReleaseFields::parameters(),
     ];
     let names = all.into_iter().flatten().map(|parameter| parameter.name.as_str());
-    // A list may also be sent as `name[]`.
+    // Lists may also be sent as `name[]`.
     let name = name.split('[').next().unwrap_or(name);
     names.into_iter().find(|declared| *declared == name)
 }

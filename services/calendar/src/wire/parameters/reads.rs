@@ -1,4 +1,4 @@
-//! Parameters of the index, and of reading and deleting an item.
+//! Parameters for the index, and for reading and deleting single items.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::wire::params::Params;
 use crate::wire::values::{Flag, Text, boolean};
 
 parameters! {
-    /// Parameters of the index.
+    /// Index parameters.
     IndexParameters {
         /// The requested namespace.
         #[param(value_type = String, default = "calendar/events/v1")]
@@ -22,7 +22,7 @@ parameters! {
 }
 
 read_parameters! {
-    /// Parameters of reading an event.
+    /// Parameters for reading an event.
     EventReadParameters {
         /// Password of a protected event.
         #[param(value_type = String)]
@@ -34,7 +34,7 @@ read_parameters! {
 }
 
 read_parameters! {
-    /// Parameters of deleting an event.
+    /// Parameters for deleting an event.
     EventDeleteParameters {
         /// Password of a protected event.
         #[param(value_type = String)]
@@ -50,7 +50,7 @@ read_parameters! {
 }
 
 read_parameters! {
-    /// Parameters of deleting a venue or an organizer.
+    /// Parameters for deleting a venue or organizer.
     LinkedDeleteParameters {
         /// true erases it for good, also from the trash, with its image if nothing else has that.
         /// Extension.
@@ -59,7 +59,7 @@ read_parameters! {
     }
 }
 
-/// Returns whether a request to delete says that the resource is erased.
+/// Returns whether a delete request asks for the resource to be erased.
 ///
 /// # Errors
 /// `force` is not a boolean.
@@ -72,10 +72,10 @@ pub fn is_forced(params: &Params) -> Result<bool, ParameterErrors> {
     }
 }
 
-/// Returns the events of a series that a request to delete applies to.
+/// Returns which events in a series a delete request applies to.
 ///
 /// # Errors
-/// `scope` is an unknown word.
+/// `scope` is unknown.
 pub fn reach_of(params: &Params) -> Result<Reach, ParameterErrors> {
     let wrong = || ParameterErrors::one("scope", "must be this, following or all");
     match params.get("scope") {
@@ -85,7 +85,7 @@ pub fn reach_of(params: &Params) -> Result<Reach, ParameterErrors> {
 }
 
 read_parameters! {
-    /// Parameters of removing a subscription.
+    /// Parameters for removing a subscription.
     SubscriptionDeleteParameters {
         /// true also moves its events to the trash. Otherwise they stay.
         #[param(value_type = bool, default = false)]
@@ -94,7 +94,7 @@ read_parameters! {
 }
 
 list_parameters! {
-    /// Parameters of the events of a subscription.
+    /// Parameters for listing a subscription's events.
     SubscribedEventParameters {
         /// Only events that a user changed.
         #[param(value_type = bool, default = false)]
@@ -103,7 +103,7 @@ list_parameters! {
 }
 
 read_parameters! {
-    /// Parameters of reading and deleting anything else.
+    /// Parameters for reading and deleting anything else.
     ItemParameters {
     }
 }

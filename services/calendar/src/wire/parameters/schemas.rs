@@ -9,10 +9,10 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::wire::values::{LARGEST_INTEGER, MAX_ITEMS};
 
-/// References to venues or organizers: an id, ids separated by commas, an object, or a list.
+/// References to venues or organizers: an id, comma-separated ids, an object, or a list.
 pub struct LinkedReferences;
 
-/// One reference: an id, ids separated by commas, or an object.
+/// A single reference: an id, comma-separated ids, or an object.
 fn one_reference() -> OneOfBuilder {
     let of =
         |kind: Type| -> Object { ObjectBuilder::new().schema_type(SchemaType::Type(kind)).build() };
@@ -21,7 +21,7 @@ fn one_reference() -> OneOfBuilder {
 
 impl PartialSchema for LinkedReferences {
     fn schema() -> RefOr<Schema> {
-        // The items have a type, because some client generators cannot name a list of any type.
+        // Some client generators can't handle lists of any type, so we specify one.
         let list = Array::new(Schema::OneOf(one_reference().build()));
         let one_of = one_reference().item(list).default(Some(Value::Null)).build();
         RefOr::T(Schema::OneOf(one_of))
@@ -30,7 +30,7 @@ impl PartialSchema for LinkedReferences {
 
 impl ToSchema for LinkedReferences {}
 
-/// How an event repeats: an object, or the lines of a calendar file.
+/// How an event repeats, given as an object or as lines from a calendar file.
 pub struct RecurrenceInput;
 
 impl PartialSchema for RecurrenceInput {
@@ -51,7 +51,7 @@ impl PartialSchema for RecurrenceInput {
 
 impl ToSchema for RecurrenceInput {}
 
-/// Any type; null unless the request says otherwise.
+/// Any type. Defaults to null.
 pub struct AnyOrNull;
 
 impl PartialSchema for AnyOrNull {
@@ -63,7 +63,7 @@ impl PartialSchema for AnyOrNull {
 
 impl ToSchema for AnyOrNull {}
 
-/// A list of at least one id, none below 1.
+/// A non-empty list of positive ids.
 pub struct IdList;
 
 impl PartialSchema for IdList {
@@ -77,7 +77,7 @@ impl PartialSchema for IdList {
 
 impl ToSchema for IdList {}
 
-/// Defines schemas of enumerated words. The first may be the default.
+/// Defines string enum schemas, each with an optional default.
 macro_rules! words {
     ($($(#[$doc:meta])* $name:ident = $default:expr, $words:expr;)*) => {$(
         $(#[$doc])*
@@ -99,15 +99,15 @@ macro_rules! words {
 words! {
     /// A unit of length.
     UnitWords = None, ["miles", "km"];
-    /// A direction. The modelled API has both spellings.
+    /// A sort direction. The API we are compatible with accepts both spellings.
     DirectionWords = Some("asc"), ["asc", "ascending", "desc", "descending"];
-    /// Sort keys of events.
+    /// Event sort keys.
     EventSortWords = Some("start_date"), ["start_date", "date", "title", "id"];
-    /// The events of a series that a write applies to.
+    /// Which events in a series a write applies to.
     ScopeWords = Some("this"), ["this", "following", "all"];
-    /// The groups of events of which a list has one event each.
+    /// How to group events in lists that show one event per group.
     CollapseWords = None, ["series"];
-    /// Sort keys of terms.
+    /// Term sort keys.
     TermSortWords = Some("name"),
         ["id", "include", "name", "slug", "include_slugs", "term_group", "description", "count", "parent"];
 }

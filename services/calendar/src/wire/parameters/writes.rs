@@ -1,4 +1,4 @@
-//! Fields of writes.
+//! Fields of write requests.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::wire::values::{
 };
 
 parameters! {
-    /// Fields of an event.
+    /// Event fields.
     EventFields {
         /// Title.
         #[param(value_type = String, min_length = 1, max_length = 1000, required = true)]
@@ -105,9 +105,9 @@ parameters! {
     }
 }
 
-/// Defines the fields of a venue or an organizer: the shared fields, then the given ones.
+/// Defines the fields of a venue or organizer: the shared ones, followed by its own.
 ///
-/// `nulls` is the default that the modelled API declares for most fields of the kind.
+/// `nulls` is the default that the API we are compatible with declares for most fields of the kind.
 macro_rules! linked_parameters {
     ($(#[$doc:meta])* $type:ident, $name:ident, nulls: [$($null:tt)*], { $($own:tt)* }) => {
         parameters! {
@@ -145,7 +145,7 @@ macro_rules! linked_parameters {
 }
 
 linked_parameters! {
-    /// Fields of a venue.
+    /// Venue fields.
     VenueFields, venue, nulls: [], {
         /// Whether events linked to the venue show a map.
         #[param(value_type = bool, default = json!(null))]
@@ -193,7 +193,7 @@ linked_parameters! {
 }
 
 linked_parameters! {
-    /// Fields of an organizer.
+    /// Organizer fields.
     OrganizerFields, organizer, nulls: [, default = json!(null)], {
         /// Phone number.
         #[param(value_type = String, max_length = 1000, default = json!(null))]
@@ -210,7 +210,7 @@ linked_parameters! {
     }
 }
 
-/// Defines the fields of a term: the shared fields, then the given ones.
+/// Defines the fields of a term: the shared ones, followed by its own.
 macro_rules! term_parameters {
     ($(#[$doc:meta])* $type:ident { $($own:tt)* }) => {
         parameters! {
@@ -232,7 +232,7 @@ macro_rules! term_parameters {
 }
 
 term_parameters! {
-    /// Fields of a category.
+    /// Category fields.
     CategoryFields {
         /// Id of the parent category.
         #[param(value_type = i64)]
@@ -241,7 +241,7 @@ term_parameters! {
 }
 
 term_parameters! {
-    /// Fields of a tag.
+    /// Tag fields.
     TagFields {}
 }
 
@@ -273,7 +273,7 @@ parameters! {
 }
 
 parameters! {
-    /// An event whose changes by users are released.
+    /// Specifies an event, and which user changes to release.
     ReleaseFields {
         /// Id of the event.
         #[param(value_type = i64, minimum = 1, required = true)]
