@@ -1,4 +1,4 @@
-//! The date parameters of a list request, resolved so that page links can repeat them.
+//! Resolves the date parameters of a list request so they can be repeated in page links.
 
 use jiff::Timestamp;
 use jiff::civil::{DateTime, Time};
@@ -7,9 +7,9 @@ use super::schedule::day_end;
 use super::when::{NotADate, PointInTime, When};
 use super::zone::Zone;
 
-/// Resolves a date bound to an absolute date, so that page links keep their meaning over time. The
-/// result is a day with its edge or, if times count, a local time or an instant. Returns `None` if
-/// the text is already an instant.
+/// Resolves a date bound to an absolute date, to keep the meaning of page links stable over time.
+/// Returns a day boundary or, if `strict` is set, a local time or instant. Returns `None` if the
+/// input is already an instant.
 ///
 /// # Errors
 /// The date is outside the supported years.
@@ -39,7 +39,7 @@ fn written(wall: DateTime) -> String {
     wall.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-/// The edge of the day that a bound without a time refers to.
+/// Which end of the day a bound without a time refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DayEdge {
     /// The first second of the day, 00:00:00.

@@ -1,4 +1,4 @@
-//! The fields of a write request. Each is optional and already validated.
+//! Fields of write requests. All of them are optional and already validated.
 
 use super::event::Event;
 use super::event_status::EventStatusChange;
@@ -13,25 +13,24 @@ use super::status::Status;
 use super::term::TermRef;
 use super::when::NotADate;
 
-/// The new publication date as (local time in the site's zone, Unix seconds). `None` leaves the
-/// date unchanged.
+/// The new publication date as (local time in the site's zone, Unix seconds), or `None` to keep the
+/// current date.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Publication(pub Option<(i64, i64)>);
 
 impl Publication {
-    /// Returns the new date, or the old one if the write has none.
+    /// Returns the new date, or the old one if no new date was given.
     pub fn over(self, old: (i64, i64)) -> (i64, i64) {
         self.0.unwrap_or(old)
     }
 }
 
-/// The fields that writes of events, venues and organizers share. A field that is `None` keeps its
-/// value.
+/// Fields shared by event, venue and organizer writes. Fields that are `None` keep their value.
 #[derive(Clone, Debug, Default)]
 pub struct PostChange {
-    /// The description, as HTML.
+    /// The description as HTML.
     pub description: Option<String>,
-    /// The excerpt, as HTML.
+    /// The excerpt as HTML.
     pub excerpt: Option<String>,
     /// The slug.
     pub slug: Option<String>,
@@ -46,7 +45,7 @@ pub struct PostChange {
 }
 
 impl PostChange {
-    /// Returns the status after the write. `current` is `None` when the row is being created.
+    /// Returns the status after the write. `current` is `None` for new rows.
     fn status_after(
         &self,
         user: &User,
@@ -58,7 +57,8 @@ impl PostChange {
     }
 }
 
-/// Replaces `old` unless both strings render the same, because clients send back the rendered form.
+/// Replaces `old` unless both strings render identically, because clients send back the rendered
+/// form.
 fn replace_shown(old: &mut String, new: Option<&String>, show: fn(&str) -> String) {
     if let Some(new) = new
         && new != old
@@ -68,7 +68,7 @@ fn replace_shown(old: &mut String, new: Option<&String>, show: fn(&str) -> Strin
     }
 }
 
-/// Replaces `old` if a new value is given. Returns whether it changed.
+/// Replaces `old` if there is a new value. Returns whether it changed.
 fn replace(old: &mut String, new: Option<&String>) -> bool {
     let Some(new) = new else { return false };
     let differs = new != old;
@@ -76,53 +76,53 @@ fn replace(old: &mut String, new: Option<&String>) -> bool {
     differs
 }
 
-/// The fields of an event write. A field that is `None` keeps its value.
+/// The fields of an event write. Fields that are `None` keep their value.
 #[derive(Clone, Debug, Default)]
 pub struct EventChange {
     /// The title, which may contain inline HTML.
     pub title: Option<String>,
-    /// The fields that all posts share.
+    /// The fields shared by all posts.
     pub post: PostChange,
     /// Start, end, zone and all-day flag.
     pub schedule: ScheduleChange,
-    /// The cost: one string per price, as sent by the client.
+    /// The cost, as one string per price in the form the client sent it.
     pub cost: Option<Vec<String>>,
     /// The website. An empty string removes it.
     pub website: Option<String>,
-    /// Whether a map is shown.
+    /// Whether to show a map.
     pub show_map: Option<bool>,
-    /// Whether a link to a map is shown.
+    /// Whether to show a link to a map.
     pub show_map_link: Option<bool>,
-    /// Whether lists leave the event out.
+    /// Whether to leave the event out of lists.
     pub hide_from_listings: Option<bool>,
-    /// Whether the event is marked as sticky, which has no effect.
+    /// The sticky flag, which doesn't have any effect.
     pub sticky: Option<bool>,
     /// Whether the event is featured.
     pub featured: Option<bool>,
     /// The password that protects the event. An empty string removes it.
     pub password: Option<String>,
-    /// Whether it takes place as announced.
+    /// Whether the event is going ahead as announced.
     pub event_status: EventStatusChange,
-    /// The categories, which replace the current ones.
+    /// The categories. They replace the current ones.
     pub categories: Option<Vec<TermRef>>,
-    /// The tags, which replace the current ones.
+    /// The tags. They replace the current ones.
     pub tags: Option<Vec<TermRef>>,
-    /// The venues, which replace the current ones.
+    /// The venues. They replace the current ones.
     pub venues: Option<Vec<LinkRef>>,
-    /// The organizers, which replace the current ones.
+    /// The organizers. They replace the current ones.
     pub organizers: Option<Vec<LinkRef>>,
     /// How the event repeats.
     pub recurrence: Option<Recurrence>,
-    /// The events of the series that the write applies to.
+    /// Which events in the series the write applies to.
     pub reach: Reach,
-    /// The external id. Not settable over HTTP.
+    /// The external id, which can't be set over HTTP.
     pub external_id: Option<String>,
-    /// The first event of the series. Not settable over HTTP.
+    /// The first event in the series, which can't be set over HTTP.
     pub parent: Option<i64>,
 }
 
 impl EventChange {
-    /// Applies the write to an event. The store assigns links, image and slug separately.
+    /// Applies the write to an event. The store takes care of links, image and slug.
     pub fn apply(
         &self,
         event: &mut Event,
@@ -174,7 +174,7 @@ impl EventChange {
 pub enum LinkRef {
     /// The id of an existing venue or organizer.
     Id(i64),
-    /// A new venue or organizer, created together with the event.
+    /// A new venue or organizer to create along with the event.
     New(Box<LinkedChange>),
 }
 
@@ -183,15 +183,15 @@ pub enum LinkRef {
 pub struct LinkedChange {
     /// The name.
     pub name: Option<String>,
-    /// The fields that all posts share.
+    /// The fields shared by all posts.
     pub post: PostChange,
-    /// The telephone number.
+    /// The phone number.
     pub phone: Option<String>,
     /// The website. An empty string removes it.
     pub website: Option<String>,
-    /// The mail address.
+    /// The email address.
     pub email: Option<String>,
-    /// Street and number.
+    /// Street name and number.
     pub address: Option<String>,
     /// The city.
     pub city: Option<String>,
@@ -201,20 +201,20 @@ pub struct LinkedChange {
     pub province: Option<String>,
     /// The state.
     pub state: Option<String>,
-    /// State or province, as shown.
+    /// The state or province to display.
     pub stateprovince: Option<String>,
     /// The postal code.
     pub zip: Option<String>,
-    /// Whether a map is shown.
+    /// Whether to show a map.
     pub show_map: Option<bool>,
-    /// Whether a link to a map is shown.
+    /// Whether to show a link to a map.
     pub show_map_link: Option<bool>,
     /// The coordinates. `Some(None)` removes them.
     pub geo: Option<Option<Point>>,
 }
 
 impl LinkedChange {
-    /// Returns a new, empty venue or organizer with default values.
+    /// Creates an empty venue or organizer with default values.
     pub fn blank(kind: Kind, author: i64, now: i64, now_local: i64) -> Linked {
         Linked {
             kind,
@@ -237,7 +237,7 @@ impl LinkedChange {
         }
     }
 
-    /// Returns whether the write has any field other than the name. Such a field could change an
+    /// Returns whether the write sets anything other than the name. If so, it could change an
     /// existing row with the same name.
     pub fn has_fields_besides_name(&self) -> bool {
         self.post.status.is_some()
@@ -268,7 +268,7 @@ impl LinkedChange {
         ]
     }
 
-    /// Applies the write to a row. The store assigns image and slug separately.
+    /// Applies the write to a row. The store takes care of image and slug.
     pub fn apply(&self, row: &mut Linked, user: &User, creating: bool, now: i64) {
         replace_shown(&mut row.name, self.name.as_ref(), html::title);
         let (description, excerpt) = (self.post.description.as_ref(), self.post.excerpt.as_ref());
@@ -309,7 +309,7 @@ impl LinkedChange {
         }
     }
 
-    /// Returns the case-folded name, which is used to find duplicates.
+    /// Returns the case-folded name, for finding duplicates.
     pub fn folded_name(&self) -> String {
         super::search::fold_name(&html::plain(self.name.as_deref().unwrap_or_default()))
     }

@@ -5,77 +5,78 @@ use super::schedule::Schedule;
 use super::search;
 use super::status::Status;
 
-/// Events that last at least this number of seconds count as long.
+/// Events that last at least this number of seconds are considered long.
 pub const LONG: i64 = 30 * 24 * 3600;
 
 /// An event without its links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// The id, which is unique among events, venues, organizers and images.
+    /// The id, unique across events, venues, organizers and images.
     pub id: i64,
     /// Id of the user who owns the event.
     pub author: i64,
     /// The status.
     pub status: Status,
-    /// The status before it was moved to the trash.
+    /// The status before the event was trashed.
     pub previous: Option<Status>,
     /// The title, which may contain inline HTML.
     pub title: String,
-    /// The description, as HTML.
+    /// The description as HTML.
     pub description: String,
-    /// The excerpt, as HTML.
+    /// The excerpt as HTML.
     pub excerpt: String,
     /// The slug.
     pub slug: String,
-    /// When it was published, in Unix seconds.
+    /// Publication time in Unix seconds.
     pub published_utc: i64,
-    /// Date of publication in the site's local time.
+    /// Publication time in the site's local time.
     pub published_local: i64,
-    /// When it was last changed, in Unix seconds.
+    /// Time of the last change in Unix seconds.
     pub modified_utc: i64,
     /// Start, end, zone and all-day flag.
     pub schedule: Schedule,
-    /// The cost: one string per price, as sent by the client.
+    /// The cost, as one string per price in the form the client sent it.
     pub cost: Vec<String>,
-    /// The website; empty if there is none.
+    /// The website. Empty if there isn't one.
     pub website: String,
-    /// Whether a map is shown.
+    /// Whether to show a map.
     pub show_map: bool,
-    /// Whether a link to a map is shown.
+    /// Whether to show a link to a map.
     pub show_map_link: bool,
-    /// Whether lists include the event.
+    /// Whether the event appears in lists.
     pub listed: bool,
-    /// Whether it is marked as sticky, which has no effect.
+    /// The sticky flag, which doesn't have any effect.
     pub sticky: bool,
     /// Whether the event is featured.
     pub featured: bool,
-    /// Id of the image, or `None` if there is none.
+    /// Id of the image, if any.
     pub image: Option<i64>,
-    /// Id of the first event of its series.
+    /// Id of the first event in the series.
     pub parent: Option<i64>,
-    /// The password that protects the event, or `None` if it is not protected.
+    /// The password, if the event is protected.
     pub password: Option<String>,
-    /// The external id: the UID in an imported file, or the `external_id` of a loaded line.
+    /// The external id, which is a UID for events imported from a calendar file, or the
+    /// `external_id` of a loaded line.
     pub external_id: Option<String>,
-    /// Number of times that the schedule has changed.
+    /// Number of times the schedule has changed.
     pub sequence: i64,
 }
 
-/// Ids of the resources that an event is linked to, in link order.
+/// Ids of the resources an event is linked to, in link order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
-    /// Ids of the categories.
+    /// Category ids.
     pub categories: Vec<i64>,
-    /// Ids of the tags.
+    /// Tag ids.
     pub tags: Vec<i64>,
-    /// Ids of the venues.
+    /// Venue ids.
     pub venues: Vec<i64>,
-    /// Ids of the organizers.
+    /// Organizer ids.
     pub organizers: Vec<i64>,
 }
 
 impl Event {
-    /// Returns a new event with default values.
+    /// Creates a draft with default values.
     pub fn draft(author: i64, schedule: Schedule, now: i64, now_local: i64) -> Event {
         Event {
             id: 0,
@@ -105,25 +106,25 @@ impl Event {
         }
     }
 
-    /// Returns the time of creation that feeds show.
+    /// Returns the creation time to show in feeds.
     pub fn created_utc(&self) -> i64 {
         self.published_utc.min(self.modified_utc)
     }
 
-    /// Returns whether public lists include the event.
+    /// Returns whether the event is in public lists.
     pub fn is_public(&self) -> bool {
         self.status.is_published() && self.listed
     }
 
-    /// Returns whether the event lasts at least [`LONG`], in local time or in UTC.
+    /// Returns whether the event lasts at least [`LONG`] in either local time or UTC.
     pub fn is_long(&self) -> bool {
         let schedule = &self.schedule;
         schedule.end_utc - schedule.start_utc >= LONG
             || schedule.end_local - schedule.start_local >= LONG
     }
 
-    /// Returns the folded text that `search` matches. For a password-protected event this is only
-    /// the title, because search results would otherwise reveal words of its content.
+    /// Returns the case-folded text that `search` matches. For password-protected events this is
+    /// only the title, because search results could otherwise reveal words from the content.
     pub fn searched(&self) -> String {
         if self.password.is_some() {
             return search::fold(&html::plain(&self.title));
@@ -137,7 +138,7 @@ impl Event {
         search::fold(&text)
     }
 
-    /// Sets the status. When the event enters the trash, remembers the previous status.
+    /// Sets the status. If the event is being trashed, remembers the previous one.
     pub fn set_status(&mut self, status: Status) {
         status.replace(&mut self.status, &mut self.previous);
     }

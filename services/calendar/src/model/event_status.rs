@@ -1,23 +1,24 @@
-//! Whether an event takes place as announced.
+//! Whether an event is going ahead as announced.
 
 use super::language::Words;
 
-/// Whether an event takes place as announced, and if not, what happened to it.
+/// Whether an event is going ahead as announced, and otherwise, what happened to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Occurring {
-    /// The event takes place as announced.
+    /// The event is going ahead as announced.
     #[default]
     Scheduled,
-    /// The event does not take place.
+    /// The event won't take place.
     Cancelled,
-    /// The event takes place later; the new date is not known.
+    /// The event will take place later, but the new date isn't known yet.
     Postponed,
-    /// The date of the event has changed.
+    /// The event has a new date.
     Rescheduled,
 }
 
 impl Occurring {
-    /// Parses a name. The recorded plugin writes `canceled`. Returns `None` for an unknown name.
+    /// Parses a name. Also accepts `canceled`, which is how some clients spell it. Returns `None`
+    /// for unknown names.
     pub fn parse(text: &str) -> Option<Occurring> {
         Some(match text.trim().to_ascii_lowercase().as_str() {
             "" | "scheduled" => Occurring::Scheduled,
@@ -38,7 +39,8 @@ impl Occurring {
         }
     }
 
-    /// Returns the word shown on pages, or an empty string if the event takes place as announced.
+    /// Returns the word to show on pages, or an empty string if the event is going ahead as
+    /// announced.
     pub fn word(self, words: &Words) -> &'static str {
         match self {
             Occurring::Scheduled => "",
@@ -59,26 +61,26 @@ impl Occurring {
     }
 }
 
-/// Whether an event takes place as announced, with a reason if it does not.
+/// Whether an event is going ahead as announced, with an optional reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventStatus {
-    /// Whether it takes place as announced.
+    /// Whether the event is going ahead as announced.
     pub occurring: Occurring,
-    /// The reason, without tags; may be empty.
+    /// The reason, without tags. May be empty.
     pub reason: String,
 }
 
-/// The fields of a write that change an event's [`EventStatus`].
+/// Changes to an event's [`EventStatus`].
 #[derive(Clone, Debug, Default)]
 pub struct EventStatusChange {
-    /// The new status; `None` keeps the current one.
+    /// The new status, or `None` to keep the current one.
     pub occurring: Option<Occurring>,
-    /// The new reason; `None` keeps the current one.
+    /// The new reason, or `None` to keep the current one.
     pub reason: Option<String>,
 }
 
 impl EventStatusChange {
-    /// Returns the status after a write. The reason is dropped if the event takes place as
+    /// Returns the status after a write. The reason is dropped if the event is going ahead as
     /// announced.
     pub fn over(&self, old: &EventStatus) -> EventStatus {
         let occurring = self.occurring.unwrap_or(old.occurring);

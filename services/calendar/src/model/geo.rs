@@ -1,10 +1,10 @@
-//! Distances on the earth.
+//! Distances on Earth.
 
-/// Mean radius of the earth in kilometres.
+/// Mean radius of the Earth in kilometres.
 const EARTH_KM: f64 = 6371.0;
 const KM_PER_MILE: f64 = 1.609_344;
 
-/// The maximum radius of a location filter, in either unit.
+/// Maximum radius of a location filter, in either unit.
 pub const LONGEST_RADIUS: f64 = 100_000.0;
 
 /// A geographic point.
@@ -16,7 +16,7 @@ pub struct Point {
     pub lng: f64,
 }
 
-/// The unit of the radius in a location filter.
+/// Unit for the radius in a location filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Statute miles.
@@ -26,7 +26,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Parses the parameter value of a unit. Returns `None` for any other value.
+    /// Parses the value of a unit parameter. Returns `None` for anything else.
     pub fn named(name: &str) -> Option<Unit> {
         match name {
             "miles" => Some(Unit::Miles),
@@ -44,7 +44,7 @@ impl Unit {
     }
 }
 
-/// A rectangle that contains every point of a circle. Used as a coarse filter on indexed columns.
+/// A rectangle that contains all points of a circle, used as a coarse filter on indexed columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rectangle {
     /// Latitude of the southern edge in degrees.
@@ -67,8 +67,8 @@ impl Point {
         2.0 * EARTH_KM * a.sqrt().min(1.0).asin()
     }
 
-    /// Returns the bounding rectangle of a circle. If the circle crosses the date line or contains
-    /// a pole, the rectangle spans all longitudes.
+    /// Returns the bounding rectangle of a circle. It spans all longitudes if the circle crosses
+    /// the antimeridian or contains a pole.
     pub fn around(self, km: f64) -> Rectangle {
         let angle = (km / EARTH_KM).to_degrees();
         let (south, north) = (self.lat - angle, self.lat + angle);

@@ -1,48 +1,48 @@
-//! Images: how writes refer to them, and the URLs that are accepted.
+//! Images, how writes refer to them, and which URLs are accepted.
 
 use outbound::names_public_host;
 use url::Url;
 
-/// The image that a write refers to.
+/// An image in a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageRef {
-    /// The image is removed from the resource.
+    /// Removes the image from the resource.
     Clear,
     /// The id of an existing image.
     Id(i64),
-    /// The URL of an image.
+    /// An image URL.
     Url(String),
 }
 
 /// A stored image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// The id, which is unique among events, venues, organizers and images.
+    /// The id, unique across events, venues, organizers and images.
     pub id: i64,
-    /// The URL under which a client submitted it.
+    /// The URL as submitted by the client.
     pub url: String,
-    /// The name of its file, if it is stored here.
+    /// The file name, if the image is stored here.
     pub file: Option<String>,
-    /// The extension in its URL.
+    /// The file extension in the URL.
     pub extension: String,
     /// Width in pixels, if known.
     pub width: Option<i64>,
     /// Height in pixels, if known.
     pub height: Option<i64>,
-    /// Size of the file in bytes, if known.
+    /// File size in bytes, if known.
     pub filesize: Option<i64>,
 }
 
-/// The formats of stored images.
+/// Formats of stored images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// JPEG
+    /// JPEG.
     Jpeg,
-    /// PNG
+    /// PNG.
     Png,
-    /// GIF
+    /// GIF.
     Gif,
-    /// WebP
+    /// WebP.
     Webp,
 }
 
@@ -60,7 +60,7 @@ impl Format {
         }
     }
 
-    /// Returns the extension of file names.
+    /// Returns the file extension.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Jpeg => "jpg",
@@ -74,15 +74,15 @@ impl Format {
 /// An image file in the media folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageFile {
-    /// Name of the file in the media folder.
+    /// File name in the media folder.
     pub name: String,
-    /// The format of the file.
+    /// The image format.
     pub format: Format,
     /// Width in pixels.
     pub width: i64,
     /// Height in pixels.
     pub height: i64,
-    /// Size of the file in bytes.
+    /// File size in bytes.
     pub filesize: i64,
 }
 
@@ -93,19 +93,18 @@ pub fn web_url(text: &str) -> Option<Url> {
     fits.then_some(url)
 }
 
-/// Percent-encodes the characters that would end an HTML attribute.
+/// Percent-encodes characters that could end an HTML attribute.
 pub fn encoded_for_attribute(address: &str) -> String {
     let encodings = [("\"", "%22"), ("<", "%3C"), (">", "%3E"), ("`", "%60"), (" ", "%20")];
     encodings.into_iter().fold(address.to_owned(), |text, (from, to)| text.replace(from, to))
 }
 
-/// Parses an image URL. Returns `None` if it is not a web URL, or if its host does not look public
-/// by name.
+/// Parses an image URL. Returns `None` if it isn't a web URL or its host name doesn't look public.
 pub fn image_url(text: &str) -> Option<Url> {
     outbound::web_url(text).filter(names_public_host)
 }
 
-/// Returns the lower-case file extension in a URL, or an empty string.
+/// Returns a URL's file extension in lower case, or an empty string.
 pub fn extension(url: &Url) -> String {
     let name = url.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default();
     match name.rsplit_once('.') {
@@ -120,7 +119,7 @@ mod tests {
 
     #[test]
     fn image_urls_must_be_public_web_urls() {
-        // Whether an IP address is public is tested in `outbound`.
+        // `outbound` tests which IP addresses are public.
         assert!(image_url("https://cdn.example/a.png").is_some());
         for text in ["ftp://example.org/a.png", "/a.png", "http://localhost/a"] {
             assert!(image_url(text).is_none(), "{text}");

@@ -1,14 +1,14 @@
-//! Removes metadata from images: location, camera, time, author, comments.
+//! Strips metadata from images: location, camera, time, author, comments.
 
 use std::ops::Range;
 
 use super::image::Format;
 
-/// The EXIF orientation of an image that needs no rotation.
+/// EXIF orientation of an image that doesn't need rotating.
 const UPRIGHT: u16 = 1;
 
-/// Returns an image without its metadata, or `None` if it cannot be parsed. The orientation is
-/// kept, because browsers would otherwise show photographs sideways.
+/// Strips an image's metadata. Returns `None` if the image can't be parsed. We keep the orientation
+/// because browsers would otherwise show photos sideways.
 pub fn stripped(bytes: &[u8], format: Format) -> Option<Vec<u8>> {
     match format {
         Format::Jpeg => jpeg(bytes),
@@ -47,17 +47,16 @@ fn jpeg(bytes: &[u8]) -> Option<Vec<u8>> {
                     out.extend(exif);
                 }
             }
-            // APP2: the colour profile is kept. Embedded images (MPF) and their offsets are
-            // dropped.
+            // APP2: keep colour profiles, but drop embedded images (MPF) and their offsets.
             0xe2 if !content.starts_with(b"ICC_PROFILE\0") => {}
-            // Comments and application segments, except those of JFIF and Adobe.
+            // Drop comments and application segments, except for JFIF and Adobe.
             0xe3..=0xed | 0xef | 0xfe => {}
             _ => out.extend(segment),
         }
         if marker == START_OF_SCAN {
             is_shown = true;
             let from = at;
-            // Within a scan, 0xff is followed by 0 or by a restart marker.
+            // Within a scan, 0xff is followed by 0 or a restart marker.
             while let Some(&byte) = bytes.get(at) {
                 if byte == 0xff && !matches!(bytes.get(at + 1), None | Some(0 | 0xd0..=0xd7)) {
                     break;
@@ -67,19 +66,18 @@ fn jpeg(bytes: &[u8]) -> Option<Vec<u8>> {
             out.extend(bytes.get(from..at)?);
         }
     }
-    // Browsers also show an image whose end is missing.
+    // Browsers also display images without an end marker.
     out.extend(END);
     is_shown.then_some(out)
 }
 
-/// Finds the next JPEG segment. Decoders skip the bytes between two segments. Returns `None` if
-/// there is none.
+/// Finds the next JPEG segment, if any. Decoders skip bytes between segments.
 fn segment(bytes: &[u8], mut at: usize) -> Option<(u8, Range<usize>)> {
     loop {
         match (*bytes.get(at)?, *bytes.get(at + 1)?) {
             // End of image.
             (0xff, marker @ 0xd9) => return Some((marker, at..at + 2)),
-            // Stuffing, fill bytes, and markers without a length.
+            // Byte stuffing, fill bytes, and markers without a length.
             (0xff, 0 | 1 | 0xd0..=0xd7 | 0xff) => at += 1,
             (0xff, marker) => {
                 let end = at + 2 + big(bytes, at + 2)?;
@@ -90,8 +88,8 @@ fn segment(bytes: &[u8], mut at: usize) -> Option<(u8, Range<usize>)> {
     }
 }
 
-/// Reads the orientation in a TIFF header. Returns `None` if the header is invalid or contains
-/// none.
+/// Reads the orientation from a TIFF header. Returns `None` if it is missing or the header is
+/// invalid.
 fn orientation(tiff: &[u8]) -> Option<u16> {
     let little = match tiff.get(..2)? {
         b"II" => true,
@@ -124,7 +122,7 @@ fn png(bytes: &[u8]) -> Option<Vec<u8>> {
     const DROPPED: [&[u8]; 5] = [b"eXIf", b"iTXt", b"tEXt", b"tIME", b"zTXt"];
     let (head, mut rest) = bytes.split_at_checked(8)?;
     let mut out = head.to_vec();
-    // Browsers also show an image whose last chunks are missing.
+    // Browsers also display images whose last chunks are missing.
     while let Some(four) = rest.first_chunk::<4>() {
         let length = usize::try_from(u32::from_be_bytes(*four)).ok()?;
         let end = length.checked_add(12)?.min(rest.len());
@@ -153,7 +151,7 @@ fn webp(bytes: &[u8]) -> Option<Vec<u8>> {
         let four: [u8; 4] = rest.get(4..8)?.try_into().ok()?;
         let length = usize::try_from(u32::from_le_bytes(four)).ok()?;
         let unpadded = length.checked_add(8)?;
-        // Some programs omit the last padding.
+        // Some programs omit the final padding byte.
         let end =
             if unpadded == rest.len() { unpadded } else { unpadded.checked_add(length % 2)? };
         let (chunk, behind) = rest.split_at_checked(end)?;
@@ -198,21 +196,21 @@ fn gif(bytes: &[u8]) -> Option<Vec<u8>> {
         let from = at;
         let mut is_dropped = false;
         match bytes.get(at) {
-            // An extension: comments, and metadata of applications.
+            // An extension, such as a comment or application metadata.
             Some(0x21) => {
                 let is_xmp = bytes.get(at + 3..at + 11) == Some(&b"XMP Data"[..]);
                 is_dropped = bytes.get(at + 1) == Some(&0xfe) || is_xmp;
                 at += 2;
             }
-            // An image: its local colour table, and the code size byte.
+            // An image, with its local colour table and the code size byte.
             Some(0x2c) => at += 11 + colours(*bytes.get(at + 9)?),
-            // The trailer. Browsers also show an image without it, and ignore other data.
+            // The trailer. Browsers ignore any other data, and display images without a trailer.
             _ => {
                 out.push(0x3b);
                 return Some(out);
             }
         }
-        // Blocks, each after its length.
+        // Data blocks, each preceded by its length.
         loop {
             let length = usize::from(*bytes.get(at)?);
             at += 1 + length;
@@ -231,7 +229,7 @@ fn gif(bytes: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// Builds a TIFF header with an orientation and a GPS position that must be removed.
+    /// Builds a TIFF header with an orientation, and a GPS position that must be removed.
     fn tiff(turn: u16, little: bool) -> Vec<u8> {
         let mut tiff = if little {
             b"II\x2a\0\x08\0\0\0\x02\0".to_vec()

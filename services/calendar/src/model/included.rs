@@ -1,4 +1,4 @@
-//! The resources that a list refers to.
+//! Resources that a list refers to.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,36 +11,36 @@ use super::role::{self, Actor};
 use super::series::{Membership, Series};
 use super::term::Term;
 
-/// A series, with the place of an event in it.
+/// An event's series and its membership.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InSeries {
     /// The series.
     pub series: Arc<Series>,
-    /// The place of the event.
+    /// Which occurrence in the series the event is.
     pub membership: Membership,
 }
 
-/// All resources that a page of a list refers to, by id.
+/// All resources that a list page refers to, by id.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Included {
-    /// The links of events, by event id.
+    /// Links by event id.
     pub links: HashMap<i64, Links>,
-    /// Terms with all their ancestors, by id.
+    /// Terms and all their ancestors, by id.
     pub terms: HashMap<i64, Term>,
-    /// Venues, by id.
+    /// Venues by id.
     pub venues: HashMap<i64, Linked>,
-    /// Organizers, by id.
+    /// Organizers by id.
     pub organizers: HashMap<i64, Linked>,
-    /// Images, by id.
+    /// Images by id.
     pub images: HashMap<i64, Image>,
-    /// Statuses by event id. Events that take place as announced have no entry.
+    /// Statuses by event id. There is no entry for events that are going ahead as announced.
     pub statuses: HashMap<i64, EventStatus>,
-    /// Series by event id. Events without a series have no entry.
+    /// Series by event id. There is no entry for events without a series.
     pub series: HashMap<i64, InSeries>,
 }
 
 impl Included {
-    /// Removes venues and organizers that the caller may not read or that are in the trash.
+    /// Removes venues and organizers that are trashed or that the caller isn't allowed to read.
     pub fn readable_by(mut self, actor: &Actor) -> Included {
         for rows in [&mut self.venues, &mut self.organizers] {
             rows.retain(|_, row| {
@@ -50,16 +50,16 @@ impl Included {
         self
     }
 
-    /// Returns whether an event takes place as announced.
+    /// Returns whether an event is going ahead as announced.
     pub fn occurring(&self, event: i64) -> Occurring {
         self.statuses.get(&event).map(|status| status.occurring).unwrap_or_default()
     }
 
-    /// Returns the slugs from the root down to a term.
+    /// Returns the slugs from the top level down to a term.
     pub fn path<'a>(&'a self, term: &'a Term) -> Vec<&'a str> {
         let mut path = vec![term.slug.as_str()];
         let mut parent = term.parent;
-        // Parent loops cannot be stored. The limit prevents a hang on a damaged database.
+        // Parent cycles can't be stored. The limit only prevents a hang if the database is damaged.
         while let Some(above) = self.terms.get(&parent).filter(|_| path.len() < 100) {
             path.push(above.slug.as_str());
             parent = above.parent;

@@ -1,15 +1,15 @@
-//! Venues and organizers: two kinds with the same life cycle and mostly the same fields.
+//! Venues and organizers, which have the same life cycle and mostly the same fields.
 
 use super::geo::Point;
 use super::html;
 use super::status::Status;
 
-/// The kind of a linked resource.
+/// The type of a linked resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A place at which events take place.
+    /// A place where events are held.
     Venue,
-    /// A person or an organization that hosts events.
+    /// A person or organization that hosts events.
     Organizer,
 }
 
@@ -17,7 +17,7 @@ impl Kind {
     /// All kinds.
     pub const ALL: [Kind; 2] = [Kind::Venue, Kind::Organizer];
 
-    /// Returns the singular used in parameters, codes and URLs.
+    /// Returns the singular name used in parameters, codes and URLs.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Venue => "venue",
@@ -25,7 +25,7 @@ impl Kind {
         }
     }
 
-    /// Returns the collection name in paths and envelopes.
+    /// Returns the collection name used in paths and envelopes.
     pub fn collection(self) -> &'static str {
         match self {
             Kind::Venue => "venues",
@@ -33,7 +33,7 @@ impl Kind {
         }
     }
 
-    /// Returns the number that identifies the kind in the shared id space.
+    /// Returns the kind code in the shared id space.
     pub fn entity(self) -> i32 {
         match self {
             Kind::Venue => 2,
@@ -42,49 +42,49 @@ impl Kind {
     }
 }
 
-/// A venue or an organizer. Fields that do not apply to its kind are empty.
+/// A venue or organizer. Fields that don't apply to its kind are empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linked {
     /// Whether it is a venue or an organizer.
     pub kind: Kind,
-    /// The id, which is unique among events, venues, organizers and images.
+    /// The id, unique across events, venues, organizers and images.
     pub id: i64,
     /// Id of the user who owns the row.
     pub author: i64,
     /// The status.
     pub status: Status,
-    /// The status before it was moved to the trash.
+    /// The status before the row was trashed.
     pub previous: Option<Status>,
     /// The name.
     pub name: String,
-    /// The description, as HTML.
+    /// The description as HTML.
     pub description: String,
-    /// The excerpt, as HTML.
+    /// The excerpt as HTML.
     pub excerpt: String,
     /// The slug.
     pub slug: String,
-    /// When it was published, in Unix seconds.
+    /// Publication time in Unix seconds.
     pub published_utc: i64,
-    /// Date of publication in the site's local time.
+    /// Publication time in the site's local time.
     pub published_local: i64,
-    /// When it was last changed, in Unix seconds.
+    /// Time of the last change in Unix seconds.
     pub modified_utc: i64,
-    /// Id of the image, or `None` if there is none.
+    /// Id of the image, if any.
     pub image: Option<i64>,
-    /// The telephone number.
+    /// The phone number.
     pub phone: String,
-    /// The website; empty if there is none.
+    /// The website. Empty if there isn't one.
     pub website: String,
-    /// The mail address.
+    /// The email address.
     pub email: String,
-    /// Address and coordinates of a venue.
+    /// A venue's address and coordinates.
     pub place: Place,
 }
 
-/// Address and coordinates of a venue.
+/// A venue's address and coordinates.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Place {
-    /// Street and number.
+    /// Street name and number.
     pub address: String,
     /// The city.
     pub city: String,
@@ -94,20 +94,21 @@ pub struct Place {
     pub province: String,
     /// The state.
     pub state: String,
-    /// State or province, as shown.
+    /// The state or province to display.
     pub stateprovince: String,
     /// The postal code.
     pub zip: String,
-    /// Whether a map is shown.
+    /// Whether to show a map.
     pub show_map: bool,
-    /// Whether a link to a map is shown.
+    /// Whether to show a link to a map.
     pub show_map_link: bool,
     /// The coordinates, if known.
     pub geo: Option<Point>,
 }
 
 impl Place {
-    /// Returns the default of `stateprovince`: the state in the United States, else the province.
+    /// Returns the default for `stateprovince`: the state in the United States, and the province
+    /// elsewhere.
     pub fn default_stateprovince(&self) -> String {
         let american = matches!(self.country.as_str(), "" | "US" | "United States");
         match (american && !self.state.is_empty(), &self.state, &self.province) {
@@ -118,7 +119,7 @@ impl Place {
 }
 
 impl Linked {
-    /// Returns the fields that `search` uses, one per line.
+    /// Returns the fields that `search` looks at, one per line.
     pub fn searched(&self) -> String {
         let place = &self.place;
         let (name, description) = (html::plain(&self.name), html::plain(&self.description));

@@ -1,4 +1,4 @@
-//! Filters, orders and paging of lists, after decoding.
+//! List filters, sort orders and paging, after decoding.
 
 use super::geo::Point;
 use super::role::{self, Actor};
@@ -6,13 +6,13 @@ use super::search::Words;
 use super::status::Status;
 use super::window::Window;
 
-/// Default number of rows per page.
+/// Default page size.
 pub const PER_PAGE: i64 = 10;
 
 /// The requested page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paging {
-    /// Page number, from 1.
+    /// Page number, starting at 1.
     pub page: i64,
     /// Rows per page.
     pub per_page: i64,
@@ -24,25 +24,25 @@ impl Paging {
         (self.page - 1).saturating_mul(self.per_page)
     }
 
-    /// Returns the number of pages for this number of rows.
+    /// Returns how many pages this number of rows takes up.
     pub fn pages(self, total: i64) -> i64 {
         (total + self.per_page - 1) / self.per_page
     }
 }
 
-/// The rows of a page, counted from whichever end of the list is nearer.
+/// The rows on a page, counted from whichever end of the list is closer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
     /// Number of rows before the page.
     pub skip: i64,
     /// Number of rows on the page.
     pub take: i64,
-    /// True if `skip` counts from the end. The rows are then read in reverse order.
+    /// Whether `skip` counts from the end, in which case rows are read in reverse order.
     pub backwards: bool,
 }
 
 impl Slice {
-    /// Returns the slice of a page in a list of `total` rows, or `None` past the end.
+    /// Returns the slice for a page of a list with `total` rows, or `None` if it is past the end.
     pub fn of(paging: Paging, total: i64) -> Option<Slice> {
         let before = paging.offset();
         let take = paging.per_page.min(total - before);
@@ -53,24 +53,24 @@ impl Slice {
     }
 }
 
-/// The statuses that a caller sees in a list.
+/// Which statuses a caller can see in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
     /// Whether published resources are included.
     pub published: bool,
-    /// The other resources that are included.
+    /// Which other resources are included.
     pub unpublished: Unpublished,
 }
 
 /// Unpublished resources in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unpublished {
-    /// No unpublished resources.
+    /// None.
     None,
-    /// Those of one author or of all authors, in the given statuses or in all statuses except
+    /// Resources by one author or all of them, with the given statuses or any status other than
     /// trash.
     Of {
-        /// Only the resources of this user; `None` for those of all users.
+        /// Only this user's resources, or everyone's if `None`.
         author: Option<i64>,
         /// Only these statuses, in ascending order.
         statuses: Option<Vec<Status>>,
@@ -87,22 +87,23 @@ pub enum StatusFilter {
 }
 
 impl Scope {
-    /// Returns the scope of published resources only.
+    /// Returns a scope with only published resources.
     pub fn public() -> Scope {
         Scope { published: true, unpublished: Unpublished::None }
     }
 
-    /// Returns the scope of everything that is not in the trash.
+    /// Returns a scope with everything except the trash.
     pub fn untrashed() -> Scope {
         Scope { published: true, unpublished: Unpublished::Of { author: None, statuses: None } }
     }
 
-    /// Returns whether the scope has published resources only.
+    /// Returns whether the scope is limited to published resources.
     pub fn is_public(&self) -> bool {
         *self == Scope::public()
     }
 
-    /// Computes the scope of a list. Returns `None` if the caller may not request this status.
+    /// Determines the scope of a list. Returns `None` if the caller isn't allowed to request this
+    /// status.
     pub fn of(actor: &Actor, asked: Option<&StatusFilter>) -> Option<Scope> {
         let author = match (role::sees_all(actor), role::sees_own(actor)) {
             (true, _) => None,
@@ -119,7 +120,7 @@ impl Scope {
         let mut unpublished: Vec<Status> = statuses
             .iter()
             .filter(|status| !status.is_published())
-            // Only editors see the trash.
+            // Only editors can see the trash.
             .filter(|status| author.is_none() || !status.is_trashed())
             .cloned()
             .collect();
@@ -143,25 +144,25 @@ impl Scope {
     }
 }
 
-/// The order of an event list.
+/// Sort order of an event list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventOrder {
     /// By start, publication date and id.
     Start,
     /// By publication date.
     Date,
-    /// By title, without case and accents.
+    /// By title, ignoring case and accents.
     Title,
     /// By id.
     Id,
 }
 
-/// Restricts a list to events at certain locations.
+/// Filters events by location.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Geo {
-    /// Events whose venue has coordinates.
+    /// Events with a venue that has coordinates.
     Known,
-    /// Events whose venue is within a radius.
+    /// Events with a venue within a radius.
     Near {
         /// The centre of the circle.
         point: Point,
@@ -170,48 +171,48 @@ pub enum Geo {
     },
 }
 
-/// The filter and order of an event list. `None` does not filter.
+/// Filters and sort order of an event list. Filters that are `None` don't apply.
 #[derive(Clone, Debug)]
 pub struct EventFilter {
-    /// The statuses that the caller may see.
+    /// The statuses that the caller can see.
     pub scope: Scope,
     /// The date bounds.
     pub window: Window,
     /// The search words.
     pub words: Words,
-    /// Only events with one of these categories.
+    /// Only events in one of these categories.
     pub categories: Option<Vec<i64>>,
     /// Only events with one of these tags.
     pub tags: Option<Vec<i64>>,
     /// Only events at one of these venues.
     pub venues: Option<Vec<i64>>,
-    /// Only events of one of these organizers.
+    /// Only events by one of these organizers.
     pub organizers: Option<Vec<i64>>,
-    /// Only featured events, or only others.
+    /// Only events that are featured, or only those that aren't.
     pub featured: Option<bool>,
     /// Only events with these ids.
     pub include: Option<Vec<i64>>,
-    /// Only children of this event, that is, the rest of its series.
+    /// Only children of this event, which are the rest of its series.
     pub parent: Option<i64>,
-    /// Only events of this series.
+    /// Only events in this series.
     pub series: Option<i64>,
-    /// Of each series, only the event that is next at this time, in Unix seconds, or the last one if
-    /// all are over.
+    /// Shows only one event per series: the next one at this time in Unix seconds, or the last one
+    /// if all are over.
     pub collapsed_at: Option<i64>,
     /// Only events at these locations.
     pub geo: Option<Geo>,
     /// The venues that a location filter may use.
     pub venue_scope: Scope,
-    /// True if no event can match, as with `ticketed=true`.
+    /// Whether the filter can't match anything, as with `ticketed=true`.
     pub matches_nothing: bool,
-    /// The key by which the events are sorted.
+    /// Sort key.
     pub order: EventOrder,
-    /// Whether the order is descending.
+    /// Whether to sort in descending order.
     pub descending: bool,
 }
 
 impl EventFilter {
-    /// Returns a filter with a scope and a window only.
+    /// Creates a filter with only a scope and a window.
     pub fn plain(scope: Scope, window: Window) -> EventFilter {
         EventFilter {
             scope,
@@ -235,24 +236,24 @@ impl EventFilter {
     }
 }
 
-/// The filter of a venue or organizer list.
+/// Filters of a venue or organizer list.
 #[derive(Clone, Debug)]
 pub struct LinkedFilter {
-    /// The statuses that the caller may see.
+    /// The statuses that the caller can see.
     pub scope: Scope,
-    /// The caller, for rules about linked events.
+    /// The caller, to apply rules about linked events.
     pub actor: Actor,
     /// Only rows that contain this string.
     pub search: Option<String>,
-    /// Only rows that are linked to this event.
+    /// Only rows linked to this event.
     pub event: Option<i64>,
-    /// Only those with events (true) or only those without (false).
+    /// Only rows with events (true) or without (false).
     pub has_events: Option<bool>,
-    /// Only those linked to an event that starts at or after this time, in Unix seconds.
+    /// Only rows linked to an event that starts at or after this time in Unix seconds.
     pub upcoming_since: Option<i64>,
 }
 
-/// The order of a term list.
+/// Sort order of a term list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TermOrder {
     /// By id.
@@ -271,26 +272,26 @@ pub enum TermOrder {
     Given,
 }
 
-/// The filter and order of a term list.
+/// Filters and sort order of a term list.
 #[derive(Clone, Debug)]
 pub struct TermFilter {
     /// Only terms that contain this string.
     pub search: Option<String>,
     /// Only terms with these ids.
     pub include: Option<Vec<i64>>,
-    /// Leaves out the terms with these ids.
+    /// Excludes terms with these ids.
     pub exclude: Vec<i64>,
     /// Only terms with these slugs.
     pub slugs: Option<Vec<String>>,
     /// Only children of this term.
     pub parent: Option<i64>,
-    /// Only terms that are linked to this event.
+    /// Only terms linked to this event.
     pub event: Option<i64>,
-    /// Whether terms without events are left out.
+    /// Whether to leave out terms without events.
     pub hide_empty: bool,
-    /// The key by which the terms are sorted.
+    /// Sort key.
     pub order: TermOrder,
-    /// Whether the order is descending.
+    /// Whether to sort in descending order.
     pub descending: bool,
 }
 

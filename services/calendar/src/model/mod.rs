@@ -1,4 +1,5 @@
-//! The rules of the calendar: dates, zones, slugs, costs, statuses, roles. No HTTP, no SQL.
+//! The calendar's domain rules: dates, zones, slugs, costs, statuses and roles. Doesn't depend on
+//! HTTP or SQL.
 
 #![warn(missing_docs)]
 

@@ -1,41 +1,41 @@
-//! Calendar months with their weeks.
+//! Calendar months and their weeks.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 
 use super::schedule::wall_seconds;
 
-/// Number of seconds in a day.
+/// Seconds in a day.
 pub const DAY: i64 = 86_400;
 
-/// A month of a year.
+/// A month in a particular year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Month(Date);
 
-/// The fields of an event that a month page shows.
+/// The event fields shown on the month page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonthEntry {
-    /// The id of the event.
+    /// The event's id.
     pub id: i64,
-    /// The title, with inline HTML.
+    /// The title, which may contain inline HTML.
     pub title: String,
     /// The slug.
     pub slug: String,
-    /// Start in local time, in seconds as if in UTC.
+    /// Local start, in seconds as if it were UTC.
     pub start_local: i64,
-    /// End in local time, in seconds as if in UTC.
+    /// Local end, in seconds as if it were UTC.
     pub end_local: i64,
-    /// Whether the event lasts whole days.
+    /// Whether this is an all-day event.
     pub all_day: bool,
 }
 
 impl Month {
-    /// Returns the month of a day.
+    /// Returns the month that a day is in.
     pub fn of(day: Date) -> Month {
         Month(day.first_of_month())
     }
 
-    /// Parses a month such as `2027-03`. Returns `None` for any other text.
+    /// Parses a month such as `2027-03`. Returns `None` for anything else.
     pub fn parse(text: &str) -> Option<Month> {
         let (year, month) = text.split_once('-').filter(|_| text.len() == 7)?;
         let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
@@ -46,12 +46,12 @@ impl Month {
         Date::new(year, month.parse().ok()?, 1).ok().map(Month)
     }
 
-    /// Returns the previous month, or `None` before the year 1.
+    /// Returns the previous month, or `None` if it would be before year 1.
     pub fn previous(self) -> Option<Month> {
         Month::parse(&Month(self.0.checked_sub(1.month()).ok()?).code())
     }
 
-    /// Returns the next month, or `None` after the year 9998.
+    /// Returns the next month, or `None` if it would be after year 9998.
     pub fn next(self) -> Option<Month> {
         Month::parse(&Month(self.0.checked_add(1.month()).ok()?).code())
     }
@@ -61,23 +61,23 @@ impl Month {
         format!("{:04}-{:02}", self.0.year(), self.0.month())
     }
 
-    /// Returns the first day.
+    /// Returns the first day of the month.
     pub fn first(self) -> Date {
         self.0
     }
 
-    /// Returns the last day.
+    /// Returns the last day of the month.
     pub fn last(self) -> Date {
         self.0.last_of_month()
     }
 
-    /// Returns the days.
+    /// Returns all days in the month.
     pub fn days(self) -> Vec<Date> {
         self.0.series(1.day()).take_while(|day| *day <= self.last()).collect()
     }
 
-    /// Returns the number of days in the first week that belong to the previous month, given the
-    /// first day of weeks.
+    /// Returns how many days in the first week belong to the previous month, given the first day of
+    /// the week.
     pub fn blanks(self, first_weekday: Weekday) -> usize {
         usize::try_from(self.0.weekday().since(first_weekday)).unwrap_or(0)
     }
@@ -89,13 +89,13 @@ pub fn midnight(day: Date) -> i64 {
 }
 
 impl MonthEntry {
-    /// Returns whether the event lasts at least a day, as opposed to merely crossing midnight.
+    /// Returns whether the event lasts at least a day, and doesn't just run past midnight.
     pub fn is_lasting(&self) -> bool {
         self.end_local - self.start_local >= DAY
     }
 
-    /// Returns whether the event takes place on the day that begins at `midnight`. An event that
-    /// ends exactly at midnight does not extend into the next day.
+    /// Returns whether the event takes place on the day that starts at `midnight`. An event that
+    /// ends exactly at midnight isn't part of the next day.
     pub fn covers(&self, midnight: i64) -> bool {
         self.start_local < midnight + DAY
             && (self.end_local > midnight || self.start_local >= midnight)

@@ -1,11 +1,11 @@
-//! Webhook notices: an event or a series was created, changed, published or deleted.
+//! Webhook notices about events or series that were created, changed, published or deleted.
 
 use serde_json::json;
 
 use super::event::Event;
 use super::schedule::instant_from_seconds;
 
-/// The kind of change to an event.
+/// How an event changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// The event was created.
@@ -14,12 +14,12 @@ pub enum Notice {
     Changed,
     /// The event was published.
     Published,
-    /// The event was moved to the trash.
+    /// The event was trashed.
     Deleted,
 }
 
 impl Notice {
-    /// Returns the notices for a write, given the event before it (if any) and after it.
+    /// Returns the notices for a write, given the event before the write, if any, and after it.
     pub fn of(old: Option<&Event>, new: &Event) -> Vec<Notice> {
         let was_published = old.is_some_and(|old| old.status.is_published());
         let was_trashed = old.is_some_and(|old| old.status.is_trashed());
@@ -44,7 +44,8 @@ impl Notice {
         }
     }
 
-    /// Returns the message: the kind of change and the event id, but nothing that is not public.
+    /// Returns the message, which contains the type of change and the event id. It doesn't include
+    /// anything private.
     pub fn body(self, event: &Event) -> String {
         let at = instant_from_seconds(event.modified_utc).to_string();
         let data = json!({"id": event.id, "status": event.status.as_str(), "modified_utc": at});
@@ -52,7 +53,7 @@ impl Notice {
     }
 }
 
-/// Returns the message for a change of a series: its id, and the id of one of its events.
+/// Returns a message about a change to a series. Contains its id and that of one of its events.
 pub fn series_body(kind: &str, series: i64, event: i64, now: i64) -> String {
     let at = instant_from_seconds(now).to_string();
     let data = json!({"id": series, "event": event, "modified_utc": at});

@@ -1,35 +1,35 @@
-//! The days that a page of events covers: one day, or a week.
+//! The days covered by a page of events: a single day or a week.
 
 use jiff::ToSpan as _;
 use jiff::civil::{Date, ISOWeekDate, Weekday};
 
 use super::language::Language;
 
-/// The years that events can have.
+/// The range of years that events can have.
 const YEARS: std::ops::RangeInclusive<i16> = 1..=9998;
 
-/// A day, or the seven days that share most days with an ISO week.
+/// A day, or a week given by its first day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Period {
-    /// A day.
+    /// A single day.
     Day(Date),
-    /// The week that begins on this day: on Monday, or up to two days earlier where weeks begin on
-    /// Saturday or Sunday.
+    /// The week starting on this day. It is a Monday or, if weeks start on Saturday or Sunday, up
+    /// to two days before.
     Week(Date),
 }
 
 impl Period {
-    /// Parses a day in ISO format, such as `2027-03-05`.
+    /// Parses an ISO date such as `2027-03-05`.
     pub fn parse_day(text: &str) -> Option<Period> {
         text.parse::<Date>().ok().filter(|day| day.to_string() == text).map(Period::Day)
     }
 
-    /// Returns whether all days are in years that events can have.
+    /// Returns whether all days are in the range of years that events can have.
     pub fn is_in_years_of_events(self) -> bool {
         [self.first(), self.last()].iter().all(|day| YEARS.contains(&day.year()))
     }
 
-    /// Parses an ISO week, such as `2027-W09`, given the first day of weeks.
+    /// Parses an ISO week such as `2027-W09`, given the first day of the week.
     pub fn parse_week(text: &str, first_weekday: Weekday) -> Option<Period> {
         let (year, week) = text.split_once("-W").filter(|_| text.len() == 8)?;
         let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
@@ -42,7 +42,7 @@ impl Period {
         Some(Period::Week(first)).filter(|week| week.is_in_years_of_events())
     }
 
-    /// Returns the period of the same kind that contains a day.
+    /// Returns the day or week that contains `day`, of the same kind as this one.
     #[must_use]
     pub fn containing(self, day: Date) -> Period {
         match self {
@@ -51,7 +51,7 @@ impl Period {
         }
     }
 
-    /// Returns the week that contains a day, given the first day of weeks.
+    /// Returns the week that contains a day, given the first day of the week.
     pub fn week_of(day: Date, first_weekday: Weekday) -> Period {
         let since_first = i32::from(day.weekday().since(first_weekday));
         Period::Week(day.checked_sub(since_first.days()).unwrap_or(day))
@@ -72,7 +72,7 @@ impl Period {
         }
     }
 
-    /// Returns the path of its page relative to the base URL.
+    /// Returns the page path, relative to the base URL.
     pub fn path(self) -> String {
         match self {
             Period::Day(day) => format!("/events/day/{day}/"),
@@ -84,7 +84,7 @@ impl Period {
         }
     }
 
-    /// Formats the period as a part of a sentence: `Friday, 5 March 2027` or `1 – 7 March 2027`.
+    /// Formats the period for use within a sentence: `Friday, 5 March 2027` or `1 – 7 March 2027`.
     pub fn name(self, language: Language) -> String {
         match self {
             Period::Day(day) => language.day(day),
@@ -93,7 +93,7 @@ impl Period {
     }
 }
 
-/// Returns the number of days from the first day of a week to its Monday.
+/// Returns the number of days between the start of a week and its Monday.
 fn before_monday(first_weekday: Weekday) -> i32 {
     i32::from(Weekday::Monday.since(first_weekday))
 }

@@ -1,10 +1,10 @@
-//! Prices in the languages of the pages.
+//! Prices in the page languages.
 
 use super::cost::{Cost, Currency};
 use super::language::Language;
 
-/// Formats a cost for a page. English pages show it like the interface; other languages have their
-/// own forms of numbers and prices, and CURRENCY_POSITION does not apply to them.
+/// Formats a cost for a page. English pages use the same format as the API. Other languages have
+/// their own number and price formats, and ignore CURRENCY_POSITION.
 pub fn shown(cost: &Cost, currency: &Currency, language: Language) -> String {
     let (Some(low), Some(high)) = (cost.values.first(), cost.values.last()) else {
         return cost.shown.clone();

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// The revision of an entry (RFC 5546, 2.1.5). Times are local times in Unix seconds.
+/// An entry's revision (RFC 5546, 2.1.5). Times are local times expressed as Unix seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Revision {
     /// The SEQUENCE property.
@@ -25,15 +25,16 @@ impl Revision {
         self.sequence.unwrap_or(0) == other.sequence.unwrap_or(0) && dates(self) == dates(other)
     }
 
-    /// Returns this revision. If it lacks a sequence number, takes that of an earlier revision.
+    /// Returns this revision, with the sequence number of an earlier one if it doesn't have its
+    /// own.
     #[must_use]
     pub fn after(self, earlier: Option<Revision>) -> Revision {
         let sequence = self.sequence.or(earlier.and_then(|earlier| earlier.sequence));
         Revision { sequence, ..self }
     }
 
-    /// Returns whether the revision of another entry of the same series is later. Sequence numbers
-    /// of two entries are compared only if there are no dates to compare.
+    /// Returns whether the revision of another entry in the same series is later. If there are no
+    /// dates to compare, falls back to the sequence numbers.
     pub fn is_before(&self, other: &Revision) -> bool {
         match self.by_date(other) {
             Ordering::Equal if self.stamped.or(self.modified).is_none() => {
@@ -43,8 +44,8 @@ impl Revision {
         }
     }
 
-    /// Compares sequence numbers if both revisions have one. Many programs write SEQUENCE in some
-    /// files only.
+    /// Compares sequence numbers if both revisions have one. Many programs write SEQUENCE in only
+    /// some of their files.
     fn by_number(&self, other: &Revision) -> Ordering {
         compare(self.sequence, other.sequence)
     }
@@ -75,7 +76,7 @@ mod tests {
         assert!(!revision(None, None).is_older_than(&numbered));
         assert!(revision(None, Some(9)).is_older_than(&numbered));
         assert!(revision(Some(1), Some(11)).is_older_than(&numbered));
-        // The number of the earlier revision is still known afterwards.
+        // The earlier revision's number isn't lost.
         let later = revision(None, Some(11)).after(Some(numbered));
         assert_eq!(later, revision(Some(2), Some(11)));
     }

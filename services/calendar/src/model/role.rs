@@ -2,27 +2,27 @@
 
 use super::status::{Stage, Status};
 
-/// A role, from least to most powerful.
+/// User roles, in order of increasing permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// May read published resources.
+    /// Can read published resources.
     Reader,
-    /// May write drafts, but cannot publish.
+    /// Can write drafts, but not publish them.
     Contributor,
-    /// May also publish own resources.
+    /// Can also publish their own resources.
     Author,
-    /// May also change the resources of other users.
+    /// Can also change other users' resources.
     Editor,
-    /// Has the permissions of an editor.
+    /// Has the same permissions as an editor.
     Administrator,
 }
 
 impl Role {
-    /// All roles, from least to most powerful.
+    /// All roles, in order of increasing permissions.
     pub const ALL: [Role; 5] =
         [Role::Reader, Role::Contributor, Role::Author, Role::Editor, Role::Administrator];
 
-    /// Returns the name of the role in commands and in the database.
+    /// Returns the role's name in commands and in the database.
     pub fn name(self) -> &'static str {
         match self {
             Role::Reader => "reader",
@@ -33,34 +33,34 @@ impl Role {
         }
     }
 
-    /// Returns the role with this name, or `None` if there is none.
+    /// Returns the role with this name, if any.
     pub fn named(name: &str) -> Option<Role> {
         Role::ALL.into_iter().find(|role| role.name() == name)
     }
 }
 
-/// The owner of a key.
+/// A user, who may own keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
-    /// The id, which is unique among users.
+    /// The id, unique among users.
     pub id: i64,
-    /// The login, which is unique.
+    /// The login, unique among users.
     pub login: String,
     /// The role.
     pub role: Role,
 }
 
-/// The caller; `None` if there are no credentials.
+/// The caller, or `None` if the request doesn't have credentials.
 pub type Actor = Option<User>;
 
-/// The action that a request performs.
+/// An action that needs permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Create an event, a venue or an organizer.
+    /// Create an event, venue or organizer.
     Create,
-    /// Change or delete one of them. Ownership is checked separately.
+    /// Change or delete an event, venue or organizer. Ownership is checked separately.
     Change,
-    /// Create, change or delete a category, including as part of an event write.
+    /// Create, change or delete a category, including in an event write.
     Categories,
     /// Create, change or delete a tag.
     Tags,
@@ -68,12 +68,12 @@ pub enum Action {
     Images,
     /// Import a calendar.
     Import,
-    /// See and manage subscriptions to other calendars.
+    /// View and manage subscriptions to other calendars.
     Subscriptions,
 }
 
 impl Action {
-    /// Returns the lowest role that may perform the action.
+    /// Returns the lowest role that is allowed to perform the action.
     fn least(self) -> Role {
         match self {
             Action::Create | Action::Change => Role::Contributor,
@@ -83,12 +83,12 @@ impl Action {
     }
 }
 
-/// Returns whether the user's role permits an action.
+/// Returns whether the user's role allows an action.
 pub fn may(user: &User, action: Action) -> bool {
     user.role >= action.least()
 }
 
-/// Returns whether an event write of this user may create terms.
+/// Returns whether the user's event writes may create terms.
 pub fn may_make_terms(user: &User) -> bool {
     user.role >= Role::Author
 }
@@ -98,23 +98,22 @@ pub fn may_use_images(user: &User) -> bool {
     user.role >= Role::Author
 }
 
-/// Returns whether the user may make this author the owner of a resource.
+/// Returns whether the user may assign a resource to this author.
 pub fn may_set_author(user: &User, author: i64) -> bool {
     user.role >= Role::Editor || user.id == author
 }
 
-/// Returns whether the caller may see all users' unpublished resources.
+/// Returns whether the caller can see everyone's unpublished resources.
 pub fn sees_all(actor: &Actor) -> bool {
     actor.as_ref().is_some_and(|user| user.role >= Role::Editor)
 }
 
-/// Returns the id of the caller if the caller may see their own unpublished resources. Otherwise
-/// returns `None`.
+/// Returns the caller's id if they can see their own unpublished resources, or `None` otherwise.
 pub fn sees_own(actor: &Actor) -> Option<i64> {
     actor.as_ref().filter(|user| user.role >= Role::Contributor).map(|user| user.id)
 }
 
-/// Returns whether the caller may read a resource in this status.
+/// Returns whether the caller may read a resource with this status.
 pub fn may_read(actor: &Actor, status: &Status, author: i64) -> bool {
     match status.stage() {
         Stage::Publish => true,
@@ -123,8 +122,8 @@ pub fn may_read(actor: &Actor, status: &Status, author: i64) -> bool {
     }
 }
 
-/// Returns whether the user may change or delete a resource. `previous` is its status before the
-/// trash.
+/// Returns whether the user may change or delete a resource. `previous` is the status from before
+/// it was trashed.
 pub fn may_edit(user: &User, status: &Status, previous: Option<&Status>, author: i64) -> bool {
     let standing = if status.is_trashed() { previous.unwrap_or(status) } else { status };
     match user.role {
@@ -135,9 +134,9 @@ pub fn may_edit(user: &User, status: &Status, previous: Option<&Status>, author:
     }
 }
 
-/// Returns the status that a role may set with a write, before the publication date is considered.
+/// Returns the status that a user's write results in, without considering the publication date.
 ///
-/// A write by a contributor becomes pending, even if the resource was scheduled.
+/// If a contributor writes to a scheduled resource, it becomes pending.
 pub fn granted(user: &User, asked: Option<Status>, current: Option<&Status>) -> Status {
     let contributor = user.role <= Role::Contributor;
     match asked.or_else(|| current.cloned()) {

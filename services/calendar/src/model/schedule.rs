@@ -1,4 +1,4 @@
-//! The schedule of an event: local times, instants, zone and all-day flag, kept consistent.
+//! An event's schedule, which keeps local times, instants, zone and all-day flag consistent.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
@@ -6,18 +6,18 @@ use jiff::civil::{Date, DateTime, Time};
 use super::when::{NotADate, PointInTime};
 use super::zone::Zone;
 
-/// Returns a local time in seconds as if it were UTC, so that stored values sort in the order of
-/// their printed form.
+/// Converts a local time to seconds as if it were UTC. This makes stored values sort in the same
+/// order as the formatted ones.
 pub fn wall_seconds(wall: DateTime) -> i64 {
     jiff::tz::Offset::UTC.to_timestamp(wall).map_or(0, Timestamp::as_second)
 }
 
-/// Converts stored local seconds back to a local time.
+/// Converts stored local seconds to a local time.
 pub fn wall_from_seconds(seconds: i64) -> DateTime {
     Zone::utc().wall(instant_from_seconds(seconds))
 }
 
-/// Converts stored Unix seconds back to an instant.
+/// Converts stored Unix seconds to an instant.
 pub fn instant_from_seconds(seconds: i64) -> Timestamp {
     Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH)
 }
@@ -27,16 +27,16 @@ pub fn day_end(date: Date) -> DateTime {
     date.to_datetime(Time::constant(23, 59, 59, 0))
 }
 
-/// The schedule of an event.
+/// An event's schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
     /// The time zone.
     pub zone: Zone,
-    /// Whether it is an all-day event.
+    /// Whether this is an all-day event.
     pub all_day: bool,
-    /// Start in local time, as if in UTC.
+    /// Local start, as if it were UTC.
     pub start_local: i64,
-    /// End in local time, as if in UTC.
+    /// Local end, as if it were UTC.
     pub end_local: i64,
     /// Start in Unix seconds.
     pub start_utc: i64,
@@ -44,7 +44,7 @@ pub struct Schedule {
     pub end_utc: i64,
 }
 
-/// The schedule fields of a write. A field that is `None` keeps its value.
+/// The schedule fields of a write. Fields that are `None` keep their value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScheduleChange {
     /// The new start.
@@ -53,18 +53,18 @@ pub struct ScheduleChange {
     pub end: Option<PointInTime>,
     /// The new time zone.
     pub zone: Option<Zone>,
-    /// Whether it is an all-day event.
+    /// Whether this is an all-day event.
     pub all_day: Option<bool>,
 }
 
 impl ScheduleChange {
-    /// Returns whether the write has no schedule field.
+    /// Returns whether the write doesn't contain any schedule fields.
     pub fn is_empty(&self) -> bool {
         *self == ScheduleChange::default()
     }
 
-    /// Returns whether the given end is before the given start, so that `stored`, the schedule after
-    /// the write, ends at its start.
+    /// Returns whether the given end is before the given start. `stored` is the schedule after the
+    /// write, where the end has been set to the start.
     pub fn is_backwards(&self, stored: &Schedule) -> bool {
         let instant = |point: PointInTime| point.instant(&stored.zone).ok();
         let ends = (self.start.and_then(instant), self.end.and_then(instant));
@@ -75,10 +75,10 @@ impl ScheduleChange {
 }
 
 impl Schedule {
-    /// Builds a schedule. An end before the start is set to the start.
+    /// Creates a schedule. An end before the start is set to the start.
     ///
-    /// Rejects times whose offset from UTC exceeds the maximum, such as the local mean time of some
-    /// places. List windows rely on this maximum when they compare local starts.
+    /// Rejects times with a UTC offset above the maximum, as in the local mean time of some places.
+    /// List windows rely on this when they compare local starts.
     pub fn new(
         zone: Zone,
         all_day: bool,
@@ -118,7 +118,8 @@ impl Schedule {
             return Ok(self.clone());
         }
         let zone = change.zone.clone().unwrap_or_else(|| self.zone.clone());
-        // An unchanged field keeps its instant, even in the repeated hour of a clock change.
+        // Unchanged fields keep their instant, even in an hour that is repeated when clocks are set
+        // back.
         let settle = |sent: Option<PointInTime>, local: i64, utc: i64| {
             let standing = PointInTime::Wall(wall_from_seconds(local));
             match sent.unwrap_or(standing) {

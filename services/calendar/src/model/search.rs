@@ -1,15 +1,16 @@
-//! Text search: folding of columns and queries, and splitting a query into words.
+//! Text search: folding columns and queries, and splitting queries into words.
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
-/// Folds a name for comparison: composed form, lower case.
+/// Folds a name for comparison, by composing it and converting it to lower case.
 pub fn fold_name(text: &str) -> String {
     let composed = ComposingNormalizerBorrowed::new_nfc().normalize(text);
     let lower = composed.to_lowercase();
     ComposingNormalizerBorrowed::new_nfc().normalize(&lower).into_owned()
 }
 
-/// Folds a string for search: removes case, accents, and variants such as ligatures. Idempotent.
+/// Folds a string for search. Removes case, accents, and variants such as ligatures. This is
+/// idempotent.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -35,8 +36,9 @@ pub fn fold(text: &str) -> String {
     ComposingNormalizerBorrowed::new_nfc().normalize(&plain).into_owned()
 }
 
-/// Returns whether a character is a mark that people omit when typing: an accent, or a vowel point
-/// in Hebrew or Arabic. Marks that form a different letter, as in Japanese or Thai, do not count.
+/// Returns whether a character is a mark that people usually don't type, such as an accent, or a
+/// vowel point in Hebrew or Arabic. Marks that change the letter itself, as in Japanese or Thai,
+/// don't count.
 fn is_accent(c: char) -> bool {
     matches!(c,
         '\u{300}'..='\u{36f}'
@@ -45,17 +47,17 @@ fn is_accent(c: char) -> bool {
         | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20f0}')
 }
 
-/// The folded words of a query.
+/// The case-folded words in a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Words {
-    /// Words that must occur.
+    /// Words that must appear.
     pub wanted: Vec<String>,
-    /// Words that must not occur.
+    /// Words that must not appear.
     pub unwanted: Vec<String>,
 }
 
 impl Words {
-    /// The maximum number of words in a query.
+    /// Maximum number of words in a query.
     pub const MAX: usize = 16;
 
     /// Returns the number of words, including unwanted ones.
@@ -63,8 +65,8 @@ impl Words {
         self.wanted.len() + self.unwanted.len()
     }
 
-    /// Splits a query: whitespace separates words, `"…"` makes a phrase, `-` excludes. Words of a
-    /// phrase are separated by one space, as in the search text.
+    /// Splits a query. Words are separated by whitespace, `"…"` is a phrase, and `-` excludes a
+    /// word. In phrases, words end up separated by a single space, as they are in the search text.
     pub fn parse(query: &str) -> Words {
         let mut words = Words::default();
         let folded = fold(query);

@@ -1,4 +1,4 @@
-//! Series: events that repeat by a rule (RFC 5545). Their occurrences are events.
+//! Series, which repeat according to a rule (RFC 5545). Each occurrence is an event.
 
 use jiff::civil::{Date, DateTime, Time};
 
@@ -10,89 +10,90 @@ use super::schedule::{instant_from_seconds, wall_from_seconds, wall_seconds};
 use super::slug::SEPARATOR;
 use super::zone::Zone;
 
-/// How many occurrences of a series are created.
+/// Limits how many occurrences of a series are created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesLimits {
-    /// How far into the future a series is expanded, in months.
+    /// How many months ahead to expand a series.
     pub months: i32,
     /// Maximum number of occurrences.
     pub most: usize,
 }
 
 impl SeriesLimits {
-    /// The limits of imported series.
+    /// Limits for imported series.
     pub const IMPORTED: SeriesLimits = SeriesLimits { months: 24, most: 500 };
 }
 
-/// The dates of a series: start, length, rule and listed dates.
+/// When a series takes place: start, length, rule and listed dates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The zone in which the series repeats; UTC for whole days.
+    /// The zone the series recurs in. UTC if it is all-day.
     pub zone: Zone,
-    /// Whether the occurrences are whole days.
+    /// Whether the occurrences are all-day events.
     pub all_day: bool,
-    /// Local start of the first occurrence, as if in UTC.
+    /// Local start of the first occurrence, as if it were UTC.
     pub start_local: i64,
-    /// Local end of the first occurrence, as if in UTC. For whole days, the last day.
+    /// Local end of the first occurrence, as if it were UTC. For all-day events, the last day.
     pub end_local: i64,
-    /// The value of DURATION, if a file has that instead of an end; otherwise empty.
+    /// DURATION, if the file specifies that and not an end. Otherwise empty.
     pub duration: String,
-    /// The value of RRULE; empty if all dates are listed.
+    /// RRULE, or empty if all dates are listed.
     pub rule: String,
-    /// Keys of added dates, in ascending order.
+    /// Keys of added dates in ascending order.
     pub rdates: Vec<String>,
-    /// Keys of excluded dates, in ascending order.
+    /// Keys of excluded dates in ascending order.
     pub exdates: Vec<String>,
 }
 
 /// A series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// The id; 0 before it is stored.
+    /// The id, or 0 if the series hasn't been stored yet.
     pub id: i64,
-    /// The UID in calendar files. The external ids of its events begin with it.
+    /// The UID in calendar files. The external ids of the series' events start with it.
     pub uid: String,
-    /// The beginning of the slugs of its events.
+    /// The common prefix of its events' slugs.
     pub slug: String,
-    /// The dates.
+    /// When it takes place.
     pub plan: Plan,
-    /// Maximum number of occurrences from the current day on.
+    /// Maximum number of occurrences from today onwards.
     pub most: i64,
-    /// The occurrences up to this moment exist as events.
+    /// Occurrences up to this moment exist as events.
     pub made_until: i64,
-    /// When further events must be created, in Unix seconds. `None` if all exist.
+    /// When to create more events, in Unix seconds. `None` if all of them exist.
     pub due_utc: Option<i64>,
-    /// Number of changes of the plan.
+    /// Number of times the plan has changed.
     pub sequence: i64,
 }
 
-/// The place of an event in its series.
+/// An event's membership in a series.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Membership {
-    /// Id of the event.
+    /// Event id.
     pub event: i64,
-    /// Id of the series.
+    /// Series id.
     pub series: i64,
-    /// Its start by the rule: Unix seconds, or for whole days the day as if in UTC.
+    /// The event's start according to the rule, in Unix seconds. For all-day events, the day as if
+    /// it were UTC.
     pub occurrence: i64,
-    /// The fields that were changed for this event only.
+    /// Fields that were changed for this event only.
     pub changed: Vec<String>,
 }
 
-/// The events of a series that a write applies to.
+/// Which events in a series a write applies to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// Only the event itself.
+    /// Only this event.
     #[default]
     This,
-    /// The event and all later ones.
+    /// This event and all later ones.
     Following,
-    /// All events of the series.
+    /// All events in the series.
     All,
 }
 
 impl Reach {
-    /// Parses a scope of a request. Returns `None` for an unknown word.
+    /// Parses the scope of a request. Returns `None` if it is unknown.
     pub fn named(word: &str) -> Option<Reach> {
         Some(match word.trim().to_ascii_lowercase().as_str() {
             "this" => Reach::This,
@@ -103,12 +104,12 @@ impl Reach {
     }
 }
 
-/// A recurrence in a write. Dates are local times of the event.
+/// A recurrence in a write. Dates are in the event's local time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recurrence {
-    /// The rule without its end; empty if all dates are listed.
+    /// The rule without its end, or empty if all dates are listed.
     pub rule: String,
-    /// The end of the rule.
+    /// When the rule ends.
     pub end: RuleEnd,
     /// Excluded dates.
     pub exdates: Vec<ListedDate>,
@@ -116,21 +117,21 @@ pub struct Recurrence {
     pub rdates: Vec<ListedDate>,
 }
 
-/// The end of a rule.
+/// When a rule ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RuleEnd {
-    /// The series does not end.
+    /// Never.
     Never,
-    /// It ends after this number of occurrences.
+    /// After this number of occurrences.
     Count(usize),
-    /// The last possible start.
+    /// After the last possible start.
     Until(ListedDate),
 }
 
 /// A date in a recurrence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ListedDate {
-    /// A day, which has the time of the series.
+    /// A day, at the time of the series.
     Day(Date),
     /// A local time.
     Wall(DateTime),
@@ -139,13 +140,14 @@ pub enum ListedDate {
 }
 
 impl Plan {
-    /// Returns the key of a moment: Unix seconds, or for whole days the day as if in UTC.
+    /// Formats a moment as a key. Moments are Unix seconds or, for all-day events, the day as if it
+    /// were UTC.
     pub fn key(&self, moment: i64) -> String {
         let form = if self.all_day { "%Y%m%d" } else { "%Y%m%dT%H%M%SZ" };
         wall_from_seconds(moment).strftime(form).to_string()
     }
 
-    /// Returns the moment of a key. Returns `None` for a key of another kind.
+    /// Parses a key. Returns `None` if it isn't of the right kind.
     pub fn moment(&self, key: &str) -> Option<i64> {
         let wall = match self.all_day {
             true => Date::strptime("%Y%m%d", key).ok()?.to_datetime(Time::midnight()),
@@ -154,7 +156,7 @@ impl Plan {
         Some(wall_seconds(wall))
     }
 
-    /// Returns the local time of a moment.
+    /// Converts a moment to local time.
     pub fn wall(&self, moment: i64) -> DateTime {
         match self.all_day {
             true => wall_from_seconds(moment),
@@ -162,7 +164,7 @@ impl Plan {
         }
     }
 
-    /// Returns the moment of a local time. A skipped time moves forward.
+    /// Converts a local time to a moment. Skipped times move forward.
     pub fn at(&self, wall: DateTime) -> i64 {
         let instant = self.zone.instant(wall).filter(|_| !self.all_day);
         instant.map_or_else(|| wall_seconds(wall), jiff::Timestamp::as_second)
@@ -178,7 +180,7 @@ impl Plan {
         self.at(self.start())
     }
 
-    /// Returns the moment that a date of a request denotes.
+    /// Converts a date in a request to a moment.
     pub fn listed(&self, date: ListedDate) -> i64 {
         match date {
             ListedDate::Day(day) => self.at(day.to_datetime(self.start().time())),
@@ -194,7 +196,7 @@ impl Plan {
         }
     }
 
-    /// Returns the keys of dates of a request, without duplicates.
+    /// Returns the keys of dates in a request, sorted and without duplicates.
     pub fn keys(&self, dates: &[ListedDate]) -> Vec<String> {
         let mut moments: Vec<i64> = dates.iter().map(|date| self.listed(*date)).collect();
         moments.sort_unstable();
@@ -202,7 +204,7 @@ impl Plan {
         moments.into_iter().map(|moment| self.key(moment)).collect()
     }
 
-    /// Returns the value of `UNTIL` for the last possible start. A day includes all of its times.
+    /// Returns the `UNTIL` value for the last possible start. A day includes all its times.
     pub fn until(&self, last: ListedDate) -> String {
         match last {
             ListedDate::Day(day) if !self.all_day => {
@@ -212,7 +214,7 @@ impl Plan {
         }
     }
 
-    /// Returns the local time at which the rule ends, if it has `UNTIL`.
+    /// Returns the rule's `UNTIL` in local time, if any.
     pub fn ends(&self) -> Option<DateTime> {
         let until = self.parsed()?.until?;
         if let Some(moment) = self.moment(until.trim()) {
@@ -224,7 +226,7 @@ impl Plan {
         DateTime::strptime("%Y%m%dT%H%M%S", text).ok().or_else(end_of_day)
     }
 
-    /// Returns whether the rule itself has an occurrence at a moment, even if that is excluded.
+    /// Returns whether the rule itself produces this moment. Excluded dates count.
     pub fn rules(&self, moment: i64) -> bool {
         let (wall, Some(rule)) = (self.wall(moment), self.parsed()) else {
             return moment == self.first();
@@ -236,12 +238,12 @@ impl Plan {
         found.into_iter().any(|wall| self.at(wall) == moment && !is_late(wall))
     }
 
-    /// Returns whether a moment is an occurrence, even if it is excluded.
+    /// Returns whether this is an occurrence. Excluded dates count.
     pub fn has(&self, moment: i64) -> bool {
         self.rdates.contains(&self.key(moment)) || self.rules(moment)
     }
 
-    /// Returns the rule, if there is a valid one.
+    /// Returns the parsed rule, if it is valid.
     pub fn parsed(&self) -> Option<Rule> {
         Rule::parse(&self.rule)
     }
@@ -257,7 +259,7 @@ impl Plan {
 }
 
 impl Series {
-    /// Returns the external id of the event of an occurrence.
+    /// Returns the external id for an occurrence's event.
     pub fn external_id(&self, occurrence: i64) -> String {
         match occurrence == self.plan.first() {
             true => self.uid.clone(),
@@ -265,7 +267,7 @@ impl Series {
         }
     }
 
-    /// Returns the slug of the event of an occurrence, unless another event has it.
+    /// Returns the slug for an occurrence's event, assuming that it is free.
     pub fn slug_of(&self, occurrence: i64) -> String {
         let wall = self.plan.wall(occurrence);
         let is_plain = self.plan.all_day
@@ -280,24 +282,24 @@ impl Series {
     }
 }
 
-/// An event with everything that its series shares.
+/// An event along with everything else that a series can share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shared {
     /// The event.
     pub event: Event,
-    /// Its links.
+    /// The event's links.
     pub links: Links,
-    /// Whether it takes place as announced.
+    /// Whether the event is going ahead as announced.
     pub status: EventStatus,
 }
 
-/// Start, end, zone and all-day flag, as one field.
+/// The field that stands for start, end, zone and all-day flag.
 pub const DATES: &str = "dates";
 
-/// The status, as a field.
+/// The status field.
 pub const STATUS: &str = "status";
 
-/// The fields that the events of a series share.
+/// Fields shared by the events in a series.
 pub const FIELDS: [&str; 20] = [
     "title",
     "description",
@@ -322,7 +324,7 @@ pub const FIELDS: [&str; 20] = [
 ];
 
 impl Shared {
-    /// Returns the fields that differ from those of another event.
+    /// Returns the fields that differ from another event.
     pub fn differing(&self, other: &Shared) -> Vec<&'static str> {
         FIELDS.into_iter().filter(|field| !self.agrees(other, field)).collect()
     }
@@ -353,7 +355,7 @@ impl Shared {
         }
     }
 
-    /// Copies a field from another event, except for its dates.
+    /// Copies a field from another event. Doesn't copy dates.
     pub fn take(&mut self, field: &str, from: &Shared) {
         let (event, other) = (&mut self.event, &from.event);
         match field {

@@ -1,29 +1,29 @@
-//! Slugs: the part of a URL that names a resource.
+//! Slugs, which identify resources in URLs.
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
-/// The maximum length of a slug in bytes.
+/// Maximum length of a slug in bytes.
 pub const MAX_BYTES: usize = 200;
 
-/// Separates the name of a series from the date of an occurrence. No other slug contains it.
+/// Separates the name of a series from the date of an occurrence. Never appears in other slugs.
 pub const SEPARATOR: &str = "--";
 
-/// Maximum length of the name of a series in slugs, in bytes: it leaves room for a date, a number
-/// and the suffix of trashed resources.
+/// Maximum length of a series name in slugs, in bytes. This leaves room for a date, a number and
+/// the trash suffix.
 const NAME_BYTES: usize = 160;
 
-/// The suffix of the slugs of trashed resources.
+/// Suffix for the slugs of trashed resources.
 pub const TRASHED: &str = "__trashed";
 
-/// Converts a string to a slug. The result is empty if the string contains no character allowed in
-/// slugs.
+/// Converts a string to a slug. The result is empty if none of its characters are allowed in slugs.
 pub fn slugify(text: &str) -> String {
     cut(&normalized(text), MAX_BYTES).to_owned()
 }
 
-/// Normalizes a slug from a URL. For trashed resources the suffix may exceed the maximum length.
+/// Normalizes a slug from a URL. The slugs of trashed resources may exceed the maximum length by
+/// their suffix.
 pub fn lookup_form(text: &str) -> String {
-    // The slug of an occurrence has its date after a separator, which normalizing would shorten.
+    // An occurrence's slug has a separator before the date. Normalization would shorten it.
     if let Some((name, date)) = text.rsplit_once(SEPARATOR)
         && date.starts_with(|c: char| c.is_ascii_digit())
         && !name.is_empty()
@@ -37,22 +37,22 @@ pub fn lookup_form(text: &str) -> String {
     }
 }
 
-/// Converts a string to the beginning of the slugs of a series.
+/// Converts a string to a slug prefix for a series.
 pub fn name_of_series(text: &str) -> String {
     cut(&normalized(text), NAME_BYTES).to_owned()
 }
 
-/// Returns whether a string is short enough to be a slug, including the suffix of trashed
-/// resources.
+/// Returns whether a string is short enough for a slug, not counting the trash suffix.
 pub fn fits(text: &str) -> bool {
     text.strip_suffix(TRASHED).unwrap_or(text).len() <= MAX_BYTES
 }
 
-/// Maximum number of passes. Each pass after the first handles sequences that became adjacent in
-/// the previous one.
+/// Maximum number of passes. Later passes handle sequences that became adjacent in the previous
+/// one.
 const PASSES: usize = 8;
 
-/// Normalizes a string until it no longer changes, so that the decoded slug of a URL is found.
+/// Normalizes a string until it is stable, because slugs must also be found after they were decoded
+/// in a URL.
 fn normalized(text: &str) -> String {
     let mut slug = cleaned(&super::html::strip_tags(text));
     for _ in 1..PASSES {
@@ -73,8 +73,8 @@ fn cleaned(text: &str) -> String {
     slug.trim_matches('-').to_owned()
 }
 
-/// Decodes the percent-encoded characters that slugs themselves encode. Any other percent sign
-/// counts as punctuation, so URLs with `%2f` or with invalid UTF-8 are not found.
+/// Decodes percent-encoded characters that slugs encode too. Other percent signs count as
+/// punctuation, and URLs with `%2f` or invalid UTF-8 aren't found.
 fn with_letters_decoded(text: &str) -> String {
     let mut decoded = String::with_capacity(text.len());
     let mut rest = text;
@@ -86,8 +86,8 @@ fn with_letters_decoded(text: &str) -> String {
     decoded
 }
 
-/// Decodes the percent-encoded non-ASCII character at the beginning of a string. Returns it with
-/// the length of the encoded form. Returns `None` if there is no such character.
+/// Decodes the percent-encoded non-ASCII character at the start of a string, if any. Returns the
+/// character and its encoded length.
 fn encoded_letter(text: &str) -> Option<(char, usize)> {
     let mut bytes = Vec::with_capacity(4);
     while bytes.len() < 4 {
@@ -149,7 +149,7 @@ fn push_letter(slug: &mut String, c: char) {
     }
 }
 
-/// Truncates a slug without splitting a percent-encoded character.
+/// Truncates a slug without splitting percent-encoded characters.
 fn cut(slug: &str, most: usize) -> &str {
     if slug.len() <= most {
         return slug;
@@ -165,20 +165,20 @@ fn cut(slug: &str, most: usize) -> &str {
     slug[..end].trim_end_matches('-')
 }
 
-/// Appends the trash suffix. A slug of maximum length has room for it.
+/// Appends the trash suffix. It may exceed the maximum length of a slug.
 pub fn with_suffix(base: &str, suffix: &str) -> String {
     format!("{base}{suffix}")
 }
 
-/// Appends the slug of a parent, truncated to the maximum length.
+/// Appends the parent's slug, and truncates the result to the maximum length.
 pub fn below(base: &str, parent: &str) -> String {
     cut(&format!("{base}-{parent}"), MAX_BYTES).to_owned()
 }
 
-/// Returns a free slug: the base itself, or else the base with `-2`, `-3` and so on.
+/// Returns a free slug, which is either the base or the base followed by `-2`, `-3` and so on.
 ///
-/// Finds the number by doubling and bisection, so a title used a thousand times needs about twenty
-/// lookups. After deletions the number is free but not necessarily the lowest free one.
+/// We find the number by doubling and bisection. If a title has been used a thousand times, this
+/// takes about twenty lookups. After deletions, the result may not be the lowest free number.
 pub fn free<E>(base: &str, mut taken: impl FnMut(&str) -> Result<bool, E>) -> Result<String, E> {
     if !taken(base)? {
         return Ok(base.to_owned());

@@ -1,11 +1,11 @@
-//! Dates and times in words: `Sunday, 14 March 2027, 19:30 – 22:00`.
+//! Formats dates and times in words: `Sunday, 14 March 2027, 19:30 – 22:00`.
 
 use jiff::civil::DateTime;
 
 use super::language::{Language, capitalized};
 use super::schedule::{Schedule, wall_from_seconds};
 
-/// Formats the dates and times of an event in its local time.
+/// Formats an event's dates and times in its local time.
 pub fn span(schedule: &Schedule, language: Language) -> String {
     let (start, end) = ends(schedule);
     let text = if schedule.all_day && start.date() == end.date() {
@@ -20,7 +20,7 @@ pub fn span(schedule: &Schedule, language: Language) -> String {
     capitalized(&text)
 }
 
-/// Formats the times of day of an event.
+/// Formats an event's times of day.
 pub fn hours(schedule: &Schedule, language: Language) -> String {
     let (start, end) = ends(schedule);
     if schedule.all_day {
@@ -32,8 +32,8 @@ pub fn hours(schedule: &Schedule, language: Language) -> String {
     }
 }
 
-/// Returns whether pages show only the end time, without its date: the event ends on the day it
-/// starts, or within 24 hours of its start.
+/// Returns whether pages can omit the date from the end. That's the case if the event ends on the
+/// day it starts, or within 24 hours.
 pub fn is_one_sitting(schedule: &Schedule) -> bool {
     let (start, end) = ends(schedule);
     start.date() == end.date() || (!schedule.all_day && end.duration_since(start).as_hours() < 24)

@@ -1,37 +1,38 @@
-//! Publication statuses: six known ones, and custom ones, which are treated as drafts.
+//! Publication statuses. There are six known ones, and custom ones are treated as drafts.
 
-/// The maximum number of characters in a status.
+/// Maximum length of a status in characters.
 const MAX_CHARACTERS: usize = 20;
 
-/// A status as stored and returned.
+/// A status as stored and as returned by the API.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Status(String);
 
-/// The stage of publication that a status represents.
+/// The publication stage that a status stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Visible to all callers.
+    /// Visible to everyone.
     Publish,
-    /// Will be published on its publication date.
+    /// To be published on the publication date.
     Future,
-    /// Unfinished, and visible to its author and to editors.
+    /// Unfinished. Only visible to its author and editors.
     Draft,
     /// Waiting for an editor.
     Pending,
-    /// Readable by those with permission.
+    /// Only readable with permission.
     Private,
-    /// Deleted; can be restored.
+    /// Deleted, but can be restored.
     Trash,
 }
 
 impl Stage {
-    /// All known statuses.
+    /// All known stages.
     pub const ALL: [Stage; 6] =
         [Stage::Publish, Stage::Future, Stage::Draft, Stage::Pending, Stage::Private, Stage::Trash];
 }
 
 impl Status {
-    /// Parses a status: 1 to 20 characters after trimming, no comma, not the filter word `any`.
+    /// Parses a status, which has 1 to 20 characters after trimming, no comma, and isn't the filter
+    /// value `any`.
     pub fn parse(text: &str) -> Option<Status> {
         let text = text.trim();
         let fits = text.chars().count() <= MAX_CHARACTERS && !text.is_empty();
@@ -39,8 +40,8 @@ impl Status {
         free.then(|| Status(text.to_owned()))
     }
 
-    /// Returns the known status that a custom one probably means: it differs only in case or
-    /// inflection. Returns `None` if there is none.
+    /// Returns the known status that a custom one was probably meant to be, if any. They may only
+    /// differ in case or inflection.
     pub fn near_miss(&self) -> Option<&'static str> {
         const FORMS: [(&str, &[&str]); 6] = [
             ("publish", &["published", "publishes", "publishing", "public"]),
@@ -57,12 +58,12 @@ impl Status {
         FORMS.into_iter().find(means).map(|(known, _)| known)
     }
 
-    /// Wraps a string from the database.
+    /// Creates a status from a database value.
     pub fn stored(text: String) -> Status {
         Status(text)
     }
 
-    /// Returns the status of a stage.
+    /// Returns the status for a stage.
     pub fn of(stage: Stage) -> Status {
         let name = match stage {
             Stage::Publish => "publish",
@@ -75,12 +76,12 @@ impl Status {
         Status(name.to_owned())
     }
 
-    /// Returns the text.
+    /// Returns the status as a string.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the stage. Custom statuses are drafts.
+    /// Returns the stage. Custom statuses count as drafts.
     pub fn stage(&self) -> Stage {
         match self.0.as_str() {
             "publish" => Stage::Publish,
@@ -102,7 +103,7 @@ impl Status {
         self.stage() == Stage::Trash
     }
 
-    /// Replaces the status of a row, remembering the previous one when the row enters the trash.
+    /// Replaces a row's status. If the row is being trashed, remembers the previous status.
     pub fn replace(self, slot: &mut Status, previous: &mut Option<Status>) {
         if self.is_trashed() && !slot.is_trashed() {
             *previous = Some(slot.clone());
@@ -112,7 +113,7 @@ impl Status {
         *slot = self;
     }
 
-    /// Swaps `publish` and `future` so that the status agrees with the publication date.
+    /// Swaps `publish` and `future` if necessary to match the publication date.
     pub fn agreeing_with(self, published: i64, now: i64) -> Status {
         match self.stage() {
             Stage::Publish if published > now => Status::of(Stage::Future),

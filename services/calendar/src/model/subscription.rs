@@ -1,4 +1,4 @@
-//! Subscriptions to calendars at other addresses.
+//! Subscriptions to calendars on other sites.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,23 +13,23 @@ pub const MAX_SUBSCRIPTIONS: usize = 100;
 /// Maximum number of events in a subscribed file.
 pub const MAX_EVENTS: usize = 20_000;
 
-/// Maximum length of an address in characters.
+/// Maximum URL length in characters.
 pub const LONGEST_URL: usize = 2000;
 
-/// The longest interval between two runs in minutes: 30 days.
+/// Maximum interval between runs in minutes (30 days).
 pub const LONGEST_INTERVAL: i64 = 30 * 24 * 60;
 
-/// The interval between two runs in minutes, unless one is given.
+/// Default interval between runs in minutes.
 pub const USUAL_INTERVAL: i64 = 60;
 
-/// The longest pause after failures in seconds, unless the interval is longer.
+/// Maximum delay after failures in seconds, unless the interval is longer.
 const LONGEST_BACKOFF: i64 = DAY;
 
-/// The longest pause that a site may ask for, in seconds.
+/// Maximum delay in seconds that a server may ask for.
 const LONGEST_PAUSE: i64 = 7 * DAY;
 
-/// A part of an event that subscriptions write. A part that a user changed stays until it is
-/// released.
+/// A part of an event that subscriptions write to. Once a user has changed a part, subscriptions
+/// leave it alone until it is released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// The title.
@@ -48,7 +48,7 @@ pub enum Part {
     Categories,
     /// The publication status.
     Status,
-    /// Whether the event takes place as announced.
+    /// Whether the event is going ahead as announced.
     EventStatus,
 }
 
@@ -66,7 +66,7 @@ impl Part {
         Part::EventStatus,
     ];
 
-    /// Returns the name in requests, responses and the database.
+    /// Returns the name used in requests, responses and the database.
     pub fn name(self) -> &'static str {
         match self {
             Part::Title => "title",
@@ -81,13 +81,13 @@ impl Part {
         }
     }
 
-    /// Returns the part with a name, or `None` if there is none.
+    /// Returns the part with this name, if any.
     pub fn named(name: &str) -> Option<Part> {
         Part::ALL.into_iter().find(|part| part.name() == name)
     }
 
-    /// Returns the part to which a field of an event write belongs, or `None` if subscriptions do
-    /// not write the field.
+    /// Returns the part that a field of an event write belongs to, or `None` if subscriptions don't
+    /// write to that field.
     pub fn of_field(field: &str) -> Option<Part> {
         match field {
             "start_date" | "end_date" | "timezone" | "all_day" => Some(Part::Dates),
@@ -103,7 +103,7 @@ impl Part {
 pub struct Parts(Vec<Part>);
 
 impl Parts {
-    /// Returns the set of these parts.
+    /// Creates a set of parts.
     pub fn of(parts: impl IntoIterator<Item = Part>) -> Parts {
         let mut parts: Vec<Part> = parts.into_iter().collect();
         parts.sort_unstable();
@@ -111,17 +111,17 @@ impl Parts {
         Parts(parts)
     }
 
-    /// Reads the stored form.
+    /// Parses the database format.
     pub fn stored(text: &str) -> Parts {
         Parts::of(text.split(',').filter_map(Part::named))
     }
 
-    /// Returns the stored form: the names, separated by commas.
+    /// Returns the database format, which is a comma-separated list of names.
     pub fn text(&self) -> String {
         self.names().join(",")
     }
 
-    /// Returns the names.
+    /// Returns the names of the parts.
     pub fn names(&self) -> Vec<&'static str> {
         self.0.iter().map(|part| part.name()).collect()
     }
@@ -131,23 +131,23 @@ impl Parts {
         self.0.is_empty()
     }
 
-    /// Returns whether the set has a part.
+    /// Returns whether the set contains a part.
     pub fn has(&self, part: Part) -> bool {
         self.0.contains(&part)
     }
 
-    /// Returns the parts of both sets.
+    /// Returns the union of both sets.
     pub fn with(&self, other: &Parts) -> Parts {
         Parts::of(self.0.iter().chain(&other.0).copied())
     }
 
-    /// Returns the parts that another set does not have.
+    /// Returns the parts that aren't in the other set.
     pub fn without(&self, other: &Parts) -> Parts {
         Parts::of(self.0.iter().copied().filter(|part| !other.has(*part)))
     }
 
-    /// Returns the parts in which two states of an event differ. The trash does not count: whether
-    /// an event was trashed is recorded elsewhere.
+    /// Returns the parts that differ between two states of an event. Trashing and restoring doesn't
+    /// count because it is recorded elsewhere.
     pub fn changed(
         (old, old_links, old_status): (&Event, &Links, &EventStatus),
         (new, new_links, new_status): (&Event, &Links, &EventStatus),
@@ -172,16 +172,16 @@ impl Parts {
     }
 }
 
-/// Whether a subscription runs.
+/// A subscription's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubscriptionState {
-    /// It runs when it is due.
+    /// Runs when it is due.
     Active,
-    /// An editor paused it.
+    /// Paused by an editor.
     Paused,
-    /// It stopped, and an editor must decide.
+    /// Stopped until an editor decides what to do.
     Stopped,
-    /// Its events are moved to the trash, then it is removed.
+    /// Its events are being trashed, and then it will be removed.
     Removing,
 }
 
@@ -193,7 +193,7 @@ impl SubscriptionState {
         SubscriptionState::Removing,
     ];
 
-    /// Returns the name in the database.
+    /// Returns the name used in the database.
     pub fn name(self) -> &'static str {
         match self {
             SubscriptionState::Active => "active",
@@ -203,62 +203,62 @@ impl SubscriptionState {
         }
     }
 
-    /// Returns the state with a name, or `None` if there is none.
+    /// Returns the state with this name, if any.
     pub fn named(name: &str) -> Option<SubscriptionState> {
         SubscriptionState::ALL.into_iter().find(|state| state.name() == name)
     }
 }
 
-/// The settings of a subscription.
+/// A subscription's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The address of the file.
+    /// The URL of the file.
     pub url: String,
-    /// Minutes between two runs.
+    /// Minutes between runs.
     pub interval: i64,
-    /// Id of the author of new events.
+    /// Author of new events.
     pub author: i64,
     /// Status of new events.
     pub status: String,
-    /// Id of a category of all its events.
+    /// A category to add to all of its events.
     pub category: Option<i64>,
-    /// Id of the venue of events without a location.
+    /// The venue for events that don't have a location.
     pub venue: Option<i64>,
-    /// Whether it takes over events that an import created.
+    /// Whether to adopt events that were created by an import.
     pub adopts: bool,
 }
 
-/// A subscription to a calendar at another address.
+/// A subscription to a calendar on another site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscription {
-    /// The id, which is unique among subscriptions.
+    /// The id, unique among subscriptions.
     pub id: i64,
-    /// Its settings.
+    /// The settings.
     pub plan: Plan,
-    /// Whether it runs.
+    /// The state.
     pub state: SubscriptionState,
-    /// When it was created, in Unix seconds.
+    /// Creation time in Unix seconds.
     pub created_utc: i64,
-    /// When it is due.
+    /// When the next run is due.
     pub next_utc: i64,
-    /// Number of failed runs in a row.
+    /// Number of consecutive failures.
     pub failures: i64,
-    /// When a run in progress loses its lease.
+    /// When the lease of a run in progress expires.
     pub lease_until: i64,
     /// The `ETag` of the last imported file.
     pub etag: Option<String>,
     /// The `Last-Modified` of the last imported file.
     pub last_modified: Option<String>,
-    /// When a file was last imported; 0: never.
+    /// When a file was last imported, or 0 if never.
     pub imported_utc: i64,
-    /// Whether the next file may lack more than half of the events.
+    /// Whether more than half of the events may be missing from the next file.
     pub accepts_loss: bool,
-    /// The last run that ended.
+    /// The last completed run.
     pub last_run: Option<Run>,
 }
 
 impl Subscription {
-    /// Returns the word for its condition in responses and on pages.
+    /// Returns the state to show in responses and on pages.
     pub fn condition(&self, now: i64) -> &'static str {
         match self.state {
             _ if self.lease_until > now => "running",
@@ -267,42 +267,42 @@ impl Subscription {
         }
     }
 
-    /// Returns when it runs next, or `None` if it does not.
+    /// Returns when the subscription runs next, or `None` if it isn't active.
     pub fn next_run(&self) -> Option<i64> {
         (self.state == SubscriptionState::Active).then_some(self.next_utc)
     }
 
-    /// Returns whether it stopped because its file lacks too many events.
+    /// Returns whether the subscription stopped because too many events were missing from its file.
     pub fn awaits_acceptance(&self) -> bool {
         let lost = self.last_run.as_ref().map_or(0, |run| run.lost);
         self.state == SubscriptionState::Stopped && lost > 0
     }
 }
 
-/// The statuses that new events may have.
+/// Statuses that new events can have.
 pub const STATUSES: [&str; 4] = ["publish", "draft", "pending", "private"];
 
-/// The settings of a subscription that a request changes. `None` leaves a setting unchanged.
+/// Changes to a subscription's settings. Fields that are `None` keep their value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanChange {
-    /// The address of the file.
+    /// The URL of the file.
     pub url: Option<String>,
-    /// Minutes between two runs.
+    /// Minutes between runs.
     pub interval: Option<i64>,
-    /// Id of the author of new events.
+    /// Author of new events.
     pub author: Option<i64>,
     /// Status of new events.
     pub status: Option<String>,
-    /// `Some(None)` removes the category.
+    /// The category. `Some(None)` removes it.
     pub category: Option<Option<i64>>,
-    /// `Some(None)` removes the venue.
+    /// The venue. `Some(None)` removes it.
     pub venue: Option<Option<i64>>,
-    /// Whether it takes over events that an import created.
+    /// Whether to adopt events that were created by an import.
     pub adopts: Option<bool>,
 }
 
 impl PlanChange {
-    /// Applies the change to the settings.
+    /// Applies the changes.
     pub fn apply(self, plan: &mut Plan) {
         let PlanChange { url, interval, author, status, category, venue, adopts } = self;
         plan.url = url.unwrap_or_else(|| plan.url.clone());
@@ -315,7 +315,7 @@ impl PlanChange {
     }
 }
 
-/// The form of an address in which it is requested: `webcal` means `https`.
+/// Returns the URL to request. `webcal` becomes `https`.
 pub fn requested_url(text: &str) -> String {
     let text = text.trim();
     let (scheme, rest) = text.split_once("://").unwrap_or_default();
@@ -331,21 +331,21 @@ pub fn requested_url(text: &str) -> String {
 pub enum RunOutcome {
     /// The file was imported.
     Imported,
-    /// The site answered that the file has not changed.
+    /// The server reported that the file hasn't changed.
     NotModified,
-    /// The file was not fetched or cannot be used. The next run tries again.
+    /// The file couldn't be fetched or used. We'll try again.
     #[default]
     Failed,
-    /// The subscription stopped, because the file lacks too many events or is gone.
+    /// The subscription stopped because the file is gone or too many events are missing from it.
     Stopped,
 }
 
 impl RunOutcome {
-    /// All results.
+    /// All outcomes.
     pub const ALL: [RunOutcome; 4] =
         [RunOutcome::Imported, RunOutcome::NotModified, RunOutcome::Failed, RunOutcome::Stopped];
 
-    /// Returns the name in responses, commands and metrics.
+    /// Returns the name used in responses, commands and metrics.
     pub fn name(self) -> &'static str {
         match self {
             RunOutcome::Imported => "imported",
@@ -356,42 +356,42 @@ impl RunOutcome {
     }
 }
 
-/// A run, with the numbers of events.
+/// A run and its event counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     /// When it ended, in Unix seconds.
     pub at: i64,
-    /// Its result.
+    /// The outcome.
     pub outcome: RunOutcome,
-    /// A sentence for editors; empty if there is nothing to say.
+    /// A sentence for editors. May be empty.
     pub message: String,
-    /// Created events.
+    /// Events created.
     pub created: u64,
-    /// Updated events.
+    /// Events updated.
     pub updated: u64,
-    /// Events that already match the file.
+    /// Events that already matched the file.
     pub unchanged: u64,
-    /// Events in the trash, of other subscriptions, or older than those here.
+    /// Events that are trashed, belong to other subscriptions, or are older than ours.
     pub skipped: u64,
-    /// Events that failed.
+    /// Events that couldn't be imported.
     pub failed: u64,
-    /// Events that were moved to the trash, because the file lacks them.
+    /// Events that were trashed because they are missing from the file.
     pub trashed: u64,
-    /// Future events that the file lacks, if the subscription stopped for that reason.
+    /// Future events missing from the file, if that's why the subscription stopped.
     #[serde(default)]
     pub lost: u64,
 }
 
-/// Returns the time of the next run after failures in a row. The pause doubles with each failure, and
-/// is at least as long as the site asks for. Times are in Unix seconds.
+/// Returns when to try again after consecutive failures, in Unix seconds. The delay doubles with
+/// each failure, but is at least as long as the server asks for.
 pub fn next_after_failure(now: i64, interval: i64, failures: i64, retry_after: Option<i64>) -> i64 {
     let doublings = failures.clamp(1, 20) - 1;
     let backoff = interval.saturating_mul(1 << doublings).min(LONGEST_BACKOFF.max(interval));
     now + backoff.max(retry_after.unwrap_or(0).min(LONGEST_PAUSE))
 }
 
-/// Returns whether a file lacks so much of what earlier files had that it may be incomplete: more
-/// than half.
+/// Returns whether more than half of the known events are missing, in which case the file may be
+/// incomplete.
 pub fn is_great_loss(lost: usize, known: usize) -> bool {
     lost * 2 > known
 }

@@ -1,16 +1,16 @@
 //! Categories and tags.
 
-/// The two taxonomies.
+/// The kinds of terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Taxonomy {
-    /// Categories, which have parents.
+    /// Categories, which can have parents.
     Category,
     /// Tags.
     Tag,
 }
 
 impl Taxonomy {
-    /// Returns the database code of the taxonomy.
+    /// Returns the taxonomy's database code.
     pub fn code(self) -> i32 {
         match self {
             Taxonomy::Category => 1,
@@ -18,7 +18,7 @@ impl Taxonomy {
         }
     }
 
-    /// Returns the taxonomy name in responses.
+    /// Returns the taxonomy's name in responses.
     pub fn name(self) -> &'static str {
         match self {
             Taxonomy::Category => "tribe_events_cat",
@@ -26,7 +26,7 @@ impl Taxonomy {
         }
     }
 
-    /// Returns the singular word for a term of the taxonomy.
+    /// Returns the singular noun for a term.
     pub fn word(self) -> &'static str {
         match self {
             Taxonomy::Category => "category",
@@ -34,7 +34,7 @@ impl Taxonomy {
         }
     }
 
-    /// Returns the collection name in paths and envelopes.
+    /// Returns the collection name used in paths and envelopes.
     pub fn collection(self) -> &'static str {
         match self {
             Taxonomy::Category => "categories",
@@ -43,22 +43,22 @@ impl Taxonomy {
     }
 }
 
-/// A category or a tag.
+/// A category or tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
-    /// The id, which is unique among terms.
+    /// The id, unique among terms.
     pub id: i64,
-    /// Whether it is a category or a tag.
+    /// Whether this is a category or a tag.
     pub taxonomy: Taxonomy,
     /// The name.
     pub name: String,
     /// The slug.
     pub slug: String,
-    /// The description, as HTML.
+    /// The description as HTML.
     pub description: String,
-    /// Id of the parent; 0 at the root.
+    /// Id of the parent, or 0 at the top level.
     pub parent: i64,
-    /// Number of published events with the term.
+    /// Number of published events with this term.
     pub count: i64,
 }
 
@@ -67,19 +67,19 @@ pub struct Term {
 pub enum TermRef {
     /// The id of an existing term.
     Id(i64),
-    /// The slug or the name of a term.
+    /// A term's slug or name.
     Text(String),
 }
 
-/// The fields of a term write. A field that is `None` keeps its value.
+/// The fields of a term write. Fields that are `None` keep their value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermChange {
     /// The name.
     pub name: Option<String>,
-    /// The description, as HTML.
+    /// The description as HTML.
     pub description: Option<String>,
     /// The slug.
     pub slug: Option<String>,
-    /// Id of the parent; 0 at the root.
+    /// Id of the parent, or 0 for the top level.
     pub parent: Option<i64>,
 }

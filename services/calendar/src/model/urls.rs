@@ -1,4 +1,4 @@
-//! URLs of the site, as used in responses, pages and feeds.
+//! URLs that we use in responses, pages and feeds.
 
 use super::image::Image;
 use super::language::Language;
@@ -6,28 +6,28 @@ use super::linked::Kind;
 use super::slug::SEPARATOR;
 use super::term::Taxonomy;
 
-/// The path of the API.
+/// The API path.
 pub const NAMESPACE: &str = "calendar/events/v1";
 
-/// The API path that existing clients use.
+/// An alias of the API path, for existing clients.
 pub const ALIAS: &str = "wp-json/tribe/events/v1";
 
-/// The namespace that the API reports under the alias.
+/// The API namespace to report under the alias.
 pub const ALIAS_NAMESPACE: &str = "tribe/events/v1";
 
-/// Base URL, path prefix and language, as used by the current request.
+/// Base URL, path prefix and language for the current request.
 #[derive(Clone, Debug, Default)]
 pub struct Urls {
-    /// URL of the site without a final slash.
+    /// The site URL without a trailing slash.
     pub base: String,
-    /// Whether the request used the alias path.
+    /// Whether the request used the alias.
     pub alias: bool,
-    /// The language that links between pages name. `None` for the default language of the site.
+    /// The language to include in page links, or `None` for the site's default language.
     pub language: Option<Language>,
 }
 
 impl Urls {
-    /// Returns the namespace of the prefix that the request used.
+    /// Returns the namespace for the API path that the request used.
     pub fn namespace(&self) -> &'static str {
         if self.alias { ALIAS_NAMESPACE } else { NAMESPACE }
     }
@@ -47,34 +47,34 @@ impl Urls {
         format!("{}/{collection}/{id}", self.root())
     }
 
-    /// Returns a copy without scheme and host, for links within the site.
+    /// Returns a copy without a scheme and host, for links within the site.
     pub fn relative(&self) -> Urls {
         let (_, rest) = self.base.split_once("://").unwrap_or_default();
         let path = rest.split_once('/').map(|(_, path)| format!("/{path}"));
         Urls { base: path.unwrap_or_default(), alias: self.alias, language: self.language }
     }
 
-    /// Returns a copy whose links lead to pages in the default language.
+    /// Returns a copy that links to pages in the default language.
     pub fn in_default_language(&self) -> Urls {
         Urls { language: None, ..self.clone() }
     }
 
-    /// Returns the query of links between pages: empty, or for example `?lang=de`.
+    /// Returns the query string for page links, such as `?lang=de`. May be empty.
     pub fn page_query(&self) -> String {
         self.language.map_or_else(String::new, |language| format!("?lang={}", language.code()))
     }
 
-    /// Returns the URL of the page of upcoming events.
+    /// Returns the URL of the upcoming events page.
     pub fn list_page(&self) -> String {
         format!("{}/events/{}", self.base, self.page_query())
     }
 
-    /// Returns the URL of the page of a month, given as `2027-03`.
+    /// Returns the URL of a month page, given a month such as `2027-03`.
     pub fn month_page(&self, month: &str) -> String {
         format!("{}/events/month/{month}/{}", self.base, self.page_query())
     }
 
-    /// Returns the URL of an event's page. The date of an occurrence is a segment of its own.
+    /// Returns the URL of an event's page. For occurrences, the date is a separate path segment.
     pub fn event_page(&self, slug: &str) -> String {
         let query = self.page_query();
         match slug.rsplit_once(SEPARATOR) {
@@ -83,12 +83,13 @@ impl Urls {
         }
     }
 
-    /// Returns the URL of a venue's or organizer's page.
+    /// Returns the URL of a venue or organizer page.
     pub fn linked_page(&self, kind: Kind, slug: &str) -> String {
         format!("{}/{}/{slug}/{}", self.base, kind.word(), self.page_query())
     }
 
-    /// Returns the URL of a term's page. `path` has the slugs from the root down to the term.
+    /// Returns the URL of a term's page. `path` contains the slugs from the top level down to the
+    /// term.
     pub fn term_page(&self, taxonomy: Taxonomy, path: &[&str]) -> String {
         let (base, query) = (&self.base, self.page_query());
         match taxonomy {
@@ -102,8 +103,7 @@ impl Urls {
         format!("{}/media/{id}/{file}", self.base)
     }
 
-    /// Returns the URL of an image: on this site if its file is stored here, otherwise the original
-    /// URL.
+    /// Returns an image's URL on this site if the file is stored here, or else its original URL.
     pub fn image(&self, image: &Image) -> String {
         match &image.file {
             Some(file) => self.media(image.id, file),
@@ -111,7 +111,7 @@ impl Urls {
         }
     }
 
-    /// Returns the id of a stored image, given its URL on this site. `None` for other URLs.
+    /// Returns the id of a stored image from its URL on this site. Returns `None` for other URLs.
     pub fn media_id(&self, address: &str) -> Option<i64> {
         let rest = address.strip_prefix(&self.base)?.strip_prefix("/media/")?;
         rest.split_once('/')?.0.parse().ok()

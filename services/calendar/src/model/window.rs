@@ -1,6 +1,6 @@
-//! The time window of an event list: converts six date parameters to inclusive bounds.
+//! The time window of an event list. Converts six date parameters to inclusive bounds.
 //!
-//! Days and local times are compared with the event's own local time, instants with its times in
+//! Days and local times are compared with the event's local time, and instants with its time in
 //! UTC.
 
 use jiff::civil::{Date, DateTime, Time};
@@ -11,30 +11,30 @@ use super::schedule::{day_end, wall_seconds};
 use super::when::{NotADate, PointInTime, When};
 use super::zone::Zone;
 
-/// Inclusive bounds on the start and the end of an event, in seconds.
+/// Inclusive bounds on an event's start and end, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// The earliest permitted start.
+    /// Earliest start.
     pub start_min: Option<i64>,
-    /// The latest permitted start.
+    /// Latest start.
     pub start_max: Option<i64>,
-    /// The earliest permitted end.
+    /// Earliest end.
     pub end_min: Option<i64>,
-    /// The latest permitted end.
+    /// Latest end.
     pub end_max: Option<i64>,
-    /// The beginning of an overlap window. An event that began earlier and ends exactly at this
-    /// time only touches the window and does not match.
+    /// Start of an overlap window. Events that started earlier and end at exactly this time only
+    /// touch the window, and don't match.
     pub touching: Option<i64>,
-    /// Whether `start_max` and `end_min` come from an overlap window and there are no other bounds.
+    /// Whether `start_max` and `end_min` are from an overlap window, without any other bounds.
     pub is_overlap: bool,
 }
 
-/// Local times that occur twice during an event, because the clock is set back.
+/// Local times that are repeated during an event because clocks are set back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetBack {
-    /// The local time at which the clock is set back.
+    /// Local time when clocks are set back.
     pub from: i64,
-    /// The local time to which it is set back.
+    /// Local time that clocks are set back to.
     pub to: i64,
 }
 
@@ -44,8 +44,8 @@ impl Limits {
         *self == Limits::default()
     }
 
-    /// Returns whether an event is within the bounds if the clock is set back between its start and
-    /// its end. In local time such an event has two parts: before the change, and after it.
+    /// Returns whether an event is within the bounds if clocks are set back while it is running. In
+    /// local time, such an event has two parts, one before and one after the change.
     pub fn contains_across_set_back(&self, start: i64, end: i64, set_back: SetBack) -> bool {
         match self.is_overlap {
             true => {
@@ -56,14 +56,14 @@ impl Limits {
         }
     }
 
-    /// Returns whether the bounds are those of whole days. Clocks are set back within a day, so
-    /// such bounds need no special treatment.
+    /// Returns whether the bounds are whole days. They don't need special treatment because clocks
+    /// are set back within a day.
     fn are_whole_days(&self) -> bool {
         self.end_min.is_none_or(|from| from.rem_euclid(DAY) == 0)
             && self.start_max.is_none_or(|to| (to + 1).rem_euclid(DAY) == 0)
     }
 
-    /// Returns whether a start and an end are within the bounds.
+    /// Returns whether a start and end are within the bounds.
     pub fn contains(&self, start: i64, end: i64) -> bool {
         self.start_min.is_none_or(|bound| start >= bound)
             && self.start_max.is_none_or(|bound| start <= bound)
@@ -73,23 +73,23 @@ impl Limits {
     }
 }
 
-/// The date bounds of a list. An event must satisfy both sets.
+/// The date bounds of a list. Events must satisfy both kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// Bounds on local times, as if in UTC.
+    /// Bounds on local times, as if they were UTC.
     pub wall: Limits,
     /// Bounds on instants in Unix seconds.
     pub utc: Limits,
 }
 
 impl Window {
-    /// Returns a window that bounds only local times.
+    /// Creates a window that only bounds local times.
     pub fn on_wall(wall: Limits) -> Window {
         Window { wall, utc: Limits::default() }
     }
 
-    /// Returns whether clock changes matter: an event in the window may have a local end before the
-    /// window, or a local start after it.
+    /// Returns whether clock changes matter, because an event in the window could have a local end
+    /// before it or a local start after it.
     pub fn depends_on_clock_changes(&self) -> bool {
         self.wall.is_overlap && !self.wall.are_whole_days()
     }
@@ -98,30 +98,30 @@ impl Window {
 /// The date parameters of a request.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
-    /// Lower bound of the start, or of the end with `overlaps`.
+    /// Lower bound for the start or, with `overlaps`, for the end.
     pub start_date: Option<When>,
-    /// Upper bound of the end, or of the start with `overlaps`.
+    /// Upper bound for the end or, with `overlaps`, for the start.
     pub end_date: Option<When>,
-    /// Upper bound of the start, exclusive.
+    /// Upper bound for the start, exclusive.
     pub starts_before: Option<When>,
-    /// Lower bound of the start, exclusive.
+    /// Lower bound for the start, exclusive.
     pub starts_after: Option<When>,
-    /// Upper bound of the end, exclusive.
+    /// Upper bound for the end. Exclusive if `strict` is set.
     pub ends_before: Option<When>,
-    /// Lower bound of the end, exclusive.
+    /// Lower bound for the end, exclusive.
     pub ends_after: Option<When>,
-    /// Whether bounds are compared by time rather than only by day.
+    /// Whether to compare times and not just days.
     pub strict: bool,
-    /// Whether events that merely overlap the window also match.
+    /// Whether to include events that only overlap the window.
     pub overlaps: bool,
 }
 
-/// The defaults that replaced absent `start_date` and `end_date` parameters.
+/// The values used for `start_date` and `end_date` if they were absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Defaults {
-    /// The default of `start_date`, in the site's zone.
+    /// Default for `start_date`, in the site's zone.
     pub start_date: Option<DateTime>,
-    /// The default of `end_date`, in the site's zone.
+    /// Default for `end_date`, in the site's zone.
     pub end_date: Option<DateTime>,
 }
 
@@ -152,7 +152,7 @@ struct Reader<'a> {
 }
 
 impl Bounds {
-    /// Returns whether one of the four relative bounds is given, which disables the defaults.
+    /// Returns whether any of the four relative bounds are given. If so, the defaults don't apply.
     fn has_relative(&self) -> bool {
         self.starts_before.is_some()
             || self.starts_after.is_some()
@@ -160,7 +160,7 @@ impl Bounds {
             || self.ends_after.is_some()
     }
 
-    /// Returns the window, and the defaults that were used for it.
+    /// Returns the window and the defaults it uses.
     ///
     /// # Errors
     /// A date is outside the supported years.
@@ -197,7 +197,7 @@ impl Bounds {
         };
         window.lower(read(&self.starts_before, -1)?, |limits| &mut limits.start_max);
         window.raise(read(&self.starts_after, 1)?, |limits| &mut limits.start_min);
-        // An all-day event ends at 23:59:59 and belongs to its day.
+        // All-day events end at 23:59:59, which is still the same day.
         let last = if self.strict { -1 } else { 0 };
         window.lower(read(&self.ends_before, last)?, |limits| &mut limits.end_max);
         window.raise(read(&self.ends_after, 1)?, |limits| &mut limits.end_min);
@@ -282,7 +282,7 @@ mod tests {
         Zone::parse("Europe/Vienna").unwrap()
     }
 
-    /// Parses a local time or a UTC instant into seconds.
+    /// Parses a local time or UTC instant as seconds.
     fn at(text: &str) -> Option<i64> {
         Some(text.parse::<Timestamp>().unwrap().as_second())
     }

@@ -1,4 +1,4 @@
-//! Time zones of events and of the site: IANA names from the bundled database, fixed offsets, and
+//! Time zones of events and the site: IANA names from the bundled database, fixed offsets, and
 //! common abbreviations.
 
 use std::sync::OnceLock;
@@ -7,10 +7,10 @@ use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, Timestamp};
 
-/// Maximum offset in hours. No inhabited place exceeds it, and list scans rely on this bound.
+/// Maximum UTC offset in hours. No inhabited place exceeds it, and list scans rely on it.
 pub const MAX_OFFSET_HOURS: i64 = 14;
 
-/// A zone with the name that responses return.
+/// A time zone, with the name to return in responses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Zone {
     name: String,
@@ -18,10 +18,10 @@ pub struct Zone {
     written: Written,
 }
 
-/// How a zone was written, which decides its abbreviation.
+/// How a zone was written, which determines its abbreviation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Written {
-    /// `Europe/Vienna`, `UTC`: the abbreviation comes from the zone's rules.
+    /// `Europe/Vienna`, `UTC`: abbreviated according to the zone's rules.
     Name,
     /// `UTC+2`, `EDT`: the name is the abbreviation.
     Own,
@@ -29,7 +29,7 @@ enum Written {
     Offset,
 }
 
-/// Abbreviations that are not IANA names, with their offset in minutes.
+/// Abbreviations that aren't IANA names, with their offsets in minutes.
 const ABBREVIATIONS: [(&str, i32); 28] = [
     ("ACDT", 630),
     ("ACST", 570),
@@ -67,13 +67,13 @@ fn database() -> &'static TimeZoneDatabase {
 }
 
 impl Zone {
-    /// Returns Coordinated Universal Time.
+    /// Returns Coordinated Universal Time (UTC).
     pub fn utc() -> Zone {
         Zone { name: "UTC".to_owned(), rules: TimeZone::UTC, written: Written::Name }
     }
 
-    /// Parses a `timezone` field: names, `UTC±H`, `±HH:MM` and abbreviations. Returns `None` for
-    /// anything else.
+    /// Parses a `timezone` field, which can be a name, `UTC±H`, `±HH:MM` or an abbreviation.
+    /// Returns `None` for anything else.
     pub fn parse(text: &str) -> Option<Zone> {
         let text = text.trim();
         if let Some(zone) = Zone::named(text) {
@@ -94,12 +94,12 @@ impl Zone {
         None
     }
 
-    /// Looks up an IANA name, ignoring case. Returns `None` for an unknown name.
+    /// Looks up an IANA name, ignoring case. Returns `None` if it is unknown.
     pub fn named(name: &str) -> Option<Zone> {
         if name.eq_ignore_ascii_case("UTC") {
             return Some(Zone::utc());
         }
-        // The lookup must get only names that begin with a letter, not `+02:00`.
+        // Only look up names that start with a letter, not `+02:00`.
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             return None;
         }
@@ -108,8 +108,8 @@ impl Zone {
         Some(Zone { name, rules, written: Written::Name })
     }
 
-    /// Parses the zone part of a date: `Z`, `±HH:MM`, `±HHMM`, or a name. Returns `None` for
-    /// anything else.
+    /// Parses the zone in a date, which can be `Z`, `±HH:MM`, `±HHMM`, or a name. Returns `None`
+    /// for anything else.
     pub fn of_date(text: &str) -> Option<Zone> {
         if text.eq_ignore_ascii_case("z") {
             return Some(Zone::utc());
@@ -121,30 +121,30 @@ impl Zone {
         Zone::named(text)
     }
 
-    /// Returns the name in canonical case.
+    /// Returns the name in its canonical case.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the instant of a local time. A skipped time moves forward; of a repeated time, the
-    /// first is used. Returns `None` if the instant is outside the supported range.
+    /// Converts a local time to an instant. Skipped times move forward, and repeated ones resolve
+    /// to their first occurrence. Returns `None` if the instant is out of range.
     pub fn instant(&self, wall: DateTime) -> Option<Timestamp> {
         self.rules.to_timestamp(wall).ok()
     }
 
-    /// Returns the local time at an instant.
+    /// Converts an instant to local time.
     pub fn wall(&self, at: Timestamp) -> DateTime {
         self.rules.to_datetime(at)
     }
 
-    /// Returns whether converting an instant to local time and back yields the same instant. This
-    /// is false only in the second pass of a repeated hour.
+    /// Returns whether converting an instant to local time and back yields the same instant. In a
+    /// repeated hour, this fails the second time around.
     pub fn is_unambiguous(&self, at: Timestamp) -> bool {
         self.instant(self.wall(at)) == Some(at)
     }
 
-    /// Returns the last time between two instants when the clock was set back, as the local times
-    /// before and after the change. `None` if it was not set back.
+    /// Returns the last time clocks were set back between two instants, if any, as the local times
+    /// before and after the change.
     pub fn last_set_back(&self, from: Timestamp, until: Timestamp) -> Option<(DateTime, DateTime)> {
         let until = until.checked_add(SignedDuration::from_secs(1)).unwrap_or(until);
         let transitions = self.rules.preceding(until).map(|transition| transition.timestamp());
@@ -156,13 +156,13 @@ impl Zone {
         })
     }
 
-    /// Returns the offset from UTC at an instant, in seconds.
+    /// Returns the UTC offset at an instant, in seconds.
     pub fn offset(&self, at: Timestamp) -> i32 {
         self.rules.to_offset(at).seconds()
     }
 
-    /// Returns whether the offset at an instant exceeds the maximum, as in the local mean time of
-    /// Manila.
+    /// Returns whether the offset at an instant exceeds the maximum, as Manila's local mean time
+    /// does.
     pub fn exceeds_max_offset(&self, at: Timestamp) -> bool {
         i64::from(self.offset(at).abs()) > MAX_OFFSET_HOURS * 3600
     }
@@ -177,27 +177,27 @@ impl Zone {
     }
 }
 
-/// A period in which a zone has a constant offset.
+/// A period with a constant UTC offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observance {
-    /// The offset from UTC that applied before, in seconds.
+    /// The UTC offset before this period, in seconds.
     pub before: i32,
-    /// The offset from UTC that applies in the period, in seconds.
+    /// The UTC offset in this period, in seconds.
     pub offset: i32,
-    /// Whether the period is summer time.
+    /// Whether this is daylight saving time.
     pub summer: bool,
     /// The abbreviation, such as `EDT`.
     pub abbreviation: String,
 }
 
 impl Zone {
-    /// Returns whether the zone is a fixed offset.
+    /// Returns whether the zone has a fixed offset.
     pub fn is_fixed(&self) -> bool {
         self.written != Written::Name || self.rules == TimeZone::UTC
     }
 
-    /// Returns the observances between two instants, each with its beginning in the local time that
-    /// applied before it.
+    /// Returns the observances between two instants. Each comes with its start, in the local time
+    /// that applied before it.
     pub fn observances(&self, from: Timestamp, until: Timestamp) -> Vec<(DateTime, Observance)> {
         let first = self.rules.to_offset_info(from);
         let mut before = first.offset().seconds();
@@ -247,7 +247,7 @@ fn digits(text: &str, most: usize) -> Option<i32> {
     fits.then(|| text.parse().ok()).flatten()
 }
 
-/// Parses `±H`, `±H:MM` and `±H.5` as minutes. Returns `None` for any other text.
+/// Parses `±H`, `±H:MM` and `±H.5` as minutes. Returns `None` for anything else.
 fn hour_offset(text: &str) -> Option<i32> {
     let (sign, rest) = signed(text)?;
     if let Some((hours, minutes)) = rest.split_once(':') {
@@ -262,7 +262,7 @@ fn hour_offset(text: &str) -> Option<i32> {
     Some(sign * digits(rest, 2)? * 60)
 }
 
-/// Parses `±HH:MM` and `±HHMM` as minutes. Returns `None` for any other text.
+/// Parses `±HH:MM` and `±HHMM` as minutes. Returns `None` for anything else.
 fn clock_offset(text: &str) -> Option<i32> {
     let (sign, rest) = signed(text)?;
     let bare = rest.replacen(':', "", 1);

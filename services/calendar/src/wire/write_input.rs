@@ -1,4 +1,4 @@
-//! Shared parts of event, venue and organizer writes.
+//! Common parts of event, venue and organizer writes.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -18,7 +18,7 @@ use crate::model::urls::Urls;
 use crate::model::when::PointInTime;
 use crate::model::zone::Zone;
 
-/// The user and the site of a write.
+/// The user and site settings for a write.
 #[derive(Clone, Copy)]
 pub struct WriteOptions<'a> {
     pub user: &'a User,
@@ -26,14 +26,14 @@ pub struct WriteOptions<'a> {
     pub currency: &'a Currency,
     pub urls: &'a Urls,
     pub now: Timestamp,
-    /// Whether editors and administrators may write any HTML.
+    /// Whether editors and administrators may use arbitrary HTML.
     pub unfiltered_html: bool,
     /// Long text that was sanitized before the transaction.
     pub sanitized: &'a SanitizedTexts,
 }
 
 impl WriteOptions<'_> {
-    /// Returns whether this user's HTML is stored unmodified.
+    /// Returns whether this user's HTML is stored as is.
     fn is_unfiltered(&self) -> bool {
         self.unfiltered_html && self.user.role >= Role::Editor
     }
@@ -43,13 +43,13 @@ impl WriteOptions<'_> {
         if self.is_unfiltered() { Some(text) } else { self.sanitized.get(&text) }
     }
 
-    /// Sanitizes a title or a name.
+    /// Sanitizes a title or name.
     pub fn sanitize_inline(&self, text: String) -> String {
         if self.is_unfiltered() { text } else { html::sanitize_inline(&text) }
     }
 }
 
-/// Sanitizes a title or a name. Reports an error if nothing remains.
+/// Sanitizes a title or name. Reports an error if nothing is left.
 pub fn name(
     errors: &mut Errors,
     name: &'static str,
@@ -64,8 +64,8 @@ pub fn name(
     Some(sanitized)
 }
 
-/// Sanitizes long text. Returns `None` if it is not sent, or if its tags are not closed in order,
-/// which is recorded as an error.
+/// Sanitizes long text. Returns `None` if it is absent, or reports an error if its tags aren't
+/// closed in order.
 pub fn markup(
     errors: &mut Errors,
     name: &'static str,
@@ -79,8 +79,8 @@ pub fn markup(
     sanitized
 }
 
-/// Resolves a date in a zone. Returns `None` if it is not sent, or if it cannot be represented in
-/// the zone, which is recorded as an error.
+/// Resolves a date in a zone. Returns `None` if it is absent, or reports an error if it can't be
+/// represented in the zone.
 pub fn point_in_time(
     errors: &mut Errors,
     name: &'static str,
@@ -89,7 +89,7 @@ pub fn point_in_time(
     now: Timestamp,
 ) -> Option<PointInTime> {
     let point = date?.0.resolve(zone, now);
-    // A date that cannot be represented in the zone is an error of this parameter.
+    // Make sure that the date can be represented in the zone, and blame this parameter if it can't.
     let point = point.and_then(|point| point.instant(zone).map(|_| point));
     if point.is_err() {
         errors.fail(name, "must be a date");
@@ -98,7 +98,7 @@ pub fn point_in_time(
 }
 
 /// Decodes `date` and `date_utc`. If only one is given, the other is computed from it. If both are
-/// given, both are used unchanged.
+/// given, they are used as is.
 pub fn publication(
     errors: &mut Errors,
     (date, date_utc): (Option<DateInput>, Option<DateInput>),
@@ -119,7 +119,7 @@ pub fn publication(
     })
 }
 
-/// Decodes the shared fields of events, venues and organizers.
+/// Decodes the fields shared by events, venues and organizers.
 macro_rules! post_change {
     ($errors:ident, $known:ident, $given:ident, $writer:ident) => {{
         use $crate::wire::write_input::{author, image, markup, publication};
@@ -136,7 +136,7 @@ macro_rules! post_change {
 }
 pub(super) use post_change;
 
-/// Returns the author's id. Reports an error if there is no such user.
+/// Returns the author's id. Reports an error if the user doesn't exist.
 pub fn author(errors: &mut Errors, known: &Known, author: Option<Positive>) -> Option<i64> {
     let Positive(id) = author?;
     if !known.users.contains(&id) {
@@ -146,8 +146,8 @@ pub fn author(errors: &mut Errors, known: &Known, author: Option<Positive>) -> O
     Some(id)
 }
 
-/// Decodes an image: an id, a URL, or a value that clears it. Returns `None` if it is not sent, or
-/// if it is not valid, which is recorded as an error.
+/// Decodes an image, given as an id, a URL, or a value that clears it. Returns `None` if it is
+/// absent, or reports an error if it is invalid.
 pub fn image(
     errors: &mut Errors,
     known: &Known,
@@ -200,7 +200,7 @@ fn image_ref(value: &Value, writer: WriteOptions<'_>) -> Result<ImageRef, &'stat
     if !role::may_use_images(writer.user) {
         return Err("must be an image id, as this role may not add images");
     }
-    // The URL parser drops control characters, but the original text would be stored.
+    // The URL parser drops control characters, but we would store the original string.
     if address.chars().any(char::is_control) {
         return Err(WRONG);
     }

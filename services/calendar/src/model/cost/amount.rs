@@ -6,11 +6,11 @@ use super::symbol::is_symbol;
 /// An amount of money.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Amount {
-    /// The amount as written, without its symbol.
+    /// The amount as written, without the symbol.
     pub text: String,
-    /// The amount without grouping and with a decimal point.
+    /// The amount with a decimal point and without digit grouping.
     pub value: String,
-    /// The numeric value, used only for sorting.
+    /// The numeric value. Only used for sorting.
     pub size: f64,
 }
 
@@ -19,15 +19,15 @@ pub struct Amount {
 pub struct Mark {
     /// The symbol.
     pub symbol: String,
-    /// Whether the symbol precedes the amount.
+    /// Whether the symbol comes before the amount.
     pub prefix: bool,
 }
 
-/// Characters that separate several amounts.
+/// Characters that can separate amounts.
 const SEPARATORS: [char; 6] = ['-', '–', '—', ';', '|', '/'];
 
-/// Parses amounts with separators between them, such as `10`, `$10 - $30` or `25 €; 30 €`. An
-/// amount of `None` is the word `free`. Returns `None` for any other text.
+/// Parses one or more amounts, such as `10`, `$10 - $30` or `25 €; 30 €`. The word `free` yields an
+/// amount of `None`. Returns `None` if anything else is in the input.
 pub fn amounts(input: &str) -> Option<Vec<(Option<Amount>, Option<Mark>)>> {
     let parts = input.replace(" to ", "-");
     parts.split(SEPARATORS).map(|part| one(part.trim())).collect()

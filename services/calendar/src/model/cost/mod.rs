@@ -1,6 +1,6 @@
-//! Parses costs as people write them, and renders them as one string with a list of values.
+//! Parses costs as people write them. Renders them as a single string plus a list of values.
 //!
-//! A price is never guessed: input that cannot be parsed is shown unchanged and yields no values.
+//! We never guess a price. Input that can't be parsed is shown as is and doesn't yield any values.
 
 mod amount;
 mod number;
@@ -13,27 +13,27 @@ use std::cmp::Ordering;
 use self::amount::{Amount, Mark, amounts};
 pub use self::symbol::is_code;
 
-/// The site's currency, for amounts without a symbol.
+/// The site's currency, which applies to amounts without a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Currency {
-    /// Symbol of amounts that have none.
+    /// Symbol for amounts that don't have one.
     pub symbol: String,
-    /// Whether the symbol precedes the amount.
+    /// Whether the symbol comes before the amount.
     pub prefix: bool,
-    /// ISO 4217 code; empty if not configured.
+    /// ISO 4217 code, or empty if not configured.
     pub code: String,
 }
 
-/// The result of parsing a cost.
+/// A parsed cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// The complete cost, as displayed.
+    /// The whole cost as displayed.
     pub shown: String,
-    /// The symbol that occurs in the amounts themselves.
+    /// The symbol used in the amounts themselves.
     pub symbol: String,
-    /// Position of that symbol: `prefix`, `postfix`, or empty if there is none.
+    /// Position of that symbol: `prefix`, `postfix`, or empty if there isn't one.
     pub position: &'static str,
-    /// Distinct amounts without grouping in ascending order, and words unchanged.
+    /// Distinct amounts in ascending order and without digit grouping, and words in lower case.
     pub values: Vec<String>,
 }
 
@@ -52,8 +52,8 @@ pub fn read(inputs: &[String], currency: &Currency) -> Cost {
         .unwrap_or_else(|| Cost { shown: inputs.join(", "), ..Cost::default() })
 }
 
-/// Parses inputs that consist of words and of amounts in a single currency. Returns `None` for any
-/// other input.
+/// Parses inputs that consist of words and amounts in a single currency. Returns `None` for
+/// anything else.
 fn understood(inputs: &[&str], currency: &Currency) -> Option<Cost> {
     let mut entries = Vec::new();
     let mut mark: Option<Mark> = None;
@@ -102,7 +102,7 @@ fn value(entry: &Entry) -> String {
     }
 }
 
-/// Orders amounts ascending, `free` as zero, and other words alphabetically after them.
+/// Sorts by amount. `free` counts as zero, and other words come last.
 fn order(a: &Entry, b: &Entry) -> Ordering {
     let size = |entry: &Entry| match entry {
         Entry::Amount(amount) => amount.size,

@@ -1,10 +1,10 @@
 //! Numbers with digit grouping: `1,234.56`, `1.234,56`, `1 234`, `1'234`, `1,00,000`.
 
-/// The maximum number of digits before the decimal point.
+/// Maximum number of digits before the decimal point.
 const DIGITS: usize = 15;
 
-/// Removes digit grouping and converts a decimal comma to a point. Returns `None` if the grouping
-/// follows no known convention. The text begins and ends with a digit.
+/// Removes digit grouping and turns a decimal comma into a point. Returns `None` if the grouping
+/// doesn't follow any known convention. The input must start and end with a digit.
 pub fn plain_number(text: &str) -> Option<String> {
     let is_separator = |c: char| !c.is_ascii_digit();
     let separators: Vec<char> = text.chars().filter(|c| is_separator(*c)).map(plain).collect();
@@ -29,7 +29,7 @@ pub fn plain_number(text: &str) -> Option<String> {
         return None;
     }
     let whole = whole.concat();
-    // A leading zero suggests a date or a telephone number.
+    // A leading zero suggests a date or phone number.
     if whole.len() > DIGITS || (whole.len() > 1 && whole.starts_with('0')) {
         return None;
     }
@@ -39,7 +39,7 @@ pub fn plain_number(text: &str) -> Option<String> {
     })
 }
 
-/// Maps the spaces and apostrophes used as grouping to one form each.
+/// Normalizes the spaces and apostrophes that are used as grouping.
 fn plain(separator: char) -> char {
     match separator {
         '\u{a0}' | '\u{2009}' | '\u{202f}' => ' ',
@@ -48,9 +48,9 @@ fn plain(separator: char) -> char {
     }
 }
 
-/// Returns whether the last separator is the decimal separator. A single separator before three
-/// digits counts as grouping, as in `1,500` and `1.500`, except in `0.500` and after more than
-/// three digits.
+/// Returns whether the last separator is the decimal separator. If there is only one, and three
+/// digits follow, it counts as grouping (`1,500`, `1.500`). Exceptions are `0.500` and numbers with
+/// more than three digits before it.
 fn is_decimal(last: char, grouping: &[char], groups: &[&str]) -> bool {
     let decimals = groups.last().map_or(0, |group| group.len());
     let first = groups.first().copied().unwrap_or_default();
@@ -61,8 +61,8 @@ fn is_decimal(last: char, grouping: &[char], groups: &[&str]) -> bool {
     }
 }
 
-/// Returns whether every group has three digits. With commas, all groups but the last may have two
-/// (as in India).
+/// Returns whether the digit groups are valid. Groups have three digits. With commas, all but the
+/// last may have two, as in India.
 fn are_groups(groups: &[&str], commas: bool) -> bool {
     let [first, middle @ .., last] = groups else { return true };
     let of = |size: usize| {

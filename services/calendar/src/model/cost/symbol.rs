@@ -1,9 +1,9 @@
-//! Symbols and names of currencies.
+//! Currency symbols and names.
 
-/// The maximum number of characters in a symbol.
+/// Maximum length of a symbol in characters.
 const CHARACTERS: usize = 4;
 
-/// Abbreviations of currencies, in lower case and without a final dot.
+/// Currency abbreviations in lower case, without the final dot.
 const WORDS: [&str; 43] = [
     "bs",
     "bd",
@@ -50,7 +50,7 @@ const WORDS: [&str; 43] = [
     "บาท",
 ];
 
-/// Codes of current currencies in ISO 4217.
+/// Active ISO 4217 currency codes.
 const CODES: &str = "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL \
     BSD BTN BWP BYN BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD \
     FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS \
@@ -64,8 +64,8 @@ pub fn is_code(text: &str) -> bool {
     text.len() == 3 && CODES.split_whitespace().any(|code| code == text)
 }
 
-/// Returns whether a string denotes a currency: a sign (also with letters, as in `US$`), a code, or
-/// a known abbreviation.
+/// Returns whether a string is a currency symbol: a sign (possibly with letters, as in `US$`), a
+/// code, or a known abbreviation.
 pub fn is_symbol(text: &str) -> bool {
     if text.chars().count() > CHARACTERS || text.contains(char::is_whitespace) {
         return false;

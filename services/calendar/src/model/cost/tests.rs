@@ -10,7 +10,7 @@ fn cost(inputs: &[&str]) -> (String, String, &'static str, Vec<String>) {
     (cost.shown, cost.symbol, cost.position, cost.values)
 }
 
-/// Inputs, shown cost, symbol, its position, values.
+/// Inputs, displayed cost, symbol, position of the symbol, values.
 type Row =
     (&'static [&'static str], &'static str, &'static str, &'static str, &'static [&'static str]);
 
@@ -31,7 +31,7 @@ const ROWS: [Row; 74] = [
     (&["12,50 €"], "12,50€", "€", "postfix", &["12.50"]),
     (&["20", "5", "20"], "$5 – $20", "", "", &["5", "20"]),
     (&["", " "], "", "", "", &[]),
-    // Digit groups and decimals of many countries.
+    // Digit grouping and decimals from many countries.
     (&["1 000"], "$1 000", "", "", &["1000"]),
     (&["1\u{a0}234,50 Kč"], "1\u{a0}234,50Kč", "Kč", "postfix", &["1234.50"]),
     (&["1\u{202f}000 €"], "1\u{202f}000€", "€", "postfix", &["1000"]),
@@ -68,7 +68,7 @@ const ROWS: [Row; 74] = [
     (&["5 to 9"], "$5 – $9", "", "", &["5", "9"]),
     (&["Free - $20"], "Free – $20", "$", "prefix", &["free", "20"]),
     (&["$5", "Free"], "Free – $5", "$", "prefix", &["free", "5"]),
-    // Text that cannot be parsed has no values.
+    // Input that can't be parsed doesn't have values.
     (&["10 20"], "10 20", "", "", &[]),
     (&["$5", "€6"], "$5, €6", "", "", &[]),
     (&["$5 - €6"], "$5 - €6", "", "", &[]),

@@ -1,4 +1,4 @@
-//! The HTML elements that stored text may contain.
+//! HTML elements that are allowed in stored text.
 
 /// Inline elements.
 pub(super) const INLINE: [&str; 22] = [
@@ -6,7 +6,7 @@ pub(super) const INLINE: [&str; 22] = [
     "small", "span", "strong", "sub", "sup", "time", "u", "var",
 ];
 
-/// Block elements, without table parts.
+/// Block elements. See [`TABLE_PARTS`] for the rest.
 pub(super) const BLOCKS: [&str; 34] = [
     "address",
     "article",
@@ -44,10 +44,10 @@ pub(super) const BLOCKS: [&str; 34] = [
     "ul",
 ];
 
-/// Table parts that are blocks too.
+/// Table parts that are also block elements.
 pub(super) const TABLE_PARTS: [&str; 3] = ["th", "thead", "tr"];
 
-/// Returns whether an element is a block, including table and list parts.
+/// Returns whether an element is a block. List items and table parts count as blocks.
 pub(super) fn is_block(name: &str) -> bool {
     BLOCKS.contains(&name) || TABLE_PARTS.contains(&name)
 }

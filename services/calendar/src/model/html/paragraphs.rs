@@ -1,19 +1,19 @@
-//! Rendering of descriptions and other long text.
+//! Renders descriptions and other long text.
 
 use super::elements::is_block;
 use super::text::ampersands;
 
-/// Renders long text: blank lines separate paragraphs, single newlines become line breaks.
+/// Renders long text. Blank lines separate paragraphs, and single newlines become line breaks.
 ///
-/// The rendering is idempotent.
+/// Rendering is idempotent.
 pub fn paragraphs(text: &str) -> String {
     let text = ampersands(&text.replace("\r\n", "\n").replace('\r', "\n"));
     let text = text.replace("<br>", "<br />").replace("<br/>", "<br />");
     let mut parts: Vec<String> = Vec::new();
     let mut open = String::new();
     let mut rest = text.trim();
-    // After the last `>`, no tag can end. Tags are searched only before it, because every `<` after
-    // it would be scanned to the end.
+    // No tag can end after the last `>`. We only look for tags before it, because each `<` after it
+    // would make us scan to the end of the text.
     let mut marked = rest.rfind('>').map_or(0, |at| at + 1);
     while !rest.is_empty() {
         let (node, kind) = first_node(rest, marked);
@@ -39,12 +39,12 @@ pub fn paragraphs(text: &str) -> String {
     parts.join("\n")
 }
 
-/// Kind of a top-level node.
+/// The type of a top-level node.
 enum Node {
     Text,
-    /// Text or an element without any block in it.
+    /// An element that doesn't contain any blocks.
     Inline,
-    /// A block, or an inline element around one.
+    /// A block, or an inline element that contains one.
     Block,
 }
 
@@ -90,8 +90,7 @@ fn blank_line_split(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Parses the tag at the beginning of a string that starts with `<`. Returns `None` if there is
-/// none.
+/// Parses the tag at the start of the string. Returns `None` if there isn't one.
 fn tag(text: &str) -> Option<Tag<'_>> {
     let body = text.strip_prefix('<')?;
     let closes = body.starts_with('/');
@@ -106,8 +105,8 @@ fn tag(text: &str) -> Option<Tag<'_>> {
     Some(Tag { name, closes, is_void, length })
 }
 
-/// Splits off the first top-level node. All tags of the text end within its first `marked` bytes.
-/// An unclosed element extends to the end.
+/// Splits off the first top-level node. All tags end within the first `marked` bytes. Unclosed
+/// elements extend to the end.
 fn first_node(text: &str, marked: usize) -> (&str, Node) {
     let tags = &text[..marked];
     let Some(first) = tag(tags) else {

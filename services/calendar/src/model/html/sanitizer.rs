@@ -1,4 +1,4 @@
-//! Sanitizing of HTML input.
+//! Sanitizes HTML input.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,7 +9,7 @@ use ammonia::Builder;
 use super::elements::{BLOCKS, INLINE, TABLE_PARTS};
 use super::parse_cost::is_too_costly;
 
-/// The characters that the cleaner escapes, and the beginning of tags.
+/// The characters that the cleaner escapes, and those that can start a tag.
 const REWRITTEN: [char; 4] = ['<', '>', '&', '\u{a0}'];
 
 fn builder(blocks: bool) -> Builder<'static> {
@@ -33,8 +33,8 @@ fn builder(blocks: bool) -> Builder<'static> {
     builder
 }
 
-/// Sanitizes long text by the allow-list: disallowed tags are removed, their content stays. Returns
-/// `None` if the text would be too costly to parse.
+/// Sanitizes long text with an allow-list. Disallowed tags are removed, but their content stays.
+/// Returns `None` if the text would be too expensive to parse.
 pub fn sanitize(text: &str) -> Option<String> {
     static FULL: OnceLock<Builder<'static>> = OnceLock::new();
     let full = FULL.get_or_init(|| builder(true));
@@ -44,18 +44,18 @@ pub fn sanitize(text: &str) -> Option<String> {
     (!is_too_costly(text)).then(|| sanitize_with(text, full))
 }
 
-/// Number of bytes of tagless text that are serialized together.
+/// Number of bytes of text without tags to serialize at a time.
 const PART: usize = 4096;
 
-/// Inserts comments, which the cleaner removes, into a string without tags. Without them the cost
-/// is quadratic: for each escaped character the cleaner scans ahead to the next tag or comment.
+/// Inserts comments into a string without tags. The cleaner removes them again, but they avoid a
+/// quadratic cost: for each escaped character, the cleaner scans ahead to the next tag or comment.
 fn in_parts(text: &str) -> Cow<'_, str> {
     if text.len() <= PART {
         return Cow::Borrowed(text);
     }
     let (mut parts, mut begin, mut last) = (String::with_capacity(text.len() + 64), 0, ' ');
     for (at, c) in text.char_indices() {
-        // No entity extends across this position.
+        // An entity can't extend across this position.
         if at - begin >= PART && (last == ' ' || REWRITTEN.contains(&c)) {
             parts.push_str(&text[begin..at]);
             parts.push_str("<!---->");
@@ -67,13 +67,13 @@ fn in_parts(text: &str) -> Cow<'_, str> {
     Cow::Owned(parts)
 }
 
-/// Returns whether the cleaner would change the text.
+/// Returns whether the cleaner could change the text.
 pub fn is_rewritten(text: &str) -> bool {
     text.contains(REWRITTEN)
 }
 
-/// Sanitizes a title or a name. Only inline tags are allowed. Such strings are too short to be
-/// costly.
+/// Sanitizes a title or name. Only inline tags are allowed. These strings are too short to be
+/// expensive.
 pub fn sanitize_inline(text: &str) -> String {
     static SHORT: OnceLock<Builder<'static>> = OnceLock::new();
     sanitize_with(text, SHORT.get_or_init(|| builder(false)))

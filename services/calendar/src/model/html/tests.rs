@@ -46,7 +46,7 @@ fn plain_text_has_no_markup() {
     assert_eq!(decode("&notanentity; & &#39;"), "&notanentity; & '");
 }
 
-/// This would take minutes if every opening bracket were scanned for its end.
+/// This would take minutes if we looked for the end of every opening bracket.
 #[test]
 fn unclosed_brackets_are_text() {
     let text = "<a".repeat(1 << 20);
@@ -90,11 +90,11 @@ fn cleaning_in_parts_equals_cleaning_in_one_piece() {
         for shift in 0..words.len() {
             let words = (0..length).map(|at| words[(at * 7 + shift) % words.len()]);
             let text: String = std::iter::once("&").chain(words).collect();
-            // A bracket that does not begin a tag prevents the split.
+            // A bracket that doesn't start a tag prevents the split.
             let whole = sanitize(&format!("{text}<")).unwrap();
             assert_eq!(sanitize(&text).unwrap(), whole.strip_suffix("&lt;").unwrap(), "{shift}");
         }
     }
-    // In one piece, this took hours.
+    // Without the split, this took hours.
     assert_eq!(sanitize(&"&".repeat(900_000)).unwrap().len(), 6 * 900_000);
 }

@@ -1,6 +1,6 @@
 //! Entities, tags and plain text.
 
-/// Replaces every `&` that does not begin an entity by `&#038;`.
+/// Replaces each `&` that doesn't start an entity with `&#038;`.
 pub fn ampersands(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (at, c) in text.char_indices() {
@@ -13,8 +13,7 @@ pub fn ampersands(text: &str) -> String {
     out
 }
 
-/// Returns the entity at the beginning of a string that begins with `&`. Returns `None` if the
-/// ampersand does not begin one.
+/// Returns the entity at the start of a string that starts with `&`, if there is one.
 fn entity(text: &str) -> Option<&str> {
     let end = text.bytes().take(32).position(|byte| byte == b';')?;
     let name = &text[1..end];
@@ -23,7 +22,7 @@ fn entity(text: &str) -> Option<&str> {
     fits.then(|| &text[..=end])
 }
 
-/// Decodes the entities that occur in practice.
+/// Decodes the entities that are used in practice.
 pub fn decode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -61,7 +60,7 @@ fn character(entity: &str) -> Option<char> {
     })
 }
 
-/// Removes tags and keeps the text between them.
+/// Removes tags but keeps the text between them.
 pub fn strip_tags(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -69,7 +68,7 @@ pub fn strip_tags(text: &str) -> String {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         if opens_tag(&rest[1..]) {
-            // If this tag has no end, later tags do not have one either.
+            // If this tag is unterminated, so are the ones after it.
             let Some(end) = rest.find('>') else { break };
             rest = &rest[end + 1..];
         } else {
@@ -81,8 +80,8 @@ pub fn strip_tags(text: &str) -> String {
     out
 }
 
-/// Removes the tags from a plain-text field such as an address. The result has no tags either where
-/// a removal joined text.
+/// Removes tags from a plain text field such as an address. Also removes tags that only appear once
+/// other tags have been removed.
 pub fn without_tags(text: &str) -> String {
     let mut text = text.to_owned();
     while text.contains('<') {
@@ -98,19 +97,19 @@ pub fn without_tags(text: &str) -> String {
     text
 }
 
-/// Removes unterminated tags and comments. If a client does not escape the text, later text of its
-/// page could complete them.
+/// Removes the opening brackets of unterminated tags and comments. If a client doesn't escape the
+/// text, they could be completed by what follows on its page.
 fn without_openings(text: &str) -> String {
     let opens = |at: usize| text[at..].starts_with('<') && opens_tag(&text[at + 1..]);
     text.char_indices().filter(|(at, _)| !opens(*at)).map(|(_, c)| c).collect()
 }
 
-/// Returns whether a `<` before this text would begin a tag or a comment.
+/// Returns whether `<` followed by this text starts a tag or comment.
 fn opens_tag(rest: &str) -> bool {
     rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
 }
 
-/// The end tags of elements whose contents are separate words.
+/// End tags of elements whose content should be separated by a space.
 const CELLS: [&str; 4] = ["</td>", "</th>", "</dt>", "</dd>"];
 
 /// Returns the text of an HTML fragment, with whitespace collapsed.
@@ -121,7 +120,7 @@ pub fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the text of an HTML fragment with its lines and paragraphs.
+/// Returns the text of an HTML fragment, preserving lines and paragraphs.
 pub fn text(html: &str) -> String {
     let broken = html
         .replace("</p>", "\n\n")
@@ -135,7 +134,7 @@ pub fn text(html: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in decode(&strip_tags(&broken)).lines() {
         let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
-        // Paragraphs are separated by one empty line.
+        // Separate paragraphs with a single empty line.
         if !(line.is_empty() && lines.last().is_none_or(String::is_empty)) {
             lines.push(line);
         }
@@ -152,7 +151,7 @@ pub fn escape(text: &str) -> String {
         .replace('\'', "&#039;")
 }
 
-/// Renders a title: trimmed, with bare ampersands escaped.
+/// Trims a title and escapes bare ampersands.
 pub fn title(text: &str) -> String {
     ampersands(text.trim())
 }

@@ -1,17 +1,17 @@
-//! Numbers in messages, and the plural forms that they select.
+//! Numbers in messages, and the plural forms they require.
 
 use std::fmt::{Display, Formatter, Result};
 
 use super::forms::Forms;
 
-/// A number in a message. It is shown with the grouping of its language.
+/// A number in a message, formatted with the digit grouping of the language.
 #[derive(Clone, Copy, Debug)]
 pub struct Count {
     value: i64,
     forms: &'static Forms,
 }
 
-/// The plural forms of English, German, Dutch and Swedish.
+/// Plural forms of English, German, Dutch and Swedish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Simple {
     /// 1.
@@ -20,10 +20,10 @@ pub enum Simple {
     Other,
 }
 
-/// The plural forms of French, Italian, Portuguese and Spanish.
+/// Plural forms of French, Italian, Portuguese and Spanish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Romance {
-    /// 1, in French and Portuguese also 0.
+    /// 1. In French and Portuguese, also 0.
     One,
     /// Multiples of a million.
     Many,
@@ -31,18 +31,18 @@ pub enum Romance {
     Other,
 }
 
-/// The plural forms of Polish and Ukrainian.
+/// Plural forms of Polish and Ukrainian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slavic {
-    /// 1, in Ukrainian also 21, 31 and 101, but not 11.
+    /// 1. In Ukrainian, also numbers like 21, 31 and 101, but not 11.
     One,
-    /// Numbers that end with 2 to 4, except 12 to 14.
+    /// Numbers ending in 2 to 4, except for 12 to 14.
     Few,
     /// All other numbers.
     Many,
 }
 
-/// The plural forms of Czech.
+/// Plural forms of Czech.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Czech {
     /// 1.
@@ -53,7 +53,7 @@ pub enum Czech {
     Other,
 }
 
-/// The plural forms of Arabic.
+/// Plural forms of Arabic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arabic {
     /// 0.
@@ -62,21 +62,21 @@ pub enum Arabic {
     One,
     /// 2.
     Two,
-    /// Numbers that end with 03 to 10.
+    /// Numbers ending in 03 to 10.
     Few,
-    /// Numbers that end with 11 to 99.
+    /// Numbers ending in 11 to 99.
     Many,
     /// All other numbers.
     Other,
 }
 
 impl Count {
-    /// Makes a number for the messages of a language with these forms.
+    /// Creates a number for messages in a language with these forms.
     pub(super) fn new(value: i64, forms: &'static Forms) -> Count {
         Count { value, forms }
     }
 
-    /// Whether the number is 1.
+    /// Returns whether the number is 1.
     pub fn is_one(self) -> bool {
         self.value == 1
     }

@@ -1,4 +1,4 @@
-//! Dates, times, numbers and lists in a language.
+//! Formats dates, times, numbers and lists in a language.
 
 use jiff::civil::{Date, DateTime, Weekday};
 
@@ -8,7 +8,7 @@ use super::languages::Language;
 use super::pattern;
 
 impl Language {
-    /// Formats a day with its weekday, as a part of a sentence.
+    /// Formats a day and its weekday for use within a sentence.
     pub fn day(self, day: Date) -> String {
         pattern::date(self.forms(), self.forms().full, day)
     }
@@ -18,22 +18,22 @@ impl Language {
         pattern::date(self.forms(), self.forms().long, day)
     }
 
-    /// Formats a day with its weekday and without its year, as a part of a sentence.
+    /// Formats a day and its weekday without the year, for use within a sentence.
     pub fn day_of_year(self, day: Date) -> String {
         pattern::date(self.forms(), self.forms().weekday_day, day)
     }
 
-    /// Formats a day with its weekday and without its year, abbreviated.
+    /// Formats a day and its weekday in abbreviated form, without the year.
     pub fn abbreviated_day(self, day: Date) -> String {
         pattern::date(self.forms(), self.forms().short, day)
     }
 
-    /// Formats the month of a day with its year, as a part of a sentence.
+    /// Formats a day's month and year for use within a sentence.
     pub fn month(self, day: Date) -> String {
         pattern::date(self.forms(), self.forms().month, day)
     }
 
-    /// Formats a range of days. Parts that both days share are not repeated.
+    /// Formats a range of days. Parts they have in common aren't repeated.
     pub fn days(self, first: Date, last: Date) -> String {
         let forms = self.forms();
         let pattern = match (first.year() == last.year(), first.month() == last.month()) {
@@ -44,12 +44,12 @@ impl Language {
         pattern::interval(forms, pattern, (first.at(0, 0, 0, 0), last.at(0, 0, 0, 0)))
     }
 
-    /// Formats a time of day for a table.
+    /// Formats a time of day for use in a table.
     pub fn time(self, at: DateTime) -> String {
         pattern::moment(self.forms(), self.forms().time, at)
     }
 
-    /// Formats a time of day for a text.
+    /// Formats a time of day for use in running text.
     pub fn clock(self, at: DateTime) -> String {
         pattern::moment(self.forms(), self.forms().clock, at)
     }
@@ -62,7 +62,7 @@ impl Language {
         pattern::interval(forms, pattern, (start, end))
     }
 
-    /// Formats a day with its weekday, and the times of an event on it.
+    /// Formats a day and its weekday, along with the times of an event.
     pub fn day_and_times(self, day: Date, (start, end): (DateTime, DateTime)) -> String {
         let day = self.day(day);
         match start == end {
@@ -71,49 +71,49 @@ impl Language {
         }
     }
 
-    /// Formats a day and a time.
+    /// Formats a date and time.
     pub fn moment(self, at: DateTime) -> String {
         let day = self.short_day(at.date());
         Forms::joined(self.forms().long_at_time, &self.clock(at), &day)
     }
 
-    /// Formats a range of texts.
+    /// Joins two strings as a range.
     pub fn range(self, first: &str, last: &str) -> String {
         Forms::joined(self.forms().range, first, last)
     }
 
-    /// Returns the name of a weekday, as a part of a sentence.
+    /// Returns the name of a weekday for use within a sentence.
     pub fn weekday(self, weekday: Weekday) -> &'static str {
         of_week(&self.forms().weekdays, weekday)
     }
 
-    /// Returns the abbreviation of a weekday.
+    /// Returns the abbreviated name of a weekday.
     pub fn short_weekday(self, weekday: Weekday) -> &'static str {
         of_week(&self.forms().short_weekdays_alone, weekday)
     }
 
-    /// Returns the abbreviation of the month of a day.
+    /// Returns the abbreviated name of a day's month.
     pub fn short_month(self, day: Date) -> &'static str {
         let month = usize::from(day.month().unsigned_abs());
         self.forms().short_months_alone.get(month - 1).copied().unwrap_or_default()
     }
 
-    /// Returns the first day of a week.
+    /// Returns the first day of the week.
     pub fn first_weekday(self) -> Weekday {
         self.forms().first_weekday
     }
 
-    /// Returns the weekdays in the order of a week.
+    /// Returns the weekdays in order, starting with the first day of the week.
     pub fn week(self) -> impl Iterator<Item = Weekday> {
         self.first_weekday().cycle_forward().take(7)
     }
 
-    /// Makes a number for messages of this language.
+    /// Creates a number for messages in this language.
     pub fn count(self, value: i64) -> Count {
         Count::new(value, self.forms())
     }
 
-    /// Formats a list: `a, b and c`.
+    /// Formats a list, such as `a, b and c`.
     pub fn list(self, items: &[&str]) -> String {
         let [start, middle, end, two] = self.forms().list;
         let last_pattern = |item: &str| self.before_last(item, end);
@@ -129,8 +129,8 @@ impl Language {
         }
     }
 
-    /// Returns the pattern before the last part of a list. In Spanish, "y" becomes "e" before the
-    /// sound of i.
+    /// Returns the pattern that joins the last item of a list. In Spanish, "y" becomes "e" before
+    /// an i sound.
     fn before_last(self, item: &str, pattern: &str) -> String {
         let folded = item.to_lowercase();
         let is_sound = ["i", "í", "hi", "hí"].iter().any(|sound| folded.starts_with(sound))
@@ -143,12 +143,12 @@ impl Language {
         }
     }
 
-    /// Formats a price from the lower to the higher amount, given with decimal points.
+    /// Formats a price range. The amounts must have decimal points.
     pub fn price(self, (low, high): (&str, &str), symbol: &str) -> String {
         let forms = self.forms();
         let (before, after) = forms.price.split_once("{0}").unwrap_or_default();
         let mut before = before.replace('¤', symbol);
-        // A symbol of letters keeps a distance.
+        // Symbols made up of letters are separated by a space.
         if before.ends_with(char::is_alphabetic) {
             before.push('\u{a0}');
         }
@@ -157,7 +157,7 @@ impl Language {
         if low == high {
             return format!("{before}{low}{after}");
         }
-        // A sign that touches the amounts is repeated.
+        // A one-character sign before the amounts is repeated.
         if after.is_empty() && before.chars().count() == 1 {
             let range = forms.number_range.replace("{0}", "{0} ").replace("{1}", " {1}");
             return Forms::joined(&range, &format!("{before}{low}"), &format!("{before}{high}"));
@@ -171,7 +171,7 @@ fn of_week(names: &[&'static str; 7], weekday: Weekday) -> &'static str {
     names.get(index).copied().unwrap_or_default()
 }
 
-/// Makes the first letter of a text upper case, for a text that is not a part of a sentence.
+/// Capitalizes the first letter, for text that isn't part of a sentence.
 pub fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     match letters.next() {

@@ -1,81 +1,82 @@
-//! The forms of dates, times, numbers and lists in a language.
+//! Date, time, number and list formats for a language.
 
 use jiff::civil::Weekday;
 
-/// The forms of dates, times, numbers and lists in a language, as the Common Locale Data Repository
-/// (CLDR) defines them: patterns with the letters of Unicode's technical standard 35.
+/// Date, time, number and list formats for a language, as defined by the Unicode Common Locale Data
+/// Repository (CLDR). The patterns use the letters from Unicode Technical Standard #35.
 ///
-/// In patterns of intervals, the first letter that is repeated begins the end.
+/// In interval patterns, the second date starts at the first repeated letter.
 #[derive(Debug)]
 pub struct Forms {
-    /// Names of the months within a date (`MMMM`).
+    /// Month names within a date (`MMMM`).
     pub months: [&'static str; 12],
-    /// Names of the months on their own (`LLLL`).
+    /// Standalone month names (`LLLL`).
     pub months_alone: [&'static str; 12],
-    /// Abbreviations of the months within a date (`MMM`).
+    /// Abbreviated month names within a date (`MMM`).
     pub short_months: [&'static str; 12],
-    /// Abbreviations of the months on their own (`LLL`).
+    /// Standalone abbreviated month names (`LLL`).
     pub short_months_alone: [&'static str; 12],
-    /// Names of the weekdays, from Monday (`EEEE`).
+    /// Weekday names, starting with Monday (`EEEE`).
     pub weekdays: [&'static str; 7],
-    /// Abbreviations of the weekdays within a date (`E`).
+    /// Abbreviated weekday names within a date (`E`).
     pub short_weekdays: [&'static str; 7],
-    /// Abbreviations of the weekdays on their own.
+    /// Standalone abbreviated weekday names.
     pub short_weekdays_alone: [&'static str; 7],
     /// The first day of a month (`d`).
     pub first: &'static str,
-    /// The halves of the day (`a`).
+    /// AM and PM (`a`).
     pub halves: [&'static str; 2],
-    /// A day with its weekday.
+    /// A date with its weekday.
     pub full: &'static str,
-    /// A day.
+    /// A date.
     pub long: &'static str,
-    /// A month of a year.
+    /// A month and year.
     pub month: &'static str,
-    /// A day with its weekday, without the year.
+    /// A date with its weekday but without the year.
     pub weekday_day: &'static str,
-    /// A day with its weekday, without the year, abbreviated.
+    /// An abbreviated date with its weekday but without the year.
     pub short: &'static str,
-    /// Days of a month.
+    /// A range of days in the same month.
     pub days_of_month: &'static str,
-    /// Days of several months of a year.
+    /// A range of days in different months of the same year.
     pub days_of_year: &'static str,
-    /// Days of several years.
+    /// A range of days in different years.
     pub days_of_years: &'static str,
     /// A time of day in a table.
     pub time: &'static str,
-    /// A time of day in a text.
+    /// A time of day in running text.
     pub clock: &'static str,
-    /// From one time to another.
+    /// A range of times.
     pub times: &'static str,
-    /// From one time to another in the same half of a day.
+    /// A range of times in the same half of the day.
     pub times_of_half: &'static str,
-    /// A day (`{1}`) and from one time to another (`{0}`).
+    /// A date (`{1}`) with a range of times (`{0}`).
     pub date_and_times: &'static str,
-    /// A day with its weekday (`{1}`) and a time (`{0}`).
+    /// A date with its weekday (`{1}`) and a time (`{0}`).
     pub date_at_time: &'static str,
-    /// A day (`{1}`) and a time (`{0}`).
+    /// A date (`{1}`) and a time (`{0}`).
     pub long_at_time: &'static str,
-    /// From one moment to another.
+    /// A range of dates and times.
     pub range: &'static str,
-    /// A list: its first two parts, its middle, its last two parts, and a list of two.
+    /// List patterns: the first two items, the middle, the last two items, and a list of two.
     pub list: [&'static str; 4],
-    /// The separator before decimals.
+    /// Decimal separator.
     pub decimal: &'static str,
-    /// The separator between groups of three digits.
+    /// Separator between groups of three digits.
     pub group: &'static str,
-    /// Numbers with this number of digits or fewer are not grouped.
+    /// Numbers with up to this many digits are not grouped.
     pub ungrouped: usize,
-    /// A price: an amount (`{0}`) and a symbol (`¤`).
+    /// A price, with an amount (`{0}`) and a symbol (`¤`).
     pub price: &'static str,
-    /// From one number to another.
+    /// A range of numbers.
     pub number_range: &'static str,
-    /// The first day of a week.
+    /// The first day of the week.
     pub first_weekday: Weekday,
 }
 
 impl Forms {
-    /// Inserts two texts into a pattern with `{0}` and `{1}`. Letters between apostrophes are text.
+    /// Inserts two strings into a pattern with `{0}` and `{1}`, and removes apostrophes used for
+    /// quoting.
     pub fn joined(pattern: &str, zero: &str, one: &str) -> String {
         let mut text = String::new();
         for (number, piece) in pattern.split('{').enumerate() {
@@ -90,7 +91,7 @@ impl Forms {
         text
     }
 
-    /// Formats a number without decimals.
+    /// Formats an integer with digit grouping.
     pub fn grouped(&self, digits: &str) -> String {
         if digits.len() <= self.ungrouped {
             return digits.to_owned();
@@ -105,7 +106,7 @@ impl Forms {
         text
     }
 
-    /// Formats a number with a decimal point, with the decimals that it has.
+    /// Formats a number that has a decimal point, keeping all of its decimals.
     pub fn number(&self, plain: &str) -> String {
         match plain.split_once('.') {
             Some((whole, decimals)) => {

@@ -1,10 +1,10 @@
-//! The languages of the pages.
+//! Page languages.
 
 use super::forms::Forms;
 use super::words::Words;
 use super::{locales, translations};
 
-/// A language of the pages.
+/// A page language.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
     /// English.
@@ -28,18 +28,18 @@ pub enum Language {
     Nl,
     /// Polish.
     Pl,
-    /// Portuguese, as in Brazil.
+    /// Brazilian Portuguese.
     Pt,
     /// Swedish.
     Sv,
     /// Ukrainian.
     Uk,
-    /// Chinese, in simplified characters.
+    /// Simplified Chinese.
     Zh,
 }
 
 impl Language {
-    /// All languages, in the order of their codes.
+    /// All languages, ordered by code.
     pub const ALL: [Language; 14] = [
         Language::Ar,
         Language::Cs,
@@ -57,7 +57,7 @@ impl Language {
         Language::Zh,
     ];
 
-    /// Returns the code of ISO 639.
+    /// Returns the ISO 639 code.
     pub fn code(self) -> &'static str {
         match self {
             Language::Ar => "ar",
@@ -77,12 +77,12 @@ impl Language {
         }
     }
 
-    /// Returns the language with a code, or `None` for any other text.
+    /// Returns the language with this code, if any.
     pub fn parse(code: &str) -> Option<Language> {
         Language::ALL.into_iter().find(|language| language.code() == code)
     }
 
-    /// Returns the name of the language in the language itself.
+    /// Returns the language's name for itself.
     pub fn name(self) -> &'static str {
         match self {
             Language::Ar => "العربية",
@@ -102,12 +102,12 @@ impl Language {
         }
     }
 
-    /// Returns whether the language is written from right to left.
+    /// Returns whether the language is written right to left.
     pub fn is_right_to_left(self) -> bool {
         self == Language::Ar
     }
 
-    /// Returns the words of the pages.
+    /// Returns the page texts in this language.
     pub fn words(self) -> &'static Words {
         match self {
             Language::Ar => &translations::ar::WORDS,
@@ -127,7 +127,7 @@ impl Language {
         }
     }
 
-    /// Returns the forms of dates, times, numbers and lists.
+    /// Returns the date, time, number and list formats.
     pub(super) fn forms(self) -> &'static Forms {
         match self {
             Language::Ar => &locales::ar::FORMS,

@@ -1,4 +1,4 @@
-//! The languages of the pages: words, and the forms of dates, times, numbers and lists.
+//! Page languages, with their texts and their date, time, number and list formats.
 
 mod count;
 mod dates;

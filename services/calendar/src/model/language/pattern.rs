@@ -1,20 +1,20 @@
-//! Patterns of dates and times.
+//! Date and time patterns.
 
 use jiff::civil::{Date, DateTime};
 
 use super::forms::Forms;
 
-/// Formats a date by a pattern.
+/// Formats a date with a pattern.
 pub fn date(forms: &Forms, pattern: &str, day: Date) -> String {
     moment(forms, pattern, day.at(0, 0, 0, 0))
 }
 
-/// Formats a date and time by a pattern.
+/// Formats a date and time with a pattern.
 pub fn moment(forms: &Forms, pattern: &str, at: DateTime) -> String {
     interval(forms, pattern, (at, at))
 }
 
-/// Formats an interval by a pattern.
+/// Formats an interval with a pattern.
 pub fn interval(forms: &Forms, pattern: &str, (first, last): (DateTime, DateTime)) -> String {
     let (mut text, mut seen) = (String::new(), String::new());
     let (mut at, mut is_quoted) = (first, false);

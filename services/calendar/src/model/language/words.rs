@@ -1,20 +1,20 @@
-//! The words of the pages.
+//! Page texts.
 //!
-//! A message is a text, or a function of what it contains. Each language has a file in
-//! `translations` with a value of every message: the compiler rejects a file that lacks a message,
-//! has an unknown one, or does not use the parts of a message.
+//! A message is either a string or a function of its arguments. Each language has a file in
+//! `translations` that contains every message. The compiler rejects a file if it misses a message,
+//! has an unknown one, or ignores one of a message's arguments.
 
 use jiff::civil::Weekday;
 
 use super::count::Count;
 
-/// A message with a number, which selects its plural form.
+/// A message with a number, which determines the plural form.
 type Counted = fn(Count) -> String;
 
-/// A message with a text.
+/// A message with a string argument.
 type With = fn(&str) -> String;
 
-/// Which weekday of a month.
+/// Which occurrence of a weekday in a month.
 #[derive(Clone, Copy, Debug)]
 pub enum Nth {
     First,
@@ -26,7 +26,7 @@ pub enum Nth {
 }
 
 impl Nth {
-    /// Returns the number of a recurrence rule, where -1 is the last one.
+    /// Converts a number from a recurrence rule. -1 means the last occurrence.
     pub fn new(number: i8) -> Option<Nth> {
         Some(match number {
             1 => Nth::First,
@@ -39,7 +39,7 @@ impl Nth {
         })
     }
 
-    /// Picks its word from all of them in order.
+    /// Picks the word for this occurrence from a list of all words.
     pub fn of(
         self,
         [first, second, third, fourth, fifth, last]: [&'static str; 6],
@@ -55,204 +55,205 @@ impl Nth {
     }
 }
 
-/// The words of the pages in a language.
+/// The page texts in a language.
 #[derive(Debug)]
 pub struct Words {
-    // The frame of all pages.
-    /// Link: skips the navigation.
+    // Page layout.
+    /// Link that skips the navigation.
     pub skip: &'static str,
     /// Name of the navigation for screen readers.
     pub navigation: &'static str,
-    /// Name of the links to the same page in other languages.
+    /// Label for links to the same page in other languages.
     pub languages: &'static str,
-    /// Link: the list of events. Also its title, and the name of the search form.
+    /// Link to the event list. Also its title, and the name of the search form.
     pub events: &'static str,
-    /// Link: the week.
+    /// Link to the week.
     pub week: &'static str,
-    /// Link: the month.
+    /// Link to the month.
     pub month: &'static str,
-    /// Link: the interface for programs.
+    /// Link to the API.
     pub api: &'static str,
-    /// Line at the end of a page. The text is a list of links to documents for programs.
+    /// Page footer. The argument is a list of links to developer documents.
     pub for_programs: With,
-    /// Link: the documentation for programs.
+    /// Link to the API documentation.
     pub documentation: &'static str,
-    /// Link: the description of the interface in the OpenAPI format.
+    /// Link to the OpenAPI document.
     pub openapi: &'static str,
-    /// Description of a site or an organizer, with its name. Also of calendar files.
+    /// Describes a site or organizer by name. Also used in calendar files.
     pub events_of: With,
-    /// Description of a calendar file with a part of the events: the part, all events, and the site.
+    /// Describes a calendar file that contains only some of the events. The arguments are the
+    /// number of events in it, the total, and the site.
     pub part_of_events: fn(Count, Count, &str) -> String,
-    /// A sentence made of a text without a full stop.
+    /// Turns text without a full stop into a sentence.
     pub sentence: With,
 
-    // The list of events.
-    /// Name of the links to other days.
+    // Event list.
+    /// Label for links to other days.
     pub days_with_events: &'static str,
-    /// Name of the links to other weeks.
+    /// Label for links to other weeks.
     pub weeks_with_events: &'static str,
-    /// Link: the current day. Also marks it in the month.
+    /// Link to today. Also marks today in the month.
     pub today: &'static str,
-    /// Link: the current week.
+    /// Link to the current week.
     pub this_week: &'static str,
-    /// Link: the current month.
+    /// Link to the current month.
     pub this_month: &'static str,
-    /// Label of the field for words.
+    /// Label of the search field.
     pub search: &'static str,
-    /// Examples in the field for words.
+    /// Example searches, shown in the search field.
     pub search_examples: &'static str,
-    /// Label of the choice of a category. Also the kind of a page.
+    /// Label of the category filter. Also used as a type of page.
     pub category: &'static str,
-    /// Choice: events of all categories.
+    /// Option that shows events from all categories.
     pub all_categories: &'static str,
-    /// Label of the choice of a tag. Also the kind of a page.
+    /// Label of the tag filter. Also used as a type of page.
     pub tag: &'static str,
-    /// Choice: events with any tags.
+    /// Option that shows events with any tags.
     pub all_tags: &'static str,
-    /// Button: starts the search.
+    /// Search button.
     pub find: &'static str,
-    /// Result of a search: number of events.
+    /// Number of events found by a search.
     pub found: Counted,
-    /// Link: all events instead of those that were found.
+    /// Link that clears the search.
     pub show_all: &'static str,
-    /// Heading of an empty result.
+    /// Heading when nothing was found.
     pub none_found: &'static str,
-    /// Advice for an empty result.
+    /// Advice when nothing was found.
     pub try_other_words: &'static str,
-    /// Sentence with a link to the pages of months, whose text is `month_pages`.
+    /// Sentence that contains a link to the month pages. The link text is `month_pages`.
     pub past_events: With,
-    /// Text of the link in `past_events`.
+    /// Link text in `past_events`.
     pub month_pages: &'static str,
-    /// Heading of a day without events.
+    /// Heading for a day without events.
     pub empty_day: &'static str,
-    /// Heading of a week without events.
+    /// Heading for a week without events.
     pub empty_week: &'static str,
-    /// Heading of a list without events.
+    /// Heading for an empty list.
     pub empty_list: &'static str,
-    /// Sentence in a list without events.
+    /// Text of an empty list.
     pub will_appear: &'static str,
-    /// Sentence in a short list without events.
+    /// Text of an empty short list.
     pub empty_for_now: &'static str,
-    /// Link: the list.
+    /// Link to the list.
     pub all_upcoming: &'static str,
-    /// Description of a list for search engines: its title, and the site.
+    /// Describes a list to search engines, given its title and the site.
     pub about_list: fn(&str, &str) -> String,
-    /// Heading of events that began before the list.
+    /// Heading for events that started before the list.
     pub on_now: &'static str,
-    /// Heading of events that began before the day or week.
+    /// Heading for events that started before the day or week.
     pub already_running: &'static str,
-    /// The last day of an event that began earlier.
+    /// The last day of an event that is already running.
     pub until: With,
-    /// Instead of times.
+    /// Shown in place of times.
     pub all_day: &'static str,
-    /// Mark of an event that the editors recommend.
+    /// Marks featured events.
     pub featured: &'static str,
-    /// Before a price, for screen readers.
+    /// Precedes a price, for screen readers.
     pub admission_is: &'static str,
-    /// Instead of a price.
+    /// Shown in place of a price.
     pub free: &'static str,
-    /// An event with a password, in lists.
+    /// Marks password-protected events in lists.
     pub protected: &'static str,
-    /// Name of the links to other pages of a list.
+    /// Label for links to other pages of a list.
     pub pages: &'static str,
-    /// Link: the previous page of a list.
+    /// Link to the previous page of a list.
     pub earlier: &'static str,
-    /// Link: the next page of a list.
+    /// Link to the next page of a list.
     pub later: &'static str,
-    /// The page and the number of pages.
+    /// The page number and the number of pages.
     pub page_of: fn(Count, Count) -> String,
 
-    // Whether an event takes place.
-    /// An event that does not take place.
+    // Event statuses.
+    /// The event won't take place.
     pub cancelled: &'static str,
-    /// An event that takes place later.
+    /// The event will take place later.
     pub postponed: &'static str,
-    /// An event with a new date.
+    /// The event has a new date.
     pub rescheduled: &'static str,
-    /// One of these words and the title of an event.
+    /// Combines one of these words with an event title.
     pub status_and_title: fn(&str, &str) -> String,
 
     // Calendar files.
-    /// Link: adds the calendar to an app.
+    /// Link that adds the calendar to an app.
     pub subscribe: &'static str,
-    /// Link: a calendar file.
+    /// Link to a calendar file.
     pub download: &'static str,
-    /// Limit of a calendar file.
+    /// Explains the size limit of a calendar file.
     pub file_limit: Counted,
-    /// Heading of the address of a calendar file.
+    /// Heading for the address of a calendar file.
     pub address_for_apps: &'static str,
-    /// Heading of the calendar file of a list.
+    /// Heading for a list's calendar file.
     pub never_miss: &'static str,
-    /// Explanation of the calendar file of a list.
+    /// Explains a list's calendar file.
     pub never_miss_text: &'static str,
-    /// Heading of the calendar file of a page.
+    /// Heading for a page's calendar file.
     pub follow: &'static str,
-    /// Explanation of the calendar file of a page.
+    /// Explains a page's calendar file.
     pub follow_text: &'static str,
-    /// Heading of the calendar file on the page of a month.
+    /// Heading for the calendar file on a month page.
     pub add_calendar: &'static str,
-    /// Explanation of the calendar file on the page of a month.
+    /// Explains the calendar file on a month page.
     pub add_calendar_text: &'static str,
-    /// Link: the calendar file of a month.
+    /// Link to a month's calendar file.
     pub download_month: With,
 
-    // The month.
-    /// Name of the links to other months.
+    // Month page.
+    /// Label for links to other months.
     pub months: &'static str,
-    /// Sentence in a month without events.
+    /// Text of a month without events.
     pub empty_month: &'static str,
-    /// Heading of long events.
+    /// Heading for long events.
     pub several_weeks: &'static str,
-    /// Caption of the table of a month, for screen readers.
+    /// Caption of the month table, for screen readers.
     pub month_by_day: With,
-    /// Description of a month for search engines.
+    /// Describes a month to search engines.
     pub about_month: With,
-    /// Number of events of a day.
+    /// Number of events on a day.
     pub event_count: Counted,
-    /// Number of events of a day that are not shown.
+    /// Number of events on a day that are not shown.
     pub more: Counted,
-    /// After one of these numbers: the day, for screen readers. Begins with a space if needed.
+    /// The day, appended to one of these counts for screen readers. Starts with a space if needed.
     pub on_day: With,
-    /// Link: all events, from another site.
+    /// Link from another site to all events.
     pub all_events: &'static str,
-    /// Link: the page of the month, from another site.
+    /// Link from another site to the month page.
     pub open_calendar: &'static str,
 
-    // An event.
-    /// Notice: the event is over.
+    // Event page.
+    /// Notice that the event is over.
     pub over: &'static str,
-    /// Heading of the form for the password.
+    /// Heading of the password form.
     pub protected_event: &'static str,
-    /// Label of the password.
+    /// Label of the password field.
     pub password: &'static str,
-    /// Button: opens an event with its password.
+    /// Button that unlocks a protected event.
     pub open: &'static str,
-    /// Error: the password is wrong.
+    /// Error message for a wrong password.
     pub wrong_password: &'static str,
-    /// Instead of a description.
+    /// Shown in place of a missing description.
     pub no_details: &'static str,
-    /// Heading of tags.
+    /// Heading for tags.
     pub tags: &'static str,
-    /// Name of the facts about an event.
+    /// Name of an event's list of details.
     pub details: &'static str,
-    /// Fact: date and time.
+    /// Label for date and time.
     pub when: &'static str,
-    /// Fact: price.
+    /// Label for the price.
     pub admission: &'static str,
-    /// Fact: venue. Also the kind of a page.
+    /// Label for the venue. Also used as a type of page.
     pub venue: &'static str,
-    /// Fact: organizer. Also the kind of a page.
+    /// Label for the organizer. Also used as a type of page.
     pub organizer: &'static str,
-    /// Fact or link: website.
+    /// Label for the website, or a link to it.
     pub website: &'static str,
-    /// Link: the calendar file of an event.
+    /// Link to an event's calendar file.
     pub add_to_calendar: &'static str,
-    /// Fact: how often the event takes place.
+    /// Label for how often the event takes place.
     pub repeats: &'static str,
-    /// Fact: the next dates of an event that repeats.
+    /// Label for upcoming dates of a recurring event.
     pub next_dates: &'static str,
 
-    // How often an event takes place.
+    // Recurrence.
     /// Interval in hours.
     pub every_hour: Counted,
     /// Interval in days.
@@ -263,76 +264,76 @@ pub struct Words {
     pub every_month: Counted,
     /// Interval in years.
     pub every_year: Counted,
-    /// Every week, on a list of weekdays.
+    /// Every week on a list of weekdays.
     pub every_weekday: With,
-    /// One of these intervals, and days within it.
+    /// One of these intervals, combined with days within it.
     pub often_on: fn(&str, &str) -> String,
-    /// A weekday of a month, with its name.
+    /// The nth weekday of a month. The string is the weekday's name.
     pub weekday_of_month: fn(Nth, Weekday, &str) -> String,
-    /// A day of a month.
+    /// A day of the month.
     pub day_of_month: fn(Count) -> String,
-    /// The last day of a month.
+    /// The last day of the month.
     pub last_day: &'static str,
-    /// How often, and how many times in total.
+    /// How often, combined with the total number of times.
     pub times_in_total: fn(&str, Count) -> String,
-    /// How often, and the last day.
+    /// How often, combined with the last day.
     pub often_until: fn(&str, &str) -> String,
-    /// An event that takes place one time.
+    /// An event that takes place only once.
     pub once: &'static str,
-    /// A rule without a description.
+    /// A rule that we can't describe.
     pub repeatedly: &'static str,
-    /// Link: a map with the venue.
+    /// Link to a map of the venue.
     pub show_on_map: &'static str,
-    /// Parts of a place in one line: `Lantern Hall, Port Marrow`.
+    /// Separates the parts of a location on one line: `Lantern Hall, Port Marrow`.
     pub place_separator: &'static str,
 
     // Venues, organizers, categories and tags.
-    /// Heading of the events of a page.
+    /// Heading for a page's events.
     pub upcoming: &'static str,
-    /// Description of a venue for search engines: its name and address.
+    /// Describes a venue to search engines, given its name and address.
     pub events_at: fn(&str, &str) -> String,
-    /// Description of a category or a tag for search engines.
+    /// Describes a category or tag to search engines.
     pub upcoming_of: With,
-    /// Name of the links to the categories that contain a category.
+    /// Label for links to a category's ancestors.
     pub above: &'static str,
 
     // Errors.
-    /// Title: the page does not exist.
+    /// Title when a page doesn't exist.
     pub not_found: &'static str,
-    /// Text of `not_found`.
+    /// Text that goes with `not_found`.
     pub not_found_text: &'static str,
-    /// Title: the request is invalid.
+    /// Title when a request is invalid.
     pub not_shown: &'static str,
-    /// The category does not exist.
+    /// The category doesn't exist.
     pub no_such_category: &'static str,
-    /// The tag does not exist.
+    /// The tag doesn't exist.
     pub no_such_tag: &'static str,
-    /// The day is not in the years of events.
+    /// The day is outside the range of years that events can have.
     pub no_such_day: &'static str,
     /// The day is invalid.
     pub invalid_day: &'static str,
-    /// The words of a search are invalid. The text is the reason in English.
+    /// The search is invalid. The argument is the reason in English.
     pub invalid_search: With,
-    /// A parameter is invalid: its name, and the reason in English.
+    /// A parameter is invalid. The arguments are its name and the reason in English.
     pub invalid: fn(&str, &str) -> String,
-    /// Title: too many requests.
+    /// Title when there are too many requests.
     pub too_many: &'static str,
     /// Number of seconds to wait.
     pub try_again_in: Counted,
-    /// Title: a search takes too long.
+    /// Title when a search takes too long.
     pub slow_search: &'static str,
-    /// Text of `slow_search`.
+    /// Text that goes with `slow_search`.
     pub slow_search_text: &'static str,
-    /// Title: the service is overloaded.
+    /// Title when the service is overloaded.
     pub busy: &'static str,
-    /// Text of `busy`.
+    /// Text that goes with `busy`.
     pub busy_text: &'static str,
-    /// Title: the service failed.
+    /// Title when the service has failed.
     pub failed: &'static str,
-    /// Text of `failed`.
+    /// Text that goes with `failed`.
     pub failed_text: &'static str,
-    /// Title: the request was rejected.
+    /// Title when a request is rejected.
     pub rejected: &'static str,
-    /// Text of `rejected`, with the reason in English.
+    /// Text that goes with `rejected`. The argument is the reason in English.
     pub rejected_text: With,
 }

@@ -1,48 +1,49 @@
-//! Expansion of a recurrence rule to the local times at which an event takes place.
+//! Expands recurrence rules to the local times when an event takes place.
 
 use jiff::civil::{Date, DateTime};
 
 use super::rule::Rule;
 
-/// Maximum number of days and occurrences that are examined before a rule is abandoned. At up to
-/// one occurrence per day, this is more than five hundred years.
+/// Maximum number of days and occurrences to examine before giving up on a rule. At one occurrence
+/// per day or less, this covers more than five hundred years.
 const MAX_DAYS: usize = 200_000;
 
-/// Maximum number of consecutive days without a match before a rule is abandoned. A 29 February on
-/// a given weekday recurs after forty years at most.
+/// Maximum number of consecutive days without a match before giving up on a rule. A 29 February on
+/// a given weekday comes around at least every forty years.
 const MAX_UNMATCHED_DAYS: usize = 20_000;
 
-/// The reason for abandoning a rule.
+/// Why we gave up on a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Abandoned {
-    /// The rule matches nothing for half a century.
+    /// There are no matches for half a century.
     NoMatch,
-    /// The rule requires examining too many days or occurrences.
+    /// Too many days or occurrences would have to be examined.
     TooLong,
 }
 
-/// The requested occurrences of a series: those from a given day on, and some of the earlier ones.
+/// Which occurrences of a series to return: those from a given day onwards, and some of the earlier
+/// ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
-    /// The latest possible occurrence.
+    /// The latest occurrence to return.
     pub until: DateTime,
-    /// The day from which all occurrences are requested.
+    /// All occurrences from this day onwards are returned.
     pub near: Date,
-    /// Minimum number of occurrences from the beginning of the series, including the start.
+    /// Minimum number of occurrences at the start of the series, including its start.
     pub first: usize,
-    /// Minimum number of occurrences immediately before that day.
+    /// Minimum number of occurrences right before `near`.
     pub latest: usize,
-    /// Number of occurrences from that day on after which the expansion may stop.
+    /// The expansion may stop after this number of occurrences from `near` onwards.
     pub most: usize,
 }
 
 impl Rule {
-    /// Returns the occurrences of an event from `start` up to `until`. The start is always the
+    /// Returns the occurrences of an event from `start` up to `until`. The start always comes
     /// first.
     ///
     /// # Errors
-    /// Returns [`Abandoned`] if many centuries must be examined, or if nothing matches for half a
-    /// century.
+    /// Returns [`Abandoned`] if this would cover too many centuries, or if there are no matches for
+    /// half a century.
     pub fn expand(&self, start: DateTime, until: DateTime) -> Result<Vec<DateTime>, Abandoned> {
         self.expand_near(
             start,
@@ -50,16 +51,16 @@ impl Rule {
         )
     }
 
-    /// Returns the requested occurrences in ascending order. The start is always the first.
+    /// Returns the wanted occurrences in ascending order. The start always comes first.
     ///
-    /// Occurrences between the first and the latest ones are skipped, so an old rule costs no more
-    /// than a recent one. The exception is a rule with COUNT whose periods differ in their number
-    /// of occurrences: all of them must be counted. For a rule that matches almost nothing in
-    /// centuries, occurrences far from the day may be missing.
+    /// Occurrences between the first and the latest ones are skipped, so old rules are as cheap as
+    /// recent ones. The exception is a rule with COUNT whose periods differ in their number of
+    /// occurrences, because they all have to be counted. If a rule has very few matches over
+    /// centuries, occurrences far from `near` may be missing.
     ///
     /// # Errors
-    /// Returns [`Abandoned`] if nothing but the start matches for half a century, or if too much
-    /// must be counted.
+    /// Returns [`Abandoned`] if there are no matches other than the start for half a century, or
+    /// if there is too much to count.
     pub fn expand_near(&self, start: DateTime, wanted: Wanted) -> Result<Vec<DateTime>, Abandoned> {
         Walk::new(self, start).expand(wanted)
     }
@@ -70,7 +71,7 @@ impl Rule {
         self.at_positions(self.moments_in(period, start)).contains(&start)
     }
 
-    /// Returns the occurrences in a period that are later than the start, in ascending order.
+    /// Returns the occurrences in a period that come after the start, in ascending order.
     fn moments_of(&self, period: Date, start: DateTime) -> Vec<DateTime> {
         let mut moments = self.at_positions(self.moments_in(period, start));
         moments.retain(|moment| *moment > start);
@@ -78,7 +79,7 @@ impl Rule {
     }
 }
 
-/// An iteration over the periods of a rule.
+/// Iterates over the periods of a rule.
 struct Walk<'r> {
     rule: &'r Rule,
     start: DateTime,
@@ -150,7 +151,8 @@ impl<'r> Walk<'r> {
         Ok(all)
     }
 
-    /// Returns the occurrences in a period, or `None` after the end or if the rule is abandoned.
+    /// Returns the occurrences in a period, or `None` if the series has ended or we gave up on the
+    /// rule.
     fn moments(&mut self, number: i64, until: DateTime) -> Option<Vec<DateTime>> {
         let period = self.rule.period(self.first_period, number)?;
         if period > until.date() {
@@ -175,10 +177,10 @@ impl<'r> Walk<'r> {
         Some(moments)
     }
 
-    /// Returns the last occurrence that COUNT permits for a regular rule.
+    /// Returns the last occurrence that COUNT allows. Only valid for regular rules.
     fn last_counted(&self, count: usize) -> DateTime {
         let (rule, start) = (self.rule, self.start);
-        // The start counts even if the rule does not match it.
+        // The start counts even if it doesn't match the rule.
         let Some(place) = count.checked_sub(2) else { return start };
         let in_first = rule.moments_of(self.first_period, start);
         if let Some(moment) = in_first.get(place) {
@@ -194,7 +196,7 @@ impl<'r> Walk<'r> {
             let number = i64::try_from(place.checked_div(each)?).ok()?.checked_add(1)?;
             moments(number)?.get(place % each).copied()
         };
-        // The last occurrence is after the end of the calendar.
+        // The last occurrence would be past the end of the calendar.
         find().unwrap_or(DateTime::MAX)
     }
 }
@@ -263,7 +265,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Returns all occurrences, counted one by one from the first.
+    /// Returns all occurrences, counted one at a time from the start.
     fn slowly(rule: &Rule, start: DateTime, until: DateTime) -> Vec<DateTime> {
         let first = rule.first_period(start.date());
         let mut all = vec![start];
@@ -324,8 +326,8 @@ mod tests {
         }
     }
 
-    /// Expands a rule as an import in 2027 would. Returns the numbers of occurrences and of
-    /// examined days.
+    /// Expands a rule as an import in 2027 would. Returns the number of occurrences, and of days
+    /// examined.
     fn effort(rule: &str, start: &str) -> (Option<usize>, usize) {
         let rule = Rule::parse(rule).unwrap();
         let (until, near) = (at("2029-03-10T12:00"), at("2027-03-10T00:00").date());
@@ -362,10 +364,10 @@ mod tests {
             let (found, looked_at) =
                 effort(&format!("{rule};{times};COUNT=100000000"), "1985-01-01T10:00");
             assert_eq!(found, None, "{rule}");
-            // The last period is examined as a whole.
+            // The last period is examined completely.
             assert!(looked_at <= MAX_DAYS + 366 * 1440, "{rule} looked at {looked_at}");
         }
-        // Only the requested occurrences of a recent series are kept.
+        // For a recent series, only the requested occurrences are kept.
         let rule = Rule::parse(&format!("FREQ=MINUTELY;{times};COUNT=1000000")).unwrap();
         let (until, near) = (at("2029-03-10T12:00"), at("2027-03-10T00:00").date());
         let wanted = Wanted { until, near, first: 1, latest: 500, most: 500 };
@@ -390,10 +392,10 @@ mod tests {
         // Counting is limited too.
         let (found, looked_at) = effort("FREQ=MONTHLY;COUNT=20000", "0001-01-01T10:00");
         assert_eq!((found, looked_at <= MAX_DAYS + 366), (None, true));
-        // Rare matches are found up to the limit.
+        // Rare matches are found within the limit.
         let leap = effort("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO", "1500-01-01T10:00");
         assert_eq!(leap.0, Some(21));
-        // Days between two matches of a rule with steps within days are counted once.
+        // If a rule repeats within days, the days between two matches are counted only once.
         let january = "FREQ=MINUTELY;INTERVAL=15;BYMONTH=1;BYHOUR=9";
         let counted = effort(&format!("{january};COUNT=400"), "2021-01-01T09:00");
         assert_eq!(counted.0, Some(400));

@@ -1,4 +1,4 @@
-//! iCalendar recurrence rules (RFC 5545, 3.3.10), in the local time of the event.
+//! iCalendar recurrence rules (RFC 5545, 3.3.10) in the event's local time.
 
 mod expansion;
 mod periods;

@@ -1,4 +1,4 @@
-//! The periods of a recurrence rule, and the matching times in each.
+//! The periods of a recurrence rule and the matching times in each of them.
 
 use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::{Span, ToSpan as _};
@@ -6,7 +6,7 @@ use jiff::{Span, ToSpan as _};
 use super::rule::{Frequency, Rule};
 
 impl Rule {
-    /// Returns the number of days, or of steps within days, that are examined in a period.
+    /// Returns the number of days, or steps within days, that have to be examined for a period.
     pub(super) fn effort(&self, period: Date) -> usize {
         match self.is_within_days() && self.fits_block(period) {
             true => usize::try_from(self.steps_of_block()).unwrap_or(usize::MAX),
@@ -14,7 +14,7 @@ impl Rule {
         }
     }
 
-    /// Returns the number of days that are examined in a period.
+    /// Returns the number of days that have to be examined for a period.
     pub(super) fn days(&self) -> usize {
         let is_by_day = !self.by_day.is_empty() || !self.by_month_day.is_empty();
         match self.frequency {
@@ -31,7 +31,7 @@ impl Rule {
         }
     }
 
-    /// Returns the number of minutes between two steps within days.
+    /// Returns the minutes between steps, for rules that repeat within days.
     fn step(&self) -> i64 {
         match self.frequency {
             Frequency::Hourly => 60 * self.interval,
@@ -39,12 +39,12 @@ impl Rule {
         }
     }
 
-    /// Returns the number of days after which the steps fall on the same times of day again.
+    /// Returns the number of days until the steps fall on the same times of day again.
     fn days_of_block(&self) -> i64 {
         self.step() / common_divisor(self.step(), MINUTES_OF_DAY)
     }
 
-    /// Returns the number of steps in a block of that number of days.
+    /// Returns the number of steps in a block of this many days.
     fn steps_of_block(&self) -> i64 {
         MINUTES_OF_DAY / common_divisor(self.step(), MINUTES_OF_DAY)
     }
@@ -69,7 +69,7 @@ impl Rule {
         day.checked_sub(back.days()).unwrap_or(day)
     }
 
-    /// Returns the first day of a period, or `None` after the end of the calendar.
+    /// Returns the first day of a period, or `None` if it is past the end of the calendar.
     pub(super) fn period(&self, first: Date, number: i64) -> Option<Date> {
         let interval = if self.is_within_days() { self.days_of_block() } else { self.interval };
         let steps = number.checked_mul(interval)?;
@@ -84,13 +84,13 @@ impl Rule {
         first.checked_add(span.ok()?).ok()
     }
 
-    /// Returns the number of the period that contains a day, or of the last period before the day
-    /// if none contains it. Returns 0 if no period precedes the day.
+    /// Returns the number of the last period that starts on or before a day, or a slightly earlier
+    /// one. Returns 0 if there isn't one.
     pub(super) fn number_of(&self, first: Date, day: Date) -> i64 {
         let days = || first.duration_until(day).as_hours() / 24;
         let years = i64::from(day.year()) - i64::from(first.year());
         let units = match self.frequency {
-            // A block ends at the time of its start, on the day after its last one.
+            // A block runs into the day after its last one, until the time of its start.
             Frequency::Minutely | Frequency::Hourly => {
                 return (days() / self.days_of_block() - 1).max(0);
             }
@@ -115,13 +115,13 @@ impl Rule {
         }
     }
 
-    /// Returns the occurrences in a period in ascending order, before BYSETPOS is applied.
+    /// Returns the occurrences in a period in ascending order, without applying BYSETPOS.
     pub(super) fn moments_in(&self, period: Date, start: DateTime) -> Vec<DateTime> {
         let mut moments: Vec<DateTime> = match self.is_within_days() {
             true => self.moments_of_block(period, start),
             false => {
                 let days = self.days_of(period, start.date());
-                // Shortcut: most periods of a rare rule contain no match.
+                // Shortcut: most periods of a rare rule don't have any matches.
                 if days.is_empty() {
                     return Vec::new();
                 }
@@ -135,7 +135,7 @@ impl Rule {
         moments
     }
 
-    /// Returns the occurrences in a period that BYSETPOS selects.
+    /// Selects occurrences in a period according to BYSETPOS.
     pub(super) fn at_positions(&self, moments: Vec<DateTime>) -> Vec<DateTime> {
         if self.by_position.is_empty() {
             return moments;
@@ -149,13 +149,13 @@ impl Rule {
         places.into_iter().filter_map(|place| moments.get(place).copied()).collect()
     }
 
-    /// Returns the times of a matching day.
+    /// Returns the times on a matching day.
     fn times(&self, start: Time) -> Vec<Time> {
         let (hours, minutes) = ([start.hour()], [start.minute()]);
         self.times_of(named_or(&self.by_hour, &hours), named_or(&self.by_minute, &minutes), start)
     }
 
-    /// Returns the times at these hours and minutes.
+    /// Returns the times for these hours and minutes.
     fn times_of(&self, hours: &[i8], minutes: &[i8], start: Time) -> Vec<Time> {
         let own = [start.second()];
         let seconds = named_or(&self.by_second, &own);
@@ -169,7 +169,7 @@ impl Rule {
         times
     }
 
-    /// Returns the matching times of the block that begins on a day.
+    /// Returns the matching times in the block that starts on a day.
     fn moments_of_block(&self, first: Date, start: DateTime) -> Vec<DateTime> {
         let mut moments = Vec::new();
         if !self.fits_block(first) {
@@ -196,8 +196,8 @@ impl Rule {
         moments
     }
 
-    /// Returns whether any day of a block matches the rule. The block extends into the day after
-    /// its last one, up to the time of the start.
+    /// Returns whether any day in a block matches the rule. Blocks run into the day after their
+    /// last one, until the time of the start.
     fn fits_block(&self, first: Date) -> bool {
         let mut days =
             (0..=self.days_of_block()).filter_map(|day| first.checked_add(day.days()).ok());
@@ -209,7 +209,7 @@ impl Rule {
         is_month && self.fits_month_day(day) && self.fits_year_day(day) && self.fits_weekday(day)
     }
 
-    /// Returns the matching days of a period.
+    /// Returns the matching days in a period.
     fn days_of(&self, period: Date, start: Date) -> Vec<Date> {
         match self.frequency {
             Frequency::Minutely | Frequency::Hourly => Vec::new(),
@@ -255,7 +255,7 @@ impl Rule {
             (0..i64::from(year.days_in_year())).filter_map(|day| year.checked_add(day.days()).ok())
         };
         if !self.by_week.is_empty() || !self.by_year_day.is_empty() {
-            // A week alone means its day on the weekday of the start.
+            // If only weeks are given, they mean the start's weekday.
             let weekday = (self.by_day.is_empty() && self.by_year_day.is_empty() && !days_matter)
                 .then_some(start.weekday());
             let fits = |day: &Date| self.fits_limits(*day) && self.fits_week(*day);
@@ -297,8 +297,8 @@ impl Rule {
             || self.by_year_day.iter().any(|wanted| *wanted == number || *wanted == back)
     }
 
-    /// Returns whether a day is in one of the rule's weeks. Week numbers count from either end of
-    /// the year that contains most of the week's days.
+    /// Returns whether a day is in one of the rule's weeks. Weeks are numbered from either end of
+    /// the year that contains most of their days.
     fn fits_week(&self, day: Date) -> bool {
         if self.by_week.is_empty() {
             return true;
@@ -308,10 +308,10 @@ impl Rule {
         self.by_week.iter().any(|wanted| *wanted == number || *wanted == back)
     }
 
-    /// Returns the number of the week of a day, and the number of weeks in its year. Returns `None`
-    /// if the result is out of range.
+    /// Returns a day's week number and the number of weeks in that year. Returns `None` if the
+    /// result is out of range.
     fn week_number(&self, day: Date) -> Option<(i8, i8)> {
-        // The fourth day of a week is in the year of the week.
+        // A week belongs to the year that contains its fourth day.
         let fourth = self.week_of(day).checked_add(3.days()).ok()?;
         let last = fourth.last_of_year();
         let last_fourth = self.week_of(last).checked_add(3.days()).ok()?;
@@ -323,8 +323,8 @@ impl Rule {
         Some((number(fourth)?, number(last_fourth)?))
     }
 
-    /// Returns whether a day matches the weekdays of the rule, given its number in a period of
-    /// `days` days. A weekday with a number matches once in the period.
+    /// Returns whether a day matches BYDAY, given its index in a period of `days` days. Numbered
+    /// weekdays match only once per period.
     fn is_nth(&self, day: Date, number: usize, days: usize) -> bool {
         self.by_day.iter().filter(|(_, weekday)| *weekday == day.weekday()).any(|(nth, _)| {
             let place = usize::from(nth.unsigned_abs());
@@ -337,12 +337,13 @@ impl Rule {
     }
 }
 
-/// Returns the hours, minutes or seconds that a rule names, or that of the start if it names none.
+/// Returns the rule's hours, minutes or seconds, or those of the start if the rule doesn't have
+/// any.
 fn named_or<'a>(named: &'a [i8], own: &'a [i8; 1]) -> &'a [i8] {
     if named.is_empty() { own } else { named }
 }
 
-/// Number of minutes in a day.
+/// Minutes in a day.
 const MINUTES_OF_DAY: i64 = 1440;
 
 fn common_divisor(one: i64, other: i64) -> i64 {

@@ -1,14 +1,14 @@
-//! Parsing of iCalendar rules.
+//! Parses iCalendar recurrence rules.
 
 use jiff::civil::Weekday;
 
-/// A recurrence rule. Rules that repeat every second are not supported.
+/// A recurrence rule. Rules that repeat every second aren't supported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     pub(super) frequency: Frequency,
     pub(super) interval: i64,
     pub(super) count: Option<usize>,
-    /// UNTIL, the last possible occurrence, as written.
+    /// The last possible occurrence (UNTIL), as written.
     pub until: Option<String>,
     pub(super) by_month: Vec<i8>,
     pub(super) by_month_day: Vec<i8>,
@@ -22,10 +22,10 @@ pub struct Rule {
     pub(super) by_second: Vec<i8>,
 }
 
-/// Maximum number of times per day or hour that a rule may name.
+/// Maximum number of times of day that a rule may list.
 const MAX_TIMES: usize = 1440;
 
-/// The unit of the period after which a rule repeats.
+/// How often a rule repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frequency {
     Minutely,
@@ -37,7 +37,7 @@ pub(super) enum Frequency {
 }
 
 impl Rule {
-    /// Parses a rule. Returns `None` if it is malformed or not supported.
+    /// Parses a rule. Returns `None` if it is malformed or unsupported.
     pub fn parse(text: &str) -> Option<Rule> {
         let mut rule = Rule {
             frequency: Frequency::Daily,
@@ -63,7 +63,7 @@ impl Rule {
                 "INTERVAL" => {
                     rule.interval = value.parse().ok().filter(|n| (1..=1000).contains(n))?
                 }
-                // Some programs write -1 for no limit.
+                // Some programs write -1 for unlimited.
                 "COUNT" if value == "-1" => {}
                 "COUNT" => rule.count = Some(value.parse().ok()?),
                 "UNTIL" => rule.until = Some(value.to_owned()),
@@ -81,7 +81,7 @@ impl Rule {
             }
         }
         rule.frequency = frequency?;
-        // With steps within days, each step would be a period from which BYSETPOS selects.
+        // If a rule repeats within days, BYSETPOS would have to select from each step separately.
         if rule.is_within_days() && !rule.by_position.is_empty() {
             return None;
         }
@@ -90,22 +90,23 @@ impl Rule {
         (times <= MAX_TIMES).then_some(rule)
     }
 
-    /// Returns the maximum number of occurrences, or `None` if the rule has none.
+    /// Returns the maximum number of occurrences, if any.
     pub fn count(&self) -> Option<usize> {
         self.count
     }
 
-    /// Returns the months that the rule names.
+    /// Returns the months listed in the rule.
     pub fn months(&self) -> &[i8] {
         &self.by_month
     }
 
-    /// Returns the days of the month that the rule names. Negative ones count from its end.
+    /// Returns the days of the month listed in the rule. Negative ones count from the end of the
+    /// month.
     pub fn month_days(&self) -> &[i8] {
         &self.by_month_day
     }
 
-    /// Returns the time after which the rule repeats as a duration of ISO 8601.
+    /// Returns the interval between repetitions as an ISO 8601 duration.
     pub fn period_in_iso(&self) -> String {
         let number = self.interval;
         match self.frequency {
@@ -118,8 +119,8 @@ impl Rule {
         }
     }
 
-    /// Returns the weekdays of the rule as schema.org names them. Numbered ones have the form of a
-    /// rule, such as `2TU`.
+    /// Returns the rule's weekdays in schema.org form. Numbered ones look the same as in the rule,
+    /// such as `2TU`.
     pub fn days_in_schema(&self) -> Vec<String> {
         let day = |(nth, day): &(i8, Weekday)| match (nth, day) {
             (0, Weekday::Monday) => "https://schema.org/Monday".to_owned(),
@@ -140,7 +141,7 @@ impl Rule {
         self.by_day.iter().map(day).collect()
     }
 
-    /// Returns whether the rule names days, so that another first day may not match it.
+    /// Returns whether the rule lists days, in which case it may not match a different first day.
     pub fn names_days(&self) -> bool {
         !self.by_month.is_empty()
             || !self.by_month_day.is_empty()
@@ -149,13 +150,14 @@ impl Rule {
             || !self.by_day.is_empty()
     }
 
-    /// Returns whether the rule names times of day, so that another time may not match it.
+    /// Returns whether the rule lists times of day, in which case it may not match a different
+    /// time.
     pub fn names_times(&self) -> bool {
         [&self.by_hour, &self.by_minute, &self.by_second].iter().any(|all| !all.is_empty())
     }
 
-    /// Returns whether the rule repeats every year in a few named months and at a single time of
-    /// day, like the rules of time zones.
+    /// Returns whether the rule repeats every year in a small number of listed months and at a
+    /// single time of day, as time zone rules do.
     pub fn is_yearly(&self, most_months: usize) -> bool {
         let times = [&self.by_hour, &self.by_minute, &self.by_second];
         self.frequency == Frequency::Yearly
@@ -164,7 +166,7 @@ impl Rule {
     }
 }
 
-/// Parses a list of distinct hours, minutes or seconds. Returns `None` if the list is malformed.
+/// Parses a list of distinct hours, minutes or seconds. Returns `None` if it is malformed.
 fn clock_parts(text: &str, most: i8) -> Option<Vec<i8>> {
     let part = |part: &str| part.trim().parse().ok().filter(|part| (0..=most).contains(part));
     let mut all: Vec<i8> = text.split(',').map(part).collect::<Option<_>>()?;
@@ -185,8 +187,7 @@ fn frequency_of(text: &str) -> Option<Frequency> {
     })
 }
 
-/// Parses a list of distinct non-zero numbers within bounds. Returns `None` if the list is
-/// malformed.
+/// Parses a list of distinct non-zero numbers in a range. Returns `None` if it is malformed.
 fn numbers<T>(text: &str, low: i32, high: i32) -> Option<Vec<T>>
 where
     T: TryFrom<i32> + Ord,
@@ -201,7 +202,7 @@ where
     Some(all)
 }
 
-/// Parses a list of distinct weekdays. Returns `None` if the list is malformed.
+/// Parses a list of distinct weekdays. Returns `None` if it is malformed.
 fn weekdays(text: &str) -> Option<Vec<(i8, Weekday)>> {
     let mut all: Vec<_> = text.split(',').map(weekday).collect::<Option<_>>()?;
     all.sort_unstable_by_key(|(nth, day)| (*nth, day.to_monday_zero_offset()));
@@ -209,8 +210,7 @@ fn weekdays(text: &str) -> Option<Vec<(i8, Weekday)>> {
     Some(all)
 }
 
-/// Parses a weekday with an optional number before it: `MO`, `2TU`, `-1FR`. Returns `None` for any
-/// other text.
+/// Parses a weekday with an optional number: `MO`, `2TU`, `-1FR`. Returns `None` for anything else.
 fn weekday(text: &str) -> Option<(i8, Weekday)> {
     let text = text.trim();
     let (number, name) = text.split_at_checked(text.len().checked_sub(2)?)?;

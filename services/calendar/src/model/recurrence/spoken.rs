@@ -1,11 +1,11 @@
-//! Rules in words: `Every Tuesday until 30 June 2027`.
+//! Describes rules in words: `Every Tuesday until 30 June 2027`.
 
 use jiff::civil::{Date, DateTime, Weekday};
 
 use super::rule::{Frequency, Rule};
 use crate::model::language::{Count, Language, Nth};
 
-/// A rule, and what its description depends on.
+/// A rule and the context needed to describe it.
 struct Spoken<'r> {
     rule: &'r Rule,
     start: DateTime,
@@ -13,8 +13,8 @@ struct Spoken<'r> {
 }
 
 impl Rule {
-    /// Describes how often an event with this start takes place, and until when. A rule that has
-    /// no short description is `Repeatedly`.
+    /// Describes how often an event with this start takes place, and until when. If there is no
+    /// short description, the result starts with `Repeatedly`.
     pub fn spoken(&self, start: DateTime, last: Option<Date>, language: Language) -> String {
         let words = language.words();
         let often = Spoken { rule: self, start, language }.often();
@@ -32,7 +32,7 @@ impl Rule {
 }
 
 impl Spoken<'_> {
-    /// Describes how often the event takes place. Returns `None` for rules with unusual parts.
+    /// Describes how often the event takes place. Returns `None` if the rule has unusual parts.
     fn often(&self) -> Option<String> {
         let rule = self.rule;
         let times = [&rule.by_hour, &rule.by_minute, &rule.by_second];
@@ -87,12 +87,12 @@ impl Spoken<'_> {
         Some((words.often_on)(&self.every(words.every_month), &day))
     }
 
-    /// Returns `Every day` or `Every 3 days`.
+    /// Returns a description such as `Every day` or `Every 3 days`.
     fn every(&self, unit: fn(Count) -> String) -> String {
         unit(self.language.count(self.rule.interval))
     }
 
-    /// Returns the weekdays of the rule, or that of the start.
+    /// Returns the rule's weekdays, or the start's weekday if there aren't any.
     fn weekdays(&self) -> String {
         let mut days: Vec<Weekday> = self.rule.by_day.iter().map(|(_, day)| *day).collect();
         if days.is_empty() {

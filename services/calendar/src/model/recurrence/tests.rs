@@ -15,7 +15,7 @@ fn rules_of_common_programs_are_expanded() {
         ("FREQ=DAILY;INTERVAL=2;COUNT=3", "2027-03-30T18:00", "03-30 04-01 04-03"),
         ("FREQ=WEEKLY;COUNT=3", "2027-03-30T18:00", "03-30 04-06 04-13"),
         ("FREQ=WEEKLY;BYDAY=TU,TH;COUNT=4", "2027-03-30T18:00", "03-30 04-01 04-06 04-08"),
-        // RFC 5545: the week begins on Sunday or on Monday.
+        // RFC 5545: weeks start on Sunday or Monday.
         (
             "FREQ=WEEKLY;INTERVAL=2;COUNT=4;BYDAY=TU,SU;WKST=MO",
             "1997-08-05T09:00",
@@ -43,7 +43,7 @@ fn rules_of_common_programs_are_expanded() {
         let until = if rule.contains("COUNT") { "2099-01-01T00:00" } else { year };
         assert_eq!(dates(rule, start, until), expected, "{rule}");
     }
-    // The start counts even if the rule does not match it.
+    // The start counts even if it doesn't match the rule.
     assert_eq!(dates("FREQ=WEEKLY;BYDAY=WE;COUNT=2", "2027-03-30T18:00", year), "03-30 03-31");
 }
 
@@ -67,7 +67,7 @@ fn unsupported_rules_are_rejected_and_expansion_terminates() {
     let never = Rule::parse("FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30").unwrap();
     let (start, end) = ("0001-01-31T00:00".parse().unwrap(), "9998-01-01T00:00".parse().unwrap());
     assert_eq!(never.expand(start, end), Err(Abandoned::NoMatch));
-    // A list contains each value once, even if it is written repeatedly.
+    // Lists contain each value once, even if it is written several times.
     let once = Rule::parse("FREQ=MONTHLY;BYMONTH=3;BYMONTHDAY=-1;BYDAY=2TU,MO;BYSETPOS=1");
     let often = Rule::parse(
         "FREQ=MONTHLY;BYMONTH=3,3;BYMONTHDAY=-1,-1,-1;BYDAY=MO,2TU,MO,2TU;BYSETPOS=1,1",
@@ -77,7 +77,7 @@ fn unsupported_rules_are_rejected_and_expansion_terminates() {
 
 #[test]
 fn rules_within_days_by_week_and_by_day_of_the_year_are_expanded() {
-    // The expected days are those of RFC 5545, 3.8.5.3.
+    // The expected days are from RFC 5545, 3.8.5.3.
     for (rule, start, expected) in [
         (
             "FREQ=YEARLY;BYWEEKNO=20;BYDAY=MO;COUNT=3",

@@ -1,18 +1,18 @@
-//! The text of a rule: its end, apart from what repeats.
+//! Edits how the text of a rule ends.
 
-/// Returns a rule without its end, and with its names in upper case.
+/// Removes UNTIL and COUNT from a rule, and converts it to upper case.
 pub fn without_end(rule: &str) -> String {
     let parts = rule.split(';').map(str::trim).filter(|part| !part.is_empty());
     let kept = parts.filter(|part| !names(part, "UNTIL") && !names(part, "COUNT"));
     kept.map(str::to_ascii_uppercase).collect::<Vec<_>>().join(";")
 }
 
-/// Returns a rule that ends at this value of `UNTIL`. An empty rule stays empty.
+/// Ends a rule with this `UNTIL` value. An empty rule stays empty.
 pub fn with_until(rule: &str, until: &str) -> String {
     ended(rule, &format!("UNTIL={until}"))
 }
 
-/// Returns a rule that ends after this number of occurrences. An empty rule stays empty.
+/// Ends a rule after this number of occurrences. An empty rule stays empty.
 pub fn with_count(rule: &str, count: usize) -> String {
     ended(rule, &format!("COUNT={count}"))
 }

@@ -1,29 +1,29 @@
-//! The meaning of a date text: a base and steps from it, resolved with a zone and the current time.
+//! Parsed dates: a base and relative steps, to be resolved with a zone and the current time.
 
 use jiff::civil::{Date, DateTime, Time, Weekday, date, time};
 use jiff::{Span, Timestamp};
 
 use crate::model::zone::Zone;
 
-/// The last year of events.
+/// The last year that events can have.
 const LAST_YEAR: i16 = 9998;
 
 /// The first second of the year 9999 in UTC, and the first second after that year.
 const YEAR_9999: i64 = 253_370_764_800;
 const YEAR_10000: i64 = 253_402_300_800;
 
-/// A parsed date and time, before it is resolved with a zone and the current time.
+/// A parsed date and time that hasn't been resolved with a zone and the current time yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct When {
     pub(super) base: Base,
     pub(super) time: Option<Time>,
     pub(super) zone: Option<Zone>,
     pub(super) steps: Vec<Step>,
-    /// Whether the written day does not exist, so that a day of the next month is used.
+    /// Whether the written day doesn't exist and rolled over to the next month.
     pub(super) is_rolled: bool,
 }
 
-/// The date and time from which the computation starts.
+/// The starting point of the calculation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Base {
     Timestamp(i64),
@@ -32,7 +32,7 @@ pub(super) enum Base {
     Today,
 }
 
-/// One step from the base, applied in written order.
+/// A step relative to the base. Steps are applied in the order they were written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Step {
     Add(i64, Unit),
@@ -41,18 +41,18 @@ pub(super) enum Step {
     LastDay,
 }
 
-/// The occurrence of a weekday that a string refers to.
+/// Which occurrence of a weekday is meant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum WeekdayChoice {
-    /// The next one, or today.
+    /// The next one, possibly today.
     This,
-    /// The next one, but not today.
+    /// The next one after today.
     Next,
     /// The last one before today.
     Last,
 }
 
-/// A unit of a relative step.
+/// The unit of a relative step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Unit {
     Second,
@@ -66,7 +66,7 @@ pub(super) enum Unit {
     Year,
 }
 
-/// The error for a date that cannot be parsed or is out of range.
+/// The date can't be parsed or is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a date")]
 pub struct NotADate;
@@ -74,14 +74,14 @@ pub struct NotADate;
 /// The result of resolving a [`When`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointInTime {
-    /// A local time, whose instant depends on the zone.
+    /// A local time. Its instant depends on the zone.
     Wall(DateTime),
-    /// An instant, from a string with an offset or a timestamp.
+    /// An instant, from a timestamp or a date with an offset.
     Instant(Timestamp),
 }
 
 impl PointInTime {
-    /// Returns the instant, reading a local time in `zone`.
+    /// Returns the instant. Local times are interpreted in `zone`.
     pub fn instant(self, zone: &Zone) -> Result<Timestamp, NotADate> {
         match self {
             PointInTime::Wall(wall) => zone.instant(wall).ok_or(NotADate),
@@ -89,14 +89,15 @@ impl PointInTime {
         }
     }
 
-    /// Returns the local time in `zone`. A skipped local time moves forward by the gap.
+    /// Returns the local time in `zone`. Skipped local times move forward by the length of the gap.
     pub fn wall(self, zone: &Zone) -> Result<DateTime, NotADate> {
         Ok(zone.wall(self.instant(zone)?))
     }
 }
 
 impl When {
-    /// Resolves the text with a zone and the current time. Relative words count in that zone.
+    /// Resolves the date with a zone and the current time. Relative words are interpreted in the
+    /// date's own zone if it has one.
     pub fn resolve(&self, zone: &Zone, now: Timestamp) -> Result<PointInTime, NotADate> {
         let home = self.zone.as_ref().unwrap_or(zone);
         let wall = match self.base {
@@ -125,8 +126,8 @@ impl When {
         in_range(point)
     }
 
-    /// Replaces a date in the year 9999, which many programs use for "no end", with the last second
-    /// in which an event may take place.
+    /// Replaces dates in the year 9999 with the last second that events can have. Many programs use
+    /// them for "no end".
     #[must_use]
     pub fn in_years_of_events(self) -> When {
         let is_beyond = match self.base {
@@ -141,19 +142,19 @@ impl When {
         When { base, time, zone: None, steps: Vec::new(), is_rolled: false }
     }
 
-    /// Returns whether the written day does not exist, such as 30 February. It means a day of the next
-    /// month.
+    /// Returns whether the written day doesn't exist and was moved to the next month, like 30
+    /// February.
     pub fn is_rolled(&self) -> bool {
         self.is_rolled
     }
 
-    /// Returns whether the meaning changes as time passes.
+    /// Returns whether the meaning changes over time.
     pub fn is_relative(&self) -> bool {
         matches!(self.base, Base::Now | Base::Today)
     }
 
-    /// Returns the calendar day: the written one, or for timestamps and relative words the day in
-    /// `zone`.
+    /// Returns the calendar day. This is the day as written or, for timestamps and relative dates,
+    /// the day in `zone`.
     pub fn day(&self, zone: &Zone, now: Timestamp) -> Result<Date, NotADate> {
         match self.base {
             Base::Date(date) if self.steps.is_empty() => {
@@ -165,7 +166,7 @@ impl When {
     }
 }
 
-/// Rejects years with more than four digits, leaving room for zone arithmetic at both ends.
+/// Rejects years that events can't have. The limits leave room for zone arithmetic at both ends.
 fn in_range(point: PointInTime) -> Result<PointInTime, NotADate> {
     let year = match point {
         PointInTime::Wall(wall) => wall.year(),
@@ -220,15 +221,15 @@ fn add(wall: DateTime, count: i64, unit: Unit) -> Result<DateTime, NotADate> {
     }
 }
 
-/// Adds months. A day after the end of the month rolls over into the next one.
+/// Adds months. A day past the end of the month rolls over into the next one.
 fn add_months(wall: DateTime, count: i64) -> Result<DateTime, NotADate> {
     let first = wall.date().first_of_month().to_datetime(wall.time());
     let month = checked(first, count, Span::try_months)?;
     checked(month, i64::from(wall.day()) - 1, Span::try_days)
 }
 
-/// Adds working days, skipping Saturdays and Sundays. Whole weeks are added at once, so a large
-/// count is cheap.
+/// Adds working days, skipping Saturdays and Sundays. Whole weeks are added in one step, which
+/// makes large counts cheap.
 fn add_working_days(wall: DateTime, count: i64) -> Result<DateTime, NotADate> {
     let mut wall = checked(wall, count / 5, Span::try_weeks)?;
     let step = count.signum();
@@ -246,7 +247,7 @@ fn is_weekend(wall: DateTime) -> bool {
     matches!(wall.date().weekday(), Weekday::Saturday | Weekday::Sunday)
 }
 
-/// Builds a date. Day 29 to 31 after the end of the month rolls over into the next month.
+/// Creates a date. Days past the end of the month roll over into the next one.
 pub(super) fn rolling_date(year: i16, month: i8, day: i8) -> Result<Date, NotADate> {
     if !(1..=31).contains(&day) || year < 1 {
         return Err(NotADate);

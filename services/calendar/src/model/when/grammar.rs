@@ -1,4 +1,4 @@
-//! Parser of the date grammar: reads words from left to right and recognises each by its form.
+//! Parses dates word by word, from left to right. Each word is recognised by its form.
 
 use std::borrow::Cow;
 
@@ -8,14 +8,14 @@ use super::date_time::{Base, NotADate, Step, Unit, WeekdayChoice, When, rolling_
 use super::words::{month, unit, weekday};
 use crate::model::zone::Zone;
 
-/// The maximum length of a date text in bytes; the longest sensible date is far shorter.
+/// Maximum length of a date in bytes. Reasonable dates are far shorter.
 const MAX_BYTES: usize = 100;
 
 impl When {
     /// Parses a date, from `2027-03-01 19:00` to `+1 week 2 hours`.
     ///
     /// # Errors
-    /// Returns [`NotADate`] for any other text.
+    /// Returns [`NotADate`] for anything else.
     pub fn parse(text: &str) -> Result<When, NotADate> {
         parse(text)
     }
@@ -38,8 +38,9 @@ fn parse(text: &str) -> Result<When, NotADate> {
     parser.found.finish()
 }
 
-/// Parses text that consists of digits only: eight digits that form a valid date are a date,
-/// anything else is Unix seconds. Returns `None` for other text.
+/// Parses a date that consists only of digits. Eight digits are a date if they form a valid one,
+/// and anything else is Unix seconds. A leading `@` also marks Unix seconds. Returns `None` for
+/// other input.
 fn number(text: &str) -> Result<Option<Base>, NotADate> {
     let digits = text.strip_prefix('@').unwrap_or(text);
     let unsigned = digits.strip_prefix('-').filter(|_| text.starts_with('@')).unwrap_or(digits);
@@ -57,7 +58,7 @@ fn number(text: &str) -> Result<Option<Base>, NotADate> {
     Ok(Some(Base::Timestamp(digits.parse().map_err(|_| NotADate)?)))
 }
 
-/// Inserts separators into the basic form of ISO 8601, `20270301T190000Z`.
+/// Inserts separators into the ISO 8601 basic format, `20270301T190000Z`.
 fn with_separators(text: &str) -> Cow<'_, str> {
     let digits = |range: std::ops::Range<usize>| {
         text.get(range).filter(|part| part.bytes().all(|byte| byte.is_ascii_digit()))
@@ -74,7 +75,7 @@ fn with_separators(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{year}-{month}-{day} {}:{}{seconds}{rest}", &time[..2], &time[2..]))
 }
 
-/// Replaces the `T` between date and time in ISO 8601 by a space.
+/// Replaces the `T` between an ISO 8601 date and time with a space.
 fn split_at_t(text: &str) -> String {
     let bytes = text.as_bytes();
     let between = |at: usize| {
@@ -180,7 +181,7 @@ impl Parser<'_> {
     }
 
     /// Parses `+N unit`, `N units ago`, `next week`, `monday`, `first day of …`. Returns the number
-    /// of words consumed, or `None` if the words are something else.
+    /// of words consumed, or `None` if nothing matches.
     fn relative(&mut self, word: &str) -> Result<Option<usize>, NotADate> {
         if let Some(used) = self.counted_moves()? {
             return Ok(Some(used));
@@ -209,8 +210,8 @@ impl Parser<'_> {
         Ok(Some(2))
     }
 
-    /// Parses consecutive counted steps. `ago` after them reverses exactly these. Returns the
-    /// number of words consumed, or `None` if there are no steps.
+    /// Parses consecutive counted steps. If `ago` follows, reverses all of them. Returns the number
+    /// of words consumed, or `None` if there are no steps.
     fn counted_moves(&mut self) -> Result<Option<usize>, NotADate> {
         let mut moves = Vec::new();
         let mut used = 0;
@@ -228,8 +229,8 @@ impl Parser<'_> {
         Ok(Some(used + usize::from(ago)))
     }
 
-    /// Parses a count with its unit, in one word or two. The sign is optional. Returns `None` if
-    /// the words are something else.
+    /// Parses a count and unit in one or two words. The sign is optional. Returns `None` if the
+    /// words are something else.
     fn counted(&self, ahead: usize) -> Result<Option<(i64, Unit, usize)>, NotADate> {
         let word = self.peek(ahead).unwrap_or_default();
         let body = word.trim_start_matches(['+', '-']);
@@ -242,14 +243,15 @@ impl Parser<'_> {
             attached => (attached.to_owned(), 1),
         };
         let Some(unit) = unit(&name) else { return Ok(None) };
-        // An unsigned count is never the minimum integer, so it can be negated.
+        // We parse the count without its sign, so it can't be the minimum integer and can always be
+        // negated.
         let count: i64 = body[..digits].parse().map_err(|_| NotADate)?;
         Ok(Some((if word.starts_with('-') { -count } else { count }, unit, used)))
     }
 
     fn weekday(&mut self, day: Weekday, choice: WeekdayChoice) -> Result<(), NotADate> {
-        // In `Friday, 5 March 2027` the weekday belongs to a written date: `This` leaves the date
-        // unchanged.
+        // In `Friday, 5 March 2027` the weekday is part of a written date, and `This` doesn't
+        // change the date.
         self.found.steps.push(Step::Weekday { day, choice });
         Ok(())
     }
@@ -268,7 +270,7 @@ impl Parser<'_> {
             if self.peek(4).as_deref() != Some("month") {
                 return Err(NotADate);
             }
-            // Moving to the first day before adding months prevents a 31st from rolling over.
+            // Move to the first day before adding months, or the 31st could roll over.
             self.found.steps.extend([Step::FirstDay, Step::Add(count, Unit::Month), edge]);
         } else {
             let month = month(&word).ok_or(NotADate)?;
@@ -280,7 +282,7 @@ impl Parser<'_> {
     }
 
     /// Parses `March 1, 2027`, `1 March 2027`, `Mar 2027`. Returns the number of words consumed, or
-    /// `None` if the words are not a date.
+    /// `None` if they aren't a date.
     fn named_date(&mut self, word: &str) -> Result<Option<usize>, NotADate> {
         let second = self.peek(1).unwrap_or_default();
         let third = self.peek(2).unwrap_or_default();
@@ -323,7 +325,7 @@ impl Parser<'_> {
             self.at += used;
             return Ok(());
         }
-        // The case of zone names is kept until the zone is looked up.
+        // Look up the zone name with its original case.
         let written = self.words.get(self.at).ok_or(NotADate)?;
         self.found.zone(Zone::of_date(written).ok_or(NotADate)?)?;
         self.at += 1;
@@ -351,8 +353,8 @@ fn day(word: &str) -> Option<i8> {
     is_digits(word, 1, 2).then(|| word.parse().ok()).flatten()
 }
 
-/// Parses the five numeric forms, which differ in separator and position of the year, as year, month
-/// and day. Returns `None` for other words.
+/// Parses one of the five numeric formats, which differ in their separator and the position of the
+/// year. Returns year, month and day, or `None` for other words.
 fn numeric_date(word: &str) -> Result<Option<(i16, i8, i8)>, NotADate> {
     let Some(mark) = ['-', '/', '.'].into_iter().find(|mark| word.matches(*mark).count() == 2)
     else {
@@ -385,7 +387,7 @@ fn half_day(rest: &str) -> (Option<bool>, &str) {
     }
 }
 
-/// Parses `HH:MM[:SS[.f]]`, or only an hour before `am` or `pm`. Fractions are dropped.
+/// Parses `HH:MM[:SS[.f]]`, or just an hour if there is an `am` or `pm`. Drops fractions.
 fn clock_time(clock: &str, afternoon: Option<bool>) -> Result<Time, NotADate> {
     let (clock, fraction) = clock.split_once('.').unwrap_or((clock, ""));
     let parts: Vec<&str> = clock.split(':').collect();

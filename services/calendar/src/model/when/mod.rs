@@ -1,5 +1,5 @@
-//! Dates as people write them. Each is parsed into a [`When`], which resolves to an instant or a
-//! local time given a zone and the current time.
+//! Dates as people write them. They are parsed to a [`When`], which resolves to an instant or local
+//! time, given a zone and the current time.
 
 mod date_time;
 mod grammar;

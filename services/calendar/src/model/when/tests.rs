@@ -146,7 +146,7 @@ fn other_texts_are_rejected() {
         "Z Z",
     ] {
         let parsed = When::parse(text).and_then(|when| when.resolve(&vienna(), now()));
-        // "12" is the only valid date here: a number of seconds.
+        // The only valid date here is "12", which is a number of seconds.
         assert_eq!(parsed.is_ok(), text == "12", "{text}");
     }
 }

@@ -1,11 +1,10 @@
-//! The words of the date grammar.
+//! Words used in dates.
 
 use jiff::civil::Weekday;
 
 use super::date_time::Unit;
 
-/// Parses a month by its English name or its first three letters. Returns `None` for any other
-/// word.
+/// Parses an English month name or its first three letters. Returns `None` for other words.
 pub(super) fn month(word: &str) -> Option<i8> {
     const NAMES: [&str; 12] = [
         "january",
@@ -29,8 +28,7 @@ pub(super) fn month(word: &str) -> Option<i8> {
     i8::try_from(at + 1).ok()
 }
 
-/// Parses a weekday by its English name or its first three letters. Returns `None` for any other
-/// word.
+/// Parses an English weekday name or a common abbreviation. Returns `None` for other words.
 pub(super) fn weekday(word: &str) -> Option<Weekday> {
     Some(match word {
         "monday" | "mon" => Weekday::Monday,
@@ -44,7 +42,7 @@ pub(super) fn weekday(word: &str) -> Option<Weekday> {
     })
 }
 
-/// Parses a unit of time in singular or plural. Returns `None` for any other word.
+/// Parses a singular or plural unit of time. Returns `None` for other words.
 pub(super) fn unit(word: &str) -> Option<Unit> {
     Some(match word {
         "sec" | "secs" | "second" | "seconds" => Unit::Second,

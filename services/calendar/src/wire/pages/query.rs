@@ -28,13 +28,13 @@ pub struct PageQuery {
     pub tag: String,
     /// A day or week. `None` lists everything from now on.
     pub period: Option<Period>,
-    /// Whether the request is for a month, using a URL of the recorded system.
+    /// Whether this is a request for a month, in the URL format of the original plugin.
     pub is_month: bool,
     /// Page number, starting at 1. 0 if the parameter is invalid.
     pub page: i64,
-    /// Event slug from a URL of the recorded system.
+    /// Event slug, from a URL in the original plugin's format.
     pub event: String,
-    /// Event id from a URL of the recorded system.
+    /// Event id, from a URL in the original plugin's format.
     pub post: Option<i64>,
     /// Whether the request is for the calendar file.
     pub as_calendar: bool,
@@ -53,7 +53,7 @@ impl PageQuery {
     /// A parameter is invalid, or the search is too long.
     pub fn read(params: &Params) -> Result<PageQuery, ParameterErrors> {
         let text = |name: &str| params.text(name).unwrap_or_default().trim().to_owned();
-        // The first name is ours, and the second is the one used by the recorded system.
+        // The first name is ours, and the second one is from the original plugin.
         let either = |names: [&str; 2]| match text(names[0]) {
             own if own.is_empty() => text(names[1]),
             own => own,

@@ -1,34 +1,34 @@
-//! Estimates the work that HTML causes in a parser, without parsing it.
+//! Estimates how much work a string would cause in an HTML parser, without parsing it.
 //!
-//! A parser reopens formatting in every block that follows an unclosed `<b>`, so HTML that is half
-//! open tags and half blocks grows quadratically. For most tags a parser also walks up the stack of
-//! open elements. This module reads tags like a parser but only counts elements, and it
-//! overestimates rather than underestimates.
+//! Parsers reopen unclosed formatting such as `<b>` in every block that follows, and the result
+//! grows quadratically if the input is half open tags and half blocks. For most tags, parsers also
+//! walk the stack of open elements. This module reads tags in the same way as a parser but only
+//! counts elements. When in doubt, it overestimates.
 
 use crate::model::html::elements::{is_block, is_heading};
 
-/// Maximum number of blocks that a parser handles in one step when formatting ends across them.
+/// Maximum number of blocks that a parser processes per step when formatting ends across them.
 const UNTANGLED: usize = 8;
 
-/// Maximum number of equal formatting elements without attributes that a parser keeps.
+/// Maximum number of identical formatting elements without attributes that a parser keeps.
 const ALIKE: usize = 3;
 
-/// Elements that a parser reopens if they were left open.
+/// Elements that parsers reopen if they weren't closed.
 const FORMATTING: [&str; 14] = [
     "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
 ];
 
-/// Void elements, which have no end tag.
+/// Void elements, which don't have end tags.
 const VOID: [&str; 18] = [
     "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "image", "img",
     "input", "keygen", "link", "meta", "param", "source", "wbr",
 ];
 
-/// Blocks that the sanitizer removes, but that end like the others.
+/// Blocks that the sanitizer removes. They end in the same way as other blocks.
 const OTHER_BLOCKS: [&str; 8] =
     ["center", "dir", "fieldset", "hgroup", "listing", "main", "menu", "nav"];
 
-/// Elements with special rules. Elements open before them are assumed never to be closed.
+/// Elements with special rules. We assume that elements opened before them are never closed.
 const WALLS: [&str; 24] = [
     "applet",
     "body",
@@ -56,17 +56,17 @@ const WALLS: [&str; 24] = [
     "title",
 ];
 
-/// Elements whose content is text, except within SVG and MathML.
+/// Elements that contain raw text, except within SVG and MathML.
 const RAW: [&str; 8] =
     ["iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp"];
 
-/// Table parts, from the inside out.
+/// Table parts, innermost first.
 const ROWS: [&str; 4] = ["tr", "tbody", "thead", "tfoot"];
 const CELLS: [&str; 3] = ["td", "th", "caption"];
 
-/// Returns whether parsing a string would cost far more than its length suggests.
+/// Returns whether a string would be far more expensive to parse than its length suggests.
 pub fn is_too_costly(text: &str) -> bool {
-    // Ordinary text reopens almost no formatting and has fewer than twenty open elements.
+    // Ordinary text reopens very little formatting and has fewer than twenty open elements.
     let is_much = |open: &Open| {
         open.is_ambiguous
             || open.repeated > text.len() / 2 + 10_000
@@ -75,18 +75,18 @@ pub fn is_too_costly(text: &str) -> bool {
     escapes(text) > MAX_ESCAPES || is_much(&scan(text, is_much))
 }
 
-/// Maximum number of bytes scanned for characters to escape. Scanning this number takes a fifth of
-/// a second.
+/// Maximum number of bytes to scan for characters to escape. Scanning this many takes a fifth of a
+/// second.
 const MAX_ESCAPES: usize = 1 << 30;
 
-/// Returns the number of bytes that are scanned when a string is serialized. For each character
-/// that is escaped, or appears to be by its first byte, these are all bytes up to the next bracket.
+/// Returns the number of bytes scanned when a string is serialized. Each character that is escaped,
+/// or looks that way from its first byte, causes a scan to the next bracket.
 fn escapes(text: &str) -> usize {
     let escaped = |run: &str| run.bytes().filter(|byte| matches!(byte, b'&' | 0xC2)).count();
     text.split(['<', '>']).map(|run| escaped(run) * run.len()).sum()
 }
 
-/// Reads the tags of a string until `is_enough` returns true.
+/// Reads tags until `is_enough` returns true.
 fn scan(text: &str, is_enough: impl Fn(&Open) -> bool) -> Open {
     let mut open = Open::default();
     let mut rest = text;
@@ -111,7 +111,7 @@ fn scan(text: &str, is_enough: impl Fn(&Open) -> bool) -> Open {
             }
             Some(c) if c.is_ascii_alphabetic() => {
                 let Some(tag) = Tag::read(body) else { return open };
-                // Each attribute is compared with the preceding ones.
+                // Each attribute is compared with those before it.
                 open.steps += tag.attributes * tag.attributes / 2;
                 let name = tag.name.to_ascii_lowercase();
                 rest = tag.after;
@@ -135,8 +135,8 @@ fn scan(text: &str, is_enough: impl Fn(&Open) -> bool) -> Open {
     open
 }
 
-/// Returns the text after a comment, declaration or instruction, given without its opening bracket.
-/// `None` if it has no end.
+/// Returns the text after a comment, declaration or processing instruction. The input starts after
+/// the opening bracket. Returns `None` if it is unterminated.
 fn after_comment(body: &str) -> Option<&str> {
     let Some(comment) = body.strip_prefix("!--") else {
         return body.split_once('>').map(|(_, after)| after);
@@ -149,16 +149,16 @@ fn after_comment(body: &str) -> Option<&str> {
     Some(&comment[at + length..])
 }
 
-/// Returns whether a declaration would end at a different position if it were a CDATA section,
-/// which it is within SVG and MathML.
+/// Returns whether a declaration would end elsewhere if it were a CDATA section, as it is in SVG
+/// and MathML.
 fn is_ambiguous_section(body: &str) -> bool {
     let section = body.strip_prefix("![CDATA[");
     section.is_some_and(|section| section.find('>') != section.find("]]>").map(|at| at + 2))
 }
 
-/// Scans a raw text element, starting at its content, for markup that would end after the element
-/// if it were parsed as markup, as within SVG and MathML. Returns whether there is any, and the
-/// number of bytes scanned.
+/// Checks a raw text element for anything that would extend past its end if it were parsed as
+/// markup, as in SVG and MathML. Returns whether there is any, and the number of bytes scanned. The
+/// input starts with the content of the element.
 fn crosses_end(content: &str, name: &str) -> (bool, usize) {
     let end = raw_end(content, name);
     let mut bytes = end;
@@ -176,8 +176,7 @@ fn crosses_end(content: &str, name: &str) -> (bool, usize) {
     (crosses, bytes)
 }
 
-/// Returns the position where a raw text element ends: after its end tag, or at the end of the
-/// text.
+/// Returns where a raw text element ends: after its end tag, or at the end of the text.
 fn raw_end(content: &str, name: &str) -> usize {
     let ends = content.match_indices("</").filter_map(|(at, _)| {
         let tag = Tag::read(&content[at + 2..])?;
@@ -186,16 +185,16 @@ fn raw_end(content: &str, name: &str) -> usize {
     ends.take(1).next().unwrap_or(content.len())
 }
 
-/// A tag without its opening bracket.
+/// A tag, without the opening bracket.
 struct Tag<'a> {
     name: &'a str,
-    /// Number of attributes; may be slightly too high.
+    /// Number of attributes. May be slightly too high.
     attributes: usize,
     after: &'a str,
 }
 
 impl Tag<'_> {
-    /// Reads a tag like a parser. Returns `None` if the tag has no end.
+    /// Reads a tag in the same way as a parser. Returns `None` if it is unterminated.
     fn read(body: &str) -> Option<Tag<'_>> {
         #[derive(Clone, Copy)]
         enum In {
@@ -249,7 +248,7 @@ struct Element {
     is_special: bool,
 }
 
-/// Returns whether the end tag of an element has no effect above this open element.
+/// Returns whether an open element stops the end tag `ended` from closing elements further out.
 fn holds_back(open: &Element, ended: &str, ended_is_special: bool) -> bool {
     match open.name.as_str() {
         "table" => ended != "table",
@@ -261,7 +260,7 @@ fn holds_back(open: &Element, ended: &str, ended_is_special: bool) -> bool {
     }
 }
 
-/// Returns whether a start tag of `begun` closes an enclosing `block`.
+/// Returns whether the start tag `begun` closes an enclosing `block`.
 fn ends(begun: &str, block: &str) -> bool {
     match block {
         "p" => is_special(begun) && !is_of_table(begun),
@@ -286,24 +285,24 @@ fn is_of_table(name: &str) -> bool {
     CELLS.contains(&name) || ROWS.contains(&name) || matches!(name, "col" | "colgroup")
 }
 
-/// The open elements at a position of a string.
+/// The open elements at a point in the text.
 #[derive(Default)]
 struct Open {
     elements: Vec<Element>,
     /// Number of formatting elements among them.
     formatting: usize,
-    /// Formatting elements that remain in effect after the end of the block in which they began.
+    /// Formatting elements that stay in effect after their block has ended.
     lost: Vec<Element>,
-    /// Formatting elements, and elements in total, that may be open before walls.
+    /// Formatting elements, and all elements, that may still be open from before a wall.
     forever: usize,
     unknown: usize,
-    /// Elements that were moved before the table that contained them.
+    /// Elements moved out of a table and placed before it.
     moved: usize,
-    /// Elements that a parser may have created in addition to the written ones.
+    /// Elements that a parser may have created on top of those in the text.
     repeated: usize,
-    /// Number of elements that a parser may have examined.
+    /// Number of elements that a parser may have visited.
     steps: usize,
-    /// Whether a parser may read the following tags differently.
+    /// Whether parsers may disagree about the tags that follow.
     is_ambiguous: bool,
 }
 
@@ -318,8 +317,8 @@ impl Open {
         inner == "table" || ROWS.contains(&inner)
     }
 
-    /// Counts an element in a table but outside of a cell: it moves before the table, after those
-    /// moved earlier.
+    /// Counts content that is inside a table but outside a cell. Parsers move it before the table,
+    /// behind anything that was moved earlier.
     fn move_out(&mut self) {
         if self.in_table() {
             self.moved += 1;
@@ -346,7 +345,7 @@ impl Open {
             return self.wall();
         }
         self.count();
-        // A link closes the link that contains it.
+        // Links can't be nested, so a new one closes the one around it.
         if name == "a" && self.elements.iter().chain(&self.lost).any(|open| open.name == "a") {
             self.end("a");
         }
@@ -368,7 +367,7 @@ impl Open {
         }
     }
 
-    /// Closes an element and everything open in it. Formatting in it continues after it.
+    /// Closes an element and everything open inside it. Formatting inside it stays in effect.
     fn close(&mut self, at: usize) {
         let inner = self.elements.split_off(at + 1);
         let itself = self.elements.pop().is_some_and(|open| open.is_formatting);
@@ -397,7 +396,7 @@ impl Open {
         if !is_formatting(name) || self.formatting + self.lost.len() + self.forever == 0 {
             return;
         }
-        // Up to three elements are copied around each of these blocks.
+        // Parsers copy up to three elements around each of these blocks.
         let depth = self.elements.len() + self.unknown;
         self.repeated += 4 * depth.min(UNTANGLED);
         let shallow = depth < UNTANGLED;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::model::html::sanitize;
 
-/// Repeats a string `count` times, replacing `#` by the number of the repetition.
+/// Repeats a string `count` times and replaces each `#` with the repetition's number.
 fn many(count: usize, part: &str) -> String {
     (0..count).map(|number| part.replace('#', &number.to_string())).collect()
 }
@@ -13,22 +13,22 @@ fn multiplying_markup_is_too_costly() {
     for text in [
         format!("<p>{open}</p>{blocks}"),
         format!("{open}{blocks}"),
-        // The apparent end tags are in comments.
+        // The apparent end tags are inside comments, attributes or raw text.
         format!("<p>{}</p>{blocks}", many(1000, "<b class=#><!-- </b> -->")),
         format!("<p>{}</p>{blocks}", many(1000, "<b class=# title=\"></b>\">")),
         format!("<p>{}</p>{blocks}", many(1000, "<b class=#><script></b></script>")),
         format!("<p>{}</p>{blocks}", many(1000, "<b =\"><i class=#>")),
         format!("<li>{}</li>{}", many(1000, "<b class=#>"), many(1000, "<li>x")),
         format!("{open}{}", many(1000, "<div>x</b>")),
-        // Each following tag examines the many open elements.
+        // Each tag that follows has to check all the open elements.
         format!("{}{}", many(5000, "<span>"), many(5000, "<p>")),
         format!("{}{}", many(5000, "<span>"), many(5000, "</i>")),
         format!("{}{}", many(5000, "<span><div></span>"), many(5000, "<p>")),
         format!("<table>{}", many(5000, "<p>x")),
         format!("<table>{}", many(5000, "x<tr>")),
-        // Each attribute is compared with all preceding ones.
+        // Each attribute is compared with all the previous ones.
         format!("<p {}>", many(5000, "a# ")),
-        // Tags that a quote seems to hide, because its own tag is in a comment or in raw text.
+        // Tags that seem to be hidden by a quote, whose own tag is inside a comment or raw text.
         format!("<!-- <b a=\" -->{open}{blocks}<!-- \"> -->"),
         format!("<!-- <b a=\" --><p {}><!-- \"> -->", many(5000, "a# ")),
         format!("</ <b a=\">{open}{blocks}<p title=\">"),
@@ -37,9 +37,9 @@ fn multiplying_markup_is_too_costly() {
         format!("<script><!--</script>{open}{blocks}<!-- -->"),
         format!("<style><b a=\"</style>{open}{blocks}"),
         format!("<svg><![CDATA[ > <!-- ]]>{open}{blocks}<!-- -->"),
-        // The end of each element is searched to the end of the text.
+        // The parser looks for the end of each element all the way to the end of the text.
         many(20_000, "<title>"),
-        // Each escaped character causes a scan up to the next bracket.
+        // Each escaped character causes a scan to the next bracket.
         format!("<p>{}</p>", "&".repeat(100_000)),
         format!("<a href=\"{}\">x</a>", "&\u{a0}".repeat(50_000)),
     ] {

@@ -1,4 +1,4 @@
-//! The forms of English. They are written by hand, because those of the CLDR are American.
+//! English formats. They are written by hand because the CLDR uses American conventions.
 
 use jiff::civil::Weekday;
 
@@ -24,7 +24,7 @@ const SHORT_MONTHS: [&str; 12] =
 
 const SHORT_WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// The forms.
+/// The formats.
 pub static FORMS: Forms = Forms {
     months: MONTHS,
     months_alone: MONTHS,
@@ -54,7 +54,7 @@ pub static FORMS: Forms = Forms {
     list: ["{0}, {1}", "{0}, {1}", "{0} and {1}", "{0} and {1}"],
     decimal: ".",
     group: ",",
-    // Numbers of events are not grouped in English.
+    // Event counts don't need digit grouping in English.
     ungrouped: usize::MAX,
     price: "¤{0}",
     number_range: "{0} – {1}",

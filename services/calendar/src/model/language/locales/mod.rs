@@ -1,4 +1,4 @@
-//! The forms of dates, times, numbers and lists in each language.
+//! Date, time, number and list formats by language.
 
 pub(super) mod ar;
 pub(super) mod cs;

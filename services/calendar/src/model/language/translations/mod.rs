@@ -1,4 +1,4 @@
-//! The words of the pages in each language.
+//! Page texts by language.
 
 #![deny(unused_variables)]
 

@@ -1,4 +1,4 @@
-//! Portuguese, as in Brazil.
+//! Brazilian Portuguese.
 
 use jiff::civil::Weekday;
 

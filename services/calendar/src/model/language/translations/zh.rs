@@ -1,4 +1,4 @@
-//! Chinese, in simplified characters.
+//! Simplified Chinese.
 
 use super::super::words::Words;
 
