@@ -2,8 +2,7 @@
 
 use super::lines::{bare, line, text_line};
 
-/// The PRODID of the calendars we generate, which list each occurrence of a series as a separate
-/// event.
+/// The PRODID of the calendars we generate. Imports use it to recognise our own files.
 pub const PRODUCT: &str = "-//Quintet//Calendar//EN";
 
 /// The property that identifies the calendar that wrote a file.
@@ -16,7 +15,7 @@ pub struct Head<'a> {
     pub site: &'a str,
     /// The site URL.
     pub url: &'a str,
-    /// Whether the file is for Outlook, which must not get a calendar name.
+    /// Whether the file is for Outlook. If so, we omit the calendar name.
     pub outlook: bool,
     pub description: &'a str,
 }

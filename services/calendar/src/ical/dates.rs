@@ -60,7 +60,7 @@ pub fn shortened(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(100).collect()
 }
 
-/// A series, in the time zone it recurs in.
+/// A series in the time zone it recurs in.
 pub struct Series<'a> {
     pub(super) start: &'a Moment,
     /// DTSTART as written. If clocks skip this local time on the first day, it still applies to the
@@ -179,7 +179,7 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// Reads RDATE: both plain dates and periods, which have their own ends.
+    /// Reads RDATE. It can contain plain dates, and periods that have their own end.
     pub fn added(
         &self,
         component: &Component,

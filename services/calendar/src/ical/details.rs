@@ -154,7 +154,7 @@ fn organizer(property: &Property) -> Option<(String, String)> {
         Some((scheme, mail)) if scheme.eq_ignore_ascii_case("mailto:") => one_line(mail),
         _ => String::new(),
     };
-    // Our exporter can't write quotes in names.
+    // Our exporter can't write double quotes in names.
     let name = one_line(&property.parameter("CN").unwrap_or_default().replace('"', "'"));
     let name = if name.is_empty() { mail.clone() } else { name };
     (!name.is_empty()).then_some((name, mail))

@@ -32,7 +32,7 @@ const LONGEST_UID: usize = 500;
 /// An event from a file, with all its occurrences.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The UID, which is unique across calendars.
+    /// The UID. Unique across calendars.
     pub uid: String,
     /// The id of the occurrence this entry overrides, if any.
     pub replaces: Option<String>,
@@ -52,7 +52,7 @@ pub struct Entry {
     pub revision: Option<Revision>,
     /// Warnings about values that were replaced.
     pub warnings: Vec<Warning>,
-    /// The occurrences, of which there is at least one. The first is the parent of the others.
+    /// The occurrences. There is always at least one. The first is the parent of the others.
     ///
     /// The occurrence at DTSTART has the UID as its id. The other ids also contain the start time,
     /// which keeps them stable when dates are added or excluded.
@@ -62,7 +62,7 @@ pub struct Entry {
 /// A single occurrence of an event.
 #[derive(Clone, Debug)]
 pub struct Occurrence {
-    /// The external id, which later imports use to find the event.
+    /// The external id. Later imports use it to find the event.
     pub external_id: String,
     /// The start before any override.
     pub original: Moment,

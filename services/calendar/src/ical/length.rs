@@ -8,7 +8,7 @@ use super::moment::{EntryContext, Moment};
 use super::property::Property;
 use crate::model::zone::Zone;
 
-/// An event's duration, which applies to each occurrence.
+/// An event's duration. All occurrences have the same one.
 #[derive(Clone, Copy, Debug)]
 pub enum Length {
     /// From DTEND: the difference between the local times.

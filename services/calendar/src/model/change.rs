@@ -95,7 +95,7 @@ pub struct EventChange {
     pub show_map_link: Option<bool>,
     /// Whether to leave the event out of lists.
     pub hide_from_listings: Option<bool>,
-    /// The sticky flag, which doesn't have any effect.
+    /// Whether the event is sticky. This doesn't have any effect.
     pub sticky: Option<bool>,
     /// Whether the event is featured.
     pub featured: Option<bool>,
@@ -115,9 +115,9 @@ pub struct EventChange {
     pub recurrence: Option<Recurrence>,
     /// Which events in the series the write applies to.
     pub reach: Reach,
-    /// The external id, which can't be set over HTTP.
+    /// The external id. Can't be set over HTTP.
     pub external_id: Option<String>,
-    /// The first event in the series, which can't be set over HTTP.
+    /// The first event in the series. Can't be set over HTTP.
     pub parent: Option<i64>,
 }
 

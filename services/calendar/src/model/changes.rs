@@ -1,4 +1,4 @@
-//! Change lists, which mirrors use to stay up to date.
+//! Lists of changes that let mirrors stay up to date.
 
 use super::list::Scope;
 

@@ -45,7 +45,7 @@ pub struct Event {
     pub show_map_link: bool,
     /// Whether the event appears in lists.
     pub listed: bool,
-    /// The sticky flag, which doesn't have any effect.
+    /// Whether the event is sticky. This doesn't have any effect.
     pub sticky: bool,
     /// Whether the event is featured.
     pub featured: bool,
@@ -55,8 +55,8 @@ pub struct Event {
     pub parent: Option<i64>,
     /// The password, if the event is protected.
     pub password: Option<String>,
-    /// The external id, which is a UID for events imported from a calendar file, or the
-    /// `external_id` of a loaded line.
+    /// The external id: the UID if the event was imported from a calendar file, or the
+    /// `external_id` if it was loaded.
     pub external_id: Option<String>,
     /// Number of times the schedule has changed.
     pub sequence: i64,

@@ -1,4 +1,4 @@
-//! Venues and organizers, which have the same life cycle and mostly the same fields.
+//! Venues and organizers. Both have the same life cycle and mostly the same fields.
 
 use super::geo::Point;
 use super::html;

@@ -76,8 +76,8 @@ impl Month {
         self.0.series(1.day()).take_while(|day| *day <= self.last()).collect()
     }
 
-    /// Returns how many days in the first week belong to the previous month, given the first day of
-    /// the week.
+    /// Returns how many days in the first week belong to the previous month, for weeks that start
+    /// on `first_weekday`.
     pub fn blanks(self, first_weekday: Weekday) -> usize {
         usize::try_from(self.0.weekday().since(first_weekday)).unwrap_or(0)
     }

@@ -44,8 +44,7 @@ impl Notice {
         }
     }
 
-    /// Returns the message, which contains the type of change and the event id. It doesn't include
-    /// anything private.
+    /// Returns the message. It contains the type of change and the event id, but nothing private.
     pub fn body(self, event: &Event) -> String {
         let at = instant_from_seconds(event.modified_utc).to_string();
         let data = json!({"id": event.id, "status": event.status.as_str(), "modified_utc": at});

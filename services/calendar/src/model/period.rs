@@ -29,7 +29,7 @@ impl Period {
         [self.first(), self.last()].iter().all(|day| YEARS.contains(&day.year()))
     }
 
-    /// Parses an ISO week such as `2027-W09`, given the first day of the week.
+    /// Parses an ISO week such as `2027-W09`, for weeks that start on `first_weekday`.
     pub fn parse_week(text: &str, first_weekday: Weekday) -> Option<Period> {
         let (year, week) = text.split_once("-W").filter(|_| text.len() == 8)?;
         let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
@@ -51,7 +51,7 @@ impl Period {
         }
     }
 
-    /// Returns the week that contains a day, given the first day of the week.
+    /// Returns the week that contains a day, for weeks that start on `first_weekday`.
     pub fn week_of(day: Date, first_weekday: Weekday) -> Period {
         let since_first = i32::from(day.weekday().since(first_weekday));
         Period::Week(day.checked_sub(since_first.days()).unwrap_or(day))

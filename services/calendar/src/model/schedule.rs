@@ -1,4 +1,4 @@
-//! An event's schedule, which keeps local times, instants, zone and all-day flag consistent.
+//! Event schedules. They keep local times, instants, zone and all-day flag consistent.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};

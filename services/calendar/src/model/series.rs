@@ -1,4 +1,4 @@
-//! Series, which repeat according to a rule (RFC 5545). Each occurrence is an event.
+//! Recurring events (RFC 5545). Each occurrence of a series is an event of its own.
 
 use jiff::civil::{Date, DateTime, Time};
 

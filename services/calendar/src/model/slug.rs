@@ -1,4 +1,4 @@
-//! Slugs, which identify resources in URLs.
+//! Slugs, the part of a URL that identifies a resource.
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
@@ -165,7 +165,7 @@ fn cut(slug: &str, most: usize) -> &str {
     slug[..end].trim_end_matches('-')
 }
 
-/// Appends the trash suffix. It may exceed the maximum length of a slug.
+/// Appends the trash suffix. The result may exceed the maximum length of a slug.
 pub fn with_suffix(base: &str, suffix: &str) -> String {
     format!("{base}{suffix}")
 }
@@ -175,7 +175,7 @@ pub fn below(base: &str, parent: &str) -> String {
     cut(&format!("{base}-{parent}"), MAX_BYTES).to_owned()
 }
 
-/// Returns a free slug, which is either the base or the base followed by `-2`, `-3` and so on.
+/// Returns a free slug: either the base itself, or the base followed by `-2`, `-3` and so on.
 ///
 /// We find the number by doubling and bisection. If a title has been used a thousand times, this
 /// takes about twenty lookups. After deletions, the result may not be the lowest free number.

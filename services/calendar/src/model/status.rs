@@ -14,7 +14,7 @@ pub enum Stage {
     Publish,
     /// To be published on the publication date.
     Future,
-    /// Unfinished. Only visible to its author and editors.
+    /// Unfinished. Only its author and editors can see it.
     Draft,
     /// Waiting for an editor.
     Pending,
@@ -31,8 +31,8 @@ impl Stage {
 }
 
 impl Status {
-    /// Parses a status, which has 1 to 20 characters after trimming, no comma, and isn't the filter
-    /// value `any`.
+    /// Parses a status. After trimming, it must have 1 to 20 characters and no comma. `any` isn't a
+    /// status because filters use it.
     pub fn parse(text: &str) -> Option<Status> {
         let text = text.trim();
         let fits = text.chars().count() <= MAX_CHARACTERS && !text.is_empty();

@@ -116,7 +116,7 @@ impl Parts {
         Parts::of(text.split(',').filter_map(Part::named))
     }
 
-    /// Returns the database format, which is a comma-separated list of names.
+    /// Returns the database format, a comma-separated list of names.
     pub fn text(&self) -> String {
         self.names().join(",")
     }

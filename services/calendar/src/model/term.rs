@@ -3,7 +3,7 @@
 /// The kinds of terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Taxonomy {
-    /// Categories, which can have parents.
+    /// Categories. They can have parents.
     Category,
     /// Tags.
     Tag,

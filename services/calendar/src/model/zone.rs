@@ -72,8 +72,8 @@ impl Zone {
         Zone { name: "UTC".to_owned(), rules: TimeZone::UTC, written: Written::Name }
     }
 
-    /// Parses a `timezone` field, which can be a name, `UTC±H`, `±HH:MM` or an abbreviation.
-    /// Returns `None` for anything else.
+    /// Parses a `timezone` field: a name, `UTC±H`, `±HH:MM` or an abbreviation. Returns `None` for
+    /// anything else.
     pub fn parse(text: &str) -> Option<Zone> {
         let text = text.trim();
         if let Some(zone) = Zone::named(text) {
@@ -108,8 +108,8 @@ impl Zone {
         Some(Zone { name, rules, written: Written::Name })
     }
 
-    /// Parses the zone in a date, which can be `Z`, `±HH:MM`, `±HHMM`, or a name. Returns `None`
-    /// for anything else.
+    /// Parses the zone in a date: `Z`, `±HH:MM`, `±HHMM`, or a name. Returns `None` for anything
+    /// else.
     pub fn of_date(text: &str) -> Option<Zone> {
         if text.eq_ignore_ascii_case("z") {
             return Some(Zone::utc());

@@ -150,8 +150,8 @@ pub fn find_by_slug(db: &mut Db, slug: &str) -> Result<Option<Event>, DatabaseEr
     Ok(row.map(Event::from))
 }
 
-/// Finds an event by its external id, which is a UID for events imported from a calendar file, or
-/// the `external_id` of a loaded line.
+/// Finds an event by its external id: the UID if it was imported from a calendar file, or the
+/// `external_id` if it was loaded.
 pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, DatabaseError> {
     let found = events::table.filter(events::external_id.eq(id));
     let row = found.select(Row::as_select()).first(db).optional()?;

@@ -1,4 +1,4 @@
-//! Images, which are either linked by URL or stored in the media folder.
+//! Images, either linked by URL or stored in the media folder.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What imports remember about the events they wrote.
+//! Tracks the state that imports keep for the events they wrote.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -57,8 +57,8 @@ pub fn note(
     sql.execute(db).map(drop)
 }
 
-/// Given the first event in a series, returns whether the series has an event that starts after a
-/// local time.
+/// Returns whether a series has an event that starts after a local time. `parent` is the first
+/// event in the series.
 pub fn has_later_event(db: &mut Db, parent: i64, start_local: i64) -> Result<bool, DatabaseError> {
     let text = format!(
         "select count(*) as n from (select 1 from events where (id = {parent} or parent_id = {parent}) \

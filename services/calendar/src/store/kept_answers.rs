@@ -16,7 +16,7 @@ const OVERHEAD: usize = 200;
 /// send it.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// Responses larger than 1 in `LARGEST` of the cache size are not cached.
+/// Don't cache responses larger than 1/`LARGEST` of the cache.
 const LARGEST: usize = 8;
 
 /// The content version and time period that a response is valid for.

@@ -1,4 +1,4 @@
-//! Queries for the month page, which shows a few events for each day and how many there are.
+//! Queries for the month page: a few events per day, and how many there are in total.
 
 use std::collections::{HashMap, HashSet};
 

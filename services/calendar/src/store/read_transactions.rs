@@ -1,4 +1,4 @@
-//! Read transactions, which see a consistent snapshot of the database.
+//! Read transactions on a consistent snapshot of the database.
 
 use database::{DatabaseError, Db};
 use diesel::connection::{AnsiTransactionManager, TransactionManager};

@@ -241,7 +241,7 @@ fn target(from: &Url, location: Option<&str>) -> Result<Url, FetchFailure> {
     }
 }
 
-/// Parses `Retry-After`, which is a number of seconds or a date. Returns the delay in seconds.
+/// Parses `Retry-After`, either a number of seconds or a date. Returns the delay in seconds.
 fn pause(text: &str, now: i64) -> Option<i64> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<u32>() {

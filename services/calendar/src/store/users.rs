@@ -1,4 +1,4 @@
-//! Users, who own keys and are the authors of resources.
+//! Users. They own keys and author resources.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -72,7 +72,7 @@ pub fn give_images(db: &mut Db, from: i64, to: i64) -> Result<usize, DatabaseErr
     Sql::new(db, &give("images")).execute(db)
 }
 
-/// Deletes a user, who must not own any resources.
+/// Deletes a user. They must not own any resources.
 pub fn delete(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     diesel::delete(users::table.find(id)).execute(db)?;
     Ok(())

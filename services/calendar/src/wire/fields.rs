@@ -1,4 +1,4 @@
-//! The `_fields` parameter, which selects response keys.
+//! Implements `_fields`, the parameter that selects response keys.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher};

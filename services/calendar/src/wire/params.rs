@@ -26,8 +26,7 @@ impl Params {
         Params(members)
     }
 
-    /// Creates parameters from the members of a JSON object. Other values don't yield any
-    /// parameters.
+    /// Creates parameters from the members of a JSON object. Ignores any other value.
     pub fn from_json(value: Value) -> Params {
         match value {
             Value::Object(map) => Params(map),

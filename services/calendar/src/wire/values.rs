@@ -208,8 +208,7 @@ pub fn number(value: &Value, low: f64, high: f64) -> Result<f64, &'static str> {
     number.ok_or("must be a number in range")
 }
 
-/// Decodes a list, which is either an array or a comma-separated string. Drops empty items and
-/// duplicates.
+/// Decodes a list from an array or a comma-separated string. Drops empty items and duplicates.
 pub fn list(value: &Value) -> Result<Vec<Value>, &'static str> {
     let mut items: Vec<Value> = match value {
         Value::Array(items) => {

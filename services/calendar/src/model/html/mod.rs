@@ -1,4 +1,4 @@
-//! HTML text, which is sanitized when stored and rendered when displayed.
+//! HTML text: sanitized when stored, rendered when displayed.
 
 mod elements;
 mod paragraphs;

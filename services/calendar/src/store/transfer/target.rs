@@ -62,7 +62,7 @@ pub fn sequences(db: &mut Db) -> Result<Sequences, DatabaseError> {
     })
 }
 
-/// Returns the content version, which counts changes.
+/// Returns the content version. It increases with every change.
 pub fn content_version(db: &mut Db) -> Result<i64, DatabaseError> {
     Sql::new(db, "select n from content_version").number(db)
 }

@@ -1,4 +1,4 @@
-//! The view model of the month page, which shows a grid of weeks.
+//! The view model of the month page, a grid of weeks.
 
 use jiff::civil::Date;
 

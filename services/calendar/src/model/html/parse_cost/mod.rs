@@ -345,7 +345,7 @@ impl Open {
             return self.wall();
         }
         self.count();
-        // Links can't be nested, so a new one closes the one around it.
+        // Links can't be nested. A new one closes the one around it.
         if name == "a" && self.elements.iter().chain(&self.lost).any(|open| open.name == "a") {
             self.end("a");
         }
