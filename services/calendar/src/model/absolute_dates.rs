@@ -39,7 +39,7 @@ fn written(wall: DateTime) -> String {
     wall.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-/// Which end of the day a bound without a time refers to.
+/// The end of the day that a bound without a time refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DayEdge {
     /// The first second of the day, 00:00:00.

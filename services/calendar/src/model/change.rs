@@ -113,7 +113,7 @@ pub struct EventChange {
     pub organizers: Option<Vec<LinkRef>>,
     /// How the event repeats.
     pub recurrence: Option<Recurrence>,
-    /// Which events in the series the write applies to.
+    /// The events in the series that the write applies to.
     pub reach: Reach,
     /// The external id. Can't be set over HTTP.
     pub external_id: Option<String>,

@@ -5,7 +5,7 @@ use super::list::Scope;
 /// Selects the changes to list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeFilter {
-    /// Which events the caller may see.
+    /// Limits the list to events the caller may see.
     pub scope: Scope,
     /// Only changes at or after this time in Unix seconds.
     pub since: i64,

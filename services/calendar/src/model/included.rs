@@ -16,7 +16,7 @@ use super::term::Term;
 pub struct InSeries {
     /// The series.
     pub series: Arc<Series>,
-    /// Which occurrence in the series the event is.
+    /// The event's position in the series.
     pub membership: Membership,
 }
 

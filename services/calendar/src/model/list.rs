@@ -53,12 +53,12 @@ impl Slice {
     }
 }
 
-/// Which statuses a caller can see in a list.
+/// The statuses that a caller can see in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
     /// Whether published resources are included.
     pub published: bool,
-    /// Which other resources are included.
+    /// The other resources that are included.
     pub unpublished: Unpublished,
 }
 

@@ -66,7 +66,7 @@ impl Words {
     }
 
     /// Splits a query. Words are separated by whitespace, `"…"` is a phrase, and `-` excludes a
-    /// word. In phrases, words end up separated by a single space, as they are in the search text.
+    /// word. In phrases, words are separated by a single space, just like in the search text.
     pub fn parse(query: &str) -> Words {
         let mut words = Words::default();
         let folded = fold(query);

@@ -80,7 +80,7 @@ pub struct Membership {
     pub changed: Vec<String>,
 }
 
-/// Which events in a series a write applies to.
+/// The events in a series that a write applies to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
     /// Only this event.
@@ -293,7 +293,7 @@ pub struct Shared {
     pub status: EventStatus,
 }
 
-/// The field that stands for start, end, zone and all-day flag.
+/// The field name for start, end, zone and all-day flag taken together.
 pub const DATES: &str = "dates";
 
 /// The status field.

@@ -7,7 +7,7 @@ const MAX_CHARACTERS: usize = 20;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Status(String);
 
-/// The publication stage that a status stands for.
+/// The publication stage that a status represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Visible to everyone.

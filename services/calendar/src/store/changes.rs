@@ -22,7 +22,7 @@ struct Row {
     gone: i32,
 }
 
-/// Who can see an event in lists.
+/// The audience of an event in lists.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Audience {
     NoOne,

@@ -66,7 +66,7 @@ values! {
     Website(String) = website;
     /// Distinct list items.
     Items(Vec<Value>) = list;
-    /// Which events in a series a write applies to.
+    /// The events in a series that a write applies to.
     ScopeWord(Reach) = |value| {
         Reach::named(&text(value)?).ok_or("must be this, following or all")
     };

@@ -14,7 +14,7 @@ type Counted = fn(Count) -> String;
 /// A message with a string argument.
 type With = fn(&str) -> String;
 
-/// Which occurrence of a weekday in a month.
+/// An occurrence of a weekday within a month.
 #[derive(Clone, Copy, Debug)]
 pub enum Nth {
     First,

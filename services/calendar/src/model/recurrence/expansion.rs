@@ -21,8 +21,8 @@ pub enum Abandoned {
     TooLong,
 }
 
-/// Which occurrences of a series to return: those from a given day onwards, and some of the earlier
-/// ones.
+/// Selects the occurrences of a series to return: those from a given day onwards, and some of the
+/// earlier ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// The latest occurrence to return.

@@ -41,7 +41,7 @@ pub(super) enum Step {
     LastDay,
 }
 
-/// Which occurrence of a weekday is meant.
+/// Selects an occurrence of a weekday.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum WeekdayChoice {
     /// The next one, possibly today.

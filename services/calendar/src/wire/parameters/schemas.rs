@@ -103,7 +103,7 @@ words! {
     DirectionWords = Some("asc"), ["asc", "ascending", "desc", "descending"];
     /// Event sort keys.
     EventSortWords = Some("start_date"), ["start_date", "date", "title", "id"];
-    /// Which events in a series a write applies to.
+    /// The events in a series that a write applies to.
     ScopeWords = Some("this"), ["this", "following", "all"];
     /// How to group events in lists that show one event per group.
     CollapseWords = None, ["series"];

@@ -149,8 +149,8 @@ fn after_comment(body: &str) -> Option<&str> {
     Some(&comment[at + length..])
 }
 
-/// Returns whether a declaration would end elsewhere if it were a CDATA section, as it is in SVG
-/// and MathML.
+/// Returns whether a declaration would end elsewhere if it were a CDATA section. In SVG and MathML,
+/// it would be.
 fn is_ambiguous_section(body: &str) -> bool {
     let section = body.strip_prefix("![CDATA[");
     section.is_some_and(|section| section.find('>') != section.find("]]>").map(|at| at + 2))
