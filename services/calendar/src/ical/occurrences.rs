@@ -13,6 +13,10 @@ use crate::model::schedule::wall_seconds;
 use crate::model::series::{Plan, SeriesLimits};
 use crate::model::zone::Zone;
 
+/// Maximum number of added and excluded dates for which we keep a series' rule, because each date is
+/// compared with all others. Series with more are imported as separate events.
+const MAX_KEPT_DATES: usize = 1_000;
+
 /// Maximum number of rules, each of which can have thousands of starts.
 const MAX_RULES: usize = 20;
 
@@ -141,15 +145,17 @@ fn keep_nearest<T>(starts: &mut Vec<T>, is_past: impl Fn(&T) -> bool, most: usiz
 
 impl Series<'_> {
     /// Returns the plan of the series, with the end still equal to the start. Returns `None` for
-    /// series we can't store: those with several rules, with periods, or in a zone defined only in
-    /// the file.
+    /// series we can't store: those with several rules, with periods, with many dates, or in a zone
+    /// defined only in the file.
     fn plan(&self, rules: &[&Property], listed: &[Start], left_out: &[i64]) -> Option<Plan> {
         let zone = match self.start {
             Moment::Day(_) => Zone::utc(),
             Moment::Time(_, zone) => zone.clone(),
         };
         let is_known = self.foreign.is_none() && (!zone.is_fixed() || zone == Zone::utc());
-        if !is_known || rules.len() > 1 || listed.iter().any(|start| start.end.is_some()) {
+        let is_long = left_out.len() + listed.len() > MAX_KEPT_DATES;
+        if !is_known || is_long || rules.len() > 1 || listed.iter().any(|start| start.end.is_some())
+        {
             return None;
         }
         let rule = rules.first().map(|rule| rule.value.trim().replace('\\', ""));

@@ -188,7 +188,7 @@ async fn loaded_export_gives_the_same_answers_on_either_database() {
     let answers = walk(&first).await;
     let exported = first.json(&["export", &file]);
     // Every table has rows.
-    assert_eq!(exported["rows"].as_object().unwrap().len(), 20, "{exported}");
+    assert_eq!(exported["rows"].as_object().unwrap().len(), 22, "{exported}");
     assert_eq!(
         (exported["files"].clone(), exported["missing_files"].clone()),
         (json!(1), json!(0))
