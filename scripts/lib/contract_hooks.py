@@ -179,6 +179,8 @@ BEYOND_SCHEMAS = re.compile("|".join([
     # Addresses, intervals, statuses and states of subscriptions.
     r"must be an http, https or webcal address", r"must not be the address of subscription", r"must be \d+ to 43200 minutes",
     r"must be publish, draft, pending or private", r"must be a list of these: ", r"belongs to a subscription that ",
+    # Rules and dates of series, which are texts in a schema.
+    r"recurrence must ", r"recurrence has ", r"(rrule|exdates|rdates|until|count) ", r"scope must be ",
     # Venues and organizers have their own schemas.
     r"has missing or invalid data",
 ]))

@@ -63,7 +63,7 @@ final class Story {
                 .title("By a Java client").startDate("+1 day 10:00").endDate("+1 day 11:00"), null);
         var read = api.getEvent(made.getId(), null, null, null);
         check("calendar: an event made and read", read.getTitle().equals("By a Java client"));
-        api.deleteEvent(made.getId(), null, null, null);
+        api.deleteEvent(made.getId(), null, null, null, null);
     }
 
     public static void main(String[] given) throws Exception {

@@ -76,7 +76,7 @@ fn make_an_event(base: String, key: String) {
     let made = calendar::events_api::create_event(&at, event, None).unwrap();
     let read = calendar::events_api::get_event(&at, made.id, None, None, None).unwrap();
     check("calendar: an event made and read", read.title == "By a Rust client");
-    calendar::events_api::delete_event(&at, made.id, None, None, None).unwrap();
+    calendar::events_api::delete_event(&at, made.id, None, None, None, None).unwrap();
 }
 
 fn main() {

@@ -51,7 +51,7 @@ pub async fn create_subscription(input: Input, state: Data<State>) -> Result<Htt
 #[utoipa::path(
     operation_id = "getSubscription", tag = "subscriptions", path = "/calendar/events/v1/subscriptions/{id}",
     params(Id, ItemParameters), security(("key" = []), ("bearer" = []), ("basic" = [])),
-    responses((status = 200, body = SubscriptionJson), (status = 304), (status = 400), (status = 403)),
+    responses((status = 200, body = SubscriptionJson), (status = 304), (status = 400), (status = 403), (status = 404)),
 )]
 #[get("/calendar/events/v1/subscriptions/{id:[0-9]+}")]
 pub async fn get_subscription(
@@ -69,7 +69,7 @@ pub async fn get_subscription(
 #[utoipa::path(
     operation_id = "patchSubscription", tag = "subscriptions", path = "/calendar/events/v1/subscriptions/{id}",
     params(Id), request_body = SubscriptionUpdate, security(("key" = []), ("bearer" = []), ("basic" = [])),
-    responses((status = 200, body = SubscriptionJson), (status = 400), (status = 403), (status = 415)),
+    responses((status = 200, body = SubscriptionJson), (status = 400), (status = 403), (status = 404), (status = 415)),
 )]
 #[patch("/calendar/events/v1/subscriptions/{id:[0-9]+}")]
 pub async fn patch_subscription(
@@ -86,7 +86,7 @@ pub async fn patch_subscription(
 #[utoipa::path(
     operation_id = "deleteSubscription", tag = "subscriptions", path = "/calendar/events/v1/subscriptions/{id}",
     params(Id, SubscriptionDeleteParameters), security(("key" = []), ("bearer" = []), ("basic" = [])),
-    responses((status = 200, body = SubscriptionJson), (status = 400), (status = 403)),
+    responses((status = 200, body = SubscriptionJson), (status = 400), (status = 403), (status = 404)),
 )]
 #[delete("/calendar/events/v1/subscriptions/{id:[0-9]+}")]
 pub async fn delete_subscription(
@@ -120,7 +120,7 @@ pub async fn list_subscribed_events(
 #[utoipa::path(
     operation_id = "releaseSubscribedEvent", tag = "subscriptions", path = "/calendar/events/v1/subscriptions/{id}/release",
     params(Id), request_body = SubscriptionRelease, security(("key" = []), ("bearer" = []), ("basic" = [])),
-    responses((status = 200, body = SubscriptionJson), (status = 400), (status = 403), (status = 415)),
+    responses((status = 200, body = SubscriptionJson), (status = 400), (status = 403), (status = 404), (status = 415)),
 )]
 #[post("/calendar/events/v1/subscriptions/{id:[0-9]+}/release")]
 pub async fn release_subscribed_event(
@@ -139,7 +139,7 @@ macro_rules! step_route {
         #[utoipa::path(
             operation_id = $id, tag = "subscriptions", path = $documented, params(Id, ItemParameters),
             security(("key" = []), ("bearer" = []), ("basic" = [])),
-            responses((status = 200, body = SubscriptionJson), (status = 400), (status = 403)),
+            responses((status = 200, body = SubscriptionJson), (status = 400), (status = 403), (status = 404)),
         )]
         #[post($route)]
         pub async fn $name(
