@@ -229,9 +229,9 @@ async fn load_updates_planner_statistics() {
                 and relname not in ('users', 'api_key', 'plan', '__diesel_schema_migrations')";
             Sql::new(db, text).number(db)
         }
-        Db::Sqlite(_) => Ok(13),
+        Db::Sqlite(_) => Ok(14),
     };
-    assert_eq!(app.state.pools.read_blocking(known).unwrap(), 13);
+    assert_eq!(app.state.pools.read_blocking(known).unwrap(), 14);
 }
 
 #[actix_web::test]
