@@ -19,7 +19,7 @@ use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::limits::{Limits, Pace};
 
-/// Rows per chunk. Must be a multiple of 64, so that no two chunks share a word of the result.
+/// Rows per chunk. Must be a multiple of 64, so that no two chunks write to the same word.
 const CHUNK: usize = 32 * 1_024;
 /// If fewer than 1 in `SPARSE` rows is allowed, we check the rows one at a time.
 const SPARSE: u64 = 24;
