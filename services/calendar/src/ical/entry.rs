@@ -217,7 +217,8 @@ impl Entry {
         }
         // For all-day occurrences, Exchange writes midnight in its calendar's zone.
         let start = component.find("DTSTART");
-        let is_day = start.is_some_and(|one| one.is_day() || one.value.trim().len() == DAY.len());
+        let is_day =
+            start.is_some_and(|one| one.is_day(&one.value) || one.value.trim().len() == DAY.len());
         let midnight = reading(&property.value).filter(|wall| wall.time() == Time::midnight());
         let key = match (Moment::read(property, context)?, midnight) {
             (_, Some(midnight)) if is_day => Moment::Day(midnight.date()).key(),

@@ -71,7 +71,7 @@ impl Moment {
         context: EntryContext<'_>,
     ) -> Result<Moment, String> {
         let wrong = || format!("{} is not a date", property.name);
-        if property.is_day() || text.len() == 8 {
+        if text.len() == 8 || property.is_day(text) {
             let day = text.get(..8).and_then(|text| Date::strptime("%Y%m%d", text).ok());
             return day.map(Moment::Day).ok_or_else(wrong);
         }

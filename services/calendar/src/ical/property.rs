@@ -51,11 +51,11 @@ impl Property {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Returns whether the values are days. Some programs declare times as days, and a time other
-    /// than midnight overrides the declaration.
-    pub fn is_day(&self) -> bool {
+    /// Returns whether one of the values is a day. Some programs declare times as days, and a time
+    /// other than midnight overrides the declaration.
+    pub fn is_day(&self, value: &str) -> bool {
         self.parameter("VALUE").is_some_and(|kind| kind.eq_ignore_ascii_case("DATE"))
-            && !self.value.split(',').any(has_time)
+            && !has_time(value)
     }
 
     pub fn text(&self) -> String {
