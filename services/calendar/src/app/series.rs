@@ -79,7 +79,7 @@ pub fn expand(site: &Site, series: &Series, now: Timestamp) -> Option<Expansion>
 
 /// Returns the schedule of an occurrence shown in this time zone. Returns `None` for times that we
 /// don't support.
-pub fn schedule(zone: &Zone, start: &Moment, end: &Moment) -> Option<Schedule> {
+fn schedule(zone: &Zone, start: &Moment, end: &Moment) -> Option<Schedule> {
     let point = |moment: &Moment| match moment {
         Moment::Day(_) => PointInTime::Wall(moment.wall()),
         Moment::Time(at, _) => PointInTime::Instant(*at),
@@ -90,8 +90,13 @@ pub fn schedule(zone: &Zone, start: &Moment, end: &Moment) -> Option<Schedule> {
 
 /// Returns an occurrence's schedule according to the series plan, in the time zone of the plan.
 pub fn span_of(series: &Series, occurrence: i64) -> Option<Schedule> {
+    span_in(&series.plan.zone, series, occurrence)
+}
+
+/// Returns an occurrence's schedule according to the series plan, shown in this time zone.
+pub fn span_in(zone: &Zone, series: &Series, occurrence: i64) -> Option<Schedule> {
     let (start, end) = ical::span(&series.plan, occurrence)?;
-    schedule(&series.plan.zone, &start, &end)
+    schedule(zone, &start, &end)
 }
 
 /// Creates the missing events for occurrences after a given time. Returns how many it created.

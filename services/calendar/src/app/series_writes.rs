@@ -1,6 +1,5 @@
 //! Creates series, changes several of their events at once, and removes them.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use database::Db;
@@ -264,7 +263,7 @@ fn update_several(
             series.due_utc = expansion.repetition.due_utc;
             stored::update(db, &series)?;
             let work = Work { series: series.clone(), ..work };
-            work.move_events(db, members, (&shift, &expansion), seconds)?;
+            work.move_events(db, members, &shift, seconds)?;
             if let Some(template) = series::template(db, series.id)? {
                 series::make_missing(db, &series, &template, &expansion, (i64::MIN, seconds))?;
             }
@@ -350,11 +349,9 @@ impl Work<'_> {
         &self,
         db: &mut Db,
         mut members: Vec<Membership>,
-        (shift, expansion): (&Shift, &Expansion),
+        shift: &Shift,
         now: i64,
     ) -> Result<(), Error> {
-        let spans = expansion.occurrences.iter();
-        let spans: HashMap<i64, _> = spans.map(|(at, start, end)| (*at, (start, end))).collect();
         if shift.is_later() {
             // Each event takes the name of the next one, so start at the end.
             members.reverse();
@@ -373,18 +370,17 @@ impl Work<'_> {
             let is_excluded = self.series.plan.exdates.contains(&self.series.plan.key(occurrence));
             let is_kept =
                 self.series.plan.has(occurrence) && (!is_excluded || old.event.status.is_trashed());
-            if !is_kept {
+            // Events beyond the horizon move too.
+            let zone = &self.after.event.schedule.zone;
+            let schedule = series::span_in(zone, &self.series, occurrence);
+            let Some(schedule) = schedule.filter(|_| is_kept) else {
                 if !old.event.status.is_trashed() {
                     event_writes::trash(db, &old.event, now)?;
                 }
                 continue;
-            }
+            };
             let has_own_dates = member.changed.iter().any(|field| field == DATES);
-            let is_free = !has_own_dates || member.event == self.own;
-            if let Some((start, end)) = spans.get(&occurrence).filter(|_| is_free)
-                && let Some(schedule) =
-                    series::schedule(&self.after.event.schedule.zone, start, end)
-            {
+            if !has_own_dates || member.event == self.own {
                 new.event.schedule = schedule;
             }
             new.event.external_id = Some(self.series.external_id(occurrence));

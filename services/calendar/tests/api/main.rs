@@ -61,6 +61,7 @@ mod sent_back;
 mod series;
 mod series_files;
 mod series_lists;
+mod series_rules;
 mod soak;
 mod spreadsheet;
 mod stop;

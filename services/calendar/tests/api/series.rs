@@ -30,11 +30,13 @@ pub async fn texts(app: &App, id: i64, name: &str) -> Vec<String> {
     all.iter().map(|event| event[name].as_str().unwrap_or_default().to_owned()).collect()
 }
 
-async fn starts(app: &App, id: i64) -> Vec<String> {
+/// Returns the months, days and times when the events of a series start.
+pub async fn starts(app: &App, id: i64) -> Vec<String> {
     texts(app, id, "start_date").await.iter().map(|text| text[5..16].to_owned()).collect()
 }
 
-async fn patch(app: &App, id: i64, body: Value) -> Answer {
+/// Changes an event.
+pub async fn patch(app: &App, id: i64, body: Value) -> Answer {
     app.patch(&format!("/events/{id}"), &body).await
 }
 
