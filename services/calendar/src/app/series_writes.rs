@@ -17,7 +17,7 @@ use crate::model::included::InSeries;
 use crate::model::notice::series_body;
 use crate::model::role::{self, User};
 use crate::model::series::{DATES, Membership, Plan, Reach, Recurrence, STATUS, Series, Shared};
-use crate::model::slug::{self, SEPARATOR};
+use crate::model::slug::{self, SEPARATOR, TRASHED};
 use crate::model::status::Status;
 use crate::state::Site;
 use crate::store::series as stored;
@@ -222,6 +222,8 @@ fn update_several(
     let event = event_writes::update(context.db, &before.event, change, write)?;
     let (db, site, now) = (&mut *context.db, context.site, context.now);
     let seconds = now.as_second();
+    // A restored event is no longer excluded.
+    place = stored::of_event(db, event.id)?.unwrap_or(place);
     let after = require(db, event.id)?;
     let mut differing = before.differing(&after);
     if before.event.status.is_trashed() {
@@ -322,13 +324,16 @@ impl Work<'_> {
     }
 
     /// Applies the changed fields to an event, except for fields that were changed for this event
-    /// only.
+    /// only. Trashed events get them too, because they may be restored.
     fn with_fields(&self, member: &Membership, old: &Shared) -> Shared {
         let mut new = old.clone();
-        if member.event == self.own || old.event.status.is_trashed() {
+        if member.event == self.own {
             return new;
         }
-        let is_own = |field: &str| member.changed.iter().any(|one| one == field);
+        let is_trashed = old.event.status.is_trashed();
+        let is_own = |field: &str| {
+            (field == STATUS && is_trashed) || member.changed.iter().any(|one| one == field)
+        };
         for field in self.differing.iter().filter(|field| !is_own(field)) {
             new.take(field, self.after);
         }
@@ -386,8 +391,10 @@ impl Work<'_> {
             new.event.external_id = Some(self.series.external_id(occurrence));
             let place = self.place(&member, occurrence);
             let wanted = self.series.slug_of(occurrence);
-            if old.event.slug == was.slug_of(member.occurrence) && old.event.slug != wanted {
-                new.event.slug = slugs::free(db, "events", &wanted, "", member.event)?;
+            let suffix = if new.event.status.is_trashed() { TRASHED } else { "" };
+            let name = old.event.slug.strip_suffix(TRASHED).unwrap_or(&old.event.slug);
+            if name == was.slug_of(member.occurrence) && name != wanted {
+                new.event.slug = slugs::free(db, "events", &wanted, suffix, member.event)?;
             }
             rewrite(db, &old, new, now)?;
             stored::join(db, &place)?;
@@ -401,7 +408,10 @@ fn rewrite(db: &mut Db, old: &Shared, mut new: Shared, now: i64) -> Result<(), E
     if *old == new {
         return Ok(());
     }
-    new.event.modified_utc = now;
+    // In the trash, the date of the removal stays.
+    if !new.event.status.is_trashed() {
+        new.event.modified_utc = now;
+    }
     let is_revised = old.event.schedule != new.event.schedule || old.status != new.status;
     new.event.sequence += i64::from(is_revised);
     remember(db, "events", old.event.id, (&old.event.slug, &old.event.status), &new.event.slug)?;

@@ -69,3 +69,41 @@ async fn series_that_moves_years_ahead_leaves_no_event_behind() {
     assert!(all.iter().all(|event| event["start_date"] == event["series"]["occurrence"]));
     assert_eq!(app.rows("events where status <> 'trash' and start_utc < 1890000000"), 0);
 }
+
+#[actix_web::test]
+async fn date_restored_after_a_change_of_all_agrees_with_its_series() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let all = ids(&app, id).await;
+    patch(&app, all[2], json!({"title": "Guest"})).await.expect(200);
+    for trashed in &all[1..] {
+        app.delete(&format!("/events/{trashed}")).await.expect(200);
+    }
+    let new = json!({"title": "Pilates", "website": "https://example.org/",
+        "start_date": "2027-03-23 20:00", "end_date": "2027-03-23 21:00", "scope": "all"});
+    patch(&app, id, new).await.expect(200);
+    for trashed in &all[1..] {
+        patch(&app, *trashed, json!({"status": "publish"})).await.expect(200);
+    }
+    assert_eq!(ids(&app, id).await, all);
+    assert_eq!(
+        starts(&app, id).await,
+        ["03-23 20:00", "03-30 20:00", "04-06 20:00", "04-13 20:00"]
+    );
+    assert_eq!(texts(&app, id, "title").await, ["Pilates", "Pilates", "Guest", "Pilates"]);
+    assert_eq!(texts(&app, id, "website").await, vec!["https://example.org/"; 4]);
+    assert_eq!(texts(&app, id, "slug").await[3], "yoga--2027-04-13");
+    let none = json!([]);
+    assert_eq!(changed(&app, id).await, [none.clone(), none.clone(), json!(["title"]), none]);
+    let feed = app.get("/ical").await.text;
+    assert!(!feed.contains("EXDATE") && feed.matches("RECURRENCE-ID").count() == 1, "{feed}");
+    // The date of a request that restores it, moves with the others.
+    app.delete(&format!("/events/{}", all[1])).await.expect(200);
+    let back = json!({"status": "publish", "start_date": "2027-03-30 18:00",
+        "end_date": "2027-03-30 19:00", "scope": "all"});
+    patch(&app, all[1], back).await.expect(200);
+    assert_eq!(
+        starts(&app, id).await,
+        ["03-23 18:00", "03-30 18:00", "04-06 18:00", "04-13 18:00"]
+    );
+}
