@@ -156,8 +156,7 @@ pub fn trash(db: &mut Db, old: &Event, now: i64) -> Result<Event, Error> {
 pub fn cancel(db: &mut Db, old: &Event, now: i64) -> Result<(), Error> {
     let mut event = old.clone();
     if old.status.is_trashed() {
-        event.set_status(old.previous.clone().unwrap_or_else(|| Status::of(Stage::Publish)));
-        event.slug = slug(db, &event, &EventChange::default(), true)?;
+        untrash(db, &mut event)?;
     }
     event.modified_utc = now;
     event.sequence += 1;
@@ -169,6 +168,14 @@ pub fn cancel(db: &mut Db, old: &Event, now: i64) -> Result<(), Error> {
     )?;
     let links = links::of_event(db, old.id)?;
     Ok(events::update(db, (old, &links), (&event, &links))?)
+}
+
+/// Gives a trashed event the status and slug that it had before. Stores nothing.
+pub fn untrash(db: &mut Db, event: &mut Event) -> Result<(), DatabaseError> {
+    let previous = event.previous.clone();
+    event.set_status(previous.unwrap_or_else(|| Status::of(Stage::Publish)));
+    event.slug = slug(db, event, &EventChange::default(), true)?;
+    Ok(())
 }
 
 /// Checks that the user may set this author. Sending the current author is not a change.

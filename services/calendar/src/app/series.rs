@@ -4,6 +4,7 @@
 use database::{DatabaseError, Db};
 use jiff::Timestamp;
 
+use super::event_writes;
 use crate::ical::{self, Expansion, Moment};
 use crate::model::included::InSeries;
 use crate::model::notice::series_body;
@@ -124,14 +125,16 @@ pub fn make_missing(
             occurrence: *moment,
             changed: Vec::new(),
         };
-        // An event that left the series still has this name.
+        let Some(schedule) = schedule(zone, start, end) else { continue };
+        // An event that left the series still has this name. Its date may be in the trash.
         if let Some(event) = events::find_by_external_id(db, &external_id)? {
-            if series::of_event(db, event.id)?.is_none() && !event.status.is_trashed() {
-                series::join(db, &place(event.id))?;
+            if series::of_event(db, event.id)?.is_none() {
+                made += usize::from(event.status.is_trashed());
+                let changed = bring_back(db, event.id, (template, &schedule, parent), now)?;
+                series::join(db, &Membership { changed, ..place(event.id) })?;
             }
             continue;
         }
-        let Some(schedule) = schedule(zone, start, end) else { continue };
         let mut new = template.clone();
         let event = &mut new.event;
         event.id = events::allocate(db)?;
@@ -145,6 +148,34 @@ pub fn make_missing(
         made += 1;
     }
     Ok(made)
+}
+
+/// Restores an event that returns to its series, if it is trashed. It keeps what it had. Returns the
+/// fields that differ from the series.
+fn bring_back(
+    db: &mut Db,
+    id: i64,
+    (template, expected, parent): (&Shared, &Schedule, Option<i64>),
+    now: i64,
+) -> Result<Vec<String>, DatabaseError> {
+    let Some(old) = shared(db, id)? else { return Ok(Vec::new()) };
+    let mut new = old.clone();
+    if old.event.status.is_trashed() {
+        event_writes::untrash(db, &mut new.event)?;
+        (new.event.parent, new.event.modified_utc) = (parent, now);
+        new.event.sequence += 1;
+        events::update(db, (&old.event, &old.links), (&new.event, &new.links))?;
+    }
+    let dates = |one: &Schedule| match one.all_day {
+        true => (true, one.start_local, one.end_local),
+        false => (false, one.start_utc, one.end_utc),
+    };
+    let mut fields = template.differing(&new);
+    fields.retain(|field| *field != DATES);
+    if dates(&new.event.schedule) != dates(expected) {
+        fields.push(DATES);
+    }
+    Ok(fields.into_iter().map(str::to_owned).collect())
 }
 
 /// Creates more events for a series if they are due. Returns how many it created.

@@ -372,28 +372,38 @@ impl Work<'_> {
             let occurrence = shift.moved(member.occurrence);
             let old = require(db, member.event)?;
             let mut new = self.with_fields(&member, &old);
-            let is_excluded = self.series.plan.exdates.contains(&self.series.plan.key(occurrence));
-            let is_kept =
-                self.series.plan.has(occurrence) && (!is_excluded || old.event.status.is_trashed());
+            let (plan, was_trashed) = (&self.series.plan, old.event.status.is_trashed());
+            let is_excluded = plan.exdates.contains(&plan.key(occurrence));
+            let is_kept = plan.has(occurrence) && (!is_excluded || was_trashed);
             // Events beyond the horizon move too.
             let zone = &self.after.event.schedule.zone;
             let schedule = series::span_in(zone, &self.series, occurrence);
             let Some(schedule) = schedule.filter(|_| is_kept) else {
-                if !old.event.status.is_trashed() {
+                if !was_trashed {
                     event_writes::trash(db, &old.event, now)?;
                 }
                 continue;
             };
+            if was_trashed && !is_excluded {
+                event_writes::untrash(db, &mut new.event)?;
+            }
             let has_own_dates = member.changed.iter().any(|field| field == DATES);
             if !has_own_dates || member.event == self.own {
                 new.event.schedule = schedule;
             }
-            new.event.external_id = Some(self.series.external_id(occurrence));
+            let name = self.series.external_id(occurrence);
+            // A date that an earlier rule removed may still have this name.
+            if let Some(other) = events::find_by_external_id(db, &name)?
+                && other.id != member.event
+            {
+                events::forget_external_id(db, other.id)?;
+            }
+            new.event.external_id = Some(name);
             let place = self.place(&member, occurrence);
             let wanted = self.series.slug_of(occurrence);
             let suffix = if new.event.status.is_trashed() { TRASHED } else { "" };
-            let name = old.event.slug.strip_suffix(TRASHED).unwrap_or(&old.event.slug);
-            if name == was.slug_of(member.occurrence) && name != wanted {
+            let own = old.event.slug.strip_suffix(TRASHED).unwrap_or(&old.event.slug);
+            if own == was.slug_of(member.occurrence) && own != wanted {
                 new.event.slug = slugs::free(db, "events", &wanted, suffix, member.event)?;
             }
             rewrite(db, &old, new, now)?;
@@ -412,7 +422,9 @@ fn rewrite(db: &mut Db, old: &Shared, mut new: Shared, now: i64) -> Result<(), E
     if !new.event.status.is_trashed() {
         new.event.modified_utc = now;
     }
-    let is_revised = old.event.schedule != new.event.schedule || old.status != new.status;
+    let is_revised = old.event.schedule != new.event.schedule
+        || old.status != new.status
+        || old.event.status.is_trashed() != new.event.status.is_trashed();
     new.event.sequence += i64::from(is_revised);
     remember(db, "events", old.event.id, (&old.event.slug, &old.event.status), &new.event.slug)?;
     if old.event.slug != new.event.slug {

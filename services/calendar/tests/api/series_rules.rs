@@ -73,7 +73,7 @@ async fn series_that_moves_years_ahead_leaves_no_event_behind() {
 #[actix_web::test]
 async fn date_restored_after_a_change_of_all_agrees_with_its_series() {
     let app = App::new().await;
-    let id = course(&app, json!({})).await;
+    let id = course(&app, json!({"recurrence": {"rrule": "FREQ=WEEKLY", "count": 4}})).await;
     let all = ids(&app, id).await;
     patch(&app, all[2], json!({"title": "Guest"})).await.expect(200);
     for trashed in &all[1..] {
@@ -106,4 +106,91 @@ async fn date_restored_after_a_change_of_all_agrees_with_its_series() {
         starts(&app, id).await,
         ["03-23 18:00", "03-30 18:00", "04-06 18:00", "04-13 18:00"]
     );
+}
+
+/// Returns a change of the rule of all events of a weekly course.
+fn rule(more: &Value) -> Value {
+    let mut recurrence = json!({"rrule": "FREQ=WEEKLY;BYDAY=TU"});
+    recurrence.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    json!({"scope": "all", "recurrence": recurrence})
+}
+
+#[actix_web::test]
+async fn dates_return_from_the_trash_when_the_rule_has_them_again() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let before = events(&app, id).await;
+    let all = ids(&app, id).await;
+    for (removing, days) in [
+        (rule(&json!({"count": 2})), vec!["03-16 18:00", "03-23 18:00"]),
+        (rule(&json!({"until": "2027-03-16"})), vec!["03-16 18:00"]),
+        (
+            rule(&json!({"count": 4, "exdates": ["2027-03-23", "2027-04-06"]})),
+            vec!["03-16 18:00", "03-30 18:00"],
+        ),
+        (
+            rule(&json!({"rrule": "FREQ=WEEKLY;INTERVAL=2;BYDAY=TU", "count": 2})),
+            vec!["03-16 18:00", "03-30 18:00"],
+        ),
+    ] {
+        app.clock.advance(60);
+        patch(&app, id, removing.clone()).await.expect(200);
+        assert_eq!(starts(&app, id).await, days, "{removing}");
+        patch(&app, id, rule(&json!({"count": 4}))).await.expect(200);
+        assert_eq!(ids(&app, id).await, all, "{removing}");
+        for (event, old) in events(&app, id).await.iter().zip(&before) {
+            for name in ["slug", "status", "start_date", "end_date", "title", "series"] {
+                assert_eq!(event[name], old[name], "{name} after {removing}");
+            }
+        }
+        let children = app.get(&format!("/events?post_parent={id}")).await.ids();
+        assert_eq!(children, all[1..]);
+        assert!(!app.get("/ical").await.text.contains("EXDATE"));
+    }
+    assert_eq!(app.rows("events"), 4);
+    // A date that a user removed returns too, if the rule is sent without it.
+    app.delete(&format!("/events/{}", all[1])).await.expect(200);
+    patch(&app, id, rule(&json!({"count": 5, "exdates": ["2027-03-23"]}))).await.expect(200);
+    assert_eq!(starts(&app, id).await.len(), 4);
+    patch(&app, id, rule(&json!({"count": 5}))).await.expect(200);
+    assert_eq!(ids(&app, id).await[..4], all);
+    assert_eq!(texts(&app, id, "slug").await[1], "yoga--2027-03-23");
+}
+
+#[actix_web::test]
+async fn returning_date_keeps_its_own_texts_and_is_marked() {
+    let app = App::new().await;
+    let weekly = |count: i64| rule(&json!({"rrule": "FREQ=WEEKLY", "count": count}));
+    let id = course(&app, json!({"recurrence": weekly(4)["recurrence"]})).await;
+    let all = ids(&app, id).await;
+    let own =
+        json!({"title": "Guest", "start_date": "2027-04-06 19:00", "end_date": "2027-04-06 20:00"});
+    patch(&app, all[3], own).await.expect(200);
+    patch(&app, id, weekly(2)).await.expect(200);
+    patch(&app, id, json!({"cost": "5", "scope": "all"})).await.expect(200);
+    patch(&app, id, weekly(4)).await.expect(200);
+    assert_eq!(ids(&app, id).await, all);
+    assert_eq!(texts(&app, id, "title").await, ["Yoga", "Yoga", "Yoga", "Guest"]);
+    assert_eq!(starts(&app, id).await[3], "04-06 19:00");
+    assert_eq!(changed(&app, id).await[2..], [json!(["cost"]), json!(["title", "cost", "dates"])]);
+    // A move onto a date that is still in the trash.
+    patch(&app, id, weekly(2)).await.expect(200);
+    let later =
+        json!({"start_date": "2027-03-23 18:00", "end_date": "2027-03-23 19:30", "scope": "all"});
+    patch(&app, id, later).await.expect(200);
+    assert_eq!(starts(&app, id).await, ["03-23 18:00", "03-30 18:00"]);
+    patch(&app, id, weekly(3)).await.expect(200);
+    assert_eq!(starts(&app, id).await.len(), 3);
+}
+
+#[actix_web::test]
+async fn rule_sent_to_a_restored_event_restores_its_series() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let all = ids(&app, id).await;
+    app.delete(&format!("/events/{id}?scope=all")).await.expect(200);
+    patch(&app, id, json!({"status": "publish"})).await.expect(200);
+    patch(&app, id, rule(&json!({"count": 4}))).await.expect(200);
+    assert_eq!(ids(&app, id).await, all);
+    assert_eq!(changed(&app, id).await, vec![json!([]); 4]);
 }
