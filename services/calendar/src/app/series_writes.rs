@@ -218,6 +218,8 @@ fn update_several(
     let members = reached(context.db, user, (&place, reach))?;
     let messages = webhooks::last_message(context.db)?;
     let before = require(context.db, place.membership.event)?;
+    let schedule = change.schedule.keeping_length_of(&before.event.schedule);
+    let change = &EventChange { schedule, ..change.clone() };
     let write = context.write_context(user);
     let event = event_writes::update(context.db, &before.event, change, write)?;
     let (db, site, now) = (&mut *context.db, context.site, context.now);

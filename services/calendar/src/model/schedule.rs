@@ -63,6 +63,25 @@ impl ScheduleChange {
         *self == ScheduleChange::default()
     }
 
+    /// Returns a copy that keeps the length of a schedule if the write has a start without an end.
+    pub fn keeping_length_of(&self, old: &Schedule) -> ScheduleChange {
+        let zone = self.zone.as_ref().unwrap_or(&old.zone);
+        let start = self.start.filter(|_| self.end.is_none());
+        let Some(start) = start.and_then(|start| start.instant(zone).ok()) else {
+            return self.clone();
+        };
+        let length = old.end_local - old.start_local;
+        let end = match length < 0 {
+            // The clocks go back in between.
+            true => {
+                let at = start.as_second() + old.end_utc - old.start_utc;
+                PointInTime::Instant(instant_from_seconds(at))
+            }
+            false => PointInTime::Wall(wall_from_seconds(wall_seconds(zone.wall(start)) + length)),
+        };
+        ScheduleChange { end: Some(end), ..self.clone() }
+    }
+
     /// Returns whether the given end is before the given start. `stored` is the schedule after the
     /// write, where the end has been set to the start.
     pub fn is_backwards(&self, stored: &Schedule) -> bool {

@@ -194,3 +194,33 @@ async fn rule_sent_to_a_restored_event_restores_its_series() {
     assert_eq!(ids(&app, id).await, all);
     assert_eq!(changed(&app, id).await, vec![json!([]); 4]);
 }
+
+#[actix_web::test]
+async fn start_alone_moves_all_dates_and_keeps_their_length() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let all = ids(&app, id).await;
+    for (event, scope, start, times) in [
+        (0, "all", "2027-03-16 19:00", ["19:00:00 20:30:00"; 4]),
+        (0, "all", "2027-03-16 23:00", ["23:00:00 00:30:00"; 4]),
+        (
+            2,
+            "following",
+            "2027-03-30T08:00:00+02:00",
+            ["23:00:00 00:30:00", "23:00:00 00:30:00", "08:00:00 09:30:00", "08:00:00 09:30:00"],
+        ),
+    ] {
+        patch(&app, all[event], json!({"scope": scope, "start_date": start})).await.expect(200);
+        for (event, expected) in all.iter().zip(times) {
+            let shown = app.get(&format!("/events/{event}")).await.json;
+            let time = |name: &str| shown[name].as_str().unwrap()[11..].to_owned();
+            assert_eq!(format!("{} {}", time("start_date"), time("end_date")), expected, "{start}");
+        }
+    }
+    let days = json!({"all_day": true, "start_date": "2027-03-16", "end_date": "2027-03-17",
+        "recurrence": {"rrule": "FREQ=WEEKLY", "count": 2}});
+    let id = course(&app, days).await;
+    let later = json!({"scope": "all", "start_date": "2027-03-23"});
+    let moved = patch(&app, id, later).await.expect(200);
+    assert_eq!(moved.json["end_date"], "2027-03-24 23:59:59");
+}
