@@ -137,6 +137,10 @@ pub fn update(
         let own_slug = event.slug.clone();
         return begin(context, &event, series, own_slug, messages);
     };
+    if change.has_null_recurrence {
+        let text = "must not be null, because a series keeps its rule; end it with until or count";
+        return Err(invalid("recurrence", text).into());
+    }
     match change.reach {
         Reach::This => {
             if let Some(recurrence) = &change.recurrence

@@ -113,6 +113,8 @@ pub struct EventChange {
     pub organizers: Option<Vec<LinkRef>>,
     /// How the event repeats.
     pub recurrence: Option<Recurrence>,
+    /// Whether the write has `null` as recurrence. A series cannot end that way.
+    pub has_null_recurrence: bool,
     /// The events in the series that the write applies to.
     pub reach: Reach,
     /// The external id. Can't be set over HTTP.

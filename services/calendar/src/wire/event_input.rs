@@ -31,6 +31,8 @@ pub struct EventInput {
     tags: Option<Vec<Value>>,
     venues: Option<Vec<LinkItem>>,
     organizers: Option<Vec<LinkItem>>,
+    /// Whether the recurrence is `null`.
+    has_null_recurrence: bool,
 }
 
 /// A venue or organizer referenced by a write.
@@ -87,7 +89,9 @@ impl EventInput {
         let (categories, tags) = (terms(given.categories.take()), terms(given.tags.take()));
         let venues = link_items(&mut errors, Kind::Venue, given.venue.take());
         let organizers = link_items(&mut errors, Kind::Organizer, given.organizer.take());
-        EventInput { given, errors, categories, tags, venues, organizers }
+        let sent = params.members().get("recurrence");
+        let has_null_recurrence = sent.is_some_and(Value::is_null);
+        EventInput { given, errors, categories, tags, venues, organizers, has_null_recurrence }
     }
 
     /// Decodes a write that creates an event or changes `current`.
@@ -110,7 +114,7 @@ fn decode(
     writer: WriteOptions<'_>,
     current: Option<&Event>,
 ) -> Result<EventChange, ParameterErrors> {
-    let EventInput { given, mut errors, categories, tags, venues, organizers } = input;
+    let EventInput { given, mut errors, categories, tags, venues, organizers, .. } = input;
     let e = &mut errors;
     let flag = |flag: Option<Flag>| flag.map(|flag| flag.0);
     let zone = given.timezone.and_then(|text| zone_of(e, &text.0, writer));
@@ -147,6 +151,7 @@ fn decode(
         venues: links(e, known, Kind::Venue, venues, writer),
         organizers: links(e, known, Kind::Organizer, organizers, writer),
         recurrence,
+        has_null_recurrence: input.has_null_recurrence,
         reach: given.scope.map(|scope| scope.0).unwrap_or_default(),
         external_id: None,
         parent: None,

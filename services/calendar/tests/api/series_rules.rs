@@ -224,3 +224,19 @@ async fn start_alone_moves_all_dates_and_keeps_their_length() {
     let moved = patch(&app, id, later).await.expect(200);
     assert_eq!(moved.json["end_date"], "2027-03-24 23:59:59");
 }
+
+#[actix_web::test]
+async fn null_as_recurrence_of_a_series_is_400() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    for scope in ["this", "following", "all"] {
+        let body = json!({"title": "New", "recurrence": null, "scope": scope});
+        let refused = patch(&app, id, body).await.expect(400);
+        let text = refused.json["data"]["params"]["recurrence"].as_str().unwrap_or_default();
+        assert!(text.contains("must not be null"), "{scope}: {}", refused.text);
+    }
+    assert_eq!(texts(&app, id, "title").await, vec!["Yoga"; 4]);
+    // An event that does not repeat has this recurrence already.
+    let single = app.event(json!({"title": "Talk", "recurrence": null})).await;
+    patch(&app, single, json!({"title": "Talks", "recurrence": null})).await.expect(200);
+}
