@@ -126,6 +126,10 @@ pub fn update(
     let Some(place) = stored::of_event(context.db, old.id)? else {
         let write = context.write_context(user);
         let Some(recurrence) = &change.recurrence else {
+            if change.reach != Reach::This {
+                let text = "must be this, because the event does not belong to a series";
+                return Err(invalid("scope", text).into());
+            }
             return event_writes::update(context.db, old, change, write);
         };
         let messages = webhooks::last_message(context.db)?;

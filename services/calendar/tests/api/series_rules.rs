@@ -184,11 +184,18 @@ async fn returning_date_keeps_its_own_texts_and_is_marked() {
 }
 
 #[actix_web::test]
-async fn rule_sent_to_a_restored_event_restores_its_series() {
+async fn deleted_series_returns_with_its_rule_and_not_by_scope() {
     let app = App::new().await;
     let id = course(&app, json!({})).await;
     let all = ids(&app, id).await;
     app.delete(&format!("/events/{id}?scope=all")).await.expect(200);
+    for scope in ["following", "all"] {
+        let body = json!({"status": "publish", "scope": scope});
+        let refused = patch(&app, id, body).await.expect(400);
+        let text = refused.json["data"]["params"]["scope"].as_str().unwrap_or_default();
+        assert!(text.contains("does not belong to a series"), "{}", refused.text);
+    }
+    assert_eq!(app.rows("events where status = 'trash'"), 4);
     patch(&app, id, json!({"status": "publish"})).await.expect(200);
     patch(&app, id, rule(&json!({"count": 4}))).await.expect(200);
     assert_eq!(ids(&app, id).await, all);
