@@ -102,7 +102,12 @@ pub fn write_event(
     if event.password.is_none() {
         details(out, event, included, feed);
     }
-    line(out, "URL", &bare(&feed.urls.event_page(&event.slug)));
+    // The name of a series leads to its next event.
+    let name = match form {
+        Form::Series(series) => &series.slug,
+        Form::Single | Form::Override(..) => &event.slug,
+    };
+    line(out, "URL", &bare(&feed.urls.event_page(name)));
     line(out, "END", "VEVENT");
 }
 
