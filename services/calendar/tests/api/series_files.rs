@@ -65,7 +65,8 @@ async fn feed_has_one_entry_with_a_rule_and_the_events_that_differ() {
     let uids: Vec<&str> = feed.text.lines().filter(|line| line.starts_with("UID:")).collect();
     assert!(uids[1] == uids[2] && uids[2] == uids[3], "{uids:?}");
     let pages: Vec<&str> = feed.text.lines().filter(|line| line.starts_with("URL:")).collect();
-    let paths: Vec<&str> = pages.iter().filter_map(|one| one.split_once("/event/")).map(|one| one.1).collect();
+    let paths: Vec<&str> =
+        pages.iter().filter_map(|one| one.split_once("/event/")).map(|one| one.1).collect();
     assert_eq!(paths, ["fair/", "yoga/", "yoga/2027-03-23/", "yoga/2027-04-06/"]);
     assert_eq!(feed.text.matches("BEGIN:VTIMEZONE").count(), 1);
     assert_eq!(feed.header("x-tec-total"), "5");

@@ -2,7 +2,6 @@
 
 use calendar::extend_series;
 use serde_json::{Value, json};
-use testkit::Exchange as _;
 
 use crate::app::App;
 use crate::series::{course, events, patch, starts, texts};
