@@ -4,7 +4,6 @@ use jiff::civil::{Date, DateTime, Time};
 
 use super::event::{Event, Links};
 use super::event_status::EventStatus;
-use super::language::Language;
 use super::recurrence::{Rule, Wanted};
 use super::schedule::{instant_from_seconds, wall_from_seconds, wall_seconds};
 use super::slug::SEPARATOR;
@@ -247,15 +246,6 @@ impl Plan {
     pub fn parsed(&self) -> Option<Rule> {
         Rule::parse(&self.rule)
     }
-
-    /// Describes how often the event takes place, and until when.
-    pub fn spoken(&self, language: Language) -> String {
-        let last = self.ends().map(|wall| wall.date());
-        match self.parsed() {
-            Some(rule) => rule.spoken(self.start(), last, language),
-            None => language.words().repeatedly.to_owned(),
-        }
-    }
 }
 
 impl Series {
@@ -452,8 +442,6 @@ mod tests {
             let ends = series(rule).plan.ends();
             assert_eq!(ends, end.map(|end| end.parse().unwrap()), "{rule}");
         }
-        let spoken = series("FREQ=WEEKLY;UNTIL=20270630T215959Z").plan.spoken(Language::En);
-        assert_eq!(spoken, "Every Tuesday until 30 June 2027");
     }
 
     #[test]

@@ -23,6 +23,18 @@ impl Language {
         pattern::date(self.forms(), self.forms().weekday_day, day)
     }
 
+    /// Formats a day without its weekday and year.
+    pub fn day_and_month(self, day: Date) -> String {
+        let pattern = self.forms().weekday_day.replace("EEEE", "");
+        pattern::date(self.forms(), pattern.trim_matches([' ', ',', '،']), day)
+    }
+
+    /// Returns the name of a month for use within a date.
+    pub fn month_name(self, month: i8) -> &'static str {
+        let index = usize::from(month.unsigned_abs()).saturating_sub(1);
+        self.forms().months.get(index).copied().unwrap_or_default()
+    }
+
     /// Formats a day and its weekday in abbreviated form, without the year.
     pub fn abbreviated_day(self, day: Date) -> String {
         pattern::date(self.forms(), self.forms().short, day)

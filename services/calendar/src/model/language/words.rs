@@ -274,10 +274,17 @@ pub struct Words {
     pub day_of_month: fn(Count) -> String,
     /// The last day of the month.
     pub last_day: &'static str,
+    /// A weekday of a month, such as `the second Tuesday`, combined with the month. The number is the
+    /// month's, and the last string is its name within a date.
+    pub in_month: fn(&str, i8, &str) -> String,
     /// How often, combined with the total number of times.
     pub times_in_total: fn(&str, Count) -> String,
     /// How often, combined with the last day.
     pub often_until: fn(&str, &str) -> String,
+    /// How often, combined with up to three additional days.
+    pub also_on: fn(&str, &str) -> String,
+    /// How often, combined with a hint at additional days that are not listed.
+    pub also_on_others: With,
     /// An event that takes place only once.
     pub once: &'static str,
     /// A rule that we can't describe.

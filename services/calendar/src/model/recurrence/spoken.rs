@@ -38,7 +38,7 @@ impl Spoken<'_> {
         let times = [&rule.by_hour, &rule.by_minute, &rule.by_second];
         let is_unusual = !rule.by_year_day.is_empty()
             || !rule.by_week.is_empty()
-            || !rule.by_position.is_empty()
+            || (!rule.by_position.is_empty() && self.nth_weekday().is_none())
             || times.iter().any(|all| !all.is_empty());
         if is_unusual {
             return None;
@@ -53,8 +53,7 @@ impl Spoken<'_> {
                 Some(self.every(words.every_hour))
             }
             Frequency::Hourly => None,
-            _ if is_numbered && rule.frequency != Frequency::Monthly => None,
-            Frequency::Daily | Frequency::Weekly if by_month || by_month_day => None,
+            Frequency::Daily | Frequency::Weekly if by_month || by_month_day || is_numbered => None,
             Frequency::Daily if rule.by_day.is_empty() => Some(self.every(words.every_day)),
             Frequency::Daily if rule.interval > 1 => None,
             Frequency::Daily => Some((words.every_weekday)(&self.weekdays())),
@@ -64,25 +63,70 @@ impl Spoken<'_> {
             Frequency::Weekly => {
                 Some((words.often_on)(&self.every(words.every_week), &self.weekdays()))
             }
-            Frequency::Monthly if by_month => None,
-            Frequency::Monthly => self.monthly(is_numbered),
-            Frequency::Yearly if by_month_day || !rule.by_day.is_empty() || by_month => None,
+            Frequency::Monthly if by_month && rule.interval > 1 => None,
+            Frequency::Monthly | Frequency::Yearly if by_month => self.yearly(),
+            Frequency::Monthly => self.monthly(),
+            Frequency::Yearly if by_month_day || !rule.by_day.is_empty() => None,
             Frequency::Yearly => Some(self.every(words.every_year)),
         }
     }
 
-    fn monthly(&self, is_numbered: bool) -> Option<String> {
+    /// Returns the only weekday of a month that matches the rule, whether written as `2TU` or as `TU`
+    /// with BYSETPOS.
+    fn nth_weekday(&self) -> Option<(Nth, Weekday)> {
+        let rule = self.rule;
+        let is_of_month = match rule.frequency {
+            Frequency::Monthly => true,
+            // BYSETPOS selects from the whole year.
+            Frequency::Yearly => rule.by_position.is_empty() || rule.by_month.len() == 1,
+            _ => false,
+        };
+        let (nth, weekday) = match (&*rule.by_day, &*rule.by_position) {
+            ([(nth, weekday)], []) => (*nth, *weekday),
+            ([(0, weekday)], [position]) => (i8::try_from(*position).ok()?, *weekday),
+            _ => return None,
+        };
+        let is_day = is_of_month && rule.by_month_day.is_empty();
+        Some((Nth::new(nth).filter(|_| is_day)?, weekday))
+    }
+
+    /// Describes a weekday of a month, such as `the second Tuesday`.
+    fn weekday_of_month(&self) -> Option<String> {
+        let (nth, weekday) = self.nth_weekday()?;
+        let name = self.language.weekday(weekday);
+        Some((self.language.words().weekday_of_month)(nth, weekday, name))
+    }
+
+    /// Describes a rule with a day in some months of the year.
+    fn yearly(&self) -> Option<String> {
+        let (words, rule) = (self.language.words(), self.rule);
+        let date = |month: i8, day: i8| {
+            // A leap year has all days.
+            let day = Date::new(2028, month, day).ok()?;
+            Some(self.language.day_and_month(day))
+        };
+        let day = |month: &i8| match (&*rule.by_day, &*rule.by_month_day) {
+            ([], []) => date(*month, self.start.day()),
+            ([], [day]) => date(*month, *day),
+            _ => {
+                let day = self.weekday_of_month()?;
+                Some((words.in_month)(&day, *month, self.language.month_name(*month)))
+            }
+        };
+        let days: Vec<String> = rule.by_month.iter().map(day).collect::<Option<_>>()?;
+        let days: Vec<&str> = days.iter().map(String::as_str).collect();
+        let days = self.language.list(&days);
+        Some((words.often_on)(&self.every(words.every_year), &days))
+    }
+
+    fn monthly(&self) -> Option<String> {
         let words = self.language.words();
         let day_of_month = |day: i8| (words.day_of_month)(self.language.count(day.into()));
         let day = match (&*self.rule.by_day, &*self.rule.by_month_day) {
             ([], []) => day_of_month(self.start.day()),
             ([], [-1]) => words.last_day.to_owned(),
             ([], [day]) if *day > 0 => day_of_month(*day),
-            ([(nth, weekday)], []) if is_numbered => {
-                let name = self.language.weekday(*weekday);
-                (words.weekday_of_month)(Nth::new(*nth)?, *weekday, name)
-            }
-            _ => return None,
+            _ => self.weekday_of_month()?,
         };
         Some((words.often_on)(&self.every(words.every_month), &day))
     }
@@ -108,6 +152,10 @@ impl Spoken<'_> {
 mod tests {
     use super::*;
 
+    const SECOND_TUESDAY: &str = "FREQ=YEARLY;BYMONTH=3;BYDAY=2TU";
+    const LAST_FRIDAY: &str = "FREQ=YEARLY;BYMONTH=10;BYDAY=-1FR";
+    const FIRST_OF_MAY: &str = "FREQ=YEARLY;BYMONTH=5;BYMONTHDAY=1";
+
     #[test]
     fn common_rules_are_put_into_words() {
         let last = Date::new(2027, 6, 30).unwrap();
@@ -131,6 +179,35 @@ mod tests {
             ("FREQ=YEARLY", None, "Every year"),
             ("FREQ=WEEKLY;COUNT=1", None, "Once"),
             ("FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=-1", Some(last), "Repeatedly until 30 June 2027"),
+            ("FREQ=MONTHLY;BYSETPOS=2;BYDAY=TU", None, "Every month on the second Tuesday"),
+            ("FREQ=MONTHLY;BYDAY=TU", None, "Repeatedly"),
+            ("FREQ=MONTHLY;BYSETPOS=2;BYDAY=TU;BYMONTHDAY=9,16", None, "Repeatedly"),
+            ("FREQ=MONTHLY;BYSETPOS=9;BYDAY=TU", None, "Repeatedly"),
+            ("FREQ=YEARLY;BYMONTH=3;BYDAY=2TU", None, "Every year on the second Tuesday of March"),
+            (
+                "FREQ=YEARLY;BYMONTH=3;BYDAY=TU;BYSETPOS=-1;COUNT=3",
+                None,
+                "Every year on the last Tuesday of March, 3 times",
+            ),
+            ("FREQ=YEARLY;BYMONTH=3", None, "Every year on 9 March"),
+            (
+                "FREQ=YEARLY;INTERVAL=4;BYMONTH=2;BYMONTHDAY=29",
+                None,
+                "Every 4 years on 29 February",
+            ),
+            (
+                "FREQ=YEARLY;BYMONTH=3,10;BYDAY=-1SU",
+                None,
+                "Every year on the last Sunday of March and the last Sunday of October",
+            ),
+            ("FREQ=MONTHLY;BYMONTH=3;BYDAY=2TU", None, "Every year on the second Tuesday of March"),
+            ("FREQ=MONTHLY;INTERVAL=5;BYMONTH=3;BYDAY=2TU", None, "Repeatedly"),
+            ("FREQ=YEARLY;BYMONTH=3,10;BYDAY=SU;BYSETPOS=-1", None, "Repeatedly"),
+            ("FREQ=YEARLY;BYMONTH=3;BYDAY=TU", None, "Repeatedly"),
+            ("FREQ=YEARLY;BYDAY=2TU", None, "Repeatedly"),
+            ("FREQ=YEARLY;BYMONTHDAY=9", None, "Repeatedly"),
+            ("FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=-1", None, "Repeatedly"),
+            ("FREQ=WEEKLY;BYDAY=MO,TU;BYSETPOS=1", None, "Repeatedly"),
             ("FREQ=YEARLY;BYWEEKNO=20", None, "Repeatedly"),
             ("FREQ=MINUTELY;INTERVAL=90", None, "Repeatedly"),
         ] {
@@ -157,6 +234,28 @@ mod tests {
             (Language::Ja, "FREQ=WEEKLY", Some(last), "毎週火曜日（2027年6月30日まで）"),
             (Language::Zh, "FREQ=MONTHLY;BYDAY=-1FR", None, "每月，最后一个星期五"),
             (Language::Ar, "FREQ=WEEKLY;INTERVAL=2", None, "كل أسبوعين: الثلاثاء"),
+            (Language::De, SECOND_TUESDAY, None, "Jedes Jahr am zweiten Dienstag im März"),
+            (Language::Fr, SECOND_TUESDAY, None, "Tous les ans, le deuxième mardi de mars"),
+            (Language::Fr, LAST_FRIDAY, None, "Tous les ans, le dernier vendredi d’octobre"),
+            (Language::Es, SECOND_TUESDAY, None, "Cada año, el segundo martes de marzo"),
+            (Language::It, SECOND_TUESDAY, None, "Ogni anno: secondo martedì di marzo"),
+            (Language::Nl, SECOND_TUESDAY, None, "Elk jaar op de tweede dinsdag van maart"),
+            (Language::Pt, SECOND_TUESDAY, None, "Todos os anos: segunda terça-feira de março"),
+            (Language::Pl, SECOND_TUESDAY, None, "Co rok: drugi wtorek marca"),
+            (Language::Sv, SECOND_TUESDAY, None, "Varje år: andra tisdagen i mars"),
+            (Language::Cs, SECOND_TUESDAY, None, "Každý rok: druhé úterý v březnu"),
+            (Language::Uk, SECOND_TUESDAY, None, "Щороку: другий вівторок березня"),
+            (Language::Ja, SECOND_TUESDAY, None, "毎年、3月の第2火曜日"),
+            (Language::Zh, SECOND_TUESDAY, None, "每年，三月的第二个星期二"),
+            (Language::Ar, SECOND_TUESDAY, None, "كل سنة: يوم الثلاثاء الثاني من مارس"),
+            (Language::De, FIRST_OF_MAY, None, "Jedes Jahr am 1. Mai"),
+            (Language::Fr, FIRST_OF_MAY, None, "Tous les ans, le 1er mai"),
+            (Language::Es, FIRST_OF_MAY, None, "Cada año, el 1 de mayo"),
+            (Language::Cs, FIRST_OF_MAY, None, "Každý rok: 1. května"),
+            (Language::Uk, FIRST_OF_MAY, None, "Щороку: 1 травня"),
+            (Language::Ja, FIRST_OF_MAY, None, "毎年、5月1日"),
+            (Language::Zh, FIRST_OF_MAY, None, "每年，5月1日"),
+            (Language::Ar, FIRST_OF_MAY, None, "كل سنة: 1 مايو"),
         ] {
             let start = "2027-03-09T18:00".parse().unwrap();
             assert_eq!(

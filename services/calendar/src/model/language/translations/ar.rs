@@ -165,6 +165,7 @@ pub static WORDS: Words = Words {
     },
     day_of_month: |day| format!("يوم {day}"),
     last_day: "اليوم الأخير",
+    in_month: |day, _, month| format!("{day} من {month}"),
     times_in_total: |often, n| match n.arabic() {
         Zero | One => format!("{often}، مرة واحدة"),
         Two => format!("{often}، مرتين"),
@@ -172,6 +173,8 @@ pub static WORDS: Words = Words {
         Many | Other => format!("{often}، {n} مرة"),
     },
     often_until: |often, day| format!("{often} حتى {day}"),
+    also_on: |often, days| format!("{often}، وكذلك في {days}"),
+    also_on_others: |often| format!("{often}، وكذلك في أيام أخرى"),
     once: "مرة واحدة",
     repeatedly: "عدة مرات",
     show_on_map: "عرض على الخريطة",

@@ -156,8 +156,28 @@ pub static WORDS: Words = Words {
     },
     day_of_month: |day| format!("{day}. den"),
     last_day: "poslední den",
+    in_month: |day, number, month| {
+        let month = match number {
+            1 => "lednu",
+            2 => "únoru",
+            3 => "březnu",
+            4 => "dubnu",
+            5 => "květnu",
+            6 => "červnu",
+            7 => "červenci",
+            8 => "srpnu",
+            9 => "září",
+            10 => "říjnu",
+            11 => "listopadu",
+            12 => "prosinci",
+            _ => month,
+        };
+        format!("{day} v {month}")
+    },
     times_in_total: |often, n| format!("{often}, celkem {n}krát"),
     often_until: |often, day| format!("{often} do {day}"),
+    also_on: |often, days| format!("{often}, také {days}"),
+    also_on_others: |often| format!("{often}, také v dalších dnech"),
     once: "Jednou",
     repeatedly: "Opakovaně",
     show_on_map: "Zobrazit na mapě",

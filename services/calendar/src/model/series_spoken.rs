@@ -1,0 +1,125 @@
+//! Describes a series in words: `Every Tuesday until 30 June 2027, also on 1 April 2027`.
+
+use jiff::civil::Date;
+
+use super::language::Language;
+use super::series::Plan;
+
+/// Maximum number of additional days to list.
+const MOST_DAYS: usize = 3;
+
+impl Plan {
+    /// Describes how often the event takes place, until when, and on which additional days.
+    pub fn spoken(&self, language: Language) -> String {
+        let words = language.words();
+        let Some(rule) = self.parsed() else { return words.repeatedly.to_owned() };
+        let days = self.additional_days(MOST_DAYS + 1);
+        if !days.is_empty() && rule.count() == Some(1) {
+            return words.repeatedly.to_owned();
+        }
+        let last = self.ends().map(|wall| wall.date());
+        let often = rule.spoken(self.start(), last, language);
+        match days.len() {
+            0 => often,
+            1..=MOST_DAYS => {
+                let days: Vec<String> =
+                    days.into_iter().map(|day| language.short_day(day)).collect();
+                let days: Vec<&str> = days.iter().map(String::as_str).collect();
+                (words.also_on)(&often, &language.list(&days))
+            }
+            _ => (words.also_on_others)(&often),
+        }
+    }
+
+    /// Returns the first days with occurrences that aren't from the rule.
+    fn additional_days(&self, most: usize) -> Vec<Date> {
+        let kept = self.rdates.iter().filter(|key| self.exdates.binary_search(key).is_err());
+        let moments = kept.filter_map(|key| self.moment(key)).filter(|one| !self.rules(*one));
+        let mut days: Vec<Date> = Vec::new();
+        for day in moments.map(|moment| self.wall(moment).date()) {
+            if days.len() < most && days.last() != Some(&day) {
+                days.push(day);
+            }
+            if days.len() == most {
+                break;
+            }
+        }
+        days
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::schedule::wall_seconds;
+    use crate::model::zone::Zone;
+
+    fn plan(rule: &str, rdates: &[&str], exdates: &[&str]) -> Plan {
+        let keys = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect();
+        Plan {
+            zone: Zone::utc(),
+            all_day: true,
+            start_local: wall_seconds("2027-03-09T00:00".parse().unwrap()),
+            end_local: wall_seconds("2027-03-09T00:00".parse().unwrap()),
+            duration: String::new(),
+            rule: rule.to_owned(),
+            rdates: keys(rdates),
+            exdates: keys(exdates),
+        }
+    }
+
+    #[test]
+    fn additional_days_are_listed_if_there_are_few() {
+        let until = "FREQ=WEEKLY;UNTIL=20270501";
+        for (rule, rdates, exdates, expected) in [
+            (until, vec![], vec![], "Every Tuesday until 1 May 2027"),
+            (
+                until,
+                vec!["20270401"],
+                vec![],
+                "Every Tuesday until 1 May 2027, also on 1 April 2027",
+            ),
+            (until, vec!["20270401"], vec!["20270401"], "Every Tuesday until 1 May 2027"),
+            // A Tuesday.
+            (until, vec!["20270406"], vec![], "Every Tuesday until 1 May 2027"),
+            (
+                "FREQ=DAILY;INTERVAL=7;COUNT=2",
+                vec!["20270401", "20270402", "20270606"],
+                vec![],
+                "Every 7 days, 2 times, also on 1 April 2027, 2 April 2027 and 6 June 2027",
+            ),
+            (
+                "FREQ=WEEKLY",
+                vec!["20270401", "20270402", "20270605", "20270606"],
+                vec![],
+                "Every Tuesday, also on other days",
+            ),
+            ("FREQ=WEEKLY;COUNT=1", vec!["20270401"], vec![], "Repeatedly"),
+            ("", vec!["20270401"], vec![], "Repeatedly"),
+        ] {
+            assert_eq!(plan(rule, &rdates, &exdates).spoken(Language::En), expected, "{rule}");
+        }
+    }
+
+    #[test]
+    fn each_language_names_additional_days() {
+        for (language, expected) in [
+            (Language::Ar, "كل أسبوع: الثلاثاء، وكذلك في 1 أبريل 2027"),
+            (Language::Cs, "Každý týden: úterý, také 1. dubna 2027"),
+            (Language::De, "Jeden Dienstag, außerdem am 1. April 2027"),
+            (Language::En, "Every Tuesday, also on 1 April 2027"),
+            (Language::Es, "Cada martes; además, el 1 de abril de 2027"),
+            (Language::Fr, "Chaque mardi, ainsi que le 1er avril 2027"),
+            (Language::It, "Ogni martedì; inoltre: 1 aprile 2027"),
+            (Language::Ja, "毎週火曜日、ほかに2027年4月1日"),
+            (Language::Nl, "Elke dinsdag, en ook op 1 april 2027"),
+            (Language::Pl, "Co tydzień: wtorek; także 1 kwietnia 2027"),
+            (Language::Pt, "Todas as semanas: terça-feira; também em 1 de abril de 2027"),
+            (Language::Sv, "Varje tisdag, även 1 april 2027"),
+            (Language::Uk, "Щотижня: вівторок, а також 1 квітня 2027\u{202f}р."),
+            (Language::Zh, "每星期二，另加2027年4月1日"),
+        ] {
+            assert_eq!(plan("FREQ=WEEKLY", &["20270401"], &[]).spoken(language), expected);
+        }
+    }
+}
