@@ -130,18 +130,94 @@ pub fn decode(
 /// Decodes lines from a calendar file.
 fn of_lines(text: &str, zone: &Zone, now: Timestamp) -> Result<Recurrence, String> {
     let (mut rule, mut exdates, mut rdates) = (String::new(), Vec::new(), Vec::new());
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (name, value) = line.split_once(':').unwrap_or(("RRULE", line));
-        let dates = |name| listed(Some(&Value::from(value)), name, zone, now);
+    for line in unfolded(text) {
+        let Line { name, zone: own_zone, is_day, value } = Line::read(&line)?;
+        let dates = |name: &str| {
+            let all = listed(Some(&Value::from(value)), name, zone, now)?;
+            all.into_iter().map(|date| in_zone(date, own_zone.as_ref(), is_day, name)).collect()
+        };
         match name.to_ascii_uppercase().as_str() {
             "RRULE" if rule.is_empty() => value.clone_into(&mut rule),
             "RRULE" => return Err("must have one rule".to_owned()),
-            "EXDATE" => exdates.extend(dates("EXDATE")?),
-            "RDATE" => rdates.extend(dates("RDATE")?),
-            _ => return Err("must have lines that begin with RRULE, EXDATE or RDATE".to_owned()),
+            "EXDATE" => exdates.extend::<Vec<_>>(dates("EXDATE")?),
+            "RDATE" => rdates.extend::<Vec<_>>(dates("RDATE")?),
+            _ => return Err(WRONG_LINE.to_owned()),
         }
     }
     of_parts(&rule, (None, None), (exdates, rdates), zone, now)
+}
+
+const WRONG_LINE: &str = "must have lines that begin with RRULE, EXDATE or RDATE";
+
+/// Splits a text into lines without blank ones. Calendar files fold long lines: the rest of a line
+/// starts with a space.
+fn unfolded(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let rest = line.strip_prefix([' ', '\t']).map(str::trim_end);
+        let is_value =
+            |rest: &&str| rest.starts_with(|first: char| first.is_ascii_digit() || first == ',');
+        match (rest.filter(is_value), lines.last_mut()) {
+            (Some(rest), Some(last)) => last.push_str(rest),
+            _ => lines.push(line.trim().to_owned()),
+        }
+    }
+    lines.retain(|line| !line.is_empty());
+    lines
+}
+
+/// A line of a calendar file.
+struct Line<'l> {
+    name: &'l str,
+    /// The zone of its times (`TZID`).
+    zone: Option<Zone>,
+    /// Whether it lists days (`VALUE=DATE`).
+    is_day: bool,
+    value: &'l str,
+}
+
+impl Line<'_> {
+    fn read(line: &str) -> Result<Line<'_>, String> {
+        // A bare rule has no name.
+        let (head, value) = line.split_once(':').unwrap_or(("RRULE", line));
+        let mut parts = head.split(';').map(str::trim);
+        let name = parts.next().unwrap_or_default();
+        let (mut zone, mut is_day) = (None, false);
+        for part in parts {
+            let (parameter, text) = part.split_once('=').ok_or(WRONG_LINE)?;
+            let text = text.trim_matches('"');
+            match parameter.to_ascii_uppercase().as_str() {
+                "TZID" => {
+                    let found = Zone::named(text);
+                    zone = Some(found.ok_or_else(|| format!("must have a known zone as {part}"))?);
+                }
+                "VALUE" if text.eq_ignore_ascii_case("DATE") => is_day = true,
+                "VALUE" if text.eq_ignore_ascii_case("DATE-TIME") => {}
+                "VALUE" => return Err(format!("must have days or times in {name}, not {text}")),
+                // Other parameters don't matter.
+                _ => {}
+            }
+        }
+        Ok(Line { name, zone, is_day, value })
+    }
+}
+
+/// Interprets a date of a line in the line's own zone.
+fn in_zone(
+    date: ListedDate,
+    zone: Option<&Zone>,
+    is_day: bool,
+    name: &str,
+) -> Result<ListedDate, String> {
+    match (date, zone) {
+        (ListedDate::Day(_), _) => Ok(date),
+        _ if is_day => Err(format!("must have days without times in {name};VALUE=DATE")),
+        (ListedDate::Wall(wall), Some(zone)) => {
+            let at = zone.instant(wall).ok_or_else(|| format!("must have a date as {name}"))?;
+            Ok(ListedDate::Instant(at.as_second()))
+        }
+        _ => Ok(date),
+    }
 }
 
 /// Validates the parts of a recurrence.
@@ -262,6 +338,29 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_calendar_files_have_zones_and_days() {
+        let days = |text: &str| match of(&json!(text)) {
+            Ok(found) => Ok((found.exdates, found.rdates)),
+            Err(error) => Err(error),
+        };
+        let (day, at) = (ListedDate::Day(Date::new(2027, 3, 16).unwrap()), ListedDate::Instant);
+        for (text, exdates, rdates) in [
+            ("EXDATE;TZID=Europe/Vienna:20270316T180000", vec![at(1_805_216_400)], vec![]),
+            ("exdate;tzid=\"America/New_York\":20270316T130000", vec![at(1_805_216_400)], vec![]),
+            ("EXDATE;TZID=Asia/Tokyo:20270316T170000Z", vec![at(1_805_216_400)], vec![]),
+            ("RDATE;VALUE=DATE:20270316", vec![], vec![day]),
+            ("RDATE;VALUE=DATE-TIME;X-A=1:20270316T170000Z", vec![], vec![at(1_805_216_400)]),
+            ("EXDATE;VALUE=DATE:2027\r\n 0316\r\n ,20270316\r\n", vec![day, day], vec![]),
+        ] {
+            for text in
+                [format!("RRULE:FREQ=DAILY\r\n{text}"), format!("{text}\n  RRULE:FREQ=DAILY")]
+            {
+                assert_eq!(days(&text), Ok((exdates.clone(), rdates.clone())), "{text}");
+            }
+        }
+    }
+
+    #[test]
     fn faulty_recurrences_are_rejected() {
         for (value, expected) in [
             (json!({}), "must have an rrule or rdates"),
@@ -278,6 +377,10 @@ mod tests {
             (json!({"rrule": "FREQ=DAILY", "exdates": [true]}), "must have a date as exdates"),
             (json!("RRULE:FREQ=DAILY\nRRULE:FREQ=WEEKLY"), "must have one rule"),
             (json!("EXRULE:FREQ=DAILY"), "must have lines that begin with"),
+            (json!("EXDATE;TZID:20270316"), "must have lines that begin with"),
+            (json!("EXDATE;TZID=Mars/Base:20270316T180000"), "must have a known zone as TZID"),
+            (json!("RDATE;VALUE=PERIOD:20270316T170000Z/PT1H"), "must have days or times in RDATE"),
+            (json!("EXDATE;VALUE=DATE:20270316T170000Z"), "must have days without times in EXDATE"),
         ] {
             let error = of(&value).unwrap_err();
             assert!(error.starts_with(expected), "{value}: {error}");
