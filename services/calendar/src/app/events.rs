@@ -8,7 +8,7 @@ use super::list_permit::{ListPermit, ReadList};
 use super::passwords::is_unlocked;
 use super::request::Request;
 use super::transactions::{read, write};
-use super::{erasure, event_writes, series_writes};
+use super::{erasure, event_writes, series_creation, series_writes};
 use crate::error::Error;
 use crate::model::event::Event;
 use crate::model::included::Included;
@@ -115,7 +115,7 @@ pub async fn create(state: &State, request: Request) -> Result<EventJson, Error>
         let change = context.decode_write(&user, input, |input, known, options| {
             input.decode(known, options, None)
         })?;
-        let event = series_writes::create(context, &user, &change)?;
+        let event = series_creation::create(context, &user, &change)?;
         Ok(render(context, &event)?)
     })
     .await

@@ -1,19 +1,21 @@
 //! Loads one line of a load file: creates the resource, or finds out that it already exists.
 
-use database::DatabaseError;
+use database::{DatabaseError, Db};
 
 use super::context::RequestContext;
 use super::interrupt::Interrupt;
-use super::{event_writes, linked_writes, series_writes, terms};
+use super::{event_writes, linked_writes, series_creation, series_plans, series_writes, terms};
 use crate::error::Error;
 use crate::model::change::EventChange;
 use crate::model::event::{Event, Links};
 use crate::model::html;
+use crate::model::included::InSeries;
 use crate::model::linked::{Kind, Linked};
 use crate::model::role::User;
 use crate::model::schedule::Schedule;
 use crate::model::search;
 use crate::model::series::Reach;
+use crate::model::series_ids::occurrence_of;
 use crate::model::slug;
 use crate::model::term::Taxonomy;
 use crate::model::when::When;
@@ -121,7 +123,7 @@ fn load_event(
 ) -> Result<Loading, Undone> {
     let external_id = external_id(params)?;
     let named = match (&external_id, params.text("slug")) {
-        (Some(id), _) => Some(events::find_by_external_id(context.db, id)?),
+        (Some(id), _) => Some(find_by_external_id(context.db, id)?),
         (None, Some(text)) => Some(events::find_by_slug(context.db, &slug::lookup_form(text))?),
         (None, None) => None,
     };
@@ -132,7 +134,10 @@ fn load_event(
         decoded.map(|change| {
             // A recurrence always applies to the whole series.
             let reach = if change.recurrence.is_some() { Reach::All } else { change.reach };
-            EventChange { external_id: external_id.clone(), reach, ..change }
+            let known = old.and_then(|old| old.external_id.clone());
+            let external_id =
+                external_id.as_ref().map(|sent| known.unwrap_or_else(|| sent.clone()));
+            EventChange { external_id, reach, ..change }
         })
     };
     let old = match named {
@@ -145,7 +150,7 @@ fn load_event(
             match events::find_by_title_and_start(context.db, title, start)? {
                 Some(old) => Some(old),
                 None => {
-                    let new = series_writes::create(context, user, &change)?;
+                    let new = series_creation::create(context, user, &change)?;
                     warn_of_dates(params, &change, &new, warnings);
                     return Ok(Loading::Created);
                 }
@@ -154,7 +159,7 @@ fn load_event(
     };
     let Some(old) = old else {
         let change = decode(context, None)?;
-        let new = series_writes::create(context, user, &change)?;
+        let new = series_creation::create(context, user, &change)?;
         warn_of_dates(params, &change, &new, warnings);
         return Ok(Loading::Created);
     };
@@ -164,6 +169,10 @@ fn load_event(
     let change = decode(context, Some(&old))?;
     let before = links::of_event(context.db, old.id)?;
     let series = series::of_event(context.db, old.id)?;
+    let change = match &series {
+        Some(place) => from_here_on(&old, place, change)?,
+        None => change,
+    };
     let new = series_writes::update(context, user, &old, &change)?;
     if series::of_event(context.db, old.id)? != series {
         return Ok(Loading::Updated);
@@ -172,6 +181,49 @@ fn load_event(
     let outcome = changed((&old, &before), (&new, &after))?;
     warn_of_dates(params, &change, &new, warnings);
     Ok(outcome)
+}
+
+/// Finds an event by external id. If the first dates of its series had been removed before it was
+/// exported, the event's own id here may be longer.
+fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, DatabaseError> {
+    if let Some(found) = events::find_by_external_id(db, id)? {
+        return Ok(Some(found));
+    }
+    let Some((uid, key)) = occurrence_of(id) else { return Ok(None) };
+    for longer in series::continued_uids(db, uid)? {
+        if let Some(found) = events::find_by_external_id(db, &format!("{longer}#{key}"))? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+/// The recurrence in a line starts with the event of that line. If earlier dates of the series have
+/// been removed, this compares it with the rest of the series, and changes only the rest.
+fn from_here_on(old: &Event, place: &InSeries, change: EventChange) -> Result<EventChange, Undone> {
+    let (plan, occurrence) = (&place.series.plan, place.membership.occurrence);
+    let Some(recurrence) = change.recurrence.as_ref().filter(|_| occurrence != plan.first()) else {
+        return Ok(change);
+    };
+    let is_moved = match change.schedule.start {
+        Some(start) => {
+            let zone = change.schedule.zone.as_ref().unwrap_or(&old.schedule.zone);
+            start.instant(zone).is_ok_and(|at| at.as_second() != old.schedule.start_utc)
+        }
+        None => false,
+    };
+    let rest = series_plans::from_on(plan, occurrence);
+    let is_same = match rest {
+        Some(rest) => {
+            let sent = series_plans::with_recurrence(rest.clone(), recurrence);
+            sent.is_ok_and(|sent| sent == rest)
+        }
+        None => false,
+    };
+    Ok(match is_same && !is_moved {
+        true => EventChange { recurrence: None, ..change },
+        false => EventChange { reach: Reach::Following, ..change },
+    })
 }
 
 /// Warns about an end before the start, and about days that do not exist. A load accepts both, just

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::event_writes;
 use crate::ical::{self, Expansion, Moment};
+use crate::model::event::Event;
 use crate::model::included::InSeries;
 use crate::model::notice::series_body;
 use crate::model::schedule::{Schedule, wall_seconds};
@@ -127,8 +128,9 @@ pub fn make_missing(
         };
         let Some(schedule) = schedule(zone, start, end) else { continue };
         // An event that left the series still has this name. Its date may be in the trash.
-        if let Some(event) = events::find_by_external_id(db, &external_id)? {
+        if let Some(event) = named(db, series, *moment)? {
             if series::of_event(db, event.id)?.is_none() {
+                events::rename(db, event.id, &external_id)?;
                 made += usize::from(event.status.is_trashed());
                 let changed = bring_back(db, event.id, (template, &schedule, parent), now)?;
                 series::join(db, &Membership { changed, ..place(event.id) })?;
@@ -148,6 +150,16 @@ pub fn make_missing(
         made += 1;
     }
     Ok(made)
+}
+
+/// Finds the event with an occurrence's external id. If the series began with an earlier date once,
+/// the event may still have the id from that time.
+fn named(db: &mut Db, of: &Series, occurrence: i64) -> Result<Option<Event>, DatabaseError> {
+    let found = events::find_by_external_id(db, &of.external_id(occurrence))?;
+    let former = of.former_id(occurrence).filter(|_| found.is_none());
+    let Some(former) = former else { return Ok(found) };
+    let Some(event) = events::find_by_external_id(db, &former)? else { return Ok(None) };
+    Ok(series::of_event(db, event.id)?.is_none().then_some(event))
 }
 
 /// Restores an event that returns to its series, if it is trashed. It keeps what it had. Returns the

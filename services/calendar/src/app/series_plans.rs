@@ -1,16 +1,21 @@
 //! Series plans: built from the recurrence in a write, then shifted and split.
 
-use jiff::civil::{DateTime, Time};
-use jiff::{SignedDuration, Timestamp};
+use jiff::civil::{Date, DateTime, Time};
+use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
 use crate::error::Error;
 use crate::model::recurrence::{with_count, with_until, without_end};
-use crate::model::schedule::{Schedule, instant_from_seconds, wall_from_seconds, wall_seconds};
+use crate::model::schedule::{
+    Schedule, day_end, instant_from_seconds, wall_from_seconds, wall_seconds,
+};
 use crate::model::series::{ListedDate, Plan, Recurrence, RuleEnd, Series};
 use crate::model::zone::Zone;
 use crate::wire::parameter_errors::ParameterErrors;
 
 const SECONDS_OF_A_DAY: i64 = 24 * 3600;
+
+/// The message for a start that is not a date of the rule.
+const MUST_MATCH: &str = "must match the rule of the series, or be sent with another recurrence";
 
 /// Returns an invalid-parameter error.
 pub fn invalid(name: &'static str, text: &str) -> Error {
@@ -64,7 +69,10 @@ fn with_dates(schedule: &Schedule, start: DateTime) -> Result<Plan, Error> {
 }
 
 /// Adds the rule and dates of a write to a plan.
-fn with_recurrence(mut plan: Plan, recurrence: &Recurrence) -> Result<Plan, Error> {
+///
+/// # Errors
+/// The start does not match the rule.
+pub fn with_recurrence(mut plan: Plan, recurrence: &Recurrence) -> Result<Plan, Error> {
     let rule = without_end(&recurrence.rule);
     plan.rule = match recurrence.end {
         RuleEnd::Never => rule,
@@ -80,8 +88,7 @@ fn with_recurrence(mut plan: Plan, recurrence: &Recurrence) -> Result<Plan, Erro
 fn check(plan: Plan) -> Result<Plan, Error> {
     let start = plan.start();
     if plan.parsed().is_some_and(|rule| !rule.has(start)) {
-        let text = "must match the rule of the series, or be sent with another recurrence";
-        return Err(invalid("start_date", text));
+        return Err(invalid("start_date", MUST_MATCH));
     }
     if plan.ends().is_some_and(|last| last < start) {
         return Err(invalid("recurrence", "must not end before the start of the event"));
@@ -94,18 +101,84 @@ pub struct Shift {
     pub plan: Plan,
     from: Plan,
     delta: SignedDuration,
+    by_month: Option<MonthShift>,
+}
+
+/// A move to another day of the month or to other months. Months differ in length, so adding the
+/// same number of days would miss the dates of a rule that repeats every month or year.
+#[derive(Clone, Copy)]
+struct MonthShift {
+    months: i32,
+    /// Difference between the days of the month.
+    days: i8,
+    /// Difference between the times of day.
+    time: SignedDuration,
+}
+
+impl MonthShift {
+    /// Returns the shift if a date of the rule moves to another day and the rule follows the
+    /// calendar months.
+    fn of(from: &Plan, occurrence: i64, (was, now): (DateTime, DateTime)) -> Option<MonthShift> {
+        let is_by_month = from.parsed().is_some_and(|rule| rule.follows_months());
+        let is_other_day = was.date() != now.date();
+        (is_by_month && is_other_day && from.rules(occurrence)).then(|| {
+            let month = |wall: DateTime| 12 * i32::from(wall.year()) + i32::from(wall.month());
+            MonthShift {
+                months: month(now) - month(was),
+                days: now.day() - was.day(),
+                time: was.time().duration_until(now.time()),
+            }
+        })
+    }
+
+    /// Returns the first day of the month that a day's month becomes.
+    fn month(&self, day: Date) -> Option<Date> {
+        day.first_of_month().checked_add(self.months.months()).ok()
+    }
+
+    /// Moves an occurrence. Returns `None` if its new month lacks the day.
+    fn moved(&self, wall: DateTime) -> Option<DateTime> {
+        let day = self.month(wall.date())?.with().day(wall.day() + self.days).build().ok()?;
+        day.to_datetime(wall.time()).checked_add(self.time).ok()
+    }
+
+    /// Moves the end of the rule. It stays in its new month.
+    fn moved_end(&self, wall: DateTime) -> Option<DateTime> {
+        let month = self.month(wall.date())?;
+        match wall.day() + self.days {
+            ..=0 => Some(day_end(month.yesterday().ok()?)),
+            day if day > month.days_in_month() => Some(day_end(month.last_of_month())),
+            day => {
+                let day = month.with().day(day).build().ok()?;
+                day.to_datetime(wall.time()).checked_add(self.time).ok()
+            }
+        }
+    }
 }
 
 impl Shift {
     /// Returns where an occurrence moves to.
     pub fn moved(&self, occurrence: i64) -> i64 {
         let wall = self.from.wall(occurrence);
-        let wall = wall.checked_add(self.delta).unwrap_or(wall);
+        let by_month = self.by_month.filter(|_| self.from.rules(occurrence));
+        let wall = by_month
+            .and_then(|shift| shift.moved(wall))
+            .or_else(|| wall.checked_add(self.delta).ok())
+            .unwrap_or(wall);
         let wall = match self.plan.all_day {
             true => wall.date().to_datetime(Time::midnight()),
             false => wall,
         };
         self.plan.at(wall)
+    }
+
+    /// Returns where the end of the rule moves to.
+    fn moved_end(&self, last: DateTime) -> DateTime {
+        let moved = match self.by_month {
+            Some(shift) => shift.moved_end(last),
+            None => last.checked_add(self.delta).ok(),
+        };
+        moved.unwrap_or(last)
     }
 
     /// Returns the plan before the change.
@@ -157,7 +230,14 @@ impl Shift {
             (true, Some(_)) => SignedDuration::ZERO,
             (false, _) => start_of(new).duration_since(was),
         };
-        let start = from.start().checked_add(delta).unwrap_or(from.start());
+        let by_month = match (old == new, recurrence) {
+            (false, None) => MonthShift::of(&from, occurrence, (was, start_of(new))),
+            _ => None,
+        };
+        let start = by_month
+            .and_then(|shift| shift.moved(from.start()))
+            .or_else(|| from.start().checked_add(delta).ok())
+            .unwrap_or(from.start());
         let mut plan = match old == new {
             true => from.clone(),
             false => with_dates(new, start)?,
@@ -165,7 +245,7 @@ impl Shift {
         if let Some(zone) = own_zone.filter(|_| !plan.all_day) {
             plan.zone = zone;
         }
-        let shift = Shift { plan: plan.clone(), from: from.clone(), delta };
+        let shift = Shift { plan: plan.clone(), from: from.clone(), delta, by_month };
         if let Some(recurrence) = recurrence {
             plan = with_recurrence(plan, recurrence)?;
         } else {
@@ -178,6 +258,10 @@ impl Shift {
             };
             (plan.rdates, plan.exdates) = (moved(&from.rdates), moved(&from.exdates));
             plan = check(plan)?;
+            // A month may lack the day.
+            if !plan.has(shift.moved(occurrence)) {
+                return Err(invalid("start_date", MUST_MATCH));
+            }
         }
         let is_same = plan == series.plan;
         Ok((!is_same).then_some(Shift { plan, ..shift }))
@@ -192,12 +276,10 @@ fn moved_rule(from: &Plan, shift: &Shift, start: DateTime) -> Result<String, Err
         start.time() != from.start().time() || shift.plan.all_day != from.all_day,
     );
     if (is_day && rule.names_days()) || (is_time && rule.names_times()) {
-        let text = "must match the rule of the series, or be sent with another recurrence";
-        return Err(invalid("start_date", text));
+        return Err(invalid("start_date", MUST_MATCH));
     }
     let Some(last) = from.ends() else { return Ok(from.rule.clone()) };
-    let last = last.checked_add(shift.delta).unwrap_or(last);
-    Ok(with_until(&from.rule, &shift.plan.until(ListedDate::Wall(last))))
+    Ok(with_until(&from.rule, &shift.plan.until(ListedDate::Wall(shift.moved_end(last)))))
 }
 
 /// Splits a plan in two: the occurrences before a given one, and the rest.
@@ -228,6 +310,27 @@ pub fn split(plan: &Plan, moment: i64) -> Result<(Plan, Plan), Error> {
     after.rdates.retain(is_later);
     after.exdates.retain(is_later);
     Ok((before, after))
+}
+
+/// Returns the plan of a series from this occurrence onwards. Returns `None` if it isn't a date of
+/// the rule.
+pub fn from_on(plan: &Plan, moment: i64) -> Option<Plan> {
+    if moment == plan.first() {
+        return Some(plan.clone());
+    }
+    if !plan.rule.is_empty() {
+        return split(plan, moment).ok().map(|(_, after)| after);
+    }
+    let start_local = wall_seconds(plan.wall(moment));
+    let is_later = |key: &&String| plan.moment(key).is_some_and(|one| one > moment);
+    let later = |keys: &[String]| keys.iter().filter(is_later).cloned().collect();
+    plan.has(moment).then(|| Plan {
+        start_local,
+        end_local: start_local + plan.end_local - plan.start_local,
+        rdates: later(&plan.rdates),
+        exdates: later(&plan.exdates),
+        ..plan.clone()
+    })
 }
 
 /// Returns a plan that ends before this occurrence.

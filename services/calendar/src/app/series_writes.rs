@@ -1,4 +1,4 @@
-//! Creates series, changes several of their events at once, and removes them.
+//! Changes several events of a series at once, and removes them.
 
 use std::sync::Arc;
 
@@ -6,115 +6,21 @@ use database::Db;
 
 use super::context::RequestContext;
 use super::interrupt::Interrupt;
+use super::series_creation::{begin, expanded, name_of, new_series, require};
 use super::series_plans::{Shift, ended_before, invalid, plan_of, split};
 use super::slugs::remember;
 use super::{erasure, event_writes, series};
 use crate::error::Error;
-use crate::ical::Expansion;
 use crate::model::change::EventChange;
 use crate::model::event::Event;
 use crate::model::included::InSeries;
 use crate::model::notice::series_body;
 use crate::model::role::{self, User};
-use crate::model::series::{DATES, Membership, Plan, Reach, Recurrence, STATUS, Series, Shared};
-use crate::model::slug::{self, SEPARATOR, TRASHED};
+use crate::model::series::{DATES, Membership, Reach, Recurrence, STATUS, Series, Shared};
+use crate::model::slug::TRASHED;
 use crate::model::status::Status;
-use crate::state::Site;
 use crate::store::series as stored;
 use crate::store::{event_statuses, events, slugs, sql, webhooks};
-
-/// Creates an event. If it repeats, creates the rest of its series too.
-pub fn create(
-    context: &mut RequestContext<'_>,
-    user: &User,
-    change: &EventChange,
-) -> Result<Event, Interrupt> {
-    let Some(recurrence) = &change.recurrence else {
-        return event_writes::create_in(context, user, change);
-    };
-    let schedule = event_writes::schedule_of(&context.site.settings.site_timezone, change)?;
-    let plan = plan_of(&schedule, recurrence)?;
-    let messages = webhooks::last_message(context.db)?;
-    let first = event_writes::create_in(context, user, change)?;
-    let sent = change.post.slug.as_deref().and_then(|sent| sent.rsplit_once(SEPARATOR));
-    let name = slug::name_of_series(sent.map_or(&*first.slug, |(name, _)| name));
-    let name = slugs::free(context.db, "series", &name, "", 0)?;
-    let series = new_series(context, &first, (plan, name))?;
-    // The first event has its date in the slug, like all the others.
-    let own_slug = series.slug_of(series.plan.first());
-    let own_slug = slugs::free(context.db, "events", &own_slug, "", first.id)?;
-    begin(context, &first, series, own_slug, messages)
-}
-
-/// Builds a series that starts with this event.
-fn new_series(
-    context: &mut RequestContext<'_>,
-    first: &Event,
-    (plan, slug): (Plan, String),
-) -> Result<Series, Error> {
-    let uid = match &first.external_id {
-        Some(uid) => uid.clone(),
-        None => sql::random_id(context.db)?,
-    };
-    Ok(Series {
-        id: 0,
-        uid,
-        slug,
-        plan,
-        most: context.site.settings.series_max,
-        made_until: 0,
-        due_utc: None,
-        sequence: 0,
-    })
-}
-
-/// Stores a new series and creates its other events. The first event already exists.
-fn begin(
-    context: &mut RequestContext<'_>,
-    first: &Event,
-    mut series: Series,
-    own_slug: String,
-    messages: i64,
-) -> Result<Event, Interrupt> {
-    let (db, site, now) = (&mut *context.db, context.site, context.now);
-    let seconds = now.as_second();
-    let expansion = expanded(site, &series, now)?;
-    series.made_until = expansion.repetition.made_until;
-    series.due_utc = expansion.repetition.due_utc;
-    let series = stored::insert(db, &series)?;
-    let old = require(db, first.id)?;
-    let mut new = old.clone();
-    (new.event.slug, new.event.external_id) = (own_slug, Some(series.uid.clone()));
-    new.event.modified_utc = seconds;
-    slugs::forget_former(db, "events", &new.event.slug)?;
-    events::update(db, (&old.event, &old.links), (&new.event, &new.links))?;
-    let (event, occurrence) = (first.id, series.plan.first());
-    stored::join(db, &Membership { event, series: series.id, occurrence, changed: Vec::new() })?;
-    series::make_missing(db, &series, &new, &expansion, (i64::MIN, seconds))?;
-    let body = series_body("series.created", series.id, event, seconds);
-    webhooks::combine_after(db, messages, &body, seconds)?;
-    Ok(new.event)
-}
-
-/// Expands a series into occurrences.
-///
-/// # Errors
-/// The rule matches nothing, or there are too many occurrences.
-fn expanded(site: &Site, series: &Series, now: jiff::Timestamp) -> Result<Expansion, Error> {
-    let found = series::expand(site, series, now).ok_or_else(|| {
-        invalid("recurrence", "must have a rule with occurrences that can be listed")
-    })?;
-    if found.repetition.is_cut {
-        let (most, months) = (series.most, site.settings.series_ahead);
-        let text = format!("must have at most {most} occurrences in the next {months} months");
-        return Err(invalid("recurrence", &text));
-    }
-    Ok(found)
-}
-
-fn require(db: &mut Db, id: i64) -> Result<Shared, Error> {
-    series::shared(db, id)?.ok_or(Error::EventNotFound)
-}
 
 /// Changes an event, and other events in its series if the write asks for that.
 pub fn update(
@@ -135,8 +41,7 @@ pub fn update(
         let messages = webhooks::last_message(context.db)?;
         let event = event_writes::update(context.db, old, change, write)?;
         let plan = plan_of(&event.schedule, recurrence)?;
-        let name = slug::name_of_series(&event.slug);
-        let name = slugs::free(context.db, "series", &name, "", 0)?;
+        let name = slugs::free(context.db, "series", &name_of(&event), "", 0)?;
         let series = new_series(context, &event, (plan, name))?;
         let own_slug = event.slug.clone();
         return begin(context, &event, series, own_slug, messages);

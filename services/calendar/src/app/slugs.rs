@@ -36,6 +36,7 @@ pub fn assign(
     let untrashed =
         if was_trashed { current.strip_suffix(slug::TRASHED).unwrap_or(current) } else { current };
     let chosen = match sent {
+        Some(sent) if table == "events" => slug::slugify_dated(sent),
         Some(sent) => slug::slugify(sent),
         None => untrashed.to_owned(),
     };

@@ -5,7 +5,7 @@ use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed}
 /// Maximum length of a slug in bytes.
 pub const MAX_BYTES: usize = 200;
 
-/// Separates the name of a series from the date of an occurrence. Never appears in other slugs.
+/// Separates the name of a series from the date of an occurrence. Never appears elsewhere in slugs.
 pub const SEPARATOR: &str = "--";
 
 /// Maximum length of a series name in slugs, in bytes. This leaves room for a date, a number and
@@ -35,6 +35,33 @@ pub fn lookup_form(text: &str) -> String {
         Some(stem) => format!("{}{TRASHED}", cut(stem, MAX_BYTES)),
         None => cut(&slug, MAX_BYTES).to_owned(),
     }
+}
+
+/// Like [`slugify`], but keeps the separator of an occurrence's slug.
+pub fn slugify_dated(text: &str) -> String {
+    let dated = dated(text.trim()).map(|(name, date)| (name_of_series(name), date));
+    match dated.filter(|(name, _)| !name.is_empty()) {
+        Some((name, date)) => format!("{name}{SEPARATOR}{date}"),
+        None => slugify(text),
+    }
+}
+
+/// Splits an occurrence's slug into the name of the series and the date, such as `2027-03-09`,
+/// `2027-03-09-1830` or `2027-03-09-2`. Returns `None` for other slugs.
+pub fn dated(slug: &str) -> Option<(&str, &str)> {
+    let (name, date) = slug.rsplit_once(SEPARATOR)?;
+    let parts: Vec<&str> = date.split('-').collect();
+    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_date = match &parts[..] {
+        [year, month, day, more @ ..] => {
+            (year.len(), month.len(), day.len()) == (4, 2, 2)
+                && more.len() <= 2
+                && more.iter().all(|part| (1..=4).contains(&part.len()))
+                && parts.iter().all(|part| is_number(part))
+        }
+        _ => false,
+    };
+    is_date.then_some((name, date))
 }
 
 /// Converts a string to a slug prefix for a series.
@@ -283,6 +310,18 @@ mod tests {
             ("--2027", "2027"),
         ] {
             assert_eq!(lookup_form(text), slug, "{text}");
+        }
+        for (text, slug) in [
+            ("Yoga--2027-03-09", "yoga--2027-03-09"),
+            ("a--b--2027-03-09-1830-2", "a-b--2027-03-09-1830-2"),
+            ("日--2027-03-09", "%e6%97%a5--2027-03-09"),
+            ("a--2027-03", "a-2027-03"),
+            ("a--2027-03-09-x", "a-2027-03-09-x"),
+            ("--2027-03-09", "2027-03-09"),
+            ("!--2027-03-09", "2027-03-09"),
+        ] {
+            assert_eq!(slugify_dated(text), slug, "{text}");
+            assert_eq!(lookup_form(slug), slug);
         }
         assert_eq!(name_of_series(&"a".repeat(300)).len(), NAME_BYTES);
     }

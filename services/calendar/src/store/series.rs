@@ -14,6 +14,7 @@ use super::sql::Sql;
 use crate::model::event::Event;
 use crate::model::included::InSeries;
 use crate::model::series::{Membership, Plan, Series};
+use crate::model::series_ids::occurrence_of;
 use crate::model::status::Status;
 use crate::model::zone::Zone;
 
@@ -47,6 +48,13 @@ pub struct MemberRow {
     series: i64,
     occurrence: i64,
     changed: String,
+}
+
+/// The UID of a series.
+#[derive(QueryableByName)]
+struct Named {
+    #[diesel(sql_type = Text)]
+    uid: String,
 }
 
 fn list(text: &str) -> Vec<String> {
@@ -161,6 +169,19 @@ pub fn find_by_uid(db: &mut Db, uid: &str) -> Result<Option<Series>, DatabaseErr
     let found = series::table.filter(series::uid.eq(uid));
     let row = found.select(Row::as_select()).first(db).optional()?;
     Ok(row.map(|row: Row| row.into()))
+}
+
+/// Returns the UIDs of series that continue the series with this UID from a later date on.
+pub fn continued_uids(db: &mut Db, uid: &str) -> Result<Vec<String>, DatabaseError> {
+    let prefix = format!("{uid}#");
+    let length = i64::try_from(prefix.chars().count()).unwrap_or(i64::MAX);
+    let mut sql = Sql::new(db, "select uid from series where substr(uid, 1, ");
+    sql.value(length).push(") = ").bind(prefix).push(" order by id");
+    let found: Vec<Named> = sql.load(db)?;
+    let found = found.into_iter().map(|named| named.uid);
+    let is_occurrence =
+        |longer: &String| occurrence_of(longer).is_some_and(|(shorter, _)| shorter == uid);
+    Ok(found.filter(is_occurrence).collect())
 }
 
 /// Inserts a new series and returns it with its id.

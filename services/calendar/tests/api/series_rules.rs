@@ -4,6 +4,7 @@ use calendar::extend_series;
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::pages::page;
 use crate::series::{course, events, patch, starts, texts};
 
 /// Returns the ids of the events of a series.
@@ -59,14 +60,49 @@ async fn series_that_moves_years_ahead_leaves_no_event_behind() {
             "2031-04-01 18:00:00"
         ]
     );
-    // Months differ in length, so some dates are not dates of the rule and go to the trash.
-    let id = course(&app, json!({"recurrence": {"rrule": "FREQ=MONTHLY", "count": 4}})).await;
-    let far =
-        json!({"start_date": "2030-02-16 18:00", "end_date": "2030-02-16 19:30", "scope": "all"});
-    patch(&app, id, far).await.expect(200);
-    let all = events(&app, id).await;
-    assert!(all.iter().all(|event| event["start_date"] == event["series"]["occurrence"]));
-    assert_eq!(app.rows("events where status <> 'trash' and start_utc < 1890000000"), 0);
+}
+
+#[actix_web::test]
+async fn series_by_months_moves_by_months_and_keeps_its_events() {
+    let app = App::new().await;
+    let monthly = json!({"recurrence": {"rrule": "FREQ=MONTHLY", "until": "2027-06-16", "exdates": ["2027-05-16"]}});
+    let id = course(&app, monthly).await;
+    let all = ids(&app, id).await;
+    for (event, start, expected) in [
+        (0, "2027-04-16 18:00", ["2027-04-16", "2027-05-16", "2027-07-16"]),
+        (1, "2027-05-19 20:00", ["2027-04-19", "2027-05-19", "2027-07-19"]),
+        (2, "2030-02-01 20:00", ["2029-11-01", "2029-12-01", "2030-02-01"]),
+        (0, "2029-11-30 20:00", ["2029-11-30", "2029-12-30", ""]),
+    ] {
+        let moved = json!({"scope": "all", "start_date": start});
+        if expected[2].is_empty() {
+            // The last event is on a day that February does not have.
+            let last = json!({"scope": "all", "start_date": "2030-02-28 20:00"});
+            patch(&app, all[2], last).await.expect(200);
+        }
+        patch(&app, all[event], moved).await.expect(200);
+        let days = texts(&app, id, "start_date").await;
+        let days: Vec<&str> = days.iter().map(|text| &text[..10]).collect();
+        let expected: Vec<&str> = expected.into_iter().filter(|day| !day.is_empty()).collect();
+        assert_eq!(days, expected, "{start}");
+        assert_eq!(ids(&app, id).await, all[..expected.len()]);
+        for event in events(&app, id).await {
+            assert_eq!(event["start_date"], event["series"]["occurrence"]);
+        }
+    }
+    let yearly = course(&app, json!({"recurrence": {"rrule": "FREQ=YEARLY", "count": 2}})).await;
+    let all = ids(&app, yearly).await;
+    patch(&app, yearly, json!({"scope": "all", "start_date": "2027-02-03 18:00"}))
+        .await
+        .expect(200);
+    assert_eq!(
+        texts(&app, yearly, "start_date").await,
+        ["2027-02-03 18:00:00", "2028-02-03 18:00:00"]
+    );
+    assert_eq!(ids(&app, yearly).await, all);
+    // The series would have to begin on 29 February 2027.
+    let refused = json!({"scope": "all", "start_date": "2028-02-29 18:00"});
+    patch(&app, all[1], refused).await.expect(400);
 }
 
 #[actix_web::test]
@@ -199,6 +235,18 @@ async fn deleted_series_returns_with_its_rule_and_not_by_scope() {
     patch(&app, id, rule(&json!({"count": 4}))).await.expect(200);
     assert_eq!(ids(&app, id).await, all);
     assert_eq!(changed(&app, id).await, vec![json!([]); 4]);
+    let days = ["yoga--2027-03-16", "yoga--2027-03-23", "yoga--2027-03-30", "yoga--2027-04-06"];
+    assert_eq!(texts(&app, id, "slug").await, days);
+    // From another event on, the ones after it return.
+    app.delete(&format!("/events/{id}?scope=all")).await.expect(200);
+    patch(&app, all[1], json!({"status": "publish"})).await.expect(200);
+    patch(&app, all[1], rule(&json!({"count": 3}))).await.expect(200);
+    assert_eq!(ids(&app, all[1]).await, all[1..]);
+    assert_eq!(texts(&app, all[1], "slug").await, days[1..]);
+    let later = json!({"scope": "all", "start_date": "2027-03-23 20:00"});
+    patch(&app, all[1], later).await.expect(200);
+    assert_eq!(ids(&app, all[1]).await, all[1..]);
+    assert_eq!(app.rows("events"), 4);
 }
 
 #[actix_web::test]
@@ -245,4 +293,85 @@ async fn null_as_recurrence_of_a_series_is_400() {
     // An event that does not repeat has this recurrence already.
     let single = app.event(json!({"title": "Talk", "recurrence": null})).await;
     patch(&app, single, json!({"title": "Talks", "recurrence": null})).await.expect(200);
+}
+
+#[actix_web::test]
+async fn recurrence_of_a_calendar_file_may_have_zones_and_days() {
+    let app = App::new().await;
+    let id = course(&app, json!({"recurrence": {"rrule": "FREQ=WEEKLY", "count": 9}})).await;
+    for gone in &ids(&app, id).await[1..8] {
+        app.delete(&format!("/events/{gone}")).await.expect(200);
+    }
+    let expected = starts(&app, id).await;
+    let feed = app.get("/ical").await.text;
+    // The lines of the feed are folded.
+    let start = feed.find("RRULE:").unwrap();
+    let length = feed[start..].find("\r\nSUMMARY").unwrap();
+    let lines = &feed[start..start + length];
+    assert!(lines.contains("EXDATE;TZID=Europe/Vienna:") && lines.contains("\r\n "), "{lines}");
+    let other = course(&app, json!({"recurrence": lines})).await;
+    assert_eq!(starts(&app, other).await, expected);
+    let days = "RRULE:FREQ=WEEKLY;COUNT=3\nEXDATE;VALUE=DATE:20270323\n\
+        RDATE;TZID=America/New_York:20270401T120000";
+    let id = course(&app, json!({"recurrence": days})).await;
+    assert_eq!(starts(&app, id).await, ["03-16 18:00", "03-30 18:00", "04-01 18:00"]);
+    let unknown = json!({"recurrence": "RRULE:FREQ=DAILY\nEXDATE;TZID=Mars/Base:20270323T180000", "scope": "all"});
+    let refused = patch(&app, id, unknown).await.expect(400);
+    let text = refused.json["data"]["params"]["recurrence"].as_str().unwrap_or_default();
+    assert!(text.contains("known zone"), "{}", refused.text);
+}
+
+#[actix_web::test]
+async fn skipped_times_move_forward_and_repeated_ones_are_the_first() {
+    let app = App::new().await;
+    for (start, end, rule, expected) in [
+        (
+            "2027-03-28 00:00",
+            "2027-03-28 00:30",
+            "FREQ=HOURLY;COUNT=5",
+            vec!["03-27 23:00", "03-28 00:00", "03-28 01:00", "03-28 02:00"],
+        ),
+        (
+            "2027-10-31 00:00",
+            "2027-10-31 00:30",
+            "FREQ=HOURLY;COUNT=4",
+            vec!["10-30 22:00", "10-30 23:00", "10-31 00:00", "10-31 02:00"],
+        ),
+        (
+            "2027-03-27 02:30",
+            "2027-03-27 02:45",
+            "FREQ=DAILY;COUNT=3",
+            vec!["03-27 01:30", "03-28 01:30", "03-29 00:30"],
+        ),
+        (
+            "2027-10-30 02:30",
+            "2027-10-30 02:45",
+            "FREQ=DAILY;COUNT=3",
+            vec!["10-30 00:30", "10-31 00:30", "11-01 01:30"],
+        ),
+    ] {
+        let dates = json!({"start_date": start, "end_date": end, "recurrence": rule});
+        let id = course(&app, dates).await;
+        let utc = texts(&app, id, "utc_start_date").await;
+        let utc: Vec<&str> = utc.iter().map(|text| &text[5..16]).collect();
+        assert_eq!(utc, expected, "{rule} from {start}");
+    }
+}
+
+#[actix_web::test]
+async fn page_describes_yearly_rules_and_additional_dates() {
+    let app = App::new().await;
+    for (recurrence, text) in [
+        (json!("FREQ=YEARLY;BYMONTH=3;BYDAY=3TU"), "Every year on the third Tuesday of March"),
+        (json!("FREQ=MONTHLY;BYSETPOS=3;BYDAY=TU"), "Every month on the third Tuesday"),
+        (
+            json!({"rrule": "FREQ=WEEKLY", "until": "2027-05-01", "rdates": ["2027-04-01"]}),
+            "Every Tuesday until 1 May 2027, also on 1 April 2027",
+        ),
+    ] {
+        let id = course(&app, json!({"recurrence": recurrence})).await;
+        let slug = texts(&app, id, "slug").await[0].replace("--", "/");
+        let shown = page(&app, &format!("/event/{slug}/")).await.expect(200).text;
+        assert!(shown.contains(&format!("<dt>Repeats</dt><dd>{text}</dd>")), "{text}: {shown}");
+    }
 }

@@ -262,3 +262,88 @@ fn table_carries_a_series_with_the_events_that_differ() {
     assert_eq!((code, counts(&report)), (Some(0), [1, 1, 1, 0]), "{errors}{report}");
     assert_eq!(table_of(&other), edited);
 }
+
+/// Returns a program with a weekly series from 3 March 2020 on.
+fn program_with_series(count: u32) -> Program {
+    let program = program();
+    let table = format!(
+        "Title;Start date;End date;Timezone;Recurrence\r\n\
+         Yoga;2020-03-03 18:00;2020-03-03 19:00;Europe/Vienna;\"FREQ=WEEKLY;COUNT={count}\"\r\n"
+    );
+    let (code, _, errors) = load(&program, &table, &[]);
+    assert_eq!(code, Some(0), "{errors}");
+    program
+}
+
+#[test]
+fn rule_is_in_the_first_row_that_is_left() {
+    let source = program_with_series(6);
+    let trashed = "slug,status\nyoga--2020-03-03,trash\nyoga--2020-03-24,trash\n";
+    let (code, report, errors) = load(&source, trashed, &["--upsert"]);
+    assert_eq!((code, counts(&report)), (Some(0), [0, 2, 0, 0]), "{errors}{report}");
+    let table = table_of(&source);
+    assert!(table.contains("\"RRULE:FREQ=WEEKLY;COUNT=5\nEXDATE:20200324T170000Z\""), "{table}");
+    assert_eq!((table.matches("RRULE").count(), table.matches(",Yoga,").count()), (1, 4));
+    let (code, report, errors) = load(&source, &table, &["--upsert"]);
+    assert_eq!((code, counts(&report)), (Some(0), [0, 0, 4, 0]), "{errors}{report}");
+    assert_eq!(table_of(&source), table);
+    // Another calendar gets the same series. There, the ids of the events contain that of the first.
+    let other = self::program();
+    let (code, report, errors) = load(&other, &table, &[]);
+    assert_eq!((code, counts(&report)), (Some(0), [1, 0, 3, 0]), "{errors}{report}");
+    assert_eq!(table_of(&other).replace("#20200310T170000Z#", "#"), table);
+    let edited = table.replace("yoga--2020-03-17,Yoga", "yoga--2020-03-17,Guest");
+    let (code, report, errors) = load(&other, &edited, &["--upsert"]);
+    assert_eq!((code, counts(&report)), (Some(0), [0, 1, 3, 0]), "{errors}{report}");
+    assert_eq!(table_of(&other).replace("#20200310T170000Z#", "#"), edited);
+    // Another rule in this row replaces the rest of the series.
+    let shorter = "slug,recurrence\nyoga--2020-03-10,FREQ=WEEKLY;COUNT=2\n";
+    let (code, report, errors) = load(&source, shorter, &["--upsert"]);
+    assert_eq!((code, counts(&report)), (Some(0), [0, 1, 0, 0]), "{errors}{report}");
+    let table = table_of(&source);
+    assert!(table.contains("yoga--2020-03-17,Yoga") && table.contains("COUNT=2"), "{table}");
+    assert_eq!(table.matches(",Yoga,").count(), 2, "{table}");
+}
+
+#[test]
+fn rule_is_not_in_the_row_of_a_moved_or_protected_event() {
+    let source = program_with_series(4);
+    let lines = [
+        json!({"type": "event", "slug": "yoga--2020-03-03", "password": "secret"}),
+        json!({"type": "event", "slug": "yoga--2020-03-10", "start_date": "2020-03-10 20:00",
+            "end_date": "2020-03-10 21:00"}),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    assert_eq!(source.pipe(&["load", "-", "--upsert"], text.as_bytes()).code, Some(0));
+    let table = table_of(&source);
+    assert!(table.contains("RRULE:FREQ=WEEKLY;COUNT=2"), "{table}");
+    let other = self::program();
+    let (code, report, errors) = load(&other, &table, &[]);
+    assert_eq!((code, counts(&report)), (Some(0), [2, 0, 1, 0]), "{errors}{report}");
+    let slugs = ["yoga--2020-03-10", "yoga--2020-03-17", "yoga--2020-03-24"];
+    let again = table_of(&other);
+    assert!(slugs.iter().all(|slug| again.contains(&format!("\n{slug},Yoga,"))), "{again}");
+    assert_eq!(again.matches(",Yoga,").count(), 3, "{again}");
+}
+
+#[test]
+fn slugs_with_dates_return() {
+    let source = program_with_series(5);
+    let lines = [
+        // A split series.
+        json!({"type": "event", "slug": "yoga--2020-03-17", "title": "Yoga II", "scope": "following"}),
+        // An event that was part of it.
+        json!({"type": "event", "slug": "yoga--2020-03-31", "status": "trash", "scope": "following"}),
+        json!({"type": "event", "slug": "yoga--2020-03-31__trashed", "status": "publish"}),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let ran = source.pipe(&["load", "-", "--upsert"], text.as_bytes());
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.errors);
+    let table = table_of(&source);
+    let dates = ["03", "10", "17", "24", "31"].map(|day| format!("\nyoga--2020-03-{day},Yoga"));
+    assert!(dates.iter().all(|date| table.contains(date)), "{table}");
+    let other = self::program();
+    let (code, report, errors) = load(&other, &table, &[]);
+    assert_eq!((code, counts(&report)), (Some(0), [3, 0, 2, 0]), "{errors}{report}");
+    assert_eq!(table_of(&other), table);
+}

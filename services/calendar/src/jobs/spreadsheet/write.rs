@@ -1,5 +1,6 @@
 //! Writes events as a table.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io::Write;
 
@@ -9,13 +10,14 @@ use database::{DatabaseError, Db};
 use serde::Serialize;
 
 use super::columns::{COLUMNS, Column, ID, SEPARATOR, escaped, inert};
+use crate::app::series_plans;
 use crate::model::event::{Event, Links};
 use crate::model::event_status::EventStatus;
 use crate::model::included::InSeries;
 use crate::model::linked::Kind;
 use crate::model::list::Scope;
 use crate::model::search;
-use crate::model::series::DATES;
+use crate::model::series::{DATES, Membership, Series};
 use crate::model::term::Taxonomy;
 use crate::state::State;
 use crate::store::{
@@ -25,6 +27,9 @@ use crate::wire::{dates, recurrence};
 
 /// Number of events to read per query.
 const ROWS: i64 = 50;
+
+/// Number of a series' events to read per query.
+const AT_ONCE: usize = 50;
 
 /// The outcome of writing a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -59,7 +64,7 @@ pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<Writte
     let mut written = WrittenTable::default();
     read_transactions::read_transaction(&mut db, |db| {
         sql::without_idle_timeout(db)?;
-        let mut last = 0;
+        let (mut last, mut carriers) = (0, HashMap::new());
         loop {
             let ids = events::untrashed_after(db, last, ROWS)?;
             let Some(end) = ids.last() else { return anyhow::Ok(()) };
@@ -76,7 +81,10 @@ pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<Writte
                 }
                 let links = links.get(&event.id).cloned().unwrap_or_default();
                 let status = statuses.get(&event.id).cloned().unwrap_or_default();
-                let recurrence = series.get(&event.id).map(recurrence_of).unwrap_or_default();
+                let recurrence = match series.get(&event.id) {
+                    Some(one) => recurrence_of(db, one, &mut carriers)?,
+                    None => String::new(),
+                };
                 let cells = cells(db, &event, &links, (&status, &recurrence))?;
                 table.write_record(cells).context("cannot be written")?;
                 written.events += 1;
@@ -89,15 +97,49 @@ pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<Writte
     Ok(written)
 }
 
-/// Returns the recurrence if this is the first event of its series. Loading that row creates the
-/// other events.
-fn recurrence_of(one: &InSeries) -> String {
+/// Returns the recurrence from this event onwards if its row is the one that has it. Loading that
+/// row creates the other events. `carriers` has these rows' events by series.
+fn recurrence_of(
+    db: &mut Db,
+    one: &InSeries,
+    carriers: &mut HashMap<i64, Option<i64>>,
+) -> Result<String, DatabaseError> {
     let InSeries { series, membership } = one;
-    let has_own_dates = membership.changed.iter().any(|field| field == DATES);
-    match membership.occurrence == series.plan.first() && !has_own_dates {
-        true => recurrence::lines(&series.plan),
-        false => String::new(),
+    let carrier = match carriers.get(&series.id) {
+        Some(known) => *known,
+        None => {
+            let found = carrier(db, series)?;
+            carriers.insert(series.id, found);
+            found
+        }
+    };
+    let rest = series_plans::from_on(&series.plan, membership.occurrence);
+    Ok(match rest.filter(|_| carrier == Some(membership.event)) {
+        Some(rest) => recurrence::lines(&rest),
+        None => String::new(),
+    })
+}
+
+/// Returns the event whose row has the recurrence of a series: the first one in the table that
+/// takes place when the rule says so.
+fn carrier(db: &mut Db, of: &Series) -> Result<Option<i64>, DatabaseError> {
+    let members = series::members(db, of.id)?;
+    let has_own_dates = |member: &Membership| member.changed.iter().any(|field| field == DATES);
+    for members in members.chunks(AT_ONCE) {
+        let ids: Vec<i64> = members.iter().map(|member| member.event).collect();
+        let all = events::by_ids(db, &ids)?;
+        let in_table = all.iter().filter(|one| !one.status.is_trashed() && one.password.is_none());
+        let in_table: HashSet<i64> = in_table.map(|one| one.id).collect();
+        let found = members.iter().find(|member| {
+            in_table.contains(&member.event)
+                && !has_own_dates(member)
+                && series_plans::from_on(&of.plan, member.occurrence).is_some()
+        });
+        if let Some(found) = found {
+            return Ok(Some(found.event));
+        }
     }
+    Ok(None)
 }
 
 fn cells(

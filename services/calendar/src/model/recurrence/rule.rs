@@ -150,6 +150,11 @@ impl Rule {
             || !self.by_day.is_empty()
     }
 
+    /// Returns whether the rule repeats every month or year on the start's day of the month.
+    pub fn follows_months(&self) -> bool {
+        matches!(self.frequency, Frequency::Monthly | Frequency::Yearly) && !self.names_days()
+    }
+
     /// Returns whether the rule lists times of day, in which case it may not match a different
     /// time.
     pub fn names_times(&self) -> bool {

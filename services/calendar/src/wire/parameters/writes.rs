@@ -96,10 +96,13 @@ parameters! {
         #[param(value_type = String, max_length = 1000)]
         pub event_status_reason: Option<ShortText>,
         /// How the event repeats: `rrule` of RFC 5545, `until` or `count`, `exdates` and `rdates`; or
-        /// these as lines of a calendar file. Extension.
+        /// these as lines of a calendar file. Rules count in local time: a time that a clock change
+        /// skips moves forward, and of an hour that occurs twice, the first one counts. `null` gets 400
+        /// if the event belongs to a series. Extension.
         #[param(inline, value_type = RecurrenceInput)]
         pub recurrence: Option<Value>,
-        /// The events of a series that a change applies to: `this`, `following` or `all`. Extension.
+        /// The events of a series that a change applies to: `this`, `following` or `all`. The latter two
+        /// get 400 if the event does not belong to a series. Extension.
         #[param(inline, value_type = ScopeWords)]
         pub scope: Option<ScopeWord>,
     }

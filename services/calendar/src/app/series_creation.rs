@@ -1,0 +1,123 @@
+//! Creates series: the first event, the rule, and the other events.
+
+use database::Db;
+
+use super::context::RequestContext;
+use super::interrupt::Interrupt;
+use super::series_plans::{invalid, plan_of};
+use super::{event_writes, series};
+use crate::error::Error;
+use crate::ical::Expansion;
+use crate::model::change::EventChange;
+use crate::model::event::Event;
+use crate::model::notice::series_body;
+use crate::model::role::User;
+use crate::model::series::{Membership, Plan, Series, Shared};
+use crate::model::slug;
+use crate::state::Site;
+use crate::store::series as stored;
+use crate::store::{events, slugs, sql, webhooks};
+
+/// Creates an event. If it repeats, creates the rest of its series too.
+pub fn create(
+    context: &mut RequestContext<'_>,
+    user: &User,
+    change: &EventChange,
+) -> Result<Event, Interrupt> {
+    let Some(recurrence) = &change.recurrence else {
+        return event_writes::create_in(context, user, change);
+    };
+    let schedule = event_writes::schedule_of(&context.site.settings.site_timezone, change)?;
+    let plan = plan_of(&schedule, recurrence)?;
+    let messages = webhooks::last_message(context.db)?;
+    let first = event_writes::create_in(context, user, change)?;
+    let mut series = new_series(context, &first, (plan, name_of(&first)))?;
+    // A slug with its date belongs to a series of this name, such as the second part of a split one.
+    if first.slug != series.slug_of(series.plan.first()) {
+        series.slug = slugs::free(context.db, "series", &series.slug, "", 0)?;
+    }
+    // The first event has its date in the slug, like all the others.
+    let own_slug = series.slug_of(series.plan.first());
+    let own_slug = slugs::free(context.db, "events", &own_slug, "", first.id)?;
+    begin(context, &first, series, own_slug, messages)
+}
+
+/// Returns the name for the slugs of a series that starts with this event.
+pub fn name_of(first: &Event) -> String {
+    let dated = slug::dated(&first.slug);
+    slug::name_of_series(dated.map_or(&*first.slug, |(name, _)| name))
+}
+
+/// Builds a series that starts with this event.
+pub fn new_series(
+    context: &mut RequestContext<'_>,
+    first: &Event,
+    (plan, slug): (Plan, String),
+) -> Result<Series, Error> {
+    let uid = match &first.external_id {
+        Some(uid) => uid.clone(),
+        None => sql::random_id(context.db)?,
+    };
+    Ok(Series {
+        id: 0,
+        uid,
+        slug,
+        plan,
+        most: context.site.settings.series_max,
+        made_until: 0,
+        due_utc: None,
+        sequence: 0,
+    })
+}
+
+/// Stores a new series and creates its other events. The first event already exists.
+pub fn begin(
+    context: &mut RequestContext<'_>,
+    first: &Event,
+    mut series: Series,
+    own_slug: String,
+    messages: i64,
+) -> Result<Event, Interrupt> {
+    let (db, site, now) = (&mut *context.db, context.site, context.now);
+    let seconds = now.as_second();
+    let expansion = expanded(site, &series, now)?;
+    series.made_until = expansion.repetition.made_until;
+    series.due_utc = expansion.repetition.due_utc;
+    let series = stored::insert(db, &series)?;
+    let old = require(db, first.id)?;
+    let mut new = old.clone();
+    (new.event.slug, new.event.external_id) = (own_slug, Some(series.uid.clone()));
+    new.event.modified_utc = seconds;
+    slugs::forget_former(db, "events", &new.event.slug)?;
+    events::update(db, (&old.event, &old.links), (&new.event, &new.links))?;
+    let (event, occurrence) = (first.id, series.plan.first());
+    stored::join(db, &Membership { event, series: series.id, occurrence, changed: Vec::new() })?;
+    series::make_missing(db, &series, &new, &expansion, (i64::MIN, seconds))?;
+    let body = series_body("series.created", series.id, event, seconds);
+    webhooks::combine_after(db, messages, &body, seconds)?;
+    Ok(new.event)
+}
+
+/// Expands a series into occurrences.
+///
+/// # Errors
+/// The rule matches nothing, or there are too many occurrences.
+pub fn expanded(site: &Site, series: &Series, now: jiff::Timestamp) -> Result<Expansion, Error> {
+    let found = series::expand(site, series, now).ok_or_else(|| {
+        invalid("recurrence", "must have a rule with occurrences that can be listed")
+    })?;
+    if found.repetition.is_cut {
+        let (most, months) = (series.most, site.settings.series_ahead);
+        let text = format!("must have at most {most} occurrences in the next {months} months");
+        return Err(invalid("recurrence", &text));
+    }
+    Ok(found)
+}
+
+/// Reads an event, including everything that a series can share.
+///
+/// # Errors
+/// The event does not exist.
+pub fn require(db: &mut Db, id: i64) -> Result<Shared, Error> {
+    series::shared(db, id)?.ok_or(Error::EventNotFound)
+}
