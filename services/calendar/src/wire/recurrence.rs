@@ -132,15 +132,15 @@ fn of_lines(text: &str, zone: &Zone, now: Timestamp) -> Result<Recurrence, Strin
     let (mut rule, mut exdates, mut rdates) = (String::new(), Vec::new(), Vec::new());
     for line in unfolded(text) {
         let Line { name, zone: own_zone, is_day, value } = Line::read(&line)?;
-        let dates = |name: &str| {
+        let dates = |name: &str| -> Result<Vec<ListedDate>, String> {
             let all = listed(Some(&Value::from(value)), name, zone, now)?;
             all.into_iter().map(|date| in_zone(date, own_zone.as_ref(), is_day, name)).collect()
         };
         match name.to_ascii_uppercase().as_str() {
             "RRULE" if rule.is_empty() => value.clone_into(&mut rule),
             "RRULE" => return Err("must have one rule".to_owned()),
-            "EXDATE" => exdates.extend::<Vec<_>>(dates("EXDATE")?),
-            "RDATE" => rdates.extend::<Vec<_>>(dates("RDATE")?),
+            "EXDATE" => exdates.extend(dates("EXDATE")?),
+            "RDATE" => rdates.extend(dates("RDATE")?),
             _ => return Err(WRONG_LINE.to_owned()),
         }
     }
@@ -155,15 +155,20 @@ fn unfolded(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
         let rest = line.strip_prefix([' ', '\t']).map(str::trim_end);
-        let is_value =
-            |rest: &&str| rest.starts_with(|first: char| first.is_ascii_digit() || first == ',');
-        match (rest.filter(is_value), lines.last_mut()) {
+        // Lines may also be indented.
+        match (rest.filter(|rest| !is_named(rest)), lines.last_mut()) {
             (Some(rest), Some(last)) => last.push_str(rest),
             _ => lines.push(line.trim().to_owned()),
         }
     }
     lines.retain(|line| !line.is_empty());
     lines
+}
+
+/// Returns whether a line starts with the name of a property.
+fn is_named(line: &str) -> bool {
+    let name = line.trim_start().split([':', ';']).next().unwrap_or_default();
+    ["RRULE", "EXRULE", "RDATE", "EXDATE"].iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// A line of a calendar file.
@@ -351,6 +356,11 @@ mod tests {
             ("RDATE;VALUE=DATE:20270316", vec![], vec![day]),
             ("RDATE;VALUE=DATE-TIME;X-A=1:20270316T170000Z", vec![], vec![at(1_805_216_400)]),
             ("EXDATE;VALUE=DATE:2027\r\n 0316\r\n ,20270316\r\n", vec![day, day], vec![]),
+            (
+                "EXDATE;TZID=Europe/\r\n Vienna:20270316\r\n\tT180000",
+                vec![at(1_805_216_400)],
+                vec![],
+            ),
         ] {
             for text in
                 [format!("RRULE:FREQ=DAILY\r\n{text}"), format!("{text}\n  RRULE:FREQ=DAILY")]
