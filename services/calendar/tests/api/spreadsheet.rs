@@ -288,7 +288,7 @@ fn rule_is_in_the_first_row_that_is_left() {
     assert_eq!((code, counts(&report)), (Some(0), [0, 0, 4, 0]), "{errors}{report}");
     assert_eq!(table_of(&source), table);
     // Another calendar gets the same series. There, the ids of the events contain that of the first.
-    let other = self::program();
+    let other = program();
     let (code, report, errors) = load(&other, &table, &[]);
     assert_eq!((code, counts(&report)), (Some(0), [1, 0, 3, 0]), "{errors}{report}");
     assert_eq!(table_of(&other).replace("#20200310T170000Z#", "#"), table);
@@ -317,7 +317,7 @@ fn rule_is_not_in_the_row_of_a_moved_or_protected_event() {
     assert_eq!(source.pipe(&["load", "-", "--upsert"], text.as_bytes()).code, Some(0));
     let table = table_of(&source);
     assert!(table.contains("RRULE:FREQ=WEEKLY;COUNT=2"), "{table}");
-    let other = self::program();
+    let other = program();
     let (code, report, errors) = load(&other, &table, &[]);
     assert_eq!((code, counts(&report)), (Some(0), [2, 0, 1, 0]), "{errors}{report}");
     let slugs = ["yoga--2020-03-10", "yoga--2020-03-17", "yoga--2020-03-24"];
@@ -342,7 +342,7 @@ fn slugs_with_dates_return() {
     let table = table_of(&source);
     let dates = ["03", "10", "17", "24", "31"].map(|day| format!("\nyoga--2020-03-{day},Yoga"));
     assert!(dates.iter().all(|date| table.contains(date)), "{table}");
-    let other = self::program();
+    let other = program();
     let (code, report, errors) = load(&other, &table, &[]);
     assert_eq!((code, counts(&report)), (Some(0), [3, 0, 2, 0]), "{errors}{report}");
     assert_eq!(table_of(&other), table);
