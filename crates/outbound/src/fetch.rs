@@ -1,5 +1,6 @@
 //! Fetches documents from URLs that users enter.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use reqwest::header::{AsHeaderName, CONTENT_TYPE, HeaderMap, HeaderValue, TRANSFER_ENCODING};
@@ -10,7 +11,7 @@ use url::Url;
 
 use crate::address::web_url;
 use crate::client;
-use crate::reach::Reach;
+use crate::reach::{Reach, Unresolved};
 
 /// Why a fetch failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,9 +19,18 @@ pub enum FetchError {
     /// The URL is invalid or not permitted.
     #[error("the address may not be fetched")]
     Forbidden,
-    /// The host or connection failed, a redirect is not permitted, or the response is malformed.
-    #[error("the address gives no answer")]
-    Unavailable,
+    /// The host name does not exist, or has no permitted address.
+    #[error("the host is not known, or is not permitted")]
+    UnknownHost,
+    /// There was no connection, for example because the host refused it.
+    #[error("the host refuses the connection or cannot be reached")]
+    NoConnection,
+    /// The connection ended before the whole response, or the response is malformed.
+    #[error("the answer ends early or is malformed")]
+    CutOff,
+    /// A redirect is not permitted.
+    #[error("the address redirects too far")]
+    Redirected,
     /// The response did not arrive in time.
     #[error("the address gives no answer in time")]
     TimedOut,
@@ -131,7 +141,7 @@ impl Fetcher {
         }
         let request = self.client.get(url).headers(headers);
         let sent = timeout_at(deadline, request.send()).await;
-        let response = sent.map_err(|_| FetchError::TimedOut)?.map_err(unavailable)?;
+        let response = sent.map_err(|_| FetchError::TimedOut)?.map_err(failure)?;
         Ok(Download { response, deadline })
     }
 }
@@ -153,10 +163,28 @@ fn follow(reach: &Reach, rules: &FetchRules, attempt: Attempt<'_>) -> reqwest::r
     if allowed { attempt.follow() } else { attempt.error("the redirect leads too far") }
 }
 
-fn unavailable(error: reqwest::Error) -> FetchError {
+fn failure(error: reqwest::Error) -> FetchError {
+    let failure = match () {
+        () if error.is_redirect() => FetchError::Redirected,
+        () if is_unresolved(&error) => FetchError::UnknownHost,
+        () if error.is_connect() => FetchError::NoConnection,
+        () => FetchError::CutOff,
+    };
     // Don't log the URL, because it may contain a secret.
     log::info!("an address was not fetched: {:?}", error.without_url());
-    FetchError::Unavailable
+    failure
+}
+
+/// Returns whether the name of the host was not resolved.
+fn is_unresolved(error: &reqwest::Error) -> bool {
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        if inner.is::<Unresolved>() {
+            return true;
+        }
+        cause = inner.source();
+    }
+    false
 }
 
 /// A response whose headers were read, but not its body.
@@ -195,7 +223,7 @@ impl Download {
     /// Reads the whole body of up to `limit` bytes.
     ///
     /// # Errors
-    /// Returns [`FetchError::TooLarge`] as early as possible, or [`FetchError::Unavailable`] or
+    /// Returns [`FetchError::TooLarge`] as early as possible, or [`FetchError::CutOff`] or
     /// [`FetchError::TimedOut`].
     pub async fn whole(self, limit: usize) -> Result<Vec<u8>, FetchError> {
         if self.response.content_length().is_some_and(|length| length > limit as u64) {
@@ -208,7 +236,7 @@ impl Download {
     /// Reads up to `limit` bytes from the start of the body.
     ///
     /// # Errors
-    /// Returns [`FetchError::Unavailable`] or [`FetchError::TimedOut`].
+    /// Returns [`FetchError::CutOff`] or [`FetchError::TimedOut`].
     pub async fn beginning(self, limit: usize) -> Result<Vec<u8>, FetchError> {
         Ok(self.read(limit).await?.0)
     }
@@ -218,7 +246,7 @@ impl Download {
         let mut bytes = Vec::new();
         loop {
             let chunk = timeout_at(self.deadline, self.response.chunk()).await;
-            let chunk = chunk.map_err(|_| FetchError::TimedOut)?.map_err(unavailable)?;
+            let chunk = chunk.map_err(|_| FetchError::TimedOut)?.map_err(failure)?;
             let Some(chunk) = chunk else { return Ok((bytes, true)) };
             let room = limit - bytes.len();
             bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);

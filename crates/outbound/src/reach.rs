@@ -69,6 +69,11 @@ impl Reach {
     }
 }
 
+/// A name was not resolved to a permitted address.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Unresolved(String);
+
 /// Resolves names to permitted addresses only.
 #[derive(Clone, Debug)]
 pub(crate) struct GuardedResolver(pub(crate) Reach);
@@ -77,10 +82,11 @@ impl Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let reach = self.0.clone();
         Box::pin(async move {
-            let mut found = reach.look_up(name.as_str()).await?;
+            let found = reach.look_up(name.as_str()).await;
+            let mut found = found.map_err(|error| Unresolved(error.to_string()))?;
             found.retain(|address| (reach.permitted)(address.ip()));
             if found.is_empty() {
-                return Err(io::Error::other("the name has no permitted address").into());
+                return Err(Unresolved("the name has no permitted address".to_owned()).into());
             }
             let addresses: Addrs = Box::new(found.into_iter());
             Ok(addresses)

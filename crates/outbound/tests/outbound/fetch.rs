@@ -100,10 +100,25 @@ async fn a_slow_response_times_out() {
     let peer = HttpPeer::start(answer);
     let quick = fetcher(&peer, |rules| rules.timeout = Duration::from_millis(50));
     assert_eq!(error(&quick, "http://site.example/silent").await, FetchError::TimedOut);
-    let patient = fetcher(&peer, |_| ());
-    assert_eq!(error(&patient, "http://site.example/closed").await, FetchError::Unavailable);
-    assert_eq!(error(&patient, "https://site.example/").await, FetchError::Unavailable);
-    assert_eq!(error(&patient, "http://unknown.example/").await, FetchError::Unavailable);
+}
+
+#[tokio::test]
+async fn unknown_hosts_refused_connections_and_cut_responses_differ() {
+    let refusing = {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        listener.local_addr().unwrap()
+    };
+    let peer = HttpPeer::start(answer);
+    let fetcher = fetcher(&peer, |_| ());
+    for (address, expected) in [
+        ("http://unknown.example/".to_owned(), FetchError::UnknownHost),
+        (format!("http://site.example:{}/", refusing.port()), FetchError::NoConnection),
+        // The peer does not have TLS.
+        ("https://site.example/".to_owned(), FetchError::NoConnection),
+        ("http://site.example/closed".to_owned(), FetchError::CutOff),
+    ] {
+        assert_eq!(error(&fetcher, &address).await, expected, "{address}");
+    }
 }
 
 #[tokio::test]
@@ -121,13 +136,13 @@ async fn forbidden_addresses_are_never_contacted() {
     ] {
         assert_eq!(error(&fetcher, &address).await, FetchError::Forbidden, "{address}");
     }
-    assert_eq!(error(&fetcher, "http://inner.example/").await, FetchError::Unavailable);
+    assert_eq!(error(&fetcher, "http://inner.example/").await, FetchError::UnknownHost);
     assert!(peer.requests().is_empty());
     // If only public addresses are permitted, the same names are rejected.
     let hosts = HashMap::from([("site.example".to_owned(), peer.address())]);
     let public = Reach { permitted: is_public, ..Reach::public() }.with_names(Names::Fixed(hosts));
     let public = Fetcher::new(public, FetchRules::new("test/1")).unwrap();
-    assert_eq!(error(&public, "http://site.example/").await, FetchError::Unavailable);
+    assert_eq!(error(&public, "http://site.example/").await, FetchError::UnknownHost);
     assert!(peer.requests().is_empty());
 }
 
@@ -142,7 +157,7 @@ async fn redirects_need_both_the_rule_and_the_reach() {
     assert_eq!(fetcher.get("http://site.example/www", LIMIT).await.unwrap().body, b"hello");
     for path in ["loop", "elsewhere", "literal", "metadata"] {
         let address = format!("http://site.example/{path}");
-        assert_eq!(error(&fetcher, &address).await, FetchError::Unavailable, "{path}");
+        assert_eq!(error(&fetcher, &address).await, FetchError::Redirected, "{path}");
     }
     // A redirect to a target that is not a web address is not followed, so the response is the
     // redirect itself.

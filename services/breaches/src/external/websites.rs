@@ -97,9 +97,12 @@ impl Websites for SiteFetcher {
 fn failed(error: FetchError) -> SiteError {
     match error {
         FetchError::TooLarge => SiteError::TooLarge,
-        FetchError::Forbidden | FetchError::Unavailable | FetchError::TimedOut => {
-            SiteError::Unreachable
-        }
+        FetchError::Forbidden
+        | FetchError::UnknownHost
+        | FetchError::NoConnection
+        | FetchError::CutOff
+        | FetchError::Redirected
+        | FetchError::TimedOut => SiteError::Unreachable,
     }
 }
 

@@ -205,9 +205,9 @@ impl CalendarFetcher {
     fn failure(&self, error: FetchError) -> FetchFailure {
         FetchFailure::new(match error {
             FetchError::Forbidden => "the address is not on a public host".to_owned(),
-            FetchError::Unavailable => {
-                "the host does not answer, is not public, or ended the answer early".to_owned()
-            }
+            FetchError::UnknownHost => "the host is not known, or is not public".to_owned(),
+            FetchError::CutOff => "the answer ended early or is malformed".to_owned(),
+            error @ (FetchError::NoConnection | FetchError::Redirected) => error.to_string(),
             FetchError::TimedOut => {
                 format!("the file did not arrive within {} seconds", self.timeout.as_secs())
             }

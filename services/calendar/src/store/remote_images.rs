@@ -31,9 +31,11 @@ impl From<outbound::FetchError> for FetchError {
     fn from(error: outbound::FetchError) -> FetchError {
         match error {
             outbound::FetchError::Forbidden => FetchError::NotPublic,
-            outbound::FetchError::Unavailable | outbound::FetchError::TimedOut => {
-                FetchError::Unavailable
-            }
+            outbound::FetchError::UnknownHost
+            | outbound::FetchError::NoConnection
+            | outbound::FetchError::CutOff
+            | outbound::FetchError::Redirected
+            | outbound::FetchError::TimedOut => FetchError::Unavailable,
             outbound::FetchError::TooLarge => FetchError::TooLarge,
         }
     }

@@ -14,7 +14,9 @@ use testkit::PeerAnswer;
 
 use crate::subscribing::{LIMIT, Subscribing, calendar, counts, event, file_of, ics, message};
 
-const UNREACHABLE: &str = "the host does not answer, is not public, or ended the answer early";
+const UNKNOWN: &str = "the host is not known, or is not public";
+
+const CUT: &str = "the answer ended early or is malformed";
 
 /// Starts a server that sends the given bytes and closes the connection, or that sends them again and
 /// again with short pauses, until its client leaves.
@@ -75,7 +77,7 @@ async fn unusable_answer_fails_and_changes_nothing() {
         ("cut", ics(&cut), "the file ends at line 10 without END:VCALENDAR"),
         ("endless", PeerAnswer::Endless, "the file is larger than 1 MiB"),
         ("large", ics(&"x".repeat(LIMIT + 1)), "the file is larger than 1 MiB"),
-        ("close", PeerAnswer::Close, UNREACHABLE),
+        ("close", PeerAnswer::Close, CUT),
         ("coding", PeerAnswer::Full(200, coded, b"x".to_vec()), "the answer has the encoding br"),
     ];
     for (name, answer, expected) in answers {
@@ -107,7 +109,7 @@ async fn shortened_body_is_not_imported() {
     let id = club.subscribe_to(&format!("http://{address}/"), json!({})).await;
     let shown = club.run(id).await;
     assert_eq!(counts(&shown, "failed"), [0; 6]);
-    assert!(message(&shown).contains("ended the answer early"), "{shown}");
+    assert_eq!(message(&shown), CUT);
     assert!(club.titles().await.is_empty());
 }
 
@@ -267,12 +269,16 @@ async fn names_and_redirects_must_lead_to_permitted_addresses() {
     let reach = Reach { permitted, ..Reach::public() }.with_names(Names::Fixed(hosts));
     let fetcher = CalendarFetcher::new(reach, LIMIT, Duration::from_secs(30)).unwrap();
     let state = club.state.clone().with_calendar_fetcher(fetcher);
+    let closed = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+    let refusing = format!("http://site.example:{}/file", closed.port());
     for (path, expected) in [
         ("http://site.example/file", ""),
         ("http://site.example/literal", "the address is not on a public host"),
-        ("http://site.example/inner", UNREACHABLE),
+        ("http://site.example/inner", UNKNOWN),
         ("http://site.example/scheme", "the address redirects without a usable target"),
-        ("http://inner.example/file", UNREACHABLE),
+        ("http://inner.example/file", UNKNOWN),
+        ("http://nowhere.example/file", UNKNOWN),
+        (&refusing, "the host refuses the connection or cannot be reached"),
     ] {
         let id = club.subscribe_to(path, json!({})).await;
         run_due_subscriptions(&state).await;
