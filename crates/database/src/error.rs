@@ -67,6 +67,11 @@ impl DatabaseError {
         }
     }
 
+    /// Returns whether the database was busy or unreachable.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::Busy)
+    }
+
     /// Returns whether the same request may succeed later. Services then respond with 503 instead
     /// of 500.
     pub fn is_temporary(&self) -> bool {

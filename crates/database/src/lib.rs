@@ -13,6 +13,7 @@ mod lane;
 mod metrics;
 mod migrate;
 mod off_worker;
+mod patience;
 mod pools;
 mod probe;
 mod pulse;

@@ -13,6 +13,7 @@ use crate::connect::{Connector, Role};
 use crate::lane::{Lane, Queue};
 use crate::metrics::{self, Observed, PoolState};
 use crate::off_worker::off_worker;
+use crate::patience::{PATIENCE, patiently};
 use crate::pulse::Pulse;
 use crate::target::Target;
 use crate::transaction::finish;
@@ -222,6 +223,20 @@ impl Pools {
             })
         };
         self.in_turn(|inner| &inner.writers, caller, self.inner.wait, run).await
+    }
+
+    /// Like [`write`](Self::write), for regular jobs. If a long write keeps the database busy, it
+    /// tries again for five seconds before it fails.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`write`](Self::write).
+    pub async fn write_patiently<T, E, F>(&self, is_busy: fn(&E) -> bool, work: F) -> Result<T, E>
+    where
+        F: FnOnce(&mut Db) -> Result<T, E> + Clone + Send + 'static,
+        T: Send + 'static,
+        E: From<DatabaseError> + Send + 'static,
+    {
+        patiently(PATIENCE, is_busy, move || self.write(work.clone())).await
     }
 
     /// Waits for a turn and then runs blocking work. Fails as soon as PostgreSQL stops responding.

@@ -4,6 +4,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::patience::PATIENCE;
 use crate::{Backend, DatabaseError, Db, Pools, WRITERS_GAP};
 
 /// How long a command writes before it lets other SQLite writers in. Those wait for up to five
@@ -19,7 +20,7 @@ const LOG_EVERY: Duration = Duration::from_secs(60);
 pub struct Retries {
     limit: Option<Duration>,
     /// The time of the first attempt and of the last log line.
-    began: Option<(Instant, Instant)>,
+    began: Option<(Instant, Option<Instant>)>,
 }
 
 impl Retries {
@@ -29,16 +30,19 @@ impl Retries {
     }
 
     /// Pauses before the next attempt, or returns false if the limit was reached. Logs a warning
-    /// the first time and then once a minute.
+    /// after five seconds and then once a minute.
     pub fn pause(&mut self) -> bool {
         self.pause_with(&thread::sleep)
     }
 
     fn pause_with(&mut self, pause: &dyn Fn(Duration)) -> bool {
         let now = Instant::now();
-        let is_due = self.began.is_none_or(|(_, logged)| now - logged >= LOG_EVERY);
-        let (first, logged) = self.began.unwrap_or((now, now));
-        self.began = Some((first, if is_due { now } else { logged }));
+        let (first, logged) = self.began.unwrap_or((now, None));
+        let is_due = match logged {
+            Some(logged) => now - logged >= LOG_EVERY,
+            None => now - first >= PATIENCE,
+        };
+        self.began = Some((first, if is_due { Some(now) } else { logged }));
         if is_due {
             log::warn!("the database is busy or unreachable: retrying");
         }

@@ -157,6 +157,11 @@ impl<'a> Answer<'a> {
 }
 
 impl Error {
+    /// Returns whether the database was busy or unreachable.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Error::Store(cause) if cause.is_busy())
+    }
+
     fn answer(&self) -> Answer<'_> {
         match self {
             Error::Parameters(errors) => parameters(errors),

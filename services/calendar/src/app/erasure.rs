@@ -58,7 +58,8 @@ async fn try_remove_files(state: &State) -> Result<(), DatabaseError> {
     let mut removal = FileRemoval::default();
     while !removal.is_over {
         let (media, now) = (state.media.clone(), state.clock.unix());
-        removal = state.pools.write(move |db| removal.step(db, &media, now)).await?;
+        let step = move |db: &mut Db| removal.step(db, &media, now);
+        removal = state.pools.write_patiently(DatabaseError::is_busy, step).await?;
     }
     removal.report();
     Ok(())

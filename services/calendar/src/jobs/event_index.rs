@@ -29,7 +29,9 @@ pub async fn refresh_index(state: &State) {
 /// Prunes the change log to the last 10,000 changes. A process that is further behind has to
 /// rebuild its index.
 pub async fn prune_changes(state: &State) {
-    if let Err(error) = state.pools.write(event_index::prune).await {
+    if let Err(error) =
+        state.pools.write_patiently(DatabaseError::is_busy, event_index::prune).await
+    {
         log::warn!("cannot prune the change log: {error}");
     }
 }

@@ -190,7 +190,8 @@ async fn remove_old_trash(state: &State, days: i64) -> Purged {
     let before = now - days * DAY_SECONDS;
     let mut purged = Purged::default();
     loop {
-        match state.pools.write(move |db| remove_trashed(db, before, now)).await {
+        let remove = move |db: &mut Db| remove_trashed(db, before, now);
+        match state.pools.write_patiently(Error::is_busy, remove).await {
             Ok(removed) if removed == Purged::default() => return purged,
             Ok(removed) => purged.add(removed),
             Err(error) => {

@@ -13,7 +13,8 @@ use crate::store::{series, sql, transfer};
 pub async fn extend_series(state: &State) {
     loop {
         let (site, now) = (state.site.clone(), state.clock.now());
-        match state.pools.write(move |db| extend_next(db, &site, now)).await {
+        let extend = move |db: &mut Db| extend_next(db, &site, now);
+        match state.pools.write_patiently(DatabaseError::is_busy, extend).await {
             Ok(None) => return,
             Ok(Some(0)) => {}
             Ok(Some(made)) => log::info!("{made} events of a series created"),

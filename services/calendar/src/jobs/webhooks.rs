@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use database::{DatabaseError, Db};
 use outbound::OutboxError;
 
 use crate::app::Delivery;
@@ -44,7 +45,8 @@ pub async fn measure_messages(state: &State) {
 /// Deletes messages that were delivered or abandoned a while ago.
 pub async fn prune_messages(state: &State) {
     let before = state.clock.unix() - KEPT;
-    if let Err(error) = state.pools.write(move |db| webhooks::tidy(db, before)).await {
+    let tidy = move |db: &mut Db| webhooks::tidy(db, before);
+    if let Err(error) = state.pools.write_patiently(DatabaseError::is_busy, tidy).await {
         log::warn!("cannot delete old webhook messages: {error}");
     }
 }

@@ -1,0 +1,54 @@
+//! Repeats work that finds the database busy.
+
+use std::time::{Duration, Instant};
+
+/// How long a long write may keep a job waiting before that is worth a warning.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Time between two attempts.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Makes attempts until one doesn't find the database busy, but none after `patience`.
+pub(crate) async fn patiently<T, E, F>(
+    patience: Duration,
+    is_busy: fn(&E) -> bool,
+    attempt: impl Fn() -> F,
+) -> Result<T, E>
+where
+    F: Future<Output = Result<T, E>>,
+{
+    let began = Instant::now();
+    loop {
+        match attempt().await {
+            Err(error) if is_busy(&error) && began.elapsed() < patience => {
+                tokio::time::sleep(PAUSE).await;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::DatabaseError;
+
+    /// Makes attempts of which the first two fail. Returns the outcome and the number of attempts.
+    async fn tried(patience: Duration, failure: fn() -> DatabaseError) -> (bool, usize) {
+        let made = Cell::new(0);
+        let outcome = patiently(patience, DatabaseError::is_busy, || {
+            made.set(made.get() + 1);
+            std::future::ready(if made.get() > 2 { Ok(()) } else { Err(failure()) })
+        });
+        (outcome.await.is_ok(), made.get())
+    }
+
+    #[tokio::test]
+    async fn busy_database_is_tried_again_until_patience_ends() {
+        assert_eq!(tried(PATIENCE, || DatabaseError::Busy).await, (true, 3));
+        assert_eq!(tried(Duration::ZERO, || DatabaseError::Busy).await, (false, 1));
+        assert_eq!(tried(PATIENCE, || DatabaseError::NotFound).await, (false, 1));
+    }
+}
