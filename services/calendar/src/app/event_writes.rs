@@ -22,7 +22,7 @@ use crate::model::subscription::Parts;
 use crate::model::term::{Taxonomy, TermRef};
 use crate::model::when::NotADate;
 use crate::model::zone::Zone;
-use crate::store::{event_statuses, events, links, subscribed_events, text_lengths};
+use crate::store::{self, event_statuses, events, links, subscribed_events, text_lengths};
 use crate::wire::parameter_errors::ParameterErrors;
 
 fn no_date() -> Error {
@@ -193,6 +193,11 @@ fn slug(
     change: &EventChange,
     was_trashed: bool,
 ) -> Result<String, DatabaseError> {
+    if let Some(slug) = &change.date_slug {
+        let slug = store::slugs::free(db, "events", slug, "", event.id)?;
+        store::slugs::forget_former(db, "events", &slug)?;
+        return Ok(slug);
+    }
     let source = SlugSource {
         sent: change.post.slug.as_deref(),
         current: &event.slug,

@@ -1,14 +1,15 @@
-//! Three special cases of an import: overrides from earlier files, overrides that identify an
-//! occurrence by its day, and events that share a UID.
+//! Special cases of an import: overrides from earlier files, overrides that identify an occurrence
+//! by its day, first events of series, and events that share a UID.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use database::Db;
 
+use super::import_overview::Overview;
 use super::import_progress::Series;
 use crate::error::Error;
-use crate::ical::{Component, Entry};
+use crate::ical::{Component, Entry, Occurrence};
 use crate::model::event::Event;
 use crate::model::revision::Revision;
 use crate::store::{events, imported};
@@ -120,4 +121,31 @@ fn name_on_day(db: &mut Db, uid: &str, name: &str) -> Result<Option<String>, Err
 pub fn parent_of(db: &mut Db, id: i64) -> Result<Option<i64>, Error> {
     let event = events::find(db, id)?;
     Ok(event.map(|event| event.parent.unwrap_or(event.id)))
+}
+
+/// Records the original start of a series' first event. Returns true if the entry used to be a
+/// series and no longer repeats.
+pub fn note_first(
+    db: &mut Db,
+    overview: &Overview,
+    entry: &Entry,
+    occurrence: &Occurrence,
+    id: i64,
+) -> Result<bool, Error> {
+    if occurrence.external_id != entry.uid {
+        return Ok(false);
+    }
+    let moment = match &entry.replaces {
+        Some(name) => Entry::moment_of(&entry.uid, name).map(str::to_owned),
+        None if entry.is_series => Some(occurrence.original.key()),
+        // Our exports list occurrences as single events without a rule.
+        None if overview.is_own || overview.cut.is_some() => return Ok(false),
+        None => None,
+    };
+    let mut repeated = false;
+    imported::note(db, id, |noted| {
+        repeated = noted.moment.is_some() && moment.is_none();
+        noted.moment = moment;
+    })?;
+    Ok(repeated)
 }

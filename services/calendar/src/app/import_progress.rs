@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::import_series::Written;
 use super::import_writes::Outcome;
 use crate::ical::{Component, Entry, Warning};
 use crate::model::revision::Revision;
@@ -70,6 +71,11 @@ pub struct Progress {
     /// The line where the last component starts.
     pub line: u64,
     pub report: ImportJson,
+    /// Number of events of a subscription that were trashed because their series no longer has
+    /// them.
+    pub trashed: usize,
+    /// The series that the last entry belongs to.
+    pub series: Option<Written>,
     /// Steps that are ready to be written.
     pub ready: VecDeque<Arc<Step>>,
     /// Progress within the current entry, if its events span several transactions.
@@ -92,6 +98,20 @@ impl Progress {
     pub fn warn(&mut self, component: &Component, warning: impl Into<Warning>) {
         self.report.warned += 1;
         add(&mut self.report.warnings, component, warning.into());
+    }
+
+    /// Counts events that their series no longer has.
+    pub fn count_dropped(&mut self, dropped: usize, is_trashing: bool) {
+        match is_trashing {
+            true => (self.done, self.trashed) = (self.done + dropped, self.trashed + dropped),
+            false => (0..dropped).for_each(|_| self.count(Outcome::Updated)),
+        }
+    }
+
+    /// Returns the number of events that were created, changed or removed.
+    pub fn changes(&self) -> u64 {
+        let trashed = u64::try_from(self.trashed).unwrap_or(u64::MAX);
+        self.report.created + self.report.updated + trashed
     }
 
     /// Counts an event by its outcome.
@@ -125,8 +145,8 @@ pub struct EntryProgress {
     pub repeated: bool,
     /// Ids of overrides from earlier files that are newer than the entry.
     pub overridden: HashSet<String>,
-    /// The series id, if the rule is stored.
-    pub series: Option<i64>,
+    /// The series, if the rule is stored.
+    pub series: Option<Written>,
 }
 
 /// State of a series that has overrides.

@@ -7,16 +7,25 @@ use database::Db;
 use super::series;
 use crate::error::Error;
 use crate::ical::{Entry, Occurrence, Repetition};
+use crate::model::event::Event;
 use crate::model::included::InSeries;
 use crate::model::schedule::Schedule;
-use crate::model::series::{DATES, Membership, Plan, Series};
+use crate::model::series::{DATES, FIELDS, Membership, Plan, Series};
 use crate::model::slug;
+use crate::model::subscription::Part;
 use crate::state::State;
 use crate::store::series as stored;
-use crate::store::slugs;
+use crate::store::{events, slugs, subscribed_events};
 
-/// Stores an entry's recurrence rule. Returns the series id if its events belong to a stored
-/// series.
+/// A stored series that events are written to.
+#[derive(Clone, Copy)]
+pub struct Written {
+    pub id: i64,
+    /// Whether this import stored it.
+    pub is_new: bool,
+}
+
+/// Stores an entry's recurrence rule. Returns the series if its events belong to a stored one.
 ///
 /// Feeds we wrote ourselves contain less than the database, and they may list occurrences as single
 /// events without a rule.
@@ -25,23 +34,26 @@ pub fn of_entry(
     db: &mut Db,
     entry: &Entry,
     (is_author, is_partial): (bool, bool),
-) -> Result<Option<i64>, Error> {
+) -> Result<Option<Written>, Error> {
     if entry.has_unknown_occurrences
         || (is_author && stored::find_by_uid(db, &entry.uid)?.is_some())
     {
         return Ok(None);
     }
     match (&entry.replaces, entry.is_series) {
-        (Some(_), _) => Ok(stored::find_by_uid(db, &entry.uid)?.map(|known| known.id)),
+        (Some(_), _) => {
+            let known = stored::find_by_uid(db, &entry.uid)?;
+            Ok(known.map(|known| Written { id: known.id, is_new: false }))
+        }
         (None, true) => keep(db, entry, state.site.settings.imported_series().most),
         (None, false) if is_partial => Ok(None),
         (None, false) => forget(db, entry).map(|()| None),
     }
 }
 
-/// Stores the rule of a repeating entry and returns the series id. If one rule can't describe the
-/// entry, this removes the series stored earlier.
-fn keep(db: &mut Db, entry: &Entry, most: usize) -> Result<Option<i64>, Error> {
+/// Stores the rule of a repeating entry and returns the series. If one rule can't describe the entry,
+/// this removes the series stored earlier.
+fn keep(db: &mut Db, entry: &Entry, most: usize) -> Result<Option<Written>, Error> {
     let known = stored::find_by_uid(db, &entry.uid)?;
     let Some(Repetition { plan, made_until, due_utc, .. }) = &entry.repetition else {
         if let Some(known) = known {
@@ -62,7 +74,7 @@ fn keep(db: &mut Db, entry: &Entry, most: usize) -> Result<Option<i64>, Error> {
             due_utc: *due_utc,
             sequence: 0,
         };
-        return Ok(Some(stored::insert(db, &new)?.id));
+        return Ok(Some(Written { id: stored::insert(db, &new)?.id, is_new: true }));
     };
     let plan = Plan { exdates: with_trashed(db, &known, plan)?, ..plan.clone() };
     let sequence = known.sequence + i64::from(plan != known.plan);
@@ -71,7 +83,7 @@ fn keep(db: &mut Db, entry: &Entry, most: usize) -> Result<Option<i64>, Error> {
         let (made_until, due_utc) = (*made_until, *due_utc);
         stored::update(db, &Series { plan, made_until, due_utc, sequence, ..known.clone() })?;
     }
-    Ok(Some(known.id))
+    Ok(Some(Written { id: known.id, is_new: false }))
 }
 
 /// Returns the file's excluded dates, plus the dates of trashed events.
@@ -103,21 +115,81 @@ pub fn join(
 ) -> Result<(), Error> {
     let Some(name) = &entry.replaces else {
         let occurrence = occurrence.original.seconds();
-        return Ok(stored::join(
-            db,
-            &Membership { event, series, occurrence, changed: Vec::new() },
-        )?);
+        let mut place = Membership { event, series, occurrence, changed: Vec::new() };
+        let before = stored::of_event(db, event)?;
+        place.changed = held(db, before.as_ref(), &place)?;
+        stored::join(db, &place)?;
+        if let Some(before) = before.filter(|before| before.series.id != series) {
+            // A user had split it off.
+            stored::remove_empty(db, before.series.id)?;
+        }
+        return Ok(());
     };
     let Some(known) = stored::find(db, series)? else { return Ok(()) };
-    let key = match Entry::moment_of(&entry.uid, &occurrence.external_id) {
-        Some(key) => Some(key),
-        None => Entry::moment_of(&entry.uid, name),
-    };
-    let Some(moment) = key.and_then(|key| known.plan.moment(key)) else { return Ok(()) };
+    let moment = moment_of(&known, (&entry.uid, name), occurrence);
+    let Some(moment) = moment else { return Ok(()) };
     let mut place = Membership { event, series, occurrence: moment, changed: Vec::new() };
     stored::join(db, &place)?;
     place.changed = changed(db, &known, &place)?;
     Ok(stored::join(db, &place)?)
+}
+
+/// Returns the occurrence of a series that an entry overrides.
+fn moment_of(known: &Series, (uid, name): (&str, &str), occurrence: &Occurrence) -> Option<i64> {
+    let key = Entry::moment_of(uid, &occurrence.external_id);
+    known.plan.moment(key.or_else(|| Entry::moment_of(uid, name))?)
+}
+
+/// Returns the slug for a new event of a series.
+pub fn slug_of(
+    db: &mut Db,
+    (series, entry): (i64, &Entry),
+    occurrence: &Occurrence,
+) -> Result<Option<String>, Error> {
+    let Some(known) = stored::find(db, series)? else { return Ok(None) };
+    let moment = match &entry.replaces {
+        Some(name) => moment_of(&known, (&entry.uid, name), occurrence),
+        None => Some(occurrence.original.seconds()),
+    };
+    Ok(moment.map(|moment| known.slug_of(moment)))
+}
+
+/// Returns the fields that belong to this event only and that an import leaves alone: those that
+/// files don't have, and in a subscription those that a user changed.
+fn held(db: &mut Db, before: Option<&InSeries>, place: &Membership) -> Result<Vec<String>, Error> {
+    let known = subscribed_events::of_event(db, place.event)?;
+    let held = known.map(|known| known.changed).unwrap_or_default();
+    let is_held = |field: &str| Part::of_field(field).map(|part| held.has(part));
+    let mut fields: Vec<String> = match before {
+        // Its events may share a change.
+        Some(before) if before.series.id == place.series => {
+            let own = before.membership.changed.iter();
+            own.filter(|field| is_held(field).unwrap_or(true)).cloned().collect()
+        }
+        _ => {
+            let held = FIELDS.into_iter().filter(|field| is_held(field) == Some(true));
+            held.map(str::to_owned).collect()
+        }
+    };
+    fields.retain(|field| field != DATES);
+    if held.has(Part::Dates)
+        && let Some(series) = stored::find(db, place.series)?
+        && let Some(event) = events::find(db, place.event)?
+        && is_moved(&InSeries { series: series.into(), membership: place.clone() }, &event)
+    {
+        fields.push(DATES.to_owned());
+    }
+    Ok(fields)
+}
+
+/// Returns whether an event is at another time than its series has it.
+fn is_moved(place: &InSeries, event: &Event) -> bool {
+    expected(place).is_none_or(|dates| {
+        let shown = &event.schedule;
+        (dates.all_day, dates.start_utc, dates.end_utc)
+            != (shown.all_day, shown.start_utc, shown.end_utc)
+            && !(dates.all_day && shown.all_day && dates.start_local == shown.start_local)
+    })
 }
 
 /// Returns the fields in which an overridden event differs from its series.
@@ -130,13 +202,7 @@ fn changed(db: &mut Db, known: &Series, place: &Membership) -> Result<Vec<String
     let mut fields = template.differing(&own);
     fields.retain(|field| *field != DATES);
     let place = InSeries { series: known.clone().into(), membership: place.clone() };
-    let is_moved = expected(&place).is_none_or(|dates| {
-        let shown = &own.event.schedule;
-        (dates.all_day, dates.start_utc, dates.end_utc)
-            != (shown.all_day, shown.start_utc, shown.end_utc)
-            && !(dates.all_day && shown.all_day && dates.start_local == shown.start_local)
-    });
-    if is_moved {
+    if is_moved(&place, &own.event) {
         fields.push(DATES);
     }
     Ok(fields.into_iter().map(str::to_owned).collect())

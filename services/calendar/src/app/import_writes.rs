@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::context::RequestContext;
 use super::event_writes;
+use super::import_series;
 use super::loading::Undone;
 use super::subscriber::Subscriber;
 use super::write_context::WriteContext;
@@ -54,6 +55,8 @@ pub struct Source<'a> {
     pub entries: EntryContext<'a>,
     /// The first event of the series.
     pub parent: Option<i64>,
+    /// The stored series and the entry, if the event belongs to one.
+    pub series: Option<(i64, &'a Entry)>,
     /// Whether the series may exclude this event. We can't know, because one of the excluded dates
     /// is unreadable.
     pub has_unknown_exclusions: bool,
@@ -259,9 +262,14 @@ fn create(
     if occurrence.is_cancelled {
         set("event_status", json!(Occurring::Cancelled.name()));
     }
+    let date_slug = match source.series {
+        Some(series) => import_series::slug_of(context.db, series, occurrence)?,
+        None => None,
+    };
     let change = EventChange {
         external_id: Some(occurrence.external_id.clone()),
         parent: source.parent,
+        date_slug,
         categories: Some(details.categories.iter().cloned().map(TermRef::Text).collect()),
         ..decode(context, source.user, Params::from_json(fields.into()), None)?
     };

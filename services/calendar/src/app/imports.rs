@@ -8,12 +8,14 @@ use std::time::Instant;
 
 use database::{Db, transaction};
 
-use super::import_overrides::{later_overrides, parent_of, stored_name, tell_apart};
+use super::import_moves;
+use super::import_notices::Notices;
+use super::import_overrides::{later_overrides, note_first, parent_of, stored_name, tell_apart};
 use super::import_overview::{Cut, Overview};
 use super::import_progress::{
     EntryProgress, ImportLimits, Pass, Progress, Series, Step, TIME_SLICE, TimeSlice, Work,
 };
-use super::import_series;
+use super::import_series::{self, Written};
 use super::import_steps::Reading;
 use super::import_writes::{self, Outcome, OwnEvents, Source, drop_surplus, find};
 use super::loading::Undone;
@@ -200,7 +202,11 @@ impl Import {
                     self.so_far.count(Outcome::Skipped);
                     return Ok(true);
                 }
-                return self.write_entry(state, db, (component, &entry), slice);
+                let notices = Notices::begin(db, &self.so_far)?;
+                self.so_far.series = None;
+                let is_complete = self.write_entry(state, db, (component, &entry), slice)?;
+                notices.combine(db, &self.so_far, state.clock.unix())?;
+                return Ok(is_complete);
             }
         }
         Ok(true)
@@ -246,6 +252,10 @@ impl Import {
                 for warning in &entry.warnings {
                     self.so_far.warn(component, warning.clone());
                 }
+                if !self.is_author {
+                    let now = state.clock.unix();
+                    import_moves::rename(db, entry, self.subscriber.as_mut(), now)?;
+                }
                 let parent = self.parent(db, entry)?;
                 let is_withdrawn = entry.is_cancelled && entry.replaces.is_none();
                 let repeated = is_withdrawn || (entry.is_series && parent.is_some());
@@ -256,6 +266,7 @@ impl Import {
                 EntryProgress { kept: HashSet::new(), parent, repeated, overridden, series }
             }
         };
+        self.so_far.series = so_far.series.filter(|_| entry.replaces.is_none());
         let replacement = match &entry.replaces {
             Some(name) => Some(stored_name(db, self.series.get(&entry.uid), &entry.uid, name)?),
             None => None,
@@ -292,10 +303,11 @@ impl Import {
             }
             if slice.is_over(self.so_far.done) {
                 self.note_revision(db, entry)?;
+                so_far.series = so_far.series.map(|series| Written { is_new: false, ..series });
                 self.so_far.entry = Some(so_far);
                 return Ok(false);
             }
-            let (id, outcome) = match self.write_one(state, db, entry, &occurrence, so_far.parent) {
+            let (id, outcome) = match self.write_one(state, db, entry, &occurrence, &so_far) {
                 Ok(done) => done,
                 Err(Undone::Failed(error)) => return Err(error),
                 Err(Undone::Faulty(message)) => {
@@ -313,10 +325,10 @@ impl Import {
             }
             so_far.repeated |= entry.is_series && outcome != Outcome::Created;
             if let (Some(id), Some(series)) = (id, so_far.series) {
-                import_series::join(db, (series, entry), &occurrence, id)?;
+                import_series::join(db, (series.id, entry), &occurrence, id)?;
             }
             if let Some(id) = id {
-                so_far.repeated |= self.note_first(db, entry, &occurrence, id)?;
+                so_far.repeated |= note_first(db, &self.overview, entry, &occurrence, id)?;
                 if entry.is_series && so_far.parent.is_none() {
                     so_far.parent = parent_of(db, id)?;
                 }
@@ -341,7 +353,7 @@ impl Import {
         // Our own feeds leave out events that aren't public.
         let is_whole = is_whole && !entry.has_unknown_occurrences && !self.is_author;
         if let Some(series) = so_far.series.filter(|_| is_whole) {
-            import_series::tidy(db, series, entry)?;
+            import_series::tidy(db, series.id, entry)?;
         }
         if so_far.repeated
             && is_whole
@@ -402,33 +414,6 @@ impl Import {
         Ok(first.map(|first| first.parent.unwrap_or(first.id)))
     }
 
-    /// Records the original start of a series' first event. Returns true if the entry used to be a
-    /// series and no longer repeats.
-    fn note_first(
-        &self,
-        db: &mut Db,
-        entry: &Entry,
-        occurrence: &Occurrence,
-        id: i64,
-    ) -> Result<bool, Error> {
-        if occurrence.external_id != entry.uid {
-            return Ok(false);
-        }
-        let moment = match &entry.replaces {
-            Some(name) => Entry::moment_of(&entry.uid, name).map(str::to_owned),
-            None if entry.is_series => Some(occurrence.original.key()),
-            // Our exports list occurrences as single events without a rule.
-            None if self.overview.is_own || self.overview.cut.is_some() => return Ok(false),
-            None => None,
-        };
-        let mut repeated = false;
-        imported::note(db, id, |noted| {
-            repeated = noted.moment.is_some() && moment.is_none();
-            noted.moment = moment;
-        })?;
-        Ok(repeated)
-    }
-
     /// Writes the event of one occurrence within a savepoint. Returns the event's id, or `None` if
     /// an incomplete cancellation refers to an unknown event.
     fn write_one(
@@ -437,7 +422,7 @@ impl Import {
         db: &mut Db,
         entry: &Entry,
         occurrence: &Occurrence,
-        parent: Option<i64>,
+        so_far: &EntryProgress,
     ) -> Result<(Option<i64>, Outcome), Undone> {
         let entries = EntryContext { calendar: None, ..self.overview.context(state) };
         let has_unknown_exclusions = entry.has_unknown_exclusions;
@@ -446,7 +431,8 @@ impl Import {
             user: &self.user,
             own: self.own(),
             entries,
-            parent,
+            parent: so_far.parent,
+            series: so_far.series.map(|series| (series.id, entry)),
             has_unknown_exclusions,
             subscriber,
         };
@@ -484,7 +470,8 @@ impl Import {
                 let is_named = is_named || self.subscriber.as_ref().is_some_and(|s| s.keeps(name));
                 !entry.has_occurrence(name) || is_named || is_replaced(name)
             })?;
-            (0..dropped).for_each(|_| self.so_far.count(Outcome::Updated));
+            let is_trashing = self.subscriber.is_some() && !entry.is_cancelled;
+            self.so_far.count_dropped(dropped, is_trashing);
             if dropped < SURPLUS {
                 return Ok(true);
             }

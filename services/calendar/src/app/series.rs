@@ -5,6 +5,7 @@ use database::{DatabaseError, Db};
 use jiff::Timestamp;
 
 use super::event_writes;
+use super::subscribed_series::{name_for, note_new};
 use crate::ical::{self, Expansion, Moment};
 use crate::model::event::Event;
 use crate::model::included::InSeries;
@@ -119,7 +120,7 @@ pub fn make_missing(
         if *moment <= after || known.binary_search(moment).is_ok() {
             continue;
         }
-        let external_id = series.external_id(*moment);
+        let external_id = name_for(db, series, *moment)?;
         let place = |event: i64| Membership {
             event,
             series: series.id,
@@ -128,9 +129,11 @@ pub fn make_missing(
         };
         let Some(schedule) = schedule(zone, start, end) else { continue };
         // An event that left the series still has this name. Its date may be in the trash.
-        if let Some(event) = named(db, series, *moment)? {
+        if let Some(name) = &external_id
+            && let Some(event) = named(db, series, *moment)?
+        {
             if series::of_event(db, event.id)?.is_none() {
-                events::rename(db, event.id, &external_id)?;
+                events::rename(db, event.id, name)?;
                 made += usize::from(event.status.is_trashed());
                 let changed = bring_back(db, event.id, (template, &schedule, parent), now)?;
                 series::join(db, &Membership { changed, ..place(event.id) })?;
@@ -142,7 +145,7 @@ pub fn make_missing(
         event.id = events::allocate(db)?;
         event.slug = slugs::free(db, "events", &series.slug_of(*moment), "", event.id)?;
         slugs::forget_former(db, "events", &event.slug)?;
-        (event.schedule, event.external_id, event.parent) = (schedule, Some(external_id), parent);
+        (event.schedule, event.external_id, event.parent) = (schedule, external_id, parent);
         (event.modified_utc, event.sequence, event.previous) = (now, 0, None);
         events::insert(db, &new.event, &new.links)?;
         event_statuses::replace(db, new.event.id, &new.status)?;
@@ -214,6 +217,7 @@ pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize
     }
     let messages = webhooks::last_message(db)?;
     let made = make_missing(db, &series, &template, &expansion, (series.made_until, seconds))?;
+    note_new(db, &series, false)?;
     let known = &expansion.repetition;
     series.made_until = known.made_until.max(series.made_until);
     series.due_utc = known.due_utc;

@@ -5,6 +5,7 @@ use database::Db;
 use super::context::RequestContext;
 use super::interrupt::Interrupt;
 use super::series_plans::{invalid, plan_of};
+use super::subscribed_series::note_new;
 use super::{event_writes, series};
 use crate::error::Error;
 use crate::ical::Expansion;
@@ -93,6 +94,7 @@ pub fn begin(
     let (event, occurrence) = (first.id, series.plan.first());
     stored::join(db, &Membership { event, series: series.id, occurrence, changed: Vec::new() })?;
     series::make_missing(db, &series, &new, &expansion, (i64::MIN, seconds))?;
+    note_new(db, &series, true)?;
     let body = series_body("series.created", series.id, event, seconds);
     webhooks::combine_after(db, messages, &body, seconds)?;
     Ok(new.event)

@@ -9,6 +9,7 @@ use super::interrupt::Interrupt;
 use super::series_creation::{begin, expanded, name_of, new_series, require};
 use super::series_plans::{Shift, ended_before, invalid, plan_of, split};
 use super::slugs::remember;
+use super::subscribed_series::{is_named_by_file, moving_along, note_new};
 use super::{erasure, event_writes, series};
 use crate::error::Error;
 use crate::model::change::EventChange;
@@ -19,8 +20,9 @@ use crate::model::role::{self, User};
 use crate::model::series::{DATES, Membership, Reach, Recurrence, STATUS, Series, Shared};
 use crate::model::slug::TRASHED;
 use crate::model::status::Status;
+use crate::model::subscription::Parts;
 use crate::store::series as stored;
-use crate::store::{event_statuses, events, slugs, sql, webhooks};
+use crate::store::{event_statuses, events, slugs, sql, subscribed_events, webhooks};
 
 /// Changes an event, and other events in its series if the write asks for that.
 pub fn update(
@@ -154,6 +156,10 @@ fn update_several(
     if differing.is_empty() && !is_planned {
         return Ok(event);
     }
+    let members = match is_moved {
+        true => moving_along(db, &place, before.event.schedule.start_local, members)?,
+        false => members,
+    };
     let old_dates = match is_moved {
         true => before.event.schedule.clone(),
         false => after.event.schedule.clone(),
@@ -183,6 +189,7 @@ fn update_several(
             work.move_events(db, members, &shift, seconds)?;
             if let Some(template) = series::template(db, series.id)? {
                 series::make_missing(db, &series, &template, &expansion, (i64::MIN, seconds))?;
+                note_new(db, &series, true)?;
             }
         }
     }
@@ -200,11 +207,14 @@ fn split_off(db: &mut Db, place: &InSeries, members: &[Membership]) -> Result<Se
     ended.sequence += 1;
     let uid = sql::random_id(db)?;
     let new = Series { id: 0, uid, plan: after, sequence: 0, ..Series::clone(&place.series) };
+    let is_named_by_file = is_named_by_file(db, &place.series)?;
     let new = stored::insert(db, &new)?;
     stored::update(db, &ended)?;
     for member in members {
         stored::join(db, &Membership { series: new.id, ..member.clone() })?;
-        events::rename(db, member.event, &new.external_id(member.occurrence))?;
+        if !is_named_by_file {
+            events::rename(db, member.event, &new.external_id(member.occurrence))?;
+        }
     }
     if let Some(first) = members.iter().find(|member| member.occurrence == moment) {
         for member in members {
@@ -277,8 +287,9 @@ impl Work<'_> {
             members.reverse();
         }
         let was = Series { plan: shift.before().clone(), ..self.series.clone() };
+        let is_named_by_file = is_named_by_file(db, &was)?;
         stored::clear(db, self.series.id)?;
-        if shift.is_moving() {
+        if shift.is_moving() && !is_named_by_file {
             for member in &members {
                 events::forget_external_id(db, member.event)?;
             }
@@ -306,14 +317,16 @@ impl Work<'_> {
             if !has_own_dates || member.event == self.own {
                 new.event.schedule = schedule;
             }
-            let name = self.series.external_id(occurrence);
-            // A date that an earlier rule removed may still have this name.
-            if let Some(other) = events::find_by_external_id(db, &name)?
-                && other.id != member.event
-            {
-                events::forget_external_id(db, other.id)?;
+            if !is_named_by_file {
+                let name = self.series.external_id(occurrence);
+                // A date that an earlier rule removed may still have this name.
+                if let Some(other) = events::find_by_external_id(db, &name)?
+                    && other.id != member.event
+                {
+                    events::forget_external_id(db, other.id)?;
+                }
+                new.event.external_id = Some(name);
             }
-            new.event.external_id = Some(name);
             let place = self.place(&member, occurrence);
             let wanted = self.series.slug_of(occurrence);
             let suffix = if new.event.status.is_trashed() { TRASHED } else { "" };
@@ -348,6 +361,13 @@ fn rewrite(db: &mut Db, old: &Shared, mut new: Shared, now: i64) -> Result<(), E
     events::update(db, (&old.event, &old.links), (&new.event, &new.links))?;
     if old.status != new.status {
         event_statuses::replace(db, new.event.id, &new.status)?;
+    }
+    let changed = Parts::changed(
+        (&old.event, &old.links, &old.status),
+        (&new.event, &new.links, &new.status),
+    );
+    if !changed.is_empty() {
+        subscribed_events::note_changed(db, new.event.id, &changed)?;
     }
     Ok(())
 }

@@ -19,6 +19,10 @@ use crate::store::{events, linked_posts, subscribed_events, terms, users};
 /// Why an entry was skipped.
 const FOREIGN: &str = "an event that is not of this subscription has its UID; it was skipped";
 
+/// Why an entry was skipped that an earlier subscription may have had.
+const TRASHED: &str = "an event in the trash that is not of this subscription has its UID; it was \
+    skipped. To restore it, set adopt and run the subscription; to get a new event, erase it";
+
 /// The subscription that a file is imported for.
 #[derive(Clone, Debug)]
 pub struct Subscriber {
@@ -59,6 +63,21 @@ impl Subscriber {
         })
     }
 
+    /// Reads the external ids again, after some of them changed.
+    pub fn read_names(&mut self, db: &mut Db) -> Result<(), Error> {
+        self.names = subscribed_events::names(db, self.id)?.into_iter().collect();
+        Ok(())
+    }
+
+    pub fn id(&self) -> i64 {
+        self.id
+    }
+
+    /// Returns whether an external id belongs to one of its events.
+    pub fn has(&self, name: &str) -> bool {
+        self.names.contains_key(name)
+    }
+
     pub fn status(&self) -> &str {
         &self.status
     }
@@ -77,14 +96,13 @@ impl Subscriber {
         }
         let named = match events::find_by_external_id(db, &entry.uid)? {
             Some(event) => vec![event.id],
-            None => {
-                let others = events::later_occurrences(db, &entry.uid, (i64::MIN, false))?;
-                others.into_iter().map(|(id, _)| id).collect()
-            }
+            None => events::of_uid(db, &entry.uid)?.into_iter().map(|(id, ..)| id).collect(),
         };
         for event in named {
             if !self.owns(db, event)? {
-                return Ok(Some(FOREIGN));
+                let found = events::find(db, event)?;
+                let is_trashed = found.is_some_and(|event| event.status.is_trashed());
+                return Ok(Some(if is_trashed { TRASHED } else { FOREIGN }));
             }
         }
         Ok(None)

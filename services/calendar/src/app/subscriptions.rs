@@ -67,7 +67,7 @@ pub fn show_all(db: &mut Db, now: i64) -> Result<Vec<SubscriptionJson>, Error> {
     let mut shown = Vec::new();
     for subscription in subscriptions::all(db)? {
         let counts = subscribed_events::counts(db, subscription.id)?;
-        shown.push(SubscriptionJson::new(subscription, counts, now));
+        shown.push(SubscriptionJson::new(subscription, counts, now).without_messages());
     }
     Ok(shown)
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::subscriptions::Step;
 use crate::jobs;
-use crate::model::subscription::RunOutcome;
+use crate::model::subscription::{RunMessage, RunOutcome};
 use crate::state::State;
 
 /// Exit statuses of `run`, for `--help`.
@@ -209,6 +209,9 @@ fn run(state: &State, id: i64, json: bool) -> anyhow::Result<ExitCode> {
     );
     if !json && !run.message.is_empty() {
         log::info!(target: "notice", "{}", run.message);
+    }
+    for RunMessage { uid, line, message } in run.messages.iter().filter(|_| !json) {
+        log::info!(target: "notice", "line {line} ({uid}): {message}");
     }
     Output::from_json_flag(json).print(&run, text)?;
     Ok(match run.outcome {

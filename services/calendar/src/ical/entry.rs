@@ -275,6 +275,11 @@ impl Entry {
         Some(Moment::Time(at, zone.clone()).day_key())
     }
 
+    /// Returns the seconds of a key, as in [`Moment::seconds`]. Returns `None` if it isn't a key.
+    pub fn seconds_of(key: &str) -> Option<i64> {
+        reading(key).map(wall_seconds)
+    }
+
     /// Returns a key range that covers every time on a local day, whatever the zone.
     pub fn keys_around(day: &str) -> Option<(String, String)> {
         let day = reading(day)?.date();

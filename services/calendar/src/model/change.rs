@@ -121,6 +121,8 @@ pub struct EventChange {
     pub external_id: Option<String>,
     /// The first event in the series. Can't be set over HTTP.
     pub parent: Option<i64>,
+    /// The slug of a date of a series. Can't be set over HTTP.
+    pub date_slug: Option<String>,
 }
 
 impl EventChange {

@@ -380,6 +380,20 @@ pub struct Run {
     /// Future events missing from the file, if that's why the subscription stopped.
     #[serde(default)]
     pub lost: u64,
+    /// The messages about entries of the file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<RunMessage>,
+}
+
+/// A message of a run about an entry of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunMessage {
+    /// The entry's UID. May be empty.
+    pub uid: String,
+    /// The entry's line.
+    pub line: u64,
+    /// A sentence for editors.
+    pub message: String,
 }
 
 /// Returns when to try again after consecutive failures, in Unix seconds. The delay doubles with

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use database::{Backend, DatabaseError, Db, on_backend};
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
 
 use super::among_ids::among;
 use super::event_index::log_change;
@@ -181,6 +182,27 @@ pub fn later_occurrences(
     sql.push(" order by id");
     let rows: Vec<TextRow> = sql.load(db)?;
     Ok(rows.into_iter().map(|row| (row.id, row.text)).collect())
+}
+
+/// Returns the id, external id and start of the event with a UID and of its occurrences.
+pub fn of_uid(db: &mut Db, uid: &str) -> Result<Vec<(i64, String, i64)>, DatabaseError> {
+    let mut sql =
+        Sql::new(db, "select id, ical_uid as text, start_utc from events where (ical_uid = ");
+    sql.bind(uid.to_owned()).push(" or ");
+    within_external_ids(&mut sql, db.backend(), format!("{uid}#"), format!("{uid}$"));
+    sql.push(") order by id");
+    let rows: Vec<StartRow> = sql.load(db)?;
+    Ok(rows.into_iter().map(|row| (row.id, row.text, row.start_utc)).collect())
+}
+
+#[derive(QueryableByName)]
+struct StartRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Text)]
+    text: String,
+    #[diesel(sql_type = BigInt)]
+    start_utc: i64,
 }
 
 /// Returns up to 100 events whose external ids are in a range, in byte order. The upper bound is

@@ -64,6 +64,23 @@ pub fn find(
     Ok(row.map(SubscribedEvent::from))
 }
 
+/// Returns the subscription that events of a series come from, if any.
+pub fn of_series(db: &mut Db, series: i64) -> Result<Option<i64>, DatabaseError> {
+    let text = "select s.subscription_id as id from subscribed_events s join series_events m \
+        on m.event_id = s.event_id where m.series_id = ";
+    let mut sql = Sql::new(db, text);
+    sql.value(series).push(" order by s.subscription_id limit 1");
+    Ok(sql.load_ids(db)?.pop())
+}
+
+/// Returns the events of a series that do not come from a subscription.
+pub fn unknown_of_series(db: &mut Db, series: i64) -> Result<Vec<i64>, DatabaseError> {
+    let mut sql = Sql::new(db, "select m.event_id as id from series_events m where m.series_id = ");
+    sql.value(series).push(" and not exists (select 1 from subscribed_events s ");
+    sql.push("where s.event_id = m.event_id) order by m.event_id");
+    sql.load_ids(db)
+}
+
 /// Records that an event is in the subscription's file.
 pub fn note(db: &mut Db, subscription: i64, name: &str, event: i64) -> Result<(), DatabaseError> {
     let known = find(db, subscription, name)?;
@@ -83,6 +100,32 @@ pub fn note(db: &mut Db, subscription: i64, name: &str, event: i64) -> Result<()
 pub fn note_vanished(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     let found = subscribed_events::table.filter(subscribed_events::event_id.eq(event));
     diesel::update(found).set(subscribed_events::is_vanished.eq(true)).execute(db)?;
+    Ok(())
+}
+
+/// Records the external id of an event that has another one in the file now. Does nothing if the
+/// event doesn't come from a subscription.
+pub fn rename(db: &mut Db, event: i64, name: &str) -> Result<(), DatabaseError> {
+    let Some(known) = of_event(db, event)? else { return Ok(()) };
+    if known.name == name {
+        return Ok(());
+    }
+    // The name may belong to an event that was erased.
+    forget(db, known.subscription, name)?;
+    let found = subscribed_events::table.filter(subscribed_events::event_id.eq(event));
+    diesel::update(found).set(subscribed_events::name.eq(name)).execute(db)?;
+    Ok(())
+}
+
+/// Records the external id that an erased event would have in the file now.
+pub fn rename_erased(
+    db: &mut Db,
+    subscription: i64,
+    (old, new): (&str, &str),
+) -> Result<(), DatabaseError> {
+    forget(db, subscription, new)?;
+    let found = subscribed_events::table.find((subscription, old));
+    diesel::update(found).set(subscribed_events::name.eq(new)).execute(db)?;
     Ok(())
 }
 

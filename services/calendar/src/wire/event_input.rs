@@ -155,6 +155,7 @@ fn decode(
         reach: given.scope.map(|scope| scope.0).unwrap_or_default(),
         external_id: None,
         parent: None,
+        date_slug: None,
     };
     errors.finish(change)
 }

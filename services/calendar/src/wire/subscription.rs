@@ -6,11 +6,12 @@ use utoipa::ToSchema;
 
 use super::dates::written;
 use super::envelope::ListMeta;
-use crate::model::subscription::{Run, Subscription};
+use super::import::ImportErrorJson;
+use crate::model::subscription::{Run, RunMessage, Subscription};
 
 /// A subscription to a calendar at another address. Times are YYYY-MM-DD HH:MM:SS in UTC.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = Subscription, example = json!(example()))]
+#[schema(as = Subscription, example = json!(example(Some(json!([example_of_message()])))))]
 pub struct SubscriptionJson {
     pub id: i64,
     /// The address of the file.
@@ -66,10 +67,21 @@ pub struct RunJson {
     pub trashed: u64,
     /// Future events that the file lacks, if the subscription stopped for that reason.
     pub lost: u64,
+    /// The messages about entries of the file: up to 1000 errors and then up to 1000 warnings. A list
+    /// of subscriptions does not have them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub messages: Option<Vec<ImportErrorJson>>,
 }
 
 impl RunJson {
     fn new(run: Run) -> RunJson {
+        let message = |one: RunMessage| ImportErrorJson {
+            uid: one.uid,
+            line: one.line,
+            message: one.message,
+        };
+        let messages = Some(run.messages.into_iter().map(message).collect());
         let Run { at, outcome, message, created, updated, unchanged, skipped, failed, .. } = run;
         RunJson {
             at_utc: written(at),
@@ -82,6 +94,7 @@ impl RunJson {
             failed,
             trashed: run.trashed,
             lost: run.lost,
+            messages,
         }
     }
 }
@@ -119,9 +132,20 @@ impl SubscriptionJson {
     }
 }
 
+impl SubscriptionJson {
+    /// Leaves the messages about entries out.
+    #[must_use]
+    pub fn without_messages(mut self) -> SubscriptionJson {
+        if let Some(run) = &mut self.last_run {
+            run.messages = None;
+        }
+        self
+    }
+}
+
 /// All subscriptions.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = SubscriptionList, example = json!({"subscriptions": [example()]}))]
+#[schema(as = SubscriptionList, example = json!({"subscriptions": [example(None)]}))]
 pub struct SubscriptionListJson {
     pub subscriptions: Vec<SubscriptionJson>,
 }
@@ -153,17 +177,26 @@ pub struct SubscribedEventListJson {
     pub meta: ListMeta,
 }
 
-fn example() -> Value {
-    json!({
+fn example_of_message() -> Value {
+    json!({"uid": "7@club.example", "line": 120, "message": "DTSTART is missing"})
+}
+
+fn example(messages: Option<Value>) -> Value {
+    let mut example = json!({
         "id": 3, "url": "https://club.example/events.ics", "interval": 60, "author": 2,
         "status": "publish", "category": 5, "venue": null, "adopt": false, "state": "active",
         "failures": 0, "awaits_acceptance": false, "events": 40, "changed_events": 1, "created_utc": "2027-03-01 09:00:00",
         "next_run_utc": "2027-03-10 13:00:00",
         "last_run": {
             "at_utc": "2027-03-10 12:00:00", "outcome": "imported", "message": "", "created": 2,
-            "updated": 1, "unchanged": 37, "skipped": 0, "failed": 0, "trashed": 1, "lost": 0,
+            "updated": 1, "unchanged": 37, "skipped": 0, "failed": 1, "trashed": 1, "lost": 0,
         },
-    })
+    });
+    if let Some(messages) = messages {
+        example["last_run"]["message"] = json!("line 120: DTSTART is missing");
+        example["last_run"]["messages"] = messages;
+    }
+    example
 }
 
 fn example_of_events() -> Value {

@@ -65,6 +65,7 @@ mod series_rules;
 mod soak;
 mod spreadsheet;
 mod stop;
+mod subscribed_series;
 mod subscribing;
 mod subscription_fetches;
 mod subscription_runs;

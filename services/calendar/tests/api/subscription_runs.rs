@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use calendar::run_due_subscriptions;
-use database::Db;
+use calendar::{State, run_due_subscriptions};
+use database::{DatabaseError, DatabaseSettings, Db};
 use futures_util::join;
 use parking_lot::Mutex;
 use reqwest::Method;
@@ -94,6 +94,42 @@ async fn run_that_was_taken_over_writes_nothing() {
     assert_eq!(counts(&shown, "imported")[0], 1);
     assert_eq!(club.titles().await, ["a"]);
     assert_eq!(club.shown(id).await["last_run"], shown["last_run"]);
+}
+
+#[actix_web::test]
+async fn long_write_delays_the_look_for_due_subscriptions() {
+    let club = Subscribing::new().await;
+    club.serves(&file_of(&["a"]));
+    club.subscribe(json!({})).await;
+    let database = &club.app.database;
+    let settings = DatabaseSettings { db_pool: 1, db_wait_ms: 200, ..database.settings() };
+    let pools = settings
+        .open(database.folder(), "test", &[&auth::MIGRATIONS, &calendar::MIGRATIONS])
+        .unwrap();
+    let state = State { pools: pools.clone(), ..club.state.clone() };
+    let (release, released) = mpsc::channel::<()>();
+    let (begun, begins) = mpsc::channel::<()>();
+    let write = std::thread::spawn(move || {
+        pools.write_blocking(|db| {
+            calendar::Sql::new(db, "update subscriptions set failures = 0").execute(db)?;
+            begun.send(()).unwrap();
+            let _ = released.recv();
+            Ok::<_, DatabaseError>(())
+        })
+    });
+    begins.recv().unwrap();
+    let watch = async {
+        // A request that comes later is refused.
+        let update = |db: &mut Db| {
+            calendar::Sql::new(db, "update subscriptions set failures = 0").execute(db)
+        };
+        let refused = state.pools.write(update).await;
+        assert!(refused.is_err_and(|error| error.is_busy()));
+        drop(release);
+    };
+    let (runs, ()) = join!(run_due_subscriptions(&state), watch);
+    assert_eq!((runs, club.titles().await), (1, vec!["a".to_owned()]));
+    write.join().unwrap().unwrap();
 }
 
 fn program() -> Program {
@@ -189,6 +225,9 @@ fn commands_manage_and_run_subscriptions() {
     program.done(&["subscriptions", "pause", "1"]);
     let shown = program.json(&["subscriptions", "show", "1"]);
     assert_eq!((&shown["state"], &shown["interval"]), (&json!("paused"), &json!(45)));
+    let refused = program.run(&["subscriptions", "run", "1"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.errors.contains("is paused: resume it first"), "{}", refused.errors);
     program.done(&["subscriptions", "resume", "1"]);
     let wrong = program.run(&["subscriptions", "release", "1", "--event", "99"]);
     assert!(

@@ -14,6 +14,7 @@ use database::{DatabaseError, Db, Retries, WriterQueue, off_worker};
 use futures_util::future::join_all;
 use tokio::runtime::Builder;
 
+use super::remarks::{messages, remarks};
 use crate::app::{
     FileContent, Import, ImportLimits, Loss, Overview, Subscriber, acting_user, trash_by_file,
 };
@@ -113,17 +114,29 @@ pub async fn measure_subscriptions(state: &State) {
 /// has changed or removed it in the meantime.
 ///
 /// # Errors
-/// The subscription does not exist or is already running, or the database failed.
+/// The subscription does not exist, is paused or stopped, or is already running, or the database
+/// failed.
 pub fn run_subscription(state: &State, id: i64) -> anyhow::Result<Option<Run>> {
     let fetcher = state.calendar_fetcher.as_ref().context("files cannot be fetched")?;
     let now = state.clock.unix();
     let until = now + lease_of(fetcher);
-    let claim = |db: &mut Db| subscriptions::claim(db, id, now, until);
-    let Some((subscription, lease)) = state.pools.write_blocking(claim)? else {
-        let exists = state.pools.read_blocking(|db| subscriptions::find(db, id))?.is_some();
-        anyhow::ensure!(exists, "subscription {id} does not exist");
-        anyhow::bail!("subscription {id} is being run; wait until it has finished");
+    let rests = |of: &Subscription| {
+        matches!(of.state, SubscriptionState::Paused | SubscriptionState::Stopped)
     };
+    let claim = |db: &mut Db| -> Result<_, DatabaseError> {
+        match subscriptions::find(db, id)? {
+            Some(found) if !rests(&found) => {
+                Ok((Some(found), subscriptions::claim(db, id, now, until)?))
+            }
+            found => Ok((found, None)),
+        }
+    };
+    let (found, claimed) = state.pools.write_blocking(claim)?;
+    let found = found.with_context(|| format!("subscription {id} does not exist"))?;
+    let name = found.state.name();
+    anyhow::ensure!(!rests(&found), "subscription {id} is {name}: resume it first");
+    let (subscription, lease) = claimed
+        .with_context(|| format!("subscription {id} is being run; wait until it has finished"))?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
     Ok(runtime.block_on(run(state, fetcher, subscription, lease)))
 }
@@ -145,7 +158,7 @@ async fn claim(state: &State, fetcher: &CalendarFetcher) -> Option<(Subscription
             None => subscriptions::claim_due(db, now, until),
         }
     };
-    match state.pools.write(claim).await {
+    match state.pools.write_patiently(DatabaseError::is_busy, claim).await {
         Ok(claimed) => claimed,
         Err(error) => {
             log::warn!("cannot look up due subscriptions: {error}");
@@ -192,7 +205,7 @@ async fn run(
         sql::one_writer(db)?;
         subscriptions::finish(db, &lease, &finish)
     };
-    match state.pools.write(record).await {
+    match state.pools.write_patiently(DatabaseError::is_busy, record).await {
         Ok(true) => {
             metrics::count_subscription_run(run.outcome);
             if matches!(run.outcome, RunOutcome::Failed | RunOutcome::Stopped) {
@@ -284,7 +297,7 @@ async fn attempt(
         );
         return Ok(stopped(now, subscription, message, lost));
     }
-    let report = import(state, (subscription, lease), bytes, overview).await?;
+    let (report, dropped) = import(state, (subscription, lease), bytes, overview).await?;
     let (trashed, kept) = trash_missing(state, lease, content).await?;
     let now = state.clock.unix();
     let run = Run {
@@ -296,8 +309,9 @@ async fn attempt(
         unchanged: report.unchanged,
         skipped: report.skipped,
         failed: report.failed,
-        trashed,
+        trashed: trashed + dropped,
         lost: 0,
+        messages: messages(&report),
     };
     let imported = Some((file.etag, file.last_modified));
     Ok(Finish { run, next_utc: now + interval, failures: 0, url, imported })
@@ -312,22 +326,6 @@ async fn loss(
     let (id, now) = (subscription.id, state.clock.unix());
     let known = state.pools.read(move |db| subscribed_events::future(db, id, now)).await?;
     Ok(content.loss(&known))
-}
-
-/// Describes the first problem of an import, and how many events were kept because a user had
-/// changed them.
-fn remarks(report: &ImportJson, kept: u64) -> String {
-    let first = report.errors.first().or(report.warnings.first());
-    let problem = first.map(|one| format!("line {}: {}", one.line, one.message));
-    let more = (report.errors.len() + report.warnings.len()).saturating_sub(1);
-    let problem = problem.map(|text| match more {
-        0 => text,
-        more => format!("{text} (and {more} other messages)"),
-    });
-    let kept = (kept > 0).then(|| {
-        format!("events that the file lacks and that stay, because a user changed them: {kept}")
-    });
-    problem.into_iter().chain(kept).collect::<Vec<_>>().join("; ")
 }
 
 fn is_busy(error: &RunError) -> bool {
@@ -355,13 +353,14 @@ async fn write<T: Send + 'static>(
     off_worker(perform).await?
 }
 
-/// Imports the file in short transactions.
+/// Imports the file in short transactions. Also returns how many events were trashed because their
+/// series no longer have them.
 async fn import(
     state: &State,
     (subscription, lease): (&Subscription, &Lease),
     bytes: Arc<[u8]>,
     overview: Overview,
-) -> Result<ImportJson, RunError> {
+) -> Result<(ImportJson, u64), RunError> {
     let own = subscription.clone();
     let read = move |db: &mut Db| -> Result<_, Error> {
         Ok((acting_user(db, &own)?, Subscriber::of(db, &own)?))
@@ -384,7 +383,8 @@ async fn import(
             (import, more) = write_batch(state, lease, ready).await?;
         }
     }
-    Ok(import.into_report())
+    let dropped = u64::try_from(import.so_far().trashed).unwrap_or(0);
+    Ok((import.into_report(), dropped))
 }
 
 /// Writes prepared entries. Returns whether there are more. A retry starts the batch from the

@@ -1,0 +1,254 @@
+//! Recognises the known events of a series whose dates changed in the file.
+
+use std::collections::{HashMap, HashSet};
+
+use database::Db;
+
+use super::slugs::remember;
+use super::subscriber::Subscriber;
+use crate::error::Error;
+use crate::ical::{Entry, Moment, Occurrence};
+use crate::model::series::{Membership, Series};
+use crate::model::slug::TRASHED;
+use crate::model::subscription::Part;
+use crate::model::zone::Zone;
+use crate::store::{events, imported, links, series, slugs, subscribed_events};
+
+/// An event of a series that earlier files had.
+struct Known {
+    /// The id, or `None` if a user erased the event.
+    id: Option<i64>,
+    name: String,
+    /// The key of its start in the last file.
+    key: String,
+    is_past: bool,
+}
+
+/// Gives the known events of a series the external ids that they have in the file now, along with
+/// their places in the series and their slugs. A subscription's import only touches that
+/// subscription's events.
+///
+/// An event belongs to the occurrence with its original start, or else to one of the same local
+/// day. If no event is found by either, events and occurrences are matched in order.
+pub fn rename(
+    db: &mut Db,
+    entry: &Entry,
+    subscriber: Option<&mut Subscriber>,
+    now: i64,
+) -> Result<(), Error> {
+    let is_whole = entry.is_series && !entry.is_cancelled && !entry.has_unknown_occurrences;
+    if !is_whole || entry.replaces.is_some() {
+        return Ok(());
+    }
+    let stored = series::find_by_uid(db, &entry.uid)?;
+    let known = known(db, entry, (stored.as_ref(), subscriber.as_deref()), now)?;
+    let matches = matched(&known, &entry.occurrences, now);
+    if let Some(stored) = &stored {
+        move_members(db, entry, stored, (&known, &matches), now)?;
+    }
+    let taken: HashSet<&str> = matches.values().map(|one| one.external_id.as_str()).collect();
+    let new_name = |(index, one): (usize, &Known)| match matches.get(&index) {
+        Some(occurrence) => Some(occurrence.external_id.clone()),
+        // An event without an occurrence makes room.
+        None if taken.contains(one.name.as_str()) => {
+            Some(Entry::occurrence_id(&entry.uid, &one.key))
+        }
+        None => None,
+    };
+    let renamed: Vec<(&Known, String)> = known
+        .iter()
+        .enumerate()
+        .filter_map(|(index, one)| Some((one, new_name((index, one))?)))
+        .filter(|(one, name)| one.name != *name)
+        .collect();
+    if renamed.is_empty() {
+        return Ok(());
+    }
+    let subscription = subscriber.as_ref().map(|subscriber| subscriber.id());
+    // All names become free first.
+    for (number, (one, _)) in renamed.iter().enumerate() {
+        give(db, one.id, (subscription, &one.name), &format!("#{number}"))?;
+    }
+    for (number, (one, name)) in renamed.iter().enumerate() {
+        give(db, one.id, (subscription, &format!("#{number}")), name)?;
+        // An event that this import may not touch can have the name.
+        if let Some(id) = one.id
+            && events::find_by_external_id(db, name)?.is_none()
+        {
+            events::rename(db, id, name)?;
+        }
+    }
+    let first = renamed.iter().find(|(_, name)| *name == entry.uid);
+    if let Some(first) = first.and_then(|(one, _)| one.id) {
+        for id in known.iter().filter_map(|one| one.id) {
+            events::set_parent(db, id, Some(first).filter(|first| *first != id))?;
+        }
+    }
+    match subscriber {
+        Some(subscriber) => subscriber.read_names(db),
+        None => Ok(()),
+    }
+}
+
+/// Gives an event of a subscription another name. Its external id becomes free.
+fn give(
+    db: &mut Db,
+    event: Option<i64>,
+    (subscription, old): (Option<i64>, &str),
+    new: &str,
+) -> Result<(), Error> {
+    match (event, subscription) {
+        (Some(event), _) => {
+            events::forget_external_id(db, event)?;
+            subscribed_events::rename(db, event, new)?;
+        }
+        (None, Some(subscription)) => {
+            subscribed_events::rename_erased(db, subscription, (old, new))?
+        }
+        (None, None) => {}
+    }
+    Ok(())
+}
+
+/// Returns the known events of a series, ordered by their starts in the last file.
+fn known(
+    db: &mut Db,
+    entry: &Entry,
+    (stored, subscriber): (Option<&Series>, Option<&Subscriber>),
+    now: i64,
+) -> Result<Vec<Known>, Error> {
+    let uid = &entry.uid;
+    let mut known = Vec::new();
+    for (id, name, start_utc) in events::of_uid(db, uid)? {
+        let key = match Entry::moment_of(uid, &name) {
+            Some(key) => Some(key).filter(|_| Entry::is_occurrence_id(&name)).map(str::to_owned),
+            None => imported::find(db, id)?.moment,
+        };
+        let is_own = match subscriber {
+            Some(subscriber) => subscriber.has(&name) || subscriber.owns(db, id)?,
+            None => true,
+        };
+        if let Some(key) = key.filter(|_| is_own) {
+            known.push(Known { id: Some(id), name, key, is_past: start_utc <= now });
+        }
+    }
+    let erased = match subscriber {
+        Some(subscriber) => subscribed_events::erased(db, subscriber.id())?,
+        None => Vec::new(),
+    };
+    for name in erased.into_iter().filter(|name| entry.has_occurrence(name)) {
+        let first = || stored.map(|stored| stored.plan.key(stored.plan.first()));
+        let key = Entry::moment_of(uid, &name).map(str::to_owned).or_else(first);
+        if let Some(key) = key {
+            let is_past = Entry::seconds_of(&key).is_some_and(|at| at <= now);
+            known.push(Known { id: None, name, key, is_past });
+        }
+    }
+    known.sort_by(|a, b| a.key.cmp(&b.key));
+    Ok(known)
+}
+
+/// Returns the occurrences that the events belong to, by the events' positions.
+fn matched<'o>(
+    known: &[Known],
+    occurrences: &'o [Occurrence],
+    now: i64,
+) -> HashMap<usize, &'o Occurrence> {
+    let mut matches = HashMap::new();
+    let by_key: HashMap<&str, usize> =
+        known.iter().enumerate().map(|(index, one)| (one.key.as_str(), index)).collect();
+    let mut left: Vec<&Occurrence> = Vec::new();
+    for occurrence in occurrences {
+        match by_key.get(occurrence.original.key().as_str()) {
+            Some(index) => {
+                matches.insert(*index, occurrence);
+            }
+            None => left.push(occurrence),
+        }
+    }
+    let zone = match occurrences.first().map(|one| &one.original) {
+        Some(Moment::Time(_, zone)) => zone.clone(),
+        _ => Zone::utc(),
+    };
+    let day_of = |one: &Known| Entry::local_day(&one.key, &zone).unwrap_or_else(|| one.key.clone());
+    let mut by_day: HashMap<String, Vec<usize>> = HashMap::new();
+    for (index, one) in known.iter().enumerate().rev() {
+        if !matches.contains_key(&index) {
+            by_day.entry(day_of(one)).or_default().push(index);
+        }
+    }
+    for occurrence in left {
+        let day = occurrence.original.day_key();
+        if let Some(index) = by_day.get_mut(&day).and_then(Vec::pop) {
+            matches.insert(index, occurrence);
+        }
+    }
+    if matches.is_empty() { in_order(known, occurrences, now) } else { matches }
+}
+
+/// Matches events and occurrences in order. If some are over, the next occurrence belongs to the
+/// event that is nearest to it. An event that is over doesn't move into the future, or back.
+fn in_order<'o>(
+    known: &[Known],
+    occurrences: &'o [Occurrence],
+    now: i64,
+) -> HashMap<usize, &'o Occurrence> {
+    let is_over = |one: &Occurrence| one.original.seconds() <= now;
+    let next = occurrences.iter().position(|one| !is_over(one));
+    let Some(next) = next else { return HashMap::new() };
+    let distance = |one: &Known| {
+        let at = Entry::seconds_of(&one.key).unwrap_or(i64::MAX);
+        at.abs_diff(occurrences[next].original.seconds())
+    };
+    let nearest = match next == 0 && known.iter().all(|one| !one.is_past) {
+        true => Some(0),
+        false => (0..known.len()).min_by_key(|index| distance(&known[*index])),
+    };
+    let Some(nearest) = nearest else { return HashMap::new() };
+    let pairs = (nearest.saturating_sub(next)..known.len())
+        .zip(&occurrences[next.saturating_sub(nearest)..]);
+    pairs.filter(|(index, one)| known[*index].is_past == is_over(one)).collect()
+}
+
+/// Moves the events to their new places in the stored series. A slug with the old date gets the new
+/// one.
+fn move_members(
+    db: &mut Db,
+    entry: &Entry,
+    stored: &Series,
+    (known, matches): (&[Known], &HashMap<usize, &Occurrence>),
+    now: i64,
+) -> Result<(), Error> {
+    let members = series::members(db, stored.id)?;
+    let members: HashMap<i64, &Membership> = members.iter().map(|one| (one.event, one)).collect();
+    let plan = entry.repetition.as_ref().map(|repetition| repetition.plan.clone());
+    let after = plan.map(|plan| Series { plan, ..stored.clone() });
+    let mut matches: Vec<_> = matches.iter().collect();
+    matches.sort_unstable_by_key(|(index, _)| **index);
+    for (index, occurrence) in matches {
+        let member = known[*index].id.and_then(|id| members.get(&id));
+        let moment = occurrence.original.seconds();
+        let Some(member) = member.filter(|member| member.occurrence != moment) else { continue };
+        series::join(db, &Membership { occurrence: moment, ..(*member).clone() })?;
+        let Some(after) = &after else { continue };
+        let Some(old) = events::find(db, member.event)? else { continue };
+        let (name, suffix) = match old.slug.strip_suffix(TRASHED) {
+            Some(name) => (name, TRASHED),
+            None => (old.slug.as_str(), ""),
+        };
+        let wanted = after.slug_of(moment);
+        let held = subscribed_events::of_event(db, old.id)?.map(|known| known.changed);
+        let is_held = held.is_some_and(|held| held.has(Part::Dates));
+        if is_held || name == wanted || name != stored.slug_of(member.occurrence) {
+            continue;
+        }
+        let mut new = old.clone();
+        new.slug = slugs::free(db, "events", &wanted, suffix, old.id)?;
+        new.modified_utc = if old.status.is_trashed() { old.modified_utc } else { now };
+        remember(db, "events", old.id, (&old.slug, &old.status), &new.slug)?;
+        slugs::forget_former(db, "events", &new.slug)?;
+        let with = links::of_event(db, old.id)?;
+        events::update(db, (&old, &with), (&new, &with))?;
+    }
+    Ok(())
+}

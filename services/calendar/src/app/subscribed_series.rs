@@ -1,0 +1,77 @@
+//! Series whose events come from a file, and the effects of a user's change of several events.
+
+use database::{DatabaseError, Db};
+
+use crate::model::included::InSeries;
+use crate::model::schedule::wall_seconds;
+use crate::model::series::{DATES, Membership, Series};
+use crate::model::subscription::{Part, Parts};
+use crate::store::{events, imported, series, subscribed_events};
+
+/// Returns whether the external ids of a series' events come from a file. The next import needs
+/// them to recognise the events, wherever they were moved.
+pub fn is_named_by_file(db: &mut Db, of: &Series) -> Result<bool, DatabaseError> {
+    if imported::revision(db, &of.uid)?.is_some() {
+        return Ok(true);
+    }
+    let Some(member) = series::members(db, of.id)?.into_iter().next() else { return Ok(false) };
+    if subscribed_events::of_event(db, member.event)?.is_some() {
+        return Ok(true);
+    }
+    // A series that was split has a UID of its own.
+    let name = events::find(db, member.event)?.and_then(|event| event.external_id);
+    Ok(name.is_some_and(|name| !name.starts_with(&of.uid)))
+}
+
+/// Returns the external id for a new event of a series, or `None` if a file gave it to an event that
+/// was moved.
+pub fn name_for(
+    db: &mut Db,
+    of: &Series,
+    occurrence: i64,
+) -> Result<Option<String>, DatabaseError> {
+    let name = of.external_id(occurrence);
+    let Some(other) = events::find_by_external_id(db, &name)? else { return Ok(Some(name)) };
+    let place = series::of_event(db, other.id)?;
+    Ok(Some(name).filter(|_| place.is_none_or(|place| place.series.id != of.id)))
+}
+
+/// When a user moves the events of a series again, those that are as far from their dates in the
+/// file as the event in the request move along. Returns the memberships with this in mind.
+pub fn moving_along(
+    db: &mut Db,
+    place: &InSeries,
+    start_local: i64,
+    mut members: Vec<Membership>,
+) -> Result<Vec<Membership>, DatabaseError> {
+    let has_own_dates = |member: &Membership| member.changed.iter().any(|field| field == DATES);
+    if !has_own_dates(&place.membership) || !is_named_by_file(db, &place.series)? {
+        return Ok(members);
+    }
+    let plan = &place.series.plan;
+    let planned = |member: &Membership| wall_seconds(plan.wall(member.occurrence));
+    let distance = start_local - planned(&place.membership);
+    for member in members.iter_mut().filter(|member| has_own_dates(member)) {
+        if let Some(event) = events::find(db, member.event)?
+            && event.schedule.start_local - planned(member) == distance
+        {
+            member.changed.retain(|field| field != DATES);
+        }
+    }
+    Ok(members)
+}
+
+/// Adds the new events of a subscription's series to the subscription. Those that a user's change
+/// made stay, although the file lacks them.
+pub fn note_new(db: &mut Db, of: &Series, by_user: bool) -> Result<(), DatabaseError> {
+    let Some(subscription) = subscribed_events::of_series(db, of.id)? else { return Ok(()) };
+    let new = subscribed_events::unknown_of_series(db, of.id)?;
+    for event in events::by_ids(db, &new)? {
+        let Some(name) = &event.external_id else { continue };
+        subscribed_events::note(db, subscription, name, event.id)?;
+        if by_user {
+            subscribed_events::note_changed(db, event.id, &Parts::of([Part::Dates]))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! Messages of a run about its file.
+
+use crate::model::subscription::RunMessage;
+use crate::wire::import::{ImportErrorJson, ImportJson};
+
+/// Describes the first problem of an import, and how many events were kept because a user had
+/// changed them.
+pub fn remarks(report: &ImportJson, kept: u64) -> String {
+    let first = report.errors.first().or(report.warnings.first());
+    let problem = first.map(|one| format!("line {}: {}", one.line, one.message));
+    let more = (report.errors.len() + report.warnings.len()).saturating_sub(1);
+    let problem = problem.map(|text| match more {
+        0 => text,
+        more => format!("{text} (and {more} other messages)"),
+    });
+    let kept = (kept > 0).then(|| {
+        format!("events that the file lacks and that stay, because a user changed them: {kept}")
+    });
+    problem.into_iter().chain(kept).collect::<Vec<_>>().join("; ")
+}
+
+/// Returns the messages about entries of the file, errors first.
+pub fn messages(report: &ImportJson) -> Vec<RunMessage> {
+    let all = report.errors.iter().chain(&report.warnings);
+    let message = |one: &ImportErrorJson| RunMessage {
+        uid: one.uid.clone(),
+        line: one.line,
+        message: one.message.clone(),
+    };
+    all.map(message).collect()
+}
