@@ -202,7 +202,7 @@ def days_and_weeks(browser):
     browser.click(".month-nav .now")
     see(browser, this, "h1")
     browser.open(base + "/events/day/2020-01-01/")
-    see(browser, "Nothing is planned on this day")
+    see(browser, "Nothing is planned for this day")
     look(browser, "empty-day")
     browser.click("a[rel=next]")
     assert "Nothing is planned" not in browser.text()

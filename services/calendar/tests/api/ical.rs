@@ -159,10 +159,10 @@ async fn feed_is_whole_and_reports_when_it_is_cut() {
     }
     let feed = app.get("/ical").await.expect(200);
     assert_eq!(feed.text.matches("BEGIN:VEVENT").count(), 2);
-    assert!(feed.text.contains("X-WR-CALDESC:2 of 3 events of Calendar"), "{}", feed.text);
+    assert!(feed.text.contains("X-WR-CALDESC:2 of 3 events by Calendar"), "{}", feed.text);
     assert_eq!((feed.header("x-tec-total"), feed.header("x-tec-totalpages")), ("3", "2"));
     assert_eq!(app.get("/ical?page=2").await.text.matches("BEGIN:VEVENT").count(), 1);
-    let limit = "A calendar file contains at most 2 events";
+    let limit = "A calendar file contains only the first 2 events";
     for path in ["/events/", "/events/month/2027-04/", "/events/month/2027-09/"] {
         assert!(page(&app, path).await.expect(200).text.contains(limit), "{path}");
     }

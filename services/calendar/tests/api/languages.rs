@@ -64,6 +64,15 @@ fn dates_and_times_are_those_of_intl() {
                 if language == Language::De && name.ends_with("at_time") {
                     expected.push_str(" Uhr");
                 }
+                // Intl has only a space between date and time.
+                if language == Language::Pl && name.ends_with("at_time") {
+                    let (day, time) = expected.rsplit_once(' ').unwrap();
+                    expected = format!("{day}, {time}");
+                }
+                // Intl has the same preposition before all hours.
+                if language == Language::Cs && at.hour() >= 12 && at.hour() != 19 {
+                    expected = expected.replacen(" v ", " ve ", 1);
+                }
                 if language == Language::Fr && at.day() == 1 {
                     expected = expected.replacen("1 ", "1er ", 1);
                 }
@@ -72,6 +81,44 @@ fn dates_and_times_are_those_of_intl() {
                 assert_eq!(shown, expected.replace('\u{202f}', " "), "{name} of {at}");
             }
         }
+    }
+}
+
+#[test]
+fn preposition_before_a_time_depends_on_the_hour() {
+    for (language, usual, hours, other) in [
+        (Language::Cs, "v", [2, 14, 20].as_slice(), "ve"),
+        (Language::Es, "a las", &[1], "a la"),
+        (Language::Pt, "às", &[1], "à"),
+        (Language::Uk, "о", &[11], "об"),
+        (Language::It, "alle ore", &[], ""),
+    ] {
+        for hour in [0, 1, 2, 5, 11, 14, 19, 20] {
+            let at = Date::constant(2027, 3, 14).at(hour, 30, 0, 0);
+            let preposition = if hours.contains(&hour) { other } else { usual };
+            let expected =
+                format!("{} {preposition} {}", language.short_day(at.date()), language.clock(at));
+            assert_eq!(language.moment(at), expected);
+        }
+    }
+}
+
+#[test]
+fn date_and_its_times_are_separated() {
+    let at = |hour: i8| Date::constant(2027, 3, 14).at(hour, 30, 0, 0);
+    for (language, moment, times) in [
+        (Language::Cs, "neděle 14. března 2027 v 19:30", "neděle 14. března 2027, 19:30–22:30"),
+        (Language::Pl, "niedziela, 14 marca 2027, 19:30", "niedziela, 14 marca 2027, 19:30–22:30"),
+        (
+            Language::Pt,
+            "domingo, 14 de março de 2027 às 19:30",
+            "domingo, 14 de março de 2027, 19:30\u{2009}–\u{2009}22:30",
+        ),
+        (Language::Sv, "söndag 14 mars 2027 kl. 19:30", "söndag 14 mars 2027 kl. 19:30–22:30"),
+    ] {
+        let shown = |end: i8| language.day_and_times(at(19).date(), (at(19), at(end)));
+        assert_eq!(shown(19), moment);
+        assert_eq!(shown(22), times);
     }
 }
 
@@ -96,7 +143,7 @@ fn intervals_are_those_of_intl() {
         (Language::Cs, "2027-03-30", "2027-04-02", "30. března\u{2009}–\u{2009}2. dubna 2027"),
         (Language::Ja, "2027-03-14", "2027-03-16", "2027年3月14日～16日"),
         (Language::Ja, "2027-12-30", "2028-01-02", "2027年12月30日～2028年1月2日"),
-        (Language::Zh, "2027-03-30", "2027-04-02", "2027年3月30日\u{2009}–\u{2009}4月2日"),
+        (Language::Zh, "2027-03-30", "2027-04-02", "2027年3月30日至4月2日"),
     ] {
         assert_eq!(language.days(day(first), day(last)), expected);
     }
@@ -168,4 +215,46 @@ fn weeks_begin_on_the_day_of_the_region() {
     ] {
         assert_eq!(week(language), expected);
     }
+}
+
+/// Every message with a number, in every plural form.
+#[test]
+fn counted_messages_agree_with_their_numbers() {
+    let mut seen = String::new();
+    for language in Language::ALL {
+        let words = language.words();
+        seen.push_str(&format!("== {}\n", language.code()));
+        for message in [
+            words.found,
+            words.file_limit,
+            words.event_count,
+            words.more,
+            words.every_minute,
+            words.every_hour,
+            words.every_day,
+            words.every_week,
+            words.every_month,
+            words.every_year,
+            words.day_of_month,
+            words.try_again_in,
+            words.failed_runs,
+            words.changed_by_hand,
+            words.lost_events,
+        ] {
+            let numbers = [1, 2, 3, 5, 11, 21, 22, 100, 0];
+            let mut texts: Vec<String> = Vec::new();
+            for text in numbers.map(|number| message(language.count(number))) {
+                // The same form with another number shows nothing new.
+                let form = text.replace(|letter: char| letter.is_ascii_digit(), "");
+                let is_known = texts
+                    .iter()
+                    .any(|other| other.replace(|letter: char| letter.is_ascii_digit(), "") == form);
+                if !is_known {
+                    texts.push(text);
+                }
+            }
+            seen.push_str(&format!("{}\n", texts.join(" | ")));
+        }
+    }
+    insta::assert_snapshot!("counted_messages", seen);
 }

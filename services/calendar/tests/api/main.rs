@@ -76,5 +76,6 @@ mod unchanged;
 mod wall_clocks;
 mod webhooks;
 mod windows;
+mod wording_of_languages;
 mod writer_queue;
 mod writes;

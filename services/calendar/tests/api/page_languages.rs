@@ -6,15 +6,21 @@ use serde_json::json;
 use crate::app::{Answer, App, send};
 use crate::pages::{between, page, with_events_and};
 
-const ALL: &str = "ar cs de en es fr it ja nl pl pt sv uk zh";
+/// The languages of the pages.
+pub const ALL: &str = "ar cs de en es fr it ja nl pl pt sv uk zh";
 
-async fn in_all_languages() -> App {
+/// Starts a calendar with all languages and an event of each kind.
+pub async fn in_all_languages() -> App {
     with_events_and(&["--site-locales", ALL]).await
 }
 
 /// Returns the texts that people see or hear, without markup.
-fn words(page: &Answer) -> Vec<String> {
-    let body = page.text.split_once("<body>").map_or(page.text.as_str(), |(_, body)| body);
+pub fn words(page: &Answer) -> Vec<String> {
+    words_of(page.text.split_once("<body>").map_or(page.text.as_str(), |(_, body)| body))
+}
+
+/// Returns the texts that people see or hear in a part of a page.
+pub fn words_of(body: &str) -> Vec<String> {
     let mut words = Vec::new();
     for piece in body.split('<') {
         let (tag, text) = piece.split_once('>').unwrap_or(("", piece));
@@ -303,7 +309,7 @@ async fn error_pages_have_the_language() {
     let app =
         with_events_and(&["--site-locale=de", "--site-locales=pl", "--rate-read-rpm=8"]).await;
     for (path, status, words) in [
-        ("/events/?date=x", 400, "Das Datum muss ein Tag wie 2027-03-14 sein."),
+        ("/events/?date=x", 400, "Das Datum muss die Form 2027-03-14 haben."),
         ("/events/?search=%22&lang=pl", 400, "To wyszukiwanie jest nieprawidłowe."),
         ("/events/?search=%FF&lang=pl", 400, "To wyszukiwanie jest nieprawidłowe."),
         ("/embed/list?theme=red", 400, "Der Wert von „theme“ ist ungültig."),

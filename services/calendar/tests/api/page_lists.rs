@@ -225,7 +225,7 @@ async fn root_redirects_to_the_list() {
         page(&app, "/events/month/2030-01/")
             .await
             .text
-            .contains("Nothing is planned in this month.")
+            .contains("Nothing is planned for this month.")
     );
 }
 

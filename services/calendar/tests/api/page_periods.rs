@@ -91,7 +91,7 @@ async fn day_page_offers_its_calendar_file_and_canonical_url() {
     assert!(shown.text.contains(&canonical) && !shown.text.contains("noindex"));
     let empty = page(&app, "/events/day/2027-03-22/").await.expect(200);
     assert!(
-        empty.text.contains("noindex") && empty.text.contains("Nothing is planned on this day")
+        empty.text.contains("noindex") && empty.text.contains("Nothing is planned for this day")
     );
     let month = page(&app, "/events/month/2027-03/").await.expect(200);
     assert!(month.text.contains("<a href=\"/events/week/\">Week</a>"));

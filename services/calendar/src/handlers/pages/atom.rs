@@ -8,7 +8,7 @@ use super::site_map::{CACHING, rendered};
 use super::visit::{Reader, Visit};
 use crate::app::pages::{self, site_map};
 use crate::error::Error;
-use crate::model::language::Words;
+use crate::model::language::{Language, sentences};
 use crate::wire::pages::card::EventCard;
 
 /// Number of events in the feed.
@@ -36,7 +36,8 @@ struct Entry {
 }
 
 impl Entry {
-    fn new(url: String, card: EventCard, words: &Words) -> Entry {
+    fn new(url: String, card: EventCard, language: Language) -> Entry {
+        let words = language.words();
         let title = match card.status {
             "" => card.title.clone(),
             status => (words.status_and_title)(status, &card.title),
@@ -46,7 +47,7 @@ impl Entry {
         let facts = known.join(words.place_separator);
         let summary = match card.summary.as_str() {
             "" => facts,
-            text => format!("{} {text}", (words.sentence)(&facts)),
+            text => sentences(&language.sentence(&facts), text),
         };
         Entry { url, title, summary, card }
     }
@@ -72,7 +73,7 @@ async fn shown(reader: &Reader) -> Result<HttpResponse, Error> {
     let root = reader.root().trim_end_matches('/');
     let entries = list.groups.into_iter().flat_map(|group| group.cards).map(|card| {
         let url = format!("{base}{}", card.href.strip_prefix(root).unwrap_or(&card.href));
-        Entry::new(url, card, reader.words())
+        Entry::new(url, card, reader.language())
     });
     let entries: Vec<Entry> = entries.collect();
     let changes = entries.iter().map(|entry| entry.card.modified.as_str());

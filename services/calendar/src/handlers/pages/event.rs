@@ -10,7 +10,7 @@ use super::head::Head;
 use super::visit::{Reader, Subscription, Visit};
 use crate::app::pages::{self, Named};
 use crate::error::Error;
-use crate::model::language::Words;
+use crate::model::language::{Words, sentences};
 use crate::model::slug::SEPARATOR;
 use crate::wire::pages::event::EventView;
 
@@ -115,7 +115,7 @@ fn page<'a>(reader: &'a Reader, event: &'a EventView, wrong: bool) -> (Head, Eve
         title: event.title.clone(),
         description: match event.summary.as_str() {
             "" => facts,
-            summary => format!("{} {summary}", (words.sentence)(&facts)),
+            summary => sentences(&reader.language().sentence(&facts), summary),
         },
         image: event.image.as_ref().map(|image| image.src.clone()).unwrap_or_default(),
         calendar: if event.listed { calendar.clone() } else { String::new() },
@@ -128,6 +128,6 @@ fn page<'a>(reader: &'a Reader, event: &'a EventView, wrong: bool) -> (Head, Eve
     };
     let subscription = reader.subscription(&calendar);
     let (root, lang) = (reader.root(), reader.page_query());
-    let status = (words.sentence)(event.status);
+    let status = reader.language().sentence(event.status);
     (head, EventPage { event, root, lang, words, status, wrong, subscription })
 }

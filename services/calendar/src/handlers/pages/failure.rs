@@ -12,7 +12,7 @@ use shell::pages::Page;
 use super::frame::{Frame, selected};
 use super::site::SITE;
 use crate::error::Error;
-use crate::model::language::{Language, Words};
+use crate::model::language::{Language, Words, sentences};
 use crate::model::urls::{NAMESPACE, Urls};
 use crate::state::State;
 use crate::wire::pages::query::DAY;
@@ -59,7 +59,8 @@ fn texts(error: &Error, language: Language) -> (&'static str, String) {
                 "search" => (words.invalid_search)(&invalid.text),
                 name => (words.invalid)(name, &invalid.text),
             });
-            (words.not_shown, texts.collect::<Vec<_>>().join(" "))
+            let text = texts.reduce(|text, next| sentences(&text, &next));
+            (words.not_shown, text.unwrap_or_default())
         }
         Error::TooManyRequests(seconds) => {
             let seconds = language.count(i64::try_from(*seconds).unwrap_or(i64::MAX));

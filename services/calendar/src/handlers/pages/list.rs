@@ -9,7 +9,7 @@ use super::recorded::{list_of, permanent};
 use super::visit::{Reader, Subscription, Visit};
 use crate::app::pages::{self, Choices, ListView, PageRequest, Steps};
 use crate::error::Error;
-use crate::model::language::{Language, Words, capitalized};
+use crate::model::language::{Language, Words, capitalized, sentences};
 use crate::model::period::Period;
 use crate::wire::pages::Link;
 use crate::wire::pages::query::PageQuery;
@@ -57,8 +57,8 @@ struct ListPage<'a> {
     words: &'static Words,
     /// The number of events found, in words.
     found: String,
-    /// A sentence with a link, as HTML.
-    past_events: String,
+    /// Advice for an empty list, as HTML. Contains a link.
+    advice: String,
     /// The path of this page without its query.
     action: String,
     title: &'a str,
@@ -150,13 +150,14 @@ pub async fn shown(reader: &Reader, query: PageQuery) -> Result<HttpResponse, Er
         reader.page_query(),
         words.month_pages
     );
+    let advice = if query.is_narrowed() { words.try_other_words } else { words.will_appear };
     let page = ListPage {
         root: reader.root(),
         lang: reader.page_query(),
         language: query.language,
         words,
         found: (words.found)(language.count(list.total)),
-        past_events: (words.past_events)(&months),
+        advice: sentences(advice, &(words.past_events)(&months)),
         action: format!("{}{path}", reader.root().trim_end_matches('/')),
         title: &head.title,
         search: &query.search,

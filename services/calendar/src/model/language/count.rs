@@ -76,6 +76,11 @@ impl Count {
         Count { value, forms }
     }
 
+    /// Returns the number, for languages whose words depend on more than the plural form.
+    pub fn value(self) -> i64 {
+        self.value
+    }
+
     /// Returns whether the number is 1.
     pub fn is_one(self) -> bool {
         self.value == 1

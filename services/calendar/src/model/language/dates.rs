@@ -78,15 +78,31 @@ impl Language {
     pub fn day_and_times(self, day: Date, (start, end): (DateTime, DateTime)) -> String {
         let day = self.day(day);
         match start == end {
-            true => Forms::joined(self.forms().date_at_time, &self.clock(start), &day),
+            true => self.joined_at(self.forms().date_at_time, &day, start),
             false => Forms::joined(self.forms().date_and_times, &self.times(start, end), &day),
         }
     }
 
     /// Formats a date and time.
     pub fn moment(self, at: DateTime) -> String {
-        let day = self.short_day(at.date());
-        Forms::joined(self.forms().long_at_time, &self.clock(at), &day)
+        self.joined_at(self.forms().long_at_time, &self.short_day(at.date()), at)
+    }
+
+    /// Joins a day and a time of day. In some languages, the preposition depends on how the hour is
+    /// pronounced.
+    fn joined_at(self, pattern: &str, day: &str, at: DateTime) -> String {
+        let prepositions = match (self, at.hour()) {
+            (Language::Cs, 2..=4 | 12..=14 | 20..=23) => Some(("'v'", "'ve'")),
+            (Language::Es, 1) => Some(("'las'", "'la'")),
+            (Language::Pt, 1) => Some(("'às'", "'à'")),
+            (Language::Uk, 11) => Some(("'о'", "'об'")),
+            _ => None,
+        };
+        let pattern = match prepositions {
+            Some((usual, other)) => pattern.replace(usual, other),
+            None => pattern.to_owned(),
+        };
+        Forms::joined(&pattern, &self.clock(at), day)
     }
 
     /// Joins two strings as a range.

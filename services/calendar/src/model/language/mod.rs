@@ -6,10 +6,12 @@ mod forms;
 mod languages;
 mod locales;
 mod pattern;
+mod sentences;
 mod translations;
 mod words;
 
 pub use count::Count;
 pub use dates::capitalized;
 pub use languages::Language;
+pub use sentences::sentences;
 pub use words::{Nth, Words};

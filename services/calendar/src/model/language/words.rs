@@ -304,6 +304,77 @@ pub struct Words {
     /// Label for links to a category's ancestors.
     pub above: &'static str,
 
+    // Subscriptions page.
+    /// Title of the page on which editors manage subscriptions to other calendars.
+    pub subscriptions: &'static str,
+    /// Explains the page.
+    pub subscriptions_text: &'static str,
+    /// Shown if there are no subscriptions.
+    pub no_subscriptions: &'static str,
+    /// Label for the state of a subscription.
+    pub state: &'static str,
+    /// Label for when a subscription runs next, and how often.
+    pub next_run: &'static str,
+    /// Label for the last run of a subscription.
+    pub last_run: &'static str,
+    /// State of a subscription that runs when it is due.
+    pub active: &'static str,
+    /// State of a subscription while its file is being fetched.
+    pub running: &'static str,
+    /// State of a subscription whose last runs failed.
+    pub failing: &'static str,
+    /// State of a subscription that waits for an editor's decision. Also the outcome of its last
+    /// run.
+    pub stopped: &'static str,
+    /// State of a subscription that an editor paused.
+    pub paused: &'static str,
+    /// State of a subscription whose events are being moved to the trash.
+    pub removing: &'static str,
+    /// Number of consecutive failed runs.
+    pub failed_runs: Counted,
+    /// Interval in minutes.
+    pub every_minute: Counted,
+    /// Shown in place of the next run if there is none.
+    pub not_planned: &'static str,
+    /// Number of events that a user changed. Follows the number of all events.
+    pub changed_by_hand: Counted,
+    /// Shown in place of the last run if there is none.
+    pub no_run_yet: &'static str,
+    /// Outcome of a run that imported the file.
+    pub imported: &'static str,
+    /// Outcome of a run that found an unchanged file.
+    pub not_modified: &'static str,
+    /// Outcome of a run that failed.
+    pub run_failed: &'static str,
+    /// Label for the number of events that a run created.
+    pub created: &'static str,
+    /// Label for the number of events that a run updated.
+    pub updated: &'static str,
+    /// Label for the number of events that already matched the file.
+    pub unchanged: &'static str,
+    /// Label for the number of events that a run skipped.
+    pub skipped: &'static str,
+    /// Label for the number of events that a run failed to import.
+    pub not_imported: &'static str,
+    /// Label for the number of events that a run moved to the trash.
+    pub trashed: &'static str,
+    /// Combines one of these labels with its number.
+    pub labelled: fn(&str, Count) -> String,
+    /// Button that ends a pause.
+    pub resume: &'static str,
+    /// Button that starts a run.
+    pub run_now: &'static str,
+    /// Button that applies a file although it lacks many events.
+    pub accept_file: &'static str,
+    /// Button that pauses a subscription.
+    pub pause: &'static str,
+    /// Notice that a subscription has stopped.
+    pub has_stopped: &'static str,
+    /// Notice that a subscription's last runs failed.
+    pub is_failing: &'static str,
+    /// Follows `has_stopped` if the file lacks too many future events.
+    pub lost_events: Counted,
+
     // Errors.
     /// Title when a page doesn't exist.
     pub not_found: &'static str,

@@ -232,7 +232,7 @@ mod tests {
             (Language::Cs, "FREQ=MONTHLY;BYDAY=2TU", None, "Každý měsíc: druhé úterý"),
             (Language::Uk, "FREQ=DAILY;INTERVAL=2;COUNT=21", None, "Кожні 2 дні, усього 21 раз"),
             (Language::Ja, "FREQ=WEEKLY", Some(last), "毎週火曜日（2027年6月30日まで）"),
-            (Language::Zh, "FREQ=MONTHLY;BYDAY=-1FR", None, "每月，最后一个星期五"),
+            (Language::Zh, "FREQ=MONTHLY;BYDAY=-1FR", None, "每月最后一个星期五"),
             (Language::Ar, "FREQ=WEEKLY;INTERVAL=2", None, "كل أسبوعين: الثلاثاء"),
             (Language::De, SECOND_TUESDAY, None, "Jedes Jahr am zweiten Dienstag im März"),
             (Language::Fr, SECOND_TUESDAY, None, "Tous les ans, le deuxième mardi de mars"),

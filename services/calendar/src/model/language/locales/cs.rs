@@ -57,7 +57,7 @@ pub static FORMS: Forms = Forms {
     clock: "H:mm",
     times: "H:mm–H:mm",
     times_of_half: "H:mm–H:mm",
-    date_and_times: "{1} {0}",
+    date_and_times: "{1}, {0}",
     date_at_time: "{1} 'v' {0}",
     long_at_time: "{1} 'v' {0}",
     range: "{0}\u{2009}–\u{2009}{1}",

@@ -67,7 +67,7 @@ pub static FORMS: Forms = Forms {
     clock: "HH:mm",
     times: "HH:mm\u{2009}–\u{2009}HH:mm",
     times_of_half: "HH:mm\u{2009}–\u{2009}HH:mm",
-    date_and_times: "{1} {0}",
+    date_and_times: "{1}, {0}",
     date_at_time: "{1} 'às' {0}",
     long_at_time: "{1} 'às' {0}",
     range: "{0}\u{2009}–\u{2009}{1}",

@@ -59,7 +59,7 @@ pub static FORMS: Forms = Forms {
     clock: "HH:mm",
     times: "HH:mm–HH:mm",
     times_of_half: "HH:mm–HH:mm",
-    date_and_times: "{1} {0}",
+    date_and_times: "{1} 'kl'. {0}",
     date_at_time: "{1} 'kl'. {0}",
     long_at_time: "{1} 'kl'. {0}",
     range: "{0}–{1}",

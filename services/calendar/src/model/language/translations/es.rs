@@ -6,13 +6,13 @@ use super::super::words::Words;
 /// The words.
 pub static WORDS: Words = Words {
     skip: "Saltar al contenido",
-    navigation: "Sitio",
+    navigation: "Sitio web",
     languages: "Idiomas",
     events: "Eventos",
     week: "Semana",
     month: "Mes",
     api: "API",
-    for_programs: |documents| format!("Para programas: {documents}."),
+    for_programs: |documents| format!("Para desarrolladores: {documents}."),
     documentation: "documentación",
     openapi: "documento OpenAPI",
     events_of: |name| format!("Eventos de {name}"),
@@ -40,14 +40,14 @@ pub static WORDS: Words = Words {
     none_found: "No hay eventos que coincidan",
     try_other_words: "Prueba con otras palabras o con menos.",
     past_events: |months| format!("Los eventos pasados están en las {months}."),
-    month_pages: "páginas de los meses",
+    month_pages: "páginas mensuales",
     empty_day: "No hay nada previsto para este día",
     empty_week: "No hay nada previsto para esta semana",
     empty_list: "Todavía no hay nada previsto",
     will_appear: "Aquí aparecerán los próximos eventos.",
     empty_for_now: "Por el momento no hay nada previsto.",
     all_upcoming: "Todos los próximos eventos",
-    about_list: |title, site| format!("{title}: qué, cuándo y dónde. {site}"),
+    about_list: |title, site| format!("{title}: programa, fechas y lugares. {site}"),
     on_now: "En curso",
     already_running: "Ya en curso",
     until: |day| format!("hasta el {day}"),
@@ -69,14 +69,9 @@ pub static WORDS: Words = Words {
     subscribe: "Suscribirse",
     download: "Descargar (.ics)",
     file_limit: |events| match events.southern() {
-        One => {
-            format!("Un archivo de calendario contiene como máximo {events} evento: el primero.")
-        }
-        Many => format!(
-            "Un archivo de calendario contiene como máximo {events} de eventos: los primeros."
-        ),
-        Other => {
-            format!("Un archivo de calendario contiene como máximo {events} eventos: los primeros.")
+        One => "Un archivo de calendario contiene solo el primer evento.".to_owned(),
+        Many | Other => {
+            format!("Un archivo de calendario contiene solo los primeros {events} eventos.")
         }
     },
     address_for_apps: "Dirección para otras aplicaciones",
@@ -117,7 +112,7 @@ pub static WORDS: Words = Words {
     organizer: "Organizador",
     website: "Sitio web",
     add_to_calendar: "Añadir al calendario",
-    repeats: "Repetición",
+    repeats: "Periodicidad",
     next_dates: "Próximas fechas",
 
     every_hour: |n| match n.southern() {
@@ -141,7 +136,11 @@ pub static WORDS: Words = Words {
         Many | Other => format!("Cada {n} años"),
     },
     every_weekday: |days| format!("Cada {days}"),
-    often_on: |often, days| format!("{often}, el {days}"),
+    often_on: |often, days| {
+        // Each day of a list has its article.
+        let days = days.replace(", ", ", el ").replace(" y ", " y el ");
+        format!("{often}, el {days}")
+    },
     weekday_of_month: |nth, _, day| {
         let nth = nth.of(["primer", "segundo", "tercer", "cuarto", "quinto", "último"]);
         format!("{nth} {day}")
@@ -149,8 +148,12 @@ pub static WORDS: Words = Words {
     day_of_month: |day| format!("día {day}"),
     last_day: "último día",
     in_month: |day, _, month| format!("{day} de {month}"),
-    times_in_total: |often, n| format!("{often}, {n} veces"),
-    often_until: |often, day| format!("{often} hasta el {day}"),
+    times_in_total: |often, n| format!("{often}, {n} veces en total"),
+    // Without the comma, `el día 9 hasta el 30` would be a range of days.
+    often_until: |often, day| match often.contains(", el ") {
+        true => format!("{often}, hasta el {day}"),
+        false => format!("{often} hasta el {day}"),
+    },
     also_on: |often, days| format!("{often}; además, el {days}"),
     also_on_others: |often| format!("{often}; además, en otras fechas"),
     once: "Una sola vez",
@@ -163,13 +166,66 @@ pub static WORDS: Words = Words {
     upcoming_of: |name| format!("Próximos eventos: {name}"),
     above: "Categorías superiores",
 
+    subscriptions: "Suscripciones",
+    subscriptions_text: "Calendarios de otras direcciones cuyos eventos aparecen aquí. Las horas están en UTC.",
+    no_subscriptions: "Todavía no hay suscripciones.",
+    state: "Estado",
+    next_run: "Próxima actualización",
+    last_run: "Última actualización",
+    active: "Activa",
+    running: "En curso",
+    failing: "Con errores",
+    stopped: "Detenida",
+    paused: "En pausa",
+    removing: "Eliminándose",
+    failed_runs: |n| match n.southern() {
+        One => format!("{n} intento fallido"),
+        Many | Other => format!("{n} intentos fallidos seguidos"),
+    },
+    every_minute: |n| match n.southern() {
+        One => "Cada minuto".to_owned(),
+        Many | Other => format!("Cada {n} minutos"),
+    },
+    not_planned: "Ninguna prevista",
+    changed_by_hand: |n| match n.southern() {
+        One => format!("{n} modificado a mano"),
+        Many | Other => format!("{n} modificados a mano"),
+    },
+    no_run_yet: "Ninguna todavía",
+    imported: "Importada",
+    not_modified: "Sin novedades",
+    run_failed: "Fallida",
+    created: "Creados",
+    updated: "Actualizados",
+    unchanged: "Sin cambios",
+    skipped: "Omitidos",
+    not_imported: "Con errores",
+    trashed: "Movidos a la papelera",
+    labelled: |label, n| format!("{label}: {n}"),
+    resume: "Reanudar",
+    run_now: "Actualizar ahora",
+    accept_file: "Aceptar el archivo",
+    pause: "Pausar",
+    has_stopped: "Esta suscripción se ha detenido.",
+    is_failing: "Las últimas actualizaciones de esta suscripción han fallado.",
+    lost_events: |n| {
+        let lost = match n.southern() {
+            One => format!("En el archivo falta {n} evento futuro."),
+            Many => format!("En el archivo faltan {n} de eventos futuros."),
+            Other => format!("En el archivo faltan {n} eventos futuros."),
+        };
+        format!(
+            "{lost} No se ha cambiado nada. Acepta el archivo si es correcto o reanuda la suscripción cuando el archivo esté completo."
+        )
+    },
+
     not_found: "Página no encontrada",
     not_found_text: "Esta página no existe. Puede que se haya movido o que ya no esté publicada.",
     not_shown: "No se puede mostrar",
     no_such_category: "Esta categoría no existe.",
     no_such_tag: "Esta etiqueta no existe.",
     no_such_day: "Este día no está en el calendario.",
-    invalid_day: "La fecha debe ser un día como 2027-03-14.",
+    invalid_day: "La fecha debe tener el formato 2027-03-14.",
     invalid_search: |_| "Esta búsqueda no es válida. Usa menos caracteres.".to_owned(),
     invalid: |name, _| format!("El valor de «{name}» no es válido."),
     too_many: "Demasiadas solicitudes",

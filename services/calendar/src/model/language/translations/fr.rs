@@ -12,7 +12,7 @@ pub static WORDS: Words = Words {
     week: "Semaine",
     month: "Mois",
     api: "API",
-    for_programs: |documents| format!("Pour les programmes\u{a0}: {documents}."),
+    for_programs: |documents| format!("Pour les développeurs\u{a0}: {documents}."),
     documentation: "documentation",
     openapi: "document OpenAPI",
     events_of: |name| format!("Événements\u{a0}: {name}"),
@@ -39,15 +39,15 @@ pub static WORDS: Words = Words {
     show_all: "Tout afficher",
     none_found: "Aucun événement ne correspond",
     try_other_words: "Essayez avec d’autres mots, ou moins de mots.",
-    past_events: |months| format!("Les événements passés se trouvent sur les {months}."),
-    month_pages: "pages des mois",
+    past_events: |months| format!("Retrouvez les événements passés dans les {months}."),
+    month_pages: "pages mensuelles",
     empty_day: "Rien n’est prévu ce jour-là",
     empty_week: "Rien n’est prévu cette semaine-là",
     empty_list: "Rien n’est encore prévu",
     will_appear: "Les événements à venir s’afficheront ici.",
     empty_for_now: "Rien n’est prévu pour le moment.",
     all_upcoming: "Tous les événements à venir",
-    about_list: |title, site| format!("{title}\u{a0}: quoi, quand et où. {site}"),
+    about_list: |title, site| format!("{title}\u{a0}: programme, dates et lieux. {site}"),
     on_now: "En ce moment",
     already_running: "Déjà en cours",
     until: |day| format!("jusqu’au {day}"),
@@ -66,25 +66,20 @@ pub static WORDS: Words = Words {
     rescheduled: "Nouvelle date",
     status_and_title: |status, title| format!("{status}\u{a0}: {title}"),
 
-    subscribe: "S’abonner",
+    subscribe: "S’abonner au calendrier",
     download: "Télécharger (.ics)",
     file_limit: |events| match events.western() {
-        One => format!(
-            "Un fichier de calendrier contient au plus {events} événement\u{a0}: le premier."
-        ),
-        Many => format!(
-            "Un fichier de calendrier contient au plus {events} d’événements\u{a0}: les premiers."
-        ),
-        Other => format!(
-            "Un fichier de calendrier contient au plus {events} événements\u{a0}: les premiers."
-        ),
+        One => "Un fichier de calendrier ne contient que le premier événement.".to_owned(),
+        Many | Other => {
+            format!("Un fichier de calendrier ne contient que les {events} premiers événements.")
+        }
     },
     address_for_apps: "Adresse pour d’autres applications",
     never_miss: "Ne manquez aucun événement",
     never_miss_text: "Votre application d’agenda tient ces événements à jour.",
     follow: "Suivre ces événements",
     follow_text: "Votre application d’agenda tient à jour les événements de cette page.",
-    add_calendar: "Ajouter ce calendrier au vôtre",
+    add_calendar: "Ajouter ce calendrier à votre agenda",
     add_calendar_text: "Abonnez-vous à tous les événements à venir. Votre application d’agenda les tient à jour.",
     download_month: |month| format!("Télécharger uniquement {month} (.ics)"),
 
@@ -120,7 +115,7 @@ pub static WORDS: Words = Words {
     organizer: "Organisateur",
     website: "Site web",
     add_to_calendar: "Ajouter à l’agenda",
-    repeats: "Répétition",
+    repeats: "Périodicité",
     next_dates: "Prochaines dates",
 
     every_hour: |n| match n.western() {
@@ -144,19 +139,27 @@ pub static WORDS: Words = Words {
         Many | Other => format!("Tous les {n} ans"),
     },
     every_weekday: |days| format!("Chaque {days}"),
-    often_on: |often, days| format!("{often}, le {days}"),
+    often_on: |often, days| {
+        // Each day of a list has its article.
+        let days = days.replace(", ", ", le ").replace(" et ", " et le ");
+        format!("{often}, le {days}")
+    },
     weekday_of_month: |nth, _, day| {
         let nth = nth.of(["premier", "deuxième", "troisième", "quatrième", "cinquième", "dernier"]);
         format!("{nth} {day}")
     },
-    day_of_month: |day| format!("{day}"),
+    day_of_month: |day| if day.is_one() { "1er".to_owned() } else { format!("{day}") },
     last_day: "dernier jour",
     in_month: |day, number, month| match number {
         4 | 8 | 10 => format!("{day} d’{month}"),
         _ => format!("{day} de {month}"),
     },
-    times_in_total: |often, n| format!("{often}, {n} fois"),
-    often_until: |often, day| format!("{often} jusqu’au {day}"),
+    times_in_total: |often, n| format!("{often}, {n} fois au total"),
+    // Without the comma, `le 9 jusqu’au 30 juin` would be a range of days.
+    often_until: |often, day| match often.contains(", le ") {
+        true => format!("{often}, jusqu’au {day}"),
+        false => format!("{often} jusqu’au {day}"),
+    },
     also_on: |often, days| format!("{often}, ainsi que le {days}"),
     also_on_others: |often| format!("{often}, ainsi qu’à d’autres dates"),
     once: "Une seule fois",
@@ -169,13 +172,66 @@ pub static WORDS: Words = Words {
     upcoming_of: |name| format!("Événements à venir\u{a0}: {name}"),
     above: "Catégories parentes",
 
+    subscriptions: "Abonnements",
+    subscriptions_text: "Calendriers situés à d’autres adresses et dont les événements apparaissent ici. Les heures sont en UTC.",
+    no_subscriptions: "Aucun abonnement pour le moment.",
+    state: "État",
+    next_run: "Prochaine mise à jour",
+    last_run: "Dernière mise à jour",
+    active: "Actif",
+    running: "En cours",
+    failing: "En échec",
+    stopped: "Arrêté",
+    paused: "En pause",
+    removing: "En cours de suppression",
+    failed_runs: |n| match n.western() {
+        One => format!("{n} échec"),
+        Many | Other => format!("{n} échecs de suite"),
+    },
+    every_minute: |n| match n.western() {
+        One => "Toutes les minutes".to_owned(),
+        Many | Other => format!("Toutes les {n} minutes"),
+    },
+    not_planned: "Aucune prévue",
+    changed_by_hand: |n| match n.western() {
+        One => format!("{n} modifié à la main"),
+        Many | Other => format!("{n} modifiés à la main"),
+    },
+    no_run_yet: "Aucune pour le moment",
+    imported: "Importation réussie",
+    not_modified: "Rien de nouveau",
+    run_failed: "Échec",
+    created: "Créés",
+    updated: "Mis à jour",
+    unchanged: "Inchangés",
+    skipped: "Ignorés",
+    not_imported: "En erreur",
+    trashed: "Mis à la corbeille",
+    labelled: |label, n| format!("{label}\u{a0}: {n}"),
+    resume: "Reprendre",
+    run_now: "Mettre à jour maintenant",
+    accept_file: "Accepter le fichier",
+    pause: "Mettre en pause",
+    has_stopped: "Cet abonnement est arrêté.",
+    is_failing: "Les dernières mises à jour de cet abonnement ont échoué.",
+    lost_events: |n| {
+        let lost = match n.western() {
+            One => format!("Il manque {n} événement à venir dans le fichier."),
+            Many => format!("Il manque {n} d’événements à venir dans le fichier."),
+            Other => format!("Il manque {n} événements à venir dans le fichier."),
+        };
+        format!(
+            "{lost} Rien n’a été modifié. Acceptez le fichier si c’est normal, ou reprenez l’abonnement quand le fichier sera complet."
+        )
+    },
+
     not_found: "Page introuvable",
     not_found_text: "Cette page n’existe pas. Elle a peut-être été déplacée ou n’est plus publiée.",
     not_shown: "Affichage impossible",
     no_such_category: "Cette catégorie n’existe pas.",
     no_such_tag: "Ce mot-clé n’existe pas.",
     no_such_day: "Ce jour n’est pas dans le calendrier.",
-    invalid_day: "La date doit être un jour comme 2027-03-14.",
+    invalid_day: "La date doit être au format 2027-03-14.",
     invalid_search: |_| {
         "Cette recherche n’est pas valide. Utilisez moins de caractères.".to_owned()
     },

@@ -14,7 +14,7 @@ pub static WORDS: Words = Words {
     week: "Semana",
     month: "Mês",
     api: "API",
-    for_programs: |documents| format!("Para programas: {documents}."),
+    for_programs: |documents| format!("Para desenvolvedores: {documents}."),
     documentation: "documentação",
     openapi: "documento OpenAPI",
     events_of: |name| format!("Eventos: {name}"),
@@ -42,14 +42,14 @@ pub static WORDS: Words = Words {
     none_found: "Nenhum evento encontrado",
     try_other_words: "Tente outras palavras ou menos palavras.",
     past_events: |months| format!("Os eventos passados estão nas {months}."),
-    month_pages: "páginas dos meses",
+    month_pages: "páginas mensais",
     empty_day: "Não há nada programado para este dia",
     empty_week: "Não há nada programado para esta semana",
     empty_list: "Ainda não há nada programado",
     will_appear: "Os próximos eventos aparecerão aqui.",
     empty_for_now: "No momento não há nada programado.",
     all_upcoming: "Todos os próximos eventos",
-    about_list: |title, site| format!("{title}: o quê, quando e onde. {site}"),
+    about_list: |title, site| format!("{title}: programação, datas e locais. {site}"),
     on_now: "Acontecendo agora",
     already_running: "Já em andamento",
     until: |day| format!("até {day}"),
@@ -71,12 +71,9 @@ pub static WORDS: Words = Words {
     subscribe: "Assinar",
     download: "Baixar (.ics)",
     file_limit: |events| match events.western() {
-        One => format!("Um arquivo de calendário contém no máximo {events} evento: o primeiro."),
-        Many => {
-            format!("Um arquivo de calendário contém no máximo {events} de eventos: os primeiros.")
-        }
-        Other => {
-            format!("Um arquivo de calendário contém no máximo {events} eventos: os primeiros.")
+        One => "Um arquivo de calendário contém apenas o primeiro evento.".to_owned(),
+        Many | Other => {
+            format!("Um arquivo de calendário contém apenas os primeiros {events} eventos.")
         }
     },
     address_for_apps: "Endereço para outros aplicativos",
@@ -121,7 +118,7 @@ pub static WORDS: Words = Words {
     next_dates: "Próximas datas",
 
     every_hour: |n| match n.western() {
-        One => "Todas as horas".to_owned(),
+        One => "A cada hora".to_owned(),
         Many | Other => format!("A cada {n} horas"),
     },
     every_day: |n| match n.western() {
@@ -154,7 +151,7 @@ pub static WORDS: Words = Words {
     day_of_month: |day| format!("dia {day}"),
     last_day: "último dia",
     in_month: |day, _, month| format!("{day} de {month}"),
-    times_in_total: |often, n| format!("{often}, {n} vezes"),
+    times_in_total: |often, n| format!("{often}, {n} vezes no total"),
     often_until: |often, day| format!("{often}, até {day}"),
     also_on: |often, days| format!("{often}; também em {days}"),
     also_on_others: |often| format!("{often}; também em outras datas"),
@@ -168,13 +165,66 @@ pub static WORDS: Words = Words {
     upcoming_of: |name| format!("Próximos eventos: {name}"),
     above: "Categorias superiores",
 
+    subscriptions: "Assinaturas",
+    subscriptions_text: "Calendários de outros endereços cujos eventos aparecem aqui. Os horários estão em UTC.",
+    no_subscriptions: "Ainda não há assinaturas.",
+    state: "Status",
+    next_run: "Próxima atualização",
+    last_run: "Última atualização",
+    active: "Ativa",
+    running: "Em andamento",
+    failing: "Com falhas",
+    stopped: "Interrompida",
+    paused: "Pausada",
+    removing: "Em remoção",
+    failed_runs: |n| match n.western() {
+        One => format!("{n} falha"),
+        Many | Other => format!("{n} falhas seguidas"),
+    },
+    every_minute: |n| match n.western() {
+        One => "A cada minuto".to_owned(),
+        Many | Other => format!("A cada {n} minutos"),
+    },
+    not_planned: "Nenhuma prevista",
+    changed_by_hand: |n| match n.western() {
+        One => format!("{n} alterado manualmente"),
+        Many | Other => format!("{n} alterados manualmente"),
+    },
+    no_run_yet: "Nenhuma até agora",
+    imported: "Importada",
+    not_modified: "Nada de novo",
+    run_failed: "Com falha",
+    created: "Criados",
+    updated: "Atualizados",
+    unchanged: "Sem alterações",
+    skipped: "Ignorados",
+    not_imported: "Com falha",
+    trashed: "Movidos para a lixeira",
+    labelled: |label, n| format!("{label}: {n}"),
+    resume: "Retomar",
+    run_now: "Atualizar agora",
+    accept_file: "Aceitar o arquivo",
+    pause: "Pausar",
+    has_stopped: "Esta assinatura foi interrompida.",
+    is_failing: "As últimas atualizações desta assinatura falharam.",
+    lost_events: |n| {
+        let lost = match n.western() {
+            One => format!("Falta {n} evento futuro no arquivo."),
+            Many => format!("Faltam {n} de eventos futuros no arquivo."),
+            Other => format!("Faltam {n} eventos futuros no arquivo."),
+        };
+        format!(
+            "{lost} Nada foi alterado. Aceite o arquivo se isso estiver correto ou retome a assinatura quando o arquivo estiver completo."
+        )
+    },
+
     not_found: "Página não encontrada",
     not_found_text: "Esta página não existe. Ela pode ter sido movida ou não estar mais publicada.",
-    not_shown: "Não é possível exibir",
+    not_shown: "Não é possível exibir a página",
     no_such_category: "Esta categoria não existe.",
     no_such_tag: "Esta tag não existe.",
     no_such_day: "Este dia não está no calendário.",
-    invalid_day: "A data deve ser um dia como 2027-03-14.",
+    invalid_day: "A data deve estar no formato 2027-03-14.",
     invalid_search: |_| "Esta busca é inválida. Use menos caracteres.".to_owned(),
     invalid: |name, _| format!("O valor de “{name}” é inválido."),
     too_many: "Muitas solicitações",

@@ -1,7 +1,32 @@
 //! Swedish.
 
+use super::super::count::Count;
 use super::super::count::Simple::{One, Other};
 use super::super::words::Words;
+
+/// An interval with the words for every, every second and every nth unit: `Var 3:e vecka`.
+fn every(n: Count, [each, second, nth]: [&str; 3], unit: &str) -> String {
+    match n.value() {
+        1 => format!("{each} {unit}"),
+        2 => format!("{second} {unit}"),
+        _ => format!("{nth} {} {unit}", ordinal(n)),
+    }
+}
+
+/// An ordinal number: `1:a`, `3:e`.
+fn ordinal(n: Count) -> String {
+    match (n.value() % 10, n.value() % 100) {
+        (_, 11 | 12) => format!("{n}:e"),
+        (1 | 2, _) => format!("{n}:a"),
+        _ => format!("{n}:e"),
+    }
+}
+
+/// Determiners of words such as `vecka` and `dag`.
+const COMMON: [&str; 3] = ["Varje", "Varannan", "Var"];
+
+/// Determiners of words such as `år`.
+const NEUTER: [&str; 3] = ["Varje", "Vartannat", "Vart"];
 
 /// The words.
 pub static WORDS: Words = Words {
@@ -12,7 +37,7 @@ pub static WORDS: Words = Words {
     week: "Vecka",
     month: "Månad",
     api: "API",
-    for_programs: |documents| format!("För program: {documents}."),
+    for_programs: |documents| format!("För utvecklare: {documents}."),
     documentation: "dokumentation",
     openapi: "OpenAPI-dokument",
     events_of: |name| format!("Evenemang: {name}"),
@@ -22,8 +47,8 @@ pub static WORDS: Words = Words {
     days_with_events: "Dagar med evenemang",
     weeks_with_events: "Veckor med evenemang",
     today: "I dag",
-    this_week: "Denna vecka",
-    this_month: "Denna månad",
+    this_week: "Den här veckan",
+    this_month: "Den här månaden",
     search: "Sök",
     search_examples: "Konsert, marknad, namn …",
     category: "Kategori",
@@ -52,7 +77,7 @@ pub static WORDS: Words = Words {
     all_day: "Hela dagen",
     featured: "Utvalt",
     admission_is: "Inträde:",
-    free: "Gratis",
+    free: "Fri entré",
     protected: "Detaljerna är lösenordsskyddade.",
     pages: "Sidor",
     earlier: "Tidigare",
@@ -67,8 +92,8 @@ pub static WORDS: Words = Words {
     subscribe: "Prenumerera",
     download: "Ladda ner (.ics)",
     file_limit: |events| match events.simple() {
-        One => format!("En kalenderfil innehåller högst {events} evenemang: det första."),
-        Other => format!("En kalenderfil innehåller högst {events} evenemang: de första."),
+        One => "En kalenderfil innehåller bara det första evenemanget.".to_owned(),
+        Other => format!("En kalenderfil innehåller bara de första {events} evenemangen."),
     },
     address_for_apps: "Adress för andra appar",
     never_miss: "Missa inga evenemang",
@@ -88,7 +113,7 @@ pub static WORDS: Words = Words {
         One | Other => format!("{events} evenemang"),
     },
     more: |events| format!("{events} till"),
-    on_day: |day| format!(" {day}"),
+    on_day: |day| format!(": {day}"),
     all_events: "Alla evenemang",
     open_calendar: "Öppna kalendern",
 
@@ -107,39 +132,27 @@ pub static WORDS: Words = Words {
     website: "Webbplats",
     add_to_calendar: "Lägg till i kalendern",
     repeats: "Upprepas",
-    next_dates: "Nästa datum",
+    next_dates: "Kommande datum",
 
-    every_hour: |n| match n.simple() {
-        One => "Varje timme".to_owned(),
-        Other => format!("Med {n} timmars mellanrum"),
-    },
-    every_day: |n| match n.simple() {
-        One => "Varje dag".to_owned(),
-        Other => format!("Med {n} dagars mellanrum"),
-    },
-    every_week: |n| match n.simple() {
-        One => "Varje vecka".to_owned(),
-        Other => format!("Med {n} veckors mellanrum"),
-    },
-    every_month: |n| match n.simple() {
-        One => "Varje månad".to_owned(),
-        Other => format!("Med {n} månaders mellanrum"),
-    },
-    every_year: |n| match n.simple() {
-        One => "Varje år".to_owned(),
-        Other => format!("Med {n} års mellanrum"),
-    },
+    every_hour: |n| every(n, COMMON, "timme"),
+    every_day: |n| every(n, COMMON, "dag"),
+    every_week: |n| every(n, COMMON, "vecka"),
+    every_month: |n| every(n, COMMON, "månad"),
+    every_year: |n| every(n, NEUTER, "år"),
     every_weekday: |days| format!("Varje {days}"),
     often_on: |often, days| format!("{often}: {days}"),
     weekday_of_month: |nth, _, day| {
         let nth = nth.of(["första", "andra", "tredje", "fjärde", "femte", "sista"]);
         format!("{nth} {day}en")
     },
-    day_of_month: |day| format!("dag {day}"),
+    day_of_month: |day| format!("den {}", ordinal(day)),
     last_day: "sista dagen",
     in_month: |day, _, month| format!("{day} i {month}"),
-    times_in_total: |often, n| format!("{often}, {n} gånger"),
-    often_until: |often, day| format!("{often} till och med {day}"),
+    times_in_total: |often, n| format!("{often}, totalt {n} gånger"),
+    often_until: |often, day| match often.contains(": ") {
+        true => format!("{often}, till och med {day}"),
+        false => format!("{often} till och med {day}"),
+    },
     also_on: |often, days| format!("{often}, även {days}"),
     also_on_others: |often| format!("{often}, även andra dagar"),
     once: "En gång",
@@ -152,13 +165,58 @@ pub static WORDS: Words = Words {
     upcoming_of: |name| format!("Kommande evenemang: {name}"),
     above: "Överordnade kategorier",
 
+    subscriptions: "Prenumerationer",
+    subscriptions_text: "Kalendrar på andra adresser vars evenemang visas här. Tiderna är i UTC.",
+    no_subscriptions: "Det finns inga prenumerationer ännu.",
+    state: "Status",
+    next_run: "Nästa uppdatering",
+    last_run: "Senaste uppdatering",
+    active: "Aktiv",
+    running: "Uppdateras",
+    failing: "Misslyckas",
+    stopped: "Stoppad",
+    paused: "Pausad",
+    removing: "Tas bort",
+    failed_runs: |n| match n.simple() {
+        One => format!("{n} misslyckat försök"),
+        Other => format!("{n} misslyckade försök i rad"),
+    },
+    every_minute: |n| every(n, COMMON, "minut"),
+    not_planned: "Inte planerad",
+    changed_by_hand: |n| match n.simple() {
+        One => format!("{n} ändrat för hand"),
+        Other => format!("{n} ändrade för hand"),
+    },
+    no_run_yet: "Ingen ännu",
+    imported: "Importerad",
+    not_modified: "Inget nytt",
+    run_failed: "Misslyckad",
+    created: "Skapade",
+    updated: "Uppdaterade",
+    unchanged: "Oförändrade",
+    skipped: "Överhoppade",
+    not_imported: "Misslyckade",
+    trashed: "Flyttade till papperskorgen",
+    labelled: |label, n| format!("{label}: {n}"),
+    resume: "Återuppta",
+    run_now: "Uppdatera nu",
+    accept_file: "Godkänn filen",
+    pause: "Pausa",
+    has_stopped: "Prenumerationen har stoppats.",
+    is_failing: "De senaste uppdateringarna av prenumerationen misslyckades.",
+    lost_events: |n| {
+        format!(
+            "{n} framtida evenemang saknas i filen. Inget har ändrats. Godkänn filen om det stämmer, eller återuppta prenumerationen när filen är komplett."
+        )
+    },
+
     not_found: "Sidan hittades inte",
-    not_found_text: "Sidan finns inte. Den kan ha flyttats eller är inte längre publicerad.",
-    not_shown: "Det går inte att visa",
+    not_found_text: "Sidan finns inte. Den kan ha flyttats eller vara avpublicerad.",
+    not_shown: "Det går inte att visa sidan",
     no_such_category: "Kategorin finns inte.",
     no_such_tag: "Etiketten finns inte.",
     no_such_day: "Dagen finns inte i kalendern.",
-    invalid_day: "Datumet måste vara en dag som 2027-03-14.",
+    invalid_day: "Datumet måste ha formen 2027-03-14.",
     invalid_search: |_| "Sökningen är ogiltig. Använd färre tecken.".to_owned(),
     invalid: |name, _| format!("Värdet för ”{name}” är ogiltigt."),
     too_many: "För många förfrågningar",
