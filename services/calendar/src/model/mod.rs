@@ -6,6 +6,7 @@
 pub(crate) mod absolute_dates;
 pub(crate) mod change;
 pub(crate) mod changes;
+pub(crate) mod condition;
 pub(crate) mod cost;
 pub(crate) mod event;
 pub(crate) mod event_status;

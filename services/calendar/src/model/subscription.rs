@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::condition::Condition;
 use super::event::{Event, Links};
 use super::event_status::EventStatus;
 
@@ -259,11 +260,14 @@ pub struct Subscription {
 
 impl Subscription {
     /// Returns the state to show in responses and on pages.
-    pub fn condition(&self, now: i64) -> &'static str {
+    pub fn condition(&self, now: i64) -> Condition {
         match self.state {
-            _ if self.lease_until > now => "running",
-            SubscriptionState::Active if self.failures > 0 => "failing",
-            state => state.name(),
+            _ if self.lease_until > now => Condition::Running,
+            SubscriptionState::Active if self.failures > 0 => Condition::Failing,
+            SubscriptionState::Active => Condition::Active,
+            SubscriptionState::Paused => Condition::Paused,
+            SubscriptionState::Stopped => Condition::Stopped,
+            SubscriptionState::Removing => Condition::Removing,
         }
     }
 

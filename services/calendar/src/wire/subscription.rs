@@ -107,7 +107,7 @@ impl SubscriptionJson {
         (events, changed_events): (i64, i64),
         now: i64,
     ) -> SubscriptionJson {
-        let state = subscription.condition(now);
+        let state = subscription.condition(now).name();
         let next_run_utc = subscription.next_run().map(written);
         let awaits_acceptance = subscription.awaits_acceptance();
         let Subscription { id, plan, failures, created_utc, last_run, .. } = subscription;

@@ -70,6 +70,7 @@ mod subscribing;
 mod subscription_fetches;
 mod subscription_runs;
 mod subscriptions;
+mod subscriptions_page;
 mod terms;
 mod transfer;
 mod unchanged;

@@ -61,6 +61,11 @@ impl Subscribing {
 
     /// Starts with a time limit for files.
     pub async fn with_time(time: Duration) -> Subscribing {
+        Subscribing::with(&[], time).await
+    }
+
+    /// Starts with more settings and a time limit for files.
+    pub async fn with(settings: &[&str], time: Duration) -> Subscribing {
         let answer: Arc<Mutex<Answer>> = Arc::new(Mutex::new(Arc::new(|_| PeerAnswer::Close)));
         let own = answer.clone();
         let peer = HttpPeer::start(move |request| {
@@ -68,7 +73,8 @@ impl Subscribing {
             answer(request)
         });
         // The server itself does not fetch, so that tests decide when subscriptions run.
-        let app = App::with(&["--subscription-allow-private=on"]).await;
+        let settings = [&["--subscription-allow-private=on"], settings].concat();
+        let app = App::with(&settings).await;
         let state = with_fetcher(app.state.clone(), time);
         Subscribing { app, state, peer, answer }
     }

@@ -1,7 +1,7 @@
 //! Page header and footer in the language of the page.
 
 use actix_web::HttpRequest;
-use shell::pages::{FrameWords, Page};
+use shell::pages::{FrameWords, Page, Translation};
 
 use crate::config::Settings;
 use crate::model::language::Language;
@@ -72,4 +72,21 @@ pub fn in_language(path: &str, language: Option<Language>) -> String {
         Some(language) => format!("{path}{mark}{PARAMETER}={}", language.code()),
         None => path.to_owned(),
     }
+}
+
+/// Returns the URL of a page in each language of the site, or nothing if there is only one.
+pub fn addresses(base: &str, path: &str, settings: &Settings) -> Vec<(Language, String)> {
+    let languages = settings.languages();
+    let offered = if languages.len() > 1 { languages.as_slice() } else { &[] };
+    let address = |one: &Language| {
+        let parameter = (*one != settings.site_locale).then_some(*one);
+        (*one, format!("{base}{}", in_language(path, parameter)))
+    };
+    offered.iter().map(address).collect()
+}
+
+/// Returns the links to a page in these languages.
+pub fn translations(addresses: &[(Language, String)]) -> Vec<Translation<'_>> {
+    let links = addresses.iter();
+    links.map(|(one, url)| Translation { language: one.code(), name: one.name(), url }).collect()
 }

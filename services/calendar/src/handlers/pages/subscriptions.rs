@@ -11,17 +11,20 @@ use shell::{base_url, read_body};
 
 use super::super::input::{from_form, head};
 use super::failure::failure;
-use super::frame::Frame;
+use super::frame::{Frame, addresses, selected, translations};
 use super::site::SITE;
 use crate::app::Request;
 use crate::app::subscriptions::{self, Step};
 use crate::error::Error;
-use crate::model::language::Language;
+use crate::model::language::Words;
 use crate::model::urls::Urls;
 use crate::state::State;
+use crate::wire::pages::subscriptions::SubscriptionView;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
-use crate::wire::subscription::SubscriptionJson;
+
+/// The path of the page.
+const PATH: &str = "/subscriptions/";
 
 /// Maximum form size in bytes.
 const FORM_LIMIT: usize = 4 << 10;
@@ -34,8 +37,11 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 #[derive(Template)]
 #[template(path = "subscriptions.html")]
 struct SubscriptionsPage<'a> {
-    subscriptions: &'a [SubscriptionJson],
+    subscriptions: &'a [SubscriptionView],
+    words: &'static Words,
     root: &'a str,
+    /// The query string for links to other pages.
+    lang: &'a str,
 }
 
 /// Shows all subscriptions.
@@ -54,8 +60,7 @@ fn finished(
     state: &State,
 ) -> HttpResponse {
     outcome.unwrap_or_else(|error| {
-        let urls = Urls { base: base_url(http), alias: false, language: None };
-        let frame = Frame::new(&urls, Language::En);
+        let frame = frame(&Urls { base: base_url(http), ..Urls::default() }, http, state);
         let mut response = failure(&error, &state.site.settings.site_name, &frame);
         if matches!(error, Error::Unauthorized | Error::InvalidCredentials) {
             response.headers_mut().insert(WWW_AUTHENTICATE, ASKS);
@@ -64,14 +69,25 @@ fn finished(
     })
 }
 
+/// Builds the frame in the language of the page.
+fn frame(urls: &Urls, http: &HttpRequest, state: &State) -> Frame {
+    let language = selected(http, &state.site.settings);
+    let urls = Urls { language, ..urls.clone() };
+    Frame::new(&urls, language.unwrap_or(state.site.settings.site_locale))
+}
+
 async fn shown(http: &HttpRequest, state: &State) -> Result<HttpResponse, Error> {
     let input = head(http).await?;
-    let frame = Frame::new(&input.request.urls, Language::En);
+    let frame = frame(&input.request.urls, http, state);
+    let addresses = addresses(&input.request.urls.base, PATH, &state.site.settings);
     let list = subscriptions::list(state, input.request).await?;
-    let name = &state.site.settings.site_name;
-    let page = frame.around(Page::new("Subscriptions").publisher(name, name).wide().unindexed());
-    let main = SubscriptionsPage { subscriptions: &list.subscriptions, root: &frame.root };
-    Ok(SITE.respond(&page, &main))
+    let (name, words) = (&state.site.settings.site_name, frame.language.words());
+    let views = list.subscriptions.iter().map(|one| SubscriptionView::new(one, frame.language));
+    let views: Vec<SubscriptionView> = views.collect();
+    let page = Page::new(words.subscriptions).publisher(name, name).wide().unindexed();
+    let page = frame.around(page).translations(translations(&addresses));
+    let (root, lang) = (&*frame.root, &*frame.query);
+    Ok(SITE.respond(&page, &SubscriptionsPage { subscriptions: &views, words, root, lang }))
 }
 
 async fn changed(
@@ -80,6 +96,7 @@ async fn changed(
     state: &State,
 ) -> Result<HttpResponse, Error> {
     let input = head(http).await?;
+    let location = format!("{PATH}{}", frame(&input.request.urls, http, state).query);
     // Browsers also send the key with forms posted from other sites.
     if !is_own_form(http.headers(), &input.request.urls.base) {
         return Err(Error::Forbidden);
@@ -97,7 +114,7 @@ async fn changed(
     subscriptions::take_step(state, request, id, step).await?;
     // The shell prepends the path of PUBLIC_URL.
     let mut response = HttpResponse::SeeOther();
-    Ok(response.insert_header((LOCATION, "/subscriptions/")).finish())
+    Ok(response.insert_header((LOCATION, location)).finish())
 }
 
 /// Returns whether the form came from one of our own pages.

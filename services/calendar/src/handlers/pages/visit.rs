@@ -7,14 +7,14 @@ use actix_web::{FromRequest, HttpRequest, HttpResponse, HttpResponseBuilder};
 use askama::Template;
 use futures_util::future::LocalBoxFuture;
 use jiff::civil::Date;
-use shell::pages::{Page, Translation};
+use shell::pages::Page;
 use shell::{Validators, base_url, read_body};
 
 use super::super::ical;
 use super::super::input::from_form;
 use super::super::reuse::{Lasting, Reuse};
 use super::failure::failure;
-use super::frame::{Frame, in_language, selected};
+use super::frame::{Frame, addresses, in_language, selected, translations};
 use super::head::{Around, Head};
 use super::site::SITE;
 use crate::app::feeds::Feed;
@@ -247,10 +247,7 @@ impl Reader {
         let settings = &self.state.site.settings;
         let name = &settings.site_name;
         let about = (self.words().events_of)(name);
-        let address = |language: Option<Language>| {
-            format!("{}{}", urls.base, in_language(&head.path, language))
-        };
-        let canonical = address(urls.language);
+        let canonical = format!("{}{}", urls.base, in_language(&head.path, urls.language));
         let image = match head.image.strip_prefix('/') {
             Some(_) => {
                 let below = head.image.strip_prefix(self.root().trim_end_matches('/'));
@@ -261,17 +258,9 @@ impl Reader {
         let atom = format!("events/atom.xml{}", self.page_query());
         let (about, canonical, image, atom) = (&*about, &*canonical, &*image, &*atom);
         let page = head.page(&Around { name, about, canonical, image, atom });
-        let languages = settings.languages();
-        let offered = if languages.len() > 1 { languages.as_slice() } else { &[] };
-        let addresses: Vec<(Language, String)> = offered
-            .iter()
-            .map(|one| (*one, address((*one != settings.site_locale).then_some(*one))))
-            .collect();
-        let translations = addresses
-            .iter()
-            .map(|(one, url)| Translation { language: one.code(), name: one.name(), url })
-            .collect();
-        let mut response = respond(&self.frame.around(page).translations(translations));
+        let addresses = addresses(&urls.base, &head.path, settings);
+        let page = self.frame.around(page).translations(translations(&addresses));
+        let mut response = respond(&page);
         // API clients use these headers to discover the API.
         for (header, text) in [
             ("x-tec-api-version", "v1"),

@@ -10,5 +10,6 @@ pub(crate) mod linked;
 pub(crate) mod month;
 pub(crate) mod query;
 pub(crate) mod structured_data;
+pub(crate) mod subscriptions;
 
 pub use link::{Choice, Link};
