@@ -1,18 +1,62 @@
 //! Iterates over the documents matched by a query.
 
+use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::query::Weight;
-use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, DocSet, SegmentReader, TantivyError};
+use tantivy::{
+    COLLECT_BLOCK_BUFFER_LEN, DocId, DocSet, SegmentOrdinal, SegmentReader, TantivyError,
+};
 
 use crate::engine::limits::Limits;
 
 /// Check the limits after this number of blocks, or about every ten microseconds.
 const BLOCKS: u32 = 32;
 
+/// A collector that stops at the limits of its search. Doesn't score the documents.
+pub(super) struct Limited<'a, C> {
+    pub(super) collector: &'a C,
+    pub(super) limits: &'a Limits,
+}
+
+impl<C: Collector> Collector for Limited<'_, C> {
+    type Fruit = C::Fruit;
+    type Child = C::Child;
+
+    fn for_segment(
+        &self,
+        segment: SegmentOrdinal,
+        reader: &SegmentReader,
+    ) -> tantivy::Result<C::Child> {
+        self.collector.for_segment(segment, reader)
+    }
+
+    fn requires_scoring(&self) -> bool {
+        false
+    }
+
+    fn collect_segment(
+        &self,
+        weight: &dyn Weight,
+        segment: SegmentOrdinal,
+        reader: &SegmentReader,
+    ) -> tantivy::Result<<C::Child as SegmentCollector>::Fruit> {
+        let mut part = self.for_segment(segment, reader)?;
+        each_block(weight, reader, self.limits, |documents| part.collect_block(documents))?;
+        Ok(part.harvest())
+    }
+
+    fn merge_fruits(
+        &self,
+        parts: Vec<<C::Child as SegmentCollector>::Fruit>,
+    ) -> tantivy::Result<C::Fruit> {
+        self.collector.merge_fruits(parts)
+    }
+}
+
 /// Calls `each` with blocks of matching documents, leaving out deleted ones.
 ///
 /// Scorers can't return errors. If the search is stopped inside one, it looks as if there were no
 /// more documents, so callers must check the limits afterwards.
-pub(super) fn each_block(
+fn each_block(
     weight: &dyn Weight,
     reader: &SegmentReader,
     limits: &Limits,

@@ -5,27 +5,23 @@ use std::sync::Arc;
 
 use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::columnar::ColumnValues;
-use tantivy::query::Weight;
 use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
 
-use super::blocks::each_block;
 use super::schema::BUCKET;
 use super::values::Values;
 use crate::engine::bitmap::Bitmap;
-use crate::engine::limits::Limits;
 use crate::model::Attributes;
 use crate::model::file_query::{Between, FileQuery};
 
 /// Collects the rows of matching files.
-pub(super) struct BitCollector<'a> {
+pub(super) struct BitCollector {
     rows: u64,
     intervals: Attributes<Between>,
-    limits: &'a Limits,
 }
 
-impl<'a> BitCollector<'a> {
-    pub(super) fn new(rows: u64, query: &FileQuery, limits: &'a Limits) -> Self {
-        Self { rows, intervals: query.intervals, limits }
+impl BitCollector {
+    pub(super) fn new(rows: u64, query: &FileQuery) -> Self {
+        Self { rows, intervals: query.intervals }
     }
 }
 
@@ -36,7 +32,7 @@ pub(super) struct BitPart {
     bits: Bitmap,
 }
 
-impl Collector for BitCollector<'_> {
+impl Collector for BitCollector {
     type Fruit = Bitmap;
     type Child = BitPart;
 
@@ -47,19 +43,6 @@ impl Collector for BitCollector<'_> {
 
     fn requires_scoring(&self) -> bool {
         false
-    }
-
-    fn collect_segment(
-        &self,
-        weight: &dyn Weight,
-        segment: SegmentOrdinal,
-        reader: &SegmentReader,
-    ) -> tantivy::Result<Bitmap> {
-        let mut part = self.for_segment(segment, reader)?;
-        each_block(weight, reader, self.limits, |documents| {
-            documents.iter().for_each(|&document| part.collect(document, 0.0));
-        })?;
-        Ok(part.harvest())
     }
 
     fn merge_fruits(&self, parts: Vec<Bitmap>) -> tantivy::Result<Bitmap> {

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::columnar::{ColumnValues, StrColumn};
-use tantivy::query::Weight;
 use tantivy::{
     COLLECT_BLOCK_BUFFER_LEN, DocId, Score, SegmentOrdinal, SegmentReader, TantivyError,
 };
 
-use super::blocks::{check, each_block};
+use super::blocks::check;
 use super::chooser::{Chooser, Only};
 use super::collect::{BucketCounter, Counts};
 use super::column::PathColumn;
@@ -91,17 +90,6 @@ impl Collector for FacetCollector<'_> {
 
     fn requires_scoring(&self) -> bool {
         false
-    }
-
-    fn collect_segment(
-        &self,
-        weight: &dyn Weight,
-        segment: SegmentOrdinal,
-        reader: &SegmentReader,
-    ) -> tantivy::Result<(Counts, ExtensionCounter)> {
-        let mut part = self.for_segment(segment, reader)?;
-        each_block(weight, reader, self.limits, |documents| part.collect_block(documents))?;
-        Ok(part.harvest())
     }
 
     fn merge_fruits(&self, parts: Vec<(Counts, ExtensionCounter)>) -> tantivy::Result<Facets> {

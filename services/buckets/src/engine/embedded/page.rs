@@ -6,6 +6,7 @@ use tantivy::Term;
 use tantivy::collector::Collector;
 use tantivy::query::{EnableScoring, Query};
 
+use super::blocks::Limited;
 use super::chooser::Only;
 use super::collect::BitCollector;
 use super::core::{is_impossible, of_rows};
@@ -136,7 +137,7 @@ fn allowed(view: &View, query: &FileQuery, limits: &Limits) -> Result<Bitmap, En
     if is_everything(query) {
         return Ok(view.visible(limits)?.0.clone());
     }
-    let collector = BitCollector::new(view.column.rows(), query, limits);
+    let collector = BitCollector::new(view.column.rows(), query);
     view.gather(&*query::compile(view, query, None, limits), &collector, limits)
 }
 
@@ -166,7 +167,8 @@ pub(super) fn run<C: Collector>(
         return view.gather(compiled, collector, limits);
     }
     let unscored = EnableScoring::disabled_from_searcher(&view.searcher);
-    let found = view.searcher.search_with_executor(compiled, collector, &view.judges, unscored);
+    let collector = Limited { collector, limits };
+    let found = view.searcher.search_with_executor(compiled, &collector, &view.judges, unscored);
     limits.check()?;
     Ok(found?)
 }

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use tantivy::collector::{Collector, SegmentCollector};
-use tantivy::query::Weight;
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, Score, SegmentOrdinal, SegmentReader};
 
-use super::blocks::{check, each_block};
+use super::blocks::check;
 use super::chooser::{Chooser, Only};
 use super::segment::Segment;
 use super::top_k::{TopK, rank, ranked};
@@ -84,17 +83,6 @@ impl Collector for PageCollector<'_> {
 
     fn requires_scoring(&self) -> bool {
         false
-    }
-
-    fn collect_segment(
-        &self,
-        weight: &dyn Weight,
-        segment: SegmentOrdinal,
-        reader: &SegmentReader,
-    ) -> tantivy::Result<(u64, TopK)> {
-        let mut part = self.for_segment(segment, reader)?;
-        each_block(weight, reader, self.limits, |documents| part.collect_block(documents))?;
-        Ok(part.harvest())
     }
 
     fn merge_fruits(&self, parts: Vec<(u64, TopK)>) -> tantivy::Result<(u64, TopK)> {

@@ -6,6 +6,7 @@ use tantivy::query::EnableScoring;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, SegmentOrdinal, TERMINATED, Term};
 
+use super::blocks::Limited;
 use super::page_collector::PageCollector;
 use super::query;
 use super::segment::Segment;
@@ -46,6 +47,7 @@ pub(super) fn places(
         Position::After(place) => place.id,
         Position::Offset(_) => 0,
     };
+    let limited = Limited { collector, limits };
     let (mut total, mut best) = (0, TopK::new(keep));
     for (ordinal, segment) in view.segments.iter().enumerate() {
         let (count, part) = match hidden(view, segment)? {
@@ -54,7 +56,7 @@ pub(super) fn places(
             Hidden::Some => {
                 let ordinal = SegmentOrdinal::try_from(ordinal)
                     .map_err(|_| EngineError::Broken("too many segments".to_owned()))?;
-                collector.collect_segment(&*weight, ordinal, &segment.reader)?
+                limited.collect_segment(&*weight, ordinal, &segment.reader)?
             }
         };
         total += count;

@@ -9,6 +9,7 @@ use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, Executor, Index, IndexMeta, IndexReader, Searcher, Term};
 
+use super::blocks::Limited;
 use super::collect::{BitCollector, CountCollector};
 use super::column::PathColumn;
 use super::directories::Directories;
@@ -118,7 +119,7 @@ impl View {
         collector: &C,
         limits: &Limits,
     ) -> Result<C::Fruit, EngineError> {
-        let gathered = self.searcher.search(query, collector);
+        let gathered = self.searcher.search(query, &Limited { collector, limits });
         limits.check()?;
         Ok(gathered?)
     }
@@ -133,7 +134,7 @@ impl View {
         if let Some(visible) = self.visible.get() {
             return Ok(visible);
         }
-        let collector = BitCollector::new(self.column.rows(), &FileQuery::default(), limits);
+        let collector = BitCollector::new(self.column.rows(), &FileQuery::default());
         let bitmap = self.gather(&*self.visible_query(), &collector, limits)?;
         let count = bitmap.count();
         Ok(self.visible.get_or_init(|| (bitmap, count)))
