@@ -288,20 +288,11 @@ mod hostile {
     struct Ignore;
 
     use buckets::jobs::JobError;
-    use buckets::jobs::{Bad, Item, Sink, Skipped, Taken};
+    use buckets::jobs::{Item, Sink, Taken};
 
     impl Sink for Ignore {
         fn file(&mut self, _: &Item<'_>) -> Result<Taken, JobError> {
             Ok(Ok(()))
-        }
-        fn bad(&mut self, _: Bad) -> Result<(), JobError> {
-            Ok(())
-        }
-        fn skipped(&mut self, _: Skipped) -> Result<(), JobError> {
-            Ok(())
-        }
-        fn page(&mut self, _: &str, _: Option<&str>, _: bool) -> Result<(), JobError> {
-            Ok(())
         }
         fn broken(&mut self, _: String) -> Result<(), JobError> {
             Ok(())

@@ -86,16 +86,28 @@ impl std::fmt::Display for Part {
     }
 }
 
-/// Receives the contents of a source, in order.
+/// Receives the contents of a source, in order. By default, only files and broken sources are
+/// handled, and the rest is ignored.
 pub trait Sink {
     /// A file. If it's rejected, the caller also passes it to [`Sink::bad`].
     fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError>;
     /// A bad line or entry.
-    fn bad(&mut self, bad: Bad) -> Result<(), JobError>;
+    fn bad(&mut self, _: Bad) -> Result<(), JobError> {
+        Ok(())
+    }
     /// An entry to be skipped.
-    fn skipped(&mut self, what: Skipped) -> Result<(), JobError>;
-    /// The end of a page in a listing. `truncated` means that there are more pages.
-    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError>;
+    fn skipped(&mut self, _: Skipped) -> Result<(), JobError> {
+        Ok(())
+    }
+    /// The end of a page in a listing. `_truncated` means that there are more pages.
+    fn page(
+        &mut self,
+        _bucket: &str,
+        _kind: Option<&str>,
+        _truncated: bool,
+    ) -> Result<(), JobError> {
+        Ok(())
+    }
     /// The current page doesn't cover the whole bucket. Called before [`Sink::page`].
     fn part(&mut self, _: Part) {}
     /// How the current page is linked to its neighbours. Called before [`Sink::page`].

@@ -142,18 +142,6 @@ impl Sink for KeySearch<'_> {
         Ok(Ok(()))
     }
 
-    fn bad(&mut self, _: Bad) -> Result<(), JobError> {
-        Ok(())
-    }
-
-    fn skipped(&mut self, _: Skipped) -> Result<(), JobError> {
-        Ok(())
-    }
-
-    fn page(&mut self, _: &str, _: Option<&str>, _: bool) -> Result<(), JobError> {
-        Ok(())
-    }
-
     fn broken(&mut self, _: String) -> Result<(), JobError> {
         Ok(())
     }
