@@ -52,7 +52,9 @@ impl Alert {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The search and the webhook of an alert.
+#[derive(Clone, Debug, PartialEq, Eq, Insertable, AsChangeset)]
+#[diesel(table_name = alert, treat_none_as_null = true, treat_none_as_default_value = false)]
 pub struct AlertContent {
     pub name: String,
     /// Parameters of the file search, as a query string.
@@ -73,11 +75,8 @@ pub fn add(
 ) -> Result<i64, DatabaseError> {
     Ok(diesel::insert_into(alert::table)
         .values((
+            content,
             alert::key_id.eq(key),
-            alert::name.eq(&content.name),
-            alert::query.eq(&content.query),
-            alert::webhook.eq(&content.webhook),
-            alert::secret.eq(&content.secret),
             alert::since_generation.eq(since.generation),
             alert::since_id.eq(since.id),
             alert::created_at.eq(now),
@@ -94,14 +93,7 @@ pub fn change(
     since: Mark,
 ) -> Result<(), DatabaseError> {
     diesel::update(alert::table.find(id))
-        .set((
-            alert::name.eq(&content.name),
-            alert::query.eq(&content.query),
-            alert::webhook.eq(&content.webhook),
-            alert::secret.eq(&content.secret),
-            alert::since_generation.eq(since.generation),
-            alert::since_id.eq(since.id),
-        ))
+        .set((content, alert::since_generation.eq(since.generation), alert::since_id.eq(since.id)))
         .execute(db)?;
     Ok(())
 }

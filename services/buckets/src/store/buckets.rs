@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use database::{DatabaseError, Db, on_backend};
+use diesel::dsl::auto_type;
 use diesel::prelude::*;
 
 use super::schema::bucket;
@@ -29,25 +30,21 @@ pub struct Bucket {
 type Row = (i64, String, String, Option<i64>, bool, Option<i64>);
 
 /// Columns of a [`Row`].
-const COLUMNS: (
-    bucket::id,
-    bucket::address,
-    bucket::kind,
-    bucket::first_indexed,
-    bucket::truncated,
-    bucket::hidden_at,
-) = (
-    bucket::id,
-    bucket::address,
-    bucket::kind,
-    bucket::first_indexed,
-    bucket::truncated,
-    bucket::hidden_at,
-);
+#[auto_type]
+fn columns() -> _ {
+    (
+        bucket::id,
+        bucket::address,
+        bucket::kind,
+        bucket::first_indexed,
+        bucket::truncated,
+        bucket::hidden_at,
+    )
+}
 
 /// Returns all buckets, including unlisted ones, ordered by id.
 pub fn all(db: &mut Db) -> Result<Vec<Bucket>, DatabaseError> {
-    let rows: Vec<Row> = bucket::table.select(COLUMNS).order(bucket::id.asc()).load(db)?;
+    let rows: Vec<Row> = bucket::table.select(columns()).order(bucket::id.asc()).load(db)?;
     rows.into_iter().map(from_row).collect()
 }
 
@@ -60,7 +57,7 @@ pub fn each(db: &mut Db, mut take: impl FnMut(Bucket)) -> Result<(), DatabaseErr
     loop {
         let rows: Vec<Row> = bucket::table
             .filter(bucket::id.gt(last))
-            .select(COLUMNS)
+            .select(columns())
             .order(bucket::id.asc())
             .limit(PAGE)
             .load(db)?;
@@ -77,7 +74,7 @@ pub fn by_ids(db: &mut Db, ids: &[u64]) -> Result<Vec<Bucket>, DatabaseError> {
         let ids: Vec<i64> = ids.iter().map(|id| *id as i64).collect();
         let rows: Vec<Row> = on_backend!(db, conn => bucket::table
             .filter(bucket::id.eq_any(&ids))
-            .select(COLUMNS)
+            .select(columns())
             .load(conn))?;
         for row in rows {
             found.push(from_row(row)?);
@@ -89,7 +86,7 @@ pub fn by_ids(db: &mut Db, ids: &[u64]) -> Result<Vec<Bucket>, DatabaseError> {
 /// Looks up a bucket by address.
 pub fn by_address(db: &mut Db, address: &str) -> Result<Option<Bucket>, DatabaseError> {
     let row: Option<Row> =
-        bucket::table.filter(bucket::address.eq(address)).select(COLUMNS).first(db).optional()?;
+        bucket::table.filter(bucket::address.eq(address)).select(columns()).first(db).optional()?;
     row.map(from_row).transpose()
 }
 

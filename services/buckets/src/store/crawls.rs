@@ -74,7 +74,8 @@ impl Crawl {
 }
 
 /// A crawl to add.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Insertable)]
+#[diesel(table_name = crawl, treat_none_as_default_value = false)]
 pub struct NewCrawl {
     /// URL of the bucket.
     pub url: String,
@@ -99,18 +100,7 @@ pub struct NewCrawl {
 /// Adds a crawl, due immediately, and returns its id.
 pub fn add(db: &mut Db, new: &NewCrawl, now: i64) -> Result<i64, DatabaseError> {
     Ok(diesel::insert_into(crawl::table)
-        .values((
-            crawl::url.eq(&new.url),
-            crawl::bucket.eq(&new.bucket),
-            crawl::format.eq(&new.format),
-            crawl::kind.eq(&new.kind),
-            crawl::prefix.eq(&new.prefix),
-            crawl::every_seconds.eq(new.every_seconds),
-            crawl::ends_at.eq(new.ends_at),
-            crawl::gone_after_days.eq(new.gone_after_days),
-            crawl::key_id.eq(new.key_id),
-            crawl::due_at.eq(now),
-        ))
+        .values((new, crawl::due_at.eq(now)))
         .returning(crawl::id)
         .get_result(db)?)
 }
