@@ -4,6 +4,7 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, delete, get, post};
 use auth::{After, Caller};
 use shell::params::Json;
+use utoipa::IntoResponses;
 
 use super::input::{id_of, key_of};
 use super::reply::{created, json};
@@ -11,6 +12,12 @@ use crate::app::{self, CrawlChange};
 use crate::error::{Error, ErrorBody, Failures, StoredFailures};
 use crate::state::State;
 use crate::wire::crawls::{CrawlRecord, CrawlsAnswer, NewCrawlBody};
+
+/// The response of operations on a crawl.
+#[derive(IntoResponses)]
+#[response(status = 200, description = "The crawl")]
+#[expect(dead_code, reason = "documentation: it is never made")]
+struct OneCrawl(CrawlRecord);
 
 /// List crawls
 ///
@@ -65,11 +72,7 @@ pub async fn add_crawl(
     operation_id = "getCrawl",
     tag = "crawls",
     params(("id" = i64, Path, description = "Identifier of the crawl")),
-    responses(
-        (status = 200, description = "The crawl", body = CrawlRecord),
-        StoredFailures,
-        Failures
-    ),
+    responses(OneCrawl, StoredFailures, Failures),
     security(("bearer" = []), ("access_token" = []))
 )]
 #[get("/api/v2/crawls/{id}")]
@@ -109,11 +112,7 @@ pub async fn remove_crawl(
     operation_id = "pauseCrawl",
     tag = "crawls",
     params(("id" = i64, Path, description = "Identifier of the crawl")),
-    responses(
-        (status = 200, description = "The crawl", body = CrawlRecord),
-        StoredFailures,
-        Failures
-    ),
+    responses(OneCrawl, StoredFailures, Failures),
     security(("bearer" = []), ("access_token" = []))
 )]
 #[post("/api/v2/crawls/{id}/pause")]
@@ -132,11 +131,7 @@ pub async fn pause_crawl(
     operation_id = "resumeCrawl",
     tag = "crawls",
     params(("id" = i64, Path, description = "Identifier of the crawl")),
-    responses(
-        (status = 200, description = "The crawl", body = CrawlRecord),
-        StoredFailures,
-        Failures
-    ),
+    responses(OneCrawl, StoredFailures, Failures),
     security(("bearer" = []), ("access_token" = []))
 )]
 #[post("/api/v2/crawls/{id}/resume")]
@@ -156,11 +151,7 @@ pub async fn resume_crawl(
     operation_id = "runCrawl",
     tag = "crawls",
     params(("id" = i64, Path, description = "Identifier of the crawl")),
-    responses(
-        (status = 200, description = "The crawl", body = CrawlRecord),
-        StoredFailures,
-        Failures
-    ),
+    responses(OneCrawl, StoredFailures, Failures),
     security(("bearer" = []), ("access_token" = []))
 )]
 #[post("/api/v2/crawls/{id}/run")]

@@ -4,7 +4,7 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
 use auth::Caller;
 
-use super::input::{parameters, plan_of};
+use super::input::{owner_and_plan, parameters};
 use super::reply::json;
 use crate::app;
 use crate::error::{Error, Failures};
@@ -32,6 +32,5 @@ pub async fn get_facets(
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
     let search = FileSearch::try_from(parameters::<FileParameters>(&request)?)?;
-    let owner = caller.key.as_ref().map_or("", |key| key.owner.as_str());
-    json(&app::get_facets(&state, (owner, plan_of(&caller)), search).await?)
+    json(&app::get_facets(&state, owner_and_plan(&caller), search).await?)
 }

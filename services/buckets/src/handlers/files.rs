@@ -6,7 +6,7 @@ use actix_web::{HttpRequest, HttpResponse, get};
 use auth::Caller;
 use futures_util::{Stream, TryStreamExt};
 
-use super::input::{parameters, plan_of};
+use super::input::{owner_and_plan, parameters};
 use super::reply::json;
 use crate::app::{self, Download};
 use crate::error::{Error, Failures};
@@ -52,8 +52,7 @@ pub async fn search_files(
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
     let search = FileSearch::try_from(parameters::<FileParameters>(&request)?)?;
-    let owner = caller.key.as_ref().map_or("", |key| key.owner.as_str());
-    let caller = (owner, plan_of(&caller));
+    let caller = owner_and_plan(&caller);
     if let Some(format) = download_format(&request) {
         return download(app::download_files(&state, caller, &search, format).await?, format);
     }

@@ -17,6 +17,12 @@ pub(super) fn plan_of(caller: &Caller) -> Option<&str> {
     plan.map(|plan| plan.code.as_str())
 }
 
+/// The owner of the caller's key, and the code of its plan. The owner is empty if there is no key.
+pub(super) fn owner_and_plan(caller: &Caller) -> (&str, Option<&str>) {
+    let owner = caller.key.as_ref().map_or("", |key| key.owner.as_str());
+    (owner, plan_of(caller))
+}
+
 /// The caller's key. Returns an error if the request doesn't have one.
 pub(super) fn key_of(caller: &Caller) -> Result<&Key, Error> {
     caller.key.as_deref().ok_or(Error::Fault(Fault::Unauthorized(Credentials::Missing)))
