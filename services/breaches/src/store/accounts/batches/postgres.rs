@@ -48,15 +48,54 @@ pub(super) fn link(
     Ok(())
 }
 
+/// Lets Diesel run a statement. Its SQL is the same for all values, so it's prepared just once.
+macro_rules! statement {
+    ($name:ident) => {
+        impl QueryId for $name<'_> {
+            type QueryId = $name<'static>;
+            const HAS_STATIC_QUERY_ID: bool = true;
+        }
+
+        impl RunQueryDsl<PgConnection> for $name<'_> {}
+    };
+}
+
+/// Accounts as one array per column: `k`, `shard`, `domain_id` and `local`.
+struct Columns<'a> {
+    k: Vec<i64>,
+    shard: Vec<i16>,
+    domain_id: Vec<i32>,
+    local: Vec<&'a str>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(accounts: impl Iterator<Item = NewAccount<'a>> + Clone) -> Self {
+        Self {
+            k: accounts.clone().map(|account| account.k).collect(),
+            shard: accounts.clone().map(|account| shard::of_key(account.k)).collect(),
+            domain_id: accounts.clone().map(|account| account.domain_id).collect(),
+            local: accounts.map(|account| account.local).collect(),
+        }
+    }
+
+    /// Writes the arrays as arguments of `unnest`.
+    fn push<'b>(&'b self, out: &mut AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_bind_param::<Array<BigInt>, _>(&self.k)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Array<SmallInt>, _>(&self.shard)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Array<Integer>, _>(&self.domain_id)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Array<Text>, _>(&self.local)
+    }
+}
+
 /// Adds a breach to accounts, inserting those that don't exist.
 ///
 /// Appends the id if it's higher than all ids in the list, which is always true of a new breach.
 /// Skips accounts that have this or a higher id, and other addresses with the same key.
 struct Append<'a> {
-    k: Vec<i64>,
-    shard: Vec<i16>,
-    domain_id: Vec<i32>,
-    local: Vec<&'a str>,
+    accounts: Columns<'a>,
     list: &'a [u8],
     id: i32,
 }
@@ -67,10 +106,7 @@ impl<'a> Append<'a> {
         let list = group.first()?.breaches;
         let id = u16::from_le_bytes(list.try_into().ok()?);
         group.iter().all(|account| account.breaches == list).then(|| Self {
-            k: group.iter().map(|account| account.k).collect(),
-            shard: group.iter().map(|account| shard::of_key(account.k)).collect(),
-            domain_id: group.iter().map(|account| account.domain_id).collect(),
-            local: group.iter().map(|account| account.local).collect(),
+            accounts: Columns::of(group.iter().copied()),
             list,
             id: i32::from(id),
         })
@@ -82,13 +118,7 @@ impl QueryFragment<Pg> for Append<'_> {
         out.push_sql("INSERT INTO account (k, seq, shard, domain_id, local, breaches) SELECT k, 0, shard, domain_id, local, ");
         out.push_bind_param::<Binary, _>(self.list)?;
         out.push_sql(" FROM unnest(");
-        out.push_bind_param::<Array<BigInt>, _>(&self.k)?;
-        out.push_sql(", ");
-        out.push_bind_param::<Array<SmallInt>, _>(&self.shard)?;
-        out.push_sql(", ");
-        out.push_bind_param::<Array<Integer>, _>(&self.domain_id)?;
-        out.push_sql(", ");
-        out.push_bind_param::<Array<Text>, _>(&self.local)?;
+        self.accounts.push(&mut out)?;
         out.push_sql(
             ") AS brought (k, shard, domain_id, local) ON CONFLICT (k, seq, shard) \
              DO UPDATE SET breaches = account.breaches || excluded.breaches \
@@ -102,12 +132,7 @@ impl QueryFragment<Pg> for Append<'_> {
     }
 }
 
-impl QueryId for Append<'_> {
-    type QueryId = Append<'static>;
-    const HAS_STATIC_QUERY_ID: bool = true;
-}
-
-impl RunQueryDsl<PgConnection> for Append<'_> {}
+statement!(Append);
 
 /// Query for accounts by key. The lowest and highest keys are there for partition pruning.
 struct WithKeys<'a> {
@@ -133,30 +158,19 @@ impl QueryFragment<Pg> for WithKeys<'_> {
     }
 }
 
-impl QueryId for WithKeys<'_> {
-    type QueryId = WithKeys<'static>;
-    const HAS_STATIC_QUERY_ID: bool = true;
-}
-
-impl RunQueryDsl<PgConnection> for WithKeys<'_> {}
+statement!(WithKeys);
 
 struct Upsert<'a> {
-    k: Vec<i64>,
+    accounts: Columns<'a>,
     seq: Vec<i16>,
-    shard: Vec<i16>,
-    domain_id: Vec<i32>,
-    local: Vec<&'a str>,
     breaches: Vec<&'a [u8]>,
 }
 
 impl<'a> Upsert<'a> {
     fn of(changes: &'a [Change<'a>]) -> Self {
         Self {
-            k: changes.iter().map(|change| change.account.k).collect(),
+            accounts: Columns::of(changes.iter().map(|change| change.account)),
             seq: changes.iter().map(|change| change.seq).collect(),
-            shard: changes.iter().map(|change| shard::of_key(change.account.k)).collect(),
-            domain_id: changes.iter().map(|change| change.account.domain_id).collect(),
-            local: changes.iter().map(|change| change.account.local).collect(),
             breaches: changes.iter().map(|change| &*change.list).collect(),
         }
     }
@@ -165,17 +179,11 @@ impl<'a> Upsert<'a> {
 impl QueryFragment<Pg> for Upsert<'_> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         out.push_sql(
-            "INSERT INTO account (k, seq, shard, domain_id, local, breaches) SELECT * FROM unnest(",
+            "INSERT INTO account (k, shard, domain_id, local, seq, breaches) SELECT * FROM unnest(",
         );
-        out.push_bind_param::<Array<BigInt>, _>(&self.k)?;
+        self.accounts.push(&mut out)?;
         out.push_sql(", ");
         out.push_bind_param::<Array<SmallInt>, _>(&self.seq)?;
-        out.push_sql(", ");
-        out.push_bind_param::<Array<SmallInt>, _>(&self.shard)?;
-        out.push_sql(", ");
-        out.push_bind_param::<Array<Integer>, _>(&self.domain_id)?;
-        out.push_sql(", ");
-        out.push_bind_param::<Array<Text>, _>(&self.local)?;
         out.push_sql(", ");
         out.push_bind_param::<Array<Binary>, _>(&self.breaches)?;
         out.push_sql(") ON CONFLICT (k, seq, shard) DO UPDATE SET breaches = excluded.breaches");
@@ -183,9 +191,4 @@ impl QueryFragment<Pg> for Upsert<'_> {
     }
 }
 
-impl QueryId for Upsert<'_> {
-    type QueryId = Upsert<'static>;
-    const HAS_STATIC_QUERY_ID: bool = true;
-}
-
-impl RunQueryDsl<PgConnection> for Upsert<'_> {}
+statement!(Upsert);
