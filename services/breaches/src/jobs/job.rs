@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use batch::{ByteSize, Input, Sorted};
+use batch::{ByteSize, Input, Sorted, Sorter};
 use database::{DatabaseError, Db};
 use domain::Sha1Digest;
 use serde::Serialize;
@@ -22,6 +22,17 @@ const SORTING: (u64, u64) = (7, 10);
 /// How much memory to use for sorting.
 pub fn sorting_budget(context: &JobContext) -> ByteSize {
     ByteSize((context.settings.load_memory_mb as u64 * (1 << 20)) / SORTING.1 * SORTING.0)
+}
+
+/// Creates a sorter with that much memory.
+pub fn sorter(context: &JobContext) -> Sorter {
+    Sorter::new(context.settings.temporary_folder(), sorting_budget(context))
+}
+
+/// Wraps an I/O error of a sorter. Meant for `map_err`.
+pub fn sorting_error(context: &JobContext) -> impl FnOnce(io::Error) -> JobError {
+    let folder = context.settings.temporary_folder();
+    JobError::file(format!("a temporary file in {}", folder.display()))
 }
 
 /// A running job.

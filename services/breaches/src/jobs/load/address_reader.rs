@@ -154,8 +154,7 @@ fn address_end(line: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    type Found = Vec<(u64, Result<String, SkipReason>)>;
+    use crate::jobs::load::each::{Found, collect};
 
     #[test]
     fn path_through_secrets_is_refused() {
@@ -173,13 +172,7 @@ mod tests {
     }
 
     fn separated(bytes: &[u8], format: &Format, delimiter: Option<&str>) -> Found {
-        let mut found = Vec::new();
-        read(bytes, format, delimiter, &mut |line, text| {
-            found.push((line, text.map(str::to_owned)));
-            Ok(())
-        })
-        .unwrap();
-        found
+        collect(|each| read(bytes, format, delimiter, each)).unwrap()
     }
 
     #[test]

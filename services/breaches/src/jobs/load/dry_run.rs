@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::io::BufReader;
 
-use batch::{BoundedLines, Sorted, Sorter};
+use batch::{BoundedLines, Sorted};
 use database::Db;
 
 use super::accounts::AccountsOptions;
@@ -127,10 +127,8 @@ pub fn forecast_pastes(
     context: &JobContext,
     options: &PastesOptions,
 ) -> Result<Forecast, JobError> {
-    let folder = context.settings.temporary_folder();
-    let spilled = || JobError::file(format!("a temporary file in {}", folder.display()));
     let unreadable = || JobError::file(options.file.display().to_string());
-    let mut sorter = Sorter::new(folder.clone(), job::sorting_budget(context));
+    let mut sorter = job::sorter(context);
     let (input, mut job_input) = JobInput::open(None, &options.file, TextEncoding::Auto)?;
     let input = BufReader::with_capacity(1 << 20, input);
     let mut lines = BoundedLines::new(input, pastes::longest(context));
@@ -144,7 +142,7 @@ pub fn forecast_pastes(
                 for address in entry.addresses() {
                     sorted_text::write_with(&mut text, address, &place);
                     let key = AccountKey::of(&address.sha1());
-                    sorter.push(key.0, text.as_bytes()).map_err(spilled())?;
+                    sorter.push(key.0, text.as_bytes()).map_err(job::sorting_error(context))?;
                 }
             }
             Err(reason) => tally.skip(number, reason),
@@ -153,7 +151,7 @@ pub fn forecast_pastes(
     }
     job_input.finish()?;
     SanityCheck::of_pastes().judge_file(&options.file, Counts::default(), &tally)?;
-    let sorted = sorter.finish().map_err(spilled())?;
+    let sorted = sorter.finish().map_err(job::sorting_error(context))?;
     let stored = |db: &mut Db, account| -> Result<HashSet<String>, JobError> {
         Ok(store::pastes::of_account(db, account)?.iter().map(place_of).collect())
     };

@@ -247,31 +247,15 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    type Found = Vec<(u64, Result<String, SkipReason>)>;
+    use crate::jobs::load::each::{Found, address, collect};
 
     fn lines(text: &str, column: Option<&str>) -> Found {
-        let mut found = Vec::new();
-        read_lines(text.as_bytes(), column, &mut |line, text| {
-            found.push((line, text.map(str::to_owned)));
-            Ok(())
-        })
-        .unwrap();
-        found
+        collect(|each| read_lines(text.as_bytes(), column, each)).unwrap()
     }
 
     fn documents(text: &str, column: Option<&str>) -> Result<Found, String> {
-        let mut found = Vec::new();
-        read_documents(text.as_bytes(), column, &mut |line, text| {
-            found.push((line, text.map(str::to_owned)));
-            Ok(())
-        })
-        .map_err(|error| error.to_string())?;
-        Ok(found)
-    }
-
-    fn address(line: u64, text: &str) -> (u64, Result<String, SkipReason>) {
-        (line, Ok(text.to_owned()))
+        collect(|each| read_documents(text.as_bytes(), column, each))
+            .map_err(|error| error.to_string())
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod resume;
 mod sanity_check;
 mod skip_reason;
 pub(super) mod sorted_text;
+mod sorting;
 mod sources;
 mod sql_columns;
 mod sql_reader;

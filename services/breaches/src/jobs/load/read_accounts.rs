@@ -1,8 +1,6 @@
 //! Reads and sorts the addresses in a load's files.
 
-use std::io;
-
-use batch::{Sorted, Sorter};
+use batch::Sorted;
 
 use super::address_reader::{self, Format};
 use super::decoding::TextEncoding;
@@ -10,13 +8,14 @@ use super::input::JobInput;
 use super::sanity_check::SanityCheck;
 use super::skip_reason::SkipReason;
 use super::sorted_text;
+use super::sorting::Sorting;
 use super::sources::Sources;
 use super::tally::Tally;
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::heartbeat::Heartbeat;
 use crate::jobs::job;
-use crate::model::{AccountKey, loaded_address};
+use crate::model::loaded_address;
 
 /// How to read the files.
 #[derive(Clone, Debug)]
@@ -40,44 +39,27 @@ pub fn sort(
     heartbeat: Option<&Heartbeat>,
     tally: &mut Tally,
 ) -> Result<Sorted, JobError> {
-    let folder = context.settings.temporary_folder();
-    let spilled = || JobError::file(format!("a temporary file in {}", folder.display()));
-    let budget = job::sorting_budget(context);
-    let mut sorter = Sorter::new(folder.clone(), budget);
-    let mut check = SanityCheck::new(reading.unchecked, budget);
-    let (several, mut text, mut no_room) = (sources.breaches.len() > 1, String::new(), false);
+    let check = SanityCheck::new(reading.unchecked, job::sorting_budget(context));
+    let mut sorting = Sorting::new(context, check, tally);
+    let (several, mut text) = (sources.breaches.len() > 1, String::new());
     for (path, place) in &sources.files {
         let (input, mut job_input) = JobInput::open(heartbeat, path, reading.encoding)?;
         let Reading { format, delimiter, .. } = *reading;
-        let (place, before) = (place.to_string(), tally.counts);
-        address_reader::read(input, format, delimiter, &mut |line, found| {
+        let place = place.to_string();
+        let read = address_reader::read(input, format, delimiter, &mut |line, found| {
             let found =
                 found.and_then(|text| loaded_address::parse(text).map_err(|_| SkipReason::Address));
             match found {
-                Ok(address) => {
-                    let key = AccountKey::of(&address.sha1());
-                    let pushed = if several {
-                        sorted_text::write_with(&mut text, &address, &place);
-                        sorter.push(key.0, text.as_bytes())
-                    } else {
-                        sorter.push(key.0, sorted_text::of(&address).as_bytes())
-                    };
-                    pushed.inspect_err(|_| no_room = true)?;
-                    check.see(&address);
-                    tally.accept();
+                Ok(address) if several => {
+                    sorted_text::write_with(&mut text, &address, &place);
+                    sorting.accept(&address, &text)?;
                 }
-                Err(reason) => tally.skip(line, reason),
+                Ok(address) => sorting.accept(&address, &sorted_text::of(&address))?,
+                Err(reason) => sorting.skip(line, reason),
             }
-            job_input.report_sometimes(tally.counts);
-            check.judge(tally).map_err(io::Error::other)
-        })
-        .map_err(|error| match no_room {
-            true => spilled()(error),
-            false => JobError::file(path.display().to_string())(error),
-        })?;
-        job_input.finish()?;
-        check.judge_file(path, before, tally)?;
+            sorting.end_row(&mut job_input)
+        });
+        sorting.end_file(read, path, job_input)?;
     }
-    check.judge_whole(tally)?;
-    sorter.finish().map_err(spilled())
+    sorting.finish()
 }

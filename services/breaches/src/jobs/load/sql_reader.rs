@@ -326,22 +326,11 @@ fn incomplete(what: &str) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    type Found = Vec<(u64, Result<String, SkipReason>)>;
+    use crate::jobs::load::each::{Found, address, collect};
 
     fn all(text: &str, column: Option<&str>) -> Result<Found, String> {
-        let mut found = Vec::new();
         let input = io::BufReader::with_capacity(1, text.as_bytes());
-        read(input, column, &mut |line, text| {
-            found.push((line, text.map(str::to_owned)));
-            Ok(())
-        })
-        .map_err(|error| error.to_string())?;
-        Ok(found)
-    }
-
-    fn address(line: u64, text: &str) -> (u64, Result<String, SkipReason>) {
-        (line, Ok(text.to_owned()))
+        collect(|each| read(input, column, each)).map_err(|error| error.to_string())
     }
 
     #[test]

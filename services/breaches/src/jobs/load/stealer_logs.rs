@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::PathBuf;
 
-use batch::{BoundedLines, Line, Sorted, Sorter};
+use batch::{BoundedLines, Line, Sorted};
 use database::{DatabaseError, Db};
 use domain::{DomainName, EmailAddress};
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,7 @@ use super::pair_columns::{PairColumns, Wanted};
 use super::sanity_check::SanityCheck;
 use super::skip_reason::SkipReason;
 use super::sorted_text;
+use super::sorting::Sorting;
 use super::sources::open_breach;
 use super::tally::{Outcome, Tally};
 use super::ulp_reader;
@@ -27,9 +28,8 @@ use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::heartbeat::Heartbeat;
 use crate::jobs::job::{self, Params, Running};
-use crate::model::{AccountKey, Breach, loaded_address, website};
+use crate::model::{Breach, loaded_address, website};
 use crate::store::accounts::StagedRow;
-use crate::store::jobs::Counts;
 use crate::store::stealer_logs::{self, NewPair};
 use crate::store::{account_links, accounts};
 
@@ -153,33 +153,22 @@ pub(super) fn sort(
     heartbeat: Option<&Heartbeat>,
     tally: &mut Tally,
 ) -> Result<Sorted, JobError> {
-    let folder = context.settings.temporary_folder();
-    let spilled = || JobError::file(format!("a temporary file in {}", folder.display()));
-    let budget = job::sorting_budget(context);
-    let mut sorter = Sorter::new(folder.clone(), budget);
+    let check = SanityCheck::of_pairs(options.unchecked, job::sorting_budget(context));
+    let mut sorting = Sorting::new(context, check, tally);
     let (input, mut job_input) = JobInput::open(heartbeat, &options.file, options.encoding)?;
-    let unreadable = || JobError::file(options.file.display().to_string());
-    let (mut text, mut no_room) = (String::new(), false);
-    let mut check = SanityCheck::of_pairs(options.unchecked, budget);
-    read(input, options, &mut |line, row| {
+    let mut text = String::new();
+    let read = read(input, options, &mut |line, row| {
         match row.and_then(|(email, site)| parsed(email, site)) {
             Ok((address, site)) => {
-                let key = AccountKey::of(&address.sha1());
                 sorted_text::write_with(&mut text, &address, site.as_str());
-                sorter.push(key.0, text.as_bytes()).inspect_err(|_| no_room = true)?;
-                check.see(&address);
-                tally.accept();
+                sorting.accept(&address, &text)?;
             }
-            Err(reason) => tally.skip(line, reason),
+            Err(reason) => sorting.skip(line, reason),
         }
-        job_input.report_sometimes(tally.counts);
-        check.judge(tally).map_err(io::Error::other)
-    })
-    .map_err(|error| if no_room { spilled()(error) } else { unreadable()(error) })?;
-    job_input.finish()?;
-    check.judge_file(&options.file, Counts::default(), tally)?;
-    check.judge_whole(tally)?;
-    sorter.finish().map_err(spilled())
+        sorting.end_row(&mut job_input)
+    });
+    sorting.end_file(read, &options.file, job_input)?;
+    sorting.finish()
 }
 
 fn parsed(email: &str, site: &str) -> Result<(EmailAddress, DomainName), SkipReason> {

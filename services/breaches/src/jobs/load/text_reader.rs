@@ -334,15 +334,11 @@ fn is_separate(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jobs::load::each::collect;
 
     fn all(text: &[u8]) -> Vec<Result<String, SkipReason>> {
-        let mut found = Vec::new();
-        read(text, &mut |_, text| {
-            found.push(text.map(str::to_owned));
-            Ok(())
-        })
-        .unwrap();
-        found
+        let found = collect(|each| read(text, each)).unwrap();
+        found.into_iter().map(|(_, text)| text).collect()
     }
 
     #[test]
@@ -416,13 +412,8 @@ mod tests {
         let text = "ada@corp.example\nftp://bob:hunter2@files.example/\nftp:\\/\\/bob:x@y.example";
         let skipped = || Err(SkipReason::Fragment);
         for capacity in 1..text.len() {
-            let mut found = Vec::new();
             let input = io::BufReader::with_capacity(capacity, text.as_bytes());
-            read(input, &mut |line, text| {
-                found.push((line, text.map(str::to_owned)));
-                Ok(())
-            })
-            .unwrap();
+            let found = collect(|each| read(input, each)).unwrap();
             let expected = [(1, Ok("ada@corp.example".to_owned())), (2, skipped()), (3, skipped())];
             assert_eq!(found, expected, "{capacity}");
         }
