@@ -1,19 +1,17 @@
 //! Domain searches and reports, and the list of verified domains.
 
+use ::domain::DomainName;
 use actix_web::http::header::ContentType;
 use actix_web::web::Data;
-use actix_web::{HttpRequest, HttpResponse, get};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, get};
 
 use super::input::{Segment, keyed_request, query};
 use super::reply;
-use crate::app::{self, ReportJson};
+use crate::app::{self, KeyedRequest, ReportJson};
 use crate::error::Error;
 use crate::model::instant;
 use crate::state::State;
 use crate::wire::{ExposureReport, NamesByAlias, ReportQuery, SubscribedDomain};
-
-/// Set if breaches that need a subscription were left out.
-const LIMITED: (&str, &str) = ("x-domain-search-limited", "subscription-free");
 
 /// Breached addresses of a domain
 ///
@@ -40,16 +38,9 @@ pub async fn breached_domain(
     request: HttpRequest,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let domain = Segment::of(&request).domain();
-    let keyed = keyed_request(&request, &state)?;
-    let keyed = keyed.of_domain(domain.as_ref().ok());
+    let (keyed, domain) = domain_request(&request, &state)?;
     let answer = app::search_domain(&state, keyed, domain).await?;
-    let mut response = HttpResponse::Ok();
-    if answer.limited {
-        response.insert_header(LIMITED);
-    }
-    response.content_type(ContentType::json());
-    reply::in_pieces(response, answer.names).await
+    reply::in_pieces(response(answer.limited), answer.names).await
 }
 
 /// New exposures of a domain
@@ -93,17 +84,31 @@ pub async fn domain_report(
     request: HttpRequest,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let domain = Segment::of(&request).domain();
-    let keyed = keyed_request(&request, &state)?;
-    let keyed = keyed.of_domain(domain.as_ref().ok());
+    let (keyed, domain) = domain_request(&request, &state)?;
     let input = domain.and_then(|domain| Ok((domain, since(&request)?)));
     let (rows, limited) = app::reported_domain(&state, keyed, input).await?;
+    let report = ReportJson::new(rows, state.clock().unix());
+    reply::in_pieces(response(limited), report).await
+}
+
+/// Reads the API key and the domain. An invalid domain is an error only after the key was checked.
+fn domain_request(
+    request: &HttpRequest,
+    state: &State,
+) -> Result<(KeyedRequest, Result<DomainName, Error>), Error> {
+    let domain = Segment::of(request).domain();
+    let keyed = keyed_request(request, state)?;
+    Ok((keyed.of_domain(domain.as_ref().ok()), domain))
+}
+
+/// Begins a response. `limited` means that breaches that need a subscription were left out.
+fn response(limited: bool) -> HttpResponseBuilder {
     let mut response = HttpResponse::Ok();
     if limited {
-        response.insert_header(LIMITED);
+        response.insert_header(("x-domain-search-limited", "subscription-free"));
     }
     response.content_type(ContentType::json());
-    reply::in_pieces(response, ReportJson::new(rows, state.clock().unix())).await
+    response
 }
 
 fn since(request: &HttpRequest) -> Result<i64, Error> {

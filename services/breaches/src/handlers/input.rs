@@ -74,6 +74,21 @@ impl Segment {
     }
 }
 
+/// Reads the API key and then, with `read`, the body.
+fn with_key<T: 'static>(
+    request: &HttpRequest,
+    payload: &mut Payload,
+    read: impl AsyncFnOnce(KeyedRequest, &HttpRequest, &mut Payload) -> T + 'static,
+) -> LocalBoxFuture<'static, Result<T, Error>> {
+    let (request, mut payload) = (request.clone(), payload.take());
+    Box::pin(async move {
+        let state = request.app_data::<Data<State>>();
+        let state = state.ok_or_else(|| Error::Internal("no state".to_owned()))?;
+        let keyed = keyed_request(&request, state)?;
+        Ok(read(keyed, &request, &mut payload).await)
+    })
+}
+
 /// The API key and JSON body, whatever the content type. The content is `None` if it's invalid or
 /// too large. We read the whole body before looking up the caller.
 pub struct KeyedBody<B: Body>(pub KeyedRequest, pub Option<B::Content>);
@@ -83,13 +98,9 @@ impl<B: Body + 'static> FromRequest for KeyedBody<B> {
     type Future = LocalBoxFuture<'static, Result<Self, Error>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let (request, mut payload) = (request.clone(), payload.take());
-        Box::pin(async move {
-            let state = request.app_data::<Data<State>>();
-            let state = state.ok_or_else(|| Error::Internal("no state".to_owned()))?;
-            let keyed = keyed_request(&request, state)?;
-            let read = shell::read_body(&request, &mut payload, B::LIMIT).await;
-            Ok(Self(keyed, read.ok().and_then(|bytes| B::parse(&bytes))))
+        with_key(request, payload, async |keyed, request, payload| {
+            let read = shell::read_body(request, payload, B::LIMIT).await;
+            Self(keyed, read.ok().and_then(|bytes| B::parse(&bytes)))
         })
     }
 }
@@ -103,12 +114,8 @@ impl<B: Body + 'static> FromRequest for KeyedJson<B> {
     type Future = LocalBoxFuture<'static, Result<Self, Error>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let (request, mut payload) = (request.clone(), payload.take());
-        Box::pin(async move {
-            let state = request.app_data::<Data<State>>();
-            let state = state.ok_or_else(|| Error::Internal("no state".to_owned()))?;
-            let keyed = keyed_request(&request, state)?;
-            Ok(Self(keyed, json_body::<B>(&request, &mut payload).await))
+        with_key(request, payload, async |keyed, request, payload| {
+            Self(keyed, json_body::<B>(request, payload).await)
         })
     }
 }

@@ -1,11 +1,11 @@
 //! A domain's new exposures as a page and for download, plus the setting for the monthly mail.
 
 use actix_web::HttpResponse;
-use actix_web::http::header::{self, HeaderValue};
 use actix_web::web::{Data, Path};
 
 use super::account::page;
 use super::domains::path;
+use super::download::DownloadFormat;
 use super::failure::PageError;
 use super::form::{Fields, Form};
 use super::messages::{domain, see_other};
@@ -50,23 +50,14 @@ pub async fn export(
 ) -> Result<HttpResponse, PageError> {
     let (name, format) = path.into_inner();
     let (domain, since) = (domain(&name)?, since(&fields, &state)?);
-    let as_csv = match format.as_str() {
-        "json" => false,
-        "csv" => true,
-        _ => return Err(Error::NotFound.into()),
-    };
+    let format = DownloadFormat::parse(&format)?;
     let (rows, _) = app::report_rows(&state, visitor.subscriber.id, &domain, since).await?;
-    let day = instant::date(since);
-    let disposition = format!("attachment; filename=\"{domain}-since-{day}.{format}\"");
-    let mut response = HttpResponse::Ok();
-    response.insert_header((header::CACHE_CONTROL, HeaderValue::from_static("no-store")));
-    response.insert_header((header::CONTENT_DISPOSITION, disposition));
-    Ok(if as_csv {
-        response.content_type("text/csv; charset=utf-8");
-        reply::in_pieces(response, ReportCsv::new(rows)).await?
-    } else {
-        response.content_type("application/json");
-        reply::in_pieces(response, ReportJson::new(rows, state.clock().unix())).await?
+    let response = format.response(&format!("{domain}-since-{}", instant::date(since)));
+    Ok(match format {
+        DownloadFormat::Csv => reply::in_pieces(response, ReportCsv::new(rows)).await?,
+        DownloadFormat::Json => {
+            reply::in_pieces(response, ReportJson::new(rows, state.clock().unix())).await?
+        }
     })
 }
 

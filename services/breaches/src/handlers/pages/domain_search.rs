@@ -1,17 +1,16 @@
 //! The addresses at a verified domain, as a page and for download.
 
 use actix_web::HttpResponse;
-use actix_web::http::header::{self, HeaderValue};
 use actix_web::web::{Data, Path};
 
 use super::account::page;
 use super::domains::verify_page;
+use super::download::DownloadFormat;
 use super::failure::PageError;
 use super::form::Fields;
 use super::messages::domain;
 use super::visitor::SignedIn;
 use crate::app::{self, ReportFilter};
-use crate::error::Error;
 use crate::handlers::reply;
 use crate::pages::{DomainPage, DomainTable};
 use crate::state::State;
@@ -45,21 +44,11 @@ pub async fn export(
 ) -> Result<HttpResponse, PageError> {
     let (name, format) = path.into_inner();
     let domain = domain(&name)?;
-    let as_csv = match format.as_str() {
-        "json" => false,
-        "csv" => true,
-        _ => return Err(Error::NotFound.into()),
-    };
+    let format = DownloadFormat::parse(&format)?;
     let names = app::domain_export(&state, visitor.subscriber.id, &domain).await?;
-    let disposition = format!("attachment; filename=\"{domain}.{format}\"");
-    let mut response = HttpResponse::Ok();
-    response.insert_header((header::CACHE_CONTROL, HeaderValue::from_static("no-store")));
-    response.insert_header((header::CONTENT_DISPOSITION, disposition));
-    Ok(if as_csv {
-        response.content_type("text/csv; charset=utf-8");
-        reply::in_pieces(response, DomainTable::new(domain, names)).await?
-    } else {
-        response.content_type("application/json");
-        reply::in_pieces(response, names).await?
+    let response = format.response(domain.as_str());
+    Ok(match format {
+        DownloadFormat::Csv => reply::in_pieces(response, DomainTable::new(domain, names)).await?,
+        DownloadFormat::Json => reply::in_pieces(response, names).await?,
     })
 }

@@ -16,6 +16,7 @@ pub(crate) mod opt_out;
 pub(crate) mod sign_in;
 pub(crate) mod webhooks;
 
+mod download;
 mod failure;
 mod form;
 mod messages;
