@@ -9,17 +9,20 @@ use super::make::MakeCommand;
 use super::subject::Subject;
 use super::table::Format;
 
-fn made(subject: Subject, of: Option<&str>, count: u64) -> String {
-    let of = of.map(str::to_owned);
-    let make = MakeCommand {
+fn make(subject: Subject, of: Option<&str>, count: u64) -> MakeCommand {
+    MakeCommand {
         subject,
-        of,
+        of: of.map(str::to_owned),
         count,
-        seed: Some("commands".to_owned()),
+        seed: None,
         offset: 0,
         bom: false,
         format: Format::Lines,
-    };
+    }
+}
+
+fn made(subject: Subject, of: Option<&str>, count: u64) -> String {
+    let make = MakeCommand { seed: Some("commands".to_owned()), ..make(subject, of, count) };
     let mut out = Vec::new();
     make.run_to(date(2026, 11, 20), &mut out).unwrap();
     String::from_utf8(out).unwrap()
@@ -92,16 +95,8 @@ fn a_line_of_other_bytes_does_not_end_the_check() {
 #[test]
 fn subjects_without_kinds_take_none() {
     for (subject, of) in [(Subject::Name, "fr_FR"), (Subject::Imei, "FR"), (Subject::Ssn, "US")] {
-        let make = MakeCommand {
-            subject,
-            of: Some(of.to_owned()),
-            count: 1,
-            seed: None,
-            offset: 0,
-            bom: false,
-            format: Format::Lines,
-        };
-        let error = make.run_to(date(2026, 11, 20), &mut Vec::new()).unwrap_err();
+        let error =
+            make(subject, Some(of), 1).run_to(date(2026, 11, 20), &mut Vec::new()).unwrap_err();
         assert_eq!(error.to_string(), format!("{of}: this subject has no brand or country"));
     }
     let check = CheckCommand { subject: Subject::Imei, of: Some("FR".to_owned()) };
@@ -124,15 +119,7 @@ impl Write for Broken {
 #[test]
 fn a_closed_pipe_is_success_and_a_full_disk_is_not() {
     let run = |kind, buffered: bool| {
-        let make = MakeCommand {
-            subject: Subject::Imei,
-            of: None,
-            count: 9,
-            seed: None,
-            offset: 0,
-            bom: false,
-            format: Format::Lines,
-        };
+        let make = make(Subject::Imei, None, 9);
         let check = CheckCommand { subject: Subject::Imei, of: None };
         let mut out: Box<dyn Write> = match buffered {
             true => Box::new(io::BufWriter::new(Broken(kind))),
@@ -160,15 +147,7 @@ fn the_same_seed_makes_the_same_values() {
 
 #[test]
 fn unknown_names_are_an_error() {
-    let make = MakeCommand {
-        subject: Subject::Iban,
-        of: Some("ZZ".to_owned()),
-        count: 1,
-        seed: None,
-        offset: 0,
-        bom: false,
-        format: Format::Lines,
-    };
+    let make = make(Subject::Iban, Some("ZZ"), 1);
     let error = make.run_to(date(2026, 11, 20), &mut Vec::new()).unwrap_err();
     assert_eq!(error.to_string(), "ZZ is not known");
     let check = CheckCommand { subject: Subject::Name, of: None };

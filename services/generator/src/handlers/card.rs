@@ -47,7 +47,7 @@ pub async fn generate_card(
     let (brand, spelling) = (input.card_type, input.spelling);
     let make =
         move |_, random: &mut Random| CardAnswer::new(Card::generate(random, brand, day), spelling);
-    let response = input.record_or_records(Kind::Card, &seed, random, make).await?;
+    let response = input.records(Kind::Card, &seed, random, make).await?;
     Ok(reply::with_reference_day(response, day))
 }
 

@@ -66,7 +66,7 @@ pub async fn generate_crypto_address(
         coin.write(random, &mut address);
         CryptoAnswer { kind: coin.name, address }
     };
-    input.record_or_records(Kind::CryptoAddress, &seed, random, make).await
+    input.records(Kind::CryptoAddress, &seed, random, make).await
 }
 
 /// Check a crypto address
@@ -126,7 +126,7 @@ pub async fn generate_iban(After(input): After<Input<IbanRequest>>) -> Result<Ht
         country.write(random, &mut number);
         out.push_str(&spelling.apply(number, iban::grouped));
     };
-    input.text_or_texts(Kind::Iban, &seed, random, "iban", make).await
+    input.texts(Kind::Iban, &seed, random, "iban", make).await
 }
 
 /// List the countries with IBANs

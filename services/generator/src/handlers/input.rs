@@ -71,7 +71,8 @@ impl<R: Seeded> Input<R> {
 }
 
 impl<R: Series> Input<R> {
-    /// Responds with a list of strings. `make` appends one string per call.
+    /// Responds with a list of strings, or with a single string if the request has no quantity.
+    /// `make` appends one string per call.
     pub async fn texts(
         &self,
         kind: Kind,
@@ -80,33 +81,21 @@ impl<R: Series> Input<R> {
         column: &'static str,
         mut make: impl FnMut(&mut Random, &mut String) + Unpin + 'static,
     ) -> Result<HttpResponse, actix_web::Error> {
-        let made = list::texts(self.span(kind), column, move |index, out| {
+        let Some(quantity) = self.read.quantity() else {
+            let mut text = String::new();
+            random.seek(self.read.extent().offset);
+            make(&mut random, &mut text);
+            return Ok(single(kind, seed, &text));
+        };
+        let made = list::texts(self.span(kind, quantity), column, move |index, out| {
             random.seek(index);
             make(&mut random, out);
         });
         self.listed(seed, made).await
     }
 
-    /// Responds with a single string, or with a list if the caller asked for a quantity.
-    pub async fn text_or_texts(
-        &self,
-        kind: Kind,
-        seed: &Seed,
-        mut random: Random,
-        column: &'static str,
-        mut make: impl FnMut(&mut Random, &mut String) + Unpin + 'static,
-    ) -> Result<HttpResponse, actix_web::Error> {
-        if self.read.quantity().is_some() {
-            return self.texts(kind, seed, random, column, make).await;
-        }
-        let mut text = String::new();
-        random.seek(self.read.extent().offset);
-        make(&mut random, &mut text);
-        metrics::made(kind, 1);
-        Ok(reply::generated(seed, reply::json(&text)))
-    }
-
-    /// Responds with a list of values. `make` is passed the index of each one.
+    /// Responds with a list of values, or with a single value if the request has no quantity. `make`
+    /// is passed the index of each one.
     pub async fn records<T: Record + Serialize>(
         &self,
         kind: Kind,
@@ -114,32 +103,20 @@ impl<R: Series> Input<R> {
         mut random: Random,
         mut make: impl FnMut(u64, &mut Random) -> T + Unpin + 'static,
     ) -> Result<HttpResponse, actix_web::Error> {
-        let made = list::records(self.span(kind), move |index| {
+        let Some(quantity) = self.read.quantity() else {
+            let index = self.read.extent().offset;
+            random.seek(index);
+            return Ok(single(kind, seed, &make(index, &mut random)));
+        };
+        let made = list::records(self.span(kind, quantity), move |index| {
             random.seek(index);
             make(index, &mut random)
         });
         self.listed(seed, made).await
     }
 
-    /// Responds with a single value, or with a list if the caller asked for a quantity.
-    pub async fn record_or_records<T: Record + Serialize>(
-        &self,
-        kind: Kind,
-        seed: &Seed,
-        mut random: Random,
-        mut make: impl FnMut(u64, &mut Random) -> T + Unpin + 'static,
-    ) -> Result<HttpResponse, actix_web::Error> {
-        if self.read.quantity().is_some() {
-            return self.records(kind, seed, random, make).await;
-        }
-        let index = self.read.extent().offset;
-        random.seek(index);
-        metrics::made(kind, 1);
-        Ok(reply::generated(seed, reply::json(&make(index, &mut random))))
-    }
-
-    fn span(&self, kind: Kind) -> Span {
-        Span::of(&self.http, kind, self.read.quantity().unwrap_or(1), self.read.extent())
+    fn span(&self, kind: Kind, quantity: usize) -> Span {
+        Span::of(&self.http, kind, quantity, self.read.extent())
     }
 
     /// Sends a list. Above the JSON list limit, it can take up one of the caller's stream slots.
@@ -158,6 +135,12 @@ impl<R: Series> Input<R> {
         let body = body.map_err(|fault| self.error(fault))?;
         Ok(reply::listed(seed, Sent { form, body }))
     }
+}
+
+/// Responds with a single value.
+fn single(kind: Kind, seed: &Seed, value: &impl Serialize) -> HttpResponse {
+    metrics::made(kind, 1);
+    reply::generated(seed, reply::json(value))
 }
 
 impl<R: Request> FromRequest for Input<R> {

@@ -73,6 +73,6 @@ pub async fn generate_persons(
     let maker = Maker::new(input.culture, day, input.limits).map_err(|cause| input.error(cause))?;
     let random = seed.random("generatePersons", input.culture.code);
     let make = move |index, random: &mut Random| PersonAnswer::from(maker.make(index, random));
-    let response = input.record_or_records(Kind::Person, &seed, random, make).await?;
+    let response = input.records(Kind::Person, &seed, random, make).await?;
     Ok(reply::with_reference_day(response, day))
 }

@@ -45,7 +45,7 @@ pub async fn generate_social_number(
         // A test makes sure that every scheme can generate numbers.
         out.push_str(&schemes.make(random, wanted).unwrap_or_default());
     };
-    input.text_or_texts(Kind::SocialNumber, &seed, random, "number", make).await
+    input.texts(Kind::SocialNumber, &seed, random, "number", make).await
 }
 
 /// Check a tax or identity number

@@ -1,18 +1,15 @@
 //! Requests for business and brand names.
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use shell::Violation;
 use utoipa::IntoParams;
 use validator::Validate;
 
 use super::name::culture;
 use super::request::{Extent, MOST, Request, complete, seeded, series};
-use super::values::filled;
+use super::values::text;
 use crate::model::names::{self, Culture};
 use crate::model::{Seed, brand};
-
-/// Maximum length of the words in a request.
-const LONGEST_WORDS: usize = 100;
 
 /// Parameters of `POST /api/Name/BusinessName`.
 #[derive(Deserialize, Validate, IntoParams)]
@@ -72,7 +69,7 @@ impl Request for BusinessRequest {
 #[into_params(parameter_in = Query)]
 pub struct WordsParameters {
     /// The words in the names.
-    #[serde(rename = "startingWords", default, deserialize_with = "words")]
+    #[serde(rename = "startingWords", default, deserialize_with = "text::<_, 100>")]
     #[param(
         rename = "startingWords",
         value_type = String,
@@ -88,10 +85,6 @@ pub struct WordsParameters {
     /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
-}
-
-fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    filled(deserializer, LONGEST_WORDS).map(|words| Some(words.to_owned()))
 }
 
 /// A request for names based on a few words.

@@ -13,7 +13,7 @@ use super::record::Record;
 use super::request::{Extent, MOST, Request, complete, seeded, series};
 use super::rules::{BETWEEN, DATE};
 use super::spelling::Spelling;
-use super::values::{filled, listed};
+use super::values::{listed, text};
 use crate::model::Seed;
 use crate::model::card::{self, Card, CardFault, CardType};
 
@@ -161,7 +161,7 @@ impl Record for CardAnswer {
 #[into_params(parameter_in = Query)]
 pub struct CardValidationParameters {
     /// Number with or without blanks and hyphens.
-    #[serde(rename = "cardNumber", default, deserialize_with = "number")]
+    #[serde(rename = "cardNumber", default, deserialize_with = "text::<_, 50>")]
     #[param(
         rename = "cardNumber",
         value_type = String,
@@ -177,10 +177,6 @@ pub struct CardValidationParameters {
     #[serde(rename = "type", default, deserialize_with = "brand")]
     #[param(rename = "type", value_type = Option<String>, max_length = 100, pattern = "^[A-Za-z0-9 ._-]*$", example = "Visa")]
     card_type: Option<&'static CardType>,
-}
-
-fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    filled(deserializer, 50).map(|text| Some(text.to_owned()))
 }
 
 /// A request to check a card number.

@@ -49,7 +49,10 @@ pub struct CryptoParameters {
     bom: Option<bool>,
 }
 
-fn coin<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Coin>, D::Error> {
+pub(super) fn coin<'de, D>(deserializer: D) -> Result<Option<&'static Coin>, D::Error>
+where
+    D: Deserializer<'de>,
+{
     let name = limited(deserializer, LONGEST_NAME)?;
     listed(crypto::find(name), "/api/Finance/CryptoAddress/Types")
 }
@@ -121,7 +124,7 @@ pub struct IbanPath {
     country_code: Option<&'static iban::Country>,
 }
 
-fn country<'de, D>(deserializer: D) -> Result<Option<&'static iban::Country>, D::Error>
+pub(super) fn country<'de, D>(deserializer: D) -> Result<Option<&'static iban::Country>, D::Error>
 where
     D: Deserializer<'de>,
 {

@@ -1,13 +1,14 @@
 //! Requests and responses for checking bank accounts and crypto addresses.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use shell::Violation;
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
+use super::finance::{coin, country};
 use super::request::{Request, complete};
-use super::values::{LONGEST_NAME, filled, limited, listed};
-use crate::model::crypto::{self, Coin, CryptoFault};
+use super::values::text;
+use crate::model::crypto::{Coin, CryptoFault};
 use crate::model::iban::{self, IbanFault};
 
 /// Parameters of `GET /api/Finance/Iban/Validate`.
@@ -30,20 +31,6 @@ pub struct IbanValidationParameters {
     #[serde(rename = "countryCode", default, deserialize_with = "country")]
     #[param(rename = "countryCode", value_type = Option<String>, max_length = 2, pattern = "^([A-Za-z]{2})?$", example = "DE")]
     country_code: Option<&'static iban::Country>,
-}
-
-fn text<'de, D, const LONGEST: usize>(deserializer: D) -> Result<Option<String>, D::Error>
-where
-    D: Deserializer<'de>,
-{
-    filled(deserializer, LONGEST).map(|text| Some(text.to_owned()))
-}
-
-fn country<'de, D>(deserializer: D) -> Result<Option<&'static iban::Country>, D::Error>
-where
-    D: Deserializer<'de>,
-{
-    listed(iban::find(limited(deserializer, 2)?), "/api/Finance/Countries")
 }
 
 /// A request to check an IBAN.
@@ -120,11 +107,6 @@ pub struct CryptoValidationParameters {
     #[serde(rename = "cryptoType", default, deserialize_with = "coin")]
     #[param(rename = "cryptoType", value_type = Option<String>, max_length = 100, pattern = "^[A-Za-z0-9 ._-]*$")]
     coin: Option<&'static Coin>,
-}
-
-fn coin<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Coin>, D::Error> {
-    let name = limited(deserializer, LONGEST_NAME)?;
-    listed(crypto::find(name), "/api/Finance/CryptoAddress/Types")
 }
 
 /// A request to check a crypto address.

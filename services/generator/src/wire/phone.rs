@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
 use super::request::{Extent, MOST, Request, complete, seeded, series};
-use super::values::{filled, limited, listed};
+use super::values::{filled, limited, listed, text};
 use crate::model::Seed;
 use crate::model::phone::{self, Format, Region, Validation};
 
@@ -192,7 +192,7 @@ series!(PhoneRequest, |it| Some(it.quantity));
 #[into_params(parameter_in = Query)]
 pub struct PhoneValidationParameters {
     /// Number in any common format. Without `CountryCode`, it must begin with `+` or `00`.
-    #[serde(default, deserialize_with = "telephone")]
+    #[serde(default, deserialize_with = "text::<_, 25>")]
     #[param(value_type = String, required = true, min_length = 1, max_length = 25, pattern = r"[^\s\u0085]", example = "06 12 34 56 78")]
     #[validate(required)]
     telephone: Option<String>,
@@ -200,10 +200,6 @@ pub struct PhoneValidationParameters {
     #[serde(rename = "CountryCode", default, deserialize_with = "region")]
     #[param(rename = "CountryCode", value_type = Option<String>, max_length = 2, pattern = "^([A-Za-z]{2})?$", example = "FR")]
     country_code: Option<&'static Region>,
-}
-
-fn telephone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    filled(deserializer, 25).map(|text| Some(text.to_owned()))
 }
 
 /// A request to check a telephone number.

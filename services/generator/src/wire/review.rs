@@ -1,23 +1,20 @@
 //! Requests for reviews.
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use shell::Violation;
 use utoipa::IntoParams;
 use validator::Validate;
 
 use super::request::{Extent, MOST, Request, complete, seeded, series};
-use super::values::filled;
+use super::values::text;
 use crate::model::Seed;
-
-/// Maximum length of a product name.
-const LONGEST_PRODUCT: usize = 50;
 
 /// Parameters of `POST /api/Text/Review`.
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ReviewParameters {
     /// Product name, used verbatim in the reviews.
-    #[serde(default, deserialize_with = "product")]
+    #[serde(default, deserialize_with = "text::<_, 50>")]
     #[param(value_type = String, required = true, min_length = 1, max_length = 50, pattern = r"[^\s\u0085]", example = "coffee grinder")]
     #[validate(required)]
     product: Option<String>,
@@ -36,10 +33,6 @@ pub struct ReviewParameters {
     /// Begins CSV with a byte order mark, for spreadsheets.
     #[param(value_type = Option<bool>, default = false)]
     bom: Option<bool>,
-}
-
-fn product<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    filled(deserializer, LONGEST_PRODUCT).map(|product| Some(product.to_owned()))
 }
 
 /// A request for reviews.

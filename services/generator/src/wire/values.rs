@@ -37,6 +37,14 @@ where
     if length(text) > longest { Err(reject(TOO_LONG, longest)) } else { Ok(text) }
 }
 
+/// Deserializes a non-blank string of up to `LONGEST` characters for a required field.
+pub fn text<'de, D, const LONGEST: usize>(deserializer: D) -> Result<Option<String>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    filled(deserializer, LONGEST).map(|text| Some(text.to_owned()))
+}
+
 /// Returns the value, or if there is none, a violation with the path of the list.
 pub fn listed<T, E: serde::de::Error>(found: Option<T>, list: &str) -> Result<Option<T>, E> {
     match found {

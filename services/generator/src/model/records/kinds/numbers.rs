@@ -20,8 +20,16 @@ struct Uniform {
     decimals: usize,
 }
 
-impl Uniform {
-    fn set(&self, nth: u64, cell: &mut Cell) {
+impl Make for Uniform {
+    fn write(&self, _: u64, random: &mut Random, row: &mut Row, cell: &mut Cell) {
+        self.write_nth(random.below(self.count), row, cell);
+    }
+
+    fn space(&self) -> Option<u64> {
+        Some(self.count)
+    }
+
+    fn write_nth(&self, nth: u64, _: &mut Row, cell: &mut Cell) {
         let units = self.least.wrapping_add_unsigned(nth);
         if self.decimals == 0 {
             return cell.set(Shape::Number, units);
@@ -30,20 +38,6 @@ impl Uniform {
         let (whole, part) = (units.unsigned_abs() / one, units.unsigned_abs() % one);
         let (sign, width) = (if units < 0 { "-" } else { "" }, self.decimals);
         cell.set(Shape::Number, format_args!("{sign}{whole}.{part:0width$}"));
-    }
-}
-
-impl Make for Uniform {
-    fn write(&self, _: u64, random: &mut Random, _: &mut Row, cell: &mut Cell) {
-        self.set(random.below(self.count), cell);
-    }
-
-    fn space(&self) -> Option<u64> {
-        Some(self.count)
-    }
-
-    fn write_nth(&self, nth: u64, _: &mut Row, cell: &mut Cell) {
-        self.set(nth, cell);
     }
 }
 

@@ -28,8 +28,16 @@ struct Steps {
     form: Form,
 }
 
-impl Steps {
-    fn set(&self, nth: u64, cell: &mut Cell) {
+impl Make for Steps {
+    fn write(&self, _: u64, random: &mut Random, row: &mut Row, cell: &mut Cell) {
+        self.write_nth(random.below(self.count), row, cell);
+    }
+
+    fn space(&self) -> Option<u64> {
+        Some(self.count)
+    }
+
+    fn write_nth(&self, nth: u64, _: &mut Row, cell: &mut Cell) {
         let at = self.first.saturating_add(self.step.saturating_mul(nth as i64));
         let out = cell.begin();
         match &self.form {
@@ -49,20 +57,6 @@ impl Steps {
                 push_offset(offset.seconds(), out);
             }
         }
-    }
-}
-
-impl Make for Steps {
-    fn write(&self, _: u64, random: &mut Random, _: &mut Row, cell: &mut Cell) {
-        self.set(random.below(self.count), cell);
-    }
-
-    fn space(&self) -> Option<u64> {
-        Some(self.count)
-    }
-
-    fn write_nth(&self, nth: u64, _: &mut Row, cell: &mut Cell) {
-        self.set(nth, cell);
     }
 }
 
