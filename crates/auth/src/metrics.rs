@@ -10,12 +10,13 @@ use shell::metrics::register;
 pub(crate) const NO_PLAN: &str = "none";
 
 static KEYS_REFUSED: LazyLock<IntCounterVec> = LazyLock::new(|| {
-    let options = Opts::new("auth_keys_refused_total", "Requests with a key that does not work");
+    let options =
+        Opts::new("auth_keys_refused_total", "Requests rejected because of an invalid key");
     register(IntCounterVec::new(options, &["reason"]))
 });
 static QUOTA_REFUSALS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     let help =
-        "Requests refused because the quota of the key, or of the address without one, was used up";
+        "Requests rejected because the quota of the key, or of the client address, was exhausted";
     register(IntCounterVec::new(Opts::new("auth_quota_refusals_total", help), &["plan"]))
 });
 

@@ -12,7 +12,7 @@ use crate::{DatabaseError, Pools};
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
 #[command(about = None, long_about = None)]
 pub struct DoctorCommand {
-    /// Print `{"faults": […]}`
+    /// Print the result as JSON: `{"faults": […]}`
     #[arg(long)]
     pub json: bool,
 }

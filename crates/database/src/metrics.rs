@@ -26,13 +26,13 @@ type Observer = Weak<dyn Observed>;
 const POOL: &str = "pool";
 
 static WAIT: LazyLock<HistogramVec> = LazyLock::new(|| {
-    let help = "Time that requests waited for a connection, without those that did not wait";
+    let help = "Time spent waiting for a connection, for requests that had to wait";
     let buckets = vec![0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
     let options = HistogramOpts::new("database_pool_wait_seconds", help).buckets(buckets);
     registered(HistogramVec::new(options, &[POOL]))
 });
 static WAITING: LazyLock<IntGaugeVec> = LazyLock::new(|| {
-    let options = Opts::new("database_pool_waiting", "Requests that wait for a connection");
+    let options = Opts::new("database_pool_waiting", "Requests waiting for a connection");
     registered(IntGaugeVec::new(options, &[POOL]))
 });
 static TIMEOUTS: LazyLock<prometheus::IntCounterVec> = LazyLock::new(|| {
@@ -45,8 +45,8 @@ static STATES: LazyLock<&'static Mutex<Vec<Observer>>> = LazyLock::new(|| {
     let gauge = |name: &str, help: &str| IntGaugeVec::new(Opts::new(name, help), &[POOL]);
     let gauges = (
         gauge("database_pool_size", "Maximum number of connections in a pool"),
-        gauge("database_pool_open", "Open connections of a pool"),
-        gauge("database_pool_in_use", "Connections that are in use"),
+        gauge("database_pool_open", "Open connections in a pool"),
+        gauge("database_pool_in_use", "Connections in use"),
     );
     if let (Ok(size), Ok(open), Ok(in_use)) = gauges {
         register(Box::new(States { size, open, in_use }));

@@ -29,19 +29,20 @@ use crate::{Backend, DatabaseError, Db, Migrations, Pools, SqliteOptions};
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "Database", about = None, long_about = None)]
 pub struct DatabaseSettings {
-    /// Database, `sqlite://PATH` or `postgres://…` [default: sqlite://DATA_DIR/NAME.db]
+    /// Database URL, either `sqlite://PATH` or `postgres://…` [default: sqlite://DATA_DIR/NAME.db]
     #[arg(long, env, hide_env_values = true, value_name = "URL", value_parser = UrlParser, global = true)]
     pub database_url: Option<String>,
 
-    /// Connections for reading, 1 to 1000; PostgreSQL has as many for writing
+    /// Number of read connections, 1 to 1000. PostgreSQL uses an equal number of write connections
     #[arg(long, env, default_value_t = cores(), value_name = "N", value_parser = pool_size, global = true)]
     pub db_pool: usize,
 
-    /// Migrates a PostgreSQL database at start, as is always done for SQLite
+    /// Migrate a PostgreSQL database at startup. SQLite databases are always migrated
     #[arg(long, env, value_parser = BoolishValueParser::new(), global = true)]
     pub auto_migrate: bool,
 
-    /// Milliseconds that a request waits for the database before it is refused, 1 to 600000
+    /// Milliseconds that a request waits for a database connection before it is rejected, 1 to
+    /// 600000
     #[arg(long, env, default_value_t = 500, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=600_000), global = true)]
     pub db_wait_ms: u64,
 

@@ -24,36 +24,37 @@ use crate::{
 pub enum CommonCommand {
     /// Serve requests (the default)
     Serve {
-        /// Only check settings, certificate, database and files, and print what would run. Changes nothing;
-        /// exit code 2 if `serve` would fail
+        /// Check the settings, certificate, database and files, print the settings and exit without
+        /// changing anything. The exit code is 2 if `serve` would fail
         #[arg(long)]
         check: bool,
     },
-    /// Print the OpenAPI document
+    /// Print the OpenAPI document as JSON
     Openapi,
-    /// Ask /readyz on ADMIN_BIND; exit code 0 when ready, else 1
+    /// Check whether the service is ready by requesting /readyz on ADMIN_BIND. The exit code is 0
+    /// if it is ready and 1 otherwise
     Healthcheck,
-    /// Print completions of this command line for a shell
+    /// Print a shell completion script
     Completions {
-        /// The shell
+        /// Shell to generate completions for
         shell: clap_complete::Shell,
     },
-    /// Write a man page of each command into a folder
+    /// Write a man page for each command
     Man {
-        /// The folder, which exists
+        /// Folder to write the man pages to. It must exist
         folder: PathBuf,
     },
-    /// Print the notices and licences of the libraries in this program
+    /// Print the licences and notices of the libraries included in this program
     Licenses,
-    /// Copy everything that the service keeps on disk into a new folder, while it serves
+    /// Back up all data that the service stores on disk. The service can keep running
     Backup {
-        /// The folder, which does not exist yet. On the file system of the data, large files that never
-        /// change take no space
+        /// Folder to create; it must not exist yet. If it is on the same file system as the data,
+        /// immutable files are hard-linked and need no extra space
         folder: PathBuf,
     },
-    /// Put a backup in place of data that do not exist, while the service is stopped
+    /// Restore a backup into an empty data folder. Stop the service first
     Restore {
-        /// The folder of the backup
+        /// Folder that contains the backup
         folder: PathBuf,
     },
 }

@@ -5,11 +5,12 @@ use clap::ValueEnum;
 /// The party that terminates TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TlsMode {
-    /// Plain HTTP is served, without a redirect.
+    /// Serve plain HTTP without redirecting to HTTPS.
     Off,
-    /// A proxy in `TRUSTED_PROXIES` terminates TLS and sends `x-forwarded-proto`.
+    /// Serve plain HTTP behind a proxy in `TRUSTED_PROXIES` that terminates TLS and sends
+    /// `x-forwarded-proto`. Other requests are redirected to HTTPS with a 301.
     Proxy,
-    /// HTTPS on `TLS_BIND`; plain HTTP gets a 301.
+    /// Serve HTTPS on `TLS_BIND` and redirect plain HTTP to it with a 301.
     Native,
 }
 

@@ -42,7 +42,7 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
         requests: registered(
             &registry,
             IntCounterVec::new(
-                Opts::new("http_requests_total", "Requests answered"),
+                Opts::new("http_requests_total", "HTTP requests handled"),
                 &["method", "route", "status"],
             ),
         ),
@@ -61,7 +61,7 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
             &registry,
             IntGauge::new(
                 "tls_certificate_not_after_timestamp_seconds",
-                "Unix time at which the server certificate expires; 0 without a certificate",
+                "Unix time when the server certificate expires, or 0 without a certificate",
             ),
         ),
         lost_lines: registered(
@@ -188,7 +188,8 @@ pub(crate) fn count_parser_fault(status: StatusCode) {
 
 pub(crate) fn set_build(service: &str, version: &str) {
     static BUILD: LazyLock<IntGaugeVec> = LazyLock::new(|| {
-        let options = Opts::new("quintet_build_info", "Service and version; always 1");
+        let options =
+            Opts::new("quintet_build_info", "Service name and version. The value is always 1");
         register(IntGaugeVec::new(options, &["service", "version"]))
     });
     BUILD.with_label_values(&[service, version]).set(1);

@@ -12,10 +12,10 @@ use crate::listen::ListenAddress;
 /// A setting that is on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Switch {
-    /// On.
+    /// Enabled.
     #[value(alias = "true", alias = "1", alias = "yes")]
     On,
-    /// Off.
+    /// Disabled.
     #[value(alias = "false", alias = "0", alias = "no")]
     Off,
 }
@@ -30,20 +30,21 @@ impl Switch {
 /// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
-    /// For people.
+    /// Human-readable text.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
 /// The part of client addresses in the access log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogClient {
-    /// Nothing.
+    /// Omit the address.
     None,
-    /// Its network: the first 24 bits of IPv4, the first 48 of IPv6.
+    /// Log only the network: the first 24 bits of an IPv4 address or the first 48 bits of an IPv6
+    /// address.
     Net,
-    /// The whole address.
+    /// Log the full address.
     Full,
 }
 
@@ -51,84 +52,89 @@ pub enum LogClient {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Server", about = None, long_about = None)]
 pub struct ShellSettings {
-    /// Addresses of plain HTTP, comma-separated: HOST:PORT (IPv6 in brackets) or unix:/PATH
+    /// Comma-separated addresses to listen on for plain HTTP: HOST:PORT (IPv6 in brackets) or
+    /// unix:/PATH
     #[arg(long, env, global = true, value_delimiter = ',', value_name = "ADDRESS")]
     pub bind: Vec<ListenAddress>,
-    /// Addresses of HTTPS (TLS_MODE=native), in the same form
+    /// Comma-separated addresses to listen on for HTTPS if TLS_MODE is native, in the same format
+    /// as BIND
     #[arg(long, env, global = true, value_delimiter = ',', value_name = "ADDRESS")]
     pub tls_bind: Vec<ListenAddress>,
-    /// Addresses of health and metrics, plain HTTP: HOST:PORT (IPv6 in brackets)
+    /// Comma-separated addresses for health checks and metrics, served over plain HTTP: HOST:PORT
+    /// (IPv6 in brackets)
     #[arg(long, env, global = true, value_delimiter = ',', value_name = "ADDRESS", value_parser = tcp_address)]
     pub admin_bind: Vec<ListenAddress>,
-    /// TLS mode
+    /// How TLS is terminated
     #[arg(long, env, global = true, value_enum)]
     pub tls_mode: TlsMode,
-    /// PEM file with the certificate chain; a local CA and certificate are made by default
+    /// PEM file with the certificate chain [default: a certificate issued by a local CA, both
+    /// generated in TLS_DIR]
     #[arg(long, env, global = true, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
-    /// PEM file with the private key
+    /// PEM file with the private key for TLS_CERT
     #[arg(long, env, global = true, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
-    /// Folder of the local CA and certificate [default: DATA_DIR/tls]
+    /// Folder for the generated CA and certificate [default: DATA_DIR/tls]
     #[arg(long, env, global = true, value_name = "FOLDER")]
     pub tls_dir: Option<PathBuf>,
-    /// Proxies whose x-forwarded-* headers are trusted: comma-separated addresses and CIDR blocks
+    /// Comma-separated addresses and CIDR blocks of proxies whose x-forwarded-* headers are trusted
     #[arg(long, env, global = true, value_delimiter = ',', value_name = "CIDR", value_parser = network)]
     pub trusted_proxies: Vec<IpNet>,
-    /// Whether connections from TRUSTED_PROXIES to BIND and TLS_BIND begin with a PROXY protocol
-    /// header, version 1 or 2
+    /// Expect a PROXY protocol header (version 1 or 2) on connections from TRUSTED_PROXIES to BIND
+    /// and TLS_BIND
     #[arg(long, env, global = true, value_enum, default_value_t = Switch::Off)]
     pub proxy_protocol: Switch,
-    /// URL under which clients reach the service, without a final slash
+    /// Public base URL of the service, without a trailing slash
     #[arg(long, env, global = true, value_name = "URL", value_parser = absolute_url)]
     pub public_url: Option<String>,
-    /// Folder of the service's data
+    /// Folder for the service's data
     #[arg(long, env, global = true, value_name = "FOLDER")]
     pub data_dir: PathBuf,
-    /// Worker threads, 1 to 512 [default: cores]
+    /// Number of worker threads, 1 to 512 [default: number of CPU cores]
     #[arg(long, env, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
     pub workers: Option<u16>,
-    /// Seconds from SIGTERM until the listeners close, 0 to 600; meanwhile /readyz returns 503 and
-    /// clients are asked to close their connections
+    /// Seconds to keep accepting connections after SIGTERM, 0 to 600. During this time, /readyz
+    /// returns 503 and clients are asked to close their connections
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=600))]
     pub drain_seconds: u64,
-    /// Seconds that open requests then must finish, 0 to 3600
+    /// Seconds that open requests have to finish after DRAIN_SECONDS, 0 to 3600
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(..=3600))]
     pub shutdown_timeout: u64,
-    /// Seconds from the first byte of a request head to its last, 1 to 600
+    /// Timeout in seconds for receiving a complete request head, 1 to 600
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
     pub head_timeout: u64,
-    /// Seconds in which at least 1 KiB of a request body must arrive, 1 to 3600
+    /// Timeout in seconds for receiving each 1 KiB of a request body, 1 to 3600
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub body_timeout: u64,
-    /// Seconds in which a client must read at least 1 KiB of its response, 1 to 3600
+    /// Timeout in seconds for a client to read each 1 KiB of its response, 1 to 3600
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub write_timeout: u64,
-    /// Open connections at most, 1 to 1000000; further ones wait to be accepted
+    /// Maximum number of open connections, 1 to 1000000. New connections wait until one closes
     #[arg(long, env, global = true, value_name = "N", default_value_t = 8192, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub max_connections: u32,
-    /// Open connections of one client address (IPv6: /64 network) at most, 1 to 1000000; further ones
-    /// are closed. TRUSTED_PROXIES have no limit [default: an eighth of MAX_CONNECTIONS]
+    /// Maximum number of open connections per client address (per /64 network for IPv6), 1 to
+    /// 1000000. Excess connections are closed; TRUSTED_PROXIES are exempt [default: one eighth of
+    /// MAX_CONNECTIONS, at least 64]
     #[arg(long, env, global = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub max_connections_per_address: Option<u32>,
-    /// Open requests of one HTTP/2 connection at most, 1 to 1000
+    /// Maximum number of concurrent requests per HTTP/2 connection, 1 to 1000
     #[arg(long, env, global = true, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub max_requests_per_connection: u32,
-    /// Format of log lines on stderr; RUST_LOG filters them
+    /// Format of the log on stderr. Use RUST_LOG to filter it
     #[arg(long, env, global = true, value_enum, default_value_t = LogFormat::Text)]
     pub log_format: LogFormat,
-    /// Whether each request is logged
+    /// Log each request
     #[arg(long, env, global = true, value_enum, default_value_t = Switch::On)]
     pub access_log: Switch,
-    /// Part of the client address in the access log; the network is the first 24 bits of IPv4 and the
-    /// first 48 of IPv6
+    /// How much of the client address to include in the access log
     #[arg(long, env, global = true, value_enum, default_value_t = LogClient::Net)]
     pub log_client: LogClient,
-    /// Collector of OpenTelemetry to which each request of the access log is sent as a span (OTLP over HTTP,
-    /// protobuf), as http://collector:4318; only in programs built with the cargo feature `otlp`
+    /// OpenTelemetry collector that receives a span for each request in the access log (OTLP over
+    /// HTTP, protobuf), such as http://collector:4318. Requires a build with the cargo feature
+    /// `otlp`
     #[arg(long, env, global = true, value_name = "URL", value_parser = otlp_endpoint)]
     pub otlp_endpoint: Option<String>,
-    /// Share of requests without `traceparent` that are sent to OTLP_ENDPOINT, 0 to 1
+    /// Fraction of requests without a `traceparent` header that are sent to OTLP_ENDPOINT, 0 to 1
     #[arg(long, env, global = true, value_name = "RATIO", default_value_t = 1.0, value_parser = ratio)]
     pub otlp_ratio: f64,
 }

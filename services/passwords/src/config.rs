@@ -8,25 +8,28 @@ use crate::model::Kind;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Ranges")]
 pub struct Settings {
-    /// Kinds to serve; those that have a corpus are loaded
+    /// Comma-separated hash kinds to serve: sha1, ntlm. Requests for a kind without an active
+    /// corpus get a 503
     #[arg(long, env, global = true, value_delimiter = ',', default_value = "sha1,ntlm")]
     pub kinds: Vec<Kind>,
-    /// How long responses without padding may be cached, 0 to 31536000 seconds
+    /// Cache lifetime of unpadded responses in seconds, 0 to 31536000
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 2_678_400, value_parser = clap::value_parser!(u32).range(..=31_536_000))]
     pub max_age: u32,
-    /// Whether answers are compressed for clients that take gzip
+    /// Compress responses for clients that accept gzip
     #[arg(long, env, global = true, value_enum, default_value = "on")]
     pub gzip: Switch,
-    /// Corpora up to this size are held in memory, 0 to 1048576 MiB; 0 reads always from disk
+    /// Size limit for corpora that are kept in memory, 0 to 1048576 MiB. Larger corpora are read
+    /// from disk; 0 disables in-memory corpora
     #[arg(long, env, global = true, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(..=1_048_576))]
     pub in_memory_limit_mb: u64,
-    /// Whether requests without a user agent are refused
+    /// Reject requests without a User-Agent header
     #[arg(long, env, global = true, value_enum, default_value = "off")]
     pub require_user_agent: Switch,
-    /// Whether each bucket is compared with its digest before it is served
+    /// Verify the checksum of each bucket before serving it
     #[arg(long, env, global = true, value_enum, default_value = "off")]
     pub verify_on_read: Switch,
-    /// Seconds between checks for a newly activated corpus, 0 to 86400; 0 checks on SIGHUP only
+    /// Seconds between checks for a newly activated corpus, 0 to 86400. 0 disables the checks; use
+    /// SIGHUP instead
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(..=86_400))]
     pub reload_interval: u64,
 }

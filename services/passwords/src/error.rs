@@ -35,7 +35,7 @@ pub enum Error {
     /// The prefix contains characters other than hex digits.
     #[error("The hash prefix was not valid hexadecimal")]
     PrefixNotHexadecimal,
-    /// No corpus of this kind is loaded.
+    /// No corpus of this kind is loaded, or the service is busy..
     #[error("The {} corpus is not available", .0.label())]
     NotLoaded(Kind),
     /// Other connections are using up all the memory for responses. Contains how many seconds to
@@ -101,11 +101,17 @@ pub struct Failures;
 impl IntoResponses for Failures {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
         let documented = [
-            (Error::PrefixFormat, "The prefix in the path is invalid"),
-            (Error::MissingUserAgent, "User agent missing, where one is required"),
-            (Error::OnlyGet(Method::POST), "Not GET, HEAD or OPTIONS"),
-            (Error::Internal, "The corpus cannot be read"),
-            (Error::NotLoaded(Kind::Ntlm), "No corpus of this kind is loaded"),
+            (Error::PrefixFormat, "The prefix is not 5 hexadecimal characters."),
+            (
+                Error::MissingUserAgent,
+                "The service requires a `User-Agent` header, and the request does not have one.",
+            ),
+            (Error::OnlyGet(Method::POST), "The method is not GET, HEAD or OPTIONS."),
+            (Error::Internal, "The corpus cannot be read."),
+            (
+                Error::NotLoaded(Kind::Ntlm),
+                "No corpus of this kind is loaded, or the service is busy.",
+            ),
         ];
         let responses = documented.map(|(error, description)| {
             let content = ContentBuilder::new()

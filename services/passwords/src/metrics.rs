@@ -8,7 +8,7 @@ use shell::metrics::register;
 use crate::model::{Header, Kind};
 
 static LOADS: LazyLock<IntCounterVec> = LazyLock::new(|| {
-    let options = Opts::new("passwords_corpus_loads_total", "Corpora loaded or refused");
+    let options = Opts::new("passwords_corpus_loads_total", "Attempts to load a corpus by result");
     register(IntCounterVec::new(options, &["kind", "result"]))
 });
 static FAILURES: LazyLock<IntCounterVec> = LazyLock::new(|| {
@@ -17,9 +17,9 @@ static FAILURES: LazyLock<IntCounterVec> = LazyLock::new(|| {
     register(IntCounterVec::new(options, &["kind"]))
 });
 static ENTRIES: LazyLock<IntGaugeVec> =
-    LazyLock::new(|| gauge("passwords_corpus_entries", "Digests in the corpus in use"));
+    LazyLock::new(|| gauge("passwords_corpus_entries", "Number of hashes in the active corpus"));
 static BUILT: LazyLock<IntGaugeVec> = LazyLock::new(|| {
-    gauge("passwords_corpus_built_timestamp_seconds", "Build time of the corpus in use")
+    gauge("passwords_corpus_built_timestamp_seconds", "Unix time when the active corpus was built")
 });
 
 fn gauge(name: &str, help: &str) -> IntGaugeVec {

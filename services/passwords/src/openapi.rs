@@ -9,8 +9,8 @@ pub fn document() -> OpenApi {
         .version(env!("CARGO_PKG_VERSION"))
         .description(Some(
             "Looks up how often a password hash appears in a corpus of exposed passwords. The client \
-             sends only the first 5 characters of the SHA-1 or NTLM hash and looks for the rest \
-             of it in the answer. No key, no rate limit.",
+             sends only the first 5 characters of the SHA-1 or NTLM hash and searches the \
+             response for the remaining characters. The API needs no key and has no rate limit.",
         ))
         .build();
     OpenApiBuilder::new().info(info).build()

@@ -48,7 +48,7 @@ impl shell::Service for Passwords {
     const INFO: ServiceInfo = ServiceInfo::new(
         "passwords",
         "Password range service",
-        "Looks up by hash prefix how often a password was exposed.",
+        "Looks up how often a password was exposed, by hash prefix.",
         env!("CARGO_PKG_VERSION"),
         8084,
     )

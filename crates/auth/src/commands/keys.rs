@@ -19,21 +19,22 @@ use crate::{Key, Owners, issue, issue_only, list_keys, revoke, rotate};
 /// stderr.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum KeysCommand {
-    /// Issue a key and print it; it cannot be shown again
+    /// Issue a key and print it. The key cannot be shown again
     Issue {
         /// Owner of the key
         owner: String,
-        /// Plan of the key, if keys have plans
+        /// Code of the plan, for services with plans [default: chosen by the service]
         #[arg(long, value_name = "CODE")]
         plan: Option<String>,
-        /// Last day (UTC) on which the key works, or an RFC 3339 instant at which it ends
+        /// Last day in UTC on which the key is valid, or the RFC 3339 time when it expires
+        /// [default: never]
         #[arg(long, value_name = "DATE", value_parser = parse_until)]
         until: Option<i64>,
         /// Print a JSON object instead of the bare key
         #[arg(long)]
         json: bool,
     },
-    /// List all keys, without their texts
+    /// List all keys without revealing them
     List {
         /// Print a JSON array instead of a table
         #[arg(long)]
@@ -41,13 +42,13 @@ pub enum KeysCommand {
     },
     /// Revoke a key immediately
     Revoke {
-        /// Id of the key, see `keys list`
+        /// ID of the key, as shown by `keys list`
         id: i64,
     },
-    /// Replace a key and print the new one; the old one stops working immediately, id, plan and
-    /// expiry stay
+    /// Replace a key and print the new one. The old key stops working immediately; the ID, plan and
+    /// expiry stay the same
     Rotate {
-        /// Id of the key, see `keys list`
+        /// ID of the key, as shown by `keys list`
         id: i64,
         /// Print a JSON object instead of the bare key
         #[arg(long)]

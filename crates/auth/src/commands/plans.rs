@@ -48,32 +48,32 @@ pub enum PlansCommand<X: clap::Args = NoColumns> {
         #[arg(long)]
         json: bool,
     },
-    /// Change a plan, or add it; values that are not given stay unchanged
+    /// Create or update a plan. Options that are not given leave existing values unchanged
     Set {
-        /// Code of the plan
+        /// Plan code
         code: String,
         /// Display name
         #[arg(long, value_name = "TEXT")]
         name: Option<String>,
-        /// Requests that a key regains each minute, 1 to 10000000
+        /// Sustained rate limit per key, in requests per minute, 1 to 10000000
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Plan::MOST)))]
         per_minute: Option<u32>,
-        /// Requests that a key with a full quota may make at once, 1 to 10000000
+        /// Number of requests that a key can make at once when its quota is full, 1 to 10000000
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Plan::MOST)))]
         burst: Option<u32>,
-        /// Position in lists
+        /// Position of the plan in lists
         #[arg(long, value_name = "N")]
         position: Option<u32>,
-        /// Offer a hidden plan again
+        /// Make a hidden plan available again
         #[arg(long)]
         offer: bool,
         /// The service's own flags.
         #[command(flatten)]
         further: X,
     },
-    /// Stop offering a plan; its keys keep working
+    /// Stop offering a plan. Existing keys keep working
     Hide {
-        /// Code of the plan
+        /// Plan code
         code: String,
     },
 }

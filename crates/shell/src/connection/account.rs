@@ -25,9 +25,9 @@ const MUCH: usize = 512 << 10;
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
 static OPEN_CONNECTIONS: LazyLock<IntGauge> =
-    LazyLock::new(|| gauge("http_open_connections", "Connections that are open"));
+    LazyLock::new(|| gauge("http_open_connections", "Open connections"));
 static OPEN_REQUESTS: LazyLock<IntGauge> =
-    LazyLock::new(|| gauge("http_open_requests", "Requests whose response has not been sent yet"));
+    LazyLock::new(|| gauge("http_open_requests", "Requests in progress"));
 
 fn gauge(name: &str, help: &str) -> IntGauge {
     crate::metrics::register(IntGauge::new(name, help))

@@ -11,7 +11,7 @@ use prometheus::IntCounter;
 static REFUSED: LazyLock<IntCounter> = LazyLock::new(|| {
     crate::metrics::register(IntCounter::new(
         "http_connections_refused_total",
-        "Connections that were closed because their address had MAX_CONNECTIONS_PER_ADDRESS open",
+        "Connections closed because their address exceeded MAX_CONNECTIONS_PER_ADDRESS",
     ))
 });
 

@@ -9,7 +9,7 @@ use crate::jobs;
 /// Options of `activate`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Activate {
-    /// The corpus file. A file outside DATA_DIR is copied into it first
+    /// Corpus file to activate. A file outside DATA_DIR is first copied there
     file: PathBuf,
 }
 

@@ -11,10 +11,11 @@ use crate::model::{CountMerge, Kind};
 /// Options of `build`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Build {
-    /// Kinds to build [default: detected for hash lists, both for plaintext]
+    /// Comma-separated hash kinds to build: sha1, ntlm [default: detected for hash lists, both for
+    /// plaintext]
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(Kind))]
     kind: Vec<Kind>,
-    /// How to combine the counts of a digest in several inputs
+    /// How to combine counts if a hash occurs more than once
     #[arg(long, value_enum, default_value = "sum")]
     on_duplicate: OnDuplicate,
     #[command(flatten)]
@@ -25,7 +26,7 @@ pub struct Build {
 enum OnDuplicate {
     /// Add the counts
     Sum,
-    /// Take the larger count, for inputs that overlap
+    /// Keep the largest count, for overlapping inputs
     Max,
 }
 

@@ -16,13 +16,13 @@ const FOUND: u8 = 10;
 /// Options of `check`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Check {
-    /// Corpus to search [default: the first active one]
+    /// Hash kind to search: sha1 or ntlm [default: the first kind with an active corpus]
     #[arg(long)]
     kind: Option<Kind>,
-    /// The lines are hashes, not passwords
+    /// Read hashes instead of passwords
     #[arg(long)]
     hash: bool,
-    /// Corpus file to search instead of the active one
+    /// Corpus file to search [default: the active corpus]
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 }

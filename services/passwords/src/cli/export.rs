@@ -11,29 +11,30 @@ use crate::store::Corpus;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum ExportFormat {
-    /// `HASH:COUNT` lines in order
+    /// One sorted list of `HASH:COUNT` lines
     Hashes,
-    /// For each non-empty prefix, `PREFIX.txt` with the response of the service, and a manifest. Ranges
-    /// that have not changed since the last export to the folder are kept
+    /// A folder with a manifest and, for each non-empty prefix, a file `PREFIX.txt` that contains
+    /// the service's response. Only ranges that have changed since the last export to the folder
+    /// are rewritten
     Folder,
 }
 
 /// Options of `export`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Export {
-    /// Format of the export
+    /// Output format
     #[arg(long, value_enum)]
     format: ExportFormat,
-    /// File or folder to write [default: standard output; required for folders]
+    /// File or folder to write. Required for `--format folder` [default: standard output]
     #[arg(long, short, value_name = "PATH", required_if_eq("format", "folder"))]
     output: Option<PathBuf>,
-    /// Also write `PREFIX.txt.gz` with the compressed response [folder only]
+    /// Also write a compressed copy of each response as `PREFIX.txt.gz`. Requires `--format folder`
     #[arg(long)]
     compress: bool,
-    /// Print the report as one JSON object
+    /// Print the report as JSON. Requires --output
     #[arg(long, requires = "output")]
     json: bool,
-    /// The corpus file
+    /// Corpus file to export
     file: PathBuf,
 }
 

@@ -12,10 +12,10 @@ use crate::store::Corpus;
 /// Options of `info`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Info {
-    /// Print JSON
+    /// Print the header as JSON
     #[arg(long)]
     json: bool,
-    /// The corpus file
+    /// Corpus file to read
     file: PathBuf,
 }
 

@@ -16,43 +16,43 @@ const LEAST_MEMORY: ByteSize = ByteSize::mib(1);
 /// The inputs and their formats.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Lists {
-    /// Format of the inputs [default: folder for folders, hashes for files]
+    /// Input format [default: folder for folders, hashes for files]
     #[arg(long, value_enum)]
     input_format: Option<FormatArgument>,
-    /// Accept hash lists in any order
+    /// Accept unsorted hash lists
     #[arg(long)]
     unordered: bool,
-    /// Skip and count invalid lines
+    /// Skip and count invalid lines instead of stopping at the first one
     #[arg(long)]
     lenient: bool,
     /// Character encoding of password lists
     #[arg(long, value_enum, default_value = "utf8")]
     encoding: EncodingArgument,
-    /// Each line of a password list begins with a count and one space
+    /// Expect a count and a space before each password
     #[arg(long)]
     with_counts: bool,
-    /// Maximum memory for sorting, with suffix K, M or G
+    /// Maximum memory for sorting, with a suffix of K, M or G; at least 1M
     #[arg(long, default_value = "1G", value_parser = memory)]
     memory: ByteSize,
     /// Folder for temporary files [default: DATA_DIR/tmp]
     #[arg(long, value_name = "DIR")]
     tmp: Option<PathBuf>,
-    /// Threads for parsing, hashing and sorting, 1 to 1024 [default: cores]
+    /// Number of threads for parsing, hashing and sorting, 1 to 1024 [default: number of CPU cores]
     #[arg(long, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1_024))]
     threads: Option<usize>,
-    /// Serve the new corpus from now on
+    /// Activate the new corpus, so that the service starts serving it
     #[arg(long)]
     activate: bool,
-    /// Accept inputs without digests, otherwise an error
+    /// Allow inputs that contain no hashes. Without this option, they are an error
     #[arg(long)]
     allow_empty: bool,
-    /// Source of the data, stored in the header [default: names of the inputs]
+    /// Data source to record in the corpus header [default: names of the inputs]
     #[arg(long)]
     note: Option<String>,
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
-    /// Files, folders, or - for standard input
+    /// Files or folders to read, or - for standard input
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 }
@@ -61,18 +61,18 @@ pub struct Lists {
 enum FormatArgument {
     /// `HASH:COUNT` lines
     Hashes,
-    /// One file for each prefix, in the format of the service
+    /// One file per prefix, in the format of the service's responses
     Folder,
-    /// One password on each line
+    /// One password per line
     Plaintext,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum EncodingArgument {
-    /// UTF-8; skips other lines
+    /// UTF-8. Lines that are not valid UTF-8 are skipped
     #[value(name = "utf8")]
     Utf8,
-    /// ISO 8859-1; accepts every line
+    /// ISO 8859-1. Every line is valid
     #[value(name = "latin1")]
     Latin1,
 }
@@ -80,11 +80,11 @@ enum EncodingArgument {
 /// The way to combine the counts of a digest in several inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum MergeArgument {
-    /// The inputs are separate incidents: add the counts
+    /// Add the counts, for inputs from separate incidents
     Sum,
-    /// The inputs are versions of one source: take the larger count
+    /// Keep the larger count, for inputs that are versions of the same source
     Max,
-    /// Take the count of the later input
+    /// Keep the count from the later input
     Replace,
 }
 

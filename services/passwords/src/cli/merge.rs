@@ -10,10 +10,10 @@ use crate::jobs;
 /// Options of `merge`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Merge {
-    /// The old corpus, which is not modified
+    /// Existing corpus to start from. It is not modified
     #[arg(long, value_name = "FILE")]
     base: PathBuf,
-    /// How to combine the counts of a digest in both
+    /// How to combine counts if a hash is in both the corpus and the inputs
     #[arg(long, value_enum, default_value = "sum")]
     mode: MergeArgument,
     #[command(flatten)]

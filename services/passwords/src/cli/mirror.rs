@@ -14,48 +14,48 @@ const USER_AGENT: &str = concat!("passwords-mirror/", env!("CARGO_PKG_VERSION"))
 /// Options of `mirror`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Mirror {
-    /// Address of the service, such as `https://api.pwnedpasswords.com`
+    /// Base URL of the service, such as `https://api.pwnedpasswords.com`
     url: String,
-    /// Kinds to fetch [default: the value of KINDS]
+    /// Comma-separated hash kinds to fetch: sha1, ntlm [default: the value of KINDS]
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(Kind))]
     kind: Vec<Kind>,
-    /// Concurrent requests
+    /// Maximum number of concurrent requests, 1 to 512
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=512))]
     concurrency: u16,
-    /// Maximum requests per second [default: unlimited]
+    /// Maximum number of requests per second [default: unlimited]
     #[arg(long, value_name = "REQUESTS", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
-    /// Attempts for each range before the command fails
+    /// Number of attempts per range before the command fails, 1 to 100
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100))]
     attempts: u32,
-    /// Longest pause in seconds that the service can ask for with Retry-After
+    /// Longest Retry-After pause to honour, in seconds, 0 to 604800
     #[arg(long, value_name = "SECONDS", default_value_t = 3600,
         value_parser = clap::value_parser!(u64).range(0..=604_800))]
     longest_pause: u64,
-    /// Seconds without progress after which a response is abandoned
+    /// Seconds without progress before a request is aborted and retried, 1 to 3600
     #[arg(long, value_name = "SECONDS", default_value_t = 20,
         value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
-    /// PEM file of additional certificate authorities to trust
+    /// PEM file with additional certificate authorities to trust
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
-    /// User agent to send
+    /// User-Agent header to send
     #[arg(long, value_name = "TEXT", default_value = USER_AGENT)]
     user_agent: String,
-    /// Fetch only the first N ranges, as a trial. The others are empty, so the corpora are not
-    /// activated unless --activate is given
+    /// Fetch only the first N ranges, for a trial run. The remaining ranges are empty, so the
+    /// corpora are not activated unless --activate is given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=PREFIXES as i64))]
     first: Option<u32>,
-    /// Activate the new corpora, the default unless --first is given
+    /// Activate the new corpora. This is the default unless --first is given
     #[arg(long)]
     activate: bool,
     /// Do not activate the new corpora
     #[arg(long, conflicts_with = "activate")]
     no_activate: bool,
-    /// Discard what an interrupted run has fetched
+    /// Discard the data fetched by an interrupted run and start over
     #[arg(long)]
     restart: bool,
-    /// Source of the data, stored in the header [default: the address]
+    /// Data source to record in the corpus header [default: the URL]
     #[arg(long)]
     note: Option<String>,
     /// Print the report as JSON

@@ -38,23 +38,23 @@ pub struct Cli {
 enum Command {
     #[command(flatten)]
     Common(CommonCommand),
-    /// Build a corpus from hash lists, folders of ranges or password lists
+    /// Build a corpus from hash lists, range folders or password lists
     Build(build::Build),
-    /// Build a new corpus from an old one and additional lists
+    /// Build a new corpus from an existing corpus and additional lists
     Merge(merge::Merge),
-    /// Copy another range service to corpora and serve them
+    /// Build corpora from another range service and activate them
     Mirror(mirror::Mirror),
-    /// Serve a corpus file from now on
+    /// Switch the service to a corpus file
     Activate(activate::Activate),
-    /// Remove corpus files that are not in use
+    /// Remove unused corpus files
     Prune(prune::Prune),
-    /// Verify a corpus file. Exit code 10 if it is damaged
+    /// Check a corpus file for damage. The exit code is 10 if it is damaged
     Verify(verify::Verify),
-    /// Show the header of a corpus file
+    /// Print the header of a corpus file
     Info(info::Info),
-    /// Look up passwords without a server. Exit code 10 if any is found
+    /// Look up passwords without a server. The exit code is 10 if any password is found
     Check(check::Check),
-    /// Write a corpus as lists
+    /// Export a corpus as a hash list or a folder of ranges
     Export(export::Export),
 }
 

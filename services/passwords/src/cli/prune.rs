@@ -9,13 +9,14 @@ use crate::jobs;
 /// Options of `prune`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Prune {
-    /// Number of corpora of each kind to keep, including the one in use
+    /// Number of corpora to keep for each kind, including the active one. The active corpus is
+    /// always kept
     #[arg(long, default_value_t = 1)]
     keep: usize,
-    /// Folder with temporary files of killed builds [default: DATA_DIR/tmp]
+    /// Folder to clear of temporary files from interrupted builds [default: DATA_DIR/tmp]
     #[arg(long, value_name = "DIR")]
     tmp: Option<PathBuf>,
-    /// Also remove the data of an unfinished mirror
+    /// Also remove the data of an unfinished `mirror` run
     #[arg(long)]
     unfinished: bool,
 }

@@ -15,13 +15,13 @@ const DAMAGED: u8 = 10;
 /// Options of `verify`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Verify {
-    /// Check only the header and the index
+    /// Verify only the header and the index
     #[arg(long)]
     quick: bool,
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
-    /// The corpus file
+    /// Corpus file to verify
     file: PathBuf,
 }
 

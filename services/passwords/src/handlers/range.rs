@@ -23,32 +23,34 @@ pub fn route(path: &str) -> Option<(&'static str, &str)> {
     path.strip_prefix("/ntlm/range/").map(|prefix| (NTLM_RANGE, prefix))
 }
 
-/// Hashes that begin with a prefix
+/// List SHA-1 or NTLM hashes by prefix
 ///
-/// Answers all hashes of the corpus whose first 5 hexadecimal characters are `prefix`, one a
-/// line: the rest of the hash in upper case (35 characters for SHA-1, 27 for NTLM), a colon, and
-/// how often it was seen (1 to 2147483647). Lines ascend and are separated by CR LF; there is none
-/// after the last line. No hash with the prefix: an empty body, never 404.
+/// Returns every hash in the corpus that starts with `prefix`, one per line. Each line contains the
+/// rest of the hash in upper case (35 characters for SHA-1, 27 for NTLM), a colon, and the number
+/// of times the password was seen (1 to 2147483647). Lines are sorted by hash and separated by CR
+/// LF, without a trailing line break. If no hash matches, the response is a 200 with an empty body.
 ///
-/// With `Add-Padding: true` lines with random hashes and count 0 follow, so that the length of
-/// the answer does not give away the prefix; clients discard them.
+/// With `Add-Padding: true`, the response also contains random hashes with a count of 0. This
+/// padding keeps the response size from revealing the prefix. Clients must discard these lines.
 #[utoipa::path(
     get,
     path = "/range/{prefix}",
     operation_id = "getPasswordRange",
     tag = "Range",
     params(
-        ("prefix" = String, Path, description = "First 5 characters of the hash, in either case",
+        ("prefix" = String, Path,
+            description = "First 5 hexadecimal characters of the hash, in upper or lower case.",
             pattern = "^[0-9A-Fa-f]{5}$", example = "5BAA6"),
         ("mode" = Option<String>, Query,
-            description = "`ntlm` selects NTLM hashes, anything else SHA-1"),
-        ("Add-Padding" = Option<String>, Header, description = "`true` adds padding"),
+            description = "Hash kind. `ntlm` selects NTLM; any other value selects SHA-1."),
+        ("Add-Padding" = Option<String>, Header,
+            description = "Set to `true` to pad the response."),
     ),
     responses(
-        (status = 200, description = "The range, empty if no hash has the prefix",
+        (status = 200, description = "The matching hashes. The body is empty if there are none.",
             content_type = "text/plain", body = String,
             example = "1E4C9B93F3F0682250B6CF8331B7EE68FD8:3"),
-        (status = 304, description = "The range is the one named by `If-None-Match`"),
+        (status = 304, description = "The range still matches the `If-None-Match` header."),
         Failures,
     ),
 )]
@@ -56,26 +58,27 @@ pub fn get_password_range(request: &HttpRequest, prefix: &str) -> HttpResponse {
     answer(request, input::kind(request.uri().query()), prefix)
 }
 
-/// NTLM hashes that begin with a prefix
+/// List NTLM hashes by prefix
 ///
-/// The same as `/range/{prefix}?mode=ntlm`, for clients that know the address of a service but cannot send
-/// a query: they take the address of this service with `/ntlm` behind it.
+/// Equivalent to `/range/{prefix}?mode=ntlm`, for clients that cannot send query parameters. Append
+/// `/ntlm` to the base URL configured in the client.
 #[utoipa::path(
     get,
     path = "/ntlm/range/{prefix}",
     operation_id = "getNtlmRange",
     tag = "Range",
     params(
-        ("prefix" = String, Path, description = "First 5 characters of the hash, in either case",
+        ("prefix" = String, Path,
+            description = "First 5 hexadecimal characters of the hash, in upper or lower case.",
             pattern = "^[0-9A-Fa-f]{5}$", example = "8846F"),
-        ("Add-Padding" = Option<String>, Header, description = "`true` adds padding",
+        ("Add-Padding" = Option<String>, Header, description = "Set to `true` to pad the response.",
             example = "true"),
     ),
     responses(
-        (status = 200, description = "The range, empty if no hash has the prefix",
+        (status = 200, description = "The matching hashes. The body is empty if there are none.",
             content_type = "text/plain", body = String,
             example = "7EAEE8FB117AD06BDD830B7586C:3"),
-        (status = 304, description = "The range is the one named by `If-None-Match`"),
+        (status = 304, description = "The range still matches the `If-None-Match` header."),
         Failures,
     ),
 )]
