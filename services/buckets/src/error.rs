@@ -13,18 +13,18 @@ use crate::wire::ParameterError;
 /// Maximum length of the request target, in bytes.
 pub const LONGEST_TARGET: usize = 32 * 1_024;
 
-/// The body of every failure.
+/// An error response.
 #[derive(Serialize, ToSchema)]
 pub struct ErrorBody {
-    /// Error message.
+    /// A message that explains the error.
     error: String,
-    /// Error code.
+    /// A machine-readable error code.
     code: &'static str,
-    /// The parameter at fault.
+    /// The parameter that caused the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     parameter: Option<String>,
-    /// The cheapest package that allows it; only with 403.
+    /// The cheapest package that allows the parameter. Only present in 403 responses.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     package: Option<String>,
@@ -34,20 +34,22 @@ pub struct ErrorBody {
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "documentation: its variants are never made")]
 pub enum Failures {
-    /// A parameter breaks a rule: `invalid_parameter`, `invalid_regexp`, `offset_too_large`,
-    /// `scroll_expired`, `after_expired`.
+    /// A parameter is invalid. The code is `invalid_parameter`, `invalid_regexp`,
+    /// `offset_too_large`, `scroll_expired` or `after_expired`.
     #[response(status = 400, content_type = "application/json")]
     Invalid(#[to_schema] ErrorBody),
-    /// The key is missing, unknown, revoked or expired.
+    /// The API key is missing, unknown, revoked or expired.
     #[response(status = 401, content_type = "application/json")]
     Unauthorized(#[to_schema] ErrorBody),
-    /// The package does not allow a parameter.
+    /// The package does not allow one of the parameters.
     #[response(status = 403, content_type = "application/json")]
     Package(#[to_schema] ErrorBody),
-    /// The rate of the package is used up; `Retry-After` says for how long.
+    /// The package's rate limit is exceeded. Retry after the number of seconds in the `Retry-After`
+    /// header.
     #[response(status = 429, content_type = "application/json")]
     TooManyRequests(#[to_schema] ErrorBody),
-    /// `search_timeout`, `search_busy` or `index_not_ready`.
+    /// The service cannot process the request at the moment. The code is `search_timeout`,
+    /// `search_busy` or `index_not_ready`.
     #[response(status = 503, content_type = "application/json")]
     Unavailable(#[to_schema] ErrorBody),
 }
@@ -56,7 +58,7 @@ pub enum Failures {
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "documentation: its variants are never made")]
 pub enum StoredFailures {
-    /// The caller's key has no resource with this id.
+    /// The API key does not have a resource with this ID.
     #[response(status = 404, content_type = "application/json")]
     NotFound(#[to_schema] ErrorBody),
 }

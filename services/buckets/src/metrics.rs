@@ -12,52 +12,52 @@ const ENGINES: [&str; 2] = ["embedded", "cluster"];
 
 /// Regular expressions being searched.
 pub static REGEXP_RUNNING: LazyLock<IntGauge> =
-    LazyLock::new(|| gauge("buckets_regexp_running", "Regular-expression searches that run"));
+    LazyLock::new(|| gauge("buckets_regexp_running", "Running regular-expression searches"));
 /// Regular expressions waiting for a slot.
 pub static REGEXP_WAITING: LazyLock<IntGauge> =
-    LazyLock::new(|| gauge("buckets_regexp_waiting", "Regular-expression searches that wait"));
+    LazyLock::new(|| gauge("buckets_regexp_waiting", "Queued regular-expression searches"));
 static GENERATION: LazyLock<IntGauge> =
-    LazyLock::new(|| gauge("buckets_index_generation", "Generation of the index"));
+    LazyLock::new(|| gauge("buckets_index_generation", "Current generation of the index"));
 static FILES: LazyLock<IntGauge> =
     LazyLock::new(|| gauge("buckets_index_files", "Files in the index"));
 static BUCKETS: LazyLock<IntGauge> =
     LazyLock::new(|| gauge("buckets_index_buckets", "Buckets in the index"));
 static BYTES: LazyLock<IntGauge> =
-    LazyLock::new(|| gauge("buckets_index_bytes", "Bytes of the index on disk"));
+    LazyLock::new(|| gauge("buckets_index_bytes", "Size of the index on disk in bytes"));
 static DEAD_ROWS: LazyLock<IntGauge> = LazyLock::new(|| {
-    let help = "Rows of replaced and removed files that the index keeps until a rebuild";
+    let help = "Index rows of replaced and removed files, which a rebuild drops";
     gauge("buckets_index_dead_rows", help)
 });
 static PUBLISHED: LazyLock<IntGauge> = LazyLock::new(|| {
     gauge("buckets_last_publish_timestamp_seconds", "Unix time of the last publish")
 });
 static LOAD_RATE: LazyLock<Gauge> = LazyLock::new(|| {
-    let help = "Files per second of the load that is under way; 0 without one";
+    let help = "Files per second of the running load, or 0 if no load is running";
     register(Gauge::new("buckets_load_files_per_second", help))
 });
 static CRAWLS: LazyLock<IntGaugeVec> = LazyLock::new(|| {
-    let help = "Crawls that have not ended, by state; running ones are active or paused too";
+    let help = "Crawls by state. A running crawl is also counted as active or paused";
     register(IntGaugeVec::new(Opts::new("buckets_crawls", help), &["state"]))
 });
 static CRAWL_OVERDUE: LazyLock<IntGauge> = LazyLock::new(|| {
-    let help = "Seconds since the longest due crawl was due; 0 if none is due";
+    let help = "Seconds by which the most overdue crawl is late, or 0 if none is due";
     gauge("buckets_crawl_overdue_seconds", help)
 });
 static ALERT_MESSAGES: LazyLock<IntGauge> = LazyLock::new(|| {
-    gauge("buckets_alert_messages_waiting", "Messages of alerts that are not delivered yet")
+    gauge("buckets_alert_messages_waiting", "Alert messages waiting for delivery")
 });
 static RESULTS: LazyLock<HistogramVec> = LazyLock::new(|| {
     let buckets = (0..9).map(|power| 10_f64.powi(power)).collect();
-    let options = HistogramOpts::new("buckets_search_results", "Results of a search");
+    let options = HistogramOpts::new("buckets_search_results", "Number of results per search");
     register(HistogramVec::new(options.buckets(buckets), &["operation"]))
 });
 
 static SEARCHES: LazyLock<IntCounterVec> = LazyLock::new(|| {
-    let help = "Searches for files by engine and kind of condition";
+    let help = "File searches by engine and kind of condition";
     register(IntCounterVec::new(Opts::new("buckets_searches_total", help), &["engine", "kind"]))
 });
 static KNOWN_TOTALS: LazyLock<IntCounterVec> = LazyLock::new(|| {
-    let help = "Searches for files whose total was cached or stored, so nothing was counted";
+    let help = "File searches whose total was cached or stored and did not have to be counted";
     register(IntCounterVec::new(Opts::new("buckets_search_known_totals_total", help), &["engine"]))
 });
 

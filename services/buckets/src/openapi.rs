@@ -9,15 +9,15 @@ use crate::error::ErrorBody;
 #[openapi(
     info(
         title = "Bucket index search",
-        description = "Searches an index of files in open cloud-storage buckets.",
+        description = "Search an index of files in open cloud-storage buckets. Requests are authenticated with an API key, sent as a bearer token or in the `access_token` parameter.",
         version = "2.0.0"
     ),
     components(schemas(ErrorBody)),
     tags(
-        (name = "search", description = "Files, buckets and statistics"),
-        (name = "crawls", description = "Public buckets that are listed regularly"),
-        (name = "alerts", description = "Saved searches and their new files"),
-        (name = "account", description = "The caller's own account")
+        (name = "search", description = "Search files and buckets, and get statistics."),
+        (name = "crawls", description = "Crawl public buckets at regular intervals."),
+        (name = "alerts", description = "Save searches and retrieve new matching files."),
+        (name = "account", description = "Get the account of the API key.")
     ),
     modifiers(&Keys)
 )]

@@ -16,17 +16,17 @@ use crate::model::address::BucketType;
 
 /// Exit codes, shown by `--help`.
 const STATUSES: &str = "\
-Addresses are URLs of buckets (https://NAME.s3.amazonaws.com/, s3://NAME, gs://NAME), or with
---endpoint names of buckets, one on a line; lines that begin with # are comments.
+FILE contains one bucket URL per line (https://NAME.s3.amazonaws.com/, s3://NAME, gs://NAME), or one
+bucket name per line with --endpoint. Lines that start with # are comments.
 
 Exit status:
-  0  all addresses were audited, and nothing is open that was not in the index before
-  1  failed, or addresses are unreachable or incomplete, or lines are invalid
-  2  usage
-  3  buckets or files are open that were not in the index before
-  4  buckets of more than --protected-files files would lose more than --protected-percent of them;
-     nothing was published for them, and --accept-removals does it
-Of several, 3 counts before 4, and 4 before 1.";
+  0  all buckets were audited, and no new buckets or files are open
+  1  the command failed, a bucket is unreachable, a listing is incomplete, or a line is invalid
+  2  usage error
+  3  new buckets or files are open that were not in the index before
+  4  buckets with more than --protected-files files would lose more than --protected-percent of
+     them; nothing was published for these buckets. Use --accept-removals to publish them
+If several apply, 3 takes precedence over 4, and 4 over 1.";
 
 /// Exit code if the audit found new files.
 const NEW: u8 = 3;
@@ -37,34 +37,34 @@ const HELD: u8 = 4;
 #[derive(clap::Args, Debug)]
 #[command(after_help = STATUSES)]
 pub struct AuditArguments {
-    /// File with addresses of buckets; - for standard input
+    /// File with bucket addresses, or - for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// URL of a host with the API of S3, for buckets that no known provider has
+    /// URL of an S3-compatible host, for buckets whose provider is unknown
     #[arg(long, value_name = "URL", value_parser = Endpoint::parse)]
     endpoint: Option<Endpoint>,
-    /// Type of the buckets at --endpoint
+    /// Bucket type to record for the buckets at --endpoint
     #[arg(long = "type", value_name = "TYPE", default_value = "aws", requires = "endpoint")]
     kind: BucketType,
-    /// Let --endpoint have a private address
+    /// Allow --endpoint to have a private IP address
     #[arg(long)]
     allow_private: bool,
-    /// Maximum number of requests per second, to all addresses together
+    /// Maximum number of requests per second across all buckets
     #[arg(long, value_name = "N", default_value_t = 2.0, value_parser = rate)]
     rate: f64,
-    /// User agent of requests
+    /// User-Agent header to send
     #[arg(long, value_name = "TEXT", default_value_t = RemoteOptions::default().user_agent)]
     user_agent: String,
-    /// Seconds for a page, 1 to 600
+    /// Timeout in seconds for each page of a listing, 1 to 600
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=600))]
     timeout: u64,
-    /// Attempts for a page, 1 to 10
+    /// Number of attempts for each page of a listing, 1 to 10
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10))]
     attempts: u32,
-    /// Paths of new and changed files to show for each bucket, 0 to 10000
+    /// Number of new and changed file paths to show per bucket, 0 to 10000
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(0..=10_000))]
     show: u16,
-    /// Publish even if buckets of more than --protected-files files lose more than
+    /// Publish even if buckets with more than --protected-files files lose more than
     /// --protected-percent of them
     #[arg(long)]
     accept_removals: bool,

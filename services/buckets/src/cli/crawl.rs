@@ -18,38 +18,38 @@ use crate::model::{Address, CrawlLists};
 /// Exit codes, shown by `--help`.
 const STATUSES: &str = "\
 Exit status:
-  0  the listings of all crawls that were due are published
-  1  failed, or a listing is incomplete or unavailable
-  2  usage";
+  0  all listings were published
+  1  the command failed, or a listing is incomplete or unavailable
+  2  usage error";
 
-/// Manages buckets that are listed regularly.
+/// Manages the schedule of bucket crawls.
 #[derive(clap::Subcommand, Debug)]
 pub enum CrawlCommand {
-    /// Add public buckets; the first run is due immediately
+    /// Add public buckets to crawl. The first run is due immediately
     Add(AddArguments),
-    /// List crawls with their next and last runs
+    /// List all crawls with their last and next runs
     List {
-        /// Print a JSON array instead of lines
+        /// Print a JSON array instead of text
         #[arg(long)]
         json: bool,
     },
-    /// Run a crawl, or all that are due, one after another
+    /// Run one crawl or all due crawls
     Run(RunArguments),
-    /// Let a crawl only run by its id
+    /// Pause a crawl. It then runs only if `crawl run` is given its ID
     Pause {
-        /// The crawl
+        /// ID of the crawl, as shown by `crawl list`
         #[arg(value_name = "ID")]
         id: i64,
     },
-    /// Let a paused crawl run when it is due
+    /// Resume a paused crawl
     Resume {
-        /// The crawl
+        /// ID of the crawl, as shown by `crawl list`
         #[arg(value_name = "ID")]
         id: i64,
     },
-    /// Remove a crawl; the files of its bucket stay in the index
+    /// Remove a crawl. The bucket's files stay in the index
     Remove {
-        /// The crawl
+        /// ID of the crawl, as shown by `crawl list`
         #[arg(value_name = "ID")]
         id: i64,
     },
@@ -58,32 +58,35 @@ pub enum CrawlCommand {
 /// Arguments of `crawl add`.
 #[derive(clap::Args, Debug)]
 pub struct AddArguments {
-    /// URLs of public buckets (`https://NAME.s3.amazonaws.com/`)
+    /// URLs of public buckets, such as `https://NAME.s3.amazonaws.com/`
     #[arg(value_name = "URL", required = true)]
     urls: Vec<String>,
-    /// Time between the beginnings of two runs, at least a minute: 24h, 30m, 7d
+    /// Interval between the start of one run and the next, such as 24h, 30m or 7d; at least one
+    /// minute
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = every)]
     every: i64,
-    /// List only files whose path begins with this; then no file is removed
+    /// List only files whose path starts with this prefix. Such a crawl never removes files from
+    /// the index
     #[arg(long, value_name = "P", default_value = "")]
     prefix: String,
-    /// Last day (2027-12-31) or instant of the crawl
+    /// Last day in UTC of the crawl (2027-12-31), or the RFC 3339 time when it ends [default:
+    /// never]
     #[arg(long, value_name = "DATE", value_parser = auth::parse_until)]
     until: Option<i64>,
-    /// API of a host whose provider is unknown
+    /// Listing API of the host, if its provider is unknown
     #[arg(long, value_parser = ["s3", "azure", "gcs"], requires_all = ["bucket", "kind"])]
     format: Option<String>,
-    /// Address of a bucket whose provider is unknown
+    /// Bucket address to use in the index, if the provider is unknown
     #[arg(long, value_name = "ADDRESS", value_parser = address, requires = "format")]
     bucket: Option<String>,
-    /// Type of a bucket whose provider is unknown
+    /// Bucket type, if the provider is unknown
     #[arg(long = "type", value_name = "TYPE", value_parser = kind, requires = "format")]
     kind: Option<String>,
-    /// Days after which a bucket that answers 401, 403 or 404 is hidden, until it answers again
-    /// [default: never]
+    /// Hide the bucket after it has responded with 401, 403 or 404 for this number of days, 1 to
+    /// 3650. It reappears when it is available again [default: never]
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(i64).range(1..=3_650))]
     gone_after: Option<i64>,
-    /// Print a JSON array of ids
+    /// Print the new IDs as a JSON array
     #[arg(long)]
     json: bool,
 }
@@ -92,16 +95,16 @@ pub struct AddArguments {
 #[derive(clap::Args, Debug)]
 #[command(after_help = STATUSES)]
 pub struct RunArguments {
-    /// The crawl, whether it is due or not [default: all that are due]
+    /// ID of a crawl to run, even if it is not due [default: all due crawls]
     #[arg(value_name = "ID")]
     id: Option<i64>,
     /// Publish even if the bucket has more than --protected-files files and loses more than
-    /// --protected-percent of them
+    /// --protected-percent of them. Requires ID
     #[arg(long, requires = "id")]
     accept_removals: bool,
     #[command(flatten)]
     requests: RequestArguments,
-    /// Print a JSON array of outcomes
+    /// Print the results as a JSON array
     #[arg(long)]
     json: bool,
 }
@@ -116,16 +119,16 @@ pub struct CrawlerArguments {
 /// How buckets are requested.
 #[derive(clap::Args, Debug)]
 struct RequestArguments {
-    /// User agent of requests; add how the owner of a bucket can reach you
+    /// User-Agent header to send. Include a contact for bucket owners
     #[arg(long, value_name = "TEXT", default_value_t = RemoteOptions::default().user_agent)]
     user_agent: String,
-    /// Seconds for a page, 1 to 600
+    /// Timeout in seconds for each page of a listing, 1 to 600
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=600))]
     timeout: u64,
-    /// Attempts for a page, 1 to 10
+    /// Number of attempts for each page of a listing, 1 to 10
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=10))]
     attempts: u32,
-    /// Let buckets have private addresses
+    /// Allow buckets at private IP addresses
     #[arg(long)]
     allow_private: bool,
 }

@@ -12,11 +12,11 @@ use crate::jobs::{self, CheckpointPolicy, JobContext, JobError, LoadOptions, Rep
 const STATUSES: &str = "\
 Exit status:
   0  published
-  1  failed, also if the sources have no lines; or published with incomplete sources
-  2  usage
-  3  more bad lines than --max-errors, or only bad lines; nothing was published
-  4  buckets of more than --protected-files files would lose more than --protected-percent of them;
-     nothing was published, and --resume RUN --accept-removals publishes the run";
+  1  the load failed, the sources contain no lines, or a source was incomplete
+  2  usage error
+  3  more lines are bad than --max-errors allows, or all are; nothing was published
+  4  buckets with more than --protected-files files would lose more than --protected-percent of
+     them; nothing was published. Use --resume RUN --accept-removals to publish the run";
 
 /// Arguments of `load`.
 #[derive(clap::Args, Debug)]
@@ -24,31 +24,30 @@ Exit status:
 pub struct LoadArguments {
     #[command(flatten)]
     reading: SourceArguments,
-    /// How the run changes buckets that it names
-    /// [default: replace; append for reject files]
+    /// How to update the buckets in the sources [default: replace; append for reject files]
     #[arg(long, value_enum)]
     mode: Option<ModeArgument>,
-    /// Read all sources without writing to the index
+    /// Read all sources and report the result without changing the index
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Resume a stopped run
+    /// Resume a stopped run from its last checkpoint
     #[arg(long, value_name = "RUN", conflicts_with_all = ["paths", "dry_run"])]
     resume: Option<u64>,
-    /// Publish even if buckets of more than --protected-files files lose more than
+    /// Publish even if buckets with more than --protected-files files lose more than
     /// --protected-percent of them
     #[arg(long)]
     accept_removals: bool,
-    /// Files, folders, and URLs of public buckets (`https://NAME.s3.amazonaws.com/`); - for
-    /// standard input
+    /// Files, folders or URLs of public buckets (such as `https://NAME.s3.amazonaws.com/`), or -
+    /// for standard input
     #[arg(required_unless_present = "resume", value_name = "PATH")]
     paths: Vec<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum ModeArgument {
-    /// Replace all files of named buckets by those of the run
+    /// Replace all files of these buckets
     Replace,
-    /// Add files; files with an equal path are replaced
+    /// Add files, replacing those with the same path
     Append,
 }
 

@@ -51,51 +51,51 @@ pub struct Cli {
 enum Command {
     #[command(flatten)]
     Common(CommonCommand),
-    /// Update the database schema
+    /// Create or update the database schema
     Migrate(MigrateCommand),
-    /// Load listings of buckets and publish them in one step
+    /// Load bucket listings and publish them atomically
     Load(load::LoadArguments),
-    /// List public buckets, publish what has changed, and report what is open that was not before
+    /// List public buckets, publish the changes and report newly open buckets and files
     Audit(audit::AuditArguments),
-    /// Manage and run regular listings of public buckets
+    /// Manage and run scheduled crawls of public buckets
     #[command(subcommand)]
     Crawl(crawl::CrawlCommand),
-    /// List public buckets when they are due, until stopped; several processes share the work
+    /// Run due crawls until stopped. Several processes can share the work
     Crawler(crawl::CrawlerArguments),
-    /// Build a new generation of the index, from sources or from the current index
+    /// Build a new index generation from sources or from the current index
     Rebuild(rebuild::RebuildArguments),
-    /// Remove a bucket, or its files below a prefix, and erase their data
+    /// Take down a bucket or a prefix: hide its files, erase them and block them from later loads
     Remove(remove::RemoveArguments),
-    /// List removals
+    /// List the removal list
     Removals {
-        /// Print a JSON array instead of lines
+        /// Print a JSON array instead of text
         #[arg(long)]
         json: bool,
     },
-    /// Take a bucket off the removal list; the next load shows its files again
+    /// Take a bucket off the removal list. Its files reappear with the next load
     Unremove(remove::UnremoveArguments),
-    /// Show generation, counts, runs and their progress
+    /// Show the index generation, file counts, and the progress of runs
     Status {
-        /// Print JSON instead of lines
+        /// Print JSON instead of text
         #[arg(long)]
         json: bool,
     },
-    /// Check the index for damage and against the bucket table
+    /// Check the index for damage and compare it with the bucket table
     Verify {
-        /// Print JSON instead of lines
+        /// Print JSON instead of text
         #[arg(long)]
         json: bool,
     },
-    /// Write the index, or one bucket, as NDJSON that can be loaded
+    /// Export the index or one bucket as NDJSON, which `load` can read
     Export {
-        /// Export only this bucket
+        /// Address of the bucket to export [default: all buckets]
         #[arg(long, value_name = "ADDRESS")]
         bucket: Option<String>,
     },
-    /// Manage the keys of accounts
+    /// Manage API keys
     #[command(subcommand)]
     Keys(KeysCommand),
-    /// List and change plans, which the API calls packages
+    /// List and change plans. The API calls them packages
     #[command(subcommand)]
     Plans(auth::PlansCommand<PackageFlags>),
 }

@@ -10,31 +10,31 @@ use crate::store::packages;
 /// Flags of `plans set` in addition to the common ones.
 #[derive(clap::Args, Clone, Debug)]
 pub struct PackageFlags {
-    /// Results reachable by offset, at most 1000000
+    /// Number of results reachable with offset paging, 0 to 1000000
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     depth: Option<u64>,
-    /// Whether scrolling is allowed
+    /// Allow scrolling
     #[arg(long, value_name = "BOOLEAN")]
     scrolling: Option<bool>,
-    /// Whether files can be ordered
+    /// Allow sorting files
     #[arg(long, value_name = "BOOLEAN")]
     sorting: Option<bool>,
-    /// Whether regular expressions are allowed
+    /// Allow regular expressions
     #[arg(long, value_name = "BOOLEAN")]
     regexp: Option<bool>,
-    /// Whether excluded buckets, sizes and dates are allowed
+    /// Allow filtering by excluded buckets, size and date
     #[arg(long, value_name = "BOOLEAN")]
     filters: Option<bool>,
-    /// Days before a bucket becomes searchable
+    /// Days after its first load until a bucket becomes searchable, 0 to 36500
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(i64).range(0..=36_500))]
     delay_days: Option<i64>,
-    /// Files of a download as CSV or NDJSON, at most 1000000; 0 for no downloads
+    /// Maximum number of files per CSV or NDJSON download, 0 to 1000000; 0 disables downloads
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     download_files: Option<u64>,
-    /// Crawls of a key, at most 1000; 0 for none
+    /// Maximum number of crawls per key, 0 to 1000; 0 disables crawls
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=1_000))]
     crawls: Option<u64>,
-    /// Alerts of a key, at most 10000; 0 for none
+    /// Maximum number of alerts per key, 0 to 10000; 0 disables alerts
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=10_000))]
     alerts: Option<u64>,
 }

@@ -18,8 +18,8 @@ const USAGE: u8 = 2;
 pub struct RebuildArguments {
     #[command(flatten)]
     reading: SourceArguments,
-    /// Files, folders, and URLs of public buckets to build the index from; - for standard input
-    /// [default: the current index, without dead rows]
+    /// Files, folders or URLs of public buckets to build the index from, or - for standard input
+    /// [default: the current index without dead rows]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 }

@@ -11,18 +11,18 @@ use crate::store::removals::{self, Removal};
 /// Arguments of `remove`.
 #[derive(clap::Args, Debug)]
 pub struct RemoveArguments {
-    /// Address of the bucket
+    /// Bucket address
     address: String,
-    /// Remove only files whose path begins with this
+    /// Remove only files whose path starts with this prefix
     #[arg(long, value_name = "P", default_value = "")]
     prefix: String,
-    /// Reason
+    /// Reason to record on the removal list
     #[arg(long, value_name = "TEXT", default_value = "")]
     reason: String,
-    /// Person responsible [default: the current user]
+    /// Name of the person responsible [default: the current user]
     #[arg(long, value_name = "NAME", env = "USER", default_value = "unknown")]
     operator: String,
-    /// Print JSON instead of a line
+    /// Print JSON instead of text
     #[arg(long)]
     json: bool,
 }
@@ -30,15 +30,15 @@ pub struct RemoveArguments {
 /// Arguments of `unremove`.
 #[derive(clap::Args, Debug)]
 pub struct UnremoveArguments {
-    /// Address of the bucket
+    /// Bucket address
     address: String,
-    /// Reason
+    /// Reason to record on the removal list
     #[arg(long, value_name = "TEXT", default_value = "")]
     reason: String,
-    /// Person responsible [default: the current user]
+    /// Name of the person responsible [default: the current user]
     #[arg(long, value_name = "NAME", env = "USER", default_value = "unknown")]
     operator: String,
-    /// Print JSON instead of a line
+    /// Print JSON instead of text
     #[arg(long)]
     json: bool,
 }

@@ -12,26 +12,27 @@ use crate::model::address::{Address, BucketType};
 /// Options for reading sources.
 #[derive(clap::Args, Debug)]
 pub struct SourceArguments {
-    /// Format of all sources [default: detected by content and name]
+    /// Format of the sources [default: detected from content and file name]
     #[arg(long, value_parser = formats())]
     format: Option<Format>,
-    /// Bucket of all files
+    /// Address of the bucket that contains all files
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     bucket: Option<String>,
-    /// Type of all buckets, for hosts of unknown providers
+    /// Bucket type, if the provider is unknown
     #[arg(long = "type", value_name = "TYPE", value_parser = kind)]
     kind: Option<String>,
-    /// Maximum number of bad lines, or their share of all lines
+    /// Maximum number of bad lines, or percentage of all lines. If more lines are bad, nothing is
+    /// published
     #[arg(long, value_name = "N|P%", default_value = "1%")]
     max_errors: MaxErrors,
-    /// File for complete bad lines, which can be corrected and loaded; FILE.reasons says why they
-    /// are bad. Both contain names from the sources, and their permissions follow the umask
+    /// Write bad lines to this file, to be corrected and loaded again, and the reason for each to
+    /// FILE.reasons. Both files contain names from the sources; their permissions follow the umask
     #[arg(long, value_name = "FILE")]
     reject: Option<PathBuf>,
-    /// Maximum number of requests per second to a listed bucket
+    /// Maximum number of requests per second to each listed bucket
     #[arg(long, value_name = "N", default_value_t = 2.0, value_parser = rate)]
     rate: f64,
-    /// User agent of requests to listed buckets
+    /// User-Agent header to send when listing buckets
     #[arg(long, value_name = "TEXT", default_value_t = RemoteOptions::default().user_agent)]
     user_agent: String,
     /// Print the report as JSON

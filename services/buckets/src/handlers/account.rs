@@ -11,13 +11,14 @@ use crate::error::{Error, Failures};
 use crate::state::State;
 use crate::wire::account::AccountAnswer;
 
-/// The caller's own account
+/// Get the account
 ///
-/// Costs nothing of the rate.
+/// Returns the account that the API key belongs to. This request does not count against the rate
+/// limit.
 #[utoipa::path(
     operation_id = "getAccount",
     tag = "account",
-    responses((status = 200, description = "The account", body = AccountAnswer), Failures),
+    responses((status = 200, description = "The account.", body = AccountAnswer), Failures),
     security(("bearer" = []), ("access_token" = []))
 )]
 #[get("/api/account")]

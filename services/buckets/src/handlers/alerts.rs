@@ -16,11 +16,11 @@ use crate::wire::alerts::{
 
 /// List alerts
 ///
-/// The searches that the caller's key has saved, in the order of their ids.
+/// Returns all alerts of the API key, sorted by ID.
 #[utoipa::path(
     operation_id = "listAlerts",
     tag = "alerts",
-    responses((status = 200, description = "The alerts", body = AlertsAnswer), Failures),
+    responses((status = 200, description = "The alerts.", body = AlertsAnswer), Failures),
     security(("bearer" = []), ("access_token" = []))
 )]
 #[get("/api/v2/alerts")]
@@ -28,10 +28,11 @@ pub async fn list_alerts(caller: Caller, state: Data<State>) -> Result<HttpRespo
     json(&app::list_alerts(&state, key_of(&caller)?).await?)
 }
 
-/// Save a search
+/// Create an alert
 ///
-/// Files are new from now on. With a webhook, each publish with new files sends one signed message
-/// (Standard Webhooks); the answer has the secret that signs them.
+/// Saves a search. The alert covers files that are added or changed from this moment on. If the
+/// alert has a webhook, every publish that adds matching files sends one message, signed as
+/// specified by Standard Webhooks. The response contains the signing secret.
 #[utoipa::path(
     operation_id = "addAlert",
     tag = "alerts",
@@ -39,13 +40,13 @@ pub async fn list_alerts(caller: Caller, state: Data<State>) -> Result<HttpRespo
     responses(
         (
             status = 201,
-            description = "The new alert",
+            description = "The new alert.",
             body = AlertRecord,
-            headers(("Location" = String, description = "Its path"))
+            headers(("Location" = String, description = "Path of the new alert."))
         ),
         (
             status = 409,
-            description = "The key has as many alerts as its package allows",
+            description = "The API key has reached its package's limit on alerts.",
             body = ErrorBody
         ),
         Failures
@@ -66,9 +67,9 @@ pub async fn add_alert(
 #[utoipa::path(
     operation_id = "getAlert",
     tag = "alerts",
-    params(("id" = i64, Path, description = "Identifier of the alert")),
+    params(("id" = i64, Path, description = "ID of the alert.")),
     responses(
-        (status = 200, description = "The alert", body = AlertRecord),
+        (status = 200, description = "The alert.", body = AlertRecord),
         StoredFailures,
         Failures
     ),
@@ -85,15 +86,16 @@ pub async fn get_alert(
 
 /// Replace an alert
 ///
-/// If the search changes, files are new from now on. If the webhook changes, the answer has its new
-/// secret. In both cases, messages that were not delivered yet are dropped.
+/// If the search changes, the alert starts over and covers files that are added or changed from
+/// this moment on. If the webhook changes, the response contains a new signing secret. In both
+/// cases, undelivered messages are dropped.
 #[utoipa::path(
     operation_id = "putAlert",
     tag = "alerts",
-    params(("id" = i64, Path, description = "Identifier of the alert")),
+    params(("id" = i64, Path, description = "ID of the alert.")),
     request_body = AlertBody,
     responses(
-        (status = 200, description = "The alert", body = AlertRecord),
+        (status = 200, description = "The alert.", body = AlertRecord),
         StoredFailures,
         Failures
     ),
@@ -109,12 +111,12 @@ pub async fn put_alert(
     json(&app::put_alert(&state, key_of(&caller)?, id_of(&request)?, body.0.0).await?)
 }
 
-/// Remove an alert
+/// Delete an alert
 #[utoipa::path(
     operation_id = "removeAlert",
     tag = "alerts",
-    params(("id" = i64, Path, description = "Identifier of the alert")),
-    responses((status = 204, description = "It is removed"), StoredFailures, Failures),
+    params(("id" = i64, Path, description = "ID of the alert.")),
+    responses((status = 204, description = "The alert was deleted."), StoredFailures, Failures),
     security(("bearer" = []), ("access_token" = []))
 )]
 #[delete("/api/v2/alerts/{id}")]
@@ -127,18 +129,20 @@ pub async fn remove_alert(
     Ok(HttpResponse::NoContent().finish())
 }
 
-/// New files of an alert
+/// List the new files of an alert
 ///
-/// Files that were added or changed since the alert was saved, or since a later `after`, in the order in
-/// which they were added. Files that were removed since are absent. A rebuild of the index gives files other
-/// ids. Then an earlier `after` is 400 (`after_expired`), and a request without it returns all files since
-/// the alert was saved. If the index was rebuilt from its sources, files are new from then on.
+/// Returns files that were added or changed after the alert was saved, or after the cursor `after`,
+/// in the order they were added. Files that have been removed in the meantime are not included. A
+/// rebuild of the index changes all file IDs and invalidates earlier cursors: requests with such a
+/// cursor return 400 (`after_expired`), and requests without a cursor return all files since the
+/// alert was saved. If the index was rebuilt from its sources, only files added after the rebuild
+/// are returned.
 #[utoipa::path(
     operation_id = "getAlertFiles",
     tag = "alerts",
-    params(("id" = i64, Path, description = "Identifier of the alert"), AlertFilesParameters),
+    params(("id" = i64, Path, description = "ID of the alert."), AlertFilesParameters),
     responses(
-        (status = 200, description = "The files", body = AlertFilesAnswer),
+        (status = 200, description = "The new files.", body = AlertFilesAnswer),
         StoredFailures,
         Failures
     ),

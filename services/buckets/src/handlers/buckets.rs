@@ -13,13 +13,16 @@ use crate::wire::buckets::{BucketParameters, BucketSearch, BucketsAnswer};
 
 /// List buckets
 ///
-/// Buckets whose addresses hold all parts of `keywords`; in the order of their ids unless `order`
-/// says otherwise.
+/// Returns the buckets whose address contains every term in `keywords`, sorted by ID unless `order`
+/// is set.
 #[utoipa::path(
     operation_id = "listBuckets",
     tag = "search",
     params(BucketParameters),
-    responses((status = 200, description = "The buckets", body = BucketsAnswer), Failures),
+    responses(
+        (status = 200, description = "The matching buckets.", body = BucketsAnswer),
+        Failures
+    ),
     security(("bearer" = []), ("access_token" = []))
 )]
 #[get("/api/v2/buckets")]

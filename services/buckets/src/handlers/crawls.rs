@@ -15,17 +15,18 @@ use crate::wire::crawls::{CrawlRecord, CrawlsAnswer, NewCrawlBody};
 
 /// The response of operations on a crawl.
 #[derive(IntoResponses)]
-#[response(status = 200, description = "The crawl")]
+#[response(status = 200, description = "The crawl.")]
 #[expect(dead_code, reason = "documentation: it is never made")]
 struct OneCrawl(CrawlRecord);
 
 /// List crawls
 ///
-/// The public buckets that the caller's key has listed regularly, in the order of their ids.
+/// Returns all crawls of the API key, sorted by ID. A crawl lists a public bucket at regular
+/// intervals.
 #[utoipa::path(
     operation_id = "listCrawls",
     tag = "crawls",
-    responses((status = 200, description = "The crawls", body = CrawlsAnswer), Failures),
+    responses((status = 200, description = "The crawls.", body = CrawlsAnswer), Failures),
     security(("bearer" = []), ("access_token" = []))
 )]
 #[get("/api/v2/crawls")]
@@ -33,10 +34,10 @@ pub async fn list_crawls(caller: Caller, state: Data<State>) -> Result<HttpRespo
     json(&app::list_crawls(&state, key_of(&caller)?).await?)
 }
 
-/// Add a crawl
+/// Create a crawl
 ///
-/// It is due immediately, and is listed by the next free crawler. Complete listings replace the files
-/// of the bucket in the index.
+/// The first run is due immediately and starts when a crawler is available. Every complete listing
+/// replaces the bucket's files in the index.
 #[utoipa::path(
     operation_id = "addCrawl",
     tag = "crawls",
@@ -44,13 +45,13 @@ pub async fn list_crawls(caller: Caller, state: Data<State>) -> Result<HttpRespo
     responses(
         (
             status = 201,
-            description = "The new crawl",
+            description = "The new crawl.",
             body = CrawlRecord,
-            headers(("Location" = String, description = "Its path"))
+            headers(("Location" = String, description = "Path of the new crawl."))
         ),
         (
             status = 409,
-            description = "The key crawls the bucket already, or has as many crawls as its package allows",
+            description = "The API key already crawls this prefix of the bucket, or has reached its limit.",
             body = ErrorBody
         ),
         Failures
@@ -71,7 +72,7 @@ pub async fn add_crawl(
 #[utoipa::path(
     operation_id = "getCrawl",
     tag = "crawls",
-    params(("id" = i64, Path, description = "Identifier of the crawl")),
+    params(("id" = i64, Path, description = "ID of the crawl.")),
     responses(OneCrawl, StoredFailures, Failures),
     security(("bearer" = []), ("access_token" = []))
 )]
@@ -84,14 +85,14 @@ pub async fn get_crawl(
     json(&app::get_crawl(&state, key_of(&caller)?, id_of(&request)?).await?)
 }
 
-/// Remove a crawl
+/// Delete a crawl
 ///
-/// The files of its bucket stay in the index.
+/// The bucket's files stay in the index.
 #[utoipa::path(
     operation_id = "removeCrawl",
     tag = "crawls",
-    params(("id" = i64, Path, description = "Identifier of the crawl")),
-    responses((status = 204, description = "It is removed"), StoredFailures, Failures),
+    params(("id" = i64, Path, description = "ID of the crawl.")),
+    responses((status = 204, description = "The crawl was deleted."), StoredFailures, Failures),
     security(("bearer" = []), ("access_token" = []))
 )]
 #[delete("/api/v2/crawls/{id}")]
@@ -107,11 +108,12 @@ pub async fn remove_crawl(
 
 /// Pause a crawl
 ///
-/// It does not run until it is resumed. A listing that has begun is completed.
+/// The crawl does not start again until it is resumed. A listing that is already in progress is
+/// completed.
 #[utoipa::path(
     operation_id = "pauseCrawl",
     tag = "crawls",
-    params(("id" = i64, Path, description = "Identifier of the crawl")),
+    params(("id" = i64, Path, description = "ID of the crawl.")),
     responses(OneCrawl, StoredFailures, Failures),
     security(("bearer" = []), ("access_token" = []))
 )]
@@ -126,11 +128,11 @@ pub async fn pause_crawl(
 
 /// Resume a crawl
 ///
-/// A paused crawl runs again when it is due.
+/// The crawl runs again the next time it is due.
 #[utoipa::path(
     operation_id = "resumeCrawl",
     tag = "crawls",
-    params(("id" = i64, Path, description = "Identifier of the crawl")),
+    params(("id" = i64, Path, description = "ID of the crawl.")),
     responses(OneCrawl, StoredFailures, Failures),
     security(("bearer" = []), ("access_token" = []))
 )]
@@ -145,12 +147,12 @@ pub async fn resume_crawl(
 
 /// Run a crawl
 ///
-/// It is due immediately, but not within an hour of its last run, and is listed by the next free crawler.
-/// A paused crawl stays paused.
+/// Makes the crawl due immediately, or one hour after its last run if that is later. It starts when
+/// a crawler is available. A paused crawl stays paused.
 #[utoipa::path(
     operation_id = "runCrawl",
     tag = "crawls",
-    params(("id" = i64, Path, description = "Identifier of the crawl")),
+    params(("id" = i64, Path, description = "ID of the crawl.")),
     responses(OneCrawl, StoredFailures, Failures),
     security(("bearer" = []), ("access_token" = []))
 )]

@@ -14,15 +14,17 @@ use crate::wire::files::{FileParameters, FileSearch};
 
 /// Count files by bucket, extension and type
 ///
-/// Shows which buckets hold the files of a search, without their names. Takes the parameters of
-/// `searchFiles` with the same packages, and counts all files of the search, beyond the depth of the
-/// package too. `limit` is the most buckets and extensions; order, start and paging have no effect.
-/// A count equals `meta.results` of the search with that bucket, extension or type as a filter.
+/// Returns the number of matching files per bucket, extension and bucket type, without the files
+/// themselves. Accepts the same parameters as `searchFiles`, with the same package restrictions.
+/// All matching files are counted, including those beyond the package's depth. `limit` is the
+/// maximum number of buckets and of extensions to return; the order and paging parameters have no
+/// effect. Each count equals the `meta.results` of the same search filtered by that bucket,
+/// extension or type.
 #[utoipa::path(
     operation_id = "getFacets",
     tag = "search",
     params(FileParameters),
-    responses((status = 200, description = "The counts", body = FacetsAnswer), Failures),
+    responses((status = 200, description = "The file counts.", body = FacetsAnswer), Failures),
     security(("bearer" = []), ("access_token" = []))
 )]
 #[get("/api/v2/files/facets")]

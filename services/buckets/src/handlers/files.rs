@@ -16,13 +16,15 @@ use crate::wire::files::{FileParameters, FileSearch, FilesAnswer};
 
 /// Search files
 ///
-/// Files whose names hold all words, or match the expression, and pass all filters; in the order
-/// of their ids unless `order` says otherwise.
+/// Returns files whose name contains every keyword, or matches the regular expression, and that
+/// pass all filters. Files are sorted by ID unless `order` is set.
 ///
-/// With `Accept: text/csv` or `application/x-ndjson`, all results are streamed in the same order, up
-/// to the limit of the package: `X-Results` is the exact total, and `X-Files` the number of files in
-/// the answer. CSV is for spreadsheets: an apostrophe precedes text that they would take for a
-/// formula. NDJSON has the records of JSON. An answer without its last chunk is incomplete.
+/// To download results, set `Accept` to `text/csv` or `application/x-ndjson`. The response then
+/// streams all results in the same order, up to the package's limit. The `X-Results` header
+/// contains the exact total, and `X-Files` the number of files in the response. CSV is intended for
+/// spreadsheets: text that could be interpreted as a formula is prefixed with an apostrophe. NDJSON
+/// contains the same records as the JSON response. A response that ends without its final chunk is
+/// incomplete.
 #[utoipa::path(
     operation_id = "searchFiles",
     tag = "search",
@@ -30,15 +32,17 @@ use crate::wire::files::{FileParameters, FileSearch, FilesAnswer};
     responses(
         (
             status = 200,
-            description = "The files",
+            description = "The matching files.",
             content(
                 (FilesAnswer = "application/json"),
                 (String = "text/csv"),
                 (String = "application/x-ndjson")
             ),
             headers(
-                ("X-Results" = u64, description = "Matching files, exactly; only for CSV and NDJSON"),
-                ("X-Files" = u64, description = "Files in the answer; only for CSV and NDJSON")
+                ("X-Results" = u64,
+                    description = "Exact number of matching files. CSV and NDJSON only."),
+                ("X-Files" = u64,
+                    description = "Number of files in the response. CSV and NDJSON only.")
             )
         ),
         Failures

@@ -11,13 +11,14 @@ use crate::error::{Error, Failures};
 use crate::state::State;
 use crate::wire::stats::StatsAnswer;
 
-/// Statistics of the index
+/// Get index statistics
 ///
-/// Files, and buckets by type. Numbers that the package restricts are separate.
+/// Returns the number of files and the number of buckets per type. If the package restricts what
+/// the caller can search, the restricted counts are returned separately.
 #[utoipa::path(
     operation_id = "getStats",
     tag = "search",
-    responses((status = 200, description = "The statistics", body = StatsAnswer), Failures),
+    responses((status = 200, description = "The statistics.", body = StatsAnswer), Failures),
     security(("bearer" = []), ("access_token" = []))
 )]
 #[get("/api/v2/stats")]

@@ -3,27 +3,27 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// An account.
+/// The account that an API key belongs to.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Account {
-    /// Its name.
+    /// Name of the account.
     pub name: String,
-    /// Its package.
+    /// Name of the account's package.
     #[schema(example = "premium")]
     pub package: String,
-    /// Results reachable by offset.
+    /// Number of results reachable with offset paging.
     pub depth: u64,
-    /// Whether scrolling is allowed.
+    /// Whether the package allows scrolling.
     pub scrolling: bool,
-    /// Unix seconds; null: without end.
+    /// When the key expires, in Unix seconds. `null` if it does not expire.
     pub valid_until: Option<i64>,
 }
 
-/// The answer about an account.
+/// The response of `getAccount`.
 #[derive(Serialize, ToSchema)]
 #[schema(example = json!({"account": {"name": "alice", "package": "premium", "depth": 1000000, "scrolling": false, "validUntil": null}}))]
 pub struct AccountAnswer {
-    /// The account of the key.
+    /// The account.
     pub account: Account,
 }

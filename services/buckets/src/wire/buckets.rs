@@ -15,27 +15,29 @@ use crate::model::package::OFFSET_REACH;
 #[serde(default)]
 #[into_params(parameter_in = Query)]
 pub struct BucketParameters {
-    /// Parts that the address must contain; `-part` must not occur
+    /// Space-separated terms that the address must contain. Prefix a term with `-` to exclude
+    /// addresses that contain it.
     #[param(value_type = Option<String>, max_length = 1000, example = "photos")]
     #[validate(length(max = 1000, message = "must have at most 1000 characters"))]
     keywords: String,
-    /// `1` or `true`: `keywords` is the whole address, or its part before the provider's suffix
+    /// If `1` or `true`, `keywords` must equal the full address or the part before the provider's
+    /// domain.
     #[param(value_type = Option<String>, pattern = "^(1|true|0|false)?$")]
     exact: bool,
-    /// Bucket type
+    /// Return only buckets of this type.
     #[param(value_type = Option<String>, pattern = "^(aws|azure|dos|gcp|ali)?$")]
     r#type: Option<BucketType>,
-    /// Buckets before the first one
+    /// Number of buckets to skip.
     #[param(value_type = Option<i64>, minimum = 0, maximum = 999999, default = 0)]
     start: u64,
-    /// Buckets per answer
+    /// Maximum number of buckets to return.
     #[param(value_type = Option<i64>, minimum = 1, maximum = 1000, default = 100)]
     #[validate(range(min = 1, max = 1000, message = "must be between 1 and 1000"))]
     limit: Option<u64>,
-    /// Sort order; by id if absent
+    /// Field to sort by. If omitted, buckets are sorted by ID.
     #[param(value_type = Option<String>, pattern = "^(fileCount|bucketName)?$")]
     order: Option<BucketOrder>,
-    /// `asc` (default) or `desc`
+    /// Sort direction: `asc` (the default) or `desc`. Only applies with `order`.
     #[param(value_type = Option<String>, pattern = "^(asc|desc)?$")]
     direction: Option<Direction>,
 }
@@ -91,33 +93,33 @@ impl TryFrom<BucketParameters> for BucketSearch {
     }
 }
 
-/// The request as parsed.
+/// The request, as the service interpreted it.
 #[derive(Clone, Serialize, ToSchema)]
 pub struct BucketEcho {
-    /// As received.
+    /// Value of `keywords`.
     pub keywords: String,
-    /// Whether they are a whole address.
+    /// Value of `exact`.
     pub exact: bool,
-    /// Buckets before the first one.
+    /// Number of buckets skipped.
     pub start: u64,
-    /// Buckets per answer.
+    /// Maximum number of buckets to return.
     pub limit: u64,
-    /// Empty if absent.
+    /// Value of `type`. Empty if not given.
     #[serde(rename = "type")]
     #[schema(rename = "type")]
     pub kind: &'static str,
-    /// Empty if absent.
+    /// Value of `order`. Empty if not given.
     pub order: &'static str,
-    /// Empty if absent.
+    /// Value of `direction`. Empty if not given.
     pub direction: &'static str,
 }
 
 /// Metadata of the response.
 #[derive(Serialize, ToSchema)]
 pub struct BucketMeta {
-    /// Matching buckets, exactly.
+    /// Exact number of matching buckets.
     pub results: u64,
-    /// Limits of the caller's package.
+    /// How the package limits these results. Absent if it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub notice: Option<String>,
@@ -127,19 +129,19 @@ pub struct BucketMeta {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BucketRecord {
-    /// Identifier.
+    /// ID of the bucket.
     pub id: u64,
-    /// Address.
+    /// Address of the bucket.
     pub bucket: String,
-    /// Files of the bucket in the index.
+    /// Number of the bucket's files in the index.
     pub file_count: u64,
-    /// Type.
+    /// Type of the bucket.
     #[serde(rename = "type")]
     #[schema(rename = "type", example = "aws")]
     pub kind: &'static str,
 }
 
-/// The answer to a bucket search.
+/// A page of buckets.
 #[derive(Serialize, ToSchema)]
 #[schema(example = json!({
     "query": {"keywords": "photos", "exact": false, "start": 0, "limit": 100, "type": "aws", "order": "fileCount", "direction": "asc"},
@@ -147,10 +149,10 @@ pub struct BucketRecord {
     "buckets": [{"id": 1, "bucket": "1.photos.s3-us-west-1.amazonaws.com", "fileCount": 0, "type": "aws"}],
 }))]
 pub struct BucketsAnswer {
-    /// The request as parsed.
+    /// The request, as the service interpreted it.
     pub query: BucketEcho,
     /// Metadata of the response.
     pub meta: BucketMeta,
-    /// The buckets, in order.
+    /// The buckets.
     pub buckets: Vec<BucketRecord>,
 }

@@ -12,17 +12,17 @@ pub const DEFAULT_EVERY: i64 = 86_400;
 /// Minimum number of seconds between the starts of two runs.
 pub const LEAST_EVERY: i64 = 3_600;
 
-/// A public bucket to list regularly.
+/// The crawl to create.
 #[derive(Default, Deserialize, Validate, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"url": "https://photos.s3.eu-west-1.amazonaws.com/", "everySeconds": 86400, "prefix": "backup/"}))]
 pub struct NewCrawlBody {
-    /// URL of the bucket, without parameters
+    /// URL of the bucket, without query parameters.
     #[validate(length(min = 1, max = 512, message = "must be the URL of a public bucket"))]
     #[schema(required, max_length = 512, example = "https://photos.s3.eu-west-1.amazonaws.com/")]
     #[serde(default)]
     pub url: String,
-    /// Seconds between the beginnings of two runs
+    /// Interval between the start of one run and the next, in seconds.
     #[validate(range(
         min = 3600,
         max = 31_536_000,
@@ -30,19 +30,20 @@ pub struct NewCrawlBody {
     ))]
     #[schema(value_type = Option<i64>, minimum = 3600, maximum = 31_536_000, default = 86_400)]
     pub every_seconds: Option<i64>,
-    /// List only files whose path begins with this; then no file is removed
+    /// List only files whose path starts with this prefix. Such a crawl never removes files from
+    /// the index.
     #[validate(length(max = 1024, message = "must have at most 1024 characters"))]
     #[schema(value_type = Option<String>, max_length = 1024, default = "")]
     #[serde(default)]
     pub prefix: String,
-    /// Unix seconds after which it does not run
+    /// When the crawl ends, in Unix seconds. If omitted, it does not end.
     #[validate(range(min = 0, max = 253_402_300_799i64, message = "must be Unix seconds"))]
     #[schema(value_type = Option<i64>, minimum = 0, maximum = 253_402_300_799i64)]
     pub until: Option<i64>,
-    /// API of a host whose provider is unknown
+    /// Listing API of the host. Required if its provider is unknown.
     #[schema(value_type = Option<String>, pattern = "^(s3|azure|gcs)$")]
     pub format: Option<ListingApi>,
-    /// Type of a bucket whose provider is unknown
+    /// Type of the bucket. Required if its provider is unknown.
     #[serde(rename = "type")]
     #[schema(value_type = Option<String>, pattern = "^(aws|azure|dos|gcp|ali)$")]
     pub kind: Option<BucketType>,
@@ -71,57 +72,58 @@ impl ListingApi {
     }
 }
 
-/// A crawl of the caller's key.
+/// A crawl of a public bucket.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"id": 7, "url": "https://photos.s3.eu-west-1.amazonaws.com/", "bucket": "photos.s3.eu-west-1.amazonaws.com", "prefix": "backup/", "everySeconds": 86400, "until": null, "paused": false, "running": false, "pagesListed": 0, "dueAt": 1795219200, "lastAt": 1795132800, "outcome": "12 new, 0 changed, 3 gone", "refusedSince": null}))]
 pub struct CrawlRecord {
-    /// Identifier.
+    /// ID of the crawl.
     pub id: i64,
     /// URL of the bucket.
     pub url: String,
     /// Address of the bucket in the index.
     pub bucket: String,
-    /// Only files whose path begins with this are listed.
+    /// Prefix of the listed paths. Empty if all files are listed.
     pub prefix: String,
-    /// Seconds between the beginnings of two runs.
+    /// Interval between the start of one run and the next, in seconds.
     pub every_seconds: i64,
-    /// Unix seconds after which it does not run.
+    /// When the crawl ends, in Unix seconds. `null` if it does not end.
     pub until: Option<i64>,
-    /// Whether it is paused.
+    /// Whether the crawl is paused.
     pub paused: bool,
-    /// Whether its bucket is listed now.
+    /// Whether a run is in progress.
     pub running: bool,
-    /// Pages that are listed and not published yet.
+    /// Number of listing pages that have been fetched but not published yet.
     pub pages_listed: i64,
-    /// Unix seconds of the next run.
+    /// When the next run is due, in Unix seconds.
     pub due_at: i64,
-    /// Unix seconds of the last run.
+    /// When the last run took place, in Unix seconds. `null` before the first run.
     pub last_at: Option<i64>,
-    /// Outcome of the last run; empty before it.
+    /// Result of the last run. Empty before the first run.
     pub outcome: String,
-    /// Unix seconds since which the bucket is not public or missing.
+    /// Since when the bucket has been private or missing, in Unix seconds. `null` if it is
+    /// available.
     pub refused_since: Option<i64>,
 }
 
-/// Metadata of the crawls of a key.
+/// Metadata of a list of crawls.
 #[derive(Serialize, ToSchema)]
 pub struct CrawlsMeta {
-    /// Number of crawls.
+    /// Number of crawls of the API key.
     pub results: u64,
-    /// Crawls that the package allows.
+    /// Maximum number of crawls that the package allows.
     pub limit: u64,
 }
 
-/// All crawls of the caller's key, in the order of their ids.
+/// All crawls of the API key, sorted by ID.
 #[derive(Serialize, ToSchema)]
 #[schema(example = json!({
     "meta": {"results": 1, "limit": 100},
     "crawls": [{"id": 7, "url": "https://photos.s3.eu-west-1.amazonaws.com/", "bucket": "photos.s3.eu-west-1.amazonaws.com", "prefix": "backup/", "everySeconds": 86400, "until": null, "paused": false, "running": false, "pagesListed": 0, "dueAt": 1795219200, "lastAt": 1795132800, "outcome": "12 new, 0 changed, 3 gone", "refusedSince": null}],
 }))]
 pub struct CrawlsAnswer {
-    /// Metadata of the response.
+    /// Metadata of the list.
     pub meta: CrawlsMeta,
-    /// The crawls.
+    /// The crawls, sorted by ID.
     pub crawls: Vec<CrawlRecord>,
 }

@@ -9,17 +9,17 @@ use super::files::FileEcho;
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FacetMeta {
-    /// Matching files, exactly.
+    /// Exact number of matching files.
     pub results: u64,
-    /// Buckets with matching files, exactly.
+    /// Exact number of buckets with matching files.
     pub buckets: u64,
-    /// Different extensions of matching files, exactly.
+    /// Exact number of distinct extensions among the matching files.
     pub extensions: u64,
-    /// Limits of the caller's package.
+    /// How the package limits these results. Absent if it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub notice: Option<String>,
-    /// Notice about a corrected expression.
+    /// How the regular expression was corrected. Absent if it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub regex_notice: Option<String>,
@@ -28,7 +28,7 @@ pub struct FacetMeta {
 /// A bucket with matching files.
 #[derive(Serialize, ToSchema)]
 pub struct BucketFacet {
-    /// Identifier of the bucket.
+    /// ID of the bucket.
     pub id: u64,
     /// Address of the bucket.
     pub bucket: String,
@@ -36,32 +36,33 @@ pub struct BucketFacet {
     #[serde(rename = "type")]
     #[schema(rename = "type", example = "aws")]
     pub kind: &'static str,
-    /// Its matching files, exactly.
+    /// Exact number of matching files in the bucket.
     pub files: u64,
 }
 
-/// An extension of matching files.
+/// A file extension with its number of matching files.
 #[derive(Serialize, ToSchema)]
 pub struct ExtensionFacet {
-    /// Lower-case, without a leading dot; of several extensions of a file, the shortest.
+    /// The extension in lower case, without a leading dot. A file with several extensions counts
+    /// for the shortest one.
     #[schema(example = "pdf")]
     pub extension: String,
-    /// The matching files with it, exactly.
+    /// Exact number of matching files with this extension.
     pub files: u64,
 }
 
-/// A type of buckets with matching files.
+/// A bucket type with its number of matching files.
 #[derive(Serialize, ToSchema)]
 pub struct TypeFacet {
-    /// Type of the buckets.
+    /// The bucket type.
     #[serde(rename = "type")]
     #[schema(rename = "type", example = "aws")]
     pub kind: &'static str,
-    /// Their matching files, exactly.
+    /// Exact number of matching files in buckets of this type.
     pub files: u64,
 }
 
-/// The buckets, extensions and types of the files of a search, each by descending number of files.
+/// File counts per bucket, extension and bucket type, each sorted by descending number of files.
 #[derive(Serialize, ToSchema)]
 #[schema(example = json!({
     "query": {"keywords": "backup", "regexp": false, "noautocorrect": false, "buckets": [], "excludedBuckets": [], "extensions": [], "stopExtensions": [], "fullPath": false, "lastModifiedFrom": null, "lastModifiedTo": null, "sizeFrom": null, "sizeTo": null, "order": "", "direction": "", "start": 0, "limit": 2},
@@ -71,14 +72,14 @@ pub struct TypeFacet {
     "types": [{"type": "aws", "files": 801}, {"type": "dos", "files": 104}],
 }))]
 pub struct FacetsAnswer {
-    /// The request as parsed.
+    /// The request, as the service interpreted it.
     pub query: FileEcho,
     /// Metadata of the response.
     pub meta: FacetMeta,
     /// The buckets with the most matching files.
     pub buckets: Vec<BucketFacet>,
-    /// The most frequent extensions.
+    /// The extensions with the most matching files.
     pub extensions: Vec<ExtensionFacet>,
-    /// All types of buckets with matching files.
+    /// All bucket types with matching files.
     pub types: Vec<TypeFacet>,
 }

@@ -18,78 +18,85 @@ use crate::model::package::{Capability, OFFSET_REACH};
 use crate::model::path;
 use crate::model::scroll::{InvalidScroll, Scroll, fingerprint};
 
-/// Parameters of a file search. Unknown ones are ignored, an empty value is as good as none, of a
-/// repeated one the last counts.
+/// Parameters of a file search. Unknown parameters are ignored. An empty value counts as absent,
+/// and the last value of a repeated parameter applies.
 #[derive(Default, Deserialize, Validate, IntoParams)]
 #[serde(default, rename_all = "kebab-case")]
 #[into_params(parameter_in = Query)]
 pub struct FileParameters {
-    /// Words that must occur; `-word` must not; `"a b"` or `a-b` in a row; an expression with
-    /// `regexp`
+    /// Words that the file name must contain. `-word` excludes names with the word; `"a b"` and
+    /// `a-b` match consecutive words. If `regexp` is set, a regular expression.
     #[param(value_type = Option<String>, max_length = 1000, example = "backup -old")]
     #[validate(length(max = 1000, message = "must have at most 1000 characters"))]
     keywords: String,
-    /// Buckets the files must be in: ids or addresses, separated by commas
+    /// Return only files in these buckets. Comma-separated IDs or addresses.
     #[param(value_type = Option<String>)]
     buckets: Parts,
-    /// Another name of `buckets`, which wins
+    /// Alias of `buckets`. Ignored if `buckets` is set.
     #[param(value_type = Option<String>)]
     bucket: Parts,
-    /// Sort order; by id if absent. Premium
+    /// Field to sort by. If omitted, files are sorted by ID. Requires the premium package.
     #[param(value_type = Option<String>, pattern = "^(size|last_modified)?$")]
     order: Option<Attribute>,
-    /// `asc` (default) or `desc`
+    /// Sort direction: `asc` (the default) or `desc`. Only applies with `order`. Requires the
+    /// premium package.
     #[param(value_type = Option<String>, pattern = "^(asc|desc)?$")]
     direction: Option<Direction>,
-    /// `1` or `true`: look at the whole path instead of the file name
+    /// If `1` or `true`, search the full path instead of the file name.
     #[param(value_type = Option<String>, pattern = "^(1|true|0|false)?$")]
     full_path: bool,
-    /// Extensions of which a file must have one, separated by commas
+    /// Return only files with one of these extensions. Comma-separated.
     #[param(value_type = Option<String>)]
     extensions: Extensions,
-    /// Extensions of which a file must have none, separated by commas
+    /// Exclude files with any of these extensions. Comma-separated.
     #[param(value_type = Option<String>)]
     stopextensions: Extensions,
-    /// Buckets the files must not be in: ids or addresses, separated by commas. Premium
+    /// Exclude files in these buckets. Comma-separated IDs or addresses. Requires the premium
+    /// package.
     #[param(value_type = Option<String>)]
     excluded_buckets: Parts,
-    /// Bucket types, separated by commas: `aws`, `azure`, `dos`, `gcp`, `ali`
+    /// Return only files in buckets of these types. Comma-separated: `aws`, `azure`, `dos`, `gcp`,
+    /// `ali`.
     #[param(
         value_type = Option<String>,
         pattern = "^((aws|azure|dos|gcp|ali)(,(aws|azure|dos|gcp|ali))*)?$"
     )]
     types: Vec<BucketType>,
-    /// `1` or `true`: `keywords` is one regular expression for the whole name. Premium
+    /// If `1` or `true`, `keywords` is a regular expression that must match the entire name.
+    /// Requires the premium package.
     #[param(value_type = Option<String>, pattern = "^(1|true|0|false)?$")]
     regexp: bool,
-    /// `1` or `true`: the expression is used without correction
+    /// If `1` or `true`, the regular expression is used exactly as given. Otherwise, common
+    /// mistakes are corrected. Requires the premium package.
     #[param(value_type = Option<String>, pattern = "^(1|true|0|false)?$")]
     noautocorrect: bool,
-    /// Unix seconds: files modified after it. Premium
+    /// Return only files modified after this time, in Unix seconds. Requires the premium package.
     #[param(value_type = Option<i64>, minimum = 0, maximum = 999999999999999999i64)]
     last_modified_from: Option<u64>,
-    /// Unix seconds: files modified before it. Premium
+    /// Return only files modified before this time, in Unix seconds. Requires the premium package.
     #[param(value_type = Option<i64>, minimum = 0, maximum = 999999999999999999i64)]
     last_modified_to: Option<u64>,
-    /// Bytes: larger files. Premium
+    /// Return only files larger than this size, in bytes. Requires the premium package.
     #[param(value_type = Option<i64>, minimum = 0, maximum = 999999999999999999i64)]
     size_from: Option<u64>,
-    /// Bytes: smaller files. Premium
+    /// Return only files smaller than this size, in bytes. Requires the premium package.
     #[param(value_type = Option<i64>, minimum = 0, maximum = 999999999999999999i64)]
     size_to: Option<u64>,
-    /// Files per answer; absent from a download: as many as the package allows
+    /// Maximum number of files to return. If omitted, a download contains all files that the
+    /// package allows.
     #[param(value_type = Option<i64>, minimum = 1, maximum = 1000, default = 100)]
     #[validate(range(min = 1, max = 1000, message = "must be between 1 and 1000"))]
     limit: Option<u64>,
-    /// `offset` (default) or `scrolling`, which is for enterprise
+    /// Paging mode: `offset` (the default) or `scrolling`. Scrolling requires the enterprise
+    /// package.
     #[param(value_type = Option<String>, pattern = "^(offset|scrolling)?$")]
     paging_mode: PagingMode,
-    /// Files before the first one; only for offset paging
+    /// Number of files to skip. Only applies to offset paging.
     #[param(value_type = Option<i64>, minimum = 0, maximum = 999999, default = 0)]
     start: u64,
-    /// `meta.nextScrollId` of the answer before; only for scrolling
+    /// The `meta.nextScrollId` of the previous response. Only applies to scrolling.
     scroll_id: Option<String>,
-    /// Another name of `scroll-id`, which wins
+    /// Alias of `scroll-id`. Ignored if `scroll-id` is set.
     #[serde(rename = "scrollId")]
     #[param(ignore)]
     scroll_id_in_camel_case: Option<String>,
@@ -246,41 +253,41 @@ fn needs(echo: &FileEcho, scrolling: bool) -> Vec<(&'static str, Capability)> {
     asked.into_iter().filter(|asked| asked.2).map(|(name, need, _)| (name, need)).collect()
 }
 
-/// The request as parsed.
+/// The request, as the service interpreted it.
 #[derive(Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileEcho {
-    /// As received.
+    /// Value of `keywords`.
     pub keywords: String,
-    /// Whether they are an expression.
+    /// Value of `regexp`.
     pub regexp: bool,
-    /// Whether the expression is used without correction.
+    /// Value of `noautocorrect`.
     pub noautocorrect: bool,
-    /// As given.
+    /// Values of `buckets` or `bucket`.
     pub buckets: Vec<String>,
-    /// As given.
+    /// Values of `excluded-buckets`.
     pub excluded_buckets: Vec<String>,
-    /// Lower-case, without a leading dot.
+    /// Values of `extensions`, in lower case and without leading dots.
     pub extensions: Vec<String>,
-    /// Lower-case, without a leading dot.
+    /// Values of `stopextensions`, in lower case and without leading dots.
     pub stop_extensions: Vec<String>,
-    /// Whether the whole path was looked at.
+    /// Value of `full-path`.
     pub full_path: bool,
-    /// Unix seconds.
+    /// Value of `last-modified-from`, in Unix seconds. `null` if not given.
     pub last_modified_from: Option<u64>,
-    /// Unix seconds.
+    /// Value of `last-modified-to`, in Unix seconds. `null` if not given.
     pub last_modified_to: Option<u64>,
-    /// Bytes.
+    /// Value of `size-from`, in bytes. `null` if not given.
     pub size_from: Option<u64>,
-    /// Bytes.
+    /// Value of `size-to`, in bytes. `null` if not given.
     pub size_to: Option<u64>,
-    /// Empty if absent.
+    /// Value of `order`. Empty if not given.
     pub order: &'static str,
-    /// Empty if absent.
+    /// Value of `direction`. Empty if not given.
     pub direction: &'static str,
-    /// Files before the first one.
+    /// Number of files skipped. 0 when scrolling.
     pub start: u64,
-    /// Files per answer.
+    /// Maximum number of files to return.
     pub limit: u64,
 }
 
@@ -288,17 +295,17 @@ pub struct FileEcho {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileMeta {
-    /// Matching files, exactly.
+    /// Exact number of matching files.
     pub results: u64,
-    /// Limits of the caller's package.
+    /// How the package limits these results. Absent if it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub notice: Option<String>,
-    /// Notice about a corrected expression.
+    /// How the regular expression was corrected. Absent if it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub regex_notice: Option<String>,
-    /// Id of the next page; absent on the last page.
+    /// Value of `scroll-id` for the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub next_scroll_id: Option<String>,
@@ -308,26 +315,26 @@ pub struct FileMeta {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileRecord {
-    /// Identifier; a rebuild of the index gives new ones.
+    /// ID of the file. A rebuild of the index changes it.
     #[schema(example = "2101")]
     pub id: String,
     /// Address of the bucket.
     pub bucket: String,
-    /// Identifier of the bucket.
+    /// ID of the bucket.
     pub bucket_id: u64,
-    /// Last part of the path.
+    /// The last segment of the path.
     pub filename: String,
-    /// Path inside the bucket.
+    /// Full path within the bucket.
     pub full_path: String,
-    /// Address of the file.
+    /// URL of the file.
     pub url: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: i64,
     /// Type of the bucket.
     #[serde(rename = "type")]
     #[schema(rename = "type", example = "aws")]
     pub kind: &'static str,
-    /// Unix seconds; 0: unknown.
+    /// When the file was last modified, in Unix seconds. 0 if unknown.
     pub last_modified: i64,
 }
 
@@ -348,7 +355,7 @@ impl FileRecord {
     }
 }
 
-/// The answer to a file search.
+/// A page of files.
 #[derive(Serialize, ToSchema)]
 #[schema(example = json!({
     "query": {"keywords": "2011 -07", "regexp": false, "noautocorrect": false, "buckets": [], "excludedBuckets": ["4", "5"], "extensions": [], "stopExtensions": [], "fullPath": true, "lastModifiedFrom": null, "lastModifiedTo": null, "sizeFrom": null, "sizeTo": null, "order": "", "direction": "", "start": 0, "limit": 2},
@@ -356,10 +363,10 @@ impl FileRecord {
     "files": [{"id": "2101", "bucket": "example.s3-eu-west-1.amazonaws.com", "bucketId": 6, "filename": "b 2011 15", "fullPath": "a/b 2011 15", "url": "http://example.s3-eu-west-1.amazonaws.com/a/b%202011%2015", "size": 2549108, "type": "aws", "lastModified": 1666666666}],
 }))]
 pub struct FilesAnswer {
-    /// The request as parsed.
+    /// The request, as the service interpreted it.
     pub query: FileEcho,
     /// Metadata of the response.
     pub meta: FileMeta,
-    /// The files, in order.
+    /// The files.
     pub files: Vec<FileRecord>,
 }

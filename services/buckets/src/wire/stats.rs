@@ -5,21 +5,21 @@ use utoipa::ToSchema;
 
 use crate::model::counts::Counts;
 
-/// Numbers of files, and of buckets by type.
+/// The number of files, and the number of buckets per type.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Stats {
-    /// Files in the index.
+    /// Number of files.
     pub files_count: u64,
-    /// Buckets of Amazon S3.
+    /// Number of Amazon S3 buckets.
     pub aws_count: u64,
-    /// Buckets of Azure Blob Storage.
+    /// Number of Azure Blob Storage containers.
     pub azure_count: u64,
-    /// Buckets of DigitalOcean Spaces.
+    /// Number of DigitalOcean Spaces.
     pub dos_count: u64,
-    /// Buckets of Google Cloud Storage.
+    /// Number of Google Cloud Storage buckets.
     pub gcp_count: u64,
-    /// Buckets of Alibaba Cloud OSS.
+    /// Number of Alibaba Cloud OSS buckets.
     pub ali_count: u64,
 }
 
@@ -43,29 +43,29 @@ impl From<Counts> for Stats {
     }
 }
 
-/// Restrictions of the caller.
+/// How the package restricts what the caller can search.
 #[derive(Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatsMeta {
-    /// Limits of the caller's package.
+    /// A description of the restriction. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub notice: Option<String>,
-    /// Numbers that the caller can search, if restricted.
+    /// Statistics of the data that the caller can search. Absent if all of it can be searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub restricted_stats: Option<Stats>,
 }
 
-/// Statistics of the index.
+/// The response of `getStats`.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"meta": {}, "stats": {"filesCount": 12475502817_u64, "awsCount": 325260, "azureCount": 56326, "dosCount": 8625, "gcpCount": 75239, "aliCount": 25341}, "lastUpdated": 1724584168}))]
 pub struct StatsAnswer {
-    /// Restrictions of the caller.
+    /// How the package restricts what the caller can search.
     pub meta: StatsMeta,
-    /// The whole index.
+    /// Statistics of the entire index.
     pub stats: Stats,
-    /// Unix seconds of the last publish; 0: none yet.
+    /// When the index was last published, in Unix seconds. 0 before the first publish.
     pub last_updated: i64,
 }
