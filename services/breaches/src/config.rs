@@ -11,10 +11,11 @@ use shell::Switch;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Breaches")]
 pub struct Settings {
-    /// Mapped bytes of the SQLite file, 0 to 2^46
+    /// Number of bytes of the SQLite file to memory-map, 0 to 2^46
     #[arg(long, env, global = true, default_value_t = 268_435_456, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(..=1 << 46))]
     pub sqlite_mmap: u64,
-    /// Headers that may carry the key, separated by commas; messages quote the first
+    /// Comma-separated request headers that can carry the API key. Error messages mention the first
+    /// one
     #[arg(
         long,
         env,
@@ -25,41 +26,44 @@ pub struct Settings {
         value_name = "NAMES"
     )]
     pub api_key_headers: Vec<String>,
-    /// Whether a well-formed unknown key may access the test accounts
+    /// Let any well-formed unknown key access the test accounts
     #[arg(long, env, global = true, value_enum, default_value_t = Switch::On)]
     pub test_keys: Switch,
-    /// Requests with test keys per minute and client address, 1 to 1000000000
+    /// Maximum requests per minute and client address with test keys, 1 to 1000000000
     #[arg(long, env, global = true, default_value_t = 600, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
     pub test_keys_rpm: u32,
     /// Domain of the test accounts
     #[arg(long, env, global = true, default_value = "breach-integration-tests.example", value_parser = domain, value_name = "DOMAIN")]
     pub test_email_domain: DomainName,
-    /// Whether the test accounts are added to a new database
+    /// Add the test accounts to a new database
     #[arg(long, env, global = true, default_value_t = true, action = clap::ArgAction::Set, value_parser = BoolishValueParser::new(), value_name = "BOOLEAN")]
     pub seed_test_data: bool,
-    /// Price of a range request in searches, 1 to 1000, for plans without their own; must precede
-    /// the subcommand, because `plans set` has a flag of the same name
+    /// Cost of a range request in searches, 1 to 1000, for plans that do not set their own. Place
+    /// this option before the subcommand, because `plans set` has an option of the same name
     #[arg(long, env, default_value_t = 1, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub kanon_cost: u32,
-    /// Requests without a key per minute and client address, up to 1000000000; 0 means unlimited
+    /// Maximum requests per minute and client address without a key, 0 to 1000000000; 0 means
+    /// unlimited
     #[arg(long, env, global = true, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1_000_000_000))]
     pub keyless_rpm_per_ip: u32,
-    /// Replicas that share the load, 1 to 10000; each refills that share of a quota
+    /// Number of replicas that share the traffic, 1 to 10000. Each replica refills quotas at an
+    /// equal share of the rate
     #[arg(long, env, global = true, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub rate_replicas: u32,
-    /// Milliseconds between checks for changes of catalogue and opt-outs, 10 to 3600000
+    /// Milliseconds between checks for changes to the catalogue and opt-outs, 10 to 3600000
     #[arg(long, env, global = true, default_value_t = 5_000, value_name = "MS", value_parser = clap::value_parser!(u64).range(10..=3_600_000))]
     pub catalogue_poll_ms: u64,
-    /// Opt-outs held in memory, 0 to 1000000000; with more, the database is queried
+    /// Maximum number of opt-outs to keep in memory, 0 to 1000000000. If there are more, the
+    /// database is queried
     #[arg(long, env, global = true, default_value_t = 10_000_000, value_name = "HASHES", value_parser = clap::value_parser!(i64).range(0..=1_000_000_000))]
     pub optout_memory_max: i64,
-    /// Memory of a load, 1 to 1048576 MiB
+    /// Memory limit for loads, 1 to 1048576 MiB
     #[arg(long, env, global = true, default_value_t = 256, value_name = "MIB", value_parser = memory)]
     pub load_memory_mb: usize,
-    /// Folder of a load's temporary files [default: the system's]
+    /// Folder for temporary files of loads [default: the system's temporary folder]
     #[arg(long, env, global = true, value_name = "FOLDER")]
     pub load_tmp: Option<PathBuf>,
-    /// Whether this replica counts domains after loads, and posts and delivers notices
+    /// Run maintenance on this replica: count domains after loads, and create and deliver notices
     #[arg(long, env, global = true, value_enum, default_value_t = Switch::On)]
     pub maintenance: Switch,
     #[command(flatten)]
@@ -110,14 +114,14 @@ impl Settings {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Mail")]
 pub struct MailSettings {
-    /// Mail server: smtps://user:word@host or smtp://host:587?tls=required; without it, mails are
-    /// written to MAIL_DIR
+    /// URL of the mail server: smtps://user:password@host or smtp://host:587?tls=required [default:
+    /// none; emails are written to MAIL_DIR]
     #[arg(long, env, global = true, hide_env_values = true, value_name = "URL")]
     pub smtp_url: Option<String>,
-    /// Sender of mails; without it, no-reply at the host of PUBLIC_URL
+    /// Sender address of emails [default: no-reply@ the host of PUBLIC_URL]
     #[arg(long, env, global = true, value_name = "ADDRESS")]
     pub mail_from: Option<String>,
-    /// Folder of mails without a mail server [default: DATA_DIR/mail]
+    /// Folder where outgoing emails are written if SMTP_URL is not set [default: DATA_DIR/mail]
     #[arg(long, env, global = true, value_name = "FOLDER")]
     pub mail_dir: Option<PathBuf>,
 }
@@ -141,18 +145,18 @@ impl MailSettings {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Domain verification")]
 pub struct VerificationSettings {
-    /// Prefix in the names of proofs: PREFIX-verify, PREFIX-verification.txt; 1 to 32 of a-z, 0-9,
-    /// -
+    /// Prefix of verification record and file names, as in PREFIX-verify and
+    /// PREFIX-verification.txt; 1 to 32 characters from a-z, 0-9 and -
     #[arg(long, env, global = true, default_value = "breach", value_parser = verify_prefix, value_name = "PREFIX")]
     pub verify_prefix: String,
-    /// File with domains that cannot be verified, one per line [default: mail providers and public
-    /// suffixes]
+    /// File with domains that cannot be verified, one per line [default: built-in list of mail
+    /// providers and public suffixes]
     #[arg(long, env, global = true, value_name = "FILE")]
     pub verify_deny: Option<PathBuf>,
-    /// Whether websites and webhooks may be at private addresses, and at any port
+    /// Allow websites and webhooks at private IP addresses and on any port
     #[arg(long, env, global = true, default_value_t = false, action = clap::ArgAction::Set, value_parser = BoolishValueParser::new(), value_name = "BOOLEAN")]
     pub verify_allow_private: bool,
-    /// Resolver of domain names [default: the system's]
+    /// DNS resolver to use [default: the system's resolver]
     #[arg(long, env, global = true, value_name = "ADDRESS:PORT")]
     pub dns_resolver: Option<SocketAddr>,
 }

@@ -11,44 +11,46 @@ use crate::model::verification::VerificationMethod;
 use crate::model::waiting::{Channel, Waiting};
 
 static CATALOGUE_VERSION: LazyLock<IntGauge> = LazyLock::new(|| {
-    let help = "Version of the catalogue that this replica serves";
+    let help = "Catalogue version served by this replica";
     register(IntGauge::new("breaches_catalogue_version", help))
 });
 static BREACHES: LazyLock<IntGaugeVec> = LazyLock::new(|| {
-    gauges("breaches_breaches", "Breaches of the catalogue that this replica serves", "state")
+    gauges("breaches_breaches", "Breaches in the catalogue served by this replica", "state")
 });
 static ACCOUNTS: LazyLock<IntGauge> =
     LazyLock::new(|| register(IntGauge::new("breaches_accounts", "Stored accounts")));
 static RUNS: LazyLock<IntGauge> = LazyLock::new(|| {
-    register(IntGauge::new("breaches_runs", "Sorted runs of accounts next to the table"))
+    register(IntGauge::new("breaches_runs", "Sorted account runs stored outside the table"))
 });
-static RUN_BYTES: LazyLock<IntGauge> =
-    LazyLock::new(|| register(IntGauge::new("breaches_run_bytes", "Bytes of accounts in runs")));
+static RUN_BYTES: LazyLock<IntGauge> = LazyLock::new(|| {
+    register(IntGauge::new("breaches_run_bytes", "Size of all account runs in bytes"))
+});
 static JOBS: LazyLock<IntGaugeVec> =
-    LazyLock::new(|| gauges("breaches_jobs", "Loads and purges", "state"));
+    LazyLock::new(|| gauges("breaches_jobs", "Jobs (loads and purges) by state", "state"));
 static JOB_AGE: LazyLock<IntGaugeVec> = LazyLock::new(|| {
-    let help = "Seconds since the start of the oldest unfinished job; 0 without one";
+    let help = "Seconds since the oldest unfinished job started, or 0 if there is none";
     gauges("breaches_job_oldest_seconds", help, "state")
 });
 static WAITING: LazyLock<IntGaugeVec> = LazyLock::new(|| {
-    gauges("breaches_messages_waiting", "Mails and webhook calls to deliver", "channel")
+    gauges("breaches_messages_waiting", "Emails and webhook calls waiting for delivery", "channel")
 });
 static OLDEST: LazyLock<IntGaugeVec> = LazyLock::new(|| {
-    let help = "Age of the oldest message to deliver, in seconds; 0 without one";
+    let help = "Age of the oldest undelivered message in seconds, or 0 if there is none";
     gauges("breaches_message_oldest_seconds", help, "channel")
 });
 static OVERDUE: LazyLock<IntGaugeVec> = LazyLock::new(|| {
-    let help = "Seconds since the next attempt of a message was due; 0 if none is overdue";
+    let help =
+        "Seconds by which the most overdue delivery attempt is late, or 0 if none is overdue";
     gauges("breaches_message_overdue_seconds", help, "channel")
 });
 static FAILED: LazyLock<IntCounterVec> = LazyLock::new(|| {
-    counters("breaches_messages_failed_total", "Messages that failed for good", &["channel"])
+    counters("breaches_messages_failed_total", "Messages that failed permanently", &["channel"])
 });
 static SIGN_INS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     counters("breaches_sign_ins_total", "Confirmed sign-in links by outcome", &["outcome"])
 });
 static PROOFS: LazyLock<IntCounterVec> = LazyLock::new(|| {
-    let help = "Attempts to verify a domain by method and outcome";
+    let help = "Domain verification attempts by method and outcome";
     counters("breaches_domain_proofs_total", help, &["method", "outcome"])
 });
 static OPT_OUTS: LazyLock<IntCounterVec> = LazyLock::new(|| {

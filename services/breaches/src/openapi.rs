@@ -23,15 +23,15 @@ pub fn document() -> OpenApi {
         info(
             title = "Breach lookup service",
             version = "3",
-            description = "Finds the data breaches and pastes in which an address appears. Those who verified a domain can find its breached addresses.\n\nEvery request needs a `user-agent`. Keyed operations need the header `breach-api-key`: 32 hexadecimal characters. Any well-formed unknown key is a test key and gives access to the test accounts only. Paths are case-insensitive, and so are the names of query parameters.\n\n**Attribution.** If you display breach or paste data, you must name this service as the source, visibly and with a link; answers contain the link as `rel=\"license\"`."
+            description = "Find the data breaches and pastes that contain an email address. Subscribers who have verified a domain can also find the breached addresses at that domain.\n\nEvery request must have a `user-agent` header. Operations that require an API key expect it in the `breach-api-key` header, as 32 hexadecimal characters. Any well-formed unknown key is a test key, which can only access the test accounts. Paths and the names of query parameters are case-insensitive.\n\n**Attribution.** If you display breach or paste data, you must visibly name this service as the source and link to it. Responses contain the link in a `link` header with `rel=\"license\"`."
         ),
         tags(
-            (name = "Accounts", description = "Searches by address"),
-            (name = "Domain verification", description = "Proofs of control of a domain"),
-            (name = "Domains", description = "Searches of verified domains"),
-            (name = "Catalogue", description = "Breaches and data classes; no key needed"),
-            (name = "Stealer logs", description = "Websites at which addresses were captured"),
-            (name = "Subscription", description = "The subscription of the key")
+            (name = "Accounts", description = "Search breaches and pastes by email address."),
+            (name = "Domain verification", description = "Prove control of a domain."),
+            (name = "Domains", description = "Search verified domains."),
+            (name = "Catalogue", description = "List breaches and data classes, without a key."),
+            (name = "Stealer logs", description = "Search addresses and websites captured by malware."),
+            (name = "Subscription", description = "Get the subscription of the API key.")
         ),
         components(schemas(ErrorBody))
     )]
@@ -40,7 +40,7 @@ pub fn document() -> OpenApi {
     let mut document = Document::openapi();
     let key = ApiKeyValue::with_description(
         "breach-api-key",
-        "32 hexadecimal characters, any case; the operator may configure further header names",
+        "API key: 32 hexadecimal characters, in upper or lower case. The operator can configure additional header names.",
     );
     document
         .components
@@ -92,21 +92,21 @@ fn failures() -> Vec<Row> {
         row("prefixes", "the body is invalid", Error::Prefixes, Scope::Declared),
         row(
             "tooManyPrefixes",
-            "more prefixes than a full quota covers",
+            "the request contains more prefixes than the plan's full quota covers",
             Error::TooManyPrefixes(50),
             Scope::Declared,
         ),
         row("emails", "the body is invalid", Error::Emails, Scope::Declared),
         row(
             "tooManyEmails",
-            "more addresses than a full quota covers",
+            "the request contains more addresses than the plan's full quota covers",
             Error::TooManyEmails(500),
             Scope::Declared,
         ),
         row("bodyTooLarge", "the body is too large", Error::BodyTooLarge(512), Scope::Declared),
         row(
             "mediaType",
-            "the body has the content type of another format than JSON",
+            "the `content-type` specifies a format other than JSON",
             Error::MediaType,
             Scope::Declared,
         ),
@@ -131,20 +131,25 @@ fn failures() -> Vec<Row> {
         ),
         row("since", "`since` is missing or invalid", Error::Since, Scope::Declared),
         row("unreadable", "the query is not UTF-8", Error::Unreadable, Scope::Declared),
-        row("keyMissing", "no key", Error::KeyMissing(key()), Scope::Keyed),
+        row("keyMissing", "the key is missing", Error::KeyMissing(key()), Scope::Keyed),
         row(
             "keyMalformed",
-            "not 32 hexadecimal characters",
+            "the key is not 32 hexadecimal characters",
             Error::KeyMalformed(key()),
             Scope::Keyed,
         ),
         row(
             "keyInvalid",
-            "an unknown, revoked or expired key, or a test key outside the test accounts",
+            "the key is unknown, revoked, expired, or a test key used outside the test accounts",
             Error::KeyInvalid(key()),
             Scope::Keyed,
         ),
-        row("userAgentMissing", "no user agent", Error::UserAgent, Scope::Every),
+        row(
+            "userAgentMissing",
+            "the `user-agent` header is missing",
+            Error::UserAgent,
+            Scope::Every,
+        ),
         row("notInPlan", "the plan does not include the operation", Error::NotInPlan, Scope::Keyed),
         row(
             "subscriptionEnded",
@@ -166,25 +171,25 @@ fn failures() -> Vec<Row> {
         ),
         row(
             "tooManyDomains",
-            "more larger domains than the plan covers",
+            "the subscription uses more large domains than the plan covers",
             Error::TooManyDomains { max: 1, used: 2 },
             Scope::Declared,
         ),
         row(
             "methodNotAllowed",
-            "the path does not have the method",
+            "the path does not support the method",
             Error::MethodNotAllowed(String::new()),
             Scope::Every,
         ),
-        row("rateLimit", "too many requests", Error::TooMany(6), Scope::Every),
-        row("internal", "an internal error", Error::Internal(String::new()), Scope::Every),
+        row("rateLimit", "the rate limit is exceeded", Error::TooMany(6), Scope::Every),
+        row("internal", "an internal error occurred", Error::Internal(String::new()), Scope::Every),
         row(
             "unavailable",
             "the database is unavailable or overloaded",
             Error::Unavailable,
             Scope::Keyed,
         ),
-        row("blocked", "the operator blocks the client", Error::Blocked, Scope::Every),
+        row("blocked", "the operator has blocked the client", Error::Blocked, Scope::Every),
     ]
 }
 
@@ -201,22 +206,30 @@ fn take_declared(operation: &mut Operation) -> Vec<String> {
 /// Headers sent by more than one operation: component name, description and example.
 fn headers() -> [(&'static str, &'static str, Value); 8] {
     [
-        ("access-control-allow-origin", "Pages of any origin may read the answer", json!("*")),
-        ("allow", "Methods that the path has", json!("GET, HEAD")),
-        ("cache-control.private", "The answer must not be cached", json!("private, no-store")),
-        ("cache-control.public", "Any cache may store the answer", json!("public, max-age=300")),
-        ("etag", "Version of the catalogue, for `if-none-match`", json!("\"5-1772366400\"")),
+        (
+            "access-control-allow-origin",
+            "Web pages from any origin may read the response.",
+            json!("*"),
+        ),
+        ("allow", "Methods that the path supports.", json!("GET, HEAD")),
+        ("cache-control.private", "The response must not be cached.", json!("private, no-store")),
+        ("cache-control.public", "Any cache may store the response.", json!("public, max-age=300")),
+        (
+            "etag",
+            "Version of the catalogue, for use in `if-none-match`.",
+            json!("\"5-1772366400\""),
+        ),
         (
             "last-modified",
-            "When the catalogue last changed, for `if-modified-since`",
+            "When the catalogue was last changed, for use in `if-modified-since`.",
             json!("Sun, 01 Mar 2026 12:00:00 GMT"),
         ),
         (
             "link",
-            "Target of the attribution link",
+            "Link to use for attribution.",
             json!("<https://breaches.example>; rel=\"license\""),
         ),
-        ("retry-after", "Seconds to wait before a retry", json!(6)),
+        ("retry-after", "Number of seconds to wait before retrying.", json!(6)),
     ]
 }
 
@@ -284,7 +297,7 @@ fn add_failures(operation: &mut Operation, keyed: bool) {
         let RefOr::T(response) = response else { continue };
         if response.description.is_empty() {
             let cases: Vec<_> = rows.iter().map(|row| row.when).collect();
-            response.description = sentence(&cases.join("; "));
+            response.description = format!("{}.", sentence(&cases.join("; ")));
         }
         let reference = |name| Ref::new(format!("#/components/examples/{name}"));
         let content = ContentBuilder::new()

@@ -70,7 +70,7 @@ impl shell::Service for Breaches {
     const INFO: ServiceInfo = ServiceInfo::new(
         "breaches",
         "Breach lookup service",
-        "Finds the data breaches in which an address or a domain appears",
+        "Finds the data breaches that contain an email address or a domain",
         env!("CARGO_PKG_VERSION"),
         8083,
     )

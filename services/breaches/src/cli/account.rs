@@ -12,12 +12,12 @@ use crate::store::{accounts, breaches};
 /// The subcommand `account`.
 #[derive(clap::Subcommand)]
 pub enum AccountCommand {
-    /// Print the addresses linked to a breach, in key order
+    /// Export the addresses in a breach
     Export {
         /// Name of the breach
         #[arg(long, value_name = "NAME")]
         breach: String,
-        /// Print JSON strings, one per line
+        /// Print one JSON string per line
         #[arg(long)]
         json: bool,
     },

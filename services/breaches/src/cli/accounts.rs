@@ -10,36 +10,38 @@ use crate::jobs::{self, AccountsOptions, Format, JobContext};
 /// Formats of files with addresses.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum FileFormat {
-    /// One address a line
+    /// One address per line
     Lines,
-    /// An address at the start of each line, as in lists of address:secret. Text after a `:`, `;`,
-    /// `,`, `|`, a blank, or anything that no host name contains, as in address----secret, is ignored
+    /// Lines that start with an address, such as `address:secret`. Everything after the address is
+    /// ignored: it ends at `:`, `;`, `,`, `|`, a blank, or text that cannot be part of a host name,
+    /// as in `address----secret`
     Combo,
-    /// A column of a CSV file
+    /// CSV. Addresses are read from one column
     Csv,
-    /// A field of JSON documents, one per line
+    /// One JSON document per line. Addresses are read from one field
     Jsonl,
-    /// A field of whole JSON documents
+    /// Whole JSON documents. Addresses are read from one field
     Json,
-    /// A column of the INSERT and COPY statements of a dump
+    /// A database dump. Addresses are read from one column of its INSERT and COPY statements
     Sql,
-    /// Addresses anywhere in a text
+    /// Free text. Addresses are found anywhere in it
     Text,
 }
 
 /// The subcommand `accounts`.
 #[derive(clap::Subcommand)]
 pub enum AccountsCommand {
-    /// Link the addresses of files to breaches; resumes an interrupted load
+    /// Load addresses from files into a breach. Resumes an interrupted load of the same files
     ///
-    /// A load stops before it stores anything if all rows of a file are invalid, or if its first
-    /// 10,000 rows look wrong: more than half of at least 100 are invalid, many domains are not host
-    /// names or do not end in a top-level domain, or most addresses are the only ones at their domain.
+    /// Nothing is stored if all rows of a file are invalid or if the first 10,000 rows look wrong:
+    /// more than half of at least 100 rows are invalid, many domains are not host names or do not
+    /// end in a top-level domain, or most addresses are the only one at their domain. Use
+    /// --unchecked to skip these checks.
     Load(Box<LoadFlags>),
     /// Remove accounts without data, and secrets that older versions stored as part of an address
-    /// or as a website
+    /// or website
     Clean {
-        /// Count what would be removed, and change nothing
+        /// Count what would be removed without changing anything
         #[arg(long)]
         dry_run: bool,
         #[command(flatten)]
@@ -53,27 +55,28 @@ pub struct LoadFlags {
     /// Name of the breach
     #[arg(long, value_name = "NAME", required_unless_present = "manifest")]
     breach: Option<String>,
-    /// File with a breach and a file on each line, all loaded in one pass
+    /// Manifest with a breach and a file on each line. All files are loaded in one pass
     #[arg(long, value_name = "FILE", conflicts_with_all = ["breach", "files"])]
     manifest: Option<PathBuf>,
-    /// Format of the files
+    /// Format of the input files
     #[arg(long, value_enum, default_value_t = FileFormat::Lines)]
     format: FileFormat,
-    /// Column of a CSV file, by name or by number from 1; field of JSON, such as user.email; column of
-    /// a dump, such as users.email. Without it, a column or field with a usual name is read
+    /// Where to find the addresses: a CSV column by name or number (starting at 1), a JSON field
+    /// such as user.email, or a column of a dump such as users.email [default: a column or field
+    /// with a common name]
     #[arg(long, visible_alias = "email-column", value_name = "COLUMN")]
     column: Option<String>,
     #[command(flatten)]
     input: InputFlags,
-    /// Report new, known and refused links, and change nothing
+    /// Report how many addresses are new, known or rejected without changing anything
     #[arg(long)]
     dry_run: bool,
-    /// Load even if the first rows look wrong
+    /// Skip the checks and load the files even if their rows look wrong
     #[arg(long)]
     unchecked: bool,
     #[command(flatten)]
     ending: LoadEnding,
-    /// Files, or - for standard input
+    /// Files to load, or - for standard input
     #[arg(required_unless_present = "manifest", value_name = "FILE")]
     files: Vec<PathBuf>,
 }

@@ -16,29 +16,30 @@ use crate::store::{breaches, traces};
 /// An owner's choice.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum Kind {
-    /// Hidden from public searches
+    /// Hide the address from public searches. Verified owners of its domain still see it
     Public,
-    /// Everything removed, never loaded again
+    /// Remove all data about the address and never load it again
     Breaches,
-    /// Everything removed, nothing kept
+    /// Remove all data about the address and keep no record of it. Later loads can add the address
+    /// again
     Delete,
 }
 
 /// The subcommand `address`.
 #[derive(clap::Subcommand)]
 pub enum AddressCommand {
-    /// Print everything stored about an address
+    /// Print all data stored about an address
     Show {
-        /// Address
+        /// Email address
         email: String,
         #[command(flatten)]
         output: Output,
     },
-    /// Apply an owner's opt-out
+    /// Opt an address out on behalf of its owner
     OptOut {
         /// Address
         email: String,
-        /// Choice of the owner
+        /// Kind of opt-out
         #[arg(long, value_enum)]
         kind: Kind,
         #[command(flatten)]
@@ -51,7 +52,7 @@ pub enum AddressCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Unlink an address from a breach
+    /// Remove an address from a breach
     Remove {
         /// Address
         email: String,
@@ -61,14 +62,14 @@ pub enum AddressCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Look for what is left of a removed address; exit code 1 if anything is
+    /// Search for remains of a removed address. The exit code is 1 if any are found
     ///
-    /// Searches the tables, the bytes of the SQLite file with free pages and write-ahead log, and
-    /// the folder of mails. Backups, and dead rows of PostgreSQL, are not searched.
+    /// Searches all tables, the raw bytes of the SQLite file (including its free pages and
+    /// write-ahead log) and the mail folder. Backups and dead PostgreSQL rows are not searched.
     VerifyRemoved {
         /// Address
         email: String,
-        /// Also search this file, or all files below this folder, such as logs
+        /// Also search this file or folder, such as a log folder. Can be repeated
         #[arg(long = "also", value_name = "PATH")]
         also: Vec<PathBuf>,
         #[command(flatten)]

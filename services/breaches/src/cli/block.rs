@@ -15,29 +15,30 @@ use crate::store::{admin_events, blocks};
 /// The subcommand `block`.
 #[derive(clap::Subcommand)]
 pub enum BlockCommand {
-    /// Refuse clients by network or by a substring of their user agent
+    /// Block clients by network or user agent
     #[command(group = clap::ArgGroup::new("what").required(true).args(["ip", "user_agent"]))]
     Add {
-        /// Address or network, such as 192.0.2.0/24
+        /// Address or network to block, such as 192.0.2.0/24
         #[arg(long, value_name = "CIDR", value_parser = network)]
         ip: Option<IpNet>,
-        /// Substring of the user agent, any case
+        /// Block user agents that contain this text, ignoring case
         #[arg(long, value_name = "TEXT")]
         user_agent: Option<String>,
-        /// Last day (UTC) of the entry, or when it ends: YYYY-MM-DDTHH:MM:SS, in UTC or with an offset
+        /// Last day in UTC of the entry, or the time when it expires: YYYY-MM-DDTHH:MM:SS, in UTC
+        /// or with an offset [default: never]
         #[arg(long, value_name = "DATE", value_parser = until)]
         until: Option<i64>,
         #[command(flatten)]
         output: Output,
     },
-    /// List the entries
+    /// List all entries
     List {
         #[command(flatten)]
         output: Output,
     },
     /// Remove an entry
     Remove {
-        /// Number of the entry
+        /// ID of the entry, as shown by `block list`
         id: i64,
         #[command(flatten)]
         output: Output,

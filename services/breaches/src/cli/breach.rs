@@ -14,7 +14,7 @@ use crate::model::{Breach, entry, instant};
 /// The subcommand `breach`.
 #[derive(clap::Subcommand)]
 pub enum BreachCommand {
-    /// Change attributes of a breach and update its ModifiedDate
+    /// Change attributes of a breach. This updates its ModifiedDate
     Set {
         /// Name of the breach
         name: String,
@@ -23,34 +23,35 @@ pub enum BreachCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Show a breach; its dates become now, so pollers notice it
+    /// Publish a breach. Its AddedDate and ModifiedDate are set to the current time, so polling
+    /// clients notice it
     Activate {
         /// Name of the breach
         name: String,
-        /// Keep the dates
+        /// Keep the existing dates
         #[arg(long)]
         keep_dates: bool,
         #[command(flatten)]
         output: Output,
     },
-    /// Hide a breach everywhere
+    /// Hide a breach from all searches and lists
     Deactivate {
         /// Name of the breach
         name: String,
         #[command(flatten)]
         output: Output,
     },
-    /// Hide a breach's accounts immediately and remove them permanently
+    /// Hide a breach's addresses immediately and remove them permanently
     Retire {
         /// Name of the breach
         name: String,
-        /// Do not ask for confirmation
+        /// Skip the confirmation prompt
         #[arg(long)]
         yes: bool,
         #[command(flatten)]
         output: Output,
     },
-    /// Print the catalogue as JSON, without inactive breaches
+    /// Export the catalogue as JSON. Inactive breaches are not included
     Export {
         #[command(flatten)]
         output: Output,
@@ -60,46 +61,47 @@ pub enum BreachCommand {
 /// The attributes to change.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Change {
-    /// Whether the breach is confirmed
+    /// Mark the breach as verified
     #[arg(long, value_name = "BOOLEAN")]
     verified: Option<bool>,
-    /// Whether the data are invented
+    /// Mark the data as fabricated
     #[arg(long, value_name = "BOOLEAN")]
     fabricated: Option<bool>,
-    /// Whether only the owner of an address may see the breach
+    /// Show the breach only to owners of an address or its domain
     #[arg(long, value_name = "BOOLEAN")]
     sensitive: Option<bool>,
-    /// Whether it is a list for sending spam, which sizes of domains do not count
+    /// Mark the breach as a spam list. Addresses that are only in spam lists do not count towards
+    /// domain sizes
     #[arg(long, value_name = "BOOLEAN")]
     spam_list: Option<bool>,
-    /// Whether malware collected the addresses
+    /// Mark the data as collected by malware
     #[arg(long, value_name = "BOOLEAN")]
     malware: Option<bool>,
-    /// Whether its addresses are shown without a subscription
+    /// Show the breach in domain searches even if the subscription does not cover the domain's size
     #[arg(long, value_name = "BOOLEAN")]
     subscription_free: Option<bool>,
-    /// Whether websites of the addresses are stored
+    /// Mark the breach as a stealer log, whose addresses are stored with websites
     #[arg(long, value_name = "BOOLEAN")]
     stealer_log: Option<bool>,
-    /// Title
+    /// Title of the breach
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Domain of the website that was breached
+    /// Domain of the breached website
     #[arg(long, value_name = "DOMAIN")]
     domain: Option<String>,
-    /// Description, as HTML
+    /// Description in HTML
     #[arg(long, value_name = "HTML")]
     description: Option<String>,
     /// URL of the logo
     #[arg(long, value_name = "URL")]
     logo_path: Option<String>,
-    /// Attribution; an empty text removes it
+    /// Attribution. An empty value removes it
     #[arg(long, value_name = "TEXT")]
     attribution: Option<String>,
-    /// URL of a disclosure; an empty text removes it
+    /// URL of the disclosure. An empty value removes it
     #[arg(long, value_name = "URL")]
     disclosure_url: Option<String>,
-    /// All data classes, separated by commas
+    /// Comma-separated data classes. They replace the existing ones
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     data_classes: Option<Vec<String>>,
 }

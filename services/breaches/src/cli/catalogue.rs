@@ -9,17 +9,18 @@ use crate::jobs::{self, ImportOptions, ImportReport, JobContext, JobError};
 /// The subcommand `catalogue`.
 #[derive(clap::Subcommand)]
 pub enum CatalogueCommand {
-    /// Import entries from a JSON array, or one JSON object a line; all or none
+    /// Import breaches from a JSON array or one JSON object per line. Either all entries are
+    /// imported or none
     Import {
-        /// File, or - for standard input
+        /// File to import, or - for standard input
         file: PathBuf,
         /// Deactivate breaches that are not in the file
         #[arg(long)]
         deactivate_missing: bool,
-        /// Do not ask for confirmation
+        /// Skip the confirmation prompt
         #[arg(long, requires = "deactivate_missing")]
         yes: bool,
-        /// Report changes without making them
+        /// Report the changes without making them
         #[arg(long)]
         dry_run: bool,
         #[command(flatten)]

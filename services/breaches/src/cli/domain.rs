@@ -16,48 +16,50 @@ use crate::store::domain_controls::{self, Control};
 /// The subcommand `domain`.
 #[derive(clap::Subcommand)]
 pub enum DomainCommand {
-    /// List domains and their subscribers
+    /// List domains and the subscribers who control them
     List {
-        /// Only domains of this subscriber
+        /// Email address of a subscriber whose domains to list [default: all subscribers]
         email: Option<String>,
         #[command(flatten)]
         output: Output,
     },
     /// Verify a domain for a subscriber
     Verify {
-        /// Address of the subscriber
+        /// Email address of the subscriber
         email: String,
-        /// Domain
+        /// Domain to verify
         domain: String,
-        /// Verify a domain of VERIFY_DENY, such as a mail provider whose addresses belong to many people
+        /// Verify the domain even if VERIFY_DENY lists it, for example because it belongs to a mail
+        /// provider
         #[arg(long)]
         despite_deny_list: bool,
         #[command(flatten)]
         output: Output,
     },
-    /// Revoke a subscriber's control of a domain, with the subdomains added through it
+    /// Revoke a subscriber's control of a domain and of the subdomains added through it
     Revoke {
-        /// Address of the subscriber
+        /// Email address of the subscriber
         email: String,
-        /// Domain
+        /// Domain to revoke
         domain: String,
         #[command(flatten)]
         output: Output,
     },
-    /// Turn the monthly mail about a domain on or off: the counts of new exposures, without addresses
+    /// Turn a domain's monthly email on or off. It contains the number of new exposures but no
+    /// addresses
     MonthlyMail {
-        /// Address of the subscriber
+        /// Email address of the subscriber
         email: String,
-        /// Domain
+        /// Domain that the mail is about
         domain: String,
-        /// Whether the mail is sent
+        /// Whether to send the email
         setting: OnOff,
         #[command(flatten)]
         output: Output,
     },
     /// Recount the breached addresses of a domain
     Recount {
-        /// Domain
+        /// Domain to recount
         domain: String,
         #[command(flatten)]
         output: Output,
@@ -67,9 +69,9 @@ pub enum DomainCommand {
 /// A switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum OnOff {
-    /// On.
+    /// Send the email.
     On,
-    /// Off.
+    /// Do not send the email.
     Off,
 }
 

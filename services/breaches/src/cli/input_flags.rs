@@ -5,12 +5,12 @@ use crate::jobs::TextEncoding;
 /// Encoding and separator of a file.
 #[derive(Clone, Debug, clap::Args)]
 pub struct InputFlags {
-    /// One or more characters, or tab, that separate the cells of CSV or end the address in a combo
-    /// list
+    /// Delimiter between CSV fields or after the address in a combo list: one or more characters,
+    /// or `tab`
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = delimiter)]
     pub delimiter: Option<String>,
-    /// Encoding of the files; UTF-16 is also detected by its byte order mark. Gzip and Zstandard
-    /// are decompressed
+    /// Character encoding of the files. UTF-16 is also detected from the byte order mark. Gzip and
+    /// Zstandard files are decompressed automatically
     #[arg(long, value_enum, default_value_t = EncodingName::Auto)]
     encoding: EncodingName,
 }
@@ -33,7 +33,7 @@ enum EncodingName {
     /// UTF-16 if the file has a byte order mark, otherwise UTF-8
     #[value(alias = "utf-8")]
     Auto,
-    /// Windows-1252, which also reads Latin-1
+    /// Windows-1252; also for Latin-1
     #[value(name = "windows-1252", aliases = ["latin-1", "latin1", "iso-8859-1"])]
     Windows1252,
     /// UTF-16, little-endian

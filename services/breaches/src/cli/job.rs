@@ -15,28 +15,28 @@ use crate::store::jobs::{self as job_rows, Job};
 /// The subcommand `job`.
 #[derive(clap::Subcommand)]
 pub enum JobCommand {
-    /// List jobs, newest first
+    /// List all jobs, newest first
     List {
         #[command(flatten)]
         output: Output,
     },
-    /// Print a job with line and reason of its skipped rows
+    /// Show a job, including the line numbers of skipped rows and the reasons
     Show {
-        /// Number of the job
+        /// Job ID, as shown by `job list`
         id: i64,
         #[command(flatten)]
         output: Output,
     },
     /// Resume an interrupted job
     Resume {
-        /// Number of the job
+        /// Job ID, as shown by `job list`
         id: i64,
         #[command(flatten)]
         output: Output,
     },
-    /// Stop a job at its next batch; committed batches are kept
+    /// Stop a job after its current batch. Committed batches are kept
     Cancel {
-        /// Number of the job
+        /// Job ID, as shown by `job list`
         id: i64,
         #[command(flatten)]
         output: Output,

@@ -17,7 +17,7 @@ use crate::store::subscribers;
 pub struct Keys {
     #[command(subcommand)]
     command: KeysCommand,
-    /// Print JSON
+    /// Print the result as JSON
     #[arg(long, global = true)]
     json: bool,
 }

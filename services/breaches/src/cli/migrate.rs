@@ -13,10 +13,10 @@ use crate::store::load_connections;
 /// The `migrate` command.
 #[derive(clap::Args)]
 pub struct Migrate {
-    /// Partitions of the account tables on PostgreSQL: 16, 64 or 256
+    /// Number of partitions for the account tables on PostgreSQL: 16, 64 or 256
     #[arg(long, default_value_t = 16, value_name = "N", value_parser = partitions)]
     partitions: u16,
-    /// Distribute the accounts of a new PostgreSQL database over the servers of a Citus cluster
+    /// Distribute the account tables of a new PostgreSQL database across a Citus cluster
     #[arg(long, conflicts_with = "partitions")]
     distributed: bool,
     #[command(flatten)]

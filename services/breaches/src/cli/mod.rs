@@ -52,53 +52,53 @@ pub struct Cli {
 enum Command {
     #[command(flatten)]
     Common(CommonCommand),
-    /// Migrate the database
+    /// Create or update the database schema
     Migrate(migrate::Migrate),
-    /// API keys of subscribers
+    /// Manage the API keys of subscribers
     Keys(keys::Keys),
-    /// Plans of subscriptions
+    /// List and change subscription plans
     Plans(plans::Plans),
-    /// The breach catalogue
+    /// Import the breach catalogue
     #[command(subcommand)]
     Catalogue(catalogue::CatalogueCommand),
     /// Load addresses into breaches, or clean up stored addresses
     #[command(subcommand)]
     Accounts(accounts::AccountsCommand),
-    /// Pastes
+    /// Load pastes
     #[command(subcommand)]
     Pastes(pastes::PastesCommand),
-    /// Pairs of address and website from stealer logs
+    /// Load addresses and websites from stealer logs
     #[command(subcommand)]
     StealerLogs(stealer_logs::StealerLogsCommand),
-    /// Export the addresses of a breach
+    /// Export the addresses in a breach
     #[command(subcommand)]
     Account(account::AccountCommand),
-    /// One breach of the catalogue, or an export of all
+    /// Change, publish, hide or retire a breach, or export the catalogue
     #[command(subcommand)]
     Breach(breach::BreachCommand),
-    /// One address: stored data, opt-outs, removal
+    /// Show, opt out or remove an address
     #[command(subcommand)]
     Address(address::AddressCommand),
-    /// Control of domains
+    /// Manage verified domains
     #[command(subcommand)]
     Domain(domain::DomainCommand),
-    /// Report the new exposures of a domain: its addresses in breaches that were added since a date
+    /// Report a domain's new exposures: its addresses in breaches added since a date
     Report(report::Report),
-    /// Jobs: loads and purges
+    /// List, resume and cancel jobs (loads and purges)
     #[command(subcommand)]
     Job(job::JobCommand),
-    /// The block list
+    /// Manage the block list
     #[command(subcommand)]
     Block(block::BlockCommand),
-    /// Check the database
+    /// Check the database for inconsistencies. The exit code is 1 if any are found
     Doctor(doctor::Doctor),
-    /// Subscribers
+    /// Add subscribers
     #[command(subcommand)]
     Subscriber(subscriber::SubscriberCommand),
-    /// Subscriptions
+    /// Start and end subscriptions
     #[command(subcommand)]
     Subscription(subscription::SubscriptionCommand),
-    /// Webhooks of subscribers
+    /// Manage the webhooks of subscribers
     #[command(subcommand)]
     Webhook(webhook::WebhookCommand),
     /// Create or remove the test accounts

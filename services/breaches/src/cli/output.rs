@@ -16,7 +16,7 @@ const SOME_SKIPPED: u8 = 3;
 /// The flag `--json` of a command.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Output {
-    /// Print JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -91,14 +91,14 @@ fn print_skips(reasons: &BTreeMap<SkipReason, i64>, skips: &[(u64, SkipReason)])
 /// Options for the end of a load.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct LoadEnding {
-    /// Keep PwnCount
+    /// Keep the breach's PwnCount instead of updating it
     #[arg(long)]
     pub keep_count: bool,
-    /// Activate an inactive breach at the end
+    /// Activate the breach after the load if it is inactive
     #[arg(long)]
     pub activate: bool,
-    /// Send no notices about the links of this load, even if its breach is activated later. A
-    /// resumed load keeps its original choice
+    /// Do not send notices about addresses from this load, even if the breach is activated later. A
+    /// resumed load keeps its original setting
     #[arg(long)]
     pub no_notify: bool,
     #[command(flatten)]

@@ -9,20 +9,22 @@ use crate::jobs::{self, JobContext, PastesOptions};
 /// The subcommand `pastes`.
 #[derive(clap::Subcommand)]
 pub enum PastesCommand {
-    /// Load pastes: one JSON object a line with Source, Id, Title, Date, EmailCount, Emails
+    /// Load pastes from one JSON object per line, with the fields Source, Id, Title, Date,
+    /// EmailCount and Emails
     ///
-    /// A line may have 16 MiB, or a quarter of LOAD_MEMORY_MB if that is less. Invalid addresses in
-    /// Emails are skipped and counted at the end.
+    /// A line can be up to 16 MiB long, or a quarter of LOAD_MEMORY_MB if that is less. Invalid
+    /// addresses in Emails are skipped, and their number is reported at the end.
     Load {
-        /// Send no notices about the links of this load. A resumed load keeps its original choice
+        /// Do not send notices about addresses from this load. A resumed load keeps its original
+        /// setting
         #[arg(long)]
         no_notify: bool,
-        /// Report new, known and refused links, and change nothing
+        /// Report how many addresses are new, known or rejected without changing anything
         #[arg(long)]
         dry_run: bool,
         #[command(flatten)]
         output: Output,
-        /// File, or - for standard input
+        /// File to load, or - for standard input
         file: PathBuf,
     },
 }

@@ -17,7 +17,7 @@ use crate::store::plan_features;
 pub struct Plans {
     #[command(subcommand)]
     command: PlansCommand<FeatureFlags>,
-    /// Print JSON
+    /// Print the result as JSON
     #[arg(long, global = true)]
     json: bool,
 }
@@ -52,37 +52,37 @@ fn plan_as_json(context: &JobContext, code: &str) -> anyhow::Result<Value> {
 /// Additional flags of `plans set`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct FeatureFlags {
-    /// Family: core, pro, highrpm, test or free
+    /// Plan family: core, pro, highrpm, test or free
     #[arg(long, value_parser = family)]
     family: Option<Family>,
-    /// Price of a range request in searches, 1 to 1000; 0 means KANON_COST
+    /// Cost of a range request in searches, 1 to 1000; 0 uses KANON_COST
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u16).range(..=1_000))]
     kanon_cost: Option<u16>,
-    /// Largest searchable domain; 2147483647 means unlimited
+    /// Maximum number of breached addresses in a searchable domain; 2147483647 means unlimited
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(0..))]
     max_domain_size: Option<i32>,
-    /// Number of domains with more than ten addresses
+    /// Maximum number of domains with more than ten breached addresses
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(0..))]
     max_domains: Option<i32>,
-    /// Stealer-log operations
+    /// Include the stealer-log operations
     #[arg(long, value_name = "BOOLEAN")]
     stealer_logs: Option<bool>,
-    /// Domain verification by API
+    /// Include domain verification through the API
     #[arg(long, value_name = "BOOLEAN")]
     bulk_domain_add: Option<bool>,
-    /// Subdomains are verified with their domain
+    /// Verify subdomains of verified domains automatically
     #[arg(long, value_name = "BOOLEAN")]
     auto_subdomain: Option<bool>,
-    /// Customers' domains may be added
+    /// Allow adding the domains of customers
     #[arg(long, value_name = "BOOLEAN")]
     customer_domains: Option<bool>,
-    /// Searches by hash prefix
+    /// Include searches by hash prefix
     #[arg(long, value_name = "BOOLEAN")]
     kanon: Option<bool>,
-    /// Checks of many addresses of verified domains in one request
+    /// Include bulk checks of addresses at verified domains
     #[arg(long, value_name = "BOOLEAN")]
     bulk_check: Option<bool>,
-    /// One sentence about the scope
+    /// One sentence that describes the plan
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
 }

@@ -15,15 +15,17 @@ use crate::model::report::Period;
 /// The command `report`.
 #[derive(clap::Args)]
 pub struct Report {
-    /// Domain
+    /// Domain to report on
     domain: String,
-    /// Count breaches that were added at this date or later, such as 2026-01-31 or 2026-01-31T12:00Z
+    /// Include breaches added at or after this date or time, such as 2026-01-31 or
+    /// 2026-01-31T12:00Z
     #[arg(long, value_name = "DATE", value_parser = since)]
     since: i64,
-    /// Format of the report; the text shows the addresses in the most breaches, the others show all
+    /// Output format. The text lists only the addresses in the most breaches; the other formats
+    /// list all
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     format: ReportFormat,
-    /// The same as --format json
+    /// Same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
 }
@@ -31,11 +33,11 @@ pub struct Report {
 /// Report formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum ReportFormat {
-    /// A text for readers
+    /// Human-readable text
     Text,
-    /// A row for each address and new breach
+    /// One row per address and new breach
     Csv,
-    /// One object, as in the API
+    /// One JSON object, as returned by the API
     Json,
 }
 

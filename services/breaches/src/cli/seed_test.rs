@@ -13,7 +13,7 @@ pub struct SeedTest {
     /// Remove the test accounts
     #[arg(long, conflicts_with = "use_catalogue")]
     remove: bool,
-    /// Use entries of a loaded catalogue instead of the fixtures
+    /// Use breaches from the loaded catalogue instead of the built-in fixtures
     #[arg(long)]
     use_catalogue: bool,
     #[command(flatten)]

@@ -10,51 +10,51 @@ use crate::jobs::{self, JobContext, LogFormat, StealerLogsOptions};
 /// Formats of stealer log files.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum FileFormat {
-    /// CSV, or JSON with the fields email and website
+    /// CSV, or JSON objects with the fields email and website
     Auto,
-    /// Lines such as `https://shop.example/login:address:secret`, also with `|`, `;`, blanks or
-    /// --delimiter between the parts
+    /// Lines such as `https://shop.example/login:address:secret`. Parts can also be separated by
+    /// `|`, `;`, blanks or --delimiter
     Ulp,
 }
 
 /// The subcommand `stealer-logs`.
 #[derive(clap::Subcommand)]
 pub enum StealerLogsCommand {
-    /// Load pairs of address and website from CSV, one JSON object a line, or lines of URL, login and
-    /// secret
+    /// Load addresses and websites from CSV, from one JSON object per line, or from
+    /// URL:login:secret lines
     ///
-    /// The column of websites of a CSV file must be clear, or the file is refused: its header has a
-    /// known name, or --website-column names the column, or, without a header, exactly one of at least
-    /// three columns looks like URLs. Columns of passwords are not read. A load stops before it stores
-    /// anything if all rows of the file, or more than half of its first 100 to 10,000 rows, are
-    /// invalid.
+    /// A CSV file is rejected unless its website column can be identified: by a known header, by
+    /// --website-column, or, in a file without a header, because exactly one of at least three
+    /// columns contains URLs. Password columns are never read. Nothing is stored if all rows are
+    /// invalid, or if more than half of the first 100 to 10,000 rows are. Use --unchecked to skip
+    /// this check.
     Load {
-        /// Name of the breach, which must be a stealer log
+        /// Name of the breach. It must be marked as a stealer log
         #[arg(long, value_name = "NAME")]
         breach: String,
-        /// Format of the file
+        /// Format of the input file
         #[arg(long, value_enum, default_value_t = FileFormat::Auto)]
         format: FileFormat,
-        /// Column of the addresses in CSV, by name or by number from 1
+        /// CSV column that contains the addresses, by name or number (starting at 1)
         #[arg(long, value_name = "COLUMN")]
         email_column: Option<String>,
-        /// Column of the websites
+        /// CSV column that contains the websites, by name or number (starting at 1)
         #[arg(long, value_name = "COLUMN")]
         website_column: Option<String>,
         #[command(flatten)]
         input: InputFlags,
-        /// Drop addresses whose only website is their own mail domain
+        /// Skip addresses whose only website is their own mail domain
         #[arg(long, default_value_t = true, action = clap::ArgAction::Set, value_name = "BOOLEAN")]
         drop_self: bool,
-        /// Report new, known and refused pairs, and change nothing
+        /// Report how many pairs are new, known or rejected without changing anything
         #[arg(long)]
         dry_run: bool,
-        /// Load even if the first rows look wrong
+        /// Skip the check and load the file even if its rows look wrong
         #[arg(long)]
         unchecked: bool,
         #[command(flatten)]
         ending: LoadEnding,
-        /// File, or - for standard input
+        /// File to load, or - for standard input
         file: PathBuf,
     },
 }

@@ -14,9 +14,9 @@ use crate::jobs::JobContext;
 pub enum SubscriberCommand {
     /// Add a subscriber
     Add {
-        /// Address of the subscriber
+        /// Email address of the subscriber
         email: String,
-        /// Succeed if the subscriber exists
+        /// Succeed even if the subscriber already exists
         #[arg(long)]
         if_missing: bool,
         #[command(flatten)]

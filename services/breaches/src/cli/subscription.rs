@@ -13,22 +13,24 @@ use crate::model::instant;
 /// The subcommand `subscription`.
 #[derive(clap::Subcommand)]
 pub enum SubscriptionCommand {
-    /// Start or renew a subscription, and fix the counts of the subscriber's domains for the period
+    /// Start or renew a subscription. The current sizes of the subscriber's domains are locked in
+    /// for the period
     Set {
-        /// Address of the subscriber
+        /// Email address of the subscriber
         email: String,
-        /// Code of the plan
+        /// Plan code
         #[arg(long, value_name = "CODE")]
         plan: String,
-        /// Last day (UTC) of the subscription, or when it ends: YYYY-MM-DDTHH:MM:SS, in UTC or with an offset
+        /// Last day in UTC of the subscription, or the time when it ends: YYYY-MM-DDTHH:MM:SS, in
+        /// UTC or with an offset
         #[arg(long, value_name = "DATE", value_parser = until)]
         until: i64,
         #[command(flatten)]
         output: Output,
     },
-    /// End a subscription now
+    /// End a subscription immediately
     End {
-        /// Address of the subscriber
+        /// Email address of the subscriber
         email: String,
         #[command(flatten)]
         output: Output,

@@ -17,25 +17,25 @@ use crate::store::webhooks::{self, Webhook};
 /// The subcommand `webhook`.
 #[derive(clap::Subcommand)]
 pub enum WebhookCommand {
-    /// Add a webhook of a subscriber; its secret is printed once
+    /// Add a webhook for a subscriber and print its secret. The secret cannot be shown again
     Add {
-        /// Address of the subscriber
+        /// Email address of the subscriber
         email: String,
-        /// URL that receives messages
+        /// URL that receives the messages
         url: String,
         #[command(flatten)]
         output: Output,
     },
-    /// List the webhooks of a subscriber: id, URL, enabled or disabled, and when it was added
+    /// List a subscriber's webhooks with ID, URL, state and creation time
     List {
-        /// Address of the subscriber
+        /// Email address of the subscriber
         email: String,
         #[command(flatten)]
         output: Output,
     },
-    /// Remove a webhook of a subscriber
+    /// Remove a subscriber's webhook
     Remove {
-        /// Address of the subscriber
+        /// Email address of the subscriber
         email: String,
         /// URL of the webhook
         url: String,

@@ -10,22 +10,27 @@ use crate::error::Error;
 use crate::state::State;
 use crate::wire::{AccountBreach, BreachedAccountQuery};
 
-/// Breaches of an address
+/// Get the breaches of an address
 ///
-/// Sensitive, retired and inactive breaches are left out, and so are addresses whose owners opted
-/// out. Plans: Core, Pro, High RPM; test keys for addresses at the test domain.
+/// Returns the breaches that contain an email address. Sensitive, retired and inactive breaches are
+/// not included. Addresses whose owners have opted out are not found. Available on the Core, Pro
+/// and High RPM plans, and to test keys for addresses at the test domain.
 #[utoipa::path(
     operation_id = "breachedAccount",
     tag = "Accounts",
     security(("key" = [])),
     params(
-        ("email" = String, Path, format = Email, description = "Address; trimmed, any letter case", example = "account-exists@breach-integration-tests.example"),
+        ("email" = String, Path, format = Email,
+            description = "Email address. Case is ignored, and surrounding whitespace is trimmed.",
+            example = "account-exists@breach-integration-tests.example"),
         BreachedAccountQuery,
     ),
     extensions(("x-failures" = json!(["email", "truncateResponse", "includeUnverified", "unreadable", "subscriptionEnded"]))),
     responses(
-        (status = 200, description = "The breaches, by title", body = [AccountBreach], example = json!([{"Name": "Acmegram"}])),
-        (status = 404, description = "The address is not in any breach; the body is empty"),
+        (status = 200,
+            description = "The breaches, sorted by title.",
+            body = [AccountBreach], example = json!([{"Name": "Acmegram"}])),
+        (status = 404, description = "The address is not in any breach. The body is empty."),
     )
 )]
 #[get("/api/v3/breachedAccount/{email}")]

@@ -9,18 +9,19 @@ use crate::error::Error;
 use crate::state::State;
 use crate::wire::{Breach, BreachesQuery};
 
-/// All breaches
+/// List all breaches
 ///
-/// By title; inactive breaches are left out, sensitive and retired ones are listed.
+/// Returns all breaches in the catalogue, sorted by title. Sensitive and retired breaches are
+/// included; inactive breaches are not.
 #[utoipa::path(
     operation_id = "breaches",
     tag = "Catalogue",
     params(BreachesQuery),
     extensions(("x-failures" = json!(["isSpamList", "unreadable"]))),
     responses(
-        (status = 200, description = "The breaches; may be empty", body = [Breach]),
-        (status = 304, description = "Not modified since the client's copy"),
-        (status = 429, description = "The operator's limit per client address is exceeded"),
+        (status = 200, description = "The breaches. The list may be empty.", body = [Breach]),
+        (status = 304, description = "The client's copy is up to date."),
+        (status = 429, description = "The rate limit per client address is exceeded."),
     )
 )]
 #[get("/api/v3/breaches")]
@@ -39,18 +40,21 @@ pub async fn breaches(request: HttpRequest, state: Data<State>) -> Result<HttpRe
     Ok(reply::catalogue(&request, &snapshot, body.into()))
 }
 
-/// One breach
+/// Get a breach
 ///
-/// The name is compared ignoring case.
+/// Returns the breach with the given name.
 #[utoipa::path(
     operation_id = "breach",
     tag = "Catalogue",
-    params(("name" = String, Path, description = "Name of the breach", example = "Acmegram")),
+    params(
+        ("name" = String, Path, description = "Name of the breach. Case is ignored.",
+            example = "Acmegram"),
+    ),
     responses(
-        (status = 200, description = "The breach", body = Breach),
-        (status = 304, description = "Not modified since the client's copy"),
-        (status = 404, description = "No listed breach has this name; the body is empty"),
-        (status = 429, description = "The operator's limit per client address is exceeded"),
+        (status = 200, description = "The breach.", body = Breach),
+        (status = 304, description = "The client's copy is up to date."),
+        (status = 404, description = "No listed breach has this name. The body is empty."),
+        (status = 429, description = "The rate limit per client address is exceeded."),
     )
 )]
 #[get("/api/v3/breach/{name}")]
@@ -62,17 +66,18 @@ pub async fn breach(request: HttpRequest, state: Data<State>) -> Result<HttpResp
     Ok(reply::catalogue(&request, &snapshot, snapshot.answers.one(index).into()))
 }
 
-/// The latest breach
+/// Get the latest breach
 ///
-/// Poll this operation to notice new breaches, and search domains only when it changes.
+/// Returns the breach that was added most recently. Poll this operation to detect new breaches, and
+/// repeat domain searches only when the result changes.
 #[utoipa::path(
     operation_id = "latestBreach",
     tag = "Catalogue",
     responses(
-        (status = 200, description = "The breach", body = Breach),
-        (status = 304, description = "Not modified since the client's copy"),
-        (status = 404, description = "The catalogue is empty; the body is empty"),
-        (status = 429, description = "The operator's limit per client address is exceeded"),
+        (status = 200, description = "The breach.", body = Breach),
+        (status = 304, description = "The client's copy is up to date."),
+        (status = 404, description = "The catalogue is empty. The body is empty."),
+        (status = 429, description = "The rate limit per client address is exceeded."),
     )
 )]
 #[get("/api/v3/latestBreach")]
@@ -86,16 +91,19 @@ pub async fn latest_breach(
     Ok(reply::catalogue(&request, &snapshot, snapshot.answers.one(index).into()))
 }
 
-/// All data classes
+/// List all data classes
 ///
-/// Alphabetical; may contain classes that no listed breach has.
+/// Returns all data classes in alphabetical order. The list may include classes that are not used
+/// by any listed breach.
 #[utoipa::path(
     operation_id = "dataClasses",
     tag = "Catalogue",
     responses(
-        (status = 200, description = "The classes", body = [String], example = json!(["Email addresses", "Passwords"])),
-        (status = 304, description = "Not modified since the client's copy"),
-        (status = 429, description = "The operator's limit per client address is exceeded"),
+        (status = 200,
+            description = "The data classes.",
+            body = [String], example = json!(["Email addresses", "Passwords"])),
+        (status = 304, description = "The client's copy is up to date."),
+        (status = 429, description = "The rate limit per client address is exceeded."),
     )
 )]
 #[get("/api/v3/dataClasses")]

@@ -10,25 +10,29 @@ use crate::error::Error;
 use crate::state::State;
 use crate::wire::{AccountsRequest, BreachedAccountQuery, CheckedAccount};
 
-/// Breaches of many addresses of verified domains
+/// Check many addresses at verified domains
 ///
-/// An extension of this service: up to 1,000 addresses of domains that the caller has verified. The
-/// answer has one entry for each address, in the order of the request. As in domain searches,
-/// sensitive breaches are included, and so are addresses that are hidden from public searches. An
-/// address that is invalid, or whose domain is not verified or not covered by the plan, gets an
-/// `error` instead of `breaches`; the others are still checked. Each address costs one search. If
-/// the total exceeds a full quota of the plan, the request is refused with 400, and the message
-/// contains the maximum. The answer is streamed; a truncated array means that it failed. Plans with
-/// bulk checks: Pro; test keys for addresses at the test domain only.
+/// Returns the breaches of up to 1,000 addresses at domains that the caller has verified, with one
+/// entry per address in the order of the request. This operation is an extension of this service.
+/// As in domain searches, the results include sensitive breaches and addresses that are hidden from
+/// public searches. If an address is invalid, or its domain is not verified or not covered by the
+/// plan, its entry contains an `error` instead of `breaches`; the other addresses are still
+/// checked. Each address costs one search. If the total cost exceeds the plan's full quota, the
+/// request fails with 400, and the message contains the maximum number of addresses. The response
+/// is streamed, so a truncated array means that the request failed. Available on plans with bulk
+/// checks (Pro), and to test keys for addresses at the test domain.
 #[utoipa::path(
     operation_id = "breachedAccounts",
     tag = "Accounts",
     security(("key" = [])),
     params(BreachedAccountQuery),
-    request_body(content = AccountsRequest, description = "At most 512 KiB"),
+    request_body(content = AccountsRequest,
+        description = "The addresses. The body can be up to 512 KiB in size."),
     extensions(("x-failures" = json!(["emails", "tooManyEmails", "bodyTooLarge", "mediaType", "truncateResponse", "includeUnverified", "unreadable", "subscriptionEnded"]))),
     responses(
-        (status = 200, description = "One entry for each address, in the order of the request", body = [CheckedAccount], example = json!([
+        (status = 200,
+            description = "One entry per address, in the order of the request.",
+            body = [CheckedAccount], example = json!([
             {"email": "account-exists@breach-integration-tests.example", "breaches": [{"Name": "Acmegram"}]},
             {"email": "someone@breach-integration-tests.example", "breaches": []},
             {"email": "ada@other.example", "error": {"statusCode": 403, "message": "Access denied, the domain has not been verified by this subscription."}},

@@ -9,19 +9,20 @@ use crate::error::Error;
 use crate::state::State;
 use crate::wire::{DnsToken, DomainRequest, MailRequest, MessageBody};
 
-/// Token for DNS verification
+/// Get a token for DNS verification
 ///
-/// Returns the token of a domain and creates it if necessary. The owner puts it into a TXT record
-/// at the domain, which may be removed after verification. Plans with `IncludesBulkDomainAdd`: Pro.
+/// Returns the verification token of a domain and creates it if necessary. Publish the token in a
+/// TXT record at the domain, then call `verifyDnsToken`. The record can be removed after
+/// verification. Available on plans with `IncludesBulkDomainAdd` (Pro).
 #[utoipa::path(
     operation_id = "generateDnsToken",
     tag = "Domain verification",
     security(("key" = [])),
-    request_body(content = DomainRequest, description = "Property names ignore case; at most 16 KiB"),
+    request_body(content = DomainRequest, description = "The domain. Property names are case-insensitive. The body can be up to 16 KiB in size."),
     extensions(("x-failures" = json!(["subscriptionEnded"]))),
     responses(
-        (status = 200, description = "The token", body = DnsToken, example = json!({"txtRecordValue": "breach-verify=dweb_k3v9x2m4q7w1z8r5t6y0u3i2"})),
-        (status = 400, description = "Not JSON, or a domain that cannot be verified", body = MessageBody, example = json!({"message": "The DomainName field did not contain a valid domain."})),
+        (status = 200, description = "The verification token.", body = DnsToken, example = json!({"txtRecordValue": "breach-verify=dweb_k3v9x2m4q7w1z8r5t6y0u3i2"})),
+        (status = 400, description = "The body is not valid JSON, or the domain cannot be verified.", body = MessageBody, example = json!({"message": "The DomainName field did not contain a valid domain."})),
     )
 )]
 #[post("/api/v3/domainVerification/generateDnsToken")]
@@ -32,20 +33,20 @@ pub async fn generate_dns_token(
     Ok(HttpResponse::Ok().json(app::generate_dns_token(&state, keyed, body).await?))
 }
 
-/// Verification by DNS
+/// Verify a domain by DNS
 ///
-/// Looks for the token in the TXT records of the domain. DNS changes may take 24 hours to become
-/// visible. A subdomain of a verified domain is verified without a record if the plan has
-/// `IncludesAutoSubdomainVerification`. Plans with `IncludesBulkDomainAdd`: Pro.
+/// Checks whether the domain has a TXT record with the token. DNS changes can take up to 24 hours
+/// to become visible. A subdomain of a verified domain does not need a record if the plan has
+/// `IncludesAutoSubdomainVerification`. Available on plans with `IncludesBulkDomainAdd` (Pro).
 #[utoipa::path(
     operation_id = "verifyDnsToken",
     tag = "Domain verification",
     security(("key" = [])),
-    request_body(content = DomainRequest, description = "Property names ignore case; at most 16 KiB"),
+    request_body(content = DomainRequest, description = "The domain. Property names are case-insensitive. The body can be up to 16 KiB in size."),
     extensions(("x-failures" = json!(["subscriptionEnded"]))),
     responses(
-        (status = 200, description = "The domain is verified; the body is empty"),
-        (status = 400, description = "Not JSON, a domain that cannot be verified, or no record with the token", body = MessageBody, example = json!({"message": "No breach-verify TXT records were found on the domain."})),
+        (status = 200, description = "The domain is verified. The body is empty."),
+        (status = 400, description = "The body is not valid JSON, the domain cannot be verified, or no TXT record contains the token.", body = MessageBody, example = json!({"message": "No breach-verify TXT records were found on the domain."})),
     )
 )]
 #[post("/api/v3/domainVerification/verifyDnsToken")]
@@ -57,20 +58,20 @@ pub async fn verify_dns_token(
     Ok(HttpResponse::Ok().finish())
 }
 
-/// Verification by mail
+/// Verify a domain by email
 ///
-/// Sends a mail to an address at the domain that only its owner reads. Its link works once and for
-/// 24 hours. Plans with `IncludesBulkDomainAdd`: Pro.
+/// Sends a verification email to an administrative address at the domain. The link in the email can
+/// be used once and expires after 24 hours. Available on plans with `IncludesBulkDomainAdd` (Pro).
 #[utoipa::path(
     operation_id = "sendEmail",
     tag = "Domain verification",
     security(("key" = [])),
-    request_body(content = MailRequest, description = "Property names ignore case; at most 16 KiB"),
+    request_body(content = MailRequest, description = "The domain and the alias. Property names are case-insensitive. The body can be up to 16 KiB in size."),
     extensions(("x-failures" = json!(["subscriptionEnded"]))),
     responses(
-        (status = 200, description = "The mail was sent; the body is empty"),
-        (status = 400, description = "Not JSON, a domain that cannot be verified, or another alias", body = MessageBody, example = json!({"message": "The EmailAlias field did not contain a valid value. Acceptable values are: admin, hostmaster, info, security, webmaster."})),
-        (status = 429, description = "The limit is one mail in ten minutes per address and 20 a day per domain"),
+        (status = 200, description = "The email was sent. The body is empty."),
+        (status = 400, description = "The body is not valid JSON, the domain cannot be verified, or the alias is not allowed.", body = MessageBody, example = json!({"message": "The EmailAlias field did not contain a valid value. Acceptable values are: admin, hostmaster, info, security, webmaster."})),
+        (status = 429, description = "The limit of one email in ten minutes per address or 20 a day per domain is exceeded."),
     )
 )]
 #[post("/api/v3/domainVerification/sendEmail")]

@@ -13,24 +13,27 @@ use crate::model::instant;
 use crate::state::State;
 use crate::wire::{ExposureReport, NamesByAlias, ReportQuery, SubscribedDomain};
 
-/// Breached addresses of a domain
+/// Search a domain
 ///
-/// Includes sensitive and unverified breaches, but no subdomains. If the domain is larger than the
-/// subscription covers, only breaches with `IsSubscriptionFree` are returned and the header
-/// `x-domain-search-limited` is set. Search again only when `latestBreach` changes. Plans: Core,
-/// Pro; test keys for the test domain.
+/// Returns the breached addresses at a verified domain. Sensitive and unverified breaches are
+/// included; subdomains are not. If the domain is larger than the subscription covers, only
+/// breaches with `IsSubscriptionFree` are returned, and the header `x-domain-search-limited` is
+/// set. Repeat a search only when `latestBreach` changes. Available on the Core and Pro plans, and
+/// to test keys for the test domain.
 #[utoipa::path(
     operation_id = "breachedDomain",
     tag = "Domains",
     security(("key" = [])),
-    params(("domain" = String, Path, description = "Verified domain", pattern = r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$", example = "breach-integration-tests.example")),
+    params(("domain" = String, Path, description = "The verified domain.", pattern = r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$", example = "breach-integration-tests.example")),
     extensions(("x-failures" = json!(["domain", "subscriptionEnded", "domainNotVerified", "domainTooLarge", "tooManyDomains"]))),
     responses(
-        (status = 200, description = "Names of breaches by alias", body = NamesByAlias,
-            headers(("x-domain-search-limited" = String, description = "`subscription-free` if the domain is larger than the plan covers")),
+        (status = 200,
+            description = "The names of breaches, by alias (the part of the address before the @).",
+            body = NamesByAlias,
+            headers(("x-domain-search-limited" = String, description = "`subscription-free` if the domain is larger than the plan covers, otherwise absent.")),
             example = json!({"account-exists": ["Acmegram"]})),
-        (status = 404, description = "No address of the domain is in a breach; the body is empty"),
-        (status = 429, description = "The domain was searched too often"),
+        (status = 404, description = "No address at the domain is in a breach. The body is empty."),
+        (status = 429, description = "The rate limit for searches of this domain is exceeded."),
     )
 )]
 #[get("/api/v3/breachedDomain/{domain}")]
@@ -43,27 +46,30 @@ pub async fn breached_domain(
     reply::in_pieces(response(answer.limited), answer.names).await
 }
 
-/// New exposures of a domain
+/// Get a domain's new exposures
 ///
-/// An extension of this service: the addresses of a verified domain in breaches that were added since a
-/// date, with counts by breach and by data class. Shows what a domain search shows: sensitive and
-/// unverified breaches are included, retired ones and subdomains are not. If the domain is larger than
-/// the subscription covers, only breaches with `IsSubscriptionFree` are returned and the header
-/// `x-domain-search-limited` is set. Links that are loaded later into an older breach are not new. The
-/// answer is streamed; a truncated object means that it failed. Shares the quota of domain searches.
-/// Plans: Core, Pro; test keys for the test domain.
+/// Returns the addresses at a verified domain that are in breaches added since a given date, with
+/// counts per breach and per data class. This operation is an extension of this service. As in
+/// domain searches, sensitive and unverified breaches are included; retired breaches and subdomains
+/// are not. If the domain is larger than the subscription covers, only breaches with
+/// `IsSubscriptionFree` are returned, and the header `x-domain-search-limited` is set. Addresses
+/// that are added to an older breach later do not count as new. The response is streamed, so a
+/// truncated object means that the request failed. Requests count against the quota of domain
+/// searches. Available on the Core and Pro plans, and to test keys for the test domain.
 #[utoipa::path(
     operation_id = "domainReport",
     tag = "Domains",
     security(("key" = [])),
     params(
-        ("domain" = String, Path, description = "Verified domain", pattern = r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$", example = "breach-integration-tests.example"),
+        ("domain" = String, Path, description = "The verified domain.", pattern = r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$", example = "breach-integration-tests.example"),
         ReportQuery,
     ),
     extensions(("x-failures" = json!(["domain", "since", "unreadable", "subscriptionEnded", "domainNotVerified", "domainTooLarge", "tooManyDomains"]))),
     responses(
-        (status = 200, description = "The report; without new exposures, its lists are empty", body = ExposureReport,
-            headers(("x-domain-search-limited" = String, description = "`subscription-free` if the domain is larger than the plan covers")),
+        (status = 200,
+            description = "The report. Its lists are empty if there are no new exposures.",
+            body = ExposureReport,
+            headers(("x-domain-search-limited" = String, description = "`subscription-free` if the domain is larger than the plan covers, otherwise absent.")),
             example = json!({
                 "Domain": "corp.example", "Since": "2026-01-01T00:00:00Z", "Until": "2026-03-01T12:00:00Z",
                 "Addresses": [{"Alias": "anna", "Breaches": ["Acmegram"], "AllBreaches": 2}],
@@ -76,7 +82,7 @@ pub async fn breached_domain(
                 "BreachedAddresses": 40, "ExposedAddresses": 1, "FirstExposedAddresses": 0,
                 "RepeatedAddresses": 1, "NewExposures": 1,
             })),
-        (status = 429, description = "The domain was searched too often"),
+        (status = 429, description = "The rate limit for searches of this domain is exceeded."),
     )
 )]
 #[get("/api/v3/domainReport/{domain}")]
@@ -116,16 +122,19 @@ fn since(request: &HttpRequest) -> Result<i64, Error> {
     query.since.as_deref().and_then(instant::parse_since).ok_or(Error::Since)
 }
 
-/// Domains of the subscription
+/// List verified domains
 ///
-/// Verified domains with the counts of their last search. Plans: Core, Pro; the all-zero test key.
+/// Returns the subscriber's verified domains with the counts from their last search. Available on
+/// the Core and Pro plans, and to the all-zero test key.
 #[utoipa::path(
     operation_id = "subscribedDomains",
     tag = "Domains",
     security(("key" = [])),
     extensions(("x-failures" = json!(["subscriptionEnded"]))),
     responses(
-        (status = 200, description = "The domains, by name; may be empty", body = [SubscribedDomain]),
+        (status = 200,
+            description = "The domains, sorted by name. The list may be empty.",
+            body = [SubscribedDomain]),
     )
 )]
 #[get("/api/v3/subscribedDomains")]

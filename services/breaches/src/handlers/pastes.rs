@@ -9,19 +9,20 @@ use crate::error::Error;
 use crate::state::State;
 use crate::wire::Paste;
 
-/// Pastes of an address
+/// Get the pastes of an address
 ///
-/// Newest first, pastes without a date last. Plans: Core, Pro, High RPM; test keys for addresses
-/// at the test domain.
+/// Returns the pastes that contain an email address, newest first. Pastes without a date come last.
+/// Available on the Core, Pro and High RPM plans, and to test keys for addresses at the test
+/// domain.
 #[utoipa::path(
     operation_id = "pasteAccount",
     tag = "Accounts",
     security(("key" = [])),
-    params(("email" = String, Path, format = Email, description = "Address; trimmed, any letter case", example = "account-exists@breach-integration-tests.example")),
+    params(("email" = String, Path, format = Email, description = "Email address. Case is ignored, and surrounding whitespace is trimmed.", example = "account-exists@breach-integration-tests.example")),
     extensions(("x-failures" = json!(["email", "subscriptionEnded"]))),
     responses(
-        (status = 200, description = "The pastes", body = [Paste]),
-        (status = 404, description = "The address is not in any paste; the body is empty"),
+        (status = 200, description = "The pastes.", body = [Paste]),
+        (status = 404, description = "The address is not in any paste. The body is empty."),
     )
 )]
 #[get("/api/v3/pasteAccount/{email}")]

@@ -11,20 +11,23 @@ use crate::error::Error;
 use crate::state::State;
 use crate::wire::{RangeEntry, RangesRequest};
 
-/// Breaches by hash prefix
+/// Search breaches by hash prefix
 ///
-/// The client sends the first 6 characters of the SHA-1 of the normalised address (trimmed,
-/// lower-case) and looks for the other 34 in the answer. Entries that do not match must be
-/// discarded at once and must not be stored. An address whose suffix is absent is not in any
-/// breach. Plans with `IncludesKAnon`: Pro, High RPM; test keys see the test accounts.
+/// Returns the breaches of all addresses whose SHA-1 hash starts with `prefix`. The client hashes
+/// the normalised address (trimmed, lower case), sends the first 6 characters of the hash, and
+/// searches the response for the other 34. If the suffix is absent, the address is not in any
+/// breach. Clients must discard all other entries immediately and must not store them. Available on
+/// plans with `IncludesKAnon` (Pro, High RPM). Test keys can search the test accounts.
 #[utoipa::path(
     operation_id = "breachedAccountRange",
     tag = "Accounts",
     security(("key" = [])),
-    params(("prefix" = String, Path, description = "The first 6 hexadecimal characters of the SHA-1 of the address, any case", pattern = "^[0-9A-Fa-f]{6}$", example = "567159")),
+    params(("prefix" = String, Path, description = "First 6 hexadecimal characters of the address's SHA-1 hash, in upper or lower case.", pattern = "^[0-9A-Fa-f]{6}$", example = "567159")),
     extensions(("x-failures" = json!(["prefix", "subscriptionEnded"]))),
     responses(
-        (status = 200, description = "The addresses with this prefix, by suffix; may be empty", body = [RangeEntry]),
+        (status = 200,
+            description = "The entries with this prefix, sorted by suffix. The list may be empty.",
+            body = [RangeEntry]),
     )
 )]
 #[get("/api/v3/breachedaccount/range/{prefix}")]
@@ -37,22 +40,24 @@ pub async fn breached_account_range(
     Ok(reply::json(app::breached_range(&state, keyed, prefix).await?))
 }
 
-/// Breaches by several hash prefixes
+/// Search breaches by several hash prefixes
 ///
-/// An extension of this service: the answers of up to 1,000 range requests in one object, by
-/// upper-case prefix. Each prefix costs one range request. If the total exceeds a full quota of the
-/// plan, the request is refused with 400, and the message contains the maximum. The answer is
-/// streamed; a truncated object means that it failed. Entries that do not match must be discarded
-/// at once and must not be stored. Plans with `IncludesKAnon`: Pro, High RPM; test keys see the
+/// Returns the results of up to 1,000 range requests in one object, keyed by upper-case prefix.
+/// This operation is an extension of this service. Each prefix costs as much as one range request.
+/// If the total cost exceeds the plan's full quota, the request fails with 400, and the message
+/// contains the maximum number of prefixes. The response is streamed, so a truncated object means
+/// that the request failed. Clients must discard entries that do not match immediately and must not
+/// store them. Available on plans with `IncludesKAnon` (Pro, High RPM). Test keys can search the
 /// test accounts.
 #[utoipa::path(
     operation_id = "breachedAccountRanges",
     tag = "Accounts",
     security(("key" = [])),
-    request_body(content = RangesRequest, description = "At most 16 KiB"),
+    request_body(content = RangesRequest,
+        description = "The prefixes. The body can be up to 16 KiB in size."),
     extensions(("x-failures" = json!(["prefixes", "tooManyPrefixes", "subscriptionEnded"]))),
     responses(
-        (status = 200, description = "The addresses of each prefix, by suffix", body = BTreeMap<String, Vec<RangeEntry>>, example = json!({"567159": [{"hashSuffix": "22FFBB50B11B0EFD307BE358624A26EE00", "websites": ["Acmegram"]}], "D622FF": []})),
+        (status = 200, description = "The entries of each prefix, sorted by suffix.", body = BTreeMap<String, Vec<RangeEntry>>, example = json!({"567159": [{"hashSuffix": "22FFBB50B11B0EFD307BE358624A26EE00", "websites": ["Acmegram"]}], "D622FF": []})),
     )
 )]
 #[post("/api/v3/breachedaccount/ranges")]

@@ -11,19 +11,22 @@ use crate::error::Error;
 use crate::state::State;
 use crate::wire::NamesByAlias;
 
-/// Websites of a captured address
+/// Get the websites of an address in stealer logs
 ///
-/// The domain of the address must be verified by the caller. Plans with `IncludesStealerLogs`:
-/// Pro; test keys for addresses at the test domain.
+/// Returns the websites where malware captured the credentials of an email address. The caller must
+/// have verified the address's domain. Available on plans with `IncludesStealerLogs` (Pro), and to
+/// test keys for addresses at the test domain.
 #[utoipa::path(
     operation_id = "stealerLogsByEmail",
     tag = "Stealer logs",
     security(("key" = [])),
-    params(("email" = String, Path, format = Email, description = "Address; trimmed, any letter case", example = "stealer-log@breach-integration-tests.example")),
+    params(("email" = String, Path, format = Email, description = "Email address. Case is ignored, and surrounding whitespace is trimmed.", example = "stealer-log@breach-integration-tests.example")),
     extensions(("x-failures" = json!(["email", "subscriptionEnded", "domainNotVerified"]))),
     responses(
-        (status = 200, description = "The domains of the websites, alphabetical", body = [String], example = json!(["shop.breach-integration-tests.example"])),
-        (status = 404, description = "No entry; the body is empty"),
+        (status = 200,
+            description = "The domains of the websites, in alphabetical order.",
+            body = [String], example = json!(["shop.breach-integration-tests.example"])),
+        (status = 404, description = "No matching entries. The body is empty."),
     )
 )]
 #[get("/api/v3/stealerLogsByEmail/{email}")]
@@ -36,20 +39,24 @@ pub async fn stealer_logs_by_email(
     Ok(HttpResponse::Ok().json(app::stealer_logs_by_email(&state, keyed, address).await?))
 }
 
-/// Addresses captured at a website
+/// Get the addresses captured at a website
 ///
-/// The website's domain must be verified by the caller; it is matched exactly. Plans with
-/// `IncludesStealerLogs`: Pro; test keys at or below the test domain.
+/// Returns the email addresses that malware captured at a website. The caller must have verified
+/// the website's domain, which is matched exactly. Available on plans with `IncludesStealerLogs`
+/// (Pro), and to test keys for the test domain and its subdomains.
 #[utoipa::path(
     operation_id = "stealerLogsByWebsiteDomain",
     tag = "Stealer logs",
     security(("key" = [])),
-    params(("domain" = String, Path, description = "Verified domain of the website", pattern = r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$", example = "shop.breach-integration-tests.example")),
+    params(("domain" = String, Path, description = "The verified domain of the website.", pattern = r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$", example = "shop.breach-integration-tests.example")),
     extensions(("x-failures" = json!(["domain", "subscriptionEnded", "domainNotVerified"]))),
     responses(
-        (status = 200, description = "The addresses, alphabetical", body = [String], example = json!(["stealer-log@breach-integration-tests.example"])),
-        (status = 404, description = "No entry; the body is empty"),
-        (status = 429, description = "The limit of domain-based stealer-log operations is exceeded"),
+        (status = 200,
+            description = "The addresses, in alphabetical order.",
+            body = [String], example = json!(["stealer-log@breach-integration-tests.example"])),
+        (status = 404, description = "No matching entries. The body is empty."),
+        (status = 429,
+            description = "The rate limit for stealer-log searches by domain is exceeded."),
     )
 )]
 #[get("/api/v3/stealerLogsByWebsiteDomain/{domain}")]
@@ -65,20 +72,22 @@ pub async fn stealer_logs_by_website_domain(
     reply::in_pieces(response, found).await
 }
 
-/// Captured addresses of a mail domain
+/// Get the captured addresses at an email domain
 ///
-/// Aliases with the domains of the websites at which they were captured. The mail domain must be
-/// verified by the caller. Plans with `IncludesStealerLogs`: Pro; test keys for the test domain.
+/// Returns the captured addresses at an email domain, by alias, with the domains of the websites
+/// where they were captured. The caller must have verified the email domain. Available on plans
+/// with `IncludesStealerLogs` (Pro), and to test keys for the test domain.
 #[utoipa::path(
     operation_id = "stealerLogsByEmailDomain",
     tag = "Stealer logs",
     security(("key" = [])),
-    params(("domain" = String, Path, description = "Verified domain of the addresses", pattern = r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$", example = "breach-integration-tests.example")),
+    params(("domain" = String, Path, description = "The verified domain of the addresses.", pattern = r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$", example = "breach-integration-tests.example")),
     extensions(("x-failures" = json!(["domain", "subscriptionEnded", "domainNotVerified"]))),
     responses(
-        (status = 200, description = "Domains of websites by alias, both alphabetical", body = NamesByAlias, example = json!({"stealer-log": ["shop.breach-integration-tests.example"]})),
-        (status = 404, description = "No entry; the body is empty"),
-        (status = 429, description = "The limit of domain-based stealer-log operations is exceeded"),
+        (status = 200, description = "The domains of websites, by alias. Both are in alphabetical order.", body = NamesByAlias, example = json!({"stealer-log": ["shop.breach-integration-tests.example"]})),
+        (status = 404, description = "No matching entries. The body is empty."),
+        (status = 429,
+            description = "The rate limit for stealer-log searches by domain is exceeded."),
     )
 )]
 #[get("/api/v3/stealerLogsByEmailDomain/{domain}")]

@@ -9,15 +9,16 @@ use crate::error::Error;
 use crate::state::State;
 use crate::wire::SubscriptionStatus;
 
-/// State of the subscription
+/// Get the subscription
 ///
-/// Also works after the subscription has ended. Plans: Core, Pro, High RPM; the all-zero test key.
+/// Returns the subscription that the API key belongs to, even if it has ended. Available on the
+/// Core, Pro and High RPM plans, and to the all-zero test key.
 #[utoipa::path(
     operation_id = "subscriptionStatus",
     tag = "Subscription",
     security(("key" = [])),
     responses(
-        (status = 200, description = "The subscription", body = SubscriptionStatus),
+        (status = 200, description = "The subscription.", body = SubscriptionStatus),
     )
 )]
 #[get("/api/v3/subscription/status")]

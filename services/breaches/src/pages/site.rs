@@ -11,7 +11,7 @@ const SHIELD: &str =
 pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     Site::new(
         "Breach lookup",
-        "Finds the data breaches in which an address or a domain appears.",
+        "Finds the data breaches that contain an email address or a domain.",
         Accent::Plum,
     )
     .icon(SHIELD)

@@ -5,9 +5,9 @@ use utoipa::ToSchema;
 
 use crate::model::{self, instant, markup};
 
-/// A breach of the catalogue.
+/// A data breach in the catalogue.
 ///
-/// Attributes may be added without a new version of the API.
+/// New attributes can be added without a new API version.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 #[schema(rename_all = "PascalCase")]
@@ -21,55 +21,58 @@ use crate::model::{self, instant, markup};
     "IsSpamList": false, "IsMalware": false, "IsSubscriptionFree": false, "IsStealerLog": false,
 }))]
 pub struct Breach {
-    /// Stable key: unique ignoring case, never changes.
+    /// Stable identifier of the breach. It never changes and is unique, ignoring case.
     #[schema(example = "Acmegram")]
     pub name: String,
-    /// Unique title; may change.
+    /// Title of the breach. It is unique but can change.
     #[schema(example = "Acmegram")]
     pub title: String,
-    /// Domain of the breached site; may be empty.
+    /// Domain of the breached website. Can be empty.
     #[schema(example = "acmegram.example")]
     pub domain: String,
     /// Approximate date of the breach.
     #[schema(format = Date, example = "2013-12-01")]
     pub breach_date: String,
-    /// When the breach was added, to the minute.
+    /// When the breach was added to the catalogue, with minute precision.
     #[schema(format = DateTime, example = "2014-01-01T12:00:00Z")]
     pub added_date: String,
-    /// When the breach was last changed, to the minute; never earlier than `AddedDate`.
+    /// When the breach was last modified, with minute precision. Never earlier than `AddedDate`.
     #[schema(format = DateTime, example = "2014-01-01T12:00:00Z")]
     pub modified_date: String,
-    /// Number of addresses loaded.
+    /// Number of addresses in the breach.
     #[schema(example = 10)]
     pub pwn_count: i64,
-    /// Description, HTML: text with links, emphasis and lists.
+    /// Description in HTML, which may contain links, emphasis and lists.
     pub description: String,
-    /// Location of a PNG logo.
+    /// URL of the logo, a PNG image.
     #[schema(example = "https://logos.example/Acmegram.png")]
     pub logo_path: String,
-    /// Attribution requested by the provider of the data.
+    /// Attribution requested by the provider of the data. `null` if none is required.
     #[schema(required = true)]
     pub attribution: Option<String>,
-    /// URL of the disclosure by the breached party.
+    /// URL of the breached organisation's disclosure. `null` if unknown.
     pub disclosure_url: Option<String>,
-    /// Affected classes of data, alphabetical.
+    /// Exposed data classes, in alphabetical order.
     #[schema(example = json!(["Email addresses", "Passwords"]))]
     pub data_classes: Vec<String>,
-    /// Its authenticity was confirmed.
+    /// Whether the breach has been verified as authentic.
     pub is_verified: bool,
-    /// It is considered made up.
+    /// Whether the data are considered fabricated.
     pub is_fabricated: bool,
-    /// Sensitive: searches by address return no account for it.
+    /// Whether the breach is sensitive. Searches by address do not return sensitive breaches.
     pub is_sensitive: bool,
-    /// Retired: its data were removed and are never returned.
+    /// Whether the breach is retired. The data of a retired breach have been removed and are never
+    /// returned.
     pub is_retired: bool,
-    /// Its data come from a spam list, not from a compromise.
+    /// Whether the data come from a spam list rather than from a compromised service.
     pub is_spam_list: bool,
-    /// Its data come from malware.
+    /// Whether the data were collected by malware.
     pub is_malware: bool,
-    /// Domain searches show it even when the subscription is too small.
+    /// Whether domain searches return the breach even if the subscription does not cover the
+    /// domain's size.
     pub is_subscription_free: bool,
-    /// Its data come from stealer logs; websites are stored by address.
+    /// Whether the data come from stealer logs, which list the websites where each address was
+    /// captured.
     pub is_stealer_log: bool,
 }
 
@@ -100,69 +103,71 @@ impl From<&model::Breach> for Breach {
     }
 }
 
-/// A breach of an account: `Name` alone when truncated, every attribute of a breach otherwise.
-///
-/// Only the document uses it: one generated type reads both answers.
+/// A breach that contains the address. A truncated response contains only `Name`; a full response
+/// contains all attributes.
+// Only the OpenAPI document uses this type: one generated type reads both responses.
 #[derive(ToSchema)]
 #[schema(rename_all = "PascalCase")]
 #[allow(dead_code, reason = "responses are assembled from rendered breaches, as described here")]
 pub struct AccountBreach {
-    /// Stable key: unique ignoring case, never changes.
+    /// Stable identifier of the breach. It never changes and is unique, ignoring case.
     #[schema(example = "Acmegram")]
     name: String,
-    /// Unique title; may change.
+    /// Title of the breach. It is unique but can change.
     #[schema(nullable = false)]
     title: Option<String>,
-    /// Domain of the breached site; may be empty.
+    /// Domain of the breached website. Can be empty.
     #[schema(nullable = false)]
     domain: Option<String>,
     /// Approximate date of the breach.
     #[schema(format = Date, nullable = false)]
     breach_date: Option<String>,
-    /// When the breach was added, to the minute.
+    /// When the breach was added to the catalogue, with minute precision.
     #[schema(format = DateTime, nullable = false)]
     added_date: Option<String>,
-    /// When the breach was last changed, to the minute.
+    /// When the breach was last modified, with minute precision.
     #[schema(format = DateTime, nullable = false)]
     modified_date: Option<String>,
-    /// Number of addresses loaded.
+    /// Number of addresses in the breach.
     #[schema(nullable = false)]
     pwn_count: Option<i64>,
-    /// Description, HTML.
+    /// Description in HTML.
     #[schema(nullable = false)]
     description: Option<String>,
-    /// Location of a PNG logo.
+    /// URL of the logo, a PNG image.
     #[schema(nullable = false)]
     logo_path: Option<String>,
-    /// Attribution requested by the provider of the data.
+    /// Attribution requested by the provider of the data. `null` if none is required.
     attribution: Option<String>,
-    /// URL of the disclosure by the breached party.
+    /// URL of the breached organisation's disclosure. `null` if unknown.
     disclosure_url: Option<String>,
-    /// Affected classes of data, alphabetical.
+    /// Exposed data classes, in alphabetical order.
     #[schema(nullable = false)]
     data_classes: Option<Vec<String>>,
-    /// Its authenticity was confirmed.
+    /// Whether the breach has been verified as authentic.
     #[schema(nullable = false)]
     is_verified: Option<bool>,
-    /// It is considered made up.
+    /// Whether the data are considered fabricated.
     #[schema(nullable = false)]
     is_fabricated: Option<bool>,
-    /// Sensitive: only shown to those who verified the domain of the address.
+    /// Whether the breach is sensitive. Only callers who have verified the address's domain can see
+    /// sensitive breaches.
     #[schema(nullable = false)]
     is_sensitive: Option<bool>,
-    /// Retired: never shown with an address.
+    /// Whether the breach is retired. Retired breaches are never returned for an address.
     #[schema(nullable = false)]
     is_retired: Option<bool>,
-    /// Its data come from a spam list, not from a compromise.
+    /// Whether the data come from a spam list rather than from a compromised service.
     #[schema(nullable = false)]
     is_spam_list: Option<bool>,
-    /// Its data come from malware.
+    /// Whether the data were collected by malware.
     #[schema(nullable = false)]
     is_malware: Option<bool>,
-    /// Domain searches show it even when the subscription is too small.
+    /// Whether domain searches return the breach even if the subscription does not cover the
+    /// domain's size.
     #[schema(nullable = false)]
     is_subscription_free: Option<bool>,
-    /// Its data come from stealer logs.
+    /// Whether the data come from stealer logs.
     #[schema(nullable = false)]
     is_stealer_log: Option<bool>,
 }

@@ -12,10 +12,10 @@ use super::error::ErrorBody;
 /// Maximum number of addresses per request.
 const MAX_EMAILS: usize = 1_000;
 
-/// Addresses to check.
+/// The addresses to check.
 #[derive(Clone, Debug, PartialEq, Eq, ToSchema)]
 pub struct AccountsRequest {
-    /// 1 to 1,000 addresses; trimmed, any letter case.
+    /// 1 to 1,000 email addresses. Case is ignored, and surrounding whitespace is trimmed.
     #[schema(schema_with = emails)]
     emails: Vec<String>,
 }
@@ -26,7 +26,9 @@ fn emails() -> Array {
         .min_items(Some(1))
         .max_items(Some(MAX_EMAILS))
         .examples([serde_json::json!(["account-exists@breach-integration-tests.example"])])
-        .description(Some("1 to 1,000 addresses; trimmed, any letter case."))
+        .description(Some(
+            "1 to 1,000 email addresses. Case is ignored, and surrounding whitespace is trimmed.",
+        ))
         .build()
 }
 
@@ -43,23 +45,23 @@ impl Body for AccountsRequest {
     }
 }
 
-/// An address of the request with its breaches, or with an error if it was not checked.
-///
-/// Only the document uses it: the entries are assembled from rendered breaches.
+/// The result for one address: its breaches, or an error if it was not checked.
+// Only the OpenAPI document uses this type: entries are assembled from rendered breaches.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "entries are assembled from rendered breaches, as described here")]
 pub struct CheckedAccount {
-    /// The address, spelled like in the request.
+    /// The address, exactly as in the request.
     #[schema(example = "account-exists@breach-integration-tests.example")]
     email: String,
-    /// The breaches, by title; empty if there are none. Absent if the address was not checked.
+    /// The breaches, sorted by title. Empty if the address is not in any breach, and absent if it
+    /// was not checked.
     #[schema(nullable = false)]
     breaches: Option<Vec<AccountBreach>>,
-    /// `true` if the domain is larger than the plan covers, so only breaches with
-    /// `IsSubscriptionFree` are listed. Otherwise absent.
+    /// `true` if only breaches with `IsSubscriptionFree` are listed because the domain is larger
+    /// than the plan covers. Otherwise absent.
     #[schema(nullable = false)]
     limited: Option<bool>,
-    /// Why the address was not checked. Absent if it was.
+    /// Why the address was not checked. Absent if it was checked.
     #[schema(nullable = false)]
     error: Option<ErrorBody>,
 }

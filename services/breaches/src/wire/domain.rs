@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 /// Breach names by alias. Both are in byte order.
 pub type NamesByAlias = BTreeMap<String, Vec<String>>;
 
-/// A verified domain of the subscription.
+/// A domain that the subscriber has verified.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 #[schema(rename_all = "PascalCase")]
@@ -18,19 +18,19 @@ pub type NamesByAlias = BTreeMap<String, Vec<String>>;
     "NextSubscriptionRenewal": "2027-03-07T12:30:38",
 }))]
 pub struct SubscribedDomain {
-    /// The domain.
+    /// Name of the domain.
     #[schema(example = "example.org")]
     pub domain_name: String,
-    /// Breached addresses at the last search; null before the first.
+    /// Number of breached addresses found by the last search. `null` before the first search.
     #[schema(required = true)]
     pub pwn_count: Option<i64>,
-    /// `PwnCount` without addresses in spam lists only.
+    /// `PwnCount` without addresses that are only in spam lists.
     #[schema(required = true)]
     pub pwn_count_excluding_spam_lists: Option<i64>,
-    /// `PwnCountExcludingSpamLists` when the current subscription began.
+    /// Value of `PwnCountExcludingSpamLists` at the start of the current subscription.
     #[schema(required = true)]
     pub pwn_count_excluding_spam_lists_at_last_subscription_renewal: Option<i64>,
-    /// End of the current subscription, UTC without a zone letter.
+    /// When the current subscription ends, in UTC without a time zone designator.
     #[schema(
         required = true,
         pattern = r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$",

@@ -5,25 +5,25 @@ use utoipa::ToSchema;
 
 use crate::model::{self, instant};
 
-/// A paste in which the address was found.
+/// A paste that contains the address.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 #[schema(rename_all = "PascalCase")]
 pub struct Paste {
-    /// Site where it was posted; new sources may be added.
+    /// Site where the paste was published. New sources can be added.
     #[schema(example = "Pastebin")]
     pub source: String,
-    /// Its id there.
+    /// ID of the paste at the source.
     #[schema(example = "T3stP4st")]
     pub id: String,
-    /// Its title there; left out when unknown.
+    /// Title of the paste. Absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = "fixture")]
     pub title: Option<String>,
-    /// When it was posted; null when unknown.
+    /// When the paste was published. `null` if unknown.
     #[schema(format = DateTime, required = true, example = "2014-11-28T06:11:00Z")]
     pub date: Option<String>,
-    /// Number of addresses found in it.
+    /// Number of email addresses in the paste.
     #[schema(example = 245)]
     pub email_count: i64,
 }

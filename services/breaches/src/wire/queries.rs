@@ -7,15 +7,16 @@ use utoipa::IntoParams;
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct BreachedAccountQuery {
-    /// `false` answers with the full breach model; default `true`
+    /// Whether to return only the names of breaches. Set to `false` to return all attributes.
+    /// Defaults to `true`.
     #[serde(rename = "truncateResponse")]
     #[param(value_type = bool, required = false)]
     pub truncate_response: Option<bool>,
-    /// Only breaches of this domain, ignoring case
+    /// Return only breaches of the website with this domain. Case is ignored.
     #[serde(rename = "Domain")]
     #[param(value_type = String, required = false)]
     pub domain: Option<String>,
-    /// `false` leaves unverified breaches out; default `true`
+    /// Whether to include unverified breaches. Defaults to `true`.
     #[serde(rename = "IncludeUnverified")]
     #[param(value_type = bool, required = false)]
     pub include_unverified: Option<bool>,
@@ -25,11 +26,12 @@ pub struct BreachedAccountQuery {
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct BreachesQuery {
-    /// Only breaches of this domain, ignoring case
+    /// Return only breaches of the website with this domain. Case is ignored.
     #[serde(rename = "Domain")]
     #[param(value_type = String, required = false)]
     pub domain: Option<String>,
-    /// Only spam lists, or only others
+    /// If `true`, return only spam lists; if `false`, return all other breaches. If omitted, return
+    /// both.
     #[serde(rename = "IsSpamList")]
     #[param(value_type = bool, required = false)]
     pub is_spam_list: Option<bool>,
@@ -39,7 +41,8 @@ pub struct BreachesQuery {
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ReportQuery {
-    /// Breaches added at this date, the start of its day in UTC, or at this time, or later
+    /// Include breaches added at or after this date or time. A date means the start of that day in
+    /// UTC.
     #[param(value_type = String, format = Date, required = true, example = "2026-01-01")]
     pub since: Option<String>,
 }

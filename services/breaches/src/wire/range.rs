@@ -9,7 +9,7 @@ use utoipa::openapi::schema::{Array, ArrayBuilder, ObjectBuilder, Type};
 use super::body::{Body, member};
 use crate::model::EmailPrefix;
 
-/// An address with the requested prefix.
+/// The breaches of an address whose hash starts with the requested prefix.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(rename_all = "camelCase")]
@@ -17,7 +17,7 @@ pub struct RangeEntry<'c> {
     /// The SHA-1 suffix: the 34 upper-case characters after the prefix.
     #[schema(value_type = String, pattern = "^[0-9A-F]{34}$", example = "22FFBB50B11B0EFD307BE358624A26EE00")]
     pub hash_suffix: HashSuffix,
-    /// Names of the breaches, in byte order.
+    /// Names of the breaches, sorted in byte order.
     #[schema(example = json!(["Acmegram"]))]
     #[schema(value_type = Vec<String>)]
     pub websites: Vec<&'c str>,
@@ -62,10 +62,11 @@ mod tests {
 /// Maximum number of prefixes per request.
 const MAX_PREFIXES: usize = 1_000;
 
-/// Prefixes to search.
+/// The prefixes to search.
 #[derive(Clone, Debug, PartialEq, Eq, ToSchema)]
 pub struct RangesRequest {
-    /// 1 to 1,000 prefixes of 6 hexadecimal characters, any case; duplicates are ignored.
+    /// 1 to 1,000 prefixes of 6 hexadecimal characters, in upper or lower case. Duplicates are
+    /// ignored.
     #[schema(schema_with = prefixes)]
     prefixes: Vec<String>,
 }
@@ -78,7 +79,8 @@ fn prefixes() -> Array {
         .max_items(Some(MAX_PREFIXES))
         .examples([serde_json::json!(["567159", "D622FF"])])
         .description(Some(
-            "1 to 1,000 prefixes of 6 hexadecimal characters, any case; duplicates are ignored.",
+            "1 to 1,000 prefixes of 6 hexadecimal characters, in upper or lower case. Duplicates \
+             are ignored.",
         ))
         .build()
 }

@@ -6,10 +6,9 @@ use utoipa::ToSchema;
 use crate::model::report::Exposures;
 use crate::model::{Breach, instant};
 
-/// The new exposures of a domain. `Addresses` comes first and the counts last, because they are known
-/// once every address was read.
-///
-/// Only the document uses it: the answer is streamed.
+/// A domain's new exposures. The counts come after `Addresses`, because they are only known once
+/// all addresses have been read.
+// Only the OpenAPI document uses this type: the response is streamed.
 #[derive(ToSchema)]
 #[schema(rename_all = "PascalCase")]
 #[allow(dead_code, reason = "responses are assembled from their parts, as described here")]
@@ -17,34 +16,36 @@ pub struct ExposureReport {
     /// The domain.
     #[schema(example = "corp.example")]
     domain: String,
-    /// New breaches were added at this time or later.
+    /// Breaches added at or after this time count as new.
     #[schema(format = DateTime, example = "2026-01-01T00:00:00Z")]
     since: String,
-    /// When the report was made.
+    /// When the report was created.
     #[schema(format = DateTime, example = "2026-03-01T12:00:00Z")]
     until: String,
-    /// The addresses in new breaches, by alias.
+    /// The addresses in new breaches, sorted by alias.
     addresses: Vec<ReportedAddress>,
-    /// The new breaches with addresses of the domain, most addresses first.
+    /// The new breaches that contain addresses at the domain, sorted by descending number of
+    /// addresses.
     breaches: Vec<ReportedBreach>,
-    /// The data classes of these breaches, most addresses first.
+    /// The data classes of these breaches, sorted by descending number of addresses.
     data_classes: Vec<ReportedClass>,
     #[serde(flatten)]
     totals: ReportTotals,
 }
 
-/// An address with its new breaches.
+/// An address with the new breaches that contain it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 #[schema(rename_all = "PascalCase")]
 pub struct ReportedAddress {
-    /// The part before the @.
+    /// The part of the address before the @.
     #[schema(example = "anna")]
     pub alias: String,
-    /// Names of its new breaches.
+    /// Names of the new breaches that contain the address.
     #[schema(example = json!(["Acmegram"]))]
     pub breaches: Vec<String>,
-    /// Number of all its breaches, new or not. More than one means that it was exposed repeatedly.
+    /// Total number of breaches that contain the address, including older ones. A number above 1
+    /// means that it was exposed repeatedly.
     #[schema(example = 2)]
     pub all_breaches: usize,
 }
@@ -54,22 +55,22 @@ pub struct ReportedAddress {
 #[serde(rename_all = "PascalCase")]
 #[schema(rename_all = "PascalCase")]
 pub struct ReportedBreach {
-    /// Stable key.
+    /// Stable identifier of the breach.
     #[schema(example = "Acmegram")]
     pub name: String,
-    /// Title.
+    /// Title of the breach.
     #[schema(example = "Acmegram")]
     pub title: String,
     /// Approximate date of the breach.
     #[schema(format = Date, example = "2025-12-01")]
     pub breach_date: String,
-    /// When the breach was added.
+    /// When the breach was added to the catalogue.
     #[schema(format = DateTime, example = "2026-01-15T12:00:00Z")]
     pub added_date: String,
-    /// Affected classes of data.
+    /// Exposed data classes.
     #[schema(example = json!(["Email addresses", "Passwords"]))]
     pub data_classes: Vec<String>,
-    /// Number of addresses of the domain in it.
+    /// Number of addresses at the domain that are in this breach.
     #[schema(example = 12)]
     pub addresses: i64,
 }
@@ -87,15 +88,15 @@ impl ReportedBreach {
     }
 }
 
-/// A data class of new breaches.
+/// A data class exposed in new breaches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 #[schema(rename_all = "PascalCase")]
 pub struct ReportedClass {
-    /// Its name.
+    /// Name of the data class.
     #[schema(example = "Passwords")]
     pub name: String,
-    /// Number of addresses for which a new breach contains it.
+    /// Number of addresses in new breaches that exposed this data class.
     #[schema(example = 12)]
     pub addresses: i64,
 }
@@ -105,19 +106,19 @@ pub struct ReportedClass {
 #[serde(rename_all = "PascalCase")]
 #[schema(rename_all = "PascalCase")]
 pub struct ReportTotals {
-    /// Addresses of the domain in any breach.
+    /// Number of addresses at the domain that are in any breach.
     #[schema(example = 40)]
     pub breached_addresses: i64,
-    /// Addresses in new breaches.
+    /// Number of addresses in new breaches.
     #[schema(example = 12)]
     pub exposed_addresses: i64,
-    /// Those of them that were in no breach before.
+    /// Number of these addresses that were not in any breach before.
     #[schema(example = 3)]
     pub first_exposed_addresses: i64,
-    /// Those of them that are in several breaches, new or not.
+    /// Number of these addresses that are in more than one breach, including older ones.
     #[schema(example = 9)]
     pub repeated_addresses: i64,
-    /// Pairs of an address and a new breach.
+    /// Number of combinations of an address and a new breach.
     #[schema(example = 13)]
     pub new_exposures: i64,
 }

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use crate::model::instant;
 use crate::model::plan::Plan;
 
-/// The subscription of the caller.
+/// The caller's subscription.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 #[schema(rename_all = "PascalCase")]
@@ -19,32 +19,33 @@ use crate::model::plan::Plan;
     "IncludesKAnon": false,
 }))]
 pub struct SubscriptionStatus {
-    /// Name and level of the plan.
+    /// Name of the plan, including its level.
     #[schema(example = "Core 1")]
     pub subscription_name: String,
-    /// Scope of the plan.
+    /// Description of the plan.
     pub description: String,
-    /// End of the subscription, UTC without a zone letter.
+    /// When the subscription ends, in UTC without a time zone designator.
     #[schema(pattern = r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$", example = "2027-03-07T12:30:38")]
     pub subscribed_until: String,
-    /// Searches by address per minute.
+    /// Number of searches by address allowed per minute.
     #[schema(example = 10)]
     pub rpm: i32,
-    /// Largest searchable domain, without addresses in spam lists only; 2147483647 means unlimited.
+    /// Maximum number of breached addresses in a searchable domain. Addresses that are only in spam
+    /// lists do not count. 2147483647 means unlimited.
     #[schema(example = 25)]
     pub domain_search_max_breached_accounts: i32,
-    /// Number of domains with more than ten breached addresses.
+    /// Maximum number of domains with more than ten breached addresses.
     #[schema(example = 1)]
     pub max_breached_domains: i32,
-    /// Access to stealer-log operations.
+    /// Whether the plan includes the stealer-log operations.
     pub includes_stealer_logs: bool,
-    /// Access to domain verification by API.
+    /// Whether the plan includes domain verification through the API.
     pub includes_bulk_domain_add: bool,
-    /// Subdomains are added with their domain.
+    /// Whether subdomains of a verified domain can be added without separate verification.
     pub includes_auto_subdomain_verification: bool,
-    /// Customers' domains may be added.
+    /// Whether domains of customers can be added.
     pub includes_customer_domains: bool,
-    /// Access to searches by hash prefix.
+    /// Whether the plan includes searches by hash prefix.
     #[serde(rename = "IncludesKAnon")]
     #[schema(rename = "IncludesKAnon")]
     pub includes_k_anon: bool,

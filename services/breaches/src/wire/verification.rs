@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::body::{Body, member};
 
-/// The token of a domain.
+/// The verification token of a domain.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DnsToken {
-    /// The value of the TXT record that proves control of the domain.
+    /// Value of the TXT record to publish at the domain.
     #[schema(example = "breach-verify=dweb_k3v9x2m4q7w1z8r5t6y0u3i2")]
     pub txt_record_value: String,
 }
@@ -17,7 +17,7 @@ pub struct DnsToken {
 #[derive(Clone, Debug, Default, PartialEq, Eq, utoipa::ToSchema)]
 #[schema(rename_all = "PascalCase")]
 pub struct DomainRequest {
-    /// Domain, in any letter case.
+    /// Name of the domain. Case is ignored.
     #[schema(
         pattern = r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$",
         example = "example.com"
@@ -25,17 +25,18 @@ pub struct DomainRequest {
     pub domain_name: String,
 }
 
-/// The domain, and the alias at it that receives the mail.
+/// The domain to verify, and the address that receives the email.
 #[derive(Clone, Debug, Default, PartialEq, Eq, utoipa::ToSchema)]
 #[schema(rename_all = "PascalCase")]
 pub struct MailRequest {
-    /// Domain, in any letter case.
+    /// Name of the domain. Case is ignored.
     #[schema(
         pattern = r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$",
         example = "example.com"
     )]
     pub domain_name: String,
-    /// `admin`, `hostmaster`, `info`, `security` or `webmaster`, in any letter case.
+    /// Local part of the address that receives the email: `admin`, `hostmaster`, `info`, `security`
+    /// or `webmaster`. Case is ignored.
     #[schema(pattern = "^(admin|hostmaster|info|security|webmaster)$", example = "security")]
     pub email_alias: String,
 }

@@ -13,11 +13,11 @@ use crate::store::cluster::{self, Worker};
 const EVERY: Duration = Duration::from_secs(5);
 
 static UP: LazyLock<IntGaugeVec> = LazyLock::new(|| {
-    let help = "1 if the server of the distributed database answers, else 0";
+    let help = "Whether the server of the distributed database responds: 1 if it does, otherwise 0";
     register(IntGaugeVec::new(Opts::new("breaches_cluster_server_up", help), &["server"]))
 });
 static MISSING: LazyLock<Gauge> = LazyLock::new(|| {
-    let help = "Share of the accounts on servers that do not answer";
+    let help = "Fraction of accounts on servers that do not respond";
     register(Gauge::new("breaches_accounts_unreachable_ratio", help))
 });
 
