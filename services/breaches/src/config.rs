@@ -110,7 +110,7 @@ impl Settings {
     }
 }
 
-/// How mails are sent.
+/// Settings for outgoing email.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Mail")]
 pub struct MailSettings {

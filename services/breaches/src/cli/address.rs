@@ -37,7 +37,7 @@ pub enum AddressCommand {
     },
     /// Opt an address out on behalf of its owner
     OptOut {
-        /// Address
+        /// Email address
         email: String,
         /// Kind of opt-out
         #[arg(long, value_enum)]
@@ -47,14 +47,14 @@ pub enum AddressCommand {
     },
     /// Revoke a public opt-out
     OptIn {
-        /// Address
+        /// Email address
         email: String,
         #[command(flatten)]
         output: Output,
     },
     /// Remove an address from a breach
     Remove {
-        /// Address
+        /// Email address
         email: String,
         /// Name of the breach
         #[arg(long, value_name = "NAME")]
@@ -67,7 +67,7 @@ pub enum AddressCommand {
     /// Searches all tables, the raw bytes of the SQLite file (including its free pages and
     /// write-ahead log) and the mail folder. Backups and dead PostgreSQL rows are not searched.
     VerifyRemoved {
-        /// Address
+        /// Email address
         email: String,
         /// Also search this file or folder, such as a log folder. Can be repeated
         #[arg(long = "also", value_name = "PATH")]

@@ -50,7 +50,7 @@ pub enum DomainCommand {
     MonthlyMail {
         /// Email address of the subscriber
         email: String,
-        /// Domain that the mail is about
+        /// Domain of the monthly email
         domain: String,
         /// Whether to send the email
         setting: OnOff,
