@@ -61,9 +61,9 @@ pub struct LoadFlags {
     /// Format of the input files
     #[arg(long, value_enum, default_value_t = FileFormat::Lines)]
     format: FileFormat,
-    /// Where to find the addresses: a CSV column by name or number (starting at 1), a JSON field
-    /// such as user.email, or a column of a dump such as users.email [default: a column or field
-    /// with a common name]
+    /// Column or field that contains the addresses: a CSV column by name or number (starting at 1),
+    /// a JSON field such as user.email, or a column of a dump such as users.email [default: a
+    /// column or field with a common name]
     #[arg(long, visible_alias = "email-column", value_name = "COLUMN")]
     column: Option<String>,
     #[command(flatten)]
