@@ -17,137 +17,142 @@ use crate::model::zone::Zone;
 #[derive(Clone, clap::Args)]
 #[command(next_help_heading = "Calendar")]
 pub struct Settings {
-    /// Name of the site in pages and feeds
+    /// Name of the site, shown on pages and in feeds
     #[arg(long, env, global = true, default_value = "Calendar", value_name = "TEXT")]
     pub site_name: String,
 
-    /// Time zone of the site, an IANA name
+    /// Time zone of the site, as an IANA name
     #[arg(long, env, global = true, default_value = "UTC", value_name = "ZONE", value_parser = parse_zone)]
     pub site_timezone: Zone,
 
-    /// Language of the pages: ar, cs, de, en, es, fr, it, ja, nl, pl, pt, sv, uk or zh
+    /// Language of pages, frames and feeds: ar, cs, de, en, es, fr, it, ja, nl, pl, pt, sv, uk or
+    /// zh
     #[arg(long, env, global = true, default_value = "en", value_name = "LANGUAGE", value_parser = parse_language)]
     pub site_locale: Language,
 
-    /// Languages in which the pages are also offered, separated by blanks; `?lang=de` selects one. None
-    /// by default
+    /// Additional page languages, separated by spaces. Readers choose one with `?lang=de`. If
+    /// empty, pages are only available in SITE_LOCALE
     #[arg(long, env, global = true, default_value = "", value_name = "LANGUAGES", value_parser = parse_languages)]
     pub site_locales: Languages,
 
-    /// Default number of rows per page of a list, 1 to 1000
+    /// Default number of rows per page in lists, 1 to 1000. Must not exceed PER_PAGE_MAX
     #[arg(long, env, global = true, default_value_t = PER_PAGE, value_name = "ROWS", value_parser = clap::value_parser!(i64).range(1..=1000))]
     pub per_page: i64,
 
-    /// Maximum number of rows per page of a list, 1 to 1000
+    /// Maximum number of rows per page in lists, 1 to 1000. Requests for more rows are reduced to
+    /// this number
     #[arg(long, env, global = true, default_value_t = 50, value_name = "ROWS", value_parser = clap::value_parser!(i64).range(1..=1000))]
     pub per_page_max: i64,
 
-    /// Currency symbol of costs without one
+    /// Currency symbol for costs that do not contain one, up to 10 characters without digits
     #[arg(long, env, global = true, default_value = "$", value_name = "TEXT", value_parser = parse_symbol)]
     pub currency_symbol: String,
 
-    /// Position of the currency symbol
+    /// Position of CURRENCY_SYMBOL. Pages in languages other than English follow the conventions of
+    /// their language
     #[arg(long, env, global = true, default_value = "prefix")]
     pub currency_position: Position,
 
-    /// Currency code of costs, ISO 4217
+    /// ISO 4217 currency code for costs, such as EUR. If empty, responses do not include a code
     #[arg(long, env, global = true, default_value = "", value_name = "CODE", value_parser = parse_code)]
     pub currency_code: String,
 
-    /// Default radius of location filters in GEO_UNIT, above 0, up to 100000
+    /// Default radius for location filters, in GEO_UNIT; above 0 and up to 100000
     #[arg(long, env, global = true, default_value_t = 25.0, value_name = "LENGTH", value_parser = parse_length)]
     pub geo_radius: f64,
 
-    /// Unit of GEO_RADIUS
+    /// Unit of GEO_RADIUS, and default unit for location filters
     #[arg(long, env, global = true, default_value = "miles")]
     pub geo_unit: GeoUnit,
 
-    /// Folder of stored images [default: DATA_DIR/media]
+    /// Folder for stored images [default: DATA_DIR/media]
     #[arg(long, env, global = true, value_name = "FOLDER")]
     pub media_dir: Option<PathBuf>,
 
-    /// How to handle an image that a write names by URL
+    /// How to handle an image that a request specifies by URL
     #[arg(long, env, global = true, default_value = "link")]
     pub image_mode: ImageMode,
 
-    /// Also serve the paths of existing clients
+    /// Also serve the API at /wp-json/tribe/events/v1, for existing clients of The Events Calendar
     #[arg(long, env, global = true, default_value = "on")]
     pub alias_prefix: Switch,
 
-    /// Store HTML of editors and administrators unmodified
+    /// Store HTML from editors and administrators without sanitizing it
     #[arg(long, env, global = true, default_value = "off")]
     pub unfiltered_html: Switch,
 
-    /// Maximum number of events in an iCalendar feed, 1 to 100000
+    /// Maximum number of events in an iCalendar feed, 1 to 100000. Clients get the rest with `page`
     #[arg(long, env, global = true, default_value_t = 50_000, value_name = "EVENTS", value_parser = clap::value_parser!(i64).range(1..=100_000))]
     pub ical_items_max: i64,
 
-    /// Days for which subscriptions of pages keep past events, 0 to 3650
+    /// Days of past events to include in the iCalendar feeds of pages, 0 to 3650
     #[arg(long, env, global = true, default_value_t = 90, value_name = "DAYS", value_parser = clap::value_parser!(i64).range(0..=3650))]
     pub ical_past_days: i64,
 
-    /// Months for which the occurrences of series exist as events, 1 to 120
+    /// How many months ahead to create the events of a series, 1 to 120
     #[arg(long, env, global = true, default_value_t = 24, value_name = "MONTHS", value_parser = clap::value_parser!(i32).range(1..=120))]
     pub series_ahead: i32,
 
-    /// Maximum number of occurrences of a series in these months, 1 to 5000
+    /// Maximum number of events per series within SERIES_AHEAD, 1 to 5000. Imported series are
+    /// limited to 500
     #[arg(long, env, global = true, default_value_t = 1000, value_name = "EVENTS", value_parser = clap::value_parser!(i64).range(1..=5000))]
     pub series_max: i64,
 
-    /// Days after which resources in the trash are erased for good; 0: never; at most 3650
+    /// Days to keep items in the trash before erasing them, up to 3650; 0 keeps them forever
     #[arg(long, env, global = true, default_value_t = 30, value_name = "DAYS", value_parser = clap::value_parser!(i64).range(0..=3650))]
     pub trash_days: i64,
 
-    /// Read requests per minute and key or address; 0 disables the limit
+    /// Maximum read requests per minute for each key or client address; 0 disables the limit
     #[arg(long, env, global = true, default_value_t = 600, value_name = "N")]
     pub rate_read_rpm: u32,
 
-    /// Write requests per minute and key or address; 0 disables the limit
+    /// Maximum write requests per minute for each key or client address; 0 disables the limit
     #[arg(long, env, global = true, default_value_t = 120, value_name = "N")]
     pub rate_write_rpm: u32,
 
-    /// Time limit in milliseconds of costly lists (searches, venues and organizers by their events),
-    /// waiting included, and of the wait for memory of pages with more than 256 KiB of text. Exceeding it
-    /// is rejected with 503; 1 to 60000
+    /// Time limit in milliseconds for expensive lists (searches, and venues or organizers filtered
+    /// by their events), including time in the queue; 1 to 60000. Also limits how long a page with
+    /// more than 256 KiB of text waits for memory. Requests that exceed the limit get 503
     #[arg(long, env, global = true, default_value_t = 3000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
     pub list_time_ms: u64,
 
-    /// Memory in MiB for answers that are sent again until anything that events show changes, 0 to
-    /// 65536; 0: answers are not kept
+    /// Memory for cached responses in MiB, 0 to 65536; 0 disables the cache. Responses are cached
+    /// until any data that events display changes
     #[arg(long, env, global = true, default_value_t = 64, value_name = "MIB", value_parser = parse_mebibytes)]
     pub render_cache_mb: usize,
 
-    /// Permit webhooks at private addresses
+    /// Allow webhooks at private addresses
     #[arg(long, env, global = true, default_value = "off")]
     pub webhook_allow_private: Switch,
 
-    /// Shortest interval between two runs of a subscription in minutes, 1 to 1440
+    /// Minimum interval between two runs of a subscription in minutes, 1 to 1440
     #[arg(long, env, global = true, default_value_t = 15, value_name = "MINUTES", value_parser = clap::value_parser!(i64).range(1..=1440))]
     pub subscription_interval_min: i64,
 
-    /// Maximum size of a subscribed file in MiB, unpacked, 1 to 256
+    /// Maximum uncompressed size of a subscribed file in MiB, 1 to 256
     #[arg(long, env, global = true, default_value_t = 16, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=256))]
     pub subscription_file_mb: u64,
 
-    /// Time limit for fetching a subscribed file in seconds, redirects included, 1 to 600
+    /// Time limit for fetching a subscribed file in seconds, including redirects; 1 to 600
     #[arg(long, env, global = true, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=600))]
     pub subscription_time_s: u64,
 
-    /// Permit subscriptions to private addresses
+    /// Allow subscriptions to private addresses
     #[arg(long, env, global = true, default_value = "off")]
     pub subscription_allow_private: Switch,
 
-    /// Origins of sites that may embed the calendar in frames, such as `https://town.example`, separated
-    /// by blanks; `https://*.town.example` for subdomains, `*` for all sites; none by default
+    /// Origins that may embed the calendar in frames, such as `https://town.example`, separated by
+    /// spaces. `https://*.town.example` allows all subdomains, and `*` allows every site. If empty,
+    /// embedding is not allowed
     #[arg(long, env, global = true, default_value = "", value_name = "ORIGINS", value_parser = parse_origins)]
     pub embed_origins: FrameOrigins,
 
-    /// Login of the first user; read at the first start only
+    /// Login of the first user. Only used on the first start
     #[arg(long, env, global = true, default_value = "admin", value_name = "LOGIN", value_parser = parse_login)]
     pub admin_login: String,
 
-    /// Key of the first user, 32 hexadecimal digits; read at the first start, ignored with a
-    /// warning later [default: generated and stored in DATA_DIR/admin-key]
+    /// API key of the first user, 32 hexadecimal digits. Only used on the first start; ignored with
+    /// a warning after that [default: generated and stored in DATA_DIR/admin-key]
     #[arg(long, env, global = true, hide_env_values = true, value_name = "KEY")]
     pub admin_key: Option<String>,
 }
@@ -236,12 +241,12 @@ pub enum Position {
     Postfix,
 }
 
-/// Handling of an image that a write names by URL.
+/// How to handle an image that a request specifies by URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ImageMode {
-    /// The URL is recorded and never requested
+    /// Record the URL without requesting it
     Link,
-    /// The image is fetched, checked and stored
+    /// Download the image, check it and store it
     Fetch,
 }
 

@@ -1,4 +1,4 @@
-//! Events calendar: events, venues, organizers, categories and tags over HTTP.
+//! Serves a calendar of events as a REST API, web pages and iCalendar feeds.
 //!
 //! A request goes through the middleware in `handlers::edge` (alias prefix, OPTIONS, method
 //! override, CORS) to a handler, which reads the caller and the parameters. The handler calls a

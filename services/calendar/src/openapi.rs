@@ -52,8 +52,13 @@ pub fn document(info: &ServiceInfo) -> OpenApi {
         .schema_from::<ErrorJson>()
         .schema_from::<ErrorData>()
         .build();
+    let about = format!(
+        "{}. Operations and fields marked \"Extension\" are not part of the API of The Events \
+         Calendar.",
+        info.about
+    );
     let info =
-        InfoBuilder::new().title(info.title).version("1.0.0").description(Some(info.about)).build();
+        InfoBuilder::new().title(info.title).version("1.0.0").description(Some(about)).build();
     OpenApiBuilder::new().info(info).components(Some(components)).build()
 }
 

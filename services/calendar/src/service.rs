@@ -37,7 +37,7 @@ impl Service for Calendar {
     const INFO: ServiceInfo = ServiceInfo::new(
         "calendar",
         "Events calendar",
-        "Events calendar: events, venues, organizers, categories and tags over HTTP",
+        "Serves a calendar of events as a REST API, web pages and iCalendar feeds",
         env!("CARGO_PKG_VERSION"),
         8085,
     )

@@ -52,8 +52,8 @@ function current() {
 // What a field holds at first: enough for an answer without typing.
 function start(parameter, schema) {
   const example = parameter.example ?? schema.example;
-  // What another parameter makes necessary says so.
-  const needed = parameter.required || /; required to /.test(parameter.description || '');
+  // The description says so if another parameter makes this one necessary.
+  const needed = parameter.required || /Required\s+if /.test(parameter.description || '');
   if (!needed) return '';
   if (example !== undefined) return String(example);
   if (schema.enum) return schema.enum[0];
@@ -75,7 +75,7 @@ function control(parameter, schema) {
     return make('select', { id, name: parameter.name }, ...options);
   }
   const kind = schema.type === 'integer' ? 'number' : schema.format === 'date' ? 'date' : 'text';
-  const listed = /`(\/api\/[^`]+)` lists/.exec(parameter.description || '');
+  const listed = /from\s+`(\/api\/[^`]+)`/.exec(parameter.description || '');
   const input = make('input', {
     id, name: parameter.name, type: kind, value, required: parameter.required,
     min: schema.minimum, max: schema.maximum, maxlength: schema.maxLength,

@@ -6,27 +6,27 @@ use shell::Switch;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Callers")]
 pub struct Settings {
-    /// Answer requests without a key
+    /// Accept requests without a key. If `off`, they get 401
     #[arg(long, env, global = true, value_enum, default_value_t = Switch::On)]
     pub anonymous: Switch,
-    /// Requests per minute for an address without a key, 0 for no limit; also applies to rejected
-    /// keys
+    /// Maximum requests per minute for each client address without a valid key; 0 disables the
+    /// limit
     #[arg(long, env, global = true, value_name = "N", default_value_t = 60)]
     pub anonymous_rpm: u32,
-    /// Burst for an address without a key, 1 or more
+    /// Number of requests that a client address without a valid key can send at once, at least 1
     #[arg(long, env, global = true, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     pub anonymous_burst: u32,
-    /// Concurrent long texts for an address without a key, 1 or more
+    /// Maximum concurrent long responses for each client address without a key, at least 1
     #[arg(long, env, global = true, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     pub anonymous_streams: u32,
-    /// Concurrent long texts for a key, 1 or more
+    /// Maximum concurrent long responses for each key, at least 1
     #[arg(long, env, global = true, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     pub key_streams: u32,
-    /// Seconds without progress after which a long text is cut off, 1 to 3600; WRITE_TIMEOUT also
-    /// applies
+    /// Seconds after which a long response is aborted if the client stops reading, 1 to 3600. The
+    /// lower of this setting and WRITE_TIMEOUT applies
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub stream_idle_timeout: u64,
-    /// Maximum seconds for a long text, 0 for no limit
+    /// Maximum duration of a long response in seconds; 0 disables the limit
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 0)]
     pub stream_max_time: u64,
 }

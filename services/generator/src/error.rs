@@ -55,26 +55,26 @@ impl Error {
     }
 }
 
-/// A problem body in the format of ASP.NET services.
+/// Problem details, in the format of ASP.NET Core services.
 #[derive(Serialize, ToSchema)]
 pub struct Problem {
-    /// The definition of the status.
+    /// URI that defines the status code.
     #[serde(rename = "type")]
     #[schema(rename = "type")]
     kind: &'static str,
-    /// The meaning of the status.
+    /// Short summary of the error.
     title: &'static str,
-    /// The status code.
+    /// HTTP status code.
     status: u16,
-    /// Advice, if the cause is not obvious.
+    /// Advice on how to fix the error, if the cause is not obvious.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     detail: Option<String>,
-    /// Messages by parameter or member, only with 400.
+    /// Error messages by parameter or body member. Only present with status 400.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<std::collections::BTreeMap<String, Vec<String>>>, nullable = false)]
     errors: Option<Messages>,
-    /// The id of the request, as logged.
+    /// Request id, as it appears in the server log.
     #[serde(rename = "traceId")]
     #[schema(rename = "traceId")]
     trace_id: String,
@@ -84,17 +84,18 @@ pub struct Problem {
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "documentation: its variants are never made")]
 pub enum Failures {
-    /// Parameters or body are invalid. Lists all violations.
+    /// The parameters or the body are invalid. The response lists all violations.
     #[response(status = 400, content_type = "application/problem+json")]
     Invalid(#[to_schema] Problem),
-    /// The key is unknown, revoked or expired, or missing although the deployment requires one.
+    /// The key is unknown, revoked or expired, or it is missing although this server requires one.
     #[response(status = 401, content_type = "application/problem+json")]
     Unauthorized(#[to_schema] Problem),
-    /// The rate limit is exceeded. `Retry-After` has the waiting time.
+    /// The caller exceeded the rate limit or has too many concurrent long responses. `Retry-After`
+    /// contains the time to wait.
     #[response(
         status = 429,
         content_type = "application/problem+json",
-        headers(("Retry-After" = u64, description = "Whole seconds after which a request passes"))
+        headers(("Retry-After" = u64, description = "Number of seconds to wait before the next request"))
     )]
     TooManyRequests(#[to_schema] Problem),
 }
@@ -103,10 +104,10 @@ pub enum Failures {
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "documentation: its variants are never made")]
 pub enum BodyFailures {
-    /// The body exceeds 1 MiB.
+    /// The body is larger than 1 MiB.
     #[response(status = 413, content_type = "application/problem+json")]
     TooLarge(#[to_schema] Problem),
-    /// The body is not JSON in UTF-8.
+    /// The body is not sent as JSON in UTF-8.
     #[response(status = 415, content_type = "application/problem+json")]
     WrongType(#[to_schema] Problem),
 }
@@ -115,7 +116,7 @@ pub enum BodyFailures {
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "documentation: its variants are never made")]
 pub enum Missing {
-    /// The key has nothing with this name.
+    /// The caller's key does not have a schema with this name.
     #[response(status = 404, content_type = "application/problem+json")]
     NotFound(#[to_schema] Problem),
 }

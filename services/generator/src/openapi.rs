@@ -13,9 +13,9 @@ use crate::error::Problem;
 
 /// Headers on responses that count towards the caller's rate limit.
 const RATE_HEADERS: [(&str, &str); 3] = [
-    ("RateLimit-Limit", "Requests at once; absent where nothing limits them"),
-    ("RateLimit-Remaining", "Requests that are left"),
-    ("RateLimit-Reset", "Seconds until all are left again"),
+    ("RateLimit-Limit", "Maximum number of requests at once; absent if requests are not limited"),
+    ("RateLimit-Remaining", "Number of remaining requests"),
+    ("RateLimit-Reset", "Seconds until the full limit is available again"),
 ];
 
 /// Returns the document without any paths.
@@ -23,7 +23,7 @@ pub fn document() -> OpenApi {
     let tags = ["Card", "Finance", "Misc", "Name", "Phone", "SocialNumber", "Text"];
     let key = ApiKey::Header(ApiKeyValue::with_description(
         "X-Api-Key",
-        "Optional unless the deployment wants one; a key has its own, larger limits.",
+        "Optional, unless this server requires a key. Each key has its own, higher limits.",
     ));
     let components =
         ComponentsBuilder::new().security_scheme("ApiKey", SecurityScheme::ApiKey(key));
@@ -39,11 +39,11 @@ pub fn document() -> OpenApi {
                 .title("Test-data generator")
                 .version("v1")
                 .description(Some(
-                    "Makes and checks synthetic test data. It is made at random, but in the forms and \
-                     ranges of real data, so that a telephone number, a device, an account or a number \
-                     of a person **may exist**: do not call it, write to it, pay to it or use it to \
-                     apply for anything. Crypto addresses have no key: what is sent there is lost. \
-                     Use `fictional=true` for telephone numbers that are never in use.",
+                    "Generates and checks synthetic test data. All values are random but have the \
+                     formats and ranges of real data, so a telephone number, a device, an account or a \
+                     national number **may exist**: do not call it, write to it, pay to it or use it in \
+                     any application. Crypto addresses do not have a private key: funds sent to them \
+                     are lost. Use `fictional=true` for telephone numbers that are never in use.",
                 ))
                 .build(),
         )
@@ -81,7 +81,7 @@ pub fn amend(document: &mut OpenApi) {
             add_headers(operation, LIST_HEADERS);
         }
         if let Some(RefOr::T(body)) = &mut operation.request_body {
-            let text = "`text/json` and `application/*+json` are read as well.";
+            let text = "`text/json` and `application/*+json` are also accepted.";
             body.description = Some(text.to_owned());
         }
         // Operations that don't take keys aren't rate-limited.
@@ -93,14 +93,14 @@ pub fn amend(document: &mut OpenApi) {
 
 /// Headers on responses that were generated from a seed.
 const SEED_HEADERS: [(&str, &str); 2] = [
-    ("X-Seed", "Asks for the same answer again"),
-    ("X-Data-Version", "Version of algorithm and data"),
+    ("X-Seed", "Seed of this response. Send it as `seed` to get the same response again"),
+    ("X-Data-Version", "Version of the algorithms and data"),
 ];
 
 /// Headers on lists that clients may cache.
 const LIST_HEADERS: [(&str, &str); 2] = [
-    ("ETag", "Changes with the list"),
-    ("Cache-Control", "An hour; `private` where a key is required"),
+    ("ETag", "Version of the list; changes whenever the list changes"),
+    ("Cache-Control", "Cacheable for one hour; `private` if the server requires a key"),
 ];
 
 /// Media types for lists, besides JSON.

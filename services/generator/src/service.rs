@@ -69,7 +69,7 @@ impl Service for Generator {
     const INFO: ServiceInfo = ServiceInfo::new(
         "generator",
         "Test-data generator",
-        "Makes and checks synthetic test data: cards, numbers, names",
+        "Generates and checks synthetic test data such as cards, numbers and names",
         env!("CARGO_PKG_VERSION"),
         8081,
     );

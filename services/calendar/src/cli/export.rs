@@ -16,11 +16,11 @@ use crate::state::State;
 /// Arguments of `export`.
 #[derive(clap::Args)]
 pub struct ExportCommand {
-    /// File to write, or - for standard output. It has drafts and the passwords of events, so only its
-    /// owner may read it
+    /// File to write, or - for standard output. It contains drafts and event passwords, so only its
+    /// owner can read it
     file: PathBuf,
-    /// Write a table of all events that are not in the trash and have no password, for spreadsheets and
-    /// `load --csv`
+    /// Write a CSV table of events for spreadsheets and `load --csv`. Events in the trash and
+    /// events with a password are left out
     #[arg(long)]
     csv: bool,
     /// Print the result as JSON

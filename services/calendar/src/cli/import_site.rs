@@ -17,19 +17,21 @@ const PASSWORD: &str = "SITE_PASSWORD";
 /// Arguments of `import-site`.
 #[derive(clap::Args)]
 pub struct ImportSiteCommand {
-    /// Address of the site, such as `https://old.example`
+    /// URL of the site, such as `https://old.example`
     url: String,
-    /// User of the site, whose drafts and private events are taken over too. The application password is
-    /// in the variable SITE_PASSWORD, or in --password-file
+    /// Sign in to the site as this user, to import drafts and private events as well. The
+    /// application password is read from the environment variable SITE_PASSWORD or from
+    /// --password-file
     #[arg(long, value_name = "LOGIN")]
     user: Option<String>,
-    /// File with the application password
+    /// File that contains the application password
     #[arg(long, value_name = "FILE", requires = "user")]
     password_file: Option<PathBuf>,
-    /// Permit a site at a private address, and a password without TLS
+    /// Allow a site at a private address, and allow sending the password without TLS
     #[arg(long)]
     allow_private: bool,
-    /// Milliseconds between two requests; failed requests wait longer
+    /// Milliseconds to wait between requests, 1 to 60000. Failed requests are retried after longer
+    /// pauses
     #[arg(long, value_name = "MS", default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..=60_000))]
     pause: u64,
     /// Print the result as JSON

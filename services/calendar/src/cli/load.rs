@@ -15,21 +15,22 @@ use crate::state::State;
 /// Arguments of `load`.
 #[derive(clap::Args)]
 pub struct LoadCommand {
-    /// File with one JSON object per line, or - for standard input. A line is the body of a create
-    /// request plus `type`, and for events optionally `external_id`. A file that `export` wrote is
-    /// loaded into an empty database
+    /// File with one JSON object per line, or - for standard input. Each object is the body of a
+    /// create request plus `type`; events may also have an `external_id`. A file written by
+    /// `export` can only be loaded into an empty database
     file: PathBuf,
-    /// The file is a table of events with the columns of `export --csv`, separated by commas,
-    /// semicolons or tabs. Several venues, organizers, categories or tags in a cell are separated by |
+    /// Read the file as a table of events with the columns of `export --csv`, separated by commas,
+    /// semicolons or tabs. Use | to separate several venues, organizers, categories or tags in a
+    /// cell
     #[arg(long)]
     csv: bool,
-    /// Change existing rows to match their line, instead of leaving them
+    /// Update existing items to match their line. By default, they are left unchanged
     #[arg(long)]
     upsert: bool,
-    /// Write nothing and print what would be done. Other writers are blocked meanwhile
+    /// Print what would be done without writing anything. Blocks other writers while it runs
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Accept a file without lines instead of failing
+    /// Accept a file without lines. By default, the command fails
     #[arg(long)]
     allow_empty: bool,
     /// Print the result as JSON

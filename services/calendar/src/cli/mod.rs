@@ -62,29 +62,32 @@ enum Command {
     Common(CommonCommand),
     /// Migrate the database to the current schema
     Migrate(MigrateCommand),
-    /// API keys; the owner is a login
+    /// Issue, list, revoke and rotate API keys. Each key belongs to a user
     #[command(subcommand)]
     Keys(KeysCommand),
-    /// Users and their roles
+    /// Add, list and remove users, and set their roles
     #[command(subcommand)]
     Users(UsersCommand),
-    /// Load events, venues, organizers and terms from JSON lines, or a whole calendar from an export
+    /// Load events, venues, organizers and terms from JSON lines or CSV, or a whole calendar from
+    /// an export
     Load(LoadCommand),
-    /// Write the whole calendar to a file for `load`, whichever database loads it
+    /// Export the whole calendar to a file for `load`, which can load it into any supported
+    /// database
     Export(ExportCommand),
-    /// URLs that are notified of every change of an event
+    /// Add, list and remove webhooks, which are notified of every change to an event
     #[command(subcommand)]
     Webhooks(WebhooksCommand),
     /// Import an iCalendar file
     Import(ImportCommand),
-    /// iCalendar files at other addresses that are imported regularly
+    /// Manage subscriptions, which regularly import iCalendar files from other sites
     #[command(subcommand)]
     Subscriptions(SubscriptionsCommand),
-    /// Take over a site of The Events Calendar through its REST API, or what changed there
+    /// Import a site that runs The Events Calendar, through its REST API. Run again to import
+    /// changes
     ImportSite(ImportSiteCommand),
-    /// Remove trashed resources, or some events, for good
+    /// Permanently remove trashed items or individual events
     Purge(PurgeCommand),
-    /// Check the database and the files of images, without changing them
+    /// Check the database and the image files without changing them
     Doctor(DoctorCommand),
 }
 

@@ -11,13 +11,13 @@ use crate::state::State;
 #[derive(clap::Args)]
 pub struct PurgeCommand {
     /// Remove events, venues and organizers that were moved to the trash more than this number of
-    /// days ago; 0 to 36500
+    /// days ago, 0 to 36500
     #[arg(long, value_name = "DAYS", required_unless_present = "events", value_parser = clap::value_parser!(i64).range(0..=36_500))]
     trash_older_than: Option<i64>,
-    /// Remove the event with this id, whatever its status; may be repeated
+    /// Remove the event with this id, regardless of its status. Can be repeated
     #[arg(long = "event", value_name = "ID")]
     events: Vec<i64>,
-    /// Remove nothing and print what would be removed
+    /// Print what would be removed without removing anything
     #[arg(long)]
     pub(super) dry_run: bool,
     /// Print the result as JSON

@@ -16,16 +16,16 @@ use crate::state::State;
 /// Exit statuses of `run`, for `--help`.
 const STATUSES: &str = "\
 Exit status:
-  0  the file was imported, or has not changed
-  1  the run failed or stopped; the message says why
-  2  usage";
+  0  the file was imported or has not changed
+  1  the run failed, or the subscription stopped; the message gives the reason
+  2  usage error";
 
 /// Subcommands of `subscriptions`.
 #[derive(Subcommand)]
 pub enum SubscriptionsCommand {
-    /// Subscribe to an address. A running server fetches the file within seconds
+    /// Subscribe to an iCalendar file. A running server fetches it within seconds
     Add {
-        /// Address of an iCalendar file: http, https or webcal
+        /// URL of the iCalendar file: http, https or webcal
         url: String,
         #[command(flatten)]
         fields: Fields,
@@ -33,72 +33,72 @@ pub enum SubscriptionsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// List subscriptions: id, state, next run, number of events, address
+    /// List subscriptions with id, state, next run, number of events and URL
     List {
         /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show a subscription with its last run
+    /// Show a subscription and its last run
     Show {
-        /// Id of the subscription
+        /// Subscription id
         id: i64,
-        /// Print the result as JSON on one line
+        /// Print the result as JSON on a single line
         #[arg(long)]
         json: bool,
     },
-    /// Change the given settings of a subscription
+    /// Change a subscription's settings. Settings that are not given keep their value
     Change {
-        /// Id of the subscription
+        /// Subscription id
         id: i64,
-        /// New address
+        /// New URL of the iCalendar file
         #[arg(long)]
         url: Option<String>,
         #[command(flatten)]
         fields: Fields,
     },
-    /// Pause a subscription. A run in progress ends
+    /// Pause a subscription. A run in progress is aborted
     Pause {
-        /// Id of the subscription
+        /// Subscription id
         id: i64,
     },
-    /// Resume a subscription that was paused or stopped
+    /// Resume a paused or stopped subscription. It is due immediately
     Resume {
-        /// Id of the subscription
+        /// Subscription id
         id: i64,
     },
-    /// Accept that the file of a stopped subscription lacks more than half of its future events, which
-    /// then move to the trash
+    /// Accept that more than half of the future events are missing from a stopped subscription's
+    /// file. The next run moves them to the trash
     Accept {
-        /// Id of the subscription
+        /// Subscription id
         id: i64,
     },
-    /// Run a subscription now, whether it is due or not, and print the result
+    /// Run a subscription now, even if it is not due, and print the result
     #[command(after_help = STATUSES)]
     Run {
-        /// Id of the subscription
+        /// Subscription id
         id: i64,
         /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Release an event that users changed, so that runs write it again
+    /// Release an event that users changed. The next run overwrites their changes
     Release {
-        /// Id of the subscription
+        /// Subscription id
         id: i64,
-        /// Id of the event
+        /// Event id
         #[arg(long)]
         event: i64,
-        /// Parts to release: title, description, dates, website, venue, organizer, categories, status,
-        /// event_status [default: all]
+        /// Comma-separated parts to release: title, description, dates, website, venue, organizer,
+        /// categories, status, event_status [default: all]
         #[arg(long, value_name = "PARTS", value_delimiter = ',')]
         fields: Vec<String>,
     },
-    /// Remove a subscription. Its events stay
+    /// Remove a subscription. Its events stay, unless --with-events is given
     Remove {
-        /// Id of the subscription
+        /// Subscription id
         id: i64,
-        /// Move its events to the trash too; a running server does so
+        /// Also move its events to the trash. A running server does this in the background
         #[arg(long)]
         with_events: bool,
     },
@@ -107,22 +107,25 @@ pub enum SubscriptionsCommand {
 /// Settings of a subscription.
 #[derive(clap::Args)]
 pub struct Fields {
-    /// Minutes between two runs, at least SUBSCRIPTION_INTERVAL_MIN; at most 43200 [default: 60]
+    /// Minutes between two runs, from SUBSCRIPTION_INTERVAL_MIN to 43200. Default for new
+    /// subscriptions: 60, or SUBSCRIPTION_INTERVAL_MIN if it is higher
     #[arg(long, value_name = "MINUTES")]
     interval: Option<i64>,
-    /// Id of the author of new events [default: the first user]
+    /// User id of the author of new events. Default for new subscriptions: the first user
     #[arg(long, value_name = "ID")]
     author: Option<i64>,
-    /// Status of new events: publish, draft, pending or private [default: publish]
+    /// Status of new events: publish, draft, pending or private. Default for new subscriptions:
+    /// publish
     #[arg(long)]
     status: Option<String>,
-    /// Id of a category of all its events; 0 for none
+    /// Id of a category to add to all events; 0 for none
     #[arg(long, value_name = "ID")]
     category: Option<i64>,
-    /// Id of the venue of events without a location; 0 for none
+    /// Id of the venue for events without a location; 0 for none
     #[arg(long, value_name = "ID")]
     venue: Option<i64>,
-    /// Whether it takes over events that an import created with the same UIDs [default: false]
+    /// Whether to take over events that an import created with the same UIDs. Default for new
+    /// subscriptions: false
     #[arg(long, value_name = "BOOLEAN")]
     adopt: Option<bool>,
 }

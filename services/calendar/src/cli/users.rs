@@ -19,26 +19,26 @@ use crate::store::users;
 pub enum UsersCommand {
     /// Add a user
     Add {
-        /// Login of the user, without blanks or colons
+        /// Login of the new user: 1 to 60 characters, without spaces or colons
         #[arg(value_parser = parse_login)]
         login: String,
-        /// reader, contributor, author, editor or administrator
+        /// Role: reader, contributor, author, editor or administrator
         #[arg(long, value_parser = parse_role)]
         role: Role,
     },
-    /// Give a user another role
+    /// Change a user's role
     SetRole {
         /// Login of the user
         login: String,
-        /// reader, contributor, author, editor or administrator
+        /// Role: reader, contributor, author, editor or administrator
         #[arg(long, value_parser = parse_role)]
         role: Role,
     },
-    /// Remove a user. Another user becomes the author of everything, and all keys are revoked
+    /// Remove a user. Their keys are revoked, and another user becomes the author of their items
     Remove {
         /// Login of the user
         login: String,
-        /// Login of the user who gets the events, venues, organizers and images
+        /// Login of the user who becomes the author of the events, venues, organizers and images
         #[arg(long, value_name = "LOGIN")]
         give_to: String,
     },

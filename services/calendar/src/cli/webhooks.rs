@@ -19,16 +19,16 @@ const LONGEST: usize = 2000;
 /// Subcommands of `webhooks`.
 #[derive(Subcommand)]
 pub enum WebhooksCommand {
-    /// Add a webhook. It is notified of every event that is created, changed, published or deleted.
-    /// Its secret is printed once
+    /// Add a webhook, which is notified whenever an event is created, changed, published or
+    /// deleted. Prints its secret, which is not shown again
     Add {
-        /// URL that receives the messages
+        /// URL that receives the messages: http or https
         url: String,
         /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
-    /// List webhooks: id (as in the log), number of pending messages, URL
+    /// List webhooks with id (as in the log), number of pending messages and URL
     List {
         /// Print the result as JSON
         #[arg(long)]

@@ -20,15 +20,16 @@ use crate::wire::term::TermJson;
 
 list_routes! {
     items: Terms(Taxonomy::Category), tag: "categories", path: "/calendar/events/v1/categories",
-    /// Lists categories.
+    /// List categories
     list: list_categories "listCategories", page: CategoryListJson, params: CategoryListParameters, errors: [400],
     use_case: terms::list_categories, lasting: Lasting::of_terms,
-    /// Creates a category.
+    /// Create a category
     create: create_category "createCategory", body: TermJson, fields: CategoryCreate,
 }
 
 item_routes! {
-    items: Terms(Taxonomy::Category), tag: "categories", body: TermJson, update: CategoryUpdate,
+    items: Terms(Taxonomy::Category), tag: "categories", noun: "a category",
+    body: TermJson, update: CategoryUpdate,
     read: ItemParameters, remove: ItemParameters,
     route: "/calendar/events/v1/categories/{id:[0-9]+}",
     documented: "/calendar/events/v1/categories/{id}",

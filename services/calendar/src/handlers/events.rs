@@ -68,17 +68,18 @@ impl EventItems {
 
 list_routes! {
     items: EventItems, tag: "events", path: "/calendar/events/v1/events",
-    /// Lists events.
+    /// List events
     ///
-    /// The default window starts yesterday at 00:00 and ends in two years.
+    /// By default, returns the events from yesterday at 00:00 until two years from now.
     list: list_events "listEvents", page: EventListJson, params: EventListParameters, errors: [400, 404, 503],
     use_case: events::list, lasting: Lasting::of_events,
-    /// Creates an event.
+    /// Create an event
     create: create_event "createEvent", body: EventJson, fields: EventCreate,
 }
 
 item_routes! {
-    items: EventItems, tag: "events", body: EventJson, update: EventUpdate,
+    items: EventItems, tag: "events", noun: "an event",
+    body: EventJson, update: EventUpdate,
     read: EventReadParameters, remove: EventDeleteParameters,
     route: "/calendar/events/v1/events/{id:[0-9]+}",
     documented: "/calendar/events/v1/events/{id}",
@@ -88,7 +89,8 @@ item_routes! {
 }
 
 item_routes! {
-    items: EventItems, tag: "events", body: EventJson, update: EventUpdate,
+    items: EventItems, tag: "events", noun: "an event",
+    body: EventJson, update: EventUpdate,
     read: EventReadParameters, remove: EventDeleteParameters,
     route: "/calendar/events/v1/events/by-slug/{slug}",
     documented: "/calendar/events/v1/events/by-slug/{slug}",

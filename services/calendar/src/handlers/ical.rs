@@ -16,9 +16,11 @@ use crate::wire::parameters::FeedParameters;
 /// The media type of an iCalendar file.
 const CALENDAR: &str = "text/calendar; charset=UTF-8";
 
-/// Returns events as an iCalendar file, with every filter of the list of events: at most 50000 (a
-/// setting). `X-TEC-Total` and `X-TEC-TotalPages` tell whether there are more. A protected event has
-/// title and times only. `outlook-ical=1` omits the name of the calendar.
+/// Export events as an iCalendar file
+///
+/// Accepts the same filters as the event list. Returns up to 50000 events, or as many as the
+/// ICAL_ITEMS_MAX setting allows; `X-TEC-Total` and `X-TEC-TotalPages` show whether there are more.
+/// Protected events include only their title and times. `outlook-ical=1` omits the calendar name.
 #[utoipa::path(
     operation_id = "exportIcal", tag = "iCalendar", path = "/calendar/events/v1/ical",
     params(FeedParameters),

@@ -14,9 +14,11 @@ use crate::model::role::Action;
 use crate::state::State;
 use crate::wire::image::ImageJson;
 
-/// Stores a JPEG, PNG, GIF or WebP image of at most 10 MiB; the format is detected from its
-/// content. Returns the id for the `image` field of events, venues and organizers. The file may
-/// also be the whole body, with its own media type.
+/// Upload an image
+///
+/// Stores a JPEG, PNG, GIF or WebP image of up to 10 MiB, and returns the id for the `image` field
+/// of events, venues and organizers. The format is detected from the content. Send the file as a
+/// form field, or as the whole body with its own media type.
 #[utoipa::path(
     operation_id = "createImage", tag = "images", path = "/calendar/events/v1/images",
     security(("key" = []), ("bearer" = []), ("basic" = [])),
@@ -39,7 +41,9 @@ pub async fn create_image(
     reply::created(&json, location, fields.as_deref())
 }
 
-/// Returns the metadata of an image: URL, type, size and dimensions.
+/// Get an image
+///
+/// Returns the image's metadata: URL, type, size and dimensions.
 #[utoipa::path(
     operation_id = "getImage", tag = "images", path = "/calendar/events/v1/images/{id}",
     params(Id), responses((status = 200, body = ImageJson, example = json!({"url": "https://events.example/media/7/hall.jpg", "id": 7, "extension": "jpg", "width": 1200, "height": 800, "filesize": 184320})), (status = 304), (status = 400), (status = 404)),

@@ -14,10 +14,13 @@ use crate::wire::import::ImportJson;
 /// Maximum size of an uploaded file in bytes.
 const LIMIT: usize = 5 << 20;
 
-/// Imports an iCalendar file of at most 5 MiB: creates its events, updates those that differ, and
-/// keeps the rest. Events are identified by UID. A series gets an event for each of its dates, up to
-/// two years ahead, and keeps its rule. For larger files use the command `import`. The file may also be the whole body, as
-/// `text/calendar`.
+/// Import an iCalendar file
+///
+/// Creates the events in the file and updates those that differ. Other events stay unchanged.
+/// Events are matched by UID. A series keeps its rule and gets an event for each date, up to
+/// SERIES_AHEAD months ahead (24 by default). Send the file as a form field, or as the whole body
+/// with the media type `text/calendar`. Files can have up to 5 MiB; use the `import` command for
+/// larger ones.
 #[utoipa::path(
     operation_id = "importIcal", tag = "iCalendar", path = "/calendar/events/v1/import/ical",
     security(("key" = []), ("bearer" = []), ("basic" = [])),

@@ -12,7 +12,9 @@ use crate::state::{Document, State};
 use crate::wire::description::{self, Site};
 use crate::wire::parameters::IndexParameters;
 
-/// Returns every route with its parameters.
+/// Get the index
+///
+/// Returns every route with its methods and parameters.
 #[utoipa::path(
     operation_id = "getIndex", tag = "index", path = "/calendar/events/v1",
     params(IndexParameters), responses((status = 200, body = Object, example = json!({"namespace": "calendar/events/v1", "routes": {}, "_links": {}})), (status = 404)),
@@ -36,7 +38,7 @@ pub async fn get_index(
     reply::ok(&description::index(operations, site), fields.as_deref())
 }
 
-/// Returns this document.
+/// Get the OpenAPI document
 #[utoipa::path(
     operation_id = "getDocumentation", tag = "index", path = "/calendar/events/v1/doc",
     responses((status = 200, body = Object, example = json!({"openapi": "3.1.0", "info": {"title": "Events calendar", "version": "1.0.0"}, "paths": {}}))),

@@ -54,18 +54,20 @@ pub(super) use list_routes;
 /// Defines the GET, POST, PUT, PATCH and DELETE handlers of an item.
 ///
 /// The work is done by `find`, `update` and `remove`. POST, PUT and PATCH are the same operation
-/// under different operation ids. The path extractor has an alias, because otherwise utoipa would
-/// document more than the declared parameters.
+/// under different operation ids. `noun` names the item in the documentation, with its article. The
+/// path extractor has an alias, because otherwise utoipa would document more than the declared
+/// parameters.
 macro_rules! item_routes {
     (
-        items: $items:expr, tag: $tag:tt, body: $body:ident, update: $update:ident,
+        items: $items:expr, tag: $tag:tt, noun: $noun:tt, body: $body:ident, update: $update:ident,
         read: $read:ident, remove: $remove:ident,
         route: $route:tt, documented: $path:tt, key: $key:path, param: $param:ident,
                get: $get:ident $get_id:tt, post: $post:ident $post_id:tt, put: $put:ident $put_id:tt,
         patch: $patch:ident $patch_id:tt, delete: $delete:ident $delete_id:tt,
     ) => {
-        /// Reads the item.
+        /// Returns the item.
         #[utoipa::path(
+            summary = concat!("Get ", $noun),
             operation_id = $get_id, tag = $tag, path = $path, params($param, $read),
             responses((status = 200, body = $body), (status = 304), (status = 400), (status = 403), (status = 404)),
         )]
@@ -80,12 +82,13 @@ macro_rules! item_routes {
             reuse.answer($items.find($key(&path), input, &request, &state)).await
         }
 
-        item_routes!(@write post, $post, $post_id, $tag, $body, $update, $route, $path, $key, $param, $items);
-        item_routes!(@write put, $put, $put_id, $tag, $body, $update, $route, $path, $key, $param, $items);
-        item_routes!(@write patch, $patch, $patch_id, $tag, $body, $update, $route, $path, $key, $param, $items);
+        item_routes!(@write post, $post, $post_id, $tag, $noun, $body, $update, $route, $path, $key, $param, $items);
+        item_routes!(@write put, $put, $put_id, $tag, $noun, $body, $update, $route, $path, $key, $param, $items);
+        item_routes!(@write patch, $patch, $patch_id, $tag, $noun, $body, $update, $route, $path, $key, $param, $items);
 
         /// Deletes the item.
         #[utoipa::path(
+            summary = concat!("Delete ", $noun),
             operation_id = $delete_id, tag = $tag, path = $path, params($param, $remove),
             security(("key" = []), ("bearer" = []), ("basic" = [])),
             responses((status = 200, body = $body), (status = 400), (status = 401), (status = 403), (status = 404), (status = 410), (status = 412)),
@@ -99,9 +102,12 @@ macro_rules! item_routes {
             $items.remove($key(&path), input, &state).await
         }
     };
-    (@write $method:ident, $name:ident, $id:tt, $tag:tt, $body:ident, $update:ident, $route:tt, $path:tt, $key:path, $param:ident, $items:expr) => {
-        /// Changes the item: only what is sent.
+    (@write $method:ident, $name:ident, $id:tt, $tag:tt, $noun:tt, $body:ident, $update:ident, $route:tt, $path:tt, $key:path, $param:ident, $items:expr) => {
+        /// Updates the item.
+        ///
+        /// Changes only the fields in the request. POST, PUT and PATCH are equivalent.
         #[utoipa::path(
+            summary = concat!("Update ", $noun),
             operation_id = $id, tag = $tag, path = $path, params($param), request_body = $update,
             security(("key" = []), ("bearer" = []), ("basic" = [])),
             responses((status = 200, body = $body), (status = 400), (status = 401), (status = 403), (status = 404), (status = 412), (status = 415)),

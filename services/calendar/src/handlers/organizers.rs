@@ -20,15 +20,21 @@ use crate::wire::parameters::{ItemParameters, LinkedDeleteParameters, LinkedList
 
 list_routes! {
     items: Items(Kind::Organizer), tag: "organizers", path: "/calendar/events/v1/organizers",
-    /// Lists organizers, newest first.
+    /// List organizers
+    ///
+    /// Newest organizers come first.
     list: list_organizers "listOrganizers", page: OrganizerListJson, params: LinkedListParameters, errors: [400, 404, 503],
     use_case: linked::list_organizers, lasting: Lasting::of_linked,
-    /// Creates an organizer, or returns the one that has the same name.
+    /// Create an organizer
+    ///
+    /// If an organizer with the same name already exists, that organizer is returned instead of a
+    /// new one.
     create: create_organizer "createOrganizer", body: OrganizerJson, fields: OrganizerCreate,
 }
 
 item_routes! {
-    items: Items(Kind::Organizer), tag: "organizers", body: OrganizerJson, update: OrganizerUpdate,
+    items: Items(Kind::Organizer), tag: "organizers", noun: "an organizer",
+    body: OrganizerJson, update: OrganizerUpdate,
     read: ItemParameters, remove: LinkedDeleteParameters,
     route: "/calendar/events/v1/organizers/{id:[0-9]+}",
     documented: "/calendar/events/v1/organizers/{id}",
@@ -39,7 +45,8 @@ item_routes! {
 }
 
 item_routes! {
-    items: Items(Kind::Organizer), tag: "organizers", body: OrganizerJson, update: OrganizerUpdate,
+    items: Items(Kind::Organizer), tag: "organizers", noun: "an organizer",
+    body: OrganizerJson, update: OrganizerUpdate,
     read: ItemParameters, remove: LinkedDeleteParameters,
     route: "/calendar/events/v1/organizers/by-slug/{slug}",
     documented: "/calendar/events/v1/organizers/by-slug/{slug}",

@@ -8,7 +8,7 @@ use utoipa::IntoParams;
 #[into_params(parameter_in = Path)]
 #[expect(dead_code, reason = "names the parameter for the documentation")]
 pub struct Id {
-    /// Id of the item.
+    /// Item id.
     #[param(minimum = 1)]
     id: i64,
 }
@@ -18,7 +18,7 @@ pub struct Id {
 #[into_params(parameter_in = Path)]
 #[expect(dead_code, reason = "names the parameter for the documentation")]
 pub struct Slug {
-    /// Slug of the item.
+    /// Item slug.
     slug: String,
 }
 

@@ -15,7 +15,9 @@ use crate::wire::parameters::{
 };
 use crate::wire::subscription::{SubscribedEventListJson, SubscriptionJson, SubscriptionListJson};
 
-/// Lists all subscriptions to other calendars, with their state and last run. Extension.
+/// List subscriptions
+///
+/// Returns all subscriptions to calendars on other sites, with their state and last run. Extension.
 #[utoipa::path(
     operation_id = "listSubscriptions", tag = "subscriptions", path = "/calendar/events/v1/subscriptions",
     params(ItemParameters), security(("key" = []), ("bearer" = []), ("basic" = [])),
@@ -31,9 +33,12 @@ pub async fn list_subscriptions(
     reply::read(&json, None, &request, input.fields.as_deref())
 }
 
-/// Subscribes to an iCalendar file at another address. It is fetched at once and then regularly: its
-/// events are created and updated by UID, and future ones that it no longer has are moved to the
-/// trash. What users change of these events stays until it is released. Extension.
+/// Create a subscription
+///
+/// Subscribes to an iCalendar file on another site. The file is fetched immediately, and then at
+/// regular intervals. Its events are created and updated by UID, and future events that disappear
+/// from the file are moved to the trash. Changes that users make to these events are kept until
+/// they are released. Extension.
 #[utoipa::path(
     operation_id = "createSubscription", tag = "subscriptions", path = "/calendar/events/v1/subscriptions",
     request_body = SubscriptionCreate, security(("key" = []), ("bearer" = []), ("basic" = [])),
@@ -47,7 +52,9 @@ pub async fn create_subscription(input: Input, state: Data<State>) -> Result<Htt
     reply::created(&json, location, input.fields.as_deref())
 }
 
-/// Reads a subscription. Extension.
+/// Get a subscription
+///
+/// Returns a subscription with its state and last run. Extension.
 #[utoipa::path(
     operation_id = "getSubscription", tag = "subscriptions", path = "/calendar/events/v1/subscriptions/{id}",
     params(Id, ItemParameters), security(("key" = []), ("bearer" = []), ("basic" = [])),
@@ -64,8 +71,9 @@ pub async fn get_subscription(
     reply::read(&json, None, &request, input.fields.as_deref())
 }
 
-/// Changes the settings of a subscription: only what is sent. A new address is fetched at once.
-/// Extension.
+/// Update a subscription
+///
+/// Changes only the fields in the request. A new URL is fetched immediately. Extension.
 #[utoipa::path(
     operation_id = "patchSubscription", tag = "subscriptions", path = "/calendar/events/v1/subscriptions/{id}",
     params(Id), request_body = SubscriptionUpdate, security(("key" = []), ("bearer" = []), ("basic" = [])),
@@ -81,8 +89,11 @@ pub async fn patch_subscription(
     reply::ok(&json, input.fields.as_deref())
 }
 
-/// Removes a subscription. Its events stay, or with `events=true` are moved to the trash first, which
-/// may take a while. Returns its last state. Extension.
+/// Delete a subscription
+///
+/// Its events stay, unless `events=true` is given. In that case, they are moved to the trash before
+/// the subscription is removed, which may take a while. Returns the subscription's last state.
+/// Extension.
 #[utoipa::path(
     operation_id = "deleteSubscription", tag = "subscriptions", path = "/calendar/events/v1/subscriptions/{id}",
     params(Id, SubscriptionDeleteParameters), security(("key" = []), ("bearer" = []), ("basic" = [])),
@@ -98,7 +109,9 @@ pub async fn delete_subscription(
     reply::ok(&json, input.fields.as_deref())
 }
 
-/// Lists the events of a subscription, each with the parts that users changed. Extension.
+/// List a subscription's events
+///
+/// Each event includes the names of the parts that users changed. Extension.
 #[utoipa::path(
     operation_id = "listSubscribedEvents", tag = "subscriptions", path = "/calendar/events/v1/subscriptions/{id}/events",
     params(Id, SubscribedEventParameters), security(("key" = []), ("bearer" = []), ("basic" = [])),
@@ -115,8 +128,10 @@ pub async fn list_subscribed_events(
     reply::read(&json, None, &request, input.fields.as_deref())
 }
 
-/// Releases an event that users changed, or some of its parts: the next run, which is due at once,
-/// writes them again. Extension.
+/// Release an event
+///
+/// Lets the next run overwrite the parts of an event that users changed. If the subscription is
+/// active, that run is due immediately. Extension.
 #[utoipa::path(
     operation_id = "releaseSubscribedEvent", tag = "subscriptions", path = "/calendar/events/v1/subscriptions/{id}/release",
     params(Id), request_body = SubscriptionRelease, security(("key" = []), ("bearer" = []), ("basic" = [])),
@@ -155,26 +170,34 @@ macro_rules! step_route {
 }
 
 step_route! {
-    /// Makes a subscription due at once. Extension.
+    /// Run a subscription
+    ///
+    /// Makes an active subscription due immediately. Extension.
     run_subscription "runSubscription", Run,
     "/calendar/events/v1/subscriptions/{id}/run", "/calendar/events/v1/subscriptions/{id:[0-9]+}/run"
 }
 
 step_route! {
-    /// Pauses a subscription. A run in progress ends. Extension.
+    /// Pause a subscription
+    ///
+    /// A run in progress is aborted. Extension.
     pause_subscription "pauseSubscription", Pause,
     "/calendar/events/v1/subscriptions/{id}/pause", "/calendar/events/v1/subscriptions/{id:[0-9]+}/pause"
 }
 
 step_route! {
-    /// Resumes a subscription that was paused or stopped. It is due at once. Extension.
+    /// Resume a subscription
+    ///
+    /// Makes a paused or stopped subscription active again. It is due immediately. Extension.
     resume_subscription "resumeSubscription", Resume,
     "/calendar/events/v1/subscriptions/{id}/resume", "/calendar/events/v1/subscriptions/{id:[0-9]+}/resume"
 }
 
 step_route! {
-    /// Accepts that the file of a stopped subscription lacks more than half of its future events. The
-    /// next run, which is due at once, moves them to the trash. Extension.
+    /// Accept missing events
+    ///
+    /// Accepts that more than half of the future events are missing from a stopped subscription's
+    /// file. The next run, which is due immediately, moves them to the trash. Extension.
     accept_subscription "acceptSubscription", Accept,
     "/calendar/events/v1/subscriptions/{id}/accept", "/calendar/events/v1/subscriptions/{id:[0-9]+}/accept"
 }

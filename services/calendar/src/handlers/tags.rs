@@ -20,15 +20,16 @@ use crate::wire::term::TermJson;
 
 list_routes! {
     items: Terms(Taxonomy::Tag), tag: "tags", path: "/calendar/events/v1/tags",
-    /// Lists tags.
+    /// List tags
     list: list_tags "listTags", page: TagListJson, params: TagListParameters, errors: [400],
     use_case: terms::list_tags, lasting: Lasting::of_terms,
-    /// Creates a tag.
+    /// Create a tag
     create: create_tag "createTag", body: TermJson, fields: TagCreate,
 }
 
 item_routes! {
-    items: Terms(Taxonomy::Tag), tag: "tags", body: TermJson, update: TagUpdate,
+    items: Terms(Taxonomy::Tag), tag: "tags", noun: "a tag",
+    body: TermJson, update: TagUpdate,
     read: ItemParameters, remove: ItemParameters,
     route: "/calendar/events/v1/tags/{id:[0-9]+}",
     documented: "/calendar/events/v1/tags/{id}",

@@ -25,11 +25,11 @@ const DISCARDED: usize = 32 << 20;
 /// How long to spend on discarding the rest of a file.
 const DISCARD_TIME: Duration = Duration::from_secs(5);
 
-/// The form that carries a file.
+/// Form with an uploaded file.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "names the part for the documentation")]
 pub struct UploadForm {
-    /// The file.
+    /// The file to upload.
     #[schema(value_type = String, format = Binary)]
     file: Vec<u8>,
 }

@@ -20,15 +20,20 @@ use crate::wire::parameters::{ItemParameters, LinkedDeleteParameters, LinkedList
 
 list_routes! {
     items: Items(Kind::Venue), tag: "venues", path: "/calendar/events/v1/venues",
-    /// Lists venues, newest first.
+    /// List venues
+    ///
+    /// Newest venues come first.
     list: list_venues "listVenues", page: VenueListJson, params: LinkedListParameters, errors: [400, 404, 503],
     use_case: linked::list_venues, lasting: Lasting::of_linked,
-    /// Creates a venue, or returns the one that has the same name.
+    /// Create a venue
+    ///
+    /// If a venue with the same name already exists, that venue is returned instead of a new one.
     create: create_venue "createVenue", body: VenueJson, fields: VenueCreate,
 }
 
 item_routes! {
-    items: Items(Kind::Venue), tag: "venues", body: VenueJson, update: VenueUpdate,
+    items: Items(Kind::Venue), tag: "venues", noun: "a venue",
+    body: VenueJson, update: VenueUpdate,
     read: ItemParameters, remove: LinkedDeleteParameters,
     route: "/calendar/events/v1/venues/{id:[0-9]+}",
     documented: "/calendar/events/v1/venues/{id}",
@@ -38,7 +43,8 @@ item_routes! {
 }
 
 item_routes! {
-    items: Items(Kind::Venue), tag: "venues", body: VenueJson, update: VenueUpdate,
+    items: Items(Kind::Venue), tag: "venues", noun: "a venue",
+    body: VenueJson, update: VenueUpdate,
     read: ItemParameters, remove: LinkedDeleteParameters,
     route: "/calendar/events/v1/venues/by-slug/{slug}",
     documented: "/calendar/events/v1/venues/by-slug/{slug}",

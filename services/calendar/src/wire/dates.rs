@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
 use crate::model::zone::Zone;
 
-/// The parts of a date as zero-padded texts.
+/// The components of a date, as zero-padded strings.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = DateDetails)]
 pub struct DateDetails {

@@ -11,7 +11,7 @@ use super::term::TermJson;
 use super::tombstone::TombstoneJson;
 use crate::model::list::Paging;
 
-/// Links and totals of a list.
+/// Page links and totals of a list.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Frame)]
 pub struct ListMeta {
@@ -29,7 +29,7 @@ pub struct ListMeta {
 #[schema(as = EventList, example = json!(examples::list("events", examples::event())))]
 pub struct EventListJson {
     pub events: Vec<EventJson>,
-    /// Events that are no longer visible, in lists of changes.
+    /// Events that are no longer visible. Only present with `modified_after`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted: Option<Vec<TombstoneJson>>,
     #[serde(flatten)]

@@ -14,9 +14,9 @@ use utoipa::ToSchema;
     "data": {"status": 400, "params": {"page": "must be a whole number above 0"}, "details": []},
 })))]
 pub struct ErrorJson {
-    /// A code for programs.
+    /// Machine-readable error code.
     pub code: String,
-    /// A message for users.
+    /// Human-readable message.
     pub message: String,
     pub data: ErrorData,
 }
@@ -24,9 +24,10 @@ pub struct ErrorJson {
 /// Details of an error.
 #[derive(Serialize, ToSchema)]
 pub struct ErrorData {
-    /// The HTTP status.
+    /// HTTP status code.
     pub status: u16,
-    /// Further fields, by code: `params`, `details`, `term_id`, `json_error_message`.
+    /// Additional fields, depending on the error code: `params`, `details`, `term_id`,
+    /// `json_error_message`.
     #[serde(flatten)]
     pub more: BTreeMap<String, Value>,
 }

@@ -22,7 +22,7 @@ pub struct EventJson {
     pub id: i64,
     pub global_id: String,
     pub global_id_lineage: Vec<String>,
-    /// User id, as a string.
+    /// User id of the author, as a string.
     pub author: String,
     pub status: String,
     pub date: String,
@@ -36,7 +36,8 @@ pub struct EventJson {
     pub excerpt: String,
     pub slug: String,
     pub image: ImageField,
-    /// This and the other flags are null in lists while a password protects the event.
+    /// Whether the event lasts all day. Like the other flags, null in lists if the event is
+    /// protected by a password.
     pub all_day: Option<bool>,
     pub start_date: String,
     pub start_date_details: DateDetails,
@@ -60,24 +61,24 @@ pub struct EventJson {
     pub tags: Vec<EmbeddedTerm>,
     pub venue: VenueField,
     pub organizer: Vec<OrganizerJson>,
-    /// Reserved.
+    /// Reserved for future use. Always empty.
     pub custom_fields: Vec<String>,
-    /// Single reads only.
+    /// The event as schema.org JSON-LD. Only present when a single event is read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub json_ld: Option<LinkedData>,
     /// `cancelled`, `postponed` or `rescheduled`; absent if the event takes place as announced.
     /// Extension.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_status: Option<&'static str>,
-    /// The reason for `event_status`; absent if there is none. Extension.
+    /// The reason for `event_status`; absent if none was given. Extension.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub event_status_reason: String,
-    /// The series that the event belongs to; absent if it has none. Extension.
+    /// The series that the event belongs to; absent if it is not part of a series. Extension.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesJson>,
 }
 
-/// The venues of an event: an empty list, an object, or a list of at least two.
+/// The venues of an event: an empty list, a single object, or a list of two or more.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum VenueField {
@@ -85,12 +86,12 @@ pub enum VenueField {
     Several(Vec<VenueJson>),
 }
 
-/// The parts of a cost.
+/// The components of a cost.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 pub struct CostDetails {
     pub currency_symbol: String,
     pub currency_code: String,
-    /// `prefix`, `postfix`, or empty if the cost has no symbol.
+    /// `prefix` or `postfix`; empty if the cost does not contain a symbol.
     pub currency_position: &'static str,
     pub values: Vec<String>,
 }

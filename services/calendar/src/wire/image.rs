@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::model::image::Image;
 use crate::model::urls::Urls;
 
-/// An image. Unknown values are absent.
+/// An image. Fields whose value is unknown are absent.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Image)]
 pub struct ImageJson {
@@ -22,12 +22,12 @@ pub struct ImageJson {
     pub height: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filesize: Option<i64>,
-    /// Further sizes by name; absent, because images are not resized.
+    /// Additional sizes by name. Always absent, because images are not resized.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sizes: BTreeMap<String, ImageSize>,
 }
 
-/// A further size of an image.
+/// An additional size of an image.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ImageSize {
     pub width: i64,
@@ -38,7 +38,7 @@ pub struct ImageSize {
     pub url: String,
 }
 
-/// The image of an event: an object, or `false`.
+/// The image of an event: an object, or `false` if the event does not have an image.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum ImageField {

@@ -5,25 +5,26 @@ use std::fmt;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// The outcomes of an import.
+/// The result of an import.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[schema(as = Import, example = json!({"created": 2, "updated": 0, "unchanged": 40, "skipped": 1,
     "failed": 1, "errors": [{"uid": "7@example.org", "line": 120, "message": "DTSTART is missing"}],
     "warnings": []}))]
 pub struct ImportJson {
-    /// Created events.
+    /// Number of events created.
     pub created: u64,
-    /// Updated events.
+    /// Number of events updated.
     pub updated: u64,
-    /// Events that already match the file.
+    /// Number of events that already matched the file.
     pub unchanged: u64,
-    /// Events in the trash, cancellations of unknown events, and older revisions.
+    /// Number of events skipped: events in the trash, cancellations of unknown events, and older
+    /// revisions.
     pub skipped: u64,
-    /// Events that failed.
+    /// Number of events that could not be imported.
     pub failed: u64,
-    /// The first of the failed events.
+    /// Errors of the failed events, up to 1000.
     pub errors: Vec<ImportErrorJson>,
-    /// The first of the events with replaced values, and of the older revisions.
+    /// Warnings about ignored or replaced values and about skipped older revisions, up to 1000.
     pub warnings: Vec<ImportErrorJson>,
     /// Number of warnings, including those not in `warnings`.
     #[serde(skip)]
@@ -38,14 +39,14 @@ impl fmt::Display for ImportJson {
     }
 }
 
-/// A message about an event.
+/// An error or warning about an event.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = ImportError)]
 pub struct ImportErrorJson {
-    /// Its UID, if any.
+    /// UID of the event; empty if unknown.
     pub uid: String,
-    /// Its first line.
+    /// Line of the file that the message refers to.
     pub line: u64,
-    /// The error or the warning.
+    /// Text of the error or warning.
     pub message: String,
 }

@@ -53,12 +53,12 @@ pub struct LinkedData {
     pub email: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub same_as: String,
-    /// The series of the event.
+    /// The series that the event belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub super_event: Option<SeriesData>,
 }
 
-/// The price of an event.
+/// The price of an event, as a schema.org `Offer`.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Offer {
@@ -72,7 +72,7 @@ pub struct Offer {
     pub valid_from: String,
 }
 
-/// The postal address of a venue.
+/// The address of a venue, as a schema.org `PostalAddress`.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PostalAddress {
@@ -90,7 +90,7 @@ pub struct PostalAddress {
     pub address_country: String,
 }
 
-/// The coordinates of a venue.
+/// The coordinates of a venue, as schema.org `GeoCoordinates`.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct GeoCoordinates {
     #[serde(rename = "@type")]

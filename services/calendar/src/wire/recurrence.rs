@@ -16,7 +16,7 @@ use crate::model::series::{ListedDate, Plan, Recurrence, RuleEnd};
 use crate::model::when::{PointInTime, When};
 use crate::model::zone::Zone;
 
-/// The series of an event.
+/// The series that an event belongs to.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Series, example = json!({
     "id": 3, "occurrence": "2027-03-16 18:00:00", "changed": ["title"],
@@ -26,32 +26,33 @@ use crate::model::zone::Zone;
     },
 }))]
 pub struct SeriesJson {
-    /// Id of the series, for the filter `series` of lists.
+    /// Series id, for the `series` filter of the event list.
     pub id: i64,
-    /// Local start by the rule. The event itself may have been moved.
+    /// Local start according to the rule. The event itself may have been moved.
     pub occurrence: String,
-    /// The fields that differ from the other events of the series. `dates` are start, end and zone.
+    /// Fields that differ from the other events of the series. `dates` covers start, end and time
+    /// zone.
     pub changed: Vec<String>,
     pub recurrence: RecurrenceJson,
 }
 
-/// How an event repeats. Dates are local times of the series.
+/// How an event repeats. Dates are in the local time of the series.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Recurrence, example = json!({
     "rrule": "FREQ=WEEKLY;BYDAY=TU", "count": 10, "exdates": [], "rdates": [],
 }))]
 pub struct RecurrenceJson {
-    /// Rule of RFC 5545 without `UNTIL` and `COUNT`; empty if all dates are in `rdates`.
+    /// RFC 5545 rule without `UNTIL` and `COUNT`; empty if all dates are in `rdates`.
     pub rrule: String,
-    /// The last possible start; absent if the rule does not end, or ends after `count` events.
+    /// Latest possible start; absent if the rule never ends or ends after `count` events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// Number of events of the rule.
+    /// Number of events after which the rule ends; absent if it does not end this way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<usize>,
-    /// Dates of the rule without an event.
+    /// Dates of the rule that are left out.
     pub exdates: Vec<String>,
-    /// Further dates.
+    /// Additional dates.
     pub rdates: Vec<String>,
 }
 

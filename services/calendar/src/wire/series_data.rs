@@ -10,7 +10,7 @@ use crate::model::html;
 use crate::model::included::InSeries;
 use crate::model::schedule::{wall_from_seconds, wall_seconds};
 
-/// The series of an event, as an `EventSeries` of schema.org.
+/// The series of an event, as a schema.org `EventSeries`.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SeriesData {
@@ -19,19 +19,20 @@ pub struct SeriesData {
     pub name: String,
     pub url: String,
     pub start_date: String,
-    /// The last possible start.
+    /// Latest possible start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_date: Option<String>,
     pub event_schedule: ScheduleData,
 }
 
-/// When a series takes place, as a `Schedule` of schema.org.
+/// The schedule of a series, as a schema.org `Schedule`.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScheduleData {
     #[serde(rename = "@type")]
     pub kind: &'static str,
-    /// An ISO 8601 duration; absent if all dates are listed.
+    /// Interval between events, as an ISO 8601 duration; absent if the series does not follow a
+    /// rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat_frequency: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

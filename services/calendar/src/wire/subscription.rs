@@ -9,12 +9,12 @@ use super::envelope::ListMeta;
 use super::import::ImportErrorJson;
 use crate::model::subscription::{Run, RunMessage, Subscription};
 
-/// A subscription to a calendar at another address. Times are YYYY-MM-DD HH:MM:SS in UTC.
+/// A subscription to an iCalendar file on another site. Times are in UTC, as YYYY-MM-DD HH:MM:SS.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Subscription, example = json!(example(Some(json!([example_of_message()])))))]
 pub struct SubscriptionJson {
     pub id: i64,
-    /// The address of the file.
+    /// URL of the iCalendar file.
     pub url: String,
     /// Minutes between two runs.
     pub interval: i64,
@@ -22,50 +22,52 @@ pub struct SubscriptionJson {
     pub author: i64,
     /// Status of new events.
     pub status: String,
-    /// Id of the category of all its events.
+    /// Id of the category added to all events.
     pub category: Option<i64>,
-    /// Id of the venue of events without a location.
+    /// Id of the venue for events without a location.
     pub venue: Option<i64>,
-    /// Whether it takes over events that an import created.
+    /// Whether to take over events that an import created with the same UIDs.
     pub adopt: bool,
-    /// active, running, failing (the last runs failed), stopped (an editor must decide), paused, or
-    /// removing (its events are being moved to the trash).
+    /// `active`, `running`, `failing` (the last run failed), `stopped` (an editor must decide what
+    /// to do), `paused`, or `removing` (its events are being moved to the trash).
     pub state: &'static str,
-    /// Number of failed runs in a row.
+    /// Number of consecutive failed runs.
     pub failures: i64,
-    /// Whether `accept` would apply the file that the last run did not.
+    /// Whether the subscription stopped because too many events are missing from the file. `accept`
+    /// confirms that they are gone.
     pub awaits_acceptance: bool,
-    /// Number of its events.
+    /// Number of events that belong to the subscription.
     pub events: i64,
-    /// Number of its events that a user changed.
+    /// Number of these events that a user changed.
     pub changed_events: i64,
     pub created_utc: String,
-    /// When it runs next; null if it does not.
+    /// Time of the next run; null unless the subscription is active.
     pub next_run_utc: Option<String>,
-    /// The last run; null before the first.
+    /// The last completed run; null if there was none.
     pub last_run: Option<RunJson>,
 }
 
-/// A run of a subscription, with numbers of events.
+/// A completed run of a subscription, with event counts.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = SubscriptionRun)]
 pub struct RunJson {
-    /// When it ended.
+    /// Time when the run ended.
     pub at_utc: String,
-    /// imported, not_modified, failed (it is repeated), or stopped.
+    /// `imported`, `not_modified`, `failed` (the run will be retried) or `stopped`.
     pub outcome: &'static str,
-    /// The reason, or a remark; empty if there is nothing to say.
+    /// Reason for the outcome, or a remark. May be empty.
     pub message: String,
     pub created: u64,
     pub updated: u64,
-    /// Events that already match the file.
+    /// Events that already matched the file.
     pub unchanged: u64,
-    /// Events in the trash, of other subscriptions, or older than those here.
+    /// Events that are in the trash, belong to other subscriptions, or are older than the stored
+    /// ones.
     pub skipped: u64,
     pub failed: u64,
-    /// Events that were moved to the trash, because the file lacks them.
+    /// Events moved to the trash because they are missing from the file.
     pub trashed: u64,
-    /// Future events that the file lacks, if the subscription stopped for that reason.
+    /// Future events that are missing from the file, if the subscription stopped for that reason.
     pub lost: u64,
     /// The messages about entries of the file: up to 1000 errors and then up to 1000 warnings. A list
     /// of subscriptions does not have them.
@@ -150,25 +152,25 @@ pub struct SubscriptionListJson {
     pub subscriptions: Vec<SubscriptionJson>,
 }
 
-/// An event of a subscription.
+/// An event that belongs to a subscription.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = SubscribedEvent)]
 pub struct SubscribedEventJson {
     pub id: i64,
     pub title: String,
     pub status: String,
-    /// Local start, YYYY-MM-DD HH:MM:SS.
+    /// Local start, as YYYY-MM-DD HH:MM:SS.
     pub start_date: String,
-    /// The UID in the file; for an occurrence of a series also its start.
+    /// UID in the file. For an occurrence of a series, it also contains the start.
     pub uid: String,
-    /// The parts that a user changed and that runs leave: title, description, dates, website, venue,
-    /// organizer, categories, status, event_status.
+    /// Parts that a user changed, which runs do not overwrite: `title`, `description`, `dates`,
+    /// `website`, `venue`, `organizer`, `categories`, `status`, `event_status`.
     pub changed: Vec<&'static str>,
-    /// Whether it was moved to the trash because the file lacks it.
+    /// Whether the event was moved to the trash because it is missing from the file.
     pub vanished: bool,
 }
 
-/// A page of the events of a subscription.
+/// A page of a subscription's events.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = SubscribedEventList, example = json!(example_of_events()))]
 pub struct SubscribedEventListJson {

@@ -8,7 +8,7 @@ use crate::model::html::escape;
 use crate::model::included::Included;
 use crate::model::term::{Taxonomy, Term};
 
-/// A category or tag in its own responses.
+/// A category or tag.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Term, example = json!(super::examples::term()))]
 pub struct TermJson {
@@ -28,7 +28,7 @@ pub struct TermJson {
     pub links: Option<TermLinks>,
 }
 
-/// A category or tag inside an event.
+/// A category or tag of an event.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = EmbeddedTerm)]
 pub struct EmbeddedTerm {
@@ -46,7 +46,7 @@ pub struct EmbeddedTerm {
     pub urls: TermUrls,
 }
 
-/// URLs of a term in the API.
+/// The API URLs of a category or tag.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TermUrls {
     #[serde(rename = "self")]
@@ -56,7 +56,7 @@ pub struct TermUrls {
     pub up: Option<String>,
 }
 
-/// The same URLs as links.
+/// The same URLs as in `urls`, as links.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TermLinks {
     #[serde(rename = "self")]

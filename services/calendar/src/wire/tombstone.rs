@@ -7,13 +7,13 @@ use super::dates::written;
 use crate::model::changes::Change;
 use crate::model::urls::Urls;
 
-/// An event that is no longer visible: deleted, hidden, or unpublished.
+/// An event that is no longer visible because it was deleted, hidden or unpublished.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Tombstone)]
 pub struct TombstoneJson {
     pub id: i64,
     pub global_id: String,
-    /// Time of the withdrawal, YYYY-MM-DD HH:MM:SS in UTC.
+    /// Time when the event disappeared, in UTC, as YYYY-MM-DD HH:MM:SS.
     pub modified_utc: String,
 }
 

@@ -11,13 +11,13 @@ use super::subject::{Subject, kind_of, unknown, unless_closed, without_kind};
 use crate::model::numbers::{self, Kind};
 use crate::model::{card, crypto, iban, imei, phone};
 
-/// Checks the values on standard input, one on each line. Prints `ok` or the error, and exits with
-/// 1 if any value is invalid.
+/// Checks the values on standard input, one per line. Prints `ok` or the error for each, and exits
+/// with status 1 if any value is invalid.
 #[derive(Clone, Debug, clap::Args)]
 pub struct CheckCommand {
     /// Kind of value to check
     pub subject: Subject,
-    /// Brand, coin or country, for subjects that have one
+    /// Brand, coin or country, if the subject has one
     #[arg(value_name = "KIND")]
     pub of: Option<String>,
 }

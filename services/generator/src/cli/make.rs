@@ -18,29 +18,29 @@ use crate::model::text::{Lorem, Unit, Vocabulary};
 use crate::model::{Random, SEEDED_DAY, Seed, card, crypto, iban, imei, names, phone, ssn};
 use crate::wire::{AddressAnswer, AddressRow, PersonAnswer, Record};
 
-/// Generates values, any number of them. With a seed, they are the values of the HTTP operation,
-/// except `texts`, where each paragraph has a seed of its own.
+/// Generates any number of values. With a seed, they are the same values that the HTTP operation
+/// returns, except for `texts`, where each paragraph has its own seed.
 #[derive(Clone, Debug, clap::Args)]
 pub struct MakeCommand {
     /// Kind of value to generate
     pub(super) subject: Subject,
-    /// Brand (default: any), coin (default: Bitcoin), country or culture (default: en_US, addresses:
-    /// en), for subjects that have one
+    /// Brand (default: any), coin (default: Bitcoin), country or culture (default: en_US, or en for
+    /// addresses), if the subject has one
     #[arg(value_name = "KIND")]
     pub(super) of: Option<String>,
-    /// Number of values
+    /// Number of values to generate
     #[arg(long, short = 'n', default_value_t = 1)]
     pub(super) count: u64,
-    /// Seed for repeatable values
+    /// Seed for reproducible values
     #[arg(long)]
     pub(super) seed: Option<String>,
-    /// Number of values to skip. The values of a part are those of the whole
+    /// Number of values to skip. With the same seed, every part is a slice of the same list
     #[arg(long, default_value_t = 0)]
     pub(super) offset: u64,
-    /// Begin CSV with a byte order mark, for spreadsheets
+    /// Start CSV with a byte order mark, which Excel needs to recognize UTF-8
     #[arg(long)]
     pub(super) bom: bool,
-    /// Format of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Lines)]
     pub(super) format: Format,
 }

@@ -54,15 +54,16 @@ enum Command {
     Common(CommonCommand),
     /// Generate values without a server
     Make(MakeCommand),
-    /// Generate the rows of tables that a schema describes, without a server
+    /// Generate the rows of a schema's tables without a server
     Records(RecordsCommand),
-    /// Print a schema for `records` that fits SQL tables, a JSON Schema or a CSV sample
+    /// Print a schema for `records` that matches SQL tables, a JSON Schema or a CSV sample
     Schema(SchemaCommand),
-    /// Check values from standard input without a server, one on each line
+    /// Check values from standard input, one per line, without a server. Exits with status 1 if any
+    /// value is invalid
     Check(CheckCommand),
-    /// Migrate the database
+    /// Migrate the database to the current schema
     Migrate(MigrateCommand),
-    /// Check the database. Exit code 1 if something is wrong
+    /// Check the database. Exits with status 1 if it finds a problem
     Doctor(DoctorCommand),
     /// Issue, list, revoke and rotate API keys
     #[command(subcommand)]

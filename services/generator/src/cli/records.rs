@@ -20,17 +20,17 @@ use crate::wire::{Document, DocumentError, RowForm, file_name, write_book};
 /// The format of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
-    /// One JSON object on each line
+    /// One JSON object per line
     Ndjson,
-    /// A JSON array; an object of arrays for several tables
+    /// A JSON array, or an object of arrays for several tables
     Json,
     /// Comma-separated values with a header (RFC 4180)
     Csv,
-    /// INSERT statements of 100 rows
+    /// INSERT statements with up to 100 rows each
     Sql,
-    /// COPY of PostgreSQL, for psql
+    /// PostgreSQL COPY data for psql
     Copy,
-    /// A workbook of Excel with a sheet for each table
+    /// An Excel workbook with one sheet per table
     Xlsx,
 }
 
@@ -51,42 +51,46 @@ impl Format {
 /// Number of bytes written at a time.
 const PART: usize = 64 << 10;
 
-/// Generates the rows of tables that a schema describes, any number of them. With a seed, they are the
-/// rows of the HTTP operation.
+/// Generates any number of rows for the tables of a schema. With a seed, they are the same rows
+/// that the HTTP operation returns.
 #[derive(Clone, Debug, clap::Args)]
 pub struct RecordsCommand {
-    /// File with the schema in JSON, or - for standard input
+    /// JSON file with the schema, or - for standard input
     #[arg(value_name = "SCHEMA")]
     schema: PathBuf,
-    /// Number of rows of each table [default: the rows of the table, or 10]
+    /// Number of rows per table [default: the table's `rows`, or 10]
     #[arg(long, short = 'n', value_name = "N")]
     rows: Option<u64>,
-    /// Number of rows to skip. The rows of a part are those of the whole
+    /// Number of rows to skip. With the same seed, every part is a slice of the same table
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: u64,
-    /// Seed for repeatable rows
+    /// Seed for reproducible rows
     #[arg(long)]
     seed: Option<String>,
-    /// Day that ages, dates and cards count from [default: 2030-01-01 with a seed, otherwise today]
+    /// Reference date for ages, dates and card expiry dates [default: 2030-01-01 with a seed,
+    /// otherwise today]
     #[arg(long, value_name = "DATE")]
     ref_date: Option<Date>,
-    /// Format of the rows
+    /// Row format
     #[arg(long, value_enum, default_value_t = Format::Ndjson)]
     format: Format,
-    /// Begin CSV with a byte order mark, for spreadsheets
+    /// Start CSV with a byte order mark, which Excel needs to recognize UTF-8
     #[arg(long)]
     bom: bool,
     /// Write only this table
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
-    /// Write a new file for each table into this folder
+    /// Write one file per table to this folder, which is created if needed. Fails if a file already
+    /// exists
     #[arg(long, value_name = "FOLDER", conflicts_with = "table")]
     out: Option<PathBuf>,
-    /// Write into the empty tables of a database, sqlite://PATH or postgres://…, in transactions. The same
-    /// command resumes a run that was interrupted, from its table generator_progress
+    /// Fill the empty tables of a database, sqlite://PATH or postgres://…, in transactions. To
+    /// resume an interrupted run, repeat the command; the database keeps its progress in the table
+    /// generator_progress
     #[arg(long, value_name = "URL", conflicts_with_all = ["table", "out", "format", "bom"])]
     into: Option<String>,
-    /// Threads that make rows, 1 to 64; the output is the same. One for workbooks and databases
+    /// Number of threads that generate rows, 1 to 64. The output is the same for any number.
+    /// Workbooks and databases always use one thread
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     threads: u64,
 }

@@ -16,24 +16,24 @@ const ROWS: usize = 1_000;
 /// The kind of a description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Kind {
-    /// CREATE TABLE statements of PostgreSQL, MySQL or SQLite
+    /// CREATE TABLE statements for PostgreSQL, MySQL or SQLite
     Sql,
     /// A JSON Schema (draft 2020-12) or an OpenAPI document
     JsonSchema,
-    /// CSV with a header; its values are not kept
+    /// CSV with a header. Only names and shapes are used, not the values
     Csv,
 }
 
-/// Prints a schema for `records` that fits a table that exists. Edit it, then pass it to `records`.
+/// Prints a schema for `records` that matches existing tables. Edit it, then pass it to `records`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct SchemaCommand {
-    /// File, or - for standard input
+    /// File to read, up to 16 MiB, or - for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Kind of the file [default: by its extension: .sql, .json, .csv]
+    /// Type of the file [default: from its extension: .sql, .json or .csv]
     #[arg(long, value_enum)]
     kind: Option<Kind>,
-    /// Schema of an OpenAPI document, or of $defs
+    /// Name of a schema in the OpenAPI document or in $defs
     #[arg(long, value_name = "NAME")]
     component: Option<String>,
 }

@@ -8,31 +8,31 @@ use anyhow::{Context, ensure};
 /// The kind of value to generate or check.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum Subject {
-    /// Card numbers, of a brand
+    /// Card numbers of a brand, or of any brand
     Card,
-    /// Crypto addresses, of a coin
+    /// Crypto addresses of a coin
     Crypto,
-    /// Bank account numbers, of a country
+    /// IBANs of a country
     Iban,
-    /// Device identifiers
+    /// IMEI numbers of mobile devices
     Imei,
-    /// Full names (make only)
+    /// US full names (make only)
     Name,
-    /// Telephone numbers, of a country
+    /// Telephone numbers of a country
     Phone,
-    /// Identity numbers, of a country
+    /// National identity numbers of a country
     Person,
-    /// Whole persons, of a culture (make only)
+    /// Complete persons of a culture (make only)
     Persons,
-    /// Postal addresses, of a culture (make only)
+    /// Postal addresses of a culture (make only)
     Addresses,
-    /// Names of businesses, of a culture (make only)
+    /// Business names of a culture (make only)
     Businesses,
     /// Paragraphs of placeholder text (make only)
     Texts,
-    /// Social security numbers of the United States
+    /// US Social Security numbers
     Ssn,
-    /// Tax numbers, of a country
+    /// Tax numbers of a country
     Vat,
 }
 

@@ -7,17 +7,17 @@ use crate::wire::{Book, push_row};
 /// The format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// One value on each line; persons as NDJSON
+    /// One value per line; persons as NDJSON
     Lines,
     /// Comma-separated values with a header (RFC 4180)
     Csv,
-    /// One JSON value on each line
+    /// One JSON value per line
     Ndjson,
     /// A JSON array
     Json,
-    /// One INSERT statement on each line
+    /// One INSERT statement per line
     Sql,
-    /// A workbook of Excel
+    /// An Excel workbook
     Xlsx,
 }
 

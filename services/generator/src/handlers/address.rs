@@ -11,7 +11,7 @@ use crate::metrics::Kind;
 use crate::model::Random;
 use crate::wire::{AddressAnswer, AddressParameters, AddressRequest, AddressRow, CultureAnswer};
 
-/// List the cultures of addresses
+/// List cultures for addresses
 #[utoipa::path(
     operation_id = "listMiscCultures",
     tag = "Misc",
@@ -28,9 +28,10 @@ pub async fn list_misc_cultures(_caller: Caller, request: HttpRequest) -> HttpRe
 
 /// Generate postal addresses
 ///
-/// Each address is one line in the format of its country, without the country; CSV also has its
-/// parts. Towns and postcodes are real, and in 20 countries belong together; streets and numbers are
-/// random. The address may exist: do not send mail. Postcodes contain data of GeoNames (CC BY 4.0).
+/// Each address is a single line in the format of its country, without the country name. CSV also
+/// has a column for each part. Towns are real, and in 20 countries the postcode belongs to the
+/// town. Streets and house numbers are random. An address may exist: do not send mail to it.
+/// Postcodes contain GeoNames data (CC BY 4.0).
 #[utoipa::path(
     operation_id = "generateAddresses",
     tag = "Misc",

@@ -13,8 +13,8 @@ use crate::wire::{
 
 /// Suggest business names
 ///
-/// Twenty distinct names with the given words: 12 begin with them, 4 contain them, and in 4 the
-/// last word becomes the start of another.
+/// Returns 20 distinct names: 12 start with the given words, 4 contain them, and 4 extend the last
+/// word, as in `Blue Riverworks`.
 #[utoipa::path(
     operation_id = "suggestBusinessNames",
     tag = "Name",
@@ -37,7 +37,8 @@ pub async fn suggest_business_names(
 
 /// Generate business names
 ///
-/// With a legal form of the country. A business of this name may exist.
+/// The names include a legal form of the culture's country. A business with the same name may
+/// exist.
 #[utoipa::path(
     operation_id = "generateBusinessNames",
     tag = "Name",
@@ -61,7 +62,7 @@ pub async fn generate_business_names(
 
 /// Generate brand names
 ///
-/// Twenty distinct names of 3 to 24 letters and digits. A brand of this name may exist.
+/// Returns 20 distinct names of 3 to 24 letters and digits. A brand with the same name may exist.
 #[utoipa::path(
     operation_id = "generateBrandNames",
     tag = "Name",

@@ -19,15 +19,16 @@ use auth::{After, Caller};
 
 /// Generate a payment card
 ///
-/// Number, holder, expiry, code and PIN are consistent. With `quantity` the response is a list.
-/// **The number is in the range of a real issuer and may exist: do not pay with it.**
+/// The number, cardholder, expiry date, security code and PIN are consistent. **The number is in a
+/// real issuer's range and may exist: do not pay with it.** With `quantity`, the response is a
+/// list.
 #[utoipa::path(
     operation_id = "generateCard",
     tag = "Card",
     params(CardParameters),
     responses(
         (status = 200, body = OneOrSeveral<CardAnswer>,
-            headers(("X-Ref-Date" = String, description = "Day that the expiry was counted from")),
+            headers(("X-Ref-Date" = String, description = "Reference date of the expiry date")),
             example = json!({
                 "type": "Visa", "date": "2029-03-01T00:00:00", "fullName": "Ada Marsh",
                 "cardNumber": "4539578763621486", "cvv": "123", "pin": 4821
@@ -53,7 +54,8 @@ pub async fn generate_card(
 
 /// Check a card number
 ///
-/// Checks whether length, prefix and check digit match a brand, not whether the card exists.
+/// Checks whether the length, prefix and check digit match a brand. Does not check whether the card
+/// exists.
 #[utoipa::path(
     operation_id = "validateCard",
     tag = "Card",
@@ -66,7 +68,7 @@ pub async fn validate_card(After(input): After<Input<CardValidationRequest>>) ->
     reply::fresh(reply::json(&CardValidationAnswer::from(outcome)))
 }
 
-/// List the card brands
+/// List card brands
 #[utoipa::path(
     operation_id = "listCardTypes",
     tag = "Card",

@@ -21,7 +21,7 @@ use crate::wire::{
     OneOrSeveral, TextOrTexts, TypeName, VatParameters, VatRequest,
 };
 
-/// List the coins
+/// List coins
 #[utoipa::path(
     operation_id = "listCryptoAddressTypes",
     tag = "Finance",
@@ -41,8 +41,8 @@ pub async fn list_crypto_address_types(_caller: Caller, request: HttpRequest) ->
 
 /// Generate a crypto address
 ///
-/// The address is valid, but has random bytes in place of a key, so funds sent to it are lost:
-/// **never send funds there.** With `quantity` the response is a list.
+/// The address is valid but is made from random bytes instead of a key, so funds sent to it are
+/// lost: **never send funds to it.** With `quantity`, the response is a list.
 #[utoipa::path(
     operation_id = "generateCryptoAddress",
     tag = "Finance",
@@ -71,8 +71,8 @@ pub async fn generate_crypto_address(
 
 /// Check a crypto address
 ///
-/// Checks whether format and checksum match a coin, not whether the address is in use. Supports the
-/// formats that are generated; coins may have rarer ones.
+/// Checks whether the format and checksum match a coin. Does not check whether the address is in
+/// use. Supports all formats that this service generates; some coins have other, rarer formats.
 #[utoipa::path(
     operation_id = "validateCryptoAddress",
     tag = "Finance",
@@ -89,8 +89,8 @@ pub async fn validate_crypto_address(
 
 /// Check an IBAN
 ///
-/// Checks whether structure and check digits match a country, including national check digits where
-/// banks follow them. Does not check whether the account exists.
+/// Checks whether the structure and check digits match a country, including national check digits
+/// in countries where banks use them. Does not check whether the account exists.
 #[utoipa::path(
     operation_id = "validateIban",
     tag = "Finance",
@@ -105,8 +105,8 @@ pub async fn validate_iban(After(input): After<Input<IbanValidationRequest>>) ->
 
 /// Generate an IBAN
 ///
-/// Some countries have real bank codes, and **the account may exist: do not pay to it.** With
-/// `quantity` the response is a list.
+/// For some countries, the bank code is real. **The account may exist: do not send money to it.**
+/// With `quantity`, the response is a list.
 #[utoipa::path(
     operation_id = "generateIban",
     tag = "Finance",
@@ -129,7 +129,7 @@ pub async fn generate_iban(After(input): After<Input<IbanRequest>>) -> Result<Ht
     input.texts(Kind::Iban, &seed, random, "iban", make).await
 }
 
-/// List the countries with IBANs
+/// List countries with IBANs
 #[utoipa::path(
     operation_id = "listIbanCountries",
     tag = "Finance",

@@ -18,7 +18,7 @@ const NOTICES: &str = concat!(
     include_str!("../../data/LICENSES/geonames.txt"),
 );
 
-/// Get the licenses of the included data
+/// Get the licenses of the embedded data
 #[utoipa::path(
     operation_id = "readLicenses",
     tag = "Misc",

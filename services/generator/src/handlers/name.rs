@@ -12,7 +12,7 @@ use crate::metrics::Kind;
 use crate::model::{Random, names};
 use crate::wire::{CultureAnswer, NameParameters, NameRequest};
 
-/// Generate names of people
+/// Generate personal names
 #[utoipa::path(
     operation_id = "generateNames",
     tag = "Name",
@@ -34,7 +34,7 @@ pub async fn generate_names(
     input.texts(Kind::Name, &seed, random, "name", make).await
 }
 
-/// List the cultures of names
+/// List cultures for names
 #[utoipa::path(
     operation_id = "listNameCultures",
     tag = "Name",

@@ -16,16 +16,16 @@ use crate::wire::{OneOrSeveral, PersonAnswer, PersonParameters, PersonRequest};
 
 /// Generate a person
 ///
-/// Name, sex, birth date, address, telephone, e-mail, national number, account and card are
-/// consistent. With `quantity` the response is a list. **Numbers and accounts may exist: do not
-/// call, and do not pay.** The e-mail address does not exist.
+/// The name, sex, birth date, address, telephone number, email address, national identity number,
+/// bank account and card are consistent. **Numbers and accounts may exist: do not call them or send
+/// money to them.** The email address does not exist. With `quantity`, the response is a list.
 #[utoipa::path(
     operation_id = "generatePersons",
     tag = "Misc",
     params(PersonParameters),
     responses(
         (status = 200, body = OneOrSeveral<PersonAnswer>,
-            headers(("X-Ref-Date" = String, description = "Day that ages and the expiry of cards were counted from")),
+            headers(("X-Ref-Date" = String, description = "Reference date of ages and card expiry dates")),
             example = json!({
                 "culture": "sv",
                 "sex": "female",

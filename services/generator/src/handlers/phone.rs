@@ -18,9 +18,9 @@ use crate::wire::{
 
 /// Generate telephone numbers
 ///
-/// Valid in the region and of the length that subscribers have. About 70 % are mobile numbers, if
-/// the region distinguishes them. **They may be in use: do not call them or send messages.** Use
-/// `fictional=true` for numbers that are never in use.
+/// The numbers are valid in the country and as long as its subscribers' numbers. About 70% are
+/// mobile numbers, if the country distinguishes them. **They may be in use: do not call them or
+/// send messages to them.** Use `fictional=true` for numbers that are never in use.
 #[utoipa::path(
     operation_id = "generatePhoneNumbers",
     tag = "Phone",
@@ -51,10 +51,10 @@ pub async fn generate_phone_numbers(
     input.texts(Kind::Phone, &seed, random, "phoneNumber", make).await
 }
 
-/// Generate device identifiers
+/// Generate IMEI numbers
 ///
-/// The reporting body is real. Type and serial number are random, so a device with the number may
-/// exist.
+/// The reporting body identifier is real. The device type and serial number are random, so a device
+/// with this IMEI may exist.
 #[utoipa::path(
     operation_id = "generateImeis",
     tag = "Phone",
@@ -88,7 +88,7 @@ pub async fn validate_phone_number(
     reply::fresh(reply::json(&PhoneAnswer::from(validation)))
 }
 
-/// List the countries with telephone numbers
+/// List countries with telephone numbers
 #[utoipa::path(
     operation_id = "listPhoneCountries",
     tag = "Phone",

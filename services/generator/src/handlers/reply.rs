@@ -89,11 +89,11 @@ fn visible(seed: &str) -> Cow<'_, str> {
     seed.bytes().map(escaped).collect()
 }
 
-/// The client has the current list.
+/// The client already has the current list.
 #[derive(IntoResponses)]
 #[response(status = 304, headers(
-    ("ETag" = String, description = "That of the list"),
-    ("Cache-Control" = String, description = "An hour; `private` where a key is required")
+    ("ETag" = String, description = "Current version of the list"),
+    ("Cache-Control" = String, description = "Cacheable for one hour; `private` if the server requires a key")
 ))]
 pub struct Unchanged;
 

@@ -11,8 +11,8 @@ use crate::wire::{ReviewParameters, ReviewRequest};
 
 /// Generate product reviews
 ///
-/// About 60 % are positive, 25 % neutral and 15 % negative. The product name is verbatim: escape it
-/// before using it in a page.
+/// About 60% are positive, 25% neutral and 15% negative. The product name is inserted verbatim:
+/// escape it before showing it on a web page.
 #[utoipa::path(
     operation_id = "generateReviews",
     tag = "Text",

@@ -47,11 +47,11 @@ impl<T: FromRequest + 'static> FromRequest for Keyed<T> {
 
 /// List saved schemas
 ///
-/// The schemas of records that the key has saved, by name.
+/// Returns the record schemas saved with the caller's key, sorted by name.
 #[utoipa::path(
     operation_id = "listSchemas",
     tag = "Misc",
-    responses((status = 200, description = "The schemas", body = Vec<SavedSchema>,
+    responses((status = 200, description = "The saved schemas", body = Vec<SavedSchema>,
         example = json!([{"name": "shop", "changed": "2026-11-28T09:30:00Z"}])), Failures),
     security(("ApiKey" = []))
 )]
@@ -71,9 +71,9 @@ pub async fn list_schemas(
     Ok(reply::fresh(serde_json::to_vec(&saved)?))
 }
 
-/// Read a saved schema
+/// Get a saved schema
 ///
-/// A schema that the key has saved, as a body for `/api/Records`.
+/// Returns a schema saved with the caller's key. Use it as the body of `/api/Records`.
 #[utoipa::path(
     operation_id = "readSchema",
     tag = "Misc",
@@ -102,14 +102,15 @@ pub async fn read_schema(
 
 /// Save a schema
 ///
-/// Saves a schema of records under a name of the key, or replaces it. A key has at most 100 schemas of
-/// at most 65,536 bytes. A schema with faults is refused, with all of them.
+/// Creates a record schema with this name for the caller's key, or replaces an existing one. A key
+/// can have up to 100 schemas of up to 65,536 bytes each. An invalid schema is rejected, and the
+/// response lists all its errors.
 #[utoipa::path(
     operation_id = "saveSchema",
     tag = "Misc",
     params(SchemaPath),
     request_body(content = serde_json::Value, example = json!({"fields": [{"name": "id", "type": "sequence"}]})),
-    responses((status = 204, description = "Saved"), Failures, BodyFailures),
+    responses((status = 204, description = "The schema was saved"), Failures, BodyFailures),
     security(("ApiKey" = []))
 )]
 #[put("/api/Schemas/{name}")]
@@ -148,12 +149,12 @@ pub async fn save_schema(
     }
 }
 
-/// Remove a saved schema
+/// Delete a saved schema
 #[utoipa::path(
     operation_id = "removeSchema",
     tag = "Misc",
     params(SchemaPath),
-    responses((status = 204, description = "Removed"), Failures, Missing),
+    responses((status = 204, description = "The schema was deleted"), Failures, Missing),
     security(("ApiKey" = []))
 )]
 #[delete("/api/Schemas/{name}")]

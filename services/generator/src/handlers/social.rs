@@ -18,9 +18,9 @@ use crate::wire::{
 
 /// Generate tax and identity numbers
 ///
-/// A social security number of the United States, or an identity number of one of 60 countries or a
-/// tax number of one of 84. With `quantity` the response is a list. **The number may be in use: do
-/// not use it in any application.**
+/// Returns a US Social Security number by default. Identity numbers are available for 60 countries,
+/// and tax numbers for 84. **The number may be in use: do not use it in any application.** With
+/// `quantity`, the response is a list.
 #[utoipa::path(
     operation_id = "generateSocialNumber",
     tag = "SocialNumber",

@@ -18,8 +18,8 @@ use crate::wire::{
 
 /// Generate placeholder text
 ///
-/// Of any length: the text is generated while it is sent. The number of concurrent long texts for
-/// each caller is limited.
+/// The text is generated while it is sent, so it can have any length. Each caller can have only a
+/// limited number of concurrent long responses.
 #[utoipa::path(
     operation_id = "generateLoremIpsum",
     tag = "Text",
@@ -52,8 +52,8 @@ pub async fn generate_lorem_ipsum(
 
 /// Generate a password
 ///
-/// From the system's random number generator, so it cannot be repeated. Lower-case letters are
-/// always included. Each chosen class occurs at least once.
+/// Uses the system's random number generator, so the password cannot be reproduced. Lowercase
+/// letters are always included. Each selected character class occurs at least once.
 #[utoipa::path(
     operation_id = "generatePassword",
     tag = "Text",
@@ -75,7 +75,8 @@ pub async fn generate_password(
 
 /// Convert an identifier to a sentence
 ///
-/// `orderIdNotFound` becomes `Order id not found`, as in Humanizer.NET.
+/// For example, `orderIdNotFound` becomes `Order id not found`. The rules are those of Humanizer
+/// for .NET.
 #[utoipa::path(
     operation_id = "humanizeText",
     tag = "Text",
@@ -96,7 +97,7 @@ pub async fn humanize_text(
 
 /// Change the letter case of a text, or replace parts of it
 ///
-/// A long response is streamed and uses one of the caller's slots.
+/// A long response is streamed and occupies one of the caller's stream slots.
 #[utoipa::path(
     operation_id = "transformText",
     tag = "Text",

@@ -17,23 +17,23 @@ use crate::model::names::{self, Address, Culture};
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct AddressParameters {
-    /// Number of addresses, up to 1,000,000 as CSV or NDJSON.
+    /// Number of addresses: up to 1000 as JSON, or up to 1,000,000 as CSV or NDJSON.
     #[param(value_type = i32, minimum = 1, maximum = 1000)]
     #[validate(required(code = "absent"), range(min = 1, max = MOST))]
     number: Option<i32>,
-    /// Language and country from `/api/Misc/Cultures`.
+    /// Culture (language and country) from `/api/Misc/Cultures`.
     #[serde(default, deserialize_with = "culture")]
     #[param(value_type = Option<String>, max_length = 100, pattern = "^([A-Za-z]{2}([_-][A-Za-z]{2,5}){0,2})?$", default = "en", example = "de")]
     culture: Option<&'static Culture>,
-    /// Makes the response repeatable: the same seed and parameters give the same body within one
-    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
+    /// Makes the response reproducible: the same seed and parameters return the same body as long
+    /// as `X-Data-Version` does not change. Default: a random seed, returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
-    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    /// Number of values to skip. With the same seed, every part is a slice of the same list.
     #[param(value_type = Option<i32>, minimum = 0, default = 0)]
     #[validate(range(min = 0, max = 2147483647))]
     offset: Option<i32>,
-    /// Begins CSV with a byte order mark, for spreadsheets.
+    /// Starts CSV with a byte order mark, which Excel needs to recognize UTF-8.
     #[param(value_type = Option<bool>, default = false)]
     bom: Option<bool>,
 }
@@ -77,28 +77,28 @@ impl Request for AddressRequest {
 seeded!(AddressRequest);
 series!(AddressRequest, |it| Some(it.number));
 
-/// An address in parts.
+/// The parts of an address.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AddressAnswer {
-    /// The whole address on one line.
+    /// The complete address on a single line.
     pub(super) line: String,
     /// Town.
     pub(super) city: String,
-    /// State or province, if addresses have one.
+    /// State or province; null if the address does not include one.
     pub(super) region: Option<String>,
-    /// Postcode, if addresses have one.
+    /// Postcode; null if the address does not include one.
     pub(super) postcode: Option<String>,
-    /// Two letters.
+    /// Two-letter country code.
     #[schema(example = "SE")]
     pub(super) country_code: &'static str,
     /// Street.
     pub(super) street: Option<String>,
-    /// House number, with its letter or stair.
+    /// House number, including its letter or staircase.
     pub(super) house_number: Option<String>,
-    /// Flat, floor or door.
+    /// Apartment, floor or door.
     pub(super) unit: Option<String>,
-    /// District of the town.
+    /// District within the town.
     pub(super) district: Option<String>,
     /// English name of the country.
     #[schema(example = "Sweden")]

@@ -51,10 +51,10 @@ fn of_body(violation: Violation) -> Violation {
     Violation { field, ..violation }
 }
 
-/// Body of the operations that change a text.
+/// Request body of the text transformations.
 #[derive(Default, Deserialize, Validate, ToSchema)]
 pub struct TextDto {
-    /// Text. Null is an empty text.
+    /// Text to transform. Null is treated as an empty string.
     #[schema(nullable = true, example = "orderIdNotFound")]
     pub text: Option<String>,
 }

@@ -15,23 +15,23 @@ use crate::model::{Seed, brand};
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct BusinessParameters {
-    /// Number of names, up to 1,000,000 as CSV or NDJSON.
+    /// Number of names: up to 1000 as JSON, or up to 1,000,000 as CSV or NDJSON.
     #[param(value_type = i32, minimum = 1, maximum = 1000)]
     #[validate(required(code = "absent"), range(min = 1, max = MOST))]
     number: Option<i32>,
-    /// Language and country from `/api/Name/Cultures`.
+    /// Culture (language and country) from `/api/Name/Cultures`.
     #[serde(rename = "cultureCode", default, deserialize_with = "culture")]
     #[param(rename = "cultureCode", value_type = Option<String>, max_length = 100, pattern = "^([A-Za-z]{2}([_-][A-Za-z]{2,5}){0,2})?$", default = "en_US")]
     culture_code: Option<&'static Culture>,
-    /// Makes the response repeatable: the same seed and parameters give the same body within one
-    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
+    /// Makes the response reproducible: the same seed and parameters return the same body as long
+    /// as `X-Data-Version` does not change. Default: a random seed, returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
-    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    /// Number of values to skip. With the same seed, every part is a slice of the same list.
     #[param(value_type = Option<i32>, minimum = 0, default = 0)]
     #[validate(range(min = 0, max = 2147483647))]
     offset: Option<i32>,
-    /// Begins CSV with a byte order mark, for spreadsheets.
+    /// Starts CSV with a byte order mark, which Excel needs to recognize UTF-8.
     #[param(value_type = Option<bool>, default = false)]
     bom: Option<bool>,
 }
@@ -68,7 +68,7 @@ impl Request for BusinessRequest {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct WordsParameters {
-    /// The words in the names.
+    /// Words to build the names from.
     #[serde(rename = "startingWords", default, deserialize_with = "text::<_, 100>")]
     #[param(
         rename = "startingWords",
@@ -81,8 +81,8 @@ pub struct WordsParameters {
     )]
     #[validate(required)]
     starting_words: Option<String>,
-    /// Makes the response repeatable: the same seed and parameters give the same body within one
-    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
+    /// Makes the response reproducible: the same seed and parameters return the same body as long
+    /// as `X-Data-Version` does not change. Default: a random seed, returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }

@@ -21,33 +21,34 @@ use crate::model::card::{self, Card, CardFault, CardType};
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct CardParameters {
-    /// Brand from `/api/Card/Types`, ignoring case, blanks, `-` and `_`. Default: a random brand,
-    /// mostly a common one.
+    /// Card brand from `/api/Card/Types`. Case, spaces, `-` and `_` are ignored. Default: a random
+    /// brand, usually a common one.
     #[serde(rename = "type", default, deserialize_with = "brand")]
     #[param(rename = "type", value_type = Option<String>, max_length = 100, pattern = "^[A-Za-z0-9 ._-]*$", example = "Visa")]
     card_type: Option<&'static CardType>,
-    /// Number of values, up to 1,000,000 as CSV or NDJSON. Without it, the response is a single value
-    /// instead of a list.
+    /// Number of values: up to 1000 as JSON, or up to 1,000,000 as CSV or NDJSON. Without it, the
+    /// response is a single value instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
     #[validate(range(min = 1, max = MOST))]
     quantity: Option<i32>,
-    /// `plain` (default) without blanks, or `pretty` in groups, as printed.
+    /// `plain` (default) returns the number without spaces; `pretty` splits it into groups, as
+    /// printed.
     #[param(value_type = Option<Spelling>, inline)]
     format: Option<Spelling>,
-    /// Makes the response repeatable: the same seed and parameters give the same body within one
-    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
+    /// Makes the response reproducible: the same seed and parameters return the same body as long
+    /// as `X-Data-Version` does not change. Default: a random seed, returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
-    /// Reference day for the expiry, 1000-01-01 to 9000-12-31. Default: 2030-01-01 with a seed,
-    /// otherwise today.
+    /// Reference date for the expiry date, 1000-01-01 to 9000-12-31. Default: 2030-01-01 with a
+    /// seed, otherwise today.
     #[serde(rename = "refDate", default, deserialize_with = "reference_day")]
     #[param(rename = "refDate", value_type = Option<String>, format = Date)]
     reference_day: Option<Date>,
-    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    /// Number of values to skip. With the same seed, every part is a slice of the same list.
     #[param(value_type = Option<i32>, minimum = 0, default = 0)]
     #[validate(range(min = 0, max = 2147483647))]
     offset: Option<i32>,
-    /// Begins CSV with a byte order mark, for spreadsheets.
+    /// Starts CSV with a byte order mark, which Excel needs to recognize UTF-8.
     #[param(value_type = Option<bool>, default = false)]
     bom: Option<bool>,
 }
@@ -108,25 +109,25 @@ impl Request for CardRequest {
 seeded!(CardRequest);
 series!(CardRequest, |it| it.quantity);
 
-/// A synthetic card.
+/// A synthetic payment card.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"type": "Visa", "date": "2029-03-01T00:00:00", "fullName": "Ada Marsh", "cardNumber": "4539578763621486", "cvv": "123", "pin": 4821}))]
 pub struct CardAnswer {
-    /// Brand.
+    /// Card brand.
     #[serde(rename = "type")]
     #[schema(rename = "type", example = "Visa")]
     kind: &'static str,
-    /// First instant of the last valid month.
+    /// Start of the expiry month, the last month in which the card is valid.
     #[schema(example = "2032-03-01T00:00:00")]
     date: String,
-    /// Holder.
+    /// Cardholder name.
     full_name: String,
-    /// Digits only, with a valid check digit.
+    /// Card number with a valid check digit. Digits only, unless `format` is `pretty`.
     card_number: String,
-    /// Printed code.
+    /// Security code printed on the card.
     cvv: String,
-    /// Four digits, the first not 0.
+    /// Four-digit PIN that does not start with 0.
     #[schema(minimum = 1000, maximum = 9999)]
     pin: u16,
 }
@@ -160,7 +161,7 @@ impl Record for CardAnswer {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct CardValidationParameters {
-    /// Number with or without blanks and hyphens.
+    /// Card number, with or without spaces and hyphens.
     #[serde(rename = "cardNumber", default, deserialize_with = "text::<_, 50>")]
     #[param(
         rename = "cardNumber",
@@ -173,7 +174,7 @@ pub struct CardValidationParameters {
     )]
     #[validate(required)]
     card_number: Option<String>,
-    /// Required brand, from `/api/Card/Types`.
+    /// Brand that the number must match, from `/api/Card/Types`. Default: any brand.
     #[serde(rename = "type", default, deserialize_with = "brand")]
     #[param(rename = "type", value_type = Option<String>, max_length = 100, pattern = "^[A-Za-z0-9 ._-]*$", example = "Visa")]
     card_type: Option<&'static CardType>,
@@ -195,16 +196,16 @@ impl Request for CardValidationRequest {
     }
 }
 
-/// The result of a card check.
+/// The result of a card number check.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"isValid": true, "errorMessage": null, "types": ["Visa"]}))]
 pub struct CardValidationAnswer {
-    /// True if length, prefix and check digit match a brand.
+    /// Whether the length, prefix and check digit match a brand.
     is_valid: bool,
-    /// The error, or null for a valid number.
+    /// Error message; null if the number is valid.
     error_message: Option<String>,
-    /// Possible brands. Some share prefixes.
+    /// Brands that the number matches. Several are possible, because some brands share prefixes.
     types: Vec<&'static str>,
 }
 

@@ -21,7 +21,7 @@ use crate::model::{Seed, iban};
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct CryptoParameters {
-    /// Coin from `/api/Finance/CryptoAddress/Types`, or its ticker.
+    /// Coin from `/api/Finance/CryptoAddress/Types`, or its ticker symbol.
     #[serde(rename = "cryptoType", default, deserialize_with = "coin")]
     #[param(
         rename = "cryptoType",
@@ -31,20 +31,20 @@ pub struct CryptoParameters {
         default = "Bitcoin"
     )]
     coin: Option<&'static Coin>,
-    /// Number of values, up to 1,000,000 as CSV or NDJSON. Without it, the response is a single value
-    /// instead of a list.
+    /// Number of values: up to 1000 as JSON, or up to 1,000,000 as CSV or NDJSON. Without it, the
+    /// response is a single value instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
     #[validate(range(min = 1, max = MOST))]
     quantity: Option<i32>,
-    /// Makes the response repeatable: the same seed and parameters give the same body within one
-    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
+    /// Makes the response reproducible: the same seed and parameters return the same body as long
+    /// as `X-Data-Version` does not change. Default: a random seed, returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
-    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    /// Number of values to skip. With the same seed, every part is a slice of the same list.
     #[param(value_type = Option<i32>, minimum = 0, default = 0)]
     #[validate(range(min = 0, max = 2147483647))]
     offset: Option<i32>,
-    /// Begins CSV with a byte order mark, for spreadsheets.
+    /// Starts CSV with a byte order mark, which Excel needs to recognize UTF-8.
     #[param(value_type = Option<bool>, default = false)]
     bom: Option<bool>,
 }
@@ -85,15 +85,15 @@ impl Request for CryptoRequest {
     }
 }
 
-/// An address with its coin.
+/// A synthetic crypto address.
 #[derive(Serialize, ToSchema)]
 #[schema(example = json!({"type": "Bitcoin", "address": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"}))]
 pub struct CryptoAnswer {
-    /// Coin.
+    /// Name of the coin.
     #[serde(rename = "type")]
     #[schema(rename = "type", example = "Bitcoin")]
     pub kind: &'static str,
-    /// Address with a valid checksum, around random bytes.
+    /// Address with a valid checksum, made from random bytes instead of a key.
     pub address: String,
 }
 
@@ -109,7 +109,7 @@ impl Record for CryptoAnswer {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Path)]
 pub struct IbanPath {
-    /// Two letters from `/api/Finance/Countries`, in any case
+    /// Two-letter country code from `/api/Finance/Countries`, in any letter case.
     #[serde(rename = "countryCode", default, deserialize_with = "country")]
     #[param(
         rename = "countryCode",
@@ -135,23 +135,24 @@ where
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct IbanParameters {
-    /// Number of values, up to 1,000,000 as CSV or NDJSON. Without it, the response is a single value
-    /// instead of a list.
+    /// Number of values: up to 1000 as JSON, or up to 1,000,000 as CSV or NDJSON. Without it, the
+    /// response is a single value instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
     #[validate(range(min = 1, max = MOST))]
     quantity: Option<i32>,
-    /// `plain` (default) without blanks, or `pretty` in groups, as printed.
+    /// `plain` (default) returns the number without spaces; `pretty` splits it into groups, as
+    /// printed.
     #[param(value_type = Option<Spelling>, inline)]
     format: Option<Spelling>,
-    /// Makes the response repeatable: the same seed and parameters give the same body within one
-    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
+    /// Makes the response reproducible: the same seed and parameters return the same body as long
+    /// as `X-Data-Version` does not change. Default: a random seed, returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
-    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    /// Number of values to skip. With the same seed, every part is a slice of the same list.
     #[param(value_type = Option<i32>, minimum = 0, default = 0)]
     #[validate(range(min = 0, max = 2147483647))]
     offset: Option<i32>,
-    /// Begins CSV with a byte order mark, for spreadsheets.
+    /// Starts CSV with a byte order mark, which Excel needs to recognize UTF-8.
     #[param(value_type = Option<bool>, default = false)]
     bom: Option<bool>,
 }
@@ -196,15 +197,15 @@ seeded!(CryptoRequest IbanRequest);
 series!(IbanRequest, |it| it.quantity);
 series!(CryptoRequest, |it| it.quantity);
 
-/// A country of the lists.
+/// A supported country.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"name": "Germany", "countryCode": "DE"}))]
 pub struct CountryAnswer {
-    /// English name.
+    /// English name of the country.
     #[schema(example = "Germany")]
     name: &'static str,
-    /// Two letters.
+    /// Two-letter country code.
     #[schema(example = "DE")]
     country_code: &'static str,
 }

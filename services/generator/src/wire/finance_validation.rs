@@ -15,7 +15,7 @@ use crate::model::iban::{self, IbanFault};
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct IbanValidationParameters {
-    /// Account with or without blanks, in any letter case.
+    /// IBAN, with or without spaces and in any letter case.
     #[serde(default, deserialize_with = "text::<_, 100>")]
     #[param(
         value_type = String,
@@ -27,7 +27,7 @@ pub struct IbanValidationParameters {
     )]
     #[validate(required)]
     iban: Option<String>,
-    /// Required country, from `/api/Finance/Countries`.
+    /// Country that the IBAN must belong to, from `/api/Finance/Countries`. Default: any country.
     #[serde(rename = "countryCode", default, deserialize_with = "country")]
     #[param(rename = "countryCode", value_type = Option<String>, max_length = 2, pattern = "^([A-Za-z]{2})?$", example = "DE")]
     country_code: Option<&'static iban::Country>,
@@ -54,19 +54,19 @@ impl Request for IbanValidationRequest {
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"isValid": true, "errorMessage": null, "countryCode": "DE", "electronic": "DE89370400440532013000", "printed": "DE89 3704 0044 0532 0130 00"}))]
 pub struct IbanValidationAnswer {
-    /// True if structure and check digits match the country.
+    /// Whether the structure and check digits match the country.
     is_valid: bool,
-    /// The error, or null for a valid account.
+    /// Error message; null if the IBAN is valid.
     error_message: Option<String>,
-    /// Country of a valid account.
+    /// Country of the IBAN; absent if it is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     country_code: Option<&'static str>,
-    /// Format without blanks.
+    /// IBAN without spaces; absent if it is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     electronic: Option<String>,
-    /// Format in groups of four.
+    /// IBAN in groups of four characters; absent if it is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     printed: Option<String>,
@@ -91,7 +91,7 @@ impl From<Result<(&'static iban::Country, String), IbanFault>> for IbanValidatio
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct CryptoValidationParameters {
-    /// Address.
+    /// Crypto address.
     #[serde(default, deserialize_with = "text::<_, 200>")]
     #[param(
         value_type = String,
@@ -103,7 +103,8 @@ pub struct CryptoValidationParameters {
     )]
     #[validate(required)]
     address: Option<String>,
-    /// Required coin, from `/api/Finance/CryptoAddress/Types`, or its ticker.
+    /// Coin that the address must belong to, from `/api/Finance/CryptoAddress/Types`, or its ticker
+    /// symbol. Default: any coin.
     #[serde(rename = "cryptoType", default, deserialize_with = "coin")]
     #[param(rename = "cryptoType", value_type = Option<String>, max_length = 100, pattern = "^[A-Za-z0-9 ._-]*$")]
     coin: Option<&'static Coin>,
@@ -129,11 +130,11 @@ impl Request for CryptoValidationRequest {
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"isValid": true, "errorMessage": null, "types": ["Bitcoin"]}))]
 pub struct CryptoValidationAnswer {
-    /// True if format and checksum match a coin.
+    /// Whether the format and checksum match a coin.
     is_valid: bool,
-    /// The error, or null for a valid address.
+    /// Error message; null if the address is valid.
     error_message: Option<String>,
-    /// Possible coins. Many share a format.
+    /// Coins that the address matches. Several are possible, because many coins share a format.
     types: Vec<&'static str>,
 }
 

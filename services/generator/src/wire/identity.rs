@@ -40,36 +40,36 @@ impl From<SexName> for Sex {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct IdentityParameters {
-    /// Two letters.
+    /// Two-letter country code.
     #[serde(default, deserialize_with = "country")]
     #[param(value_type = Option<String>, max_length = 2, pattern = "^([A-Za-z]{2})?$", default = "US", example = "SE")]
     country: Option<String>,
-    /// Kind of number: `SSN` (default) for persons, or `VAT` for businesses.
+    /// Kind of number: `SSN` (default) for persons, `VAT` for businesses.
     #[serde(rename = "idType", default)]
     #[param(rename = "idType", value_type = Option<IdType>, inline)]
     id_type: Option<IdType>,
-    /// Number of values, up to 1,000,000 as CSV or NDJSON. Without it, the response is a single value
-    /// instead of a list.
+    /// Number of values: up to 1000 as JSON, or up to 1,000,000 as CSV or NDJSON. Without it, the
+    /// response is a single value instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
     #[validate(range(min = 1, max = MOST))]
     quantity: Option<i32>,
-    /// Birth date, from 1900-01-01 to today, for numbers that encode it. Default: 0 to 99 years
-    /// ago, uniformly distributed.
+    /// Birth date for numbers that encode it, from 1900-01-01 to today. Default: a random date with
+    /// an age of 0 to 99 years, all equally likely.
     #[serde(rename = "birthDate", default, deserialize_with = "birth")]
     #[param(rename = "birthDate", value_type = Option<String>, format = Date)]
     birth_date: Option<Date>,
-    /// Sex, for numbers that encode it.
+    /// Sex for numbers that encode it. Default: random.
     #[param(value_type = Option<SexName>, inline)]
     sex: Option<SexName>,
-    /// Makes the response repeatable: the same seed and parameters give the same body within one
-    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
+    /// Makes the response reproducible: the same seed and parameters return the same body as long
+    /// as `X-Data-Version` does not change. Default: a random seed, returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
-    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    /// Number of values to skip. With the same seed, every part is a slice of the same list.
     #[param(value_type = Option<i32>, minimum = 0, default = 0)]
     #[validate(range(min = 0, max = 2147483647))]
     offset: Option<i32>,
-    /// Begins CSV with a byte order mark, for spreadsheets.
+    /// Starts CSV with a byte order mark, which Excel needs to recognize UTF-8.
     #[param(value_type = Option<bool>, default = false)]
     bom: Option<bool>,
 }

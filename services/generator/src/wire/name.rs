@@ -13,7 +13,7 @@ use super::values::{LONGEST_NAME, limited, listed};
 use crate::model::Seed;
 use crate::model::names::{self, Culture, Part};
 
-/// The part of the name.
+/// Part of the name to return.
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NameType {
@@ -39,28 +39,28 @@ impl From<NameType> for Part {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct NameParameters {
-    /// The part of the name.
+    /// Part of the name to return.
     #[serde(rename = "nameType")]
     #[param(rename = "nameType", value_type = NameType, inline)]
     #[validate(required(code = "absent"))]
     name_type: Option<NameType>,
-    /// Number of names, up to 1,000,000 as CSV or NDJSON.
+    /// Number of names: up to 5000 as JSON, or up to 1,000,000 as CSV or NDJSON.
     #[param(value_type = i32, minimum = 1, maximum = 5000)]
     #[validate(required(code = "absent"), range(min = 1, max = MOST))]
     quantity: Option<i32>,
-    /// Language and country from `/api/Name/Cultures`.
+    /// Culture (language and country) from `/api/Name/Cultures`.
     #[serde(rename = "cultureCode", default, deserialize_with = "culture")]
     #[param(rename = "cultureCode", value_type = Option<String>, max_length = 100, pattern = "^([A-Za-z]{2}([_-][A-Za-z]{2,5}){0,2})?$", default = "en_US")]
     culture_code: Option<&'static Culture>,
-    /// Makes the response repeatable: the same seed and parameters give the same body within one
-    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
+    /// Makes the response reproducible: the same seed and parameters return the same body as long
+    /// as `X-Data-Version` does not change. Default: a random seed, returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
-    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    /// Number of values to skip. With the same seed, every part is a slice of the same list.
     #[param(value_type = Option<i32>, minimum = 0, default = 0)]
     #[validate(range(min = 0, max = 2147483647))]
     offset: Option<i32>,
-    /// Begins CSV with a byte order mark, for spreadsheets.
+    /// Starts CSV with a byte order mark, which Excel needs to recognize UTF-8.
     #[param(value_type = Option<bool>, default = false)]
     bom: Option<bool>,
 }
@@ -106,13 +106,13 @@ impl Request for NameRequest {
 seeded!(NameRequest);
 series!(NameRequest, |it| Some(it.quantity));
 
-/// A culture of the lists.
+/// A supported culture.
 #[derive(Serialize, ToSchema)]
 pub struct CultureAnswer {
-    /// Code for `cultureCode`.
+    /// Culture code, for `culture` and `cultureCode` parameters.
     #[schema(example = "en_US")]
     code: &'static str,
-    /// English name.
+    /// English name of the culture.
     #[schema(example = "English (United States)")]
     name: &'static str,
 }

@@ -25,46 +25,46 @@ use crate::model::person::{Limits, Person, possible_days};
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PersonParameters {
-    /// Language and country from `/api/Name/Cultures`.
+    /// Culture (language and country) from `/api/Name/Cultures`.
     #[serde(default, deserialize_with = "culture")]
     #[param(value_type = Option<String>, max_length = 100, pattern = "^([A-Za-z]{2}([_-][A-Za-z]{2,5}){0,2})?$", default = "en_US", example = "sv")]
     culture: Option<&'static Culture>,
-    /// Number of values, up to 1,000,000 as CSV or NDJSON. Without it, the response is a single value
-    /// instead of a list.
+    /// Number of values: up to 1000 as JSON, or up to 1,000,000 as CSV or NDJSON. Without it, the
+    /// response is a single value instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
     #[validate(range(min = 1, max = MOST))]
     quantity: Option<i32>,
-    /// Makes the response repeatable: the same seed and parameters give the same body within one
-    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
+    /// Makes the response reproducible: the same seed and parameters return the same body as long
+    /// as `X-Data-Version` does not change. Default: a random seed, returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
-    /// Reference day for ages and the expiry of cards, `YYYY-MM-DD`. Default: 2030-01-01 with a seed,
-    /// otherwise today.
+    /// Reference date for ages and card expiry dates, as `YYYY-MM-DD`. Default: 2030-01-01 with a
+    /// seed, otherwise today.
     #[serde(rename = "refDate", default, deserialize_with = "reference_day")]
     #[param(rename = "refDate", value_type = Option<String>, format = Date)]
     reference_day: Option<Date>,
-    /// The lowest age in years on the reference day. Default: 18, or 0 if `maxAge` is lower.
+    /// Minimum age in years on the reference date. Default: 18, or 0 if `maxAge` is below 18.
     #[serde(rename = "minAge", default)]
     #[param(rename = "minAge", value_type = Option<i32>, minimum = 0, maximum = 99)]
     #[validate(range(min = 0, max = 99))]
     min_age: Option<i32>,
-    /// The highest age in years on the reference day. Default: 89, or `minAge` if it is higher.
+    /// Maximum age in years on the reference date. Default: 89, or `minAge` if that is higher.
     #[serde(rename = "maxAge", default)]
     #[param(rename = "maxAge", value_type = Option<i32>, minimum = 0, maximum = 99)]
     #[validate(range(min = 0, max = 99))]
     max_age: Option<i32>,
-    /// Sex. Default: both, equally often.
+    /// Sex. Default: random, with equal probability.
     #[param(value_type = Option<SexName>, inline)]
     sex: Option<SexName>,
-    /// Birth date, from 1900-01-01 to the reference day, instead of an age.
+    /// Birth date, from 1900-01-01 to the reference date. Overrides `minAge` and `maxAge`.
     #[serde(rename = "birthDate", default, deserialize_with = "birth")]
     #[param(rename = "birthDate", value_type = Option<String>, format = Date)]
     birth_date: Option<Date>,
-    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    /// Number of values to skip. With the same seed, every part is a slice of the same list.
     #[param(value_type = Option<i32>, minimum = 0, default = 0)]
     #[validate(range(min = 0, max = 2147483647))]
     offset: Option<i32>,
-    /// Begins CSV with a byte order mark, for spreadsheets.
+    /// Starts CSV with a byte order mark, which Excel needs to recognize UTF-8.
     #[param(value_type = Option<bool>, default = false)]
     bom: Option<bool>,
 }
@@ -133,46 +133,47 @@ impl PersonRequest {
 seeded!(PersonRequest);
 series!(PersonRequest, |it| it.quantity);
 
-/// A person with consistent data.
+/// A person whose details are consistent.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PersonAnswer {
-    /// Code of the culture.
+    /// Culture code.
     #[schema(example = "sv")]
     culture: &'static str,
     sex: SexName,
     /// Given name.
     given_name: String,
-    /// Surname, or both surnames if the culture has two.
+    /// Surname, or both surnames if the culture uses two.
     surname: String,
-    /// Both in the order of the culture.
+    /// Given name and surname, in the culture's order.
     full_name: String,
-    /// The full name in plain Latin letters, romanised as in passports of the country.
+    /// Full name in plain Latin letters, romanized as in the country's passports.
     #[schema(example = "Ellen Brandt")]
     name_latin: String,
-    /// The reading of the full name in katakana, in Japanese, or null.
+    /// Reading of the full name in katakana, for Japanese names; otherwise null.
     name_kana: Option<String>,
-    /// Birth date, consistent with the wanted age on the reference day.
+    /// Birth date, consistent with the requested age on the reference date.
     #[schema(example = "1984-02-29", format = Date)]
     birth_date: String,
     /// Home address.
     address: AddressAnswer,
-    /// Telephone number of the country, E.164. It may exist: do not call it.
+    /// Telephone number from the person's country, in E.164 format. It may exist: do not call it.
     #[schema(example = "+46701740605")]
     phone: String,
-    /// E-mail address at a domain reserved for examples, unique within a list.
+    /// Email address at a domain that is reserved for examples. Unique within a list.
     #[schema(example = "ellen.brandt@example.com")]
     email: String,
-    /// User name, unique within a list.
+    /// Username. Unique within a list.
     #[schema(example = "ellenbrandt")]
     username: String,
-    /// National identity number, consistent with birth date, sex and address if it encodes them. It
-    /// may exist. Null in the countries without supported numbers: AM AZ BD DZ GE GH HK HU IR KE LU
-    /// MK NG NP PS RS SA SN TW UZ VN.
+    /// National identity number. If it encodes the birth date, sex or address, it matches them. It
+    /// may exist. Null in countries whose numbers are not supported: AM, AZ, BD, DZ, GE, GH, HK,
+    /// HU, IR, KE, LU, MK, NG, NP, PS, RS, SA, SN, TW, UZ, VN.
     national_number: Option<String>,
-    /// Bank account in the country, or null if it has no IBANs. It may exist: do not pay to it.
+    /// IBAN of a bank account in the country; null if the country does not use IBANs. The account
+    /// may exist: do not send money to it.
     iban: Option<String>,
-    /// Card in the Latin name of the person.
+    /// Payment card, issued to the person's name in Latin letters.
     card: CardAnswer,
 }
 

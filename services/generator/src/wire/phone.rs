@@ -12,7 +12,7 @@ use crate::model::phone::{self, Format, Region, Validation};
 
 const LIST: &str = "/api/Phone/Countries";
 
-/// A format of telephone numbers.
+/// Format of a telephone number.
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PhoneFormat {
@@ -41,7 +41,7 @@ impl From<PhoneFormat> for Format {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PhoneParameters {
-    /// Two letters from `/api/Phone/Countries`, in any case.
+    /// Two-letter country code from `/api/Phone/Countries`, in any letter case.
     #[serde(rename = "CountryCode", default, deserialize_with = "required_region")]
     #[param(
         rename = "CountryCode",
@@ -54,27 +54,28 @@ pub struct PhoneParameters {
     )]
     #[validate(required)]
     country_code: Option<&'static Region>,
-    /// Number of values, up to 1,000,000 as CSV or NDJSON.
+    /// Number of values: up to 1000 as JSON, or up to 1,000,000 as CSV or NDJSON.
     #[serde(rename = "Quantity")]
     #[param(rename = "Quantity", value_type = i32, minimum = 1, maximum = 1000)]
     #[validate(required(code = "absent"), range(min = 1, max = MOST))]
     quantity: Option<i32>,
-    /// Format of the numbers, `e164` by default.
+    /// Format of the numbers. Default: `e164`.
     #[param(value_type = Option<PhoneFormat>, inline)]
     format: Option<PhoneFormat>,
-    /// Only fictional numbers, from ranges that the regulator reserves for films, books and
-    /// examples: AU, CA, DE, FR, GB, IE, SE, US. Not all of them are valid.
+    /// Whether to return only fictional numbers, from ranges that regulators reserve for films,
+    /// books and examples. Available for AU, CA, DE, FR, GB, IE, SE and US. Some of these numbers
+    /// do not pass validation.
     #[param(value_type = Option<bool>, default = false)]
     fictional: Option<bool>,
-    /// Makes the response repeatable: the same seed and parameters give the same body within one
-    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
+    /// Makes the response reproducible: the same seed and parameters return the same body as long
+    /// as `X-Data-Version` does not change. Default: a random seed, returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
-    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    /// Number of values to skip. With the same seed, every part is a slice of the same list.
     #[param(value_type = Option<i32>, minimum = 0, default = 0)]
     #[validate(range(min = 0, max = 2147483647))]
     offset: Option<i32>,
-    /// Begins CSV with a byte order mark, for spreadsheets.
+    /// Starts CSV with a byte order mark, which Excel needs to recognize UTF-8.
     #[param(value_type = Option<bool>, default = false)]
     bom: Option<bool>,
 }
@@ -141,20 +142,20 @@ fn no_fiction(region: &Region) -> Violation {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ImeiParameters {
-    /// Number of values, up to 1,000,000 as CSV or NDJSON.
+    /// Number of values: up to 1000 as JSON, or up to 1,000,000 as CSV or NDJSON.
     #[serde(rename = "Quantity")]
     #[param(rename = "Quantity", value_type = i32, minimum = 1, maximum = 1000)]
     #[validate(required(code = "absent"), range(min = 1, max = MOST))]
     quantity: Option<i32>,
-    /// Makes the response repeatable: the same seed and parameters give the same body within one
-    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
+    /// Makes the response reproducible: the same seed and parameters return the same body as long
+    /// as `X-Data-Version` does not change. Default: a random seed, returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
-    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    /// Number of values to skip. With the same seed, every part is a slice of the same list.
     #[param(value_type = Option<i32>, minimum = 0, default = 0)]
     #[validate(range(min = 0, max = 2147483647))]
     offset: Option<i32>,
-    /// Begins CSV with a byte order mark, for spreadsheets.
+    /// Starts CSV with a byte order mark, which Excel needs to recognize UTF-8.
     #[param(value_type = Option<bool>, default = false)]
     bom: Option<bool>,
 }
@@ -191,12 +192,14 @@ series!(PhoneRequest, |it| Some(it.quantity));
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PhoneValidationParameters {
-    /// Number in any common format. Without `CountryCode`, it must begin with `+` or `00`.
+    /// Telephone number in any common format. Without `CountryCode`, it must start with `+` or
+    /// `00`.
     #[serde(default, deserialize_with = "text::<_, 25>")]
     #[param(value_type = String, required = true, min_length = 1, max_length = 25, pattern = r"[^\s\u0085]", example = "06 12 34 56 78")]
     #[validate(required)]
     telephone: Option<String>,
-    /// Two letters from `/api/Phone/Countries`. The number must be valid there.
+    /// Country in which the number must be valid, from `/api/Phone/Countries`. Default: any
+    /// country.
     #[serde(rename = "CountryCode", default, deserialize_with = "region")]
     #[param(rename = "CountryCode", value_type = Option<String>, max_length = 2, pattern = "^([A-Za-z]{2})?$", example = "FR")]
     country_code: Option<&'static Region>,
@@ -222,29 +225,30 @@ impl Request for PhoneValidationRequest {
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"isValid": true, "countryCode": "DE", "e164": "+4915123456789", "international": "+49 1512 3456789", "national": "01512 3456789", "type": "MOBILE"}))]
 pub struct PhoneAnswer {
-    /// True if the number can be dialed.
+    /// Whether the number can be dialed.
     is_valid: bool,
-    /// The error, for an invalid number.
+    /// Error message; absent if the number is valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     error_message: Option<String>,
-    /// Country of a valid number.
+    /// Country of the number; absent if it is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = "FR")]
     country_code: Option<String>,
-    /// Format for computers.
+    /// Number in E.164 format; absent if it is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = "+33612345678")]
     e164: Option<String>,
-    /// Format for callers abroad.
+    /// Number as dialed from abroad; absent if it is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = "+33 6 12 34 56 78")]
     international: Option<String>,
-    /// Format for callers in the country.
+    /// Number as dialed within the country; absent if it is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = "06 12 34 56 78")]
     national: Option<String>,
-    /// `MOBILE`, `FIXED_LINE`, `FIXED_LINE_OR_MOBILE`, `TOLL_FREE`, …
+    /// Type of the number, such as `MOBILE`, `FIXED_LINE`, `FIXED_LINE_OR_MOBILE` or `TOLL_FREE`;
+    /// absent if the number is invalid.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     #[schema(rename = "type", nullable = false, example = "MOBILE")]
     kind: Option<&'static str>,

@@ -27,7 +27,7 @@ impl Record for TypeName {
     }
 }
 
-/// A single value, or a list with `quantity`.
+/// A single value, or a list if `quantity` is given.
 #[derive(ToSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "documentation: its variants are never made")]
@@ -38,7 +38,7 @@ pub enum OneOrSeveral<T: ToSchema> {
     Several(Vec<T>),
 }
 
-/// A single text, or a list with `quantity`.
+/// A single string, or a list if `quantity` is given.
 #[derive(ToSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "documentation: its variants are never made")]

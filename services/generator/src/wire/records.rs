@@ -22,55 +22,56 @@ pub const MOST_ROWS: i32 = 10_000_000;
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct RecordsParameters {
-    /// Number of rows of each table, at most 100,000 without a key. Default: the `rows` of the table,
-    /// or 10.
+    /// Number of rows per table. Default: the table's `rows`, or 10. Without a key, all tables
+    /// together can have up to 100,000 rows.
     #[param(value_type = Option<i32>, minimum = 0, maximum = 10000000)]
     #[validate(range(min = 0, max = MOST_ROWS))]
     rows: Option<i32>,
-    /// Number of rows to skip. The rows of a part are those of the whole table of the same seed.
+    /// Number of rows to skip. With the same seed, every part is a slice of the same table.
     #[param(value_type = Option<i32>, minimum = 0, default = 0)]
     #[validate(range(min = 0, max = 2147483647))]
     offset: Option<i32>,
-    /// Makes the response repeatable: the same seed and schema give the same rows within one
-    /// `X-Data-Version`, whatever the format and the part. Without it, a random seed is used and returned
-    /// in `X-Seed`.
+    /// Makes the response reproducible: the same seed and schema return the same rows in every
+    /// format, as long as `X-Data-Version` does not change. Default: a random seed, returned in
+    /// `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
-    /// Reference day for ages, dates and the expiry of cards, `YYYY-MM-DD`. Default: 2030-01-01 with a
-    /// seed, otherwise today.
+    /// Reference date for ages, dates and card expiry dates, as `YYYY-MM-DD`. Default: 2030-01-01
+    /// with a seed, otherwise today.
     #[serde(rename = "refDate", default, deserialize_with = "reference_day")]
     #[param(rename = "refDate", value_type = Option<String>, format = Date)]
     reference_day: Option<Date>,
-    /// Format of the rows. Default: the one that `Accept` prefers among JSON, NDJSON and CSV. `xlsx` has at
-    /// most 1,000,000 cells.
+    /// Row format. Default: JSON, NDJSON or CSV, whichever `Accept` prefers. An `xlsx` workbook can
+    /// have up to 1,000,000 cells.
     #[param(value_type = Option<RecordsFormat>, inline)]
     format: Option<RecordsFormat>,
-    /// Returns a ZIP archive with a file for each table.
+    /// Returns a ZIP archive with one file per table.
     #[param(value_type = Option<bool>, default = false)]
     zip: Option<bool>,
-    /// Begins CSV with a byte order mark, for spreadsheets.
+    /// Starts CSV with a byte order mark, which Excel needs to recognize UTF-8.
     #[param(value_type = Option<bool>, default = false)]
     bom: Option<bool>,
-    /// The only table to return. Required for `csv` and `ndjson` if the schema has several, except with `zip`.
+    /// Returns only this table. Required for `csv` and `ndjson` if the schema has several tables,
+    /// unless `zip` is set.
     #[param(value_type = Option<String>, max_length = 64)]
     table: Option<String>,
 }
 
-/// A format of records.
+/// Format of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RecordsFormat {
-    /// A JSON array; an object of arrays for several tables.
+    /// A JSON array, or an object of arrays for several tables.
     Json,
-    /// One JSON object on each line.
+    /// One JSON object per line.
     Ndjson,
     /// Comma-separated values with a header (RFC 4180).
     Csv,
-    /// INSERT statements of 100 rows.
+    /// INSERT statements with up to 100 rows each.
     Sql,
-    /// COPY of PostgreSQL, for psql.
+    /// PostgreSQL COPY data for psql.
     Copy,
-    /// A workbook of Excel with a sheet for each table.
+    /// An Excel workbook with one sheet per table.
     Xlsx,
 }
 
@@ -88,9 +89,9 @@ impl RecordsFormat {
     }
 }
 
-/// Tables and their fields. `{"fields": [...]}` is one table; `{"tables": [{"name": ..., "rows": ...,
-/// "fields": [...]}]}` are several. Each field has a `name` and a `type`; the other members depend on the
-/// type.
+/// Tables and their fields. Use `{"fields": [...]}` for a single table, and `{"tables": [{"name":
+/// ..., "rows": ..., "fields": [...]}]}` for several. Each field has a `name` and a `type`; its
+/// other members depend on the type.
 #[derive(ToSchema)]
 #[schema(value_type = Object)]
 #[expect(dead_code, reason = "documentation: the schema is read member by member")]

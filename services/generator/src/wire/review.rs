@@ -13,24 +13,24 @@ use crate::model::Seed;
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ReviewParameters {
-    /// Product name, used verbatim in the reviews.
+    /// Product name, inserted verbatim into the reviews.
     #[serde(default, deserialize_with = "text::<_, 50>")]
     #[param(value_type = String, required = true, min_length = 1, max_length = 50, pattern = r"[^\s\u0085]", example = "coffee grinder")]
     #[validate(required)]
     product: Option<String>,
-    /// Number of reviews, up to 1,000,000 as CSV or NDJSON.
+    /// Number of reviews: up to 500 as JSON, or up to 1,000,000 as CSV or NDJSON.
     #[param(value_type = i32, minimum = 1, maximum = 500)]
     #[validate(required(code = "absent"), range(min = 1, max = MOST))]
     quantity: Option<i32>,
-    /// Makes the response repeatable: the same seed and parameters give the same body within one
-    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
+    /// Makes the response reproducible: the same seed and parameters return the same body as long
+    /// as `X-Data-Version` does not change. Default: a random seed, returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
-    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    /// Number of values to skip. With the same seed, every part is a slice of the same list.
     #[param(value_type = Option<i32>, minimum = 0, default = 0)]
     #[validate(range(min = 0, max = 2147483647))]
     offset: Option<i32>,
-    /// Begins CSV with a byte order mark, for spreadsheets.
+    /// Starts CSV with a byte order mark, which Excel needs to recognize UTF-8.
     #[param(value_type = Option<bool>, default = false)]
     bom: Option<bool>,
 }

@@ -11,18 +11,18 @@ use super::body::{BodyRequest, members};
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
 pub struct SchemaPath {
-    /// Name of the schema, 1 to 64 characters, none of them a control or a slash.
+    /// Schema name: 1 to 64 characters, without slashes and control characters.
     #[param(min_length = 1, max_length = 64, example = "shop")]
     pub name: String,
 }
 
-/// A saved schema in the list.
+/// A saved schema.
 #[derive(Serialize, ToSchema)]
 pub struct SavedSchema {
-    /// The name.
+    /// Schema name.
     #[schema(example = "shop")]
     pub name: String,
-    /// The time of the last change, RFC 3339 in UTC.
+    /// Time of the last change in UTC, in RFC 3339 format.
     #[schema(example = "2026-11-28T09:30:00Z", format = DateTime)]
     pub changed: String,
 }

@@ -17,12 +17,13 @@ use crate::model::numbers::{self, Kind, Schemes};
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct VatParameters {
-    /// Two letters. Also `UK`, `EL`, `XI`, and `EU` or `IM` for the one-stop shop.
+    /// Two-letter country code. `UK`, `EL` and `XI` are also accepted, as are `EU` and `IM` for the
+    /// one-stop shop.
     #[serde(default, deserialize_with = "vat_schemes")]
     #[param(value_type = String, required = true, min_length = 2, pattern = "^[A-Za-z]{2}$", example = "DE")]
     #[validate(required)]
     country: Option<Schemes>,
-    /// Number with or without country prefix, in any common spelling.
+    /// Tax number, with or without country prefix and in any common notation.
     #[serde(default, deserialize_with = "number")]
     #[param(value_type = String, required = true, min_length = 1, pattern = r"[^\s\u0085]", example = "DE136695976")]
     #[validate(required)]
@@ -56,7 +57,7 @@ impl Request for VatRequest {
     }
 }
 
-/// The kind of number.
+/// Kind of number.
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum IdType {
@@ -79,22 +80,22 @@ impl From<IdType> for Kind {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct NumberParameters {
-    /// The kind of number.
+    /// Kind of number.
     #[serde(rename = "idType")]
     #[param(rename = "idType", value_type = IdType, inline)]
     #[validate(required(code = "absent"))]
     id_type: Option<IdType>,
 }
 
-/// Body of `POST /api/SocialNumber`.
+/// Request body of `POST /api/SocialNumber`.
 #[derive(Deserialize, Validate, ToSchema)]
 pub struct NumberValidation {
-    /// Number to be checked.
+    /// Number to check.
     #[serde(default, deserialize_with = "member::<_, 100>")]
     #[schema(value_type = String, required = true, min_length = 1, max_length = 100, example = "536-90-4399")]
     #[validate(required)]
     number: Option<String>,
-    /// Two letters.
+    /// Two-letter country code.
     #[serde(default, deserialize_with = "member::<_, 2>")]
     #[schema(value_type = String, required = true, min_length = 2, max_length = 2, pattern = "^[A-Za-z]{2}$", example = "US")]
     #[validate(required)]
@@ -163,12 +164,12 @@ pub fn schemes(country: &str, kind: Option<Kind>) -> Option<Schemes> {
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"isValid": true, "errorMessage": null}))]
 pub struct NumberAnswer {
-    /// True if a scheme of the country accepts it.
+    /// Whether the number is valid under any of the country's schemes.
     is_valid: bool,
-    /// The error, or null for a valid number.
+    /// Error message; null if the number is valid.
     error_message: Option<String>,
-    /// The kind of a valid number that is not of the country's usual kind, such as `foreigner
-    /// number`. Otherwise absent.
+    /// Kind of a valid number, if it differs from the country's usual kind, such as
+    /// `foreigner number`. Otherwise absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
 }

@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The spelling of a card number or account.
+/// Format of a card number or IBAN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Spelling {
-    /// Without blanks, as stored by computers.
+    /// Without spaces, as stored by computers.
     #[default]
     Plain,
-    /// In groups, as printed.
+    /// Split into groups, as printed.
     Pretty,
 }
 

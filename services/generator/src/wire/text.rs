@@ -12,7 +12,7 @@ use super::rules::{ABSENT, RULES};
 use crate::model::Seed;
 use crate::model::text::{self, Classes, Unit, Vocabulary};
 
-/// The source of words.
+/// Vocabulary of the text.
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LoremType {
@@ -22,7 +22,7 @@ pub enum LoremType {
     Business,
 }
 
-/// The unit of the number.
+/// Unit of `number`.
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TextType {
@@ -36,12 +36,12 @@ pub enum TextType {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct LoremParameters {
-    /// The source of words.
+    /// Vocabulary of the text.
     #[serde(rename = "loremType")]
     #[param(rename = "loremType", value_type = LoremType, inline)]
     #[validate(required(code = "absent"))]
     lorem_type: Option<LoremType>,
-    /// The unit of the number.
+    /// Unit of `number`.
     #[serde(rename = "type")]
     #[param(rename = "type", value_type = TextType, inline)]
     #[validate(required(code = "absent"))]
@@ -50,8 +50,8 @@ pub struct LoremParameters {
     #[param(value_type = i32, minimum = 1, maximum = 2147483647, example = 50)]
     #[validate(required(code = "absent"), range(min = 1, max = 2147483647))]
     number: Option<i32>,
-    /// Makes the response repeatable: the same seed and parameters give the same body within one
-    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
+    /// Makes the response reproducible: the same seed and parameters return the same body as long
+    /// as `X-Data-Version` does not change. Default: a random seed, returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
@@ -93,21 +93,21 @@ seeded!(LoremRequest);
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PasswordParameters {
-    /// Number of characters.
+    /// Password length in characters.
     #[param(value_type = i32, minimum = 3, maximum = 250, example = 16)]
     #[validate(required(code = "absent"), range(min = 3, max = 250))]
     length: Option<i32>,
-    /// Include digits.
+    /// Whether to include digits.
     #[serde(rename = "hasDigits")]
     #[param(rename = "hasDigits", value_type = bool, example = true)]
     #[validate(required(code = "absent"))]
     has_digits: Option<bool>,
-    /// Include capital letters.
+    /// Whether to include uppercase letters.
     #[serde(rename = "hasUppercase")]
     #[param(rename = "hasUppercase", value_type = bool, example = true)]
     #[validate(required(code = "absent"))]
     has_uppercase: Option<bool>,
-    /// Include punctuation, except quotes, backslash and backtick.
+    /// Whether to include punctuation, except quotes, backslashes and backticks.
     #[serde(rename = "hasSpecial")]
     #[param(rename = "hasSpecial", value_type = bool, example = false)]
     #[validate(required(code = "absent"))]
@@ -154,16 +154,16 @@ impl BodyRequest for HumanizeRequest {
     }
 }
 
-/// The kind of change.
+/// Kind of change.
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 pub enum TextActionType {
-    /// Change the letter case, given by `caseType`.
+    /// Change the letter case to `caseType`.
     Transform,
-    /// Replace `find` by `replace`.
+    /// Replace `find` with `replace`.
     Replace,
 }
 
-/// The letter case.
+/// Target letter case.
 #[expect(clippy::enum_variant_names, reason = "the names of the contract")]
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 pub enum CaseType {
@@ -192,20 +192,20 @@ impl From<CaseType> for text::CaseType {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct TransformParameters {
-    /// The kind of change.
+    /// Kind of change.
     #[serde(rename = "textActionType")]
     #[param(rename = "textActionType", value_type = TextActionType, inline)]
     #[validate(required(code = "absent"))]
     text_action_type: Option<TextActionType>,
-    /// The letter case; required for `transform`.
+    /// Target letter case. Required if `textActionType` is `Transform`.
     #[serde(rename = "caseType", default)]
     #[param(rename = "caseType", value_type = Option<CaseType>, inline)]
     case_type: Option<CaseType>,
-    /// The exact text to find; required for `replace`.
+    /// Exact text to find. Required if `textActionType` is `Replace`.
     #[serde(default)]
     #[param(value_type = Option<String>)]
     find: Option<String>,
-    /// The replacement, empty by default.
+    /// Replacement text. Default: empty.
     #[serde(default)]
     #[param(value_type = Option<String>)]
     replace: Option<String>,

@@ -39,8 +39,9 @@ macro_rules! read_parameters {
             $(#[$doc])*
             $name {
                 $($field)*
-                /// Comma list of keys to return; dots descend: events.id,total. All other keys are missing,
-                /// also those that the schema requires.
+                /// Comma-separated fields to return. Dots select nested fields, as in
+                /// `events.id,total`. All other fields are omitted, even those that the schema
+                /// requires.
                 #[serde(rename = "_fields")]
                 #[param(value_type = String)]
                 pub fields: Option<$crate::wire::values::Text>,
@@ -56,10 +57,10 @@ macro_rules! list_parameters {
         $crate::wire::parameters::declared::read_parameters! {
             $(#[$doc])*
             $name {
-                /// Page of the list, from 1.
+                /// Page number, starting at 1.
                 #[param(value_type = i64, minimum = 1, default = 1)]
                 pub page: Option<$crate::wire::values::Positive>,
-                /// Rows per page; limited to the maximum of the site.
+                /// Number of rows per page. Values above the site's maximum are reduced to it.
                 #[param(value_type = i64, minimum = 1, default = 10)]
                 pub per_page: Option<$crate::wire::values::Positive>,
                 $($field)*

@@ -17,98 +17,112 @@ use crate::wire::values::{
 list_parameters! {
     /// Event list parameters.
     EventListParameters {
-        /// Events that start at this date or later; default yesterday, written YYYY-MM-DD HH:MM:SS.
+        /// Only events that start on or after this date, such as `2027-03-01` or
+        /// `2027-03-01 19:00:00`. Default: yesterday, unless `starts_before`, `starts_after`,
+        /// `ends_before` or `ends_after` is given.
         #[param(value_type = String, min_length = 1)]
         pub start_date: Option<Date>,
-        /// Events that end at this date or earlier; default two years from now, written YYYY-MM-DD HH:MM:SS.
+        /// Only events that end on or before this date, such as `2027-03-01` or
+        /// `2027-03-01 19:00:00`. Default: two years from now, unless `starts_before`,
+        /// `starts_after`, `ends_before` or `ends_after` is given.
         #[param(value_type = String, min_length = 1)]
         pub end_date: Option<Date>,
-        /// Events that start before this date.
+        /// Only events that start before the end of this day. With `strict_dates`, only those that
+        /// start before this time.
         #[param(value_type = String, min_length = 1)]
         pub starts_before: Option<Date>,
-        /// Events that start after this date.
+        /// Only events that start after this day. With `strict_dates`, only those that start after
+        /// this time.
         #[param(value_type = String, min_length = 1)]
         pub starts_after: Option<Date>,
-        /// Events that end before this date.
+        /// Only events that end on or before this day. With `strict_dates`, only those that end
+        /// before this time.
         #[param(value_type = String, min_length = 1)]
         pub ends_before: Option<Date>,
-        /// Events that end after this date.
+        /// Only events that end after this day. With `strict_dates`, only those that end after this
+        /// time.
         #[param(value_type = String, min_length = 1)]
         pub ends_after: Option<Date>,
-        /// Uses the given times instead of whole days: true, 1, on or yes; everything else is
-        /// false.
+        /// Whether date filters use the exact times instead of whole days. True for `true`, `1`,
+        /// `on` and `yes`; false for anything else.
         #[param(value_type = bool, default = false)]
         pub strict_dates: Option<StrictDates>,
-        /// Also events that overlap the window.
+        /// Whether to include events that start before the window or end after it, but overlap it.
         #[param(value_type = bool, default = false)]
         pub overlaps: Option<Flag>,
-        /// Words that must occur in title, description or excerpt; "a phrase", -without.
+        /// Words that the title, description or excerpt must contain, in any order. Quote a phrase,
+        /// and put `-` before a word to exclude it.
         #[param(value_type = String, min_length = 1, max_length = 1000)]
         pub search: Option<FilledText>,
-        /// Category ids, slugs or names; any match, descendants included.
+        /// Category ids, slugs or names. Matches events in any of these categories or their
+        /// descendants.
         #[param(value_type = Vec<String>, min_items = 1, max_items = 1000)]
         pub categories: Option<Texts>,
-        /// Tag ids, slugs or names; any match.
+        /// Tag ids, slugs or names. Matches events with any of these tags.
         #[param(value_type = Vec<String>, min_items = 1, max_items = 1000)]
         pub tags: Option<Texts>,
-        /// Venue ids; any match.
+        /// Venue ids. Matches events at any of these venues.
         #[param(inline, value_type = IdList)]
         pub venue: Option<Ids>,
-        /// Organizer ids; any match.
+        /// Organizer ids. Matches events by any of these organizers.
         #[param(inline, value_type = IdList)]
         pub organizer: Option<Ids>,
-        /// Only featured events, or only others.
+        /// `true` returns only featured events; `false` returns only events that are not featured.
         #[param(value_type = bool)]
         pub featured: Option<Flag>,
-        /// Comma list of statuses, or any.
+        /// Comma-separated statuses, or `any` for all except `trash`. Default: all statuses that
+        /// the caller may see, except `trash`.
         #[param(value_type = String, min_length = 1)]
         pub status: Option<Texts>,
-        /// Events whose venue has coordinates.
+        /// `true` returns only events whose venue has coordinates. `false` does not filter.
         #[param(value_type = bool)]
         pub geoloc: Option<Flag>,
-        /// Latitude of a point; needs geoloc_lng.
+        /// Latitude of the center of the search area, in degrees. Requires `geoloc_lng`.
         #[param(value_type = f64, minimum = -90, maximum = 90)]
         pub geoloc_lat: Option<Latitude>,
-        /// Longitude of a point; needs geoloc_lat.
+        /// Longitude of the center of the search area, in degrees. Requires `geoloc_lat`.
         #[param(value_type = f64, minimum = -180, maximum = 180)]
         pub geoloc_lng: Option<Longitude>,
-        /// Radius around the point.
+        /// Radius of the search area, in `geoloc_unit`. Default: the GEO_RADIUS setting.
         #[param(value_type = f64, exclusive_minimum = 0, maximum = 100000)]
         pub geoloc_radius: Option<Radius>,
-        /// Unit of the radius: miles or km.
+        /// Unit of `geoloc_radius`: `miles` or `km`. Default: the GEO_UNIT setting.
         #[param(inline, value_type = UnitWords)]
         pub geoloc_unit: Option<LengthUnit>,
-        /// Event ids; date filters are ignored then.
+        /// Only events with these ids. Date filters are ignored.
         #[param(inline, value_type = IdList)]
         pub include: Option<Ids>,
-        /// Events whose parent is this event.
+        /// Only events whose parent is this event.
         #[param(value_type = i64, minimum = 1)]
         pub post_parent: Option<Positive>,
-        /// Events of this series. Extension.
+        /// Only events of the series with this id. Extension.
         #[param(value_type = i64, minimum = 1)]
         pub series: Option<Positive>,
-        /// series: of each series only its next event, or its last one if all are over. Extension.
+        /// `series` returns only the next event of each series, or the last event of a series that
+        /// is over. Extension.
         #[param(inline, value_type = CollapseWords)]
         pub collapse: Option<Collapse>,
-        /// Events with tickets (there are none) or without.
+        /// `true` returns an empty list, because events do not have tickets here. `false` does not
+        /// filter.
         #[param(value_type = bool)]
         pub ticketed: Option<Flag>,
-        /// Events that were changed at this moment or later, in the order of their changes, with
-        /// those that are no longer visible in `deleted`. It can be combined with per_page and
-        /// password only.
+        /// Only events that changed at or after this time, in chronological order of their changes.
+        /// Events that are no longer visible are listed in `deleted`. Can only be combined with
+        /// `after_id`, `per_page`, `password` and `_fields`. Extension.
         #[param(value_type = String, min_length = 1)]
         pub modified_after: Option<Date>,
-        /// In the second of modified_after, only events with a greater id; set in links to the next
-        /// page.
+        /// Skips events that changed within the second of `modified_after`, up to and including
+        /// this id. Set by `next_rest_url`. Extension.
         #[param(value_type = i64, minimum = 1)]
         pub after_id: Option<Positive>,
-        /// Shows the events that this password protects.
+        /// Shows the full details of events that are protected by this password.
         #[param(value_type = String, max_length = 1000)]
         pub password: Option<ShortText>,
-        /// asc or desc.
+        /// Sort direction: `asc` or `desc`.
         #[param(inline, value_type = DirectionWords)]
         pub order: Option<Descending>,
-        /// start_date, date, title or id.
+        /// Sort key: `start_date`, `date` (publication date), `title` or `id`. With `include`, the
+        /// default is `date`.
         #[param(inline, value_type = EventSortWords)]
         pub orderby: Option<EventSort>,
     }
@@ -137,21 +151,22 @@ impl IntoParams for FeedParameters {
 list_parameters! {
     /// Venue and organizer list parameters.
     LinkedListParameters {
-        /// Text in name, description, excerpt or contact fields.
+        /// Text that the name, description, excerpt or contact details must contain.
         #[param(value_type = String, min_length = 1, max_length = 1000)]
         pub search: Option<FilledText>,
-        /// Only those linked to this event.
+        /// Only items that are linked to this event.
         #[param(value_type = i64, minimum = 1)]
         pub event: Option<Positive>,
-        /// Those linked to events: true, 1, on, y, yes or enabled; everything else selects those
-        /// without events.
+        /// Whether to return items with events or items without. True for `true`, `1`, `on`, `y`,
+        /// `yes`, `enable` and `enabled`; false for anything else.
         #[param(value_type = bool)]
         pub has_events: Option<LenientFlag>,
-        /// Those linked to upcoming events: true, 1, on, y, yes or enabled; everything else is
-        /// false.
+        /// Whether to return only items with upcoming events. True for `true`, `1`, `on`, `y`,
+        /// `yes`, `enable` and `enabled`; false for anything else.
         #[param(value_type = bool, default = false)]
         pub only_with_upcoming: Option<LenientFlag>,
-        /// Comma list of statuses, or any.
+        /// Comma-separated statuses, or `any` for all except `trash`. Default: all statuses that
+        /// the caller may see, except `trash`.
         #[param(value_type = String, min_length = 1)]
         pub status: Option<Texts>,
     }
@@ -163,32 +178,34 @@ macro_rules! term_list_parameters {
         list_parameters! {
             $(#[$doc])*
             $name {
-                /// Text in name or slug.
+                /// Text that the name or slug must contain.
                 #[param(value_type = String, min_length = 1, max_length = 1000)]
                 pub search: Option<FilledText>,
-                /// Not these ids.
+                /// Ids to leave out.
                 #[param(inline, value_type = IdList)]
                 pub exclude: Option<Ids>,
-                /// Only these ids.
+                /// Ids to return.
                 #[param(inline, value_type = IdList)]
                 pub include: Option<Ids>,
-                /// asc, ascending, desc or descending.
+                /// Sort direction: `asc`, `ascending`, `desc` or `descending`.
                 #[param(inline, value_type = DirectionWords)]
                 pub order: Option<Descending>,
-                /// id, include, name, slug, include_slugs, term_group, description, count or parent.
+                /// Sort key: `id`, `include`, `name`, `slug`, `include_slugs`, `term_group`,
+                /// `description`, `count` or `parent`. `include` and `include_slugs` keep the order
+                /// of the `include` or `slug` parameter.
                 #[param(inline, value_type = TermSortWords)]
                 pub orderby: Option<TermSort>,
-                /// Leaves out those without events.
+                /// Whether to leave out terms without events. Ignored with `post` or `event`.
                 #[param(value_type = bool, default = true)]
                 pub hide_empty: Option<Flag>,
                 $($own)*
-                /// Only those of this event.
+                /// Only terms of this event.
                 #[param(value_type = i64, minimum = 1)]
                 pub post: Option<Positive>,
-                /// Alias of post; takes precedence.
+                /// Alias for `post`, which it overrides.
                 #[param(value_type = i64, minimum = 1)]
                 pub event: Option<Positive>,
-                /// Comma list of slugs; any match.
+                /// Comma-separated slugs. Matches terms with any of these slugs.
                 #[param(value_type = String)]
                 pub slug: Option<Texts>,
             }
@@ -199,7 +216,7 @@ macro_rules! term_list_parameters {
 term_list_parameters! {
     /// Category list parameters.
     CategoryListParameters {
-        /// Direct children of this category; 0 for roots.
+        /// Only direct children of this category; 0 for top-level categories.
         #[param(value_type = i64, minimum = 0)]
         pub parent: Option<Parent>,
     }

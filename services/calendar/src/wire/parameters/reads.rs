@@ -12,10 +12,10 @@ use crate::wire::values::{Flag, Text, boolean};
 parameters! {
     /// Index parameters.
     IndexParameters {
-        /// The requested namespace.
+        /// Requested namespace. An unknown namespace results in a 404 error.
         #[param(value_type = String, default = "calendar/events/v1")]
         pub namespace: Option<Text>,
-        /// Accepted without effect.
+        /// Accepted for compatibility and ignored.
         #[param(value_type = String, default = "view")]
         pub context: Option<Text>,
     }
@@ -27,7 +27,7 @@ read_parameters! {
         /// Password of a protected event.
         #[param(value_type = String)]
         pub password: Option<Text>,
-        /// edit shows a protected event to those who may edit it.
+        /// `edit` returns a protected event without its password, if the caller may edit the event.
         #[param(value_type = String, default = "view")]
         pub context: Option<Text>,
     }
@@ -39,11 +39,12 @@ read_parameters! {
         /// Password of a protected event.
         #[param(value_type = String)]
         pub password: Option<Text>,
-        /// true erases it for good, also from the trash, with its image if nothing else has that.
-        /// Extension.
+        /// `true` permanently erases the item, even from the trash, together with its image if
+        /// nothing else uses the image. By default, the item is moved to the trash. Extension.
         #[param(value_type = bool, default = false)]
         pub force: Option<Value>,
-        /// The events of a series to delete: this, following or all. Extension.
+        /// Which events of a series to delete: `this`, `following` (this event and all later ones)
+        /// or `all`. Extension.
         #[param(inline, value_type = ScopeWords)]
         pub scope: Option<Value>,
     }
@@ -52,8 +53,8 @@ read_parameters! {
 read_parameters! {
     /// Parameters for deleting a venue or organizer.
     LinkedDeleteParameters {
-        /// true erases it for good, also from the trash, with its image if nothing else has that.
-        /// Extension.
+        /// `true` permanently erases the item, even from the trash, together with its image if
+        /// nothing else uses the image. By default, the item is moved to the trash. Extension.
         #[param(value_type = bool, default = false)]
         pub force: Option<Value>,
     }
@@ -87,7 +88,7 @@ pub fn reach_of(params: &Params) -> Result<Reach, ParameterErrors> {
 read_parameters! {
     /// Parameters for removing a subscription.
     SubscriptionDeleteParameters {
-        /// true also moves its events to the trash. Otherwise they stay.
+        /// Whether to move the subscription's events to the trash. By default, they stay.
         #[param(value_type = bool, default = false)]
         pub events: Option<Value>,
     }

@@ -12,97 +12,99 @@ use crate::wire::values::{
 parameters! {
     /// Event fields.
     EventFields {
-        /// Title.
+        /// Event title.
         #[param(value_type = String, min_length = 1, max_length = 1000, required = true)]
         pub title: Option<FilledText>,
-        /// Start date and time.
+        /// Start date and time, such as `2027-03-01 19:00`. Without an offset, it is in the event's
+        /// time zone.
         #[param(value_type = String, min_length = 1, required = true)]
         pub start_date: Option<DateInput>,
-        /// End date and time.
+        /// End date and time. An end before the start is replaced with the start.
         #[param(value_type = String, min_length = 1, required = true)]
         pub end_date: Option<DateInput>,
-        /// User id of the author.
+        /// User id of the author. New items default to the caller.
         #[param(value_type = i64, minimum = 1)]
         pub author: Option<Positive>,
-        /// Publication date in the zone of the site.
+        /// Publication date in the site's time zone.
         #[param(value_type = String, min_length = 1)]
         pub date: Option<DateInput>,
         /// Publication date in UTC.
         #[param(value_type = String, min_length = 1)]
         pub date_utc: Option<DateInput>,
-        /// Description, with HTML.
+        /// Description. May contain HTML.
         #[param(value_type = String)]
         pub description: Option<Text>,
-        /// Slug; made from the title or name when empty.
+        /// URL slug. If empty, it is generated from the title or name.
         #[param(value_type = String, max_length = 200)]
         pub slug: Option<SlugText>,
-        /// Excerpt, with HTML.
+        /// Excerpt. May contain HTML.
         #[param(value_type = String)]
         pub excerpt: Option<Text>,
-        /// Status: publish, future, draft, pending, private, trash, or a custom text that counts as
-        /// draft.
+        /// Publication status: `publish`, `future`, `draft`, `pending`, `private`, `trash`, or a
+        /// custom status that counts as a draft.
         #[param(value_type = String, min_length = 1, max_length = 20)]
         pub status: Option<StatusText>,
-        /// Time zone: IANA name, UTC±H, ±HH:MM or an abbreviation.
+        /// Time zone: an IANA name, an offset such as `UTC+2` or `+02:00`, or an abbreviation.
         #[param(value_type = String)]
         pub timezone: Option<Text>,
-        /// All-day event.
+        /// Whether the event lasts all day. Times of day are ignored.
         #[param(value_type = bool, default = false)]
         pub all_day: Option<Flag>,
-        /// Image id or URL; empty clears it.
+        /// Image id or URL. An empty value removes the image.
         #[param(value_type = String)]
         pub image: Option<Value>,
-        /// Cost: text, number, or a list of them.
+        /// Cost: a string, a number, or a list of these.
         #[param(value_type = Value)]
         pub cost: Option<Value>,
-        /// Website URL; by default the page of the event.
+        /// Website URL. Default: the event's page.
         #[param(inline, value_type = AnyOrNull)]
         pub website: Option<Website>,
-        /// Show a map.
+        /// Whether to show a map.
         #[param(value_type = bool)]
         pub show_map: Option<Flag>,
-        /// Show a map link.
+        /// Whether to show a link to a map.
         #[param(value_type = bool)]
         pub show_map_link: Option<Flag>,
-        /// Hide from lists.
+        /// Whether to hide the event from lists.
         #[param(value_type = bool)]
         pub hide_from_listings: Option<Flag>,
-        /// Sticky in calendar view.
+        /// Whether the event is sticky in the calendar view.
         #[param(value_type = bool)]
         pub sticky: Option<Flag>,
-        /// Featured.
+        /// Whether the event is featured.
         #[param(value_type = bool)]
         pub featured: Option<Flag>,
-        /// Category ids, slugs or names; new names are created.
+        /// Category ids, slugs or names. Unknown names are created as new categories.
         #[param(value_type = Vec<Value>, max_items = 1000, default = json!(null))]
         pub categories: Option<Items>,
-        /// Tag ids, slugs or names; new names are created.
+        /// Tag ids, slugs or names. Unknown names are created as new tags.
         #[param(value_type = Vec<Value>, max_items = 1000, default = json!(null))]
         pub tags: Option<Items>,
-        /// Venue id, venue data, or a list of them.
+        /// Venue id, the fields of a new venue, or a list of these.
         #[param(inline, value_type = LinkedReferences)]
         pub venue: Option<Value>,
-        /// Organizer id, organizer data, or a list of them.
+        /// Organizer id, the fields of a new organizer, or a list of these.
         #[param(inline, value_type = LinkedReferences)]
         pub organizer: Option<Value>,
-        /// Password that protects the event; empty clears it.
+        /// Password that protects the event. An empty value removes the protection.
         #[param(value_type = String, max_length = 1000)]
         pub password: Option<ShortText>,
-        /// Whether it takes place as announced: `scheduled`, `cancelled`, `postponed` or
+        /// Whether the event takes place as announced: `scheduled`, `cancelled`, `postponed` or
         /// `rescheduled`. Extension.
         #[param(value_type = String)]
         pub event_status: Option<EventStatusText>,
-        /// Reason for `event_status`, without HTML. Extension.
+        /// Reason for `event_status`, as plain text. Extension.
         #[param(value_type = String, max_length = 1000)]
         pub event_status_reason: Option<ShortText>,
-        /// How the event repeats: `rrule` of RFC 5545, `until` or `count`, `exdates` and `rdates`; or
-        /// these as lines of a calendar file. Rules count in local time: a time that a clock change
-        /// skips moves forward, and of an hour that occurs twice, the first one counts. `null` gets 400
-        /// if the event belongs to a series. Extension.
+        /// How the event repeats: an object with an RFC 5545 `rrule`, `until` or `count`, `exdates`
+        /// and `rdates`; or a string with the iCalendar lines `RRULE`, `EXDATE` and `RDATE`. Rules
+        /// count in local time: a time that a clock change skips moves forward, and of an hour that
+        /// occurs twice, the first one counts. `null` gets 400 if the event belongs to a series.
+        /// Extension.
         #[param(inline, value_type = RecurrenceInput)]
         pub recurrence: Option<Value>,
-        /// The events of a series that a change applies to: `this`, `following` or `all`. The latter two
-        /// get 400 if the event does not belong to a series. Extension.
+        /// Which events of a series to change: `this`, `following` (this event and all later ones)
+        /// or `all`. The latter two get 400 if the event does not belong to a series. Extension.
         #[param(inline, value_type = ScopeWords)]
         pub scope: Option<ScopeWord>,
     }
@@ -119,26 +121,26 @@ macro_rules! linked_parameters {
                 /// Name.
                 #[param(value_type = String, min_length = 1, max_length = 1000, required = true$($null)*)]
                 pub $name: Option<FilledText>,
-                /// User id of the author.
+                /// User id of the author. New items default to the caller.
                 #[param(value_type = i64, minimum = 1$($null)*)]
                 pub author: Option<Positive>,
-                /// Publication date in the zone of the site.
+                /// Publication date in the site's time zone.
                 #[param(value_type = String, min_length = 1$($null)*)]
                 pub date: Option<DateInput>,
                 /// Publication date in UTC.
                 #[param(value_type = String, min_length = 1$($null)*)]
                 pub date_utc: Option<DateInput>,
-                /// Description, with HTML.
+                /// Description. May contain HTML.
                 #[param(value_type = String, default = json!(null))]
                 pub description: Option<Text>,
-                /// Excerpt, with HTML.
+                /// Excerpt. May contain HTML.
                 #[param(value_type = String)]
                 pub excerpt: Option<Text>,
-                /// Slug; made from the title or name when empty.
+                /// URL slug. If empty, it is generated from the title or name.
                 #[param(value_type = String, max_length = 200)]
                 pub slug: Option<SlugText>,
-                /// Status: publish, future, draft, pending, private, trash, or a custom text that
-                /// counts as draft.
+                /// Publication status: `publish`, `future`, `draft`, `pending`, `private`, `trash`,
+                /// or a custom status that counts as a draft.
                 #[param(value_type = String, min_length = 1, max_length = 20$($null)*)]
                 pub status: Option<StatusText>,
                 $($own)*
@@ -150,13 +152,13 @@ macro_rules! linked_parameters {
 linked_parameters! {
     /// Venue fields.
     VenueFields, venue, nulls: [], {
-        /// Whether events linked to the venue show a map.
+        /// Whether events at this venue show a map. New venues default to true.
         #[param(value_type = bool, default = json!(null))]
         pub show_map: Option<LenientFlag>,
-        /// Whether events linked to the venue show a map link.
+        /// Whether events at this venue show a link to a map. New venues default to true.
         #[param(value_type = bool, default = json!(null))]
         pub show_map_link: Option<LenientFlag>,
-        /// Street and number.
+        /// Street and house number.
         #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub address: Option<ShortText>,
         /// City.
@@ -183,13 +185,13 @@ linked_parameters! {
         /// Website URL.
         #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub website: Option<Website>,
-        /// Image id or URL; empty clears it.
+        /// Image id or URL. An empty value removes the image.
         #[param(value_type = String, default = json!(null))]
         pub image: Option<Value>,
-        /// Latitude, -90 to 90.
+        /// Latitude in degrees, -90 to 90.
         #[param(value_type = f64, minimum = -90, maximum = 90)]
         pub geo_lat: Option<Value>,
-        /// Longitude, -180 to 180.
+        /// Longitude in degrees, -180 to 180.
         #[param(value_type = f64, minimum = -180, maximum = 180)]
         pub geo_lng: Option<Value>,
     }
@@ -204,10 +206,10 @@ linked_parameters! {
         /// Website URL.
         #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub website: Option<Website>,
-        /// Mail address.
+        /// Email address.
         #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub email: Option<ShortText>,
-        /// Image id or URL; empty clears it.
+        /// Image id or URL. An empty value removes the image.
         #[param(value_type = String, default = json!(null))]
         pub image: Option<Value>,
     }
@@ -225,7 +227,7 @@ macro_rules! term_parameters {
                 /// Description.
                 #[param(value_type = String, max_length = 1000)]
                 pub description: Option<ShortText>,
-                /// Slug; made from the name when absent.
+                /// URL slug. Default: generated from the name.
                 #[param(value_type = String, max_length = 200)]
                 pub slug: Option<SlugText>,
                 $($own)*
@@ -237,7 +239,7 @@ macro_rules! term_parameters {
 term_parameters! {
     /// Category fields.
     CategoryFields {
-        /// Id of the parent category.
+        /// Id of the parent category; 0 for a top-level category.
         #[param(value_type = i64)]
         pub parent: Option<Value>,
     }
@@ -251,25 +253,26 @@ term_parameters! {
 parameters! {
     /// Fields of a subscription to another calendar.
     SubscriptionFields {
-        /// Address of an iCalendar file: http, https or webcal.
+        /// URL of the iCalendar file: `http`, `https` or `webcal`.
         #[param(value_type = String, min_length = 1, max_length = 2000, required = true)]
         pub url: Option<Text>,
-        /// Minutes between two runs, at least SUBSCRIPTION_INTERVAL_MIN; 60 by default.
+        /// Minutes between two runs, at least SUBSCRIPTION_INTERVAL_MIN. Default: 60, or
+        /// SUBSCRIPTION_INTERVAL_MIN if it is higher.
         #[param(value_type = i64, minimum = 1, maximum = 43200)]
         pub interval: Option<Positive>,
-        /// User id of the author of new events; by default the caller.
+        /// User id of the author of new events. Default: the caller.
         #[param(value_type = i64, minimum = 1)]
         pub author: Option<Positive>,
-        /// Status of new events: publish (default), draft, pending or private.
+        /// Status of new events: `publish` (default), `draft`, `pending` or `private`.
         #[param(value_type = String, min_length = 1, max_length = 20)]
         pub status: Option<StatusText>,
-        /// Id of a category of all its events; 0 for none.
+        /// Id of a category to add to all events; 0 for none.
         #[param(value_type = i64, minimum = 0)]
         pub category: Option<IdOrZero>,
-        /// Id of the venue of events without a location; 0 for none.
+        /// Id of the venue for events without a location; 0 for none.
         #[param(value_type = i64, minimum = 0)]
         pub venue: Option<IdOrZero>,
-        /// Takes over events that an import created with the same UIDs.
+        /// Whether to take over events that an import created with the same UIDs.
         #[param(value_type = bool, default = false)]
         pub adopt: Option<Flag>,
     }
@@ -278,11 +281,11 @@ parameters! {
 parameters! {
     /// Specifies an event, and which user changes to release.
     ReleaseFields {
-        /// Id of the event.
+        /// Id of the event to release.
         #[param(value_type = i64, minimum = 1, required = true)]
         pub event: Option<Positive>,
-        /// Parts to release: title, description, dates, website, venue, organizer, categories, status,
-        /// event_status; all by default.
+        /// Parts to release: `title`, `description`, `dates`, `website`, `venue`, `organizer`,
+        /// `categories`, `status` and `event_status`. Default: all parts.
         #[param(value_type = Vec<String>, max_items = 1000)]
         pub fields: Option<Texts>,
     }
