@@ -43,8 +43,8 @@ read_parameters! {
         /// nothing else uses the image. By default, the item is moved to the trash. Extension.
         #[param(value_type = bool, default = false)]
         pub force: Option<Value>,
-        /// Which events of a series to delete: `this`, `following` (this event and all later ones)
-        /// or `all`. Extension.
+        /// For an event of a series, the events to delete: `this`, `following` (this event and all
+        /// later ones) or `all`. Extension.
         #[param(inline, value_type = ScopeWords)]
         pub scope: Option<Value>,
     }

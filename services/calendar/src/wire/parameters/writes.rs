@@ -103,8 +103,9 @@ parameters! {
         /// Extension.
         #[param(inline, value_type = RecurrenceInput)]
         pub recurrence: Option<Value>,
-        /// Which events of a series to change: `this`, `following` (this event and all later ones)
-        /// or `all`. The latter two get 400 if the event does not belong to a series. Extension.
+        /// For an event of a series, the events to change: `this`, `following` (this event and all
+        /// later ones) or `all`. The latter two get 400 if the event does not belong to a series.
+        /// Extension.
         #[param(inline, value_type = ScopeWords)]
         pub scope: Option<ScopeWord>,
     }
