@@ -159,7 +159,7 @@ async fn index_and_options_keep_the_order_of_their_keys() {
     let index = app.get("").await.expect(200).text;
     let page = concat!(
         r#""page":{"required":false,"type":"integer","default":1,"#,
-        r#""description":"Page of the list, from 1."}"#
+        r#""description":"Page number, starting at 1."}"#
     );
     let parts = [
         r#"{"namespace":"calendar/events/v1","routes":{"/calendar/events/v1":{"namespace":"#,
@@ -350,7 +350,7 @@ async fn doc_names_selectable_keys_and_rejected_media_types() {
             assert_eq!(fields.is_some(), is_selectable, "{method} {path}");
             if let Some(fields) = fields {
                 let text = fields["description"].as_str().unwrap();
-                assert!(text.contains("missing"), "{text}");
+                assert!(text.contains("omitted"), "{text}");
             }
         }
     }
