@@ -288,11 +288,14 @@ mod hostile {
     struct Ignore;
 
     use buckets::jobs::JobError;
-    use buckets::jobs::{Item, Sink, Taken};
+    use buckets::jobs::{Bad, Item, Sink, Taken};
 
     impl Sink for Ignore {
         fn file(&mut self, _: &Item<'_>) -> Result<Taken, JobError> {
             Ok(Ok(()))
+        }
+        fn bad(&mut self, _: Bad) -> Result<(), JobError> {
+            Ok(())
         }
         fn broken(&mut self, _: String) -> Result<(), JobError> {
             Ok(())

@@ -349,14 +349,15 @@ mod tests {
             Ok(found) => Ok((found.exdates, found.rdates)),
             Err(error) => Err(error),
         };
-        let (day, at) = (ListedDate::Day(Date::new(2027, 3, 16).unwrap()), ListedDate::Instant);
+        let march = |day: i8| ListedDate::Day(Date::new(2027, 3, day).unwrap());
+        let (day, next, at) = (march(16), march(17), ListedDate::Instant);
         for (text, exdates, rdates) in [
             ("EXDATE;TZID=Europe/Vienna:20270316T180000", vec![at(1_805_216_400)], vec![]),
             ("exdate;tzid=\"America/New_York\":20270316T130000", vec![at(1_805_216_400)], vec![]),
             ("EXDATE;TZID=Asia/Tokyo:20270316T170000Z", vec![at(1_805_216_400)], vec![]),
             ("RDATE;VALUE=DATE:20270316", vec![], vec![day]),
             ("RDATE;VALUE=DATE-TIME;X-A=1:20270316T170000Z", vec![], vec![at(1_805_216_400)]),
-            ("EXDATE;VALUE=DATE:2027\r\n 0316\r\n ,20270316\r\n", vec![day, day], vec![]),
+            ("EXDATE;VALUE=DATE:2027\r\n 0316\r\n ,20270317\r\n", vec![day, next], vec![]),
             (
                 "EXDATE;TZID=Europe/\r\n Vienna:20270316\r\n\tT180000",
                 vec![at(1_805_216_400)],

@@ -6,7 +6,7 @@ use super::held_crawl::HeldCrawl;
 use super::options::KeyLimits;
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
-use crate::jobs::formats::{Defaults, Item, Sink, Taken};
+use crate::jobs::formats::{Bad, Defaults, Item, Sink, Taken};
 use crate::jobs::reasons::{printable, shortened};
 use crate::jobs::remote::{Listing, PageSink, Place, Refusal, RemoteOptions, read_pages};
 use crate::jobs::stored_listing::compressed;
@@ -128,6 +128,10 @@ impl PageSink for Pages<'_> {
 impl Sink for Pages<'_> {
     fn file(&mut self, _: &Item<'_>) -> Result<Taken, JobError> {
         Ok(Ok(()))
+    }
+
+    fn bad(&mut self, _: Bad) -> Result<(), JobError> {
+        Ok(())
     }
 
     fn broken(&mut self, reason: String) -> Result<(), JobError> {

@@ -92,9 +92,7 @@ pub trait Sink {
     /// A file. If it's rejected, the caller also passes it to [`Sink::bad`].
     fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError>;
     /// A bad line or entry.
-    fn bad(&mut self, _: Bad) -> Result<(), JobError> {
-        Ok(())
-    }
+    fn bad(&mut self, bad: Bad) -> Result<(), JobError>;
     /// An entry to be skipped.
     fn skipped(&mut self, _: Skipped) -> Result<(), JobError> {
         Ok(())

@@ -142,6 +142,10 @@ impl Sink for KeySearch<'_> {
         Ok(Ok(()))
     }
 
+    fn bad(&mut self, _: Bad) -> Result<(), JobError> {
+        Ok(())
+    }
+
     fn broken(&mut self, _: String) -> Result<(), JobError> {
         Ok(())
     }

@@ -245,7 +245,7 @@ mod tests {
             (Language::Sv, SECOND_TUESDAY, None, "Varje år: andra tisdagen i mars"),
             (Language::Cs, SECOND_TUESDAY, None, "Každý rok: druhé úterý v březnu"),
             (Language::Uk, SECOND_TUESDAY, None, "Щороку: другий вівторок березня"),
-            (Language::Ja, SECOND_TUESDAY, None, "毎年、3月の第2火曜日"),
+            (Language::Ja, SECOND_TUESDAY, None, "毎年3月の第2火曜日"),
             (Language::Zh, SECOND_TUESDAY, None, "每年，三月的第二个星期二"),
             (Language::Ar, SECOND_TUESDAY, None, "كل سنة: يوم الثلاثاء الثاني من مارس"),
             (Language::De, FIRST_OF_MAY, None, "Jedes Jahr am 1. Mai"),
@@ -253,7 +253,7 @@ mod tests {
             (Language::Es, FIRST_OF_MAY, None, "Cada año, el 1 de mayo"),
             (Language::Cs, FIRST_OF_MAY, None, "Každý rok: 1. května"),
             (Language::Uk, FIRST_OF_MAY, None, "Щороку: 1 травня"),
-            (Language::Ja, FIRST_OF_MAY, None, "毎年、5月1日"),
+            (Language::Ja, FIRST_OF_MAY, None, "毎年5月1日"),
             (Language::Zh, FIRST_OF_MAY, None, "每年，5月1日"),
             (Language::Ar, FIRST_OF_MAY, None, "كل سنة: 1 مايو"),
         ] {
