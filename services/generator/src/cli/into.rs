@@ -97,10 +97,11 @@ fn fill_table(
     db: &mut Db,
     schema: &Schema,
     table: &Table,
-    (offset, most): (u64, Option<u64>),
+    part: (u64, Option<u64>),
     done: u64,
 ) -> anyhow::Result<()> {
     let name = &table.name;
+    let (offset, most) = table.asked(part);
     let left = table.rows.saturating_sub(offset);
     let total = most.map_or(left, |most| most.min(left));
     let reporter = ProgressReporter::new(name, Unit::Items("rows"), Some(total)).resumed_from(done);

@@ -120,7 +120,10 @@ impl RecordsCommand {
         }
         let read = self.read(today, None)?;
         match &self.out {
-            None => self.write_table(&read, self.table.as_deref(), out)?,
+            None => {
+                let part = (self.offset, self.rows);
+                self.write_table(&read, self.table.as_deref(), part, out)?;
+            }
             Some(folder) => {
                 std::fs::create_dir_all(folder)
                     .with_context(|| format!("cannot create {}", folder.display()))?;
@@ -133,7 +136,9 @@ impl RecordsCommand {
                     let path = folder.join(name);
                     let file = File::create_new(&path)
                         .with_context(|| format!("cannot create {}", path.display()))?;
-                    self.write_table(&read, Some(&table.name), &mut BufWriter::new(file))?;
+                    let part = table.asked((self.offset, self.rows));
+                    let mut file = BufWriter::new(file);
+                    self.write_table(&read, Some(&table.name), part, &mut file)?;
                 }
             }
         }
@@ -192,18 +197,19 @@ impl RecordsCommand {
         &self,
         read: &Given,
         table: Option<&str>,
+        part: (u64, Option<u64>),
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
         let Given { value, bounds, schema, .. } = read;
         let Some(form) = self.format.row_form() else {
-            let (book, _) = write_book(schema, table, (self.offset, self.rows), usize::MAX)?;
+            let (book, _) = write_book(schema, table, part, usize::MAX)?;
             out.write_all(&book)?;
             return Ok(out.flush()?);
         };
         if self.bom && form == RowForm::Csv {
             out.write_all("\u{feff}".as_bytes())?;
         }
-        let document = Document::new(form, schema, table, (self.offset, self.rows));
+        let document = Document::new(form, schema, table, part);
         let mut document = match document {
             Ok(document) => document,
             Err(DocumentError::OneTable) => {
@@ -214,14 +220,14 @@ impl RecordsCommand {
         if self.threads > 1 {
             return threads::write(&Source { value, bounds, form }, document, self.threads, out);
         }
-        let mut part = Vec::with_capacity(PART + 4_096);
-        while document.push(&mut part) {
-            if part.len() >= PART {
-                out.write_all(&part)?;
-                part.clear();
+        let mut text = Vec::with_capacity(PART + 4_096);
+        while document.push(&mut text) {
+            if text.len() >= PART {
+                out.write_all(&text)?;
+                text.clear();
             }
         }
-        out.write_all(&part)?;
+        out.write_all(&text)?;
         out.flush()?;
         Ok(())
     }

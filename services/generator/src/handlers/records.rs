@@ -12,7 +12,7 @@ use super::input::BodyInput;
 use super::{list, reply, stream};
 use crate::error::{self, BodyFailures, Failures};
 use crate::metrics::{self, Kind, Tally};
-use crate::model::records::{Bounds, parse};
+use crate::model::records::{Bounds, Table, parse};
 use crate::model::{SEEDED_DAY, Seed};
 use crate::state::State;
 use crate::wire::{
@@ -89,15 +89,24 @@ pub async fn generate_records(
     let refuse = |violations| Fault::InvalidBody(violations).into_error(&request);
     let schema =
         parse(&input.schema, &bounds).map_err(|faults| refuse(schema_violations(faults)))?;
-    let wanted = |rows: u64| input.rows.unwrap_or(rows).min(rows);
-    let rows = schema.tables.iter().map(|table| wanted(table.rows)).fold(0, u64::saturating_add);
+    let most = bounds.most_rows;
+    let is_past = bounds.rows.is_some_and(|rows| rows > most);
+    if is_past && schema.tables.iter().any(|table| table.is_open) {
+        let text = format!("rows and offset must be at most {most} together.");
+        return Err(refuse(vec![Violation::new("offset", "rows", text)]));
+    }
+    let part = (input.offset, input.rows);
+    let table = input.table.as_deref();
+    let wanted = |own: &Table| {
+        let (_, rows) = if table.is_none() { own.asked(part) } else { part };
+        rows.map_or(own.rows, |rows| rows.min(own.rows))
+    };
+    let rows = schema.tables.iter().map(|table| wanted(table)).fold(0, u64::saturating_add);
     if caller.key.is_none() && rows > ANONYMOUS_ROWS {
         let text =
             format!("The tables must have at most {ANONYMOUS_ROWS} rows together without a key.");
         return Err(refuse(vec![Violation::new("rows", "rows", text)]));
     }
-    let part = (input.offset, input.rows);
-    let table = input.table.as_deref();
     let refuse_table = |cause: DocumentError| {
         refuse(vec![Violation::new("table", "table", format!("The field table {cause}."))])
     };
@@ -106,8 +115,7 @@ pub async fn generate_records(
         Some(None) => {
             let cells =
                 schema.tables.iter().filter(|own| table.is_none_or(|name| name == own.name));
-            let cells =
-                cells.map(|own| wanted(own.rows).saturating_mul(own.columns().count() as u64));
+            let cells = cells.map(|own| wanted(own).saturating_mul(own.columns().count() as u64));
             if cells.fold(0, u64::saturating_add) > BOOK_CELLS {
                 let text = format!("A workbook has at most {BOOK_CELLS} cells: use csv.");
                 return Err(refuse(vec![Violation::new("rows", "rows", text)]));

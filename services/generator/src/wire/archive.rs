@@ -58,7 +58,8 @@ impl Archive {
     ) -> Result<Self, DocumentError> {
         let mut names = HashSet::new();
         let mut files = Vec::new();
-        for wanted in schema.tables.iter().map(|wanted| wanted.name.as_str()) {
+        for own in &schema.tables {
+            let wanted = own.name.as_str();
             if table.is_some_and(|table| table != wanted) {
                 continue;
             }
@@ -71,6 +72,7 @@ impl Archive {
                 number += 1;
                 name = format!("{stem}-{number}.{}", form.extension());
             }
+            let part = if table.is_none() { own.asked(part) } else { part };
             files.push((name, Document::new(form, schema, Some(wanted), part)?));
         }
         if files.is_empty() {

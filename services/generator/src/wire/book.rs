@@ -110,7 +110,8 @@ pub fn write_book(
     let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted == name);
     for table in schema.tables.iter().filter(|table| is_wanted(&table.name)) {
         book.begin(&table.name, table.columns())?;
-        let mut rows = table.part(part.0, part.1);
+        let (first, count) = if wanted.is_none() { table.asked(part) } else { part };
+        let mut rows = table.part(first, count);
         while let Some(cells) = rows.make_next() {
             bytes = cells.iter().fold(bytes, |sum, cell| sum.saturating_add(cell.text.len()));
             ensure!(

@@ -69,6 +69,8 @@ pub struct Document {
     /// Index of the current table.
     place: usize,
     part: (u64, Option<u64>),
+    /// Whether the part is that of all tables, so that child tables follow their parents.
+    is_whole: bool,
     /// The rows of the current table, once we've started it.
     rows: Option<Rows>,
     /// `"name":` for each column of the current table.
@@ -81,7 +83,8 @@ pub struct Document {
 
 impl Document {
     /// Starts a document with one table or all tables. `part` is the number of rows to skip, and
-    /// the maximum number of rows per table.
+    /// the maximum number of rows per table. With all tables, a child table has all children of the
+    /// parents instead.
     ///
     /// # Errors
     /// Returns an error if the table doesn't exist, or if the format needs a single table.
@@ -104,7 +107,17 @@ impl Document {
             _ => {}
         }
         let labels = Vec::new();
-        Ok(Self { form, tables, place: 0, part, rows: None, labels, written: 0, before: 0 })
+        Ok(Self {
+            form,
+            tables,
+            place: 0,
+            part,
+            is_whole: table.is_none(),
+            rows: None,
+            labels,
+            written: 0,
+            before: 0,
+        })
     }
 
     /// Starts the next table. Returns its name, the index of its first row and the row count. The
@@ -114,9 +127,10 @@ impl Document {
         let is_several = self.tables.len() > 1;
         let table = self.tables.get(self.place)?;
         begin(self.form, table, (self.place, is_several), out);
-        let left = table.rows.saturating_sub(self.part.0);
-        let count = self.part.1.map_or(left, |count| count.min(left));
-        Some((table.name.clone(), self.part.0, count))
+        let (first, count) = if self.is_whole { table.asked(self.part) } else { self.part };
+        let left = table.rows.saturating_sub(first);
+        let count = count.map_or(left, |count| count.min(left));
+        Some((table.name.clone(), first, count))
     }
 
     /// Finishes a table of `written` rows.
@@ -140,7 +154,8 @@ impl Document {
             none => {
                 begin(self.form, table, (self.place, is_several), out);
                 self.labels = table.columns().map(label).collect();
-                none.insert(table.part(self.part.0, self.part.1))
+                let (first, count) = if self.is_whole { table.asked(self.part) } else { self.part };
+                none.insert(table.part(first, count))
             }
         };
         if let Some(cells) = rows.make_next() {

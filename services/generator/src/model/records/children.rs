@@ -123,6 +123,18 @@ impl Children {
         self.before(self.parents)
     }
 
+    /// Returns how many children the first parents have together.
+    pub fn of_first(&self, parents: u64) -> u64 {
+        if parents >= self.parents {
+            return self.rows();
+        }
+        let block = parents / BLOCK;
+        let mut ends = Vec::new();
+        self.fill(block, &mut ends);
+        let last = (parents % BLOCK).checked_sub(1).and_then(|last| ends.get(last as usize));
+        self.before(block * BLOCK) + last.copied().unwrap_or(0)
+    }
+
     /// Returns the parent's row for a child.
     pub fn parent(&self, child: u64, row: &mut Row) -> u64 {
         // Array items can have indexes past the number of rows.

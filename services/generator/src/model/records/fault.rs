@@ -23,23 +23,28 @@ impl fmt::Display for SchemaFault {
 
 /// Collects everything that's wrong with a schema.
 #[derive(Debug, Default)]
-pub struct Faults(Vec<SchemaFault>);
+pub struct Faults {
+    /// The first faults.
+    kept: Vec<SchemaFault>,
+    count: usize,
+}
 
 impl Faults {
-    /// Adds a fault, up to the maximum.
+    /// Counts a fault, and keeps it unless there are too many.
     pub fn add(&mut self, pointer: impl Into<String>, message: impl Into<String>) {
-        if self.0.len() < MOST {
-            self.0.push(SchemaFault { pointer: pointer.into(), message: message.into() });
+        self.count += 1;
+        if self.kept.len() < MOST {
+            self.kept.push(SchemaFault { pointer: pointer.into(), message: message.into() });
         }
     }
 
     /// Returns the number of faults so far.
     pub fn count(&self) -> usize {
-        self.0.len()
+        self.count
     }
 
-    /// Returns the faults in the order they were found.
+    /// Returns the first faults in the order they were found.
     pub fn into_vec(self) -> Vec<SchemaFault> {
-        self.0
+        self.kept
     }
 }

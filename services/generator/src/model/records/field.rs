@@ -37,6 +37,11 @@ pub trait Make {
         true
     }
 
+    /// Returns what a value costs beyond that of a short one, which is about 64 bytes long.
+    fn more_cost(&self) -> u64 {
+        0
+    }
+
     /// Returns whether no two rows get the same value.
     fn is_unique(&self) -> bool {
         false
@@ -139,12 +144,18 @@ pub struct Field {
     pub make: Box<dyn Make>,
     /// Number of values generated for each value of this field, including the fields it uses.
     pub cost: u64,
+    /// Length of the longest chain of fields that this one begins, by using or containing others.
+    pub chain: usize,
 }
 
-/// Maximum number of values generated for one value of a field.
+/// Maximum number of values generated for one value of a field. Long values count as several.
 pub const COST_OF_A_FIELD: u64 = 10_000;
 /// Maximum number of values generated for one row.
 pub const COST_OF_A_ROW: u64 = 100_000;
+
+/// Maximum number of fields in a chain, in which each field uses or contains the next. Reading and
+/// generating them takes a stack frame for each.
+pub const CHAIN: usize = 64;
 
 /// A field that other fields use.
 pub type SharedField = Rc<Field>;

@@ -17,12 +17,53 @@ use crate::model::person::{Limits, Maker, OLDEST};
 
 /// The people and cards of all tables, by their requested properties.
 #[derive(Default)]
-pub struct Groups {
+pub struct Groups<'a> {
     people: HashMap<String, Rc<People>>,
     cards: HashMap<String, Rc<Cards>>,
+    payers: HashMap<usize, Payers<'a>>,
 }
 
-impl Groups {
+/// A table's fields that determine the cards of other fields.
+#[derive(Default)]
+struct Payers<'a> {
+    /// The first brand in the fields of each card, by their `of`.
+    brands: HashMap<Option<&'a str>, &'a str>,
+    /// The first field of each person, by its `of`.
+    people: HashMap<Option<&'a str>, &'a Value>,
+    /// The first field of any person.
+    first: Option<&'a Value>,
+}
+
+impl<'a> Payers<'a> {
+    /// Collects a field and all fields nested in it. Array items are left out, because they belong
+    /// to several people.
+    fn collect(&mut self, field: &'a Value) {
+        let of = field["of"].as_str();
+        match field["type"].as_str() {
+            Some("card") => {
+                if let Some(brand) = field["brand"].as_str() {
+                    self.brands.entry(of).or_insert(brand);
+                }
+            }
+            Some("person" | "address") => {
+                self.first.get_or_insert(field);
+                self.people.entry(of).or_insert(field);
+            }
+            _ => {}
+        }
+        for inner in field["fields"].as_array().into_iter().flatten() {
+            self.collect(inner);
+        }
+    }
+
+    /// Returns a field of the cardholder: a person with the same `of`, or else the first person.
+    fn holder(&self, of: Option<&str>) -> Option<&'a Value> {
+        let first = self.first.filter(|_| of.is_none());
+        self.people.get(&of).copied().or(first)
+    }
+}
+
+impl<'a> Groups<'a> {
     /// Reads a person field: `part`, plus everything that [`people`](Self::people) reads.
     pub fn person(
         &mut self,
@@ -91,7 +132,7 @@ impl Groups {
     pub fn card(
         &mut self,
         members: &mut Members<'_>,
-        (place, table): (usize, &RawTable<'_>),
+        (place, table): (usize, &RawTable<'a>),
         bounds: &Bounds,
         items: u64,
         faults: &mut Faults,
@@ -99,15 +140,16 @@ impl Groups {
         let part = members.word("part", &cards::PARTS, faults);
         let of = members.text("of", faults);
         let stated = members.text("brand", faults);
-        let mut fields = Vec::new();
-        for field in &table.fields {
-            collect(field.value, &mut fields);
-        }
-        let is_own = |field: &&&Value| field["type"] == "card" && field["of"].as_str() == of;
+        let payers = self.payers.entry(place).or_insert_with(|| {
+            let mut payers = Payers::default();
+            table.fields.iter().for_each(|field| payers.collect(field.value));
+            payers
+        });
         // A card only has one brand, so if any of its fields specifies a brand, that goes for all
         // of them.
-        let others = || fields.iter().filter(is_own).find_map(|field| field["brand"].as_str());
-        let brand = match stated.or_else(others).map(|name| (name, card::find(name))) {
+        let stated = stated.or_else(|| payers.brands.get(&of).copied());
+        let holder = payers.holder(of);
+        let brand = match stated.map(|name| (name, card::find(name))) {
             Some((name, None)) => {
                 let text = format!("{name} is unknown; /api/Card/Types lists the brands");
                 faults.add(members.at("brand"), text);
@@ -122,7 +164,7 @@ impl Groups {
             Some(cards) => Rc::clone(cards),
             None => {
                 let key = FieldKey::new(&bounds.seed, &table.name, &group);
-                let holders = self.holders(&fields, of, (place, table), bounds);
+                let holders = self.holders(holder, (place, table), bounds);
                 let (day, culture, slot) = (bounds.day, table.locale, self.cards.len());
                 let cards = Rc::new(Cards { key, brand, day, holders, culture, slot });
                 self.cards.insert(name, Rc::clone(&cards));
@@ -132,36 +174,20 @@ impl Groups {
         Some(CardPart { cards, part, items })
     }
 
-    /// Returns the cardholders for a table: people with the same `of`, or else the first people in
-    /// the table.
+    /// Returns the people that a field of the cardholder belongs to.
     fn holders(
         &mut self,
-        fields: &[&Value],
-        of: Option<&str>,
+        field: Option<&Value>,
         table: (usize, &RawTable<'_>),
         bounds: &Bounds,
     ) -> Option<Rc<People>> {
-        let people = || {
-            fields.iter().filter(|field| field["type"] == "person" || field["type"] == "address")
-        };
-        let first = || people().next().filter(|_| of.is_none());
-        let field = people().find(|field| field["of"].as_str() == of).or_else(first)?;
         // Ignore the faults, which are reported where that field is read.
         let mut faults = Faults::default();
-        let mut members = Members::of(field, String::new(), &mut faults)?;
+        let mut members = Members::of(field?, String::new(), &mut faults)?;
         self.people(&mut members, table, bounds, &mut faults)
     }
 }
 
 fn name_of(brand: &'static CardType) -> &'static str {
     brand.name
-}
-
-/// Collects a field and all fields nested in it. Array items are left out, because they belong to
-/// several people.
-fn collect<'v>(field: &'v Value, found: &mut Vec<&'v Value>) {
-    found.push(field);
-    for inner in field["fields"].as_array().into_iter().flatten() {
-        collect(inner, found);
-    }
 }

@@ -6,9 +6,10 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use super::children::Children;
 use super::expression::Expression;
 use super::fault::{Faults, SchemaFault};
-use super::field::{COST_OF_A_FIELD, COST_OF_A_ROW, Field, FieldKey, Make, SharedField};
+use super::field::{CHAIN, COST_OF_A_FIELD, COST_OF_A_ROW, Field, FieldKey, Make, SharedField};
 use super::groups::Groups;
 use super::kinds::derived::{Array, Computed, Object, Piece, Template, pieces};
 use super::kinds::goods::{Product, Reviews};
@@ -47,6 +48,9 @@ pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>
         references: Vec::new(),
         followers: Vec::new(),
         cost: 0,
+        level: 0,
+        chain: 0,
+        classes: 0,
     };
     let mut made = Vec::new();
     for (place, table) in tables.iter().enumerate() {
@@ -61,7 +65,13 @@ pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>
         if shown.is_empty() && builder.faults.count() == before {
             builder.faults.add(&table.pointer, "must have a field that is not hidden");
         }
-        made.push(Rc::new(Table { name: table.name.clone(), rows: table.rows, shown }));
+        made.push(Rc::new(Table {
+            name: table.name.clone(),
+            rows: table.rows,
+            is_open: table.is_open,
+            line: line(&tables, table),
+            shown,
+        }));
     }
     builder.combine();
     let references = builder.references;
@@ -69,6 +79,15 @@ pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>
         faults if faults.is_empty() => Ok(Schema { tables: made, references }),
         faults => Err(faults),
     }
+}
+
+/// Returns the children of a table's earliest parents, and so on to those in the table itself.
+fn line(tables: &[RawTable<'_>], table: &RawTable<'_>) -> Vec<Rc<Children>> {
+    let own = |table: &RawTable<'_>| table.children.clone();
+    let parent = |children: &Rc<Children>| own(&tables[children.table]);
+    let mut line: Vec<_> = std::iter::successors(own(table), parent).collect();
+    line.reverse();
+    line
 }
 
 /// Returns the names of all field types.
@@ -91,7 +110,7 @@ pub(super) struct Builder<'a> {
     pub(super) faults: Faults,
     built: HashMap<(usize, usize), Built>,
     /// The people and cards of all tables.
-    pub(super) groups: Groups,
+    pub(super) groups: Groups<'a>,
     /// Pairs of table indexes, where the first table refers to the second.
     pub(super) references: Vec<(usize, usize)>,
     /// References with a `with` member: the index of their table, their name, and the name of the
@@ -99,6 +118,12 @@ pub(super) struct Builder<'a> {
     pub(super) followers: Vec<(usize, &'a str, &'a str)>,
     /// The cost, so far, of the field we're parsing.
     cost: u64,
+    /// Number of fields we're in the middle of parsing.
+    level: usize,
+    /// Length of the longest chain of fields that the field we're parsing needs, so far.
+    chain: usize,
+    /// Cost of the character classes in all patterns so far.
+    classes: u64,
 }
 
 /// The location of the field we're parsing: its table, and the path of names in there.
@@ -151,10 +176,32 @@ impl<'a> Builder<'a> {
         let cost = self.cost;
         let field = self.field(table, place);
         self.cost = cost.saturating_add(field.as_ref().map_or(0, |field| field.cost));
+        self.chain = self.chain.max(field.as_ref().map_or(0, |field| field.chain));
         field
     }
 
+    /// Reads a field, unless the chain of fields that need it is too long already.
     fn read(&mut self, raw: &RawField<'a>, at: &Place<'_>) -> Option<Field> {
+        let (cost, chain) = (self.cost, std::mem::take(&mut self.chain));
+        self.level += 1;
+        let mut read = if self.level > CHAIN { None } else { self.read_members(raw, at) };
+        let is_long = self.level > CHAIN || self.chain >= CHAIN;
+        self.level -= 1;
+        if is_long {
+            let text = format!("makes a chain of more than {CHAIN} fields that use each other");
+            self.faults.add(&raw.pointer, text);
+            read = None;
+        }
+        let more = read.as_ref().map_or(0, |field| field.cost);
+        self.cost = cost.saturating_add(more);
+        if let Some(field) = &mut read {
+            field.chain = self.chain + 1;
+        }
+        self.chain = chain.max(read.as_ref().map_or(0, |field| field.chain));
+        read
+    }
+
+    fn read_members(&mut self, raw: &RawField<'a>, at: &Place<'_>) -> Option<Field> {
         let mut members = Members::of(raw.value, raw.pointer.clone(), &mut self.faults)?;
         members.value("name");
         let kind = members.required("type", &mut self.faults)?;
@@ -163,7 +210,7 @@ impl<'a> Builder<'a> {
         let unique = members.flag("unique", &mut self.faults);
         let mut key = FieldKey::new(&self.bounds.seed, &self.tables[at.table].name, at.path);
         let own_cost = 1 + raw.value.to_string().len() as u64 / 64;
-        let outer = std::mem::replace(&mut self.cost, own_cost);
+        self.cost = own_cost;
         let first = match kind.as_str() {
             Some("reference") => self.followed(&mut members, at)?,
             _ => None,
@@ -172,13 +219,13 @@ impl<'a> Builder<'a> {
             (key, nulls) = (first.key, first.nulls);
         }
         let make = self.make(kind.as_str().unwrap_or_default(), &mut members, at, key);
-        let cost = std::mem::replace(&mut self.cost, outer);
+        let more_cost = make.as_ref().map_or(0, |make| make.more_cost());
+        let cost = self.cost.saturating_add(more_cost);
         if cost > COST_OF_A_FIELD {
             let text = format!("makes more than {COST_OF_A_FIELD} values a row");
             self.faults.add(&raw.pointer, text);
             return None;
         }
-        self.cost = self.cost.saturating_add(cost);
         let unique_at = members.at("unique");
         if make.is_some() {
             members.end(kind.as_str().unwrap_or_default(), &mut self.faults);
@@ -190,7 +237,17 @@ impl<'a> Builder<'a> {
             None => None,
         };
         let digit = OnceCell::new();
-        Some(Field { name: raw.name.to_owned(), hidden, nulls, order, digit, key, make, cost })
+        Some(Field {
+            name: raw.name.to_owned(),
+            hidden,
+            nulls,
+            order,
+            digit,
+            key,
+            make,
+            cost,
+            chain: 1,
+        })
     }
 
     /// Returns the order of unique values, if the field needs one. `None` means something was
@@ -254,7 +311,7 @@ impl<'a> Builder<'a> {
             "sequence" => numbers::sequence(members, faults),
             "choice" => choice::choice(members, faults),
             "constant" => choice::constant(members, faults),
-            "pattern" => pattern::patterns(members, faults),
+            "pattern" => pattern::patterns(members, &mut self.classes, faults),
             "ip" => network::ips(members, faults),
             "mac" => Some(network::macs()),
             "url" => Some(network::urls()),
@@ -312,7 +369,8 @@ impl<'a> Builder<'a> {
                 Err(name) => Piece::Field(self.named(at.table, name, &pointer)?),
             });
         }
-        Some(Box::new(Template(read)))
+        let items = at.items.unwrap_or(1);
+        Some(Box::new(Template { pieces: read, items }))
     }
 
     /// Reads the type `review`: `product` (a string) or `of` (a field).
@@ -326,7 +384,8 @@ impl<'a> Builder<'a> {
             Some(field) => Product::Field(self.named(at.table, field, &members.at("of"))?),
             None => Product::Name(name.unwrap_or("product").to_owned()),
         };
-        Some(Box::new(Reviews(product)))
+        let items = at.items.unwrap_or(1);
+        Some(Box::new(Reviews { product, items }))
     }
 
     /// Reads the type `expression`: `expression`.
@@ -349,7 +408,8 @@ impl<'a> Builder<'a> {
             self.cost = self.cost.saturating_add(field.cost.saturating_mul(more));
             fields.push(field);
         }
-        Some(Box::new(Computed { expression, fields }))
+        let items = at.items.unwrap_or(1);
+        Some(Box::new(Computed { expression, fields, items }))
     }
 
     /// Reads the type `object`: `fields`.

@@ -19,12 +19,13 @@ impl Permutation {
     /// Creates a permutation of the numbers below `bound`. The maximum bound is 2^62.
     pub fn new(bound: u64, key: u64) -> Self {
         let bits = 64 - bound.saturating_sub(1).leading_zeros();
-        Self { bound, half: bits.div_ceil(2).max(1), key }
+        Self { bound: bound.max(1), half: bits.div_ceil(2).max(1), key }
     }
 
-    /// Returns the number at a position of the permutation.
+    /// Returns the number at a position of the permutation. Positions past the bound start over.
     pub fn at(&self, number: u64) -> u64 {
-        let mut place = number;
+        // From outside the bound, we might never get back inside.
+        let mut place = number % self.bound;
         loop {
             place = self.network(place);
             if place < self.bound {
@@ -59,6 +60,16 @@ mod tests {
             assert!(bound < 100 || (places != order(8) && !places.is_sorted()), "{bound}");
             places.sort_unstable();
             assert!(places.into_iter().eq(0..bound), "{bound}");
+        }
+    }
+
+    #[test]
+    fn positions_past_the_bound_start_over() {
+        for (bound, key) in [(0, 1), (1, 3), (5, 2), (17, 4)] {
+            let permutation = Permutation::new(bound, key);
+            for number in 0..200 {
+                assert_eq!(permutation.at(number), permutation.at(number % bound.max(1)));
+            }
         }
     }
 

@@ -104,8 +104,9 @@ impl<'a> Builder<'a> {
             match way {
                 0 => Choosing::Uniform,
                 1 => Choosing::Skewed,
-                _ if own.rows > rows => {
-                    let text = format!("is impossible: {target} has {rows} rows for {}", own.rows);
+                _ if own.rows.saturating_mul(at.items.unwrap_or(1)) > rows => {
+                    let wanted = own.rows.saturating_mul(at.items.unwrap_or(1));
+                    let text = format!("is impossible: {target} has {rows} rows for {wanted}");
                     self.faults.add(members.at("choose"), text);
                     return None;
                 }

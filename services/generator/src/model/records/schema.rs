@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::cell::Cell;
+use super::children::Children;
 use super::field::{Row, SharedField};
 
 /// A parsed schema.
@@ -35,6 +36,11 @@ pub struct Table {
     pub name: String,
     /// The number of rows.
     pub rows: u64,
+    /// Whether the schema leaves the number of rows to the caller.
+    pub is_open: bool,
+    /// The children that lead to the rows of this table: first those of a table without parents,
+    /// last those in this table. Empty if the table has no parents.
+    pub(super) line: Vec<Rc<Children>>,
     /// The fields that aren't hidden.
     pub(super) shown: Vec<SharedField>,
 }
@@ -43,6 +49,13 @@ impl Table {
     /// Returns the names of the fields that aren't hidden.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.shown.iter().map(|field| field.name.as_str())
+    }
+
+    /// Returns which rows to generate if all tables are asked for the same number. Those of a child
+    /// table are all children of the parents that are generated, unless some rows are skipped.
+    pub fn asked(&self, (first, count): (u64, Option<u64>)) -> (u64, Option<u64>) {
+        let all = |count: u64| self.line.iter().fold(count, |rows, line| line.of_first(rows));
+        (first, if first == 0 { count.map(all) } else { count })
     }
 
     /// Returns up to `count` rows, starting at `first`.

@@ -45,6 +45,8 @@ pub struct RawTable<'a> {
     pub rows: u64,
     /// Whether the schema specifies a row count.
     pub has_rows: bool,
+    /// Whether the schema leaves the row count to the caller.
+    pub is_open: bool,
     pub locale: &'static Culture,
     pub fields: Vec<RawField<'a>>,
     /// Sets of fields that must be unique in combination.
@@ -113,6 +115,9 @@ fn read_table<'a>(
     let most = i64::try_from(bounds.most_rows.min(ROWS)).unwrap_or(i64::MAX);
     let own = members.integer("rows", -1, (0, most), faults);
     let own = u64::try_from(own).ok();
+    let is_open = own.is_none()
+        && members.value("maxRows").is_none()
+        && members.value("childrenOf").is_none();
     let most = members.integer("maxRows", most, (1, most.max(1)), faults).unsigned_abs();
     let rows = own.or(bounds.rows).unwrap_or(USUAL_ROWS).min(most);
     let raw_children = children::read(&mut members, faults);
@@ -146,6 +151,7 @@ fn read_table<'a>(
         name: name.to_owned(),
         rows,
         has_rows: own.is_some(),
+        is_open,
         locale,
         fields,
         sets,

@@ -18,16 +18,20 @@ pub enum Piece {
 }
 
 /// The type `template`: literal text, and fields of the same row. Nulls become empty strings.
-pub struct Template(pub Vec<Piece>);
+pub struct Template {
+    pub pieces: Vec<Piece>,
+    /// Number of indexes that the arrays around the field reserve per row.
+    pub items: u64,
+}
 
 impl Make for Template {
     fn write(&self, index: u64, _: &mut Random, row: &mut Row, cell: &mut Cell) {
         let out = cell.begin();
-        for piece in &self.0 {
+        for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => out.push_str(text),
                 Piece::Field(field) => row.with_cell(|row, part| {
-                    field.write(index, row, part);
+                    field.write(index / self.items, row, part);
                     out.push_str(part.as_text().unwrap_or_default());
                 }),
             }
@@ -55,13 +59,15 @@ pub struct Computed {
     pub expression: Expression,
     /// The fields that the expression uses, indexed as in the expression.
     pub fields: Vec<SharedField>,
+    /// Number of indexes that the arrays around the field reserve per row.
+    pub items: u64,
 }
 
 impl Make for Computed {
     fn write(&self, index: u64, _: &mut Random, row: &mut Row, cell: &mut Cell) {
         let read = &mut |place: usize| {
             row.with_cell(|row, part| {
-                self.fields[place].write(index, row, part);
+                self.fields[place].write(index / self.items, row, part);
                 match part.shape {
                     Shape::Null => Value::Null,
                     Shape::Number => part.text.parse().map_or(Value::Null, Value::Number),

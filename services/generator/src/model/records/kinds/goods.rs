@@ -43,6 +43,9 @@ pub fn brands(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn 
     Some(Box::new(Brands { words: words.map(str::to_owned) }))
 }
 
+/// Cost of a review beyond that of a short value.
+const COST_OF_A_REVIEW: u64 = 8;
+
 /// The product under review.
 pub enum Product {
     /// A fixed name.
@@ -52,18 +55,26 @@ pub enum Product {
 }
 
 /// The type `review`: product reviews.
-pub struct Reviews(pub Product);
+pub struct Reviews {
+    pub product: Product,
+    /// Number of indexes that the arrays around the field reserve per row.
+    pub items: u64,
+}
 
 impl Make for Reviews {
     fn write(&self, index: u64, random: &mut Random, row: &mut Row, cell: &mut Cell) {
-        match &self.0 {
+        match &self.product {
             Product::Name(name) => review::write(name, random, cell.begin()),
             Product::Field(field) => row.with_cell(|row, product| {
-                field.write(index, row, product);
+                field.write(index / self.items, row, product);
                 let name = product.as_text().unwrap_or("product");
                 review::write(name, random, cell.begin());
             }),
         }
+    }
+
+    fn more_cost(&self) -> u64 {
+        COST_OF_A_REVIEW
     }
 }
 

@@ -9,12 +9,23 @@ use crate::model::records::members::Members;
 use crate::model::text::{Classes, Lorem, Unit, Vocabulary, sampled};
 use crate::model::{crypto, iban, imei, names, phone};
 
-/// A string appended by a function.
-struct Plain<F>(F);
+/// Words that cost as much as a short value.
+const WORDS_OF_A_COST: u64 = 10;
+/// Cost of a paragraph.
+const COST_OF_A_PARAGRAPH: u64 = 10;
+/// Letters of a password that cost as much as a short value.
+const LETTERS_OF_A_COST: usize = 64;
+
+/// A string appended by a function, and its extra cost.
+struct Plain<F>(F, u64);
 
 impl<F: Fn(&mut Random, &mut String)> Make for Plain<F> {
     fn write(&self, _: u64, random: &mut Random, _: &mut Row, cell: &mut Cell) {
         (self.0)(random, cell.begin());
+    }
+
+    fn more_cost(&self) -> u64 {
+        self.1
     }
 }
 
@@ -28,7 +39,11 @@ impl<F: Fn(&mut Random, &mut Cell)> Make for Set<F> {
 }
 
 fn plain(write: impl Fn(&mut Random, &mut String) + 'static) -> Box<dyn Make> {
-    Box::new(Plain(write))
+    long(0, write)
+}
+
+fn long(more_cost: u64, write: impl Fn(&mut Random, &mut String) + 'static) -> Box<dyn Make> {
+    Box::new(Plain(write, more_cost))
 }
 
 /// Looks up an entry by the name given in a member. `list` is the operation that lists valid names.
@@ -106,7 +121,11 @@ pub fn texts(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn M
         if paragraphs > 0 { (Unit::Paragraphs, paragraphs) } else { (Unit::Words, words) };
     let vocabularies = [("latin", Vocabulary::Latin), ("business", Vocabulary::Business)];
     let vocabulary = members.word("vocabulary", &vocabularies, faults)?;
-    Some(plain(move |random, out| {
+    let more_cost = match unit {
+        Unit::Paragraphs => paragraphs * COST_OF_A_PARAGRAPH,
+        _ => (words - 1) / WORDS_OF_A_COST,
+    };
+    Some(long(more_cost, move |random, out| {
         let source = Random::of_row([random.bits(), random.bits()], 0);
         let mut lorem = Lorem::new(source, vocabulary, unit, number).without_opening();
         let mut bytes = std::mem::take(out).into_bytes();
@@ -128,5 +147,6 @@ pub fn passwords(members: &mut Members<'_>, faults: &mut Faults) -> Box<dyn Make
         upper: members.flag("upper", faults),
         special: members.flag("special", faults),
     };
-    plain(move |random, out| out.push_str(&sampled(random, length, classes)))
+    let more_cost = (length / LETTERS_OF_A_COST) as u64;
+    long(more_cost, move |random, out| out.push_str(&sampled(random, length, classes)))
 }

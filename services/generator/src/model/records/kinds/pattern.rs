@@ -1,5 +1,10 @@
 //! Strings that match a regular expression.
 
+use std::convert::Infallible;
+
+use regex_syntax::ast::parse::ParserBuilder;
+use regex_syntax::ast::{Ast, ClassPerl, ClassPerlKind, ClassSetItem, Flag, Flags, Visitor, visit};
+use regex_syntax::hir::translate::TranslatorBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::model::random::Random;
@@ -10,13 +15,90 @@ use crate::model::records::members::Members;
 
 /// Maximum length of the expression in bytes.
 const LONGEST: usize = 500;
+/// Maximum nesting depth of the expression.
+const NESTED: u32 = 32;
 /// Maximum length of a generated string in characters.
 const LETTERS: u64 = 1_000;
+/// Letters that cost as much as a short value.
+const LETTERS_OF_A_COST: u64 = 64;
 /// Maximum extra repetitions if the expression leaves the number open.
 const OPEN: u32 = 8;
 /// Character classes with more characters than this, such as `.` and `\d`, are cut down to their
 /// visible ASCII characters, if they have any.
 const LARGE: u64 = 200;
+
+/// Maximum number of Unicode classes, such as `\pL` and `\w`, in an expression.
+const CLASSES: u64 = 20;
+/// Maximum number of Unicode classes in all expressions of a schema.
+const ALL_CLASSES: u64 = 500;
+/// Cost of a Unicode class. Small classes such as `\d` cost 1.
+const CLASS: u64 = 20;
+/// Cost of a class of most characters if letter case is ignored: each character is looked up.
+const FOLDED_CLASS: u64 = CLASSES * CLASS;
+/// A range with more characters than this costs as much as a Unicode class.
+const RANGE: u32 = 10_000;
+
+/// Sums up what the character classes of an expression cost.
+#[derive(Default)]
+struct Costs {
+    /// Cost of the classes of bounded size.
+    small: u64,
+    /// Number of classes that may have most characters.
+    wide: u64,
+    ignores_case: bool,
+}
+
+impl Costs {
+    fn add_perl(&mut self, class: &ClassPerl, is_inside: bool) {
+        match class.kind {
+            _ if class.negated && is_inside => self.wide += 1,
+            ClassPerlKind::Word => self.small += CLASS,
+            ClassPerlKind::Digit | ClassPerlKind::Space => self.small += 1,
+        }
+    }
+
+    fn add_flags(&mut self, flags: &Flags) {
+        self.ignores_case |= flags.flag_state(Flag::CaseInsensitive) == Some(true);
+    }
+}
+
+impl Visitor for Costs {
+    type Output = u64;
+    type Err = Infallible;
+
+    fn finish(self) -> Result<u64, Infallible> {
+        let one = if self.ignores_case { FOLDED_CLASS } else { CLASS };
+        Ok(self.wide.saturating_mul(one).saturating_add(self.small))
+    }
+
+    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Infallible> {
+        match ast {
+            Ast::ClassUnicode(class) if class.is_negated() => self.wide += 1,
+            Ast::ClassUnicode(_) => self.small += CLASS,
+            Ast::ClassPerl(class) => self.add_perl(class, false),
+            Ast::Flags(set) => self.add_flags(&set.flags),
+            Ast::Group(group) => group.flags().into_iter().for_each(|flags| self.add_flags(flags)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), Infallible> {
+        match item {
+            ClassSetItem::Unicode(class) if class.is_negated() => self.wide += 1,
+            ClassSetItem::Unicode(_) => self.small += CLASS,
+            ClassSetItem::Perl(class) => self.add_perl(class, true),
+            ClassSetItem::Ascii(class) if class.negated => self.wide += 1,
+            ClassSetItem::Bracketed(class) if class.negated => self.wide += 1,
+            ClassSetItem::Range(range) => {
+                let (first, last) = (u32::from(range.start.c), u32::from(range.end.c));
+                self.wide += u64::from(last.saturating_sub(first) > RANGE);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
 
 /// Part of an expression.
 enum Node {
@@ -81,6 +163,17 @@ impl Node {
             Self::Repeat(part, _, most) => part.longest().saturating_mul(u64::from(*most)),
             Self::Sequence(parts) => parts.iter().map(Self::longest).fold(0, u64::saturating_add),
             Self::OneOf(parts) => parts.iter().map(Self::longest).max().unwrap_or(0),
+        }
+    }
+
+    /// Returns the minimum length in characters.
+    fn shortest(&self) -> u64 {
+        match self {
+            Self::Text(text) => text.chars().count() as u64,
+            Self::Class(..) => 1,
+            Self::Repeat(part, least, _) => part.shortest().saturating_mul(u64::from(*least)),
+            Self::Sequence(parts) => parts.iter().map(Self::shortest).fold(0, u64::saturating_add),
+            Self::OneOf(parts) => parts.iter().map(Self::shortest).min().unwrap_or(0),
         }
     }
 
@@ -165,43 +258,66 @@ impl Make for Pattern {
     fn write_nth(&self, nth: u64, _: &mut Row, cell: &mut Cell) {
         self.node.push_nth(nth, cell.begin());
     }
+
+    fn more_cost(&self) -> u64 {
+        self.node.longest() / LETTERS_OF_A_COST
+    }
 }
 
 /// Returns the number of strings that match an expression, if we can count them.
 pub fn count(regex: &str) -> Option<u64> {
-    let hir = regex_syntax::ParserBuilder::new().nest_limit(32).build().parse(regex).ok()?;
-    Node::of(&hir).ok()?.space()
+    parsed(regex, &mut 0).ok()?.space()
+}
+
+/// Returns the minimum and maximum length of the strings that match an expression, if a field of
+/// type `pattern` can have it.
+pub fn lengths(regex: &str) -> Option<(u64, u64)> {
+    let node = parsed(regex, &mut 0).ok()?;
+    Some((node.shortest(), node.longest()))
+}
+
+/// Parses an expression. `classes` is the cost of the character classes in the expressions before
+/// it. Returns what's wrong with it, if anything.
+fn parsed(text: &str, classes: &mut u64) -> Result<Node, String> {
+    if text.len() > LONGEST {
+        return Err(format!("must have at most {LONGEST} bytes"));
+    }
+    let wrong = |error: String| format!("is wrong: {}", error.lines().last().unwrap_or_default());
+    let ast = ParserBuilder::new().nest_limit(NESTED).build().parse(text);
+    let ast = ast.map_err(|error| wrong(error.to_string()))?;
+    // Classes are expanded and folded below, which takes long for large ones.
+    let Ok(cost) = visit(&ast, Costs::default());
+    if cost > CLASSES * CLASS {
+        return Err(format!("must use at most {CLASSES} Unicode classes, such as \\pL and \\w"));
+    }
+    *classes = classes.saturating_add(cost);
+    if *classes > ALL_CLASSES * CLASS {
+        let text = format!("is one too many: at most {ALL_CLASSES} Unicode classes in a schema");
+        return Err(text);
+    }
+    let hir = TranslatorBuilder::new().build().translate(text, &ast);
+    let node = Node::of(&hir.map_err(|error| wrong(error.to_string()))?)?;
+    if node.longest() > LETTERS {
+        return Err(format!("must give texts of at most {LETTERS} letters"));
+    }
+    Ok(node)
 }
 
 /// Reads the type `pattern`: `regex`, which can't use look-around.
-pub fn patterns(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
+pub fn patterns(
+    members: &mut Members<'_>,
+    classes: &mut u64,
+    faults: &mut Faults,
+) -> Option<Box<dyn Make>> {
     members.required("regex", faults)?;
     let text = members.text("regex", faults)?;
-    let mut refuse = |message: String| faults.add(members.at("regex"), message);
-    if text.len() > LONGEST {
-        refuse(format!("must have at most {LONGEST} bytes"));
-        return None;
-    }
-    let parser = regex_syntax::ParserBuilder::new().nest_limit(32).build().parse(text);
-    let node = match parser {
-        Ok(hir) => Node::of(&hir),
-        Err(error) => {
-            let last = error.to_string();
-            refuse(format!("is wrong: {}", last.lines().last().unwrap_or_default()));
-            return None;
-        }
-    };
-    match node {
-        Ok(node) if node.longest() <= LETTERS => {
+    match parsed(text, classes) {
+        Ok(node) => {
             let space = node.space();
             Some(Box::new(Pattern { node, space }))
         }
-        Ok(_) => {
-            refuse(format!("must give texts of at most {LETTERS} letters"));
-            None
-        }
-        Err(message) => {
-            refuse(message.to_owned());
+        Err(why) => {
+            faults.add(members.at("regex"), why);
             None
         }
     }

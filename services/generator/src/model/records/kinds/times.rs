@@ -1,7 +1,7 @@
 //! Dates, times and timestamps.
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use jiff::tz::{Offset, TimeZone};
 
 use crate::model::random::Random;
 use crate::model::records::cell::Cell;
@@ -48,7 +48,8 @@ impl Make for Steps {
             Form::Time => push_time(at / 3_600, at / 60 % 60, at % 60, out),
             Form::Instant(zone) => {
                 let Ok(instant) = Timestamp::from_second(at) else { return cell.set_null() };
-                let offset = zone.to_offset(instant);
+                // Offsets are written without their seconds, which some had before standard time.
+                let offset = whole_minutes(zone.to_offset(instant));
                 let local = offset.to_datetime(instant);
                 push_date(local.year(), local.month(), local.day(), out);
                 out.push('T');
@@ -58,6 +59,11 @@ impl Make for Steps {
             }
         }
     }
+}
+
+fn whole_minutes(offset: Offset) -> Offset {
+    let minutes = offset.seconds() / 60;
+    Offset::from_seconds(minutes * 60).unwrap_or(offset)
 }
 
 fn push_number(number: i64, digits: u32, out: &mut String) {

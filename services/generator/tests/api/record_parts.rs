@@ -1,0 +1,158 @@
+//! Values that depend on other values of the row or on the rows of other tables.
+
+use std::collections::HashSet;
+
+use database::{DatabaseError, Db};
+use diesel::connection::SimpleConnection;
+use diesel::sql_types::BigInt;
+use diesel::{QueryableByName, RunQueryDsl};
+use serde_json::{Value, json};
+use testkit::{Answer, Database, Exchange, Program};
+
+use crate::app::App;
+
+async fn post(app: &App, query: &str, schema: &Value) -> Answer {
+    app.server.post(&format!("/api/Records?{query}")).json(schema).answer().await
+}
+
+#[actix_web::test]
+async fn items_of_arrays_use_the_fields_of_their_own_row() {
+    let app = App::start().await;
+    let array = |name: &str, items: Value| json!({"name": name, "type": "array", "min": 2, "max": 2, "items": items});
+    let template = json!({"type": "template", "template": "item of {{id}}"});
+    let schema = json!({"fields": [
+        {"name": "id", "type": "sequence"},
+        {"name": "product", "type": "template", "template": "Zqx{{id}}"},
+        array("texts", template.clone()),
+        array("sums", json!({"type": "expression", "expression": "id * 10"})),
+        array("reviews", json!({"type": "review", "of": "product"})),
+        array("nested", json!({"type": "array", "min": 3, "max": 3, "items": {"type": "object", "fields": [
+            {"name": "of", "type": "template", "template": "{{id}}"}]}}))]});
+    let made = post(&app, "seed=demo&rows=30", &schema).await.expect(200).json();
+    let mut reviews = 0;
+    for (place, row) in made.as_array().unwrap().iter().enumerate() {
+        let id = place + 1;
+        assert_eq!(row["texts"], json!([format!("item of {id}"), format!("item of {id}")]));
+        assert_eq!(row["sums"], json!([10 * id, 10 * id]));
+        let own = json!({"of": id.to_string()});
+        assert_eq!(row["nested"], json!([[own, own, own], [own, own, own]]));
+        let text = row["reviews"].to_string();
+        for (at, _) in text.match_indices("Zqx") {
+            let number: String = text[at + 3..].chars().take_while(char::is_ascii_digit).collect();
+            assert_eq!(number, id.to_string(), "{text}");
+            reviews += 1;
+        }
+    }
+    assert!(reviews > 0);
+}
+
+#[actix_web::test]
+async fn unique_fields_can_be_named_in_arrays() {
+    let app = App::start().await;
+    let schema = json!({"fields": [
+        {"name": "u", "type": "integer", "min": 0, "max": 0, "unique": true},
+        {"name": "x", "type": "array", "min": 3, "max": 3, "items": {"type": "template", "template": "{{u}}"}}]});
+    for seed in 1..6 {
+        let made = post(&app, &format!("seed={seed}&rows=1"), &schema).await.expect(200).json();
+        assert_eq!(made, json!([{"u": 0, "x": ["0", "0", "0"]}]));
+    }
+}
+
+fn families(parents: Option<u64>) -> Value {
+    let mut schema = json!({"tables": [
+        {"name": "c", "fields": [{"name": "id", "type": "sequence"}]},
+        {"name": "o", "childrenOf": {"table": "c", "min": 1, "max": 4}, "fields": [
+            {"name": "id", "type": "sequence"},
+            {"name": "c", "type": "reference", "table": "c", "field": "id"}]},
+        {"name": "i", "childrenOf": {"table": "o", "min": 2, "max": 2}, "fields": [
+            {"name": "o", "type": "reference", "table": "o", "field": "id"}]}]});
+    if let Some(parents) = parents {
+        schema["tables"][0]["rows"] = parents.into();
+    }
+    schema
+}
+
+fn column(made: &Value, table: &str, name: &str) -> Vec<u64> {
+    let rows = made[table].as_array().unwrap().iter();
+    rows.map(|row| row[name].as_u64().unwrap()).collect()
+}
+
+#[actix_web::test]
+async fn a_number_of_rows_is_that_of_parents_with_all_their_children() {
+    let app = App::start().await;
+    for (parents, rows) in [(None, 4), (Some(1_000), 300), (Some(1_000), 256), (Some(40), 50)] {
+        let schema = families(parents);
+        let made = post(&app, &format!("seed=demo&rows={rows}"), &schema).await.expect(200).json();
+        let count = parents.map_or(rows, |parents| parents.min(rows));
+        assert_eq!(column(&made, "c", "id"), (1..=count).collect::<Vec<_>>());
+        let used: HashSet<_> = column(&made, "o", "c").into_iter().collect();
+        assert_eq!(used, (1..=count).collect(), "{parents:?} {rows}");
+        let orders = column(&made, "o", "id").len();
+        assert_eq!(column(&made, "i", "o").len(), 2 * orders);
+        assert_eq!(column(&made, "i", "o").last(), Some(&(orders as u64)));
+        if parents.is_some() {
+            // They are all children of the last parent, and the first of the whole table.
+            let whole = post(&app, "seed=demo", &schema).await.expect(200).json();
+            let of = |made: &Value| {
+                column(made, "o", "c")
+                    .into_iter()
+                    .filter(|parent| *parent <= count)
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(of(&made), of(&whole), "{parents:?} {rows}");
+        }
+        let part = post(&app, "seed=demo&rows=3&table=i&format=ndjson", &schema).await.expect(200);
+        assert_eq!(part.text().lines().count(), 3);
+    }
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+    let schema = program.folder().write("families.json", families(None).to_string());
+    let schema = schema.to_str().unwrap();
+    let asked = post(&app, "seed=demo&rows=9&format=sql", &families(None)).await.expect(200);
+    let rows = ["records", schema, "--seed", "demo", "-n", "9", "--format"];
+    let one = program.done(&[&rows[..], &["sql"]].concat());
+    assert_eq!(one, asked.text());
+    assert_eq!(program.done(&[&rows[..], &["sql", "--threads", "3"]].concat()), one);
+    let folder = program.folder().join("out");
+    program.done(&[&rows[..], &["csv", "--out", folder.to_str().unwrap()]].concat());
+    let orders = std::fs::read_to_string(folder.join("o.csv")).unwrap();
+    let last = orders.lines().last().unwrap();
+    assert!(last.ends_with(",9"), "{last}");
+}
+
+#[derive(QueryableByName)]
+struct Number {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+}
+
+#[test]
+fn every_parent_in_a_filled_database_has_its_children() {
+    let database = Database::new();
+    let pools = database.open(&[]);
+    let tables = "CREATE TABLE c (id INTEGER PRIMARY KEY); CREATE TABLE o (id INTEGER PRIMARY KEY, c INTEGER); \
+        CREATE TABLE i (o INTEGER)";
+    let run = |db: &mut Db| db.batch_execute(tables).map_err(DatabaseError::from);
+    pools.write_blocking(run).unwrap();
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+    let schema = program.folder().write("families.json", families(None).to_string());
+    let schema = schema.to_str().unwrap();
+    program.done(&["records", schema, "--seed", "demo", "-n", "100", "--into", database.url()]);
+    let sql = "SELECT COUNT(DISTINCT c) AS number FROM o";
+    let parents = pools.read_blocking(|db: &mut Db| {
+        database::on_backend!(db, conn => diesel::sql_query(sql).get_result::<Number>(conn))
+            .map_err(DatabaseError::from)
+    });
+    assert_eq!(parents.unwrap().number, 100);
+}
+
+#[actix_web::test]
+async fn instants_with_seconds_in_their_offset_are_not_moved() {
+    let app = App::start().await;
+    let instant = "1850-01-01T00:00:00Z";
+    let schema = json!({"fields": [
+        {"name": "t", "type": "timestamp", "zone": "America/New_York", "min": instant, "max": instant}]});
+    let made = post(&app, "rows=1", &schema).await.expect(200).json();
+    let text = made[0]["t"].as_str().unwrap();
+    let parsed: jiff::Timestamp = text.parse().unwrap();
+    assert_eq!(parsed, instant.parse().unwrap(), "{text}");
+}
